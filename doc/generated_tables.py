@@ -1,7 +1,9 @@
 """Directives of the guide that make tables from the code: programs, launch files, settings."""
 
+import contextlib
 import dataclasses
 import importlib
+import io
 import json
 import re
 import subprocess
@@ -13,9 +15,15 @@ from xml.etree import ElementTree
 
 from docutils import nodes
 from docutils.parsers.rst import Directive, directives
+from docutils.statemachine import StringList
 
 import imu_simulation_framework
+from imu_simulation_framework.commands import imu_catalogue
 from imu_simulation_framework.core.csv_files import CSV_FILES
+from imu_simulation_framework.drive.report import FIGURE_SECTIONS
+from imu_simulation_framework.recordings import column_maps
+from imu_simulation_framework.recordings.layouts import bundled_layouts
+from imu_simulation_framework.sensors import files
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = imu_simulation_framework.__name__
@@ -295,6 +303,143 @@ class CsvFiles(Directive):
         return section
 
 
+class DeclaredTable(Directive):
+    """Table of a constant, of which the first column contains names.
+
+    ::
+
+        ```{declared-table} recordings.plausibility.findings.FAULTS
+        :header: finding, evidence
+        :widths: 30 70
+        ```
+
+    The constant is a mapping to texts, a mapping to tuples of texts, or a sequence of tuples of
+    texts. Texts are Markdown in a page of Markdown.
+    """
+
+    required_arguments = 1
+    option_spec: ClassVar = {
+        "header": directives.unchanged_required,
+        "widths": directives.positive_int_list,
+    }
+
+    def run(self):
+        constant = _find(self.arguments[0])
+        if hasattr(constant, "items"):
+            constant = [
+                (name, *([text] if isinstance(text, str) else text))
+                for name, text in constant.items()
+            ]
+        rows = [(_literal(name), *map(self._inline, texts)) for name, *texts in constant]
+        header = [title.strip() for title in self.options["header"].split(",")]
+        return [make_table(header, rows, self.options["widths"])]
+
+    def _inline(self, text):
+        inlines, messages = self.state.inline_text(text, self.lineno)
+        return [nodes.paragraph(text, "", *inlines), *messages]
+
+
+class _MarkdownText(Directive):
+    """Markdown that code generates, in a page of Markdown."""
+
+    def run(self):
+        container = nodes.Element()
+        lines = StringList(self.text().splitlines())
+        self.state.nested_parse(lines, self.content_offset, container, match_titles=1)
+        return container.children
+
+    def text(self):
+        """Return the Markdown."""
+        raise NotImplementedError
+
+
+class ImuCatalogue(_MarkdownText):
+    """Bundled IMUs with key figures, heading errors and documents."""
+
+    def text(self):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            imu_catalogue.main(["--table", "markdown"])
+        documents = [
+            f"| `{entry.specification.name}` | {entry.source} |" for entry in files.imu_catalogue()
+        ]
+        header = ["", "| IMU | document |", "| --- | --- |"]
+        return "\n".join([printed.getvalue().partition("\n")[2], *header, *documents])
+
+
+class MeasuredImus(_MarkdownText):
+    """Measured values of IMUs, those left out, and their sources."""
+
+    def text(self):
+        return imu_catalogue.measured_tables(files.imu_catalogue())
+
+
+class Quantities(_MarkdownText):
+    """Quantities of column maps with their units."""
+
+    def text(self):
+        return column_maps.documentation()
+
+
+class RecordingLayouts(Directive):
+    """Bundled layouts of recordings, with the quantities that they map and their documents."""
+
+    def run(self):
+        rows = [
+            (layout.name, _literal(", ".join(layout.header)), layout.source)
+            for layout in bundled_layouts()
+        ]
+        return [make_table(("logger", "recognised by", "source"), rows, (24, 38, 38))]
+
+
+class MessageFiles(_MarkdownText):
+    """Definitions of the package's messages and services."""
+
+    def text(self):
+        lines = []
+        for path in sorted([*ROOT.glob("msg/*.msg"), *ROOT.glob("srv/*.srv")]):
+            definition = path.read_text(encoding="utf-8").rstrip()
+            lines += ["```{code-block} text", f":caption: {path.relative_to(ROOT)}", ""]
+            lines += [definition, "```", ""]
+        return "\n".join(lines)
+
+
+class FigureSections(Directive):
+    """Figures of an experiment, with the explanations of its report."""
+
+    def run(self):
+        rows = [
+            (_literal(name), heading, explanation)
+            for name, (heading, explanation) in FIGURE_SECTIONS.items()
+        ]
+        return [make_table(("figure", "title", "how to read it"), rows, (26, 22, 52))]
+
+
+class Dependencies(Directive):
+    """Python libraries with the comments of a requirements file."""
+
+    required_arguments = 1
+
+    def run(self):
+        lines = (ROOT / self.arguments[0]).read_text(encoding="utf-8").splitlines()
+        rows, comment, is_comment = [], [], False
+        for line in lines:
+            if line.startswith("#"):
+                comment = [*(comment if is_comment else []), line[1:].strip()]
+                is_comment = True
+            elif line and not line.startswith("-"):
+                library = re.split(r"[=;\[]", line)[0]
+                if rows and rows[-1][1] is comment:
+                    rows[-1][0].setdefault(library)
+                else:
+                    rows.append(({library: None}, comment))
+                is_comment = False
+            else:
+                comment, is_comment = [], False
+        rows = [(_literal(", ".join(names)), " ".join(text)) for names, text in rows]
+        return [make_table(("library", "reason"), rows, (28, 72))]
+
+
 def add_directives(app):
     """Register the directives of this module.
 
@@ -308,3 +453,11 @@ def add_directives(app):
     app.add_directive("settings-keys", SettingsKeys)
     app.add_directive("module-text", ModuleText)
     app.add_directive("csv-files", CsvFiles)
+    app.add_directive("declared-table", DeclaredTable)
+    app.add_directive("imu-catalogue", ImuCatalogue)
+    app.add_directive("measured-imus", MeasuredImus)
+    app.add_directive("quantities", Quantities)
+    app.add_directive("recording-layouts", RecordingLayouts)
+    app.add_directive("message-files", MessageFiles)
+    app.add_directive("figure-sections", FigureSections)
+    app.add_directive("dependencies", Dependencies)

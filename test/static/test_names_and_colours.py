@@ -53,6 +53,18 @@ def test_ground_truth_plugin_uses_topics_of_library(repository):
     assert f'"torqueTopicName", "{topics.WHEEL_TORQUES}"' in source
 
 
+def test_described_interfaces_have_names_and_types_of_package(repository):
+    described = [*topics.TOPIC_DESCRIPTIONS, *topics.SERVICE_DESCRIPTIONS]
+    names = {name for interface in described for name in interface.names.split(", ")}
+    constants = [value for name, value in vars(topics).items() if name.isupper()]
+    known = {value for value in constants if isinstance(value, str) and "/" in value}
+    not_of_experiment = {topics.DIAGNOSTICS, topics.GROUND_TRUTH_IMU, topics.GROUND_TRUTH_ORIGIN}
+    assert known - not_of_experiment <= names
+    types = {kind for interface in described for kind in interface.type.split(", ")}
+    own = {path.stem for path in [*repository.glob("msg/*.msg"), *repository.glob("srv/*.srv")]}
+    assert own <= types
+
+
 def test_colours_and_topics_are_defined_in_single_modules(repository):
     homes = {"colours.py", "topics.py"}
     quoted = re.compile(

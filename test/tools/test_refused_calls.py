@@ -58,7 +58,6 @@ identify_odometer.py odo.csv none.csv --track 0.5 | none.csv
 identify_odometer.py odo.csv odo.csv | --track
 identify_odometer.py odo.csv odo.csv --track -1 | --track: '-1'
 identify_odometer.py odo.csv odo.csv --track 1 --step 30 | 30 steps of 30 s
-imu_catalogue.py --straight 60 --at 60 --write mine.yaml | <!-- catalogue: begin -->
 imu_catalogue.py --straight 60 --at 61 | 60 s ... 61 s
 judge_imu.py run --imu mine.yaml --runs 5 | 95 % ... 19
 judge_imu.py run --imu identified.yaml --what sensor | identified ... --what linear

@@ -9,6 +9,13 @@ address of the page contains all settings, so that a link restores them. The pag
 command line and the lines of Python that give the same result. Recordings are dropped into the
 page, or named here with the settings for reading them. Only programs on this machine reach the
 page, which needs no network, but the extra explore: pip install ".[explore]". Ctrl+C ends it.
+
+It accepts one to six parts, and recordings of up to 200 MB. "Parts within the limit" shows the
+margin of the chosen parts or of the whole catalogue, "Time until the limit" the share of drives
+beyond it at each time, and the improvements that help. The page samples a motion less often than
+heading_budget.py: where the fusion filter tilts in curves, numbers differ by up to 1 %. It counts
+the time until the limit and the verdicts in 400 drives; the standard error of a share is at most
+2.5 %.
 """
 
 import socketserver

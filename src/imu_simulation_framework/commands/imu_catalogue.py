@@ -3,7 +3,6 @@
     imu_catalogue.py                          on drive A, after ten minutes
     imu_catalogue.py --straight 10min
     imu_catalogue.py b --at 5min --table markdown
-    imu_catalogue.py --write doc/reference/imu_catalogue.md
     imu_catalogue.py --measured                measured values of these parts and of others
 
 Angles are the 50th and the 95th percentile of the yaw error over drives, with any unit of the part
@@ -16,13 +15,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from ..core.errors import ConfigurationError
-from ..core.files import read_settings
 from ..core.programs import ArgumentParser
 from ..core.units import factor
 from ..heading.model import imu_error_sources
@@ -34,11 +31,10 @@ from ..sensors.files import CatalogueEntry, imu_catalogue
 from ..sensors.noise.processes import FLICKER_PLATEAU
 from ..sensors.operation import Operation
 from . import motion_options, option_types
-from .command_line import add_table, write_file
+from .command_line import add_table
 
 PROBABILITIES = (0.5, 0.95)
 NOT_STATED = "not stated"
-BEGIN, END = "<!-- catalogue: begin -->\n", "<!-- catalogue: end -->\n"
 _CASES = {
     "zeroed": (),
     "calibrated": (imu_error_sources.SCALE_FACTOR, imu_error_sources.MISALIGNMENT),
@@ -57,7 +53,7 @@ COLUMNS = (
 
 
 def main(arguments):
-    """Print the table, or write it into a page.
+    """Print the table.
 
     Parameters
     ----------
@@ -71,30 +67,22 @@ def main(arguments):
     add("--at", type=option_types.positive_duration, default=600.0, metavar="TIME",
         help="time since the start of the drive, by default 10min")
     add_table(parser)
-    add("--write", type=Path, metavar="PAGE",
-        help="write the table in Markdown between the marks of this page instead")
     add("--measured", action="store_true",
         help="show measured values of parts, and those of their documents, in Markdown")
     # fmt: on
     options = parser.parse_args(arguments)
     entries = imu_catalogue()
     if options.measured:
-        shown = text = measured_tables(entries)
-    else:
-        chosen = motion_options.choose_motion(options, linear=True, default="a")
-        table = catalogue_table(entries, chosen.motion, options.at, chosen.sample)
-        title = (
-            f"{chosen.name}, {Operation().sentence()}, any unit: yaw error after {options.at:g} s, "
-            "50 and 95 %"
-        )
-        lines = [title, *(f"note: {remark}" for remark in chosen.remarks)]
-        shown = "\n".join([*lines, table_text.format_table(table, COLUMNS, options.table)])
-        text = _with_documents(entries, table)
-    if options.write is None:
-        print(shown, end="")
-    else:
-        page = between_marks(read_settings(options.write), text)
-        write_file(options.write, page.encode("utf-8"))
+        print(measured_tables(entries), end="")
+        return
+    chosen = motion_options.choose_motion(options, linear=True, default="a")
+    table = catalogue_table(entries, chosen.motion, options.at, chosen.sample)
+    title = (
+        f"{chosen.name}, {Operation().sentence()}, any unit: yaw error after {options.at:g} s, "
+        "50 and 95 %"
+    )
+    print(title, *(f"note: {remark}" for remark in chosen.remarks), sep="\n")
+    print(table_text.format_table(table, COLUMNS, options.table), end="")
 
 
 def catalogue_table(
@@ -128,36 +116,6 @@ def catalogue_table(
             f"the motion lasts {motion.duration:.6g} s, expected at least {at:g} s"
         )
     return pd.DataFrame([_row(entry, motion, at, sample) for entry in entries])
-
-
-def _with_documents(entries, table):
-    rows = [{"IMU": entry.specification.name, "document": entry.source} for entry in entries]
-    return "\n".join([table_text.format_table(table, COLUMNS, "markdown"), _markdown(rows)])
-
-
-def between_marks(page: str, text: str) -> str:
-    """Insert a text between the marks of a page.
-
-    Parameters
-    ----------
-    page, text : str
-        Content of the page, and the text.
-
-    Returns
-    -------
-    str
-        Content of the new page.
-
-    Raises
-    ------
-    ConfigurationError
-        The page does not have the marks, in their order.
-    """
-    before, begin, remainder = page.partition(BEGIN)
-    _, end, after = remainder.partition(END)
-    if not (begin and end):
-        raise ConfigurationError(f"the page lacks the lines {BEGIN.strip()} and {END.strip()}")
-    return before + begin + "\n" + text + "\n" + end + after
 
 
 def _row(entry, motion, at, sample):

@@ -7,7 +7,7 @@ root namespace, as in a bag. A test compares the names with ``urdf/``, ``rviz/``
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from .errors import ConfigurationError
 from .sentences import quote
@@ -96,6 +96,194 @@ YAW_ERROR_REAL = "imu_yaw/real_error"
 REFERENCE_PATH = "reference_path"
 DRIVEN_PATH = "driven_path"
 MAGNETIC_ARROW = "imu/mag/arrow"
+
+
+class InterfaceDescription(NamedTuple):
+    """Description of topics or services for the documentation, in Markdown.
+
+    Parameters
+    ----------
+    names : str
+        Names of the topics or services.
+    type : str
+        Type of the messages or of the service.
+    content : str
+        Content, conditions and rate.
+    route : str
+        Publishing or calling node -> subscribing or serving node.
+    """
+
+    names: str
+    type: str
+    content: str
+    route: str
+
+
+TOPIC_DESCRIPTIONS = (
+    InterfaceDescription(
+        CLOCK, "rosgraph_msgs/Clock", "time, once a control period", "simulator -> all"
+    ),
+    InterfaceDescription(
+        IMU,
+        "sensor_msgs/Imu",
+        "output of the simulated IMU, 100 Hz",
+        "simulator -> result_comparison, imu_yaw_publisher",
+    ),
+    InterfaceDescription(
+        IMU_IDEAL,
+        "sensor_msgs/Imu",
+        "with Gazebo and a specification: ideal IMU",
+        "simulator -> imu_error_model, which publishes `imu/data`",
+    ),
+    InterfaceDescription(
+        IMU_BIAS,
+        "sensor_msgs/Imu",
+        "current bias of the IMU, as Hector's plug-in publishes it",
+        "simulator",
+    ),
+    InterfaceDescription(
+        IMU_MAG,
+        "sensor_msgs/MagneticField",
+        "only with a magnetometer",
+        "simulator or imu_error_model -> result_comparison, path_view",
+    ),
+    InterfaceDescription(
+        IMU_CALIBRATION,
+        "std_msgs/String",
+        "calibration status of a BNO055, with `bno055_mode`; latched, at each change",
+        "simulator or imu_error_model",
+    ),
+    InterfaceDescription(
+        GROUND_TRUTH,
+        "nav_msgs/Odometry",
+        "true state, 100 Hz; twist in the body frame",
+        "simulator -> error_publisher, result_comparison, imu_yaw_publisher",
+    ),
+    InterfaceDescription(
+        WHEEL_TORQUES,
+        "sensor_msgs/JointState",
+        "torques of the motors, 100 Hz; in Gazebo if the magnetic environment has motors",
+        "simulator -> imu_error_model",
+    ),
+    InterfaceDescription(
+        f"{GNSS_FIX}, {GNSS_VELOCITY}, {GNSS_HEADING}",
+        "sensor_msgs/NavSatFix, geometry_msgs/TwistWithCovarianceStamped, QuaternionStamped",
+        "GNSS receiver, with `gnss:=`",
+        "simulator, or gnss_receiver with Gazebo",
+    ),
+    InterfaceDescription(
+        ODOMETER,
+        "nav_msgs/Odometry",
+        "odometer, with `odometer:=`",
+        "simulator -> result_comparison",
+    ),
+    InterfaceDescription(
+        WHEEL_COMMAND,
+        "std_msgs/Float64MultiArray",
+        "left and right wheel speeds [rad/s], then angles of steered joints [rad]",
+        "path_follower -> simulator",
+    ),
+    InterfaceDescription(
+        REFERENCE_TRAJECTORY,
+        "ReferenceTrajectory",
+        "path to be followed, latched",
+        "path_follower -> error_publisher, result_comparison, experiment_recorder, path_view",
+    ),
+    InterfaceDescription(
+        TRAJECTORY_ERROR, "ErrorCoordinates2", "tracking error", "error_publisher -> path_follower"
+    ),
+    InterfaceDescription(
+        SIMULATION_LIMIT,
+        "std_msgs/Time",
+        "with Gazebo: limit of simulated time",
+        "path_follower -> ground truth plug-in",
+    ),
+    InterfaceDescription(
+        PROGRESS,
+        "std_msgs/Header",
+        "with Gazebo: newest sample that a node has processed",
+        "participants -> path_follower",
+    ),
+    InterfaceDescription(
+        f"{YAW_SIMULATED}, {YAW_REAL}, {YAW_GROUND_TRUTH}",
+        "ImuYaw",
+        "yaws",
+        "imu_yaw_publisher -> live views",
+    ),
+    InterfaceDescription(
+        f"{YAW_ERROR_SIMULATED}, {YAW_ERROR_REAL}",
+        "ImuYaw",
+        "yaw errors",
+        "imu_yaw_publisher -> live views",
+    ),
+    InterfaceDescription(
+        f"{REFERENCE_PATH}, {DRIVEN_PATH}, {MAGNETIC_ARROW}",
+        "nav_msgs/Path, geometry_msgs/WrenchStamped",
+        "with `rviz:=true`",
+        "path_view -> rviz",
+    ),
+    InterfaceDescription(
+        JOINT_STATES,
+        "sensor_msgs/JointState",
+        "wheels, five times a second",
+        "simulator -> result_comparison, robot_state_publisher",
+    ),
+    InterfaceDescription(
+        f"{TRANSFORMS}, {STATIC_TRANSFORMS}",
+        "tf2_msgs/TFMessage",
+        "true pose, once a control period; links of the robot",
+        "simulator, robot_state_publisher",
+    ),
+)
+"""Topics of an experiment."""
+
+SERVICE_DESCRIPTIONS = (
+    InterfaceDescription(
+        "<node>/start",
+        "StartStopTime",
+        "begin of an experiment",
+        "path_follower -> result_comparison, error_publisher, imu_yaw_publisher, "
+        "experiment_recorder",
+    ),
+    InterfaceDescription(
+        "<node>/stop",
+        "std_srvs/Trigger",
+        "end of an experiment",
+        "path_follower -> result_comparison, experiment_recorder",
+    ),
+    InterfaceDescription(
+        "imu_error_model/restart",
+        "std_srvs/Trigger",
+        "with Gazebo: switches the specified IMU on",
+        "path_follower -> imu_error_model",
+    ),
+    InterfaceDescription(
+        "mujoco_simulator/set_pose, external_robot/set_pose",
+        "SetPose",
+        "pose at the start",
+        "path_follower -> simulator",
+    ),
+    InterfaceDescription(
+        "mujoco_simulator/set_imu_parameters",
+        "SetImuParameters",
+        "error model of the IMU",
+        "result_comparison -> simulator",
+    ),
+    InterfaceDescription(
+        "mujoco_simulator/end_drive",
+        "std_srvs/Empty",
+        "end of the drive",
+        "path_follower -> simulator",
+    ),
+    InterfaceDescription(
+        f"{IMU_CALIBRATE}, {IMU_SET_RATE_BIAS}, {IMU_SET_ACCEL_BIAS}",
+        "std_srvs/Empty, SetBias",
+        "services of Hector's plug-in and of `imu:=hector` in MuJoCo; not for use during an "
+        "experiment",
+        "user -> simulator",
+    ),
+)
+"""Services of an experiment."""
 
 
 def absolute_topic(topic: str) -> str:

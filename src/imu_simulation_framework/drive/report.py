@@ -13,7 +13,7 @@ from ..report.page import Page, Section, Table, tabulate_values
 from .figures import FIGURES
 from .summary import HEADINGS, IMUS, NO_DESCRIPTION, evaluate, parts_of_rms
 
-_SECTIONS = {
+FIGURE_SECTIONS = {
     "yaw_error": (
         "Yaw error",
         "The main result: reference minus IMU, zero over the first seconds. The trend, a median "
@@ -78,7 +78,7 @@ def section(name, comparison) -> Section:
     Section
         Heading, figure and explanation.
     """
-    heading, how_to_read = _SECTIONS[name]
+    heading, how_to_read = FIGURE_SECTIONS[name]
     how_to_read = how_to_read.format(window=comparison.settings.median_window)
     return Section(heading, figure=FIGURES[name](comparison), how_to_read=how_to_read)
 
@@ -115,7 +115,7 @@ def experiment_page(comparison, summary, caption) -> Page:
     }
     sections = [
         Section("Result", text=tuple(summary.get("notes", ())), table=_statistics(summary)),
-        *(section(name, comparison) for name in _SECTIONS),
+        *(section(name, comparison) for name in FIGURE_SECTIONS),
         Section("Drift over distance and turn", table=_relative(summary), folded=True),
         Section("Experiment", table=tabulate_values(experiment), folded=True),
         Section("Simulated IMU", table=tabulate_values(_mapping(run.get("imu"))), folded=True),

@@ -1,4 +1,23 @@
-"""Measurements of a flight without ROS: samples, tables and messages."""
+"""Measurements of a flight without ROS: samples, tables and messages.
+
+Topics of the node airborne_imu:
+
+- ``imu/data``, sensor_msgs/Imu: output of the IMU
+- ``gnss/fix``, sensor_msgs/NavSatFix, and ``gnss/velocity``,
+  geometry_msgs/TwistWithCovarianceStamped: output of the receiver, published at arrival with the
+  stamp of measurement
+- ``ground_truth/state``, ``ground_truth/imu``, nav_msgs/Odometry: states of the aircraft,
+  ``base_link``, and of the IMU, ``imu_link``
+- ``ground_truth/origin``, sensor_msgs/NavSatFix, latched: origin of ``odom``
+- ``driven_path``, nav_msgs/Path: once per second
+- ``/clock``, ``/tf``: simulated time; chain ``odom``, ``base_link``, ``pan_link``, ``tilt_link``,
+  ``roll_link``, ``imu_link``, and ``gnss_link``
+
+``odom`` is the plane that is tangent to the Earth at the start, x east, y north. Ten kilometres
+away the local vertical differs by a tenth of a degree; ``gnss/velocity`` uses the axes of the
+current place. rosbag drops messages of a flight that runs faster than real time. If the source
+cannot be flown or read, the node reports it and ends the launch.
+"""
 
 from __future__ import annotations
 

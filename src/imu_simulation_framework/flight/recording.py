@@ -1,4 +1,27 @@
-"""Reading of recorded flights, and the choice between all sources of flights."""
+"""Reading of recorded flights, and the choice between all sources of flights.
+
+A flight has time, position, orientation and, if recorded, velocities of an aircraft:
+
+- A CSV file has columns named as the quantities of column maps, with units in brackets, ``altitude
+  [ft]``: ``latitude longitude altitude``, or ``x y z`` about an ``origin``; ``qx qy qz qw``, or
+  ``roll pitch`` with ``yaw`` or ``heading``; ``velocity_north velocity_east`` with
+  ``velocity_down`` or ``velocity_up``.
+- A bag has a sensor_msgs/NavSatFix, orientations in ``attitude_topic`` (sensor_msgs/Imu or poses)
+  and velocities in ``velocity_topic`` (geometry_msgs/TwistStamped), or poses about an ``origin``
+  (nav_msgs/Odometry, geometry_msgs/PoseStamped, ...). Splines join topics of different rates.
+
+Axes are those of ROS (``enu``) or of aviation (``ned``). A CSV file with ``velocity_down`` or
+``heading`` is assumed to have aviation's axes, with a remark; ``axes`` overrides this.
+
+An IMU measures the second derivative of a position: a step of a millimetre is 2.5 m/s^2 at 50 Hz.
+If velocities are recorded, the path is therefore their integral, moved as a whole to the positions;
+``along="positions"`` keeps the positions.
+
+Velocities that contradict the positions are refused, because axes or units are wrong. Quaternions
+of a length other than 1, clocks that run backwards, and gaps of more than five periods (at least
+0.25 s) are refused with their lines. Samples with a value that is not a number are left out and
+reported.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,36 @@
 """Reception of a flight from the UDP packets of a simulator.
 
-A thread receives the packets and drops them when its queue is full.
+.. list-table::
+   :header-rows: 1
+   :widths: 34 26 40
+
+   * - format
+     - positions
+     - loss of accuracy
+   * - text, ``precision="15"``
+     - full precision
+     - none
+   * - text with the default of 7 digits
+     - steps of 1.1 m at a longitude of 95 deg
+     - the path is integrated from
+       the velocities (steps of 3e-5 m/s) and placed at the mean of the positions; specific force at
+       50 Hz is wrong by 0.002 m/s^2
+   * - ``type="FLIGHTGEAR"``, with ``<time type="simulation" resolution="1e-6"/>``
+     - double precision
+     - angles and
+       velocities have single precision: 4.8e-7 rad of heading
+
+- The groups ``<position> ON </position>`` and ``<velocities> ON </velocities>`` can replace
+  properties of text; their latitude is geocentric, as its label states.
+- FlightGear packets without ``<time>`` have no time. :func:`receive_flight` then needs their
+  ``rate``, and cannot detect losses. The time has 32 bits and wraps after 4295 s; a wrap is no
+  restart.
+- The sender with the most states is the simulator. The motion interpolates over lost packets, late
+  packets are sorted, and a packet whose time differs by more than a second from its neighbours is
+  ignored. Remarks report these cases, other senders and other formats.
+- A thread receives the packets and drops them when its queue of 100 000 packets is full.
+- The flight ends when no new state arrives within ``timeout``. Before the first packet, this is an
+  error.
 """
 
 from __future__ import annotations

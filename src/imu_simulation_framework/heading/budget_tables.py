@@ -1,4 +1,24 @@
-"""Tables of heading budgets: summary, contributions of sources, bands and requirements."""
+"""Tables of heading budgets: summary, contributions of sources, bands and requirements.
+
+- mean: error that is the same in every drive, for example of a known scale factor on a drive that
+  turns
+- std: standard deviation over drives
+- 50 %, 95 %: percentiles of the size of the error over drives, at the time of the answer (``--at``)
+- within: probability that the error is within the limit at that time
+- all the time: probability that it has stayed within the limit until then; after ``+-``, the half
+  width of the 95 % interval of this number
+- passed by 5 %, by half: time by which 5 % or half of the drives have passed the limit, with its 95
+  % interval
+- share of variance: part of the variance that a source causes; the parts add up to 100 %
+- differs: whether a source differs between units, between switch-ons or within a drive; ``known``
+  is the same in every drive
+
+Requirements (``--require``) are the largest size of each error that keeps a limit: standard
+deviations between sensors or between starts, of errors of either sign; density or coefficient of
+noise. The maximum of a data sheet is two to three standard deviations. The last column states the
+size as a line of a data sheet, with one-sided densities. ``any``: the motion does not excite the
+error.
+"""
 
 from __future__ import annotations
 

@@ -55,14 +55,16 @@ class FlightInstants:
     Parameters
     ----------
     lift_off : float, optional
-        Time at which the last wheel leaves the ground before the ascent.
+        Last time before the ascent at which a wheel carries load; 16.5 s in c3104.
     ascent : float, optional
-        Start of the ascent.
+        (i) Start of the longest interval that climbs faster than a quarter of the fastest climb;
+        16.9 s in c3104.
     cruise : float, optional
-        End of the ascent, from which the flight is level.
+        (ii) End of this interval, from which the flight is level; 57.9 s in c3104.
     turn_start, turn_end : float, optional
-        Strong turn: the turn with the largest change of course after the start of the cruise,
-        or of all turns if there is none after it.
+        (iii, iv) Strong turn: the turn with the largest change of course after the start of the
+        cruise, or of all turns if there is none after it. The course, averaged over one second,
+        changes by more than 1 deg/s and by 20 deg in total; 169.3 to 198.3 s in c3104.
     turns : tuple of CourseTurn
         All turns.
     """

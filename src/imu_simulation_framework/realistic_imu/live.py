@@ -1,4 +1,39 @@
-"""Session and arguments of the node realistic_imu, independent of ROS."""
+"""Session and arguments of the node realistic_imu, independent of ROS.
+
+Published messages:
+
+- output, sensor_msgs/Imu: in the axes, with the stamp and the frame of the input; ``frame_id``
+  replaces the frame
+- ``mag`` next to the output, sensor_msgs/MagneticField, with ``magnetometer:=true``: [T], stamps of
+  the IMU
+- output ``/errors``, std_msgs/String, latched: model, parameters, seed and period as JSON
+- ``calib_status`` next to the output, std_msgs/String, latched, with ``bno055_mode``
+- ``/diagnostics``, diagnostic_msgs/DiagnosticArray, once a second: rate, messages taken, left out
+  and missing, yaw error. WARN if no message arrives, or if messages are missing or left out
+
+The orientation of a specification is fused from the erroneous signals, without a reference for the
+yaw. It begins with the true yaw, or with zero if the input has no orientation (covariance -1 of
+REP-145, or a quaternion of zeros). A yaw that comes from the magnetometer needs
+``magnetometer:=true``. The orientation of a plug-in's model is the true orientation with errors;
+without an orientation in the input, ``orientation_covariance[0]`` of the output is -1. Covariances
+are those of the specification or of the plug-in; the variance of the yaw is that after ten minutes.
+
+With ``odometry``, angular velocity and specific force are means since the previous message, from
+two orientations and two velocities. Their integral ends at the robot's pose; they are half a period
+old on average. The noise of a sensor faster than the odometry is scaled to the rate of the
+odometry.
+
+The node publishes the answers to the first 50 messages at once, after it has estimated the rate and
+checked the axes. From then on it answers each message when it arrives. It ends with an error
+message for
+
+- another type of message, or a second publisher,
+- a mean acceleration in the world that is not about +9.8 m/s^2 on z (without an orientation:
+  another length),
+- ``magnetometer:=true`` with a specification without a magnetometer, an ideal IMU without
+  orientation (except for an ideal field), iron without a pose, ten seconds without poses or field,
+  a field that is not in tesla, or joint states without efforts.
+"""
 
 from __future__ import annotations
 

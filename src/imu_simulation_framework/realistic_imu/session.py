@@ -1,8 +1,34 @@
 """IMU model on a stream of messages with irregular stamps.
 
-A model has a fixed period, and each message is usually one step. Where stamps show that messages
-are missing, the model steps on interpolated ideal signals, so that drift and orientation filter
-continue through the gap.
+Errors follow the stamps, not the arrival of messages. The node counts all irregularities and warns
+about them:
+
+.. list-table::
+   :header-rows: 1
+   :widths: 38 62
+
+   * - stamps or messages
+     - treatment
+   * - jitter about even steps
+     - each message is one step
+   * - missing, up to 10 s
+     - drift and filter continue with interpolated ideal signals; nothing is
+       published in the gap, except for a due sample of a sensor that is slower than its input, if
+       the gap is shorter than the sensor's period
+   * - gap of more than 10 s, or back by more than 1 s
+     - the simulation has restarted: the IMU restarts with
+       other random numbers
+   * - same stamp as before, or back by at most 1 s
+     - ignored
+   * - NaN, infinite, or above 1e9
+     - ignored
+   * - without the orientation, rate or acceleration of others
+     - ignored; an IMU without orientation in its
+       first 50 messages counts as one without orientation
+   * - invalid pose or magnetic field
+     - ignored
+
+A model has a fixed period, and each message is usually one step.
 """
 
 from __future__ import annotations

@@ -1,13 +1,30 @@
 """Column maps of text files: ``yaw = (raw - 512) * 0.0625 [deg cw from north]``.
 
-The table of quantities and units here serves for reading files and for the list in the
-documentation. A value is a column with its unit in brackets behind it; without brackets it is in SI
-units. If the file's own header has the brackets in it, they may be written once or twice. A column
-is named as the file's header names it, or by its place, ``#3`` or ``col3``, counted from 1. A
-factor and an offset give the number that is in that unit. Times may be in two columns, ``sec [s] +
-nsec [ns]``, ``date [iso8601] + rest [ms]`` or ``date + clock [iso8601]``, in any unit, as dates,
-without a unit, or counted by lines, ``line / 200``. A quantity that is mapped and of no use is
-refused by name.
+A line assigns a column to a quantity, with its unit in brackets; without brackets, the unit is the
+first one of the quantity. A line that cannot be used is refused by name, and so is a quantity
+without its counterpart, such as a speed without its course.
+
+=================================================== ===============================================
+line                                                meaning
+=================================================== ===============================================
+``gyro_z = name [deg/s]``                           column as the header of the file names it
+``gyro_z = #3``, ``gyro_z = col3``                  third column, counted from 1
+``name * factor + offset``, ``name / 16``,          the result is the number in the stated unit
+``(name - 512) * 0.1``, ``-name``
+``time = sec [s] + nsec [ns]``,                     time in two columns
+``time = date [iso8601] + rest [ms]``
+``time = date [iso8601]``                           dates as ``2015-05-21T10:00:00.123Z`` or with a
+                                                    blank, UTC unless a zone is stated; recognised
+                                                    without the unit, too
+``time = date + clock [iso8601]``                   date and time of day in two columns
+``time = line / 200 [s]``                           no time in the file, samples evenly at 200 Hz;
+                                                    ``line`` is the number of the line or row
+=================================================== ===============================================
+
+A time of day alone, ``13:16:38.160``, counts from its midnight. If it has whole seconds only and
+several samples in each second, it is not used as the time. Numbers without a unit that can hardly
+be seconds are refused: 1 392 364 131 182 is milliseconds since 1970, and steps of 10, 20, 50 in
+whole numbers are milliseconds, too. Write ``[ms]``, or ``[s]`` if they are seconds.
 """
 
 from __future__ import annotations

@@ -1,4 +1,15 @@
-"""Table of a recorded IMU from its samples, with a fused orientation where none is recorded."""
+"""Table of a recorded IMU from its samples, with a fused orientation where none is recorded.
+
+With ``orientation = auto``, an IMU without orientation, such as ``imu/data_raw``, gets one from its
+gyroscope and accelerometer by the fusion filter of ``filter``, ``filter_time_constant`` and
+``filter_rate_bias``. The accelerometer determines the level; the yaw begins at zero, and its drift
+is that of the gyroscope. The summary reports it (``orientation_source``, ``fusion``).
+
+An orientation counts as missing if its covariance contains the -1 of REP-145, if its quaternions
+are zero, or if each quaternion is (0, 0, 0, 1) while the gyroscope outputs values other than zero.
+Without an accelerometer, or if it does not show gravity, the yaw is the integral of the rate about
+the robot's z axis (after the mounting), which is assumed to be vertical.
+"""
 
 from __future__ import annotations
 

@@ -58,24 +58,26 @@ class RecordingLayout(Settings):
     Parameters
     ----------
     name : str
-        The logger.
+        The logger; by default the name of the file.
     header : sequence of str
-        Columns by which its tables are recognised; all have to be there. In a recording of several
-        tables they are named ``TABLE.column``.
+        Columns by which its tables are recognised; all have to be present, also with ``--layout``.
+        In a recording of several tables they are named ``TABLE.column``.
     imu_columns, reference_columns : mapping of str to str or to a sequence of str
-        Quantity -> ``column [unit]``, see :mod:`.column_maps`. The first of a sequence that is
-        there is taken. A quantity whose columns are absent is left out.
+        Quantity -> ``column [unit]``, see :mod:`.column_maps`; one of the two is required. The
+        first of a sequence that is present is taken. A quantity whose columns are absent is left
+        out, and with ``--layout`` reported.
     files : sequence of str, optional
         Patterns of file names, ``ms25*.csv``, of a logger whose tables have no header and whose
         columns are ``col1``, ``col2``.
     frame : str, optional
         Axes of the logger: ``enu``, world east-north-up and body forward-left-up, or ``ned``, world
-        north-east-down and body forward-right-down, of which the maps turn all quantities.
+        north-east-down and body forward-right-down. Columns are mapped as they are, and converted:
+        ``-GyrZ [rad/s]``, ``yaw [deg cw from north]``. With ``ned``, no quaternion can be mapped.
     rates : tuple of float, optional
         Least and largest number of samples per second that the logger can have [Hz]. It decides
         between loggers with one header and clocks of different units.
     source : str
-        Where units and axes are documented.
+        Document that states units and axes.
 
     Raises
     ------

@@ -1,8 +1,15 @@
 """Recordings of several tables: a folder of CSV files, a log of an autopilot, a workbook.
 
-Each table has its own stamps, on a clock that all share. The time of a column map names the leading
-table. The mapped columns of another table are interpolated onto its times, by the column of the
-other table with the same name as the time.
+A column is named ``TABLE.column``, in column maps and in ``compare_yaw.py
+drive.zip@Orientation.yaw``; if there is only one table, by its own name.
+
+- The table of ``time`` leads. Mapped columns of other tables are interpolated onto its times,
+  quaternions and angles along the shorter way.
+- The time of another table is the column with the same name as ``time``, or the only time of the
+  table. A table without a time has the time of the only table of the same length.
+- Of several clocks in a table, the clock that IMU and reference share is used.
+- Before the first and after the last sample of another table, and in its gaps (half a second, or
+  five of its steps), there is no value, and the samples are left out.
 """
 
 from __future__ import annotations

@@ -1,4 +1,23 @@
-"""Tables of numbers in text files, with line numbers for error messages."""
+"""Tables of numbers in text files, with line numbers for error messages.
+
+Columns have the names in the first line of the file:
+
+- Lines that begin with ``#`` or ``//`` are comments. If the first line contains numbers, the
+  comment directly above it contains the names; without one, columns are ``col1``, ``col2``, ...
+- Units may be in the line below the names; the columns are then named ``name [unit]``.
+- If one name belongs to several columns and the cells below it differ, such as X, Y, Z, the columns
+  are named ``name X``.
+- Below names and units, a line may contain the source of each column (``100: gps``); it is put in
+  front of repeated names.
+- If names are repeated below the names of empty columns, as in a flattened message
+  (``position,x,y,z,orientation,x,y,z,w``), the columns are named ``position.x``.
+- Other columns with the same name and different values are not used.
+- Lines with fewer cells above the table, as programs write them, are ignored. Characters may be in
+  Latin-1.
+
+Cells are separated by commas, semicolons, tabs or blanks. With semicolons or tabs, numbers may have
+decimal commas. A separator at the end of a line does not begin a cell.
+"""
 
 from __future__ import annotations
 

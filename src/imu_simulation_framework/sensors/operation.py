@@ -147,15 +147,16 @@ class Operation(TextSettings):
     ----------
     standstill : float
         Duration of the standstill before the drive [s], of which the mean rate is the offset. With
-        0 no offset is subtracted.
+        0, as before a flight, no offset is subtracted.
     stops : str
-        Stops that renew the offset and hold the heading: ``none``; ``found``, the stops of the
-        motion, known for example from wheels; ``detected``, stops that a detector finds in the
-        IMU's own samples; ``every 2min for 3s``, stops that are inserted into the motion; ``every
-        2min for 3s, detected``, the same, where the detector finds them. ``stop_plan`` has the
-        parsed text.
+        Stops during the drive, at which the offset is taken anew and the heading held: ``none``;
+        ``found``, the stops of the motion, known to the robot from its wheels; ``detected``, stops
+        that a detector finds in the samples of the IMU alone; ``every 2min for 3s``, stops that are
+        inserted into the motion (an experiment has the stops of its recording instead); ``every
+        2min for 3s, detected``, inserted stops that the detector has to find.
     min_stop : float
-        Shortest stop that counts, and the window of the detector [s].
+        Shortest standstill that counts as a stop, and the window of the detector [s]; after this
+        time the heading is held.
     warm_up : float
         Time from power on to the start of the standstill [s]; temperature profile and supply
         voltage start at power on.

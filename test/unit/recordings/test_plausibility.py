@@ -148,6 +148,15 @@ def test_clock_offset_is_estimated_also_for_another_epoch(drive):
     assert abs(float(value) - 1e6) < 0.15
 
 
+def test_each_fault_has_documented_evidence():
+    texts = {
+        text
+        for name, text in vars(faults).items()
+        if name.isupper() and not name.startswith("_") and isinstance(text, str)
+    }
+    assert set(faults.FAULTS) == texts - {faults.TURN_IT, faults.AGAINST_THE_PATH}
+
+
 def test_recording_without_comparison_has_no_finding(drive):
     reference, imu = drive
     generator = np.random.default_rng(1)

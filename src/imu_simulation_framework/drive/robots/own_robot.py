@@ -1,9 +1,25 @@
 """A robot with a description of its own: its URDF is prepared for a simulator.
 
-Tables and topics refer to ``base_footprint``, on the ground below the middle of the driven wheels,
-and to ``imu_link``. Both are added to a description that lacks them or has them elsewhere. Wheels
-touch the ground as spheres, in one point of their middle plane. Driven wheels, steering joints and
-steered wheels turn. All other joints are fixed at zero, so that a swivel caster slides.
+- Tables and topics refer to ``base_footprint``, on the ground below the middle of the driven
+  wheels, and to ``imu_link``. Both are added to a description that lacks them or has them
+  elsewhere; a link of this name at another place gets another name.
+- A driven wheel contacts the ground as a sphere of its radius, in one point of its middle plane.
+  Meshes have no contact, only boxes, cylinders and spheres. The robot has no contact with itself.
+- Driven wheels, steering joints and steered wheels turn. All other joints are fixed at zero, so
+  that a swivel caster slides.
+- A link without ``inertial`` has no mass. In Gazebo, wheels, steered links and at least one other
+  link need an inertia.
+- ``$(find PACKAGE)`` in a xacro file searches the folders above the file first, then ROS.
+- A xacro file is expanded in a process with 3 s of processor time, 300 MB of memory and 8 MiB of
+  files. Its expressions may not use attributes that begin with an underscore. A description has at
+  most 1000 links.
+- ``<mujoco>``, ``<gazebo>`` and ``<transmission>`` are ignored: a ``diff_drive`` plug-in of the
+  robot would command the same wheels.
+- An IMU that is tilted by more than 20 degrees is refused, because its yaw is not a heading. If its
+  driver rotates the axes upright, state ``imu: {orientation: [0, 0, 0]}``.
+- If the robot tips over by more than 60 degrees, the experiment ends and reports the time.
+- ``gui:=true`` shows meshes whose ``package://`` is known to ROS, or is a folder above the
+  description or next to it.
 """
 
 from __future__ import annotations
@@ -61,11 +77,11 @@ class OwnImu(Settings):
     Parameters
     ----------
     link : str
-        Link of the IMU.
-    position : tuple of float, optional
-        Position in base_footprint [m].
-    orientation : tuple of float, optional
-        Roll, pitch and yaw in base_footprint [rad].
+        Link of the IMU, by default ``imu_link``.
+    position : 3 float, optional
+        Position in ``base_footprint`` [m], which takes precedence over the link.
+    orientation : 3 float, optional
+        Roll, pitch and yaw in ``base_footprint`` [rad], likewise.
     """
 
     link: str = setting("")
@@ -77,30 +93,25 @@ class OwnImu(Settings):
 class OwnDrive(Settings):
     """Keys of the motors, as in robot.yaml; missing values are derived from the description.
 
-    Torque and velocity are the joints' limits; a torque without a limit is twice the torque at
-    which a wheel slips. The motors' inertia and gains are proportional to the inertia that a wheel
-    drives, with the ratios of the bundled robot.
-
-    Attributes
+    Parameters
     ----------
-    max_wheel_velocity : float or None
-        Largest velocity of a wheel [rad/s].
-    max_wheel_acceleration : float or None
-        Largest acceleration of a wheel [rad/s^2].
-    max_wheel_torque : float or None
-        Largest torque of a motor [N m].
-    max_steering_angle : float or None
-        Largest angle of a steering joint [rad].
-    max_steering_rate : float or None
-        Largest rate of a steering joint [rad/s].
-    velocity_gain : float or None
-        Proportional gain of the velocity control [N m s/rad].
-    velocity_integral_gain : float or None
-        Integral gain of the velocity control [N m/rad].
-    motor_inertia : float or None
-        Inertia of a motor at the wheel [kg m^2].
+    max_wheel_velocity : float, optional
+        Limit of the velocity [rad/s], by default that of the joints; one of them is required.
+    max_wheel_acceleration : float, optional
+        Limit of the acceleration [rad/s^2], by default 4 m/s^2 at the rim.
+    max_wheel_torque : float, optional
+        Limit of the torque [N m], by default that of the joints, otherwise twice the torque at
+        which a wheel slips.
+    max_steering_angle : float, optional
+        Limit of the steering to either side [rad], in addition to that of the joints; one of them
+        is required.
+    max_steering_rate : float, optional
+        Limit of the steering rate [rad/s], likewise.
+    velocity_gain, velocity_integral_gain, motor_inertia : float, optional
+        As in ``urdf/robot.yaml``, by default proportional to the inertia that a wheel drives, with
+        the ratios of the bundled robot. Without effect in Gazebo.
     command_delay : float
-        Delay of the commands [s].
+        Delay before the wheels follow a command [s]; refused in Gazebo.
     """
 
     max_wheel_velocity: float | None = setting(None, unit="rad/s", **_POSITIVE)
@@ -118,8 +129,15 @@ class OwnDrive(Settings):
 class OwnContact(Contact):
     """Keys of the contacts, as in robot.yaml.
 
-    The friction of driven wheels is 1.0 by default, but 0.4 where several wheels on a side slide in
-    a turn: MuJoCo's contacts vibrate with more. ``caster_friction`` applies to all other links.
+    Parameters
+    ----------
+    wheel_friction : float, optional
+        Coefficient of sliding friction of the driven wheels, by default 1.0, or 0.4 with several
+        wheels on a side, which slide in a turn: MuJoCo's contacts vibrate with more.
+    friction_ratio : float
+        Friction of the right driven wheels over that of the left ones.
+    caster_friction : float
+        Coefficient of sliding friction of all other links.
     """
 
     wheel_friction: float | None = setting(None, **_POSITIVE)  # type: ignore[assignment]
@@ -132,28 +150,37 @@ class OwnRobot(Settings):
     Parameters
     ----------
     description : str
-        Path of a URDF or xacro file, relative to the robot's file.
-    left_wheel, right_wheel : tuple of str
-        Joints of the driven wheels, under the names of diff_drive_controller.
-    steering : tuple of str, optional
-        Joints that steer a car's other wheels, which roll freely.
+        URDF or xacro file, relative to the robot's file.
+    left_wheel, right_wheel : list of str
+        Joints of the driven wheels, equally many on both sides, under the names of
+        ``diff_drive_controller``.
+    steering : list of str, optional
+        One or two joints that steer the other wheels of a car, which roll freely. Each turns about
+        z and carries at least one wheel joint, which turns about y.
     arguments : mapping
-        Arguments of the xacro file.
+        Names and values of xacro arguments.
     wheel_radius : float, optional
-        Radius of the wheels [m], by default that of their collision shapes.
+        Radius of all driven wheels [m], by default that of their collision shapes, cylinders or
+        spheres.
     turning_half_track : float, optional
-        Half track of an ideal differential drive that turns as the robot does [m], by default
-        identified from turns in MuJoCo.
+        Half track of the ideal differential drive that turns as the robot does [m]. By default half
+        the distance of the wheels; with several wheels on a side, identified from three turns in
+        MuJoCo. Without effect in Gazebo.
     sideslip_time : float, optional
-        Sideslip per yaw rate [s], see :class:`.DifferentialDrivetrain`, by default identified, too.
-    wheel_separation_multiplier, left_wheel_radius_multiplier, right_wheel_radius_multiplier : float
-        Parameters of diff_drive_controller: the controller's track and wheel radii, divided by the
-        true ones.
-    imu : OwnImu
+        Sideslip angle to the inside of a turn per yaw rate [s], see
+        :class:`.DifferentialDrivetrain`. By default identified from the same turns; 0 with a
+        ``turning_half_track``, and in Gazebo.
+    wheel_separation_multiplier : float, optional
+        Effective track as a multiple of the distance of the wheels, as in
+        ``diff_drive_controller``, instead of ``turning_half_track``.
+    left_wheel_radius_multiplier, right_wheel_radius_multiplier : float
+        Multiples of the radius in commands, as in ``diff_drive_controller``, for a controller that
+        knows the difference of the wheels.
+    imu : mapping
         Mounting of the IMU.
-    drive : OwnDrive
+    drive : mapping
         Motors.
-    contact : OwnContact
+    contact : mapping
         Contacts with the ground.
     """
 

@@ -1,13 +1,14 @@
 """Logs of autopilots, with a table for each topic of PX4 (ULog) or message of ArduPilot.
 
-The first of several instances of a topic or message has its name, others have a number behind it:
-``sensor_gps_1``, ``IMU_1``. The world is north-east-down and the body forward-right-down.
+Columns are ``sensor_combined.gyro_rad[2]`` (PX4, ``.ulg``) or ``IMU.GyrZ`` (ArduPilot's DataFlash,
+``.bin`` and ``.log``). The first of several instances of a topic or message has its name, others
+have a number behind it: ``sensor_gps_1``, ``IMU_1``. The axes, world north-east-down and body
+forward-right-down, are converted: ``frame`` stays ``enu``.
 
 Behind a damaged place, PX4's log is read from the next mark of synchronisation on
-(https://docs.px4.io/main/en/dev_log/ulog_file_format.html). ArduPilot's log (DataFlash, ``.bin``
-and ``.log``) describes itself: its messages FMT contain number, length and name of each other
-message, and the types and names of its fields
-(https://ardupilot.org/copter/docs/logmessages.html).
+(https://docs.px4.io/main/en/dev_log/ulog_file_format.html). ArduPilot's log describes itself: its
+messages FMT contain number, length and name of each other message, and the types and names of its
+fields (https://ardupilot.org/copter/docs/logmessages.html).
 """
 
 from __future__ import annotations

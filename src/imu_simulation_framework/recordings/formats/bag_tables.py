@@ -1,8 +1,9 @@
 """Topics of a bag as tables, by the definitions of messages in the bag.
 
-A column is a field of the message, ``/vectornav.YawPitchRoll.x``, ``/imu.header.stamp`` [ns], or
-``receipt`` [ns], when a message was recorded. Numbers and small arrays of a fixed size are columns;
-texts and arrays of a variable size are not.
+If a bag lacks a topic of a known type, the quantities are searched in these tables. A column is a
+field of the message, ``/vectornav.YawPitchRoll.x``, its stamp, ``/imu.header.stamp`` [ns], or
+``receipt`` [ns], the time of recording. Numbers and small arrays of a fixed size are columns; texts
+and arrays of a variable size are not.
 """
 
 import functools

@@ -1,9 +1,10 @@
 """Folders of gnss-ins-sim, with a CSV file of each quantity, and one with the times of all.
 
-``ref_pos.csv`` and ``ref_att_euler.csv`` are the true motion, ``gyro-0.csv`` and ``accel-0.csv``
-the IMU of the first run. Axes are north-east-down and forward-right-down, yaw is clockwise from
-north; positions are latitude and longitude, or metres where its ``ref_frame`` is 1
-(https://github.com/Aceinna/gnss-ins-sim, README, "Step 5 get simulation results").
+The table ``groundtruth`` is the reference, from ``ref_pos.csv`` and ``ref_att_euler.csv``; the
+table ``imu`` is the IMU of the first run, from ``gyro-0.csv`` and ``accel-0.csv``. Axes are
+north-east-down and forward-right-down, yaw is clockwise from north; positions are latitude and
+longitude, or metres where its ``ref_frame`` is 1 (https://github.com/Aceinna/gnss-ins-sim, README,
+"Step 5 get simulation results").
 """
 
 from __future__ import annotations

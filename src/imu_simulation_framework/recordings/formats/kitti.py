@@ -2,8 +2,9 @@
 
 A folder ``oxts`` contains ``timestamps.txt``, with a local time in each line, and for each of them
 a file of 30 numbers in ``data``, named by the line's number from 0 on (readme.txt of the raw data
-development kit). Orientation and rates are those of the fused solution: as an IMU it is much better
-than its sensors, and no reference is independent of it.
+development kit): positions with their accuracy, orientation, rates and accelerations, at 10 Hz
+(``sync``) or 100 Hz (``extract``). All of it is the solution of one navigator: a reference for
+another IMU, but none for the IMU inside the navigator.
 """
 
 import re

@@ -1,10 +1,12 @@
-"""Tables from arrays in files of MATLAB (``.mat`` of versions 5 to 7.3), HDF5 and NumPy.
+"""Tables from arrays in files of MATLAB (``.mat`` of versions 5 to 7.3), HDF5 and NumPy (``.npz``).
 
 Arrays of equal length form a table. Vectors are columns by their names, a matrix of up to nine
-columns is ``gyro[0]``, ``gyro[1]``, ... Each struct, or group, is a table by its name; arrays of
-different lengths in it are several tables. Numbers, texts and structs of version 5 are read here
-(MathWorks, MAT-File Format, R2024a, chapter 1): scipy reads them in C, so that a damaged file can
-end the process.
+columns is ``gyro[0]``, ``gyro[1]``, ..., or has the names in ``gyro_label``, as in logs of
+ArduPilot's ground station. Each struct, or group, is a table by its name; arrays of different
+lengths in it are several tables. Version 7.3 and HDF5 need the extra ``formats``. Only MATLAB can
+read timetables, as of MATLAB Mobile: write them as CSV files there. Numbers, texts and structs of
+version 5 are read here (MathWorks, MAT-File Format, R2024a, chapter 1): scipy reads them in C, so
+that a damaged file can end the process.
 """
 
 from __future__ import annotations

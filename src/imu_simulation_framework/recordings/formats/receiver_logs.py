@@ -1,12 +1,16 @@
 """Logs of satellite receivers as text: NovAtel's, Racelogic's VBOX (``.vbo``), and GPX.
 
-NovAtel's logs in ASCII are lines as ``#INSPVAA,...`` and ``%INSPVASA,...``. Positions and heading
-of INSPVA, positions of BESTPOS, and the IMU of CORRIMU, CORRIMUDATA, RAWIMU and RAWIMUX are read;
-all other logs and lines with a wrong checksum are skipped. Times are seconds of GPS. NovAtel's axes
-of a vehicle, right, forward, up, are turned to forward, left, up (OEM7 Commands and Logs Reference
-Manual). An IMU reports changes from sample to sample, in counts where it is raw. Rates and
-accelerations become columns with units. The size of a count differs between models, and gravity
-determines the model (the same manual, RAWIMU, Raw IMU Scale Factors); without it there is no unit.
+- NovAtel's logs in ASCII are lines as ``#INSPVAA,...`` and ``%INSPVASA,...``, a table for each log:
+  INSPVA, BESTPOS, CORRIMU, CORRIMUDATA, RAWIMU and RAWIMUX. Other logs and lines with a wrong
+  checksum are skipped. Times are seconds of GPS. NovAtel's axes of a vehicle, right, forward, up,
+  are turned to forward, left, up (OEM7 Commands and Logs Reference Manual). An IMU reports changes
+  from sample to sample, which become rates and accelerations, ``CORRIMUDATA.gyro_z [rad/s]``. The
+  size of a count of RAWIMU differs between models, and gravity determines the model (the same
+  manual, RAWIMU, Raw IMU Scale Factors). It cannot distinguish IMU-CPT and IMU-FSAS: state the
+  scale of the manual times the rate in the map, ``gyro_z = RAWIMU.gyro_z * 3e-7 [rad/s]``.
+- A VBOX log is one table, ``VBOX``: fixes and channels with their units. Times are times of day,
+  UTC.
+- GPX is one table with the points of all tracks.
 """
 
 from __future__ import annotations

@@ -1,15 +1,25 @@
 """Recordings of lines: NMEA 0183, VectorNav, words and numbers, printed messages, tagged lines.
 
-All lines may begin with the time of their reception, as a number or a date.
+All lines may begin with the time of their reception, as a number or a date. Sentences with a wrong
+checksum are left out, as is everything between them.
 
-- Sentences with a wrong checksum are left out, as is everything between them. An epoch of NMEA 0183
-  is a row with position, fix, speed, course and heading. Each kind of VectorNav's messages is a
-  table, in its own axes, north-east-down and forward-right-down (VN-100 User Manual, Asynchronous
-  Output).
-- ``rostopic echo`` and ``ros2 topic echo`` print messages as YAML with ``---`` between them. Their
-  fields are columns, ``header.stamp.sec``; the first elements of a list in a line are ``data[0]``.
-- Lines of several kinds, as Android's GnssLogger writes them, have a cell with their kind, and each
-  kind is a table.
+- NMEA 0183 (GGA, RMC, GNS, GLL, VTG, GST, HDT and THS, of any talker, also between binary messages
+  of a receiver, ``.ubx``) is one table with a row for each epoch: time (since 1970 if RMC states
+  the date), position, fix, speed, course and heading of two antennas. ``receipt`` is the time in
+  front of the sentences.
+- VectorNav's VNYMR, VNQMR, VNIMU, VNYPR, VNQTN and VNINS are a table each, in their own axes,
+  north-east-down and forward-right-down (VN-100 User Manual, Asynchronous Output), which are
+  converted. Times are those of reception; without them, state ``--rate``.
+- ``rostopic echo TOPIC > FILE`` and ``ros2 topic echo`` print messages as YAML with ``---`` between
+  them. Their fields are columns, ``header.stamp.sec``; the first elements of a list in a line are
+  ``data[0]``. A bag is better, because lines may be cut off.
+- Lines of several kinds have a cell with their kind, ``imu,0.1,0.2``, and each kind is a table: of
+  Android's GnssLogger, GetSensorData, ArduPilot's text without its FMT lines, or with one header
+  that has a column ``MessageType``, ``sensor`` or ``type``. Comments such as ``# Gyro,time,x,y,z``
+  name the columns; without them the names are places, ``imu.col3``. Fixes of several sources are
+  ``Fix GPS``, ``Fix FLP``.
+- Lines with words, ``yaw: 12.3 deg, gyro x: 0.1 y: 0.2``, have a table for each set of words. The
+  time is a number without a word, or a time of day, at the start of the line.
 """
 
 from __future__ import annotations

@@ -1,14 +1,16 @@
-"""Files and folders of tables: workbooks, Parquet, JSON, CSV files, and the readers of others.
+"""Files and folders of tables: CSV files, workbooks, Parquet, JSON, and the readers of others.
 
-A workbook (``.xlsx``, ``.xls``, ``.ods``) has a table on each sheet. JSON has an object in each
-line, also as Python prints it, or an array of objects, each of them a sample, or an object that
-contains such arrays or arrays of numbers, as exported telemetry of cameras does. Objects inside an
-object are columns with a dot, ``gyro.x``. Where all samples have a text in ``sensor``, ``name`` or
-``topic``, as Sensor Logger writes it, each text is a table.
-
-Telephones make folders and zip files of a CSV file for each sensor: Sensor Logger, phyphox and
-others write ``Gyroscope.csv``, ``Accelerometer.csv``, ``Location.csv`` with times on one clock. The
-name of a file is the name of its table.
+- A folder or a zip file of CSV files, from Sensor Logger, phyphox and other programs of telephones,
+  has a table for each file, named after it: ``Gyroscope.x``. If there is a table ``Gravity``, an
+  acceleration without gravity becomes ``Accelerometer+Gravity.x``, the sum.
+- A workbook (``.xlsx``, ``.xls``, ``.ods``; extra ``formats``) has a table for each sheet. The
+  first line names the columns, and the next may contain units.
+- Parquet (extra ``formats``) has one table. Fields of a struct are ``gyro.x``.
+- JSON has an object in each line, also as Python prints it, or one array of objects, or one object
+  that contains such arrays or a list for each column. Fields of an object are ``gyro.x``. It has a
+  table for each array. Where all samples have a text in ``sensor``, ``name`` or ``topic``, as
+  Sensor Logger writes it, each text is a table. If a text next to a vector names its parts,
+  ``"name": "Accelerometer (z,x,y)"`` in GoPro's telemetry, the columns have these names.
 """
 
 from __future__ import annotations

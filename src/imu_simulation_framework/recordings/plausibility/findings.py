@@ -45,6 +45,50 @@ UNRELATED = "unrelated turns"
 UNVERIFIED = "not verified"
 AMBIGUOUS_VERTICAL = "ambiguous vertical"
 
+FAULTS = {
+    MIRRORED_YAW: "all turns agree with the other sense of the yaw; or the path of a reference "
+    "turns against its yaw",
+    MIRRORED_GYRO: "all turns agree with the other sign of the gyroscope; or the lateral "
+    "acceleration is on the other side",
+    QUATERNION_ORDER: "all turns agree with w as the other end of the quaternion",
+    QUATERNION_DIRECTION: "all turns agree with the inverse of the quaternions",
+    FRAME: "turns and gravity agree with world and body in the other axes, `ned` or `enu`",
+    SENSOR_AXES: "turns and gravity agree with gyroscope and accelerometer in other axes",
+    DEGREES: "all turns agree with the angles or rates in degrees",
+    RADIANS: "all turns agree with the angles or rates in radians",
+    ACCELERATION_UNIT: "gravity is 1",
+    ACCELERATION_SIGN: "gravity points the other way",
+    MOUNTING: "the turns are on another axis of the gyroscope",
+    YAW_OFFSET: "path and yaw of a reference agree with another zero of the yaw, north or east",
+    MIRRORED_POSITIONS: "path and yaw of a reference agree with x and y, or latitude and "
+    "longitude, exchanged",
+    LENGTH_UNIT: "positions would be faster than 70 m/s, or, recorded as lengths, slower than "
+    "0.05 m/s nearly all the time (not grave)",
+    SPINNING_WHEELS: "the reference turns much further than gyroscope and IMU, which agree",
+    SCALE: "the reference turns as they do, times a constant: the track is wrong. Or the yaw of "
+    "the IMU turns half, twice or 57 times as far as gyroscope and reference: its quaternions are made "
+    "of another angle. Or the gyroscope turns at least 1.6 times as far as a course, or as much "
+    "less: its unit is wrong",
+    SHIFTED_CLOCK: "turns fit with a delay of 0.15 s or more, at a correlation above 0.8 (0.9 if "
+    "the heading is a course); grave above 1 s",
+    CLOCK_RATE: "the delay grows over the drive",
+    FROZEN: "values stay the same to the last bit while all else turns",
+    DROPPED_AXIS: "values of an axis stay the same over the whole recording while all else turns",
+    SAME_YAW: "the yaw of the IMU is that of the reference, sample by sample",
+    NOT_INDEPENDENT: "reference and yaw of the IMU differ by less than 0.1 deg rms, without delay; "
+    "not grave",
+    NO_OVERLAP: "stamps of different clocks; the offset is estimated from the turns if possible",
+    TOO_FAST: "the robot cannot follow; only `check_recording.py` reports it, with the scale that "
+    "fits",
+    DISTURBED_YAW: "reference and gyroscope share their turns, the yaw of the IMU does not; "
+    "perhaps a compass",
+    UNRELATED: "none of the above, and yet nothing in common",
+    UNVERIFIED: "a course is too noisy, or known for less than half of the time; not grave",
+    AMBIGUOUS_VERTICAL: "the gyroscope turns against the reference about the accelerometer's "
+    "vertical, and nothing decides which is wrong",
+}
+"""Evidence of each fault, for the reader of a finding."""
+
 
 @dataclass(frozen=True)
 class Finding:

@@ -4,6 +4,41 @@ The names state quantity, axis and perhaps unit. Where they leave the unit or th
 numbers decide if they are conclusive; otherwise the possible lines of a column map are kept, since
 a missing column is reported and a wrong one gives a wrong result in silence. A few thousand rows,
 spread over the table, serve as a sample.
+
+- Quaternion numbered from 0 or 1: w is the part with which the quaternion turns as the gyroscope
+  does; without a gyroscope, the first part, with a remark.
+- Euler angles x, y, z: the heading is the angle that turns about the vertical as the gyroscope
+  does; if it is x, as from a BNO055, it is clockwise. Without a gyroscope, it is the only angle
+  from 0 to 360.
+- Quaternion and angles that turn differently: the quaternion if the gyroscope turns as it does,
+  otherwise the angles.
+- ``x [m/s^2]``, ``x [rad/s]``: the unit states the quantity, also in a line of its own; of x, y, z
+  without a unit the name of the file does, ``Gyroscope.csv``.
+- ``time_us`` with steps of 20 s in microseconds: the name states a wrong unit. The column is not
+  used as the time, and the unit that fits is reported.
+- Times as large as counts since 1970, with steps longer than 0.25 s between samples of an IMU or a
+  date before 2004, count from the start of a device.
+- Several clocks of a receiver and of a computer: the clock of the computer, unless it has one time
+  for several samples with different stamps. Of two clocks, the one that does not overflow.
+- Rates without a unit: an orientation or turns of gravity decide, or the name ``angular_velocity``,
+  rad/s as in sensor_msgs/Imu. Otherwise the unit is open.
+- Whole numbers as rates may be deg/s, mrad/s or counts. They need an orientation for comparison;
+  without one, write the number of the data sheet, ``gyro_z = gz / 131 [deg/s]``.
+- Whole numbers with 16384, 8192, 4096 or 2048 per g are counts, ``az / 16384 [g]``. With about 1000
+  per g they are mg, or hundredths of m/s^2 as from a BNO055, ``az / 100 [m/s^2]``: the nearer one.
+  They differ by 2 %, and the report names both.
+- Quaternion of length 1000, 10000, 2^14 or 2^30: counts, ``qw / 16384 [1]``.
+- Accelerations whose length is gravity divided by the rate are changes of velocity from sample to
+  sample, ``acc_z * 100 [m/s^2]``. The gyroscope then has changes of angle, whose unit is open.
+- ``angular_velocity`` of a steady length in changing directions is a magnetic field under a wrong
+  name and left out.
+- ``vx``, ``vy`` next to positions without a heading are used if they point where the positions go.
+  Velocities of the body, and velocities next to a heading, are left out with a remark.
+- ``heading`` next to fixes and a speed is the course of the receiver if it is constant while the
+  robot is slow, or impossible where it is unknown (-3000); otherwise the heading of two antennas.
+- Latitude and longitude both 0, if most are elsewhere, are no fix.
+- Tables without names of ``ros2 topic echo --csv``, with Imu, Odometry or PoseStamped, have 40, 89
+  or 10 columns, the third of text.
 """
 
 from __future__ import annotations

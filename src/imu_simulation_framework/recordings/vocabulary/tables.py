@@ -1,7 +1,8 @@
 """Column maps of a recording of several tables, for an IMU and a reference.
 
-The table of a gyroscope leads an IMU; accelerations and an orientation of other tables are joined
-to it at its times. A reference is that of the first table that has one.
+The table of a gyroscope leads an IMU; accelerations with gravity and an orientation of other tables
+are joined to it at its times. A reference is that of the first table with positions; tables of a
+satellite receiver come first.
 """
 
 from dataclasses import replace

@@ -1,1 +1,78 @@
-"""Parameters of IMUs in the formats of other tools, with a module for each, and common parts."""
+"""Parameters of IMUs in the formats of other tools, with a module for each, and common parts.
+
+Errors that each format can express; "sample" is white noise per sample, which depends on the rate:
+
+.. csv-table::
+   :header: "", "``specification``", "``kalibr``", "``sdf``",
+      "``hector``", "``rotors``", "``unity``", "``datasheet``"
+
+   "numbers for", "axis", "sensor", "axis", "axis", "sensor", "both", "axis"
+   "white noise", "yes", "yes", "sample", "sample", "yes", "sample", "yes"
+   "bias instability", "yes", "(3)", "(1)(3)", "(1)(3)", "(1)(3)", "(1)(3)", "yes"
+   "random walk", "yes", "yes", "(1)", "(1)", "(1)", "(1)", "yes"
+   "Gauss-Markov bias", "yes", "(2)", "yes", "yes", "yes", "yes", ""
+   "known turn-on bias", "yes", "", "yes", "yes", "", "yes", ""
+   "uncertain turn-on bias", "yes", "", "yes", "", "yes", "yes", "yes"
+   "scale factor", "yes", "", "", "yes", "", "", ""
+   "misalignment, g-sensitivity, ramp, quantisation", "yes", "", "", "", "", "", ""
+   "temperature", "yes", "", "", "", "", "", "bias"
+   "supply, nonlinearity, bandwidth, vibration", "yes", "", "", "", "", "", ""
+   "full scale", "yes", "", "", "", "", "", "yes"
+   "resolution", "yes", "", "yes", "", "", "yes", "yes"
+   "rate", "yes", "yes", "yes", "yes", "", "yes", "yes"
+   "topic", "yes", "yes", "Gazebo's", "yes", "yes", "yes", ""
+   "repetition of samples", "yes", "", "", "", "", "yes", ""
+   "random start", "yes", "", "", "", "", "on/off", ""
+   "orientation", "fused", "", "true", "drift", "true", "true", ""
+
+- (1): with ``--correlation-time``, as a Gauss-Markov bias that begins like the random walk
+- (2): as the random walk that begins like it, if there is no random walk
+- (3): with ``--walk-from-instability``, as a random walk
+
+``imu_utils``, ``vins`` and ``orb_slam3`` are read only. Kalibr and Unity need a topic and get
+``/imu/data`` if there is none; other topics are kept as ``output.topic``, on which this package
+publishes nothing.
+
+Files of other tools:
+
+.. list-table::
+   :header-rows: 1
+   :widths: 44 16 40
+
+   * - file
+     - ``--from``
+     - numbers
+   * - ``imu.yaml`` of Kalibr, output of allan_variance_ros
+     - ``kalibr``
+     - densities and random walks, with the rate
+   * - ``kalibr_imu_chain.yaml`` of OpenVINS, or the ``estimator_config.yaml`` that names it
+     - ``kalibr``
+     - the same, often inflated
+   * - ``sensor.yaml`` of EuRoC, ``ImuParams.yaml`` of Kimera-VIO
+     - ``kalibr``
+     - the same, with the rate as ``rate_hz``
+   * - ``*_imu_param.yaml`` of imu_utils
+     - ``imu_utils``
+     - of a sample (``--rate``), and lowest Allan deviation
+   * - configuration of VINS-Mono, VINS-Fusion
+     - ``vins``
+     - of a sample (``--rate``), tuned for the estimator
+   * - configuration of ORB-SLAM3
+     - ``orb_slam3``
+     - densities and random walks, with the rate, tuned
+   * - ``<sensor type="imu">`` of Gazebo in SDF, or in ``<gazebo reference="...">`` of a URDF
+     - ``sdf``
+     - of a sample; axes of their own from SDF 1.6 on
+   * - ``<plugin>`` of ``libhector_gazebo_ros_imu.so``
+     - ``hector``
+     - of a sample
+   * - model of PX4 or RotorS (SDF, URDF)
+     - ``rotors``
+     - densities and a Gauss-Markov bias; ``--rate`` is that of physics
+
+OpenCV's header ``%YAML:1.0`` and its tags are accepted. Xacro files are expanded with the defaults
+of their arguments. For other arguments, for a file of macros without a call, and for ``{{ }}`` of
+jinja, the error message contains the command to run first: ``xacro FILE.xacro -o FILE.urdf``, or
+PX4's ``scripts/jinja_gen.py``. XML is parsed with defusedxml: document types, entities and external
+references are refused.
+"""

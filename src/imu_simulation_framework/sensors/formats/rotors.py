@@ -16,19 +16,51 @@ tag                            unit                 specification
 
 Densities are two-sided. The bias is ``b = phi b + sqrt(-q^2 tau / 2 (exp(-2 dt / tau) - 1)) w``,
 starting at zero, with the random walk q: a stationary standard deviation of ``q sqrt(tau / 2)``,
-and a random walk of strength q for times well below tau. There is a sample for each step of
-the physics. In PX4's plug-in the turn-on bias decays like the other bias, in RotorS' it is
-constant.
+and a random walk of strength q for times well below tau. There is a sample for each step of the
+physics. In PX4's plug-in the turn-on bias decays like the other bias, in RotorS' it is constant.
 
-A missing tag has the plug-in's default, in RotorS that of an ADIS16448. PX4 had the same until
-March 2025, when it took the numbers out of its models and those of an IIM42653 into its plug-in,
-without a slow error; models without them mean these. Each default gets a remark with
-its source.
+A missing tag has the plug-in's default, with a remark:
 
-RotorS' own macros write ``gyroscopeRandomWalk``, but its plug-in reads
-``gyroscopeBiasRandomWalk``; PX4's reads the former. Both are written, and either is read.
-Source: ``gazebo_imu_plugin.h`` and ``.cpp`` of rotors_gazebo_plugins (ethz-asl/rotors_simulator)
-and of PX4/PX4-SITL_gazebo-classic.
+.. list-table::
+   :header-rows: 1
+   :widths: 34 40 26
+
+   * - default
+     - RotorS, and PX4 until March 2025 (ADIS16448)
+     - PX4 since then (IIM42653)
+   * - gyroscope, noise density
+     - 3.394e-4 rad/s/sqrt(Hz) (70 deg/h/sqrt(Hz))
+     - 8.726646e-4
+   * - gyroscope, random walk
+     - 3.879e-5 rad/s^2/sqrt(Hz) (8 deg/h/s/sqrt(Hz))
+     - 0
+   * - gyroscope, correlation time
+     - 1000 s
+     - 1000 s
+   * - gyroscope, turn-on bias
+     - 0.5 deg/s
+     - 0
+   * - accelerometer, noise density
+     - 0.004 m/s^2/sqrt(Hz)
+     - 0.00637
+   * - accelerometer, random walk
+     - 0.006 m/s^3/sqrt(Hz)
+     - 0
+   * - accelerometer, correlation time
+     - 300 s
+     - 300 s
+   * - accelerometer, turn-on bias
+     - 0.196 m/s^2
+     - 0
+
+The library of the model, ``librotors_gazebo_imu_plugin.so`` or ``libgazebo_imu_plugin.so``, selects
+the column: in March 2025 PX4 took the numbers out of its models and those of an IIM42653 into its
+plug-in. For a PX4 from before, state the numbers in the model. Unknown tags, which the plug-in
+ignores, are listed with the most similar known tag.
+
+RotorS' own macros write ``gyroscopeRandomWalk``, but its plug-in reads ``gyroscopeBiasRandomWalk``;
+PX4's reads the former. Both are written, and either is read. Source: ``gazebo_imu_plugin.h`` and
+``.cpp`` of rotors_gazebo_plugins (ethz-asl/rotors_simulator) and of PX4/PX4-SITL_gazebo-classic.
 """
 
 from __future__ import annotations

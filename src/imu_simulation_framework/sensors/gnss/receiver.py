@@ -1,5 +1,18 @@
 """Simulation of a GNSS receiver during a motion: outages, qualities and fixes.
 
+Topics in an experiment, published at the time of arrival with the stamp of the measurement:
+
+- ``gnss/fix``, sensor_msgs/NavSatFix in ``gnss_link``: position of the antenna, diagonal
+  covariance. The status is -1 for ``none``, 0 for ``single``, 1 for ``differential``, 2 for
+  ``float`` and ``rtk``, which NavSatStatus does not distinguish
+- ``gnss/velocity``, geometry_msgs/TwistWithCovarianceStamped in ``odom``: along east, north, up;
+  the variance of the angular velocity, which is not measured, is 1e6
+- ``gnss/heading``, geometry_msgs/QuaternionStamped in ``odom``, only of receivers with a heading:
+  yaw, counter-clockwise from east
+
+``/tf_static`` has ``gnss_link`` at the lever arm, measured from ``base_footprint``. Fixes that may
+not arrive before the end of the drive are left out.
+
 Random numbers are drawn on demand, so that the result does not depend on the division into blocks,
 to the bit.
 """
