@@ -21,6 +21,7 @@ import imu_simulation_framework
 from imu_simulation_framework.commands import imu_catalogue
 from imu_simulation_framework.core.csv_files import CSV_FILES
 from imu_simulation_framework.drive.report import FIGURE_SECTIONS
+from imu_simulation_framework.heading.yaw_comparison import ComparisonSettings
 from imu_simulation_framework.recordings import column_maps
 from imu_simulation_framework.recordings.layouts import bundled_layouts
 from imu_simulation_framework.sensors import files
@@ -238,12 +239,15 @@ class SettingsKeys(Directive):
         skipped = self.options.get("skip", "").split()
         rows = []
         for names, kind, text in parameters_of(getdoc(settings)):
+            defaults = {}
             for name in names:
                 if name in fields and name not in skipped:
-                    inlines, messages = self.state.inline_text(text, self.lineno)
-                    meaning = [nodes.paragraph(text, "", *inlines), *messages]
-                    default = _default_text(fields[name])
-                    rows.append((_literal(name), meaning, kind, _literal(default)))
+                    defaults.setdefault(_default_text(fields[name]), []).append(name)
+            for default, alike in defaults.items():
+                inlines, messages = self.state.inline_text(text, self.lineno)
+                meaning = [nodes.paragraph(text, "", *inlines), *messages]
+                keys = [paragraph for name in alike for paragraph in _literal(name)]
+                rows.append((keys, meaning, kind, _literal(default)))
         if not rows:
             raise self.error(f"{self.arguments[0]}: the docstring documents no field")
         del context["py:module"]
@@ -408,8 +412,9 @@ class FigureSections(Directive):
     """Figures of an experiment, with the explanations of its report."""
 
     def run(self):
+        window = ComparisonSettings().median_window
         rows = [
-            (_literal(name), heading, explanation)
+            (_literal(name), heading, explanation.format(window=window))
             for name, (heading, explanation) in FIGURE_SECTIONS.items()
         ]
         return [make_table(("figure", "title", "how to read it"), rows, (26, 22, 52))]

@@ -25,6 +25,44 @@ from .whole_files import explain_file_error
 REFUSED = 2
 """Exit code of a program after an error."""
 
+EXIT_CODES = (
+    ("0", "all; `roslaunch` always", "results are written"),
+    ("1", "`run_experiment.py`", "the drive or the results are incomplete"),
+    ("1", "`validate_imu.py`", "a limit is exceeded"),
+    (
+        "1",
+        "`compare_plugins.py`",
+        "a quantity deviates from the model by more than the accepted number of standard errors",
+    ),
+    (
+        "2",
+        "all",
+        "wrong arguments, a file that cannot be read or written, too little memory; nothing was "
+        "started. One line on standard error states the reason",
+    ),
+    (
+        "3",
+        "`check_recording.py`",
+        "grave findings: not usable without the settings that it proposes, or not usable",
+    ),
+    (
+        "3",
+        "`allan_analysis.py`",
+        "the simulated sensor leaves the band of the recording; results are written",
+    ),
+    (
+        "3",
+        "`identify_yaw_error.py`",
+        "no specification can be written; `yaw_error_model.yaml` states the reason",
+    ),
+    (
+        "129, 130, 141, 143",
+        "all",
+        "SIGHUP, Ctrl+C, reader of the output gone, SIGTERM; no file is left half-written",
+    ),
+)
+"""Exit codes, programs and meanings for the documentation, in Markdown."""
+
 SIGNALLED = 128
 """Exit code of a program that a signal ended, less the number of the signal, as in shells."""
 

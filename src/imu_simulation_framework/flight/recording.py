@@ -2,8 +2,9 @@
 
 A flight has time, position, orientation and, if recorded, velocities of an aircraft:
 
-- A CSV file has columns named as the quantities of column maps, with units in brackets, ``altitude
-  [ft]``: ``latitude longitude altitude``, or ``x y z`` about an ``origin``; ``qx qy qz qw``, or
+- A CSV file has columns named as the quantities of column maps, with units in brackets,
+  ``altitude [ft]``: ``latitude longitude altitude``, or ``x y z`` about an ``origin``;
+  ``qx qy qz qw``, or
   ``roll pitch`` with ``yaw`` or ``heading``; ``velocity_north velocity_east`` with
   ``velocity_down`` or ``velocity_up``.
 - A bag has a sensor_msgs/NavSatFix, orientations in ``attitude_topic`` (sensor_msgs/Imu or poses)

@@ -1,7 +1,7 @@
 """Recordings of several tables: a folder of CSV files, a log of an autopilot, a workbook.
 
-A column is named ``TABLE.column``, in column maps and in ``compare_yaw.py
-drive.zip@Orientation.yaw``; if there is only one table, by its own name.
+A column is named ``TABLE.column``, in column maps and in
+``compare_yaw.py drive.zip@Orientation.yaw``; if there is only one table, by its own name.
 
 - The table of ``time`` leads. Mapped columns of other tables are interpolated onto its times,
   quaternions and angles along the shorter way.

@@ -25,4 +25,18 @@ correlation, a scale, and a delay at which it fits best.
   to be measured; the signal that differs from both others is wrong. With only reference and IMU,
   ten turns on the spot decide. A course has no scale error, and a gyroscope that is right about
   gravity belongs to a leaning sensor.
+
+Some recordings are ambiguous. The report names each possible reading and how to distinguish them;
+nothing is written to a config.ini.
+
+- A telephone that is held upright and outputs gravity instead of specific force (iOS) looks like
+  one upside down whose turns are mirrored. An orientation whose vertical is opposite to the
+  accelerometer's and whose yaw agrees with the reference decides, or a path that turns against the
+  yaw of the reference (the reference is mirrored), or the lateral acceleration (for the gyroscope).
+  Otherwise lay the sensor down with its z axis upwards: accel_z is +9.8 m/s^2, or -9.8 if it
+  outputs gravity.
+- For a lone gyroscope and a lone yaw that turn against each other, lateral acceleration decides.
+- For a reference that turns as the gyroscope does about an axis that is horizontal by the
+  accelerometer, nothing decides: its world may have another axis upwards, and its yaw is then no
+  heading.
 """

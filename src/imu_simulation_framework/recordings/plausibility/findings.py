@@ -66,9 +66,9 @@ FAULTS = {
     "0.05 m/s nearly all the time (not grave)",
     SPINNING_WHEELS: "the reference turns much further than gyroscope and IMU, which agree",
     SCALE: "the reference turns as they do, times a constant: the track is wrong. Or the yaw of "
-    "the IMU turns half, twice or 57 times as far as gyroscope and reference: its quaternions are made "
-    "of another angle. Or the gyroscope turns at least 1.6 times as far as a course, or as much "
-    "less: its unit is wrong",
+    "the IMU turns half, twice or 57 times as far as gyroscope and reference: its quaternions are "
+    "made of another angle. Or the gyroscope turns at least 1.6 times as far as a course, or as "
+    "much less: its unit is wrong",
     SHIFTED_CLOCK: "turns fit with a delay of 0.15 s or more, at a correlation above 0.8 (0.9 if "
     "the heading is a course); grave above 1 s",
     CLOCK_RATE: "the delay grows over the drive",

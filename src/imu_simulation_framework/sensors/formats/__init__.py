@@ -3,14 +3,13 @@
 Errors that each format can express; "sample" is white noise per sample, which depends on the rate:
 
 .. csv-table::
-   :header: "", "``specification``", "``kalibr``", "``sdf``",
-      "``hector``", "``rotors``", "``unity``", "``datasheet``"
+   :header: "", specification, kalibr, sdf, hector, rotors, unity, datasheet
 
    "numbers for", "axis", "sensor", "axis", "axis", "sensor", "both", "axis"
    "white noise", "yes", "yes", "sample", "sample", "yes", "sample", "yes"
-   "bias instability", "yes", "(3)", "(1)(3)", "(1)(3)", "(1)(3)", "(1)(3)", "yes"
-   "random walk", "yes", "yes", "(1)", "(1)", "(1)", "(1)", "yes"
-   "Gauss-Markov bias", "yes", "(2)", "yes", "yes", "yes", "yes", ""
+   "bias instability", "yes", "c", "a, c", "a, c", "a, c", "a, c", "yes"
+   "random walk", "yes", "yes", "a", "a", "a", "a", "yes"
+   "Gauss-Markov bias", "yes", "b", "yes", "yes", "yes", "yes", ""
    "known turn-on bias", "yes", "", "yes", "yes", "", "yes", ""
    "uncertain turn-on bias", "yes", "", "yes", "", "yes", "yes", "yes"
    "scale factor", "yes", "", "", "yes", "", "", ""
@@ -25,9 +24,9 @@ Errors that each format can express; "sample" is white noise per sample, which d
    "random start", "yes", "", "", "", "", "on/off", ""
    "orientation", "fused", "", "true", "drift", "true", "true", ""
 
-- (1): with ``--correlation-time``, as a Gauss-Markov bias that begins like the random walk
-- (2): as the random walk that begins like it, if there is no random walk
-- (3): with ``--walk-from-instability``, as a random walk
+- a: with ``--correlation-time``, as a Gauss-Markov bias that begins like the random walk
+- b: as the random walk that begins like it, if there is no random walk
+- c: with ``--walk-from-instability``, as a random walk
 
 ``imu_utils``, ``vins`` and ``orb_slam3`` are read only. Kalibr and Unity need a topic and get
 ``/imu/data`` if there is none; other topics are kept as ``output.topic``, on which this package

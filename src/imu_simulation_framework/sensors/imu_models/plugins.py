@@ -1,10 +1,20 @@
 r"""IMU models by name, and the models of classic Gazebo's plug-ins: ideal, generic and Hector.
 
+- ``ideal``: no errors.
+- ``generic``: Gazebo's ``libgazebo_ros_imu_sensor.so``. White noise ``gaussian_noise`` (0.00215,
+  tuned to a BNO055) on each component of the quaternion, as on each axis of gyroscope and
+  accelerometer; no drift.
+- ``hector``, ``hector_slow``: Hector's ``libhector_gazebo_ros_imu.so``. The true orientation,
+  rotated by a drifting yaw bias and by a tilt from the accelerometer's bias. ``yaw_drift``
+  is 0.5 rad at 0.005 Hz, or 1.118 rad at 0.001 Hz, both tuned to a BNO055.
+- ``specification``: a real sensor with standard parameters. The orientation is fused
+  from gyroscope and accelerometer without a yaw reference, as in the IMU mode of a BNO055.
+
 A model is stepped sample by sample in a simulator, or run over a whole drive many times at once;
 both give the same for the same random numbers. The models behave as the plug-ins do.
 
-The generic plug-in is libgazebo_ros_imu_sensor.so, Hector's is libhector_gazebo_ros_imu.so. In each
-step of length dt the latter changes its drift by (hector_gazebo_plugins, sensor_model.h)
+In each step of length dt, Hector's plug-in changes its drift by (hector_gazebo_plugins,
+sensor_model.h)
 
 .. math:: d_k = e^{-f dt} d_{k-1} + dt \, \sqrt{2 f} \, \sigma \, w_k, \qquad w_k \sim N(0, 1).
 
