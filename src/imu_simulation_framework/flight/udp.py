@@ -22,7 +22,7 @@
 
 - The groups ``<position> ON </position>`` and ``<velocities> ON </velocities>`` can replace
   properties of text; their latitude is geocentric, as its label states.
-- FlightGear packets without ``<time>`` have no time. :func:`receive_flight` then needs their
+- FlightGear packets without ``<time>`` have no time. :func:`.receive_flight` then needs their
   ``rate``, and cannot detect losses. The time has 32 bits and wraps after 4295 s; a wrap is no
   restart.
 - The sender with the most states is the simulator. The motion interpolates over lost packets, late

@@ -15,7 +15,7 @@ NDOF_FMC_OFF yes   yes   yes  100 magnetic north
 NDOF         yes   yes   yes  100 magnetic north; the magnetometer is calibrated sooner
 ============ ===== ===== ==== === ===================================================
 
-Sensors and rates are those of the data sheet. With ``start_up=True`` of :func:`bno055_in_mode`,
+Sensors and rates are those of the data sheet. With ``start_up=True`` of :func:`.bno055_in_mode`,
 readings begin after 0.407 s. ``output: {bno055_mode: NDOF}`` of a specification publishes the
 calibration status on ``imu/calib_status`` whenever it changes, in the format of the ROS 2 driver
 bno055 (https://github.com/flynneva/bno055)::
@@ -25,11 +25,11 @@ bno055 (https://github.com/flynneva/bno055)::
 The gyroscope reaches status 3 after three seconds at rest; the accelerometer after six positions,
 which a robot on wheels never takes; the magnetometer after a figure of eight, field directions in
 eight octants, in NDOF in four, a full turn on level ground. A robot on wheels in NDOF_FMC_OFF never
-exceeds status 1. :func:`bno055_calibration` computes the status of samples.
+exceeds status 1. :func:`.bno055_calibration` computes the status of samples.
 
 Hard and soft iron of the specification are the remainder after calibration. The sensor's own
 ongoing calibration does not change the readings here; its status is modelled
-(:func:`bno055_calibration`). The real sensor outputs no angular velocity in modes without a
+(:func:`.bno055_calibration`). The real sensor outputs no angular velocity in modes without a
 gyroscope; the model still does.
 """
 

@@ -21,7 +21,8 @@ sensor_model.h)
 A first-order Gauss-Markov process with standard deviation sigma would have the innovation
 ``sqrt(1 - exp(-2 f dt)) sigma``, about ``sqrt(2 f dt) sigma``. The plug-in multiplies by dt instead
 of sqrt(dt). Its parameter ``drift`` is therefore not the drift's standard deviation, which depends
-on the sample rate; :func:`drift_stationary_std` and :func:`drift_parameters` convert between them.
+on the sample rate; :func:`.drift_stationary_std` and :func:`.drift_parameters` convert between
+them.
 """
 
 from __future__ import annotations
