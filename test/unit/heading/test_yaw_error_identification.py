@@ -529,8 +529,10 @@ def test_constant_intervals_average_over_strengths():
         found = estimates[term.parameter]
         for limit, share in ((found.low, 0.025), (found.high, 0.975)):
             below = np.average(norm.cdf((limit - mean) / std), weights=weights)
-            # Widths vary by 2 % from seed to seed: these are three standard errors.
-            assert below == pytest.approx(share, abs=0.007), term.name
+            # Over 24 seeds the shares have standard deviations of 0.0015 to 0.0045; another
+            # processor rounds the maximum differently, so that its draws are those of another
+            # seed. At the maximum alone, the lower shares would be 0.22 and 0.055.
+            assert below == pytest.approx(share, abs=5.0 * 0.0045), term.name
 
 
 def test_likelihood_is_equal_for_any_order_of_terms():

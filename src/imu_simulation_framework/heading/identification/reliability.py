@@ -104,7 +104,7 @@ def _constant_estimates(fit, limits, confidence) -> dict[str, Estimate]:
 
     At the maximum of the likelihood one of two similar terms may have the other's part, and the
     strength of a slip is known from few turns: with the parameters there, or with all but one, the
-    intervals of the constants would be too narrow. An interval varies by 1 to 3 % with the seed.
+    intervals of the constants would be too narrow. An interval varies by 1 to 4 % with the seed.
 
     ``limits``: the random terms' intervals by parameter.
     """
