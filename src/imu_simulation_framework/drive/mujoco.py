@@ -304,15 +304,14 @@ class IntegratingImu:
     it is ``f = dv/dt + omega x v + g up`` (Groves: Principles of GNSS, Inertial, and Multisensor
     Integrated Navigation Systems, section 5.3), averaged by the trapezoidal rule.
 
-    Quaternions are in MuJoCo's order w, x, y, z. The computation uses plain floats and has the same
-    results as MuJoCo's functions to the last bit; a call of these for three numbers takes longer.
+    The results do not depend on the division of the samples into calls, to the last bit.
 
     Parameters
     ----------
     position : sequence of 3 float
         Position of the IMU in the base [m].
     quaternion : sequence of 4 float
-        Orientation of the IMU in the base.
+        Orientation (w, x, y, z) of the IMU in the base.
     rate : float
         Samples per second [Hz].
     gravity : float
@@ -324,91 +323,76 @@ class IntegratingImu:
         self.quaternion = np.array(quaternion, dtype=float)
         self._rate = rate
         self._gravity = gravity
-        self._mounting: list[float] = self.quaternion.tolist()
-        self._base_to_imu = _inverse(self._mounting)
-        self._quaternion: Sequence[float] = ()
-        self._motion: tuple[float, ...] = ()
+        self._base_to_imu = _inverse(self.quaternion.tolist())
+        self._orientation = np.array([0.0, 0.0, 0.0, 1.0])
+        self._motion = np.zeros(9)
 
-    def start(self, quaternion) -> tuple[np.ndarray, ...]:
+    def start(self, orientation):
         """Restart with a base at rest.
 
         Parameters
         ----------
-        quaternion : ndarray, shape (4,)
-            Orientation of the base; w, x, y, z.
-
-        Returns
-        -------
-        tuple of ndarray
-            One sample, see :meth:`samples`.
+        orientation : ndarray, shape (4,)
+            Orientation (x, y, z, w) of the base.
         """
-        self._quaternion = quaternion.tolist()
-        zero = [(0.0, 0.0, 0.0)]
-        velocities, orientations, (self._motion,) = self._observe([self._quaternion], zero, zero)
-        up = (self._gravity * part for part in self._motion[6:])
-        force = [_rotate(self._base_to_imu, up)]
-        return tuple(map(np.array, (velocities, orientations, zero, force)))
+        self._orientation = np.array(orientation, dtype=float)
+        zero = np.zeros((1, 3))
+        (self._motion,) = self._motions(self._orientation[np.newaxis], zero, zero)
 
-    def samples(self, quaternions, velocities, angular_velocities) -> tuple[np.ndarray, ...]:
-        """Return the signals of the IMU over consecutive sample periods.
+    def measure(self, orientations, velocities, angular_velocities) -> ImuTruth:
+        """Return the signals of the IMU at consecutive samples.
 
         Parameters
         ----------
-        quaternions : ndarray, shape (n, 4)
-            Orientation of the base in the world at the ends of the periods.
+        orientations : ndarray, shape (n, 4)
+            Orientation (x, y, z, w) of the base in the world at the ends of the periods.
         velocities : ndarray, shape (n, 3)
-            Velocity of the base's origin in the world frame [m/s].
+            Velocity of the base's origin in the axes of the base [m/s].
         angular_velocities : ndarray, shape (n, 3)
             Angular velocity of the base in its own axes [rad/s].
 
         Returns
         -------
-        velocities : ndarray, shape (n, 3)
-            Velocity of the base's origin in the axes of the base [m/s].
-        orientations : ndarray, shape (n, 4)
-            Orientation of the IMU in the world.
-        rates : ndarray, shape (n, 3)
-            Angular velocity in the axes of the IMU [rad/s].
-        forces : ndarray, shape (n, 3)
-            Specific force in the axes of the IMU [m/s^2].
+        ImuTruth
+            Orientation of the IMU in the world, and angular velocity and specific force in the
+            axes of the IMU, as means over the sample periods.
         """
-        quaternions = quaternions.tolist()
-        velocities, orientations, motions = self._observe(
-            quaternions, velocities.tolist(), angular_velocities.tolist()
+        motions = self._motions(orientations, velocities, angular_velocities)
+        before = np.concatenate([self._motion[np.newaxis], motions[:-1]])
+        earlier = np.concatenate([self._orientation[np.newaxis], orientations[:-1]])
+        self._motion, self._orientation = motions[-1], np.array(orientations[-1])
+        vx, vy, vz, cx, cy, cz, ux, uy, uz = motions.T
+        vx0, vy0, vz0, cx0, cy0, cz0, ux0, uy0, uz0 = before.T
+        rate, half_gravity = self._rate, 0.5 * self._gravity
+        force = (
+            rate * (vx - vx0) + 0.5 * (cx + cx0) + half_gravity * (ux + ux0),
+            rate * (vy - vy0) + 0.5 * (cy + cy0) + half_gravity * (uy + uy0),
+            rate * (vz - vz0) + 0.5 * (cz + cz0) + half_gravity * (uz + uz0),
         )
-        rate, half_gravity, base_to_imu = self._rate, 0.5 * self._gravity, self._base_to_imu
-        rates, forces = [], []
-        for motion, quaternion in zip(motions, quaternions):
-            vx, vy, vz, cx, cy, cz, ux, uy, uz = motion
-            vx0, vy0, vz0, cx0, cy0, cz0, ux0, uy0, uz0 = self._motion
-            self._motion = motion
-            force = (
-                rate * (vx - vx0) + 0.5 * (cx + cx0) + half_gravity * (ux + ux0),
-                rate * (vy - vy0) + 0.5 * (cy + cy0) + half_gravity * (uy + uy0),
-                rate * (vz - vz0) + 0.5 * (cz + cz0) + half_gravity * (uz + uz0),
-            )
-            x, y, z = _rotation_vector(_product(_inverse(self._quaternion), quaternion))
-            self._quaternion = quaternion
-            rates.append(_rotate(base_to_imu, (rate * x, rate * y, rate * z)))
-            forces.append(_rotate(base_to_imu, force))
-        return tuple(map(np.array, (velocities, orientations, rates, forces)))
+        quaternions = _scalar_first(orientations)
+        rotation = _product(_inverse(_scalar_first(earlier)), quaternions)
+        turned = tuple(rate * angle for angle in _rotation_vectors(rotation))
+        rates = np.column_stack(_rotate(self._base_to_imu, turned))
+        forces = np.column_stack(_rotate(self._base_to_imu, force))
+        w, x, y, z = _product(quaternions, self.quaternion.tolist())
+        return ImuTruth(np.column_stack([x, y, z, w]), rates, forces)
 
-    def _observe(self, quaternions, velocities, angular_velocities):
-        # In the base's axes: velocity v of the IMU, omega x v, and the vertical.
+    def _motions(self, orientations, velocities, angular_velocities) -> np.ndarray:
+        """Return velocity v of the IMU, omega x v, and the vertical, in the base's axes (n, 9)."""
         rx, ry, rz = self.position.tolist()
-        origin_velocities, orientations, motions = [], [], []
-        rows = zip(quaternions, velocities, angular_velocities)
-        for quaternion, velocity, (wx, wy, wz) in rows:
-            world_to_base = _inverse(quaternion)
-            vx, vy, vz = origin_velocity = _rotate(world_to_base, velocity)
-            origin_velocities.append(origin_velocity)
-            orientations.append(_product(quaternion, self._mounting))
-            vx += wy * rz - wz * ry
-            vy += wz * rx - wx * rz
-            vz += wx * ry - wy * rx
-            turning = (wy * vz - wz * vy, wz * vx - wx * vz, wx * vy - wy * vx)
-            motions.append((vx, vy, vz, *turning, *_rotate(world_to_base, _UP)))
-        return origin_velocities, orientations, motions
+        (vx, vy, vz), (wx, wy, wz) = velocities.T, angular_velocities.T
+        vx = vx + (wy * rz - wz * ry)
+        vy = vy + (wz * rx - wx * rz)
+        vz = vz + (wx * ry - wy * rx)
+        turning = (wy * vz - wz * vy, wz * vx - wx * vz, wx * vy - wy * vx)
+        up = _rotate(_inverse(_scalar_first(orientations)), _UP)
+        return np.column_stack([vx, vy, vz, *turning, *up])
+
+
+def _scalar_first(orientations):
+    """Return the components w, x, y, z of quaternions (n, 4) in the order x, y, z, w."""
+    x, y, z, w = orientations.T
+    return w, x, y, z
 
 
 def _inverse(quaternion):
@@ -438,16 +422,20 @@ def _rotate(quaternion, vector):
     )
 
 
-def _rotation_vector(quaternion):
-    w, x, y, z = quaternion
-    sine = math.sqrt(x * x + y * y + z * z)
-    angle = 2.0 * math.atan2(sine, w)
-    if angle > math.pi:
-        angle -= 2.0 * math.pi
-    if sine < _MIN_SINE:
-        return angle, 0.0, 0.0
-    scale = 1.0 / sine
-    return angle * (scale * x), angle * (scale * y), angle * (scale * z)
+def _rotation_vectors(quaternions):
+    """Return the components of rotation vectors [rad] of quaternions, given by components."""
+    w, x, y, z = quaternions
+    sine = np.sqrt(x * x + y * y + z * z)
+    # NumPy's arctan2 may differ in the last bit between processors.
+    angle = 2.0 * np.array(list(map(math.atan2, sine.tolist(), w.tolist())))
+    angle = np.where(angle > math.pi, angle - 2.0 * math.pi, angle)
+    is_turned = sine >= _MIN_SINE
+    scale = 1.0 / np.where(is_turned, sine, 1.0)
+    return (
+        np.where(is_turned, angle * (scale * x), angle),
+        np.where(is_turned, angle * (scale * y), 0.0),
+        np.where(is_turned, angle * (scale * z), 0.0),
+    )
 
 
 _UP = 0.0, 0.0, 1.0
@@ -475,11 +463,6 @@ class SimulatorState(NamedTuple):
     wheel_positions, wheel_velocities : ndarray, shape (w,)
         Angles [rad] and velocities [rad/s] of the ``joints`` of :class:`.RobotParameters`, the
         steering joints included.
-    imu_orientation : ndarray, shape (4,)
-        Quaternion (x, y, z, w) of the IMU in the world.
-    imu_angular_velocity, specific_force : ndarray, shape (3,)
-        Angular velocity [rad/s] and specific force [m/s^2] in the axes of the IMU, as means over
-        the sample period that ends now.
     wheel_torques : ndarray, shape (d,)
         Torques of the motors of the d driven wheels in the last physics step, or their means over
         the sample period [N m].
@@ -492,15 +475,7 @@ class SimulatorState(NamedTuple):
     angular_velocity: np.ndarray
     wheel_positions: np.ndarray
     wheel_velocities: np.ndarray
-    imu_orientation: np.ndarray
-    imu_angular_velocity: np.ndarray
-    specific_force: np.ndarray
     wheel_torques: np.ndarray
-
-    @property
-    def imu_truth(self) -> ImuTruth:
-        """Ideal signals of the IMU."""
-        return ImuTruth(self.imu_orientation, self.imu_angular_velocity, self.specific_force)
 
     def sample(self, number: int) -> SimulatorState:
         """Return the state at one of several sample times.
@@ -525,7 +500,8 @@ class MujocoSimulator:
     by the period, as an IMU with internal integration outputs them. Gazebo's plug-ins compute them
     in the same way. In contrast to MuJoCo's own sensors they do not lag the pose by a physics step
     and do not alias the oscillations of the contacts, and the sum of the rotations is the
-    orientation.
+    orientation. Since the motion does not depend on them, :meth:`measure` computes them apart from
+    the steps, for many samples at once.
 
     The same commands result in the same states, bit for bit, for one version of MuJoCo.
 
@@ -670,9 +646,9 @@ class MujocoSimulator:
         # The solver starts from the last accelerations, which belong to another pose.
         self._data.qacc_warmstart[:] = 0.0
         self._stand_on_bumps(x, y)
-        samples = self._imu.start(self._base_quaternion)
         position, velocity = (part[np.newaxis].copy() for part in (self._position, self._velocity))
-        self._store(position, velocity, np.zeros((1, self._model.nu)), samples)
+        self._store(position, velocity, np.zeros((1, self._model.nu)))
+        self._imu.start(self._states.orientation[-1])
         return self.state
 
     def command(self, *commands):
@@ -745,16 +721,31 @@ class MujocoSimulator:
         if np.count_nonzero(self._warnings):
             time = self._samples / self._sample_rate
             raise SimulatorError(f"The physics became unstable at {time:g} s.")
-        samples = self._imu.samples(
-            positions[:, BASE_QUATERNION],
-            velocities[:, BASE_VELOCITY],
-            velocities[:, BASE_ANGULAR_VELOCITY],
-        )
-        return self._store(positions, velocities, torques, samples)
+        return self._store(positions, velocities, torques)
 
-    def _store(self, positions, velocities, torques, samples) -> SimulatorState:
+    def measure(self, states: SimulatorState) -> ImuTruth:
+        """Return the ideal signals of the IMU at consecutive states.
+
+        Parameters
+        ----------
+        states : SimulatorState
+            States of several samples, which follow those of the last call, or the last change of
+            the pose.
+
+        Returns
+        -------
+        ImuTruth
+            Signals at these samples.
+        """
+        return self._imu.measure(
+            states.orientation, states.linear_velocity, states.angular_velocity
+        )
+
+    def _store(self, positions, velocities, torques) -> SimulatorState:
         """Store samples as the present states; the last one is the state."""
-        velocity, imu_quaternion, rate, force = samples
+        # Rotations of few vectors take less time with plain floats.
+        rows = zip(positions[:, BASE_QUATERNION].tolist(), velocities[:, BASE_VELOCITY].tolist())
+        velocity = np.array([_rotate(_inverse(quaternion), vector) for quaternion, vector in rows])
         self._states = SimulatorState(
             np.arange(self._samples + 1 - len(positions), self._samples + 1) / self._sample_rate,
             positions[:, BASE_POSITION],
@@ -763,9 +754,6 @@ class MujocoSimulator:
             velocities[:, BASE_ANGULAR_VELOCITY],
             positions.take(self._joint_positions, axis=1),
             velocities.take(self._joint_velocities, axis=1),
-            imu_quaternion.take(_XYZW, axis=1),
-            rate,
-            force,
             torques[:, : len(self._wheel_velocities)],
         )
         return self._states

@@ -87,11 +87,17 @@ def robot(tmp_path):
 
 def driven(parameters, left, right, seconds=4.0):
     """Return the second half of a drive from standstill, which is steady motion."""
+    return driven_and_measured(parameters, left, right, seconds)[0]
+
+
+def driven_and_measured(parameters, left, right, seconds=4.0):
+    """Return the second half of a drive from standstill, and the mean specific force in it."""
     simulator = MujocoSimulator(parameters)
     simulator.command(left, right)
-    return type(simulator.state)(
-        *(part[len(part) // 2 :] for part in simulator.steps(round(100 * seconds)))
-    )
+    states = simulator.steps(round(100 * seconds))
+    half = len(states.time) // 2
+    force = simulator.measure(states).specific_force[half:].mean(axis=0)
+    return type(states)(*(part[half:] for part in states)), force
 
 
 def test_joint_without_axis_turns_about_x(robot):
@@ -119,12 +125,11 @@ def test_robot_moves_with_rolling_wheels(robot, left, right):
 def test_ground_truth_is_below_axle_and_imu_at_its_link(robot):
     parameters = robot()
     assert parameters.imu_position == pytest.approx(IMU)
-    states = driven(parameters, -3.0, 3.0)
+    states, force = driven_and_measured(parameters, -3.0, 3.0)
     # The robot turns on the spot except for creep; a point x ahead of the axle has -x omega^2.
     assert np.hypot(*states.position[:, :2].T).max() < 5e-3
     assert np.abs(states.position[:, 2]).max() < 1e-4
     rate = RADIUS * 3.0 / HALF_TRACK
-    force = states.specific_force.mean(axis=0)
     np.testing.assert_allclose(force[:2], -(rate**2) * np.array(IMU[:2]), rtol=0.02, atol=2e-3)
 
 
@@ -152,9 +157,8 @@ def test_side_with_less_friction_pulls_less(robot):
 def test_imu_pose_of_parameters_replaces_description(robot):
     parameters = robot(imu={"position": [0.3, 0.0, 0.1], "orientation": [0.0, 0.0, 1.0]})
     assert parameters.imu_position == pytest.approx((0.3, 0.0, 0.1))
-    states = driven(parameters, -3.0, 3.0)
+    _, force = driven_and_measured(parameters, -3.0, 3.0)
     inwards = -0.3 * (RADIUS * 3.0 / HALF_TRACK) ** 2
-    force = states.specific_force.mean(axis=0)
     expected = inwards * np.array([math.cos(1.0), -math.sin(1.0)])
     np.testing.assert_allclose(force[:2], expected, rtol=0.02)
     names = [MujocoSimulator(parameters)._model.body(i).name for i in range(12)]

@@ -39,7 +39,7 @@ def test_repeated_samples_of_sensor_are_recorded_once(tmp_path):
 
 def test_gravity_follows_its_setting(tmp_path):
     samples = robot(tmp_path, "rate: 100.0", gravity=3.71).tick(0.0, 0.0)
-    force = samples.state.specific_force[-1]
+    force = samples.reading.specific_force[-1]
     assert force[2] == pytest.approx(3.71, abs=1e-3)
 
 

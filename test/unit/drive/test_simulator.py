@@ -10,7 +10,7 @@ import yaml
 from imu_simulation_framework.core.angles import unwrap, yaw_from_quaternion
 from imu_simulation_framework.core.errors import ConfigurationError, SimulatorError
 from imu_simulation_framework.core.files import urdf_path
-from imu_simulation_framework.drive.mujoco import MujocoSimulator, build_model
+from imu_simulation_framework.drive.mujoco import MujocoSimulator, SimulatorState, build_model
 from imu_simulation_framework.drive.turning import load_robot_parameters
 from imu_simulation_framework.sensors.magnetism.bodies import Bar, Ellipsoid
 
@@ -44,6 +44,11 @@ def _drive(simulator, left, right, duration, ramp_time=RAMP_TIME):
         simulator.command(start[0] + part * (left - start[0]), start[1] + part * (right - start[1]))
         states.append(simulator.step())
     return states
+
+
+def _measure(simulator, states):
+    """Return the signals of the IMU since the last change of the pose."""
+    return simulator.measure(SimulatorState(*map(np.array, zip(*states))))
 
 
 def _yaws(states):
@@ -110,8 +115,7 @@ def test_wheels_turn_no_faster_than_their_limit(simulator, parameters):
 
 def test_imu_at_rest_measures_gravity_only(simulator):
     states = [simulator.step() for _ in range(200)]
-    force = np.array([state.specific_force for state in states])
-    rate = np.array([state.imu_angular_velocity for state in states])
+    _, rate, force = _measure(simulator, states)[:3]
     assert np.abs(np.linalg.norm(force, axis=1) - GRAVITY).max() < 1e-6
     assert np.abs(force - force.mean(axis=0)).max() < 1e-6
     assert force[0, 2] == pytest.approx(GRAVITY, abs=1e-6)
@@ -120,7 +124,7 @@ def test_imu_at_rest_measures_gravity_only(simulator):
 
 def test_integrated_gyroscope_equals_true_yaw(simulator):
     states = _drive(simulator, 2.0, 5.0, 3.0) + _drive(simulator, 6.0, 1.0, 3.0)
-    rate = np.array([state.imu_angular_velocity[2] for state in states])
+    rate = _measure(simulator, states).angular_velocity[:, 2]
     # Level ground: the robot pitches by micrometres per wheelbase when it accelerates.
     np.testing.assert_allclose(np.cumsum(rate) * PERIOD, _yaws(states), atol=1e-8)
 
@@ -136,10 +140,11 @@ def test_tilted_imu_signals_are_means_of_mujoco_sensors(parameters, tmp_path):
     imu = model.body("imu_link").id
     mujoco.mj_step(model, data, 2000)
     motion = np.empty(6)
+    states = []
     for sample in range(150):
         command = 0.03 * sample, 0.05 * sample
         simulator.command(*command)
-        state = simulator.step()
+        states.append(simulator.step())
         data.ctrl[:] = command
         forces, rates = [], []
         for _ in range(10):
@@ -152,11 +157,25 @@ def test_tilted_imu_signals_are_means_of_mujoco_sensors(parameters, tmp_path):
             mujoco.mj_forward(model, data)
             mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_XBODY, imu, motion, 1)
             rates.append(motion[:3].copy())
-    np.testing.assert_allclose(state.imu_angular_velocity, np.mean(rates, axis=0), atol=1e-8)
+    measured = _measure(simulator, states)
+    np.testing.assert_allclose(measured.angular_velocity[-1], np.mean(rates, axis=0), atol=1e-8)
     # The centripetal part grows by less than 1 m/s^2 per second; MuJoCo's forces are those at
     # the steps' beginnings, half a millisecond earlier on average.
-    np.testing.assert_allclose(state.specific_force, np.mean(forces, axis=0), atol=1e-3)
-    assert np.linalg.norm(state.specific_force) > GRAVITY
+    np.testing.assert_allclose(measured.specific_force[-1], np.mean(forces, axis=0), atol=1e-3)
+    assert np.linalg.norm(measured.specific_force[-1]) > GRAVITY
+
+
+def test_imu_signals_do_not_depend_on_division_into_calls(parameters, tmp_path):
+    mounting = {"orientation": [0.4, -0.3, 1.0], "position": [0.20, 0.10, 0.30]}
+    simulator = MujocoSimulator(_changed(parameters, tmp_path, imu=mounting))
+    states = _drive(simulator, 2.0, 5.0, 1.0)
+    simulator.reset()
+    expected = _measure(simulator, states)
+    simulator.reset()
+    parts = [_measure(simulator, states[:1]), _measure(simulator, states[1:])]
+    assert _all_bytes([expected[:3]]) == _all_bytes(
+        [[np.concatenate(signals) for signals in zip(*(part[:3] for part in parts))]]
+    )
 
 
 def test_iron_is_visible_and_has_no_contacts(parameters):
@@ -211,8 +230,11 @@ def test_set_pose_keeps_robot_at_rest_without_imu_jump(simulator):
         assert state.position[:2] == pytest.approx([10.0, -4.0], abs=1e-6)
         assert yaw_from_quaternion(state.orientation) == pytest.approx(2.5, abs=1e-6)
         assert np.abs(state.linear_velocity).max() < 1e-6
-        assert np.abs(state.imu_angular_velocity).max() < 1e-6
-        assert state.specific_force == pytest.approx([0.0, 0.0, GRAVITY], abs=1e-4)
+    measured = _measure(simulator, states)
+    assert np.abs(measured.angular_velocity).max() < 1e-6
+    np.testing.assert_allclose(
+        measured.specific_force, np.tile([0.0, 0.0, GRAVITY], (len(states), 1)), atol=1e-4
+    )
     assert states[-1].time == pytest.approx(before.time + 50 * PERIOD, abs=1e-12)
 
 
@@ -228,26 +250,27 @@ def test_reset_sets_time_to_zero_at_given_pose(simulator):
 
 def test_drive_is_independent_of_start_pose(simulator):
     simulator.reset()
-    plain = _drive(simulator, 3.0, 6.0, 4.0)[-1]
+    states = _drive(simulator, 3.0, 6.0, 4.0)
+    plain, force = states[-1], _measure(simulator, states).specific_force[-1]
     simulator.reset(100.0, 50.0, 1.0)
-    moved = _drive(simulator, 3.0, 6.0, 4.0)[-1]
+    states = _drive(simulator, 3.0, 6.0, 4.0)
+    moved, moved_force = states[-1], _measure(simulator, states).specific_force[-1]
     cosine, sine = math.cos(1.0), math.sin(1.0)
     x, y = plain.position[:2]
     # Friction is isotropic; the remaining difference is rounding, amplified by the contacts.
     assert moved.position[:2] == pytest.approx(
         [100.0 + cosine * x - sine * y, 50.0 + sine * x + cosine * y], abs=1e-6
     )
-    np.testing.assert_allclose(moved.specific_force, plain.specific_force, atol=1e-5)
+    np.testing.assert_allclose(moved_force, force, atol=1e-5)
 
 
 @pytest.mark.parametrize("sample_rate", [5, 20, 1000])
 def test_wheels_hold_their_velocity_at_any_sample_rate(parameters, sample_rate):
     simulator = MujocoSimulator(parameters, sample_rate=sample_rate)
     simulator.command(3.0, 5.0)
-    for _ in range(6 * sample_rate):
-        state = simulator.step()
-    assert state.wheel_velocities == pytest.approx([3.0, 5.0], rel=1e-3)
-    assert state.specific_force[1] == pytest.approx(0.4 * 0.4, rel=6e-3)
+    states = simulator.steps(6 * sample_rate)
+    assert states.wheel_velocities[-1] == pytest.approx([3.0, 5.0], rel=1e-3)
+    assert simulator.measure(states).specific_force[-1, 1] == pytest.approx(0.4 * 0.4, rel=6e-3)
 
 
 def test_robot_that_does_not_settle_is_rejected(parameters, tmp_path):

@@ -404,22 +404,22 @@ class SimulatedRobot:
         return self._environment is not None and self.imu.has_magnetometer
 
     def _readings(self, state) -> tuple[ImuReading, np.ndarray]:
-        truth: ImuTruth = add_earth_rotation(state.imu_truth, self._latitude)
+        truth: ImuTruth = add_earth_rotation(self._simulator.measure(state), self._latitude)
         if self._measures_field or self.imu.requires_speed:
-            field = self._field(state) if self._measures_field else None
+            field = self._field(state, truth.orientation) if self._measures_field else None
             speed = None
             if self.imu.requires_speed:
                 speed = np.linalg.norm(state.linear_velocity, axis=1)
             truth = ImuTruth(*truth[:3], field, speed)
         return self.imu.steps(truth)
 
-    def _field(self, state) -> np.ndarray:
+    def _field(self, state, orientations) -> np.ndarray:
         assert self._environment is not None
         torques = None
         if self._environment.motors:
             torques = state.wheel_torques.reshape(len(state.time), 2, -1).sum(axis=2)
         position = state.position + rotate_vectors(state.orientation, self._imu_position)
-        return self._environment.measured_field(position, state.imu_orientation, torques)
+        return self._environment.measured_field(position, orientations, torques)
 
 
 def _sensors_on_robot(configuration) -> tuple[PositioningSession | None, OdometerSession | None]:
