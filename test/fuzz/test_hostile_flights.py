@@ -32,7 +32,7 @@ def test_damaged_flight_is_read_or_refused(judge, case):
 
 @EXPENSIVE
 @given(case=damaged_flights("simulate_flight.py"))
-def test_simulate_flight_of_damaged_file_ends_well(judge, case):
+def test_simulate_flight_of_damaged_file_succeeds_or_is_rejected(judge, case):
     assert not judge(case).shortcomings
 
 

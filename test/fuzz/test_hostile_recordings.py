@@ -76,13 +76,13 @@ def test_damaged_log_is_checked_or_refused(judge, case):
 
 @EXPENSIVE
 @given(case=check_cases(recordings(*TEXTS, *BAGS), "check_recording.py"))
-def test_check_recording_of_damaged_file_ends_well(judge, case):
+def test_check_recording_of_damaged_file_succeeds_or_is_rejected(judge, case):
     assert not judge(case).shortcomings
 
 
 @EXPENSIVE
 @given(case=check_cases(recordings(*TEXTS, *BAGS), "compare_yaw.py"))
-def test_compare_yaw_of_damaged_file_ends_well(judge, case):
+def test_compare_yaw_of_damaged_file_succeeds_or_is_rejected(judge, case):
     assert not judge(case).shortcomings
 
 
@@ -96,7 +96,7 @@ def damaged_bags_with_errors(draw):
 
 
 @given(case=damaged_bags_with_errors())
-def test_apply_imu_errors_to_damaged_bag_ends_well(judge, case):
+def test_apply_imu_errors_to_damaged_bag_succeeds_or_is_rejected(judge, case):
     assert not judge(case).shortcomings
 
 
@@ -114,7 +114,7 @@ def damaged_recordings_at_rest(draw):
 
 @EXPENSIVE
 @given(case=damaged_recordings_at_rest())
-def test_allan_analysis_of_damaged_recording_ends_well(judge, case):
+def test_allan_analysis_of_damaged_recording_succeeds_or_is_rejected(judge, case):
     assert not judge(case).shortcomings
 
 

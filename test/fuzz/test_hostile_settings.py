@@ -50,7 +50,7 @@ def test_damaged_correction_is_loaded_or_refused(judge, case):
 
 @EXPENSIVE
 @given(content=damaged_settings(specimens.CORRECTION))
-def test_calibrate_imu_onto_damaged_correction_ends_well(judge, content):
+def test_calibrate_imu_onto_damaged_correction_succeeds_or_is_rejected(judge, content):
     files = {"mine.yaml": content, "rest.csv": specimens.recordings_at_rest()[0].content}
     arguments = ("rest.csv", "--onto", "mine.yaml", "--out", OUT)
     expected = Expected(names=tuple(files))
@@ -210,11 +210,11 @@ def drive_case(settings, files=()) -> Case:
 
 
 @given(settings=settings_of_keys())
-def test_drive_with_arbitrary_value_of_key_ends_well(judge, settings):
+def test_drive_with_arbitrary_value_of_key_succeeds_or_is_rejected(judge, settings):
     assert not judge(drive_case(settings)).shortcomings
 
 
 @given(content=st.one_of(damaged_settings(specimens.ROBOT), damaged_trees(specimens.ROBOT)))
-def test_drive_of_damaged_robot_ends_well(judge, content):
+def test_drive_of_damaged_robot_succeeds_or_is_rejected(judge, content):
     case = drive_case({"robot": {"parameters": "robot.yaml"}}, {"robot.yaml": content})
     assert not judge(case).shortcomings

@@ -51,7 +51,7 @@ WRONG_PARAMETERS = [
     ({"input_type": "pose"}, "input_type is 'pose', expected"),
     (
         {"specification": "bno055", "magnetometer": True},
-        "has a magnetometer, as bno055_magnetometer; bno055 has none",
+        "has a magnetometer, such as bno055_magnetometer; bno055 has none",
     ),
     ({"magnetometer": "yes"}, "magnetometer is 'yes', expected"),
     ({"drop_repeated": "often"}, "drop_repeated is often, expected true or false"),

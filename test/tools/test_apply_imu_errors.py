@@ -462,7 +462,7 @@ def test_unusable_magnetometer_option_is_refused(bag, motion, tmp_path):
     many = write_bag(tmp_path / "many.bag", {"/imu": ideal, "/a": field, "/b": field})
     wrong = write_bag(tmp_path / "wrong.bag", {"/imu": ideal, "/a": gauss})
     for words, *arguments in (
-        ("has a magnetometer, as bno055_magnetometer; bno055 has none", bag, "--magnetometer"),
+        ("has a magnetometer, such as bno055_magnetometer; bno055 has none", bag, "--magnetometer"),
         ("/a, /b", many, *MAGNETIC),
         ("topic /a: the ideal magnetic field is 0.447214", wrong, *MAGNETIC),
         ("/pose", bag, *MAGNETIC, "--magnetic-output", "/pose"),

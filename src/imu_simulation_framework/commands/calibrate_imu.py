@@ -263,7 +263,8 @@ def _parse_turns(text):
         counts = {axis.strip(): float(count) for axis, count in pairs}
     except ValueError:
         raise ConfigurationError(
-            f"--turns is {quote(text)}, expected a number or numbers by axis, as 10 or x=5,z=10"
+            f"--turns is {quote(text)}, expected a number or numbers by axis, for example "
+            "10 or x=5,z=10"
         ) from None
     if not set(counts) <= set(AXES):
         raise ConfigurationError(f"--turns is {quote(text)}, expected the axes x, y and z")

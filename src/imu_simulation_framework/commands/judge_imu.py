@@ -138,8 +138,8 @@ def _reference_noise(text) -> tuple[YawErrorParameters | None, list[str]]:
         if Path(text).is_file() and is_yaw_error_model_file(text):
             return read_yaw_error_model(text), [text]
         raise ConfigurationError(
-            f"--reference-noise is {quote(text)}, expected an angle above zero, as 0.2deg, or the "
-            "file of an identified model"
+            f"--reference-noise is {quote(text)}, expected an angle above zero such as "
+            "0.2deg, or the file of an identified model"
         ) from error
 
 

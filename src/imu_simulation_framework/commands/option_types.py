@@ -75,7 +75,7 @@ def positive_duration(text: str) -> float:
     argparse.ArgumentTypeError
         If the text is no such time.
     """
-    return _quantity(text, "s", _TIMES, "a time, as 600, 90s, 10min or 1.5h")
+    return _quantity(text, "s", _TIMES, "a time such as 600, 90s, 10min or 1.5h")
 
 
 def probability(text: str) -> float:

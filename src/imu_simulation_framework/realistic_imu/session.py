@@ -64,7 +64,8 @@ PERIOD_MESSAGES = ORIENTATION_CHECK_MESSAGES  #: first messages from which the p
 _MAX_STEPS_PER_SAMPLE = 10000
 
 _NO_MAGNETOMETER = (
-    "a magnetic field is for an IMU whose specification has a magnetometer, as bno055_magnetometer"
+    "a magnetic field is for an IMU whose specification has a magnetometer, such as "
+    "bno055_magnetometer"
 )
 
 

@@ -429,7 +429,7 @@ _DAY = 86400.0  # s
 _MULTIPLES = {"ms": 1e3, "us": 1e6, "ns": 1e9}
 _NAMES = {"ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 _SINCE_1970 = 1e8  # s, more than three years: no recording lasts as long
-_LONGEST_STEP = 5.0  # s, between samples of a usable reference, of which 2 Hz are recommended
+_LONGEST_STEP = 5.0  # s, between samples of a usable reference; 0.5 s are recommended
 _LONG_RECORDING = 1000.0  # s; fractions of larger steps over a longer time are not rare fixes
 _USUAL_RATES = (0.5, 2000.0)  # Hz, of receivers and IMUs
 

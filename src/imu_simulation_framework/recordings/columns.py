@@ -101,7 +101,7 @@ def _with_layout(path, by_names, layouts, reports_absent):
 
 
 def _contradiction(path, maps):
-    """Return the evidence that a table is not of a layout, or nothing."""
+    """Return the evidence against a layout of a table; empty if there is none."""
     format = recording_format(path)
     format = format if format in ("tables", "bag") else "csv"
     section, columns = "imu_recording", maps.imu

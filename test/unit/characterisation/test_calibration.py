@@ -350,7 +350,7 @@ def test_magnetometer_at_rest_does_not_change_calibration():
     alone = slice(count, count + 1500)
     turned = fit_sphere(times[alone], readings[alone]).calibration
     for axis in range(3):
-        # 100 samples more, in which the noise of one is the same: 0.6 uT * 3 * 100 / 1600.
+        # 100 more samples have equal noise: it changes the bias by 0.6 uT * 3 * 100 / 1600.
         assert rest.bias[axis].value == pytest.approx(hard[axis], abs=0.2e-6)
         assert rest.bias[axis].value == pytest.approx(turned.bias[axis].value, abs=0.15e-6)
     diagonal = [rest.matrix[axis][axis].value for axis in range(3)]

@@ -77,7 +77,7 @@ def test_imu_is_judged_against_recorded_reference(prepared):
 
 
 def test_cropped_drive_needs_same_wheel_speeds_as_whole_drive(prepared):
-    # Noise in the positions, as of fixes or of wheels on gravel, and little smoothing.
+    # Noise of the positions, as with fixes or wheels on gravel, with little smoothing.
     columns = recorded()
     generator = np.random.default_rng(2)
     columns["x"] += 0.05 * generator.standard_normal(len(columns["x"]))

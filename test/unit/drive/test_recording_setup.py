@@ -37,7 +37,7 @@ FIX, IMU = "sensor_msgs/NavSatFix", "sensor_msgs/Imu"
         ({}, []),
     ],
 )
-def test_likely_references(topics, expected):
+def test_likely_references_are_listed_first(topics, expected):
     found = likely_topics(topics, REFERENCE_TYPES)
     assert sorted(found) == sorted(expected)
     assert found[:1] == expected[:1]
@@ -65,7 +65,7 @@ def test_default_of_key_is_recognised(section, key, text, default):
     assert is_default(section, key, text) is default
 
 
-def test_config_holds_changed_settings_with_reasons_of_later_finding(tmp_path):
+def test_written_config_has_changed_settings_with_reasons(tmp_path):
     base = tmp_path / "base" / "config.ini"
     base.parent.mkdir()
     base.write_text(

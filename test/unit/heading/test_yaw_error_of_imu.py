@@ -137,7 +137,7 @@ def test_error_of_misaligned_sensor_is_bounded_by_its_angle(rate):
         isf.GenericParameters(gaussian_noise=0.004),
     ],
 )
-def test_plug_in_yaw_drift_and_noise(parameters):
+def test_plug_in_yaw_error_has_distribution_of_model(parameters):
     motion = isf.straight(60.0, rate=RATE)
     errors = ensemble(parameters, motion, 400, round(RATE))
     assert_same_distribution(errors, isf.yaw_error_model(parameters, motion))

@@ -471,7 +471,7 @@ KNOWN = {
 
 
 @pytest.mark.parametrize("stem, names", KNOWN.items())
-def test_names_with_their_axes_and_units(stem, names):
+def test_column_names_have_axis_and_unit(stem, names):
     for meaning in map(meaning_of, names.split("|")):
         assert (meaning.kind, meaning.axis, meaning.unit) == stem
 
@@ -502,7 +502,7 @@ def test_seconds_and_nanoseconds_are_paired_with_source_behind_their_unit():
     assert chosen.imu["time"] == "timestamp_sec_imu [s] + timestamp_nanosec_imu [ns]"
 
 
-def test_clock_that_overflows_gives_way_to_one_that_grows():
+def test_growing_clock_is_preferred_to_overflowing_clock():
     counts = {"Arduino Time": np.arange(len(TIME)) % 256, "Computer time": TIME}
     assert choose(**counts, **Car().inertial()).imu["time"] == "Computer time [s]"
 

@@ -184,7 +184,7 @@ def test_unknown_convention_is_rejected_by_name(key):
         ImuConventions(**{key: UNKNOWN[key]})
 
 
-def test_levelling_turns_gravity_upright_whatever_the_mounting():
+def test_levelling_turns_gravity_upright_in_any_mounting():
     ups = np.random.default_rng(5).normal(size=(50, 3))
     for up in ups / np.linalg.norm(ups, axis=1, keepdims=True):
         roll, pitch = frames.levelling_roll_pitch(9.8 * up)

@@ -268,7 +268,7 @@ def test_tables_without_time_use_time_table_of_equal_length(car, tmp_path):
     assert_inertial(read_imu(tmp_path).table, car)
 
 
-def test_many_tables_are_each_examined_few_times(tmp_path, monkeypatch):
+def test_each_of_many_tables_is_examined_few_times(tmp_path, monkeypatch):
     """The log of an autopilot has hundreds of tables, perhaps without an IMU."""
     looked, tables, understood = [], 40, table_choice.candidates_of
 

@@ -211,7 +211,9 @@ def find_whole_turns(
             continue
         subject = f"{source}: the turn from {times[start] - times[0]:.1f} s on"
         if abs(angle[axis]) < _MIN_AXIS_SHARE * np.linalg.norm(angle):
-            raise RecordingError(f"{subject} is about no axis of the sensor, expected x, y or z")
+            raise RecordingError(
+                f"{subject} is not about an axis of the sensor, expected x, y or z"
+            )
         if abs(abs(angle[axis]) / (2.0 * np.pi * count) - 1.0) > _MAX_SCALE_ERROR:
             raise RecordingError(
                 f"{subject} is by about {abs(angle[axis]) / (2.0 * np.pi):.1f} turns about "

@@ -67,7 +67,9 @@ def _completed(content, path, likes=()):
     named = check_text(f"{path}: like", content.pop("like"), needed=True)
     other = Path(os.path.abspath(path.parent / named))
     if other in likes:
-        raise ConfigurationError(f"{path}: it is like {named}, which is like it in turn.")
+        raise ConfigurationError(
+            f"{path}: the entry like refers to {named}, which refers back to this file"
+        )
     known = _completed(read_yaml(other, "the robot that it is like"), other, (*likes, path))
     completed = dict(known) if isinstance(known, dict) else {}
     if isinstance(completed.get("description"), str):

@@ -321,7 +321,7 @@ class _Joints:
         )
 
     def link_rate(self, tilt, roll):
-        """Return the inner link's rate by the joints, for sine and cosine of tilt and roll."""
+        """Return the rate of the inner link from the rates of the joints."""
         (sine_tilt, cosine_tilt), (sine_roll, cosine_roll) = tilt, roll
         pan_rate, tilt_rate, roll_rate = self.rates
         return (

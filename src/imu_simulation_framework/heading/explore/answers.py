@@ -175,7 +175,7 @@ def _value(where, field, text):
         value = parse_amount(text, "s", ("s", "min", "h"))
     except ValueError:
         raise ConfigurationError(
-            f"{where}: is {quote(text)}, expected a time, as 90s, 10min or 1.5h"
+            f"{where}: is {quote(text)}, expected a time such as 90s, 10min or 1.5h"
         ) from None
     low, high = field.metadata["minimum"], field.metadata["maximum"]
     if not low <= value <= high:

@@ -450,7 +450,9 @@ class _Page:
         try:
             content = base64.b64decode(contents.partition(",")[2], validate=True)
         except binascii.Error:
-            raise ConfigurationError(f"{shorten(name)}: what the browser sent is cut") from None
+            raise ConfigurationError(
+                f"{shorten(name)}: the message of the browser is truncated"
+            ) from None
         if name in ("", ".", "..") or not name.isprintable():
             raise ConfigurationError(f"{shorten(name)}: is not a file name")
         path = Path(self.folder) / name

@@ -327,7 +327,7 @@ class Reported(NamedTuple):
 
 
 class ReportedFixes(NamedTuple):
-    """Published messages of fixes, where a fix has the quantity.
+    """Messages that a receiver publishes, without missing quantities.
 
     Parameters
     ----------
