@@ -237,8 +237,8 @@ class SampledMotion(ABC):
             f' = M^T (f + \dot \omega \times l + \omega \times (\omega \times l
             + 2 \dot l) + \ddot l - R^T (\gamma(r') - \gamma(r))).
 
-        The terms of f' with l are the tangential, the centripetal and the Coriolis acceleration of
-        the lever arm. Derivatives are those of cubic splines through the samples.
+        The terms of f' contain the tangential, centripetal and Coriolis accelerations of the lever
+        arm. Derivatives are those of cubic splines through the samples.
 
         Parameters
         ----------

@@ -465,7 +465,7 @@ class MessageSession:
         Returns
         -------
         list of StampedMessage
-            Messages in the order of their stamps.
+            Messages with their stamps [ns].
         """
         is_static = topic == topics.STATIC_TRANSFORMS
         if is_static or (topic in _LATCHED and self._first is None):

@@ -152,13 +152,13 @@ class AirborneArguments(TextSettings):
     seed : int
         Seed of all random numbers.
     tick : float
-        Period of the messages in blocks [s].
+        Period with which samples and tf are published [s].
     real_time_factor : float
         Speed relative to the wall clock; 0 is as fast as possible.
     listeners : int
         Number of subscribers for which the node waits.
     answer : str
-        Topic of a node whose messages are awaited.
+        Topic with a message in response to each tick, for which the node waits; empty for none.
     timeout : float
         Longest wait for subscribers and answers [s].
     """
