@@ -237,7 +237,6 @@ def results_folder(path: Path, names: Iterable[str], inputs: Sequence[Any]) -> P
     Returns
     -------
     Path
-        The folder.
 
     Raises
     ------

@@ -83,7 +83,6 @@ def listening(port: int, application) -> WSGIServer:
     Returns
     -------
     WSGIServer
-        The server.
 
     Raises
     ------

@@ -55,7 +55,6 @@ def operation_from_options(options: argparse.Namespace) -> Operation:
     Returns
     -------
     Operation
-        The use.
 
     Raises
     ------
@@ -126,14 +125,13 @@ def choose_unit(imu: NamedImu, options: argparse.Namespace) -> NamedImu:
     Parameters
     ----------
     imu : NamedImu
-        The IMU.
+        Errors of the IMU with its name.
     options : argparse.Namespace
         Options of a parser with :func:`add_operation_options`.
 
     Returns
     -------
     NamedImu
-        The unit.
 
     Raises
     ------
@@ -169,7 +167,7 @@ class PlacedImu(NamedTuple):
     Attributes
     ----------
     imu : NamedImu
-        The IMU.
+        Errors of the IMU with its name.
     environment : MagneticEnvironment or None
         None if the yaw does not depend on it.
     """
@@ -209,7 +207,7 @@ def place_imus(imus: Sequence[NamedImu], options: argparse.Namespace) -> list[Pl
     Parameters
     ----------
     imus : sequence of NamedImu
-        The IMUs.
+        Errors of the IMUs with their names.
     options : argparse.Namespace
         Options of a parser with :func:`add_magnetic_options`.
 

@@ -36,7 +36,7 @@ class ChosenMotion(NamedTuple):
     name : str
         Name for a person.
     motion : Motion or EarthMotion
-        The motion.
+        Motion that the options describe.
     files : tuple of str
         Files that it was read from.
     remarks : tuple of str
@@ -107,7 +107,6 @@ def choose_motion(
     Returns
     -------
     ChosenMotion
-        The motion.
 
     Raises
     ------

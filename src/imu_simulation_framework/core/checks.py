@@ -198,7 +198,6 @@ def check_choice(name: str, value: Any, choices: Sequence) -> Any:
     Returns
     -------
     str or bool
-        The value.
 
     Raises
     ------
@@ -272,7 +271,6 @@ def check_flag(name: str, value: Any) -> bool:
     Returns
     -------
     bool
-        The value.
 
     Raises
     ------
@@ -297,7 +295,6 @@ def check_text(name: str, value: Any, needed: bool = False) -> str:
     Returns
     -------
     str
-        The value.
 
     Raises
     ------
@@ -532,7 +529,6 @@ def require_increasing(name: str, rows: Any, variable: str = "time") -> Any:
     Returns
     -------
     sequence of pairs
-        The rows.
 
     Raises
     ------
@@ -564,7 +560,6 @@ def check_part(name: str, value: Any, kind: type) -> Any:
     Returns
     -------
     object
-        The value.
 
     Raises
     ------

@@ -89,7 +89,6 @@ def read_settings(path) -> str:
     Returns
     -------
     str
-        The text.
 
     Raises
     ------
@@ -192,7 +191,7 @@ def plain_path(path) -> str:
     Parameters
     ----------
     path : str or Path
-        A path.
+        Absolute or relative path.
 
     Returns
     -------

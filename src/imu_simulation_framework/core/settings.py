@@ -160,7 +160,7 @@ def check_setting(kind: type[Settings], key: dataclasses.Field, name: str, value
     kind : type
         The subclass of :class:`Settings`.
     key : dataclasses.Field
-        The field.
+        Field of the settings with its declaration.
     name : str
         Name of the value, with which the message begins.
     value : object
@@ -326,7 +326,7 @@ def read_setting(kind: type[Settings], key: dataclasses.Field, text: str, where:
     kind : type
         The subclass of :class:`TextSettings`.
     key : dataclasses.Field
-        The field.
+        Field of the settings with its declaration.
     text : str
         The text, not empty.
     where : str
@@ -393,7 +393,7 @@ def describe_values(kind: type[Settings], key: dataclasses.Field) -> str:
     kind : type
         The subclass of :class:`Settings`.
     key : dataclasses.Field
-        The field.
+        Field of the settings with its declaration.
 
     Returns
     -------

@@ -141,7 +141,7 @@ def logarithmic_average(spectrum, per_decade=40):
     Parameters
     ----------
     spectrum : Spectrum
-        The spectrum.
+        One-sided power spectral density.
     per_decade : int, optional
         Bands per factor of ten.
 
@@ -165,7 +165,7 @@ def confidence_factors(spectrum, per_decade=40, level=0.95):
     Parameters
     ----------
     spectrum : Spectrum
-        The spectrum.
+        One-sided power spectral density.
     per_decade : int, optional
         Bands per factor of ten.
     level : float, optional
@@ -408,7 +408,7 @@ def parabola_peak(values, best) -> float:
     Parameters
     ----------
     values : ndarray, shape (n,)
-        Values.
+        Samples of the curve.
     best : int
         Index of the largest value.
 

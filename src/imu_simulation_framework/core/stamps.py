@@ -310,7 +310,7 @@ def count_occurrences(mask, times, places=None) -> Occurrences:
     Parameters
     ----------
     mask : ndarray of bool, shape (n,)
-        The mask.
+        Samples to count.
     times : array_like, shape (n,)
         Time of each sample [s], nan where it is missing.
     places : ndarray of int, shape (n,), optional

@@ -42,7 +42,6 @@ def make_folder(path) -> Path:
     Returns
     -------
     Path
-        The folder.
 
     Raises
     ------
@@ -73,7 +72,7 @@ def render_figure(figure, format="png") -> bytes:
     Parameters
     ----------
     figure : matplotlib.figure.Figure
-        The figure.
+        Picture to write.
     format : str, optional
         Format, of :data:`FIGURE_FORMATS`.
 
@@ -238,7 +237,7 @@ def explain_file_error(error) -> str:
     Parameters
     ----------
     error : OSError or UnicodeDecodeError
-        The error.
+        Error of opening, reading or writing a file.
 
     Returns
     -------

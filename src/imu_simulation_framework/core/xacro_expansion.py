@@ -260,7 +260,7 @@ def find_package_above(file: Path, name: str) -> Path | None:
     Parameters
     ----------
     file : Path
-        The file.
+        File inside the package.
     name : str
         Name of the package.
 
@@ -282,7 +282,7 @@ def require_harmless(expression: str) -> None:
     Parameters
     ----------
     expression : str
-        The expression.
+        Expression of a xacro file.
 
     Raises
     ------

@@ -227,7 +227,6 @@ def accept_names(**readers: Callable[[Any], Any]) -> Callable[[Function], Functi
     Returns
     -------
     callable
-        The decorator.
     """
 
     def decorate(function):
@@ -283,7 +282,6 @@ def find_description(name: str | os.PathLike[str], folder: str, kind: str) -> Pa
     Returns
     -------
     Path
-        The file.
 
     Raises
     ------

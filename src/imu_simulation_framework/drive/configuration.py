@@ -493,7 +493,7 @@ class Configuration:
     trajectory : TrajectorySection
         Part and smoothing of the reference that the robot follows.
     robot : RobotSection
-        Robot.
+        Description and parameters of the robot.
     control : ControlSection
         Controller and its gains.
     simulation : SimulationSection

@@ -105,7 +105,7 @@ def iron_sdf(bodies: Sequence[FerrousBody]) -> str:
     Parameters
     ----------
     bodies : sequence of FerrousBody
-        Bodies.
+        Bars and ellipsoids of iron.
 
     Returns
     -------

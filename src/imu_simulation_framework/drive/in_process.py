@@ -36,7 +36,7 @@ def drive_in_process(
     configuration : Configuration
         Configuration of the experiment.
     drive : PreparedDrive
-        Prepared drive.
+        Drive to replay.
     observe : callable, optional
         Function that is called with the states of each control period.
 

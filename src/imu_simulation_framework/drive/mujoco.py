@@ -226,7 +226,7 @@ class Motors:
     Parameters
     ----------
     parameters : RobotParameters
-        Parameters of the robot.
+        Parameters and description of the robot.
     period : float
         Sample period [s].
     """

@@ -138,7 +138,7 @@ def differences_table(differences: Sequence[YawDifference]) -> pd.DataFrame:
     Parameters
     ----------
     differences : sequence of YawDifference
-        The differences.
+        Differences of each yaw from the first.
 
     Returns
     -------

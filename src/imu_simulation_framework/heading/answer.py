@@ -308,7 +308,6 @@ def heading_answer(
     Returns
     -------
     HeadingAnswer
-        The answer.
     """
     stays, half_width = model.survival(limit, runs, seed, on_runs)
     within = model.probability_within(limit)

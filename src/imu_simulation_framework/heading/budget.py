@@ -130,7 +130,7 @@ def distinguish_budgets(budgets: Sequence[Budget]) -> list[Budget]:
     Parameters
     ----------
     budgets : sequence of Budget
-        Budgets.
+        Yaw error models of the compared sensors.
 
     Returns
     -------
@@ -147,7 +147,7 @@ def budget_remarks(budgets: Sequence[Budget]) -> list[str]:
     Parameters
     ----------
     budgets : sequence of Budget
-        Budgets.
+        Yaw error models of the compared sensors.
 
     Returns
     -------

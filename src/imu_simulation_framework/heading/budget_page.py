@@ -62,7 +62,6 @@ def requirement_section(sentence: str, requirements: pd.DataFrame) -> Section:
     Returns
     -------
     Section
-        The section.
     """
     text = [sentence, budget_tables.REQUIREMENT_NOTE.replace("\n", " ")]
     table = to_page_table(requirements, budget_tables.REQUIREMENT_COLUMNS)
@@ -79,7 +78,7 @@ def budget_settings(
     task : BudgetTask
         Motion and use of the sensors.
     budgets : sequence of Budget
-        Budgets.
+        Yaw error models of the compared sensors.
     limit : float
         Limit of the yaw error [rad].
     seed : int
@@ -123,7 +122,7 @@ def budget_page(
     motion : str
         Sentence on the motion and its duration.
     budgets : sequence of ShownBudget
-        Budgets.
+        Budgets of the compared sensors, reduced for figures.
     limit : float
         Limit of the yaw error [rad].
     answers : sequence of Section
@@ -138,7 +137,6 @@ def budget_page(
     Returns
     -------
     Page
-        The page.
     """
     answer, *others = answers
     sections = [answer]

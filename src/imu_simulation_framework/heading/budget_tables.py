@@ -102,7 +102,7 @@ def summary_table(budgets: Sequence[Budget], answers: Sequence[HeadingAnswer]) -
     Parameters
     ----------
     budgets : sequence of Budget
-        Budgets.
+        Yaw error models of the compared sensors.
     answers : sequence of HeadingAnswer
         Answer of each budget.
 
@@ -147,7 +147,7 @@ def source_table(budgets: Sequence[Budget], answers: Sequence[HeadingAnswer]) ->
     Parameters
     ----------
     budgets : sequence of Budget
-        Budgets.
+        Yaw error models of the compared sensors.
     answers : sequence of HeadingAnswer
         Answer of each budget.
 
@@ -171,7 +171,7 @@ def bands_text(budgets: Sequence[Budget]) -> str:
     Parameters
     ----------
     budgets : sequence of Budget
-        Budgets.
+        Yaw error models of the compared sensors.
 
     Returns
     -------
@@ -194,7 +194,7 @@ def answer_sentences(
     Parameters
     ----------
     budgets : sequence of Budget
-        Budgets.
+        Yaw error models of the compared sensors.
     answers : sequence of HeadingAnswer
         Answer of each budget.
     limit : float

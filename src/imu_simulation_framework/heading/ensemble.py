@@ -67,7 +67,6 @@ class Moments:
         Returns
         -------
         Moments
-            The moments.
         """
         mean = np.mean(values, axis=0)
         return cls(len(values), mean, np.sum((values - mean) ** 2, axis=0))
@@ -261,12 +260,11 @@ class Reduction:
         time : numpy.ndarray
             Times, shape (n,) [s].
         arrays : mapping of str to numpy.ndarray
-            The arrays.
+            Result of ``arrays`` by name.
 
         Returns
         -------
         Reduction
-            The reduction.
 
         Raises
         ------
@@ -354,7 +352,6 @@ def reduce_runs(time, errors, keep: int = 0) -> Reduction:
     Returns
     -------
     Reduction
-        The reduction.
 
     Raises
     ------

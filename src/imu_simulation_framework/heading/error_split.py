@@ -150,7 +150,6 @@ def split_error(
     Returns
     -------
     ErrorSplit
-        The parts.
     """
     import pandas as pd
 

@@ -71,7 +71,6 @@ class Requirement:
         Returns
         -------
         str
-            The line.
         """
         return self.sheet.format(self.per_unit * size)
 

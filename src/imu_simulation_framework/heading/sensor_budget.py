@@ -110,7 +110,7 @@ def budget_answers(
     Parameters
     ----------
     budgets : sequence of Budget
-        Budgets.
+        Yaw error models of the compared sensors.
     limit : float
         Limit of the yaw error [rad].
     seed : int

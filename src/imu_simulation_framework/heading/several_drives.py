@@ -187,7 +187,6 @@ def pooled_verdict(
     Returns
     -------
     PooledVerdict
-        The verdict.
     """
     count = len(judgements)
     tests = []

@@ -209,7 +209,7 @@ def true_motion(drive):
     Parameters
     ----------
     drive : Drive
-        Drive.
+        Synthetic drive with its manoeuvres.
 
     Returns
     -------
@@ -371,7 +371,7 @@ def with_laps(drive, laps):
     Parameters
     ----------
     drive : Drive
-        Drive.
+        Synthetic drive with its manoeuvres.
     laps : int
         Number of laps.
 

@@ -158,7 +158,7 @@ def smooth_plane(fixes, noise, left_out=None, model=None, densities=None) -> lis
     Parameters
     ----------
     fixes : PlaneFixes
-        Fixes.
+        Positions of a receiver in the plane, and possibly velocities.
     noise : FixNoise
         Parameters of the model.
     left_out : ndarray of bool, shape (n,), optional
@@ -194,7 +194,7 @@ def motion_model(fixes, noise) -> MotionModel:
     Parameters
     ----------
     fixes : PlaneFixes
-        Fixes.
+        Positions of a receiver in the plane, and possibly velocities.
     noise : FixNoise
         Parameters of the model.
 
@@ -212,7 +212,7 @@ def white_variances(fixes, noise):
     Parameters
     ----------
     fixes : PlaneFixes
-        Fixes.
+        Positions of a receiver in the plane, and possibly velocities.
     noise : FixNoise
         Parameters of the model.
 
@@ -233,7 +233,7 @@ def estimate_noise(fixes, correlation_time, left_out=None, start=None) -> FixNoi
     Parameters
     ----------
     fixes : PlaneFixes
-        Fixes.
+        Positions of a receiver in the plane, and possibly velocities.
     correlation_time : float
         Integral of the slow error's correlation from 0 on [s]; 0 for no slow error.
     left_out : ndarray of bool, shape (n,), optional
@@ -313,7 +313,7 @@ def step_densities(fixes, noise, left_out) -> np.ndarray:
     Parameters
     ----------
     fixes : PlaneFixes
-        Fixes.
+        Positions of a receiver in the plane, and possibly velocities.
     noise : FixNoise
         Parameters of the model.
     left_out : ndarray of bool, shape (n,)
@@ -447,7 +447,7 @@ def find_outliers(fixes, noise, left_out):
     Parameters
     ----------
     fixes : PlaneFixes
-        Fixes.
+        Positions of a receiver in the plane, and possibly velocities.
     noise : FixNoise
         Parameters of the model.
     left_out : ndarray of bool, shape (n,)
@@ -498,7 +498,7 @@ def estimate_robustly(fixes, correlation_time):
     Parameters
     ----------
     fixes : PlaneFixes
-        Fixes.
+        Positions of a receiver in the plane, and possibly velocities.
     correlation_time : float
         As for :func:`estimate_noise`.
 
@@ -541,7 +541,7 @@ def stated_noise(fixes, acceleration_density, correlation_time):
     Parameters
     ----------
     fixes : PlaneFixes
-        Fixes.
+        Positions of a receiver in the plane, and possibly velocities.
     acceleration_density : float
         Density [m/s^2/sqrt(Hz)].
     correlation_time : float

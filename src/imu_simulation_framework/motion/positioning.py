@@ -504,7 +504,7 @@ def trajectory_from_fixes(
         longitude; variances positive. ``velocity_east velocity_north`` [m/s] and ``heading`` [rad,
         counter-clockwise from east], nan where missing, are used if they are present.
     settings : FixSettings, optional
-        Settings.
+        Settings of the smoothing.
     places : sequence of int, optional
         Number of each fix in the recording, for the report.
     rate : float

@@ -91,7 +91,7 @@ class SmoothMotion:
         count : int
             Number of draws.
         random : numpy.random.Generator
-            Generator.
+            Generator of the random numbers.
 
         Returns
         -------

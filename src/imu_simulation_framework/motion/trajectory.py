@@ -348,7 +348,7 @@ def add_velocities(poses):
     Parameters
     ----------
     poses : pandas.DataFrame
-        Poses.
+        Table with x, y [m] and yaw [rad].
 
     Returns
     -------

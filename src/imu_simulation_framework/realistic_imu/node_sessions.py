@@ -136,7 +136,7 @@ class Shell(Protocol):
         Parameters
         ----------
         sentence : str
-            Sentence.
+            Text of the log entry.
         """
 
     def inform(self, sentence: str) -> None:
@@ -145,7 +145,7 @@ class Shell(Protocol):
         Parameters
         ----------
         sentence : str
-            Sentence.
+            Text of the log entry.
         """
 
     def resolve(self, topic: str) -> str:

@@ -264,7 +264,7 @@ def versions_of(files) -> tuple:
     Parameters
     ----------
     files : iterable of path-like
-        Files.
+        Existing files.
 
     Returns
     -------

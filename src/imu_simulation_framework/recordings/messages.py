@@ -508,7 +508,7 @@ def numbers_of(
     Parameters
     ----------
     messages : sequence of bytes
-        Messages.
+        Serialised messages of one topic.
     kind : MessageType
         Their type.
     fields : iterable of str

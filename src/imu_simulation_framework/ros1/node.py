@@ -322,7 +322,7 @@ class Node:
         Parameters
         ----------
         *publishers : rospy.Publisher
-            Publishers.
+            Publishers whose topics need a subscriber.
 
         Raises
         ------

@@ -60,7 +60,7 @@ def connected_nodes(publisher: rospy.Publisher) -> list[str]:
     Parameters
     ----------
     publisher : rospy.Publisher
-        Publisher.
+        Publisher of the topic.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def prioritise_subscribers(publisher: rospy.Publisher, nodes: Collection[str]) -
     Parameters
     ----------
     publisher : rospy.Publisher
-        Publisher.
+        Publisher of the topic.
     nodes : collection of str
         Names of the nodes to serve first.
     """

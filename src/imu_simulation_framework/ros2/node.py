@@ -360,7 +360,7 @@ class Node(rclpy.node.Node):
         Parameters
         ----------
         sentence : str
-            Sentence.
+            Text of the log entry.
         """
         self.get_logger().warning(sentence)
 
@@ -370,7 +370,7 @@ class Node(rclpy.node.Node):
         Parameters
         ----------
         sentence : str
-            Sentence.
+            Text of the log entry.
         """
         self.get_logger().info(sentence)
 

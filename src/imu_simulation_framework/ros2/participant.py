@@ -97,7 +97,7 @@ class ExperimentNode(Node):
         Parameters
         ----------
         publisher : rclpy.publisher.Publisher
-            Publisher.
+            Publisher of the topic.
         nodes : tuple of str
             Names of nodes that have to be connected.
 

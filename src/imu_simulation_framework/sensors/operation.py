@@ -567,7 +567,7 @@ def find_standstills(motion: SampledMotion, shortest: float = 1.0) -> list[tuple
     Parameters
     ----------
     motion : Motion or EarthMotion
-        Motion.
+        Motion of the robot.
     shortest : float
         Shortest interval that counts [s].
 

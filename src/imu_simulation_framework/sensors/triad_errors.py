@@ -421,7 +421,7 @@ def multiply(matrix, vectors):
     matrix : ndarray, shape (3, 3) or (n, 3, 3), or None
         Matrix, or a matrix for each of n units; None is the identity.
     vectors : ndarray, shape (..., 3) or (..., n, 3)
-        Vectors.
+        Vectors in any unit.
 
     Returns
     -------
@@ -446,7 +446,7 @@ def none_if_identity(matrix: np.ndarray) -> np.ndarray | None:
     Parameters
     ----------
     matrix : ndarray, shape (3, 3)
-        Matrix.
+        Matrix of scale factors, misalignments or soft iron.
 
     Returns
     -------

@@ -35,7 +35,6 @@ def allan_page(
     Returns
     -------
     Page
-        The page.
     """
     sections = []
     for sensor, axes in identification.sensors.items():

@@ -151,7 +151,6 @@ def validate_imu(
     Returns
     -------
     ImuValidation
-        The errors.
 
     Raises
     ------

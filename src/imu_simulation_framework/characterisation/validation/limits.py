@@ -104,7 +104,7 @@ def judge_limits(validation: ImuValidation, limits: list[Limit]) -> list[tuple[L
     validation : ImuValidation
         Errors of an IMU.
     limits : list of Limit
-        The limits.
+        Maxima of the statistics.
 
     Returns
     -------

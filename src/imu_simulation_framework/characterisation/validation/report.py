@@ -144,7 +144,6 @@ def validation_figure(validation: ImuValidation) -> Figure:
     Returns
     -------
     Figure
-        The figure.
     """
     figure = Figure(widths=(1.0, 1.0), width=11.0)
     for quantity in dict.fromkeys(axis.quantity for axis in validation.axes):
@@ -184,7 +183,6 @@ def validation_page(
     Returns
     -------
     Page
-        The page.
     """
     words = {True: "passed", False: "FAILED"}
     limits: list[tuple[str, ...]] = [

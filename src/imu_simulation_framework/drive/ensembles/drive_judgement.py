@@ -126,7 +126,7 @@ class DriveJudgement(NamedTuple):
     models : list of ModelJudgement
         Judgement of each model.
     drive : ObservedDrive
-        The drive.
+        Drive with its observed yaw error.
     task : JudgementTask
         How it was judged.
     """
@@ -239,7 +239,7 @@ def judge_model(
     Parameters
     ----------
     imu : NamedImu
-        The IMU.
+        Errors of the IMU with its name.
     environment : MagneticEnvironment or None
         Its magnetic environment.
     drive : ObservedDrive
@@ -252,7 +252,6 @@ def judge_model(
     Returns
     -------
     ModelJudgement
-        The judgement.
     """
     errors, observed = imu.errors, drive.observed
     model = yaw_error_model(errors, motion, observed.step, environment)  # type: ignore[arg-type]

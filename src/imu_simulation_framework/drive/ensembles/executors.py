@@ -61,7 +61,7 @@ def run_here(work: Callable, common, tasks: Iterable[Task]) -> Iterator[tuple[in
     common : object
         First argument for all tasks.
     tasks : iterable of Task
-        Tasks.
+        Numbers and arguments of the calls.
 
     Yields
     ------
@@ -86,7 +86,7 @@ def run_on_this_computer(
     common : object
         First argument for all tasks.
     tasks : sequence of Task
-        Tasks.
+        Numbers and arguments of the calls.
 
     Yields
     ------
@@ -138,7 +138,7 @@ def run_on_cluster(
     common : object
         First argument for all tasks.
     tasks : sequence of Task
-        Tasks.
+        Numbers and arguments of the calls.
 
     Yields
     ------

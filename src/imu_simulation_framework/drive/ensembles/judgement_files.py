@@ -84,7 +84,7 @@ def drive_text(drive: DriveJudgement) -> list[str]:
     Parameters
     ----------
     drive : DriveJudgement
-        The judgements.
+        Judgements of the models by one drive.
 
     Returns
     -------
@@ -115,7 +115,7 @@ def drive_files(drive: DriveJudgement, options: FileOptions) -> dict[str, bytes]
     Parameters
     ----------
     drive : DriveJudgement
-        The judgements.
+        Judgements of the models by one drive.
     options : FileOptions
         Files that are written.
 

@@ -68,7 +68,7 @@ def write_ensemble(folder: Path, ensemble: Reduction, caption: Caption, formats)
     folder : Path
         Folder of the files.
     ensemble : Reduction
-        The ensemble.
+        Reduced yaw errors of all runs.
     caption : Caption
         Its description.
     formats : sequence of str
@@ -116,7 +116,7 @@ def ensemble_text(ensemble: Reduction, caption: Caption) -> str:
     Parameters
     ----------
     ensemble : Reduction
-        The ensemble.
+        Reduced yaw errors of all runs.
     caption : Caption
         Its description.
 
@@ -288,7 +288,7 @@ def ensemble_page(
     title : str
         Title, with drive and IMU.
     ensemble : ShownEnsemble
-        The ensemble.
+        Reduced yaw errors of all runs, for figures.
     limit : float
         Limit of the yaw error whose probability is computed [rad].
     settings : mapping of str to object
@@ -303,7 +303,6 @@ def ensemble_page(
     Returns
     -------
     Page
-        The page.
     """
     observed = {}
     summary, sections = [], []
@@ -355,7 +354,6 @@ def judged_section(judgement) -> Section:
     Returns
     -------
     Section
-        The section.
     """
     envelope = judgement.envelope
     return Section(
@@ -426,7 +424,7 @@ def write_report(
     folder : Path
         Folder of the page.
     ensemble : Reduction
-        The ensemble.
+        Reduced yaw errors of all runs.
     caption : Caption
         Its description.
     parameters : mapping of str to object

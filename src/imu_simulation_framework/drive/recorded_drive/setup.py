@@ -238,7 +238,7 @@ def config_text(
     Parameters
     ----------
     setup : RecordingSetup
-        Of the recording.
+        Settings with which the recording is read.
     findings : sequence of Finding
         Findings whose settings are written, each with its finding as a comment.
     folder : str or Path

@@ -404,7 +404,6 @@ def find_result(path) -> ResultFolder:
     Returns
     -------
     ResultFolder
-        The result.
 
     Raises
     ------

@@ -92,7 +92,7 @@ def robot_description(parameters: RobotParameters, **arguments) -> str:
     Parameters
     ----------
     parameters : RobotParameters
-        The robot.
+        Parameters and description of the robot.
     **arguments
         Arguments of robot.xacro.
 

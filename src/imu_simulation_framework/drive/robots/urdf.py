@@ -115,7 +115,7 @@ class Description:
         Parameters
         ----------
         joint : xml.etree.ElementTree.Element
-            Element ``<joint>``.
+            Joint of the URDF.
 
         Returns
         -------
@@ -321,7 +321,7 @@ class Description:
         Parameters
         ----------
         joint : xml.etree.ElementTree.Element
-            Element ``<joint>``.
+            Joint of the URDF.
         parent : str
             Name of the parent link.
         pose : Pose

@@ -108,7 +108,6 @@ def require_spectrum(spectrum: Spectrum | None) -> Spectrum:
     Returns
     -------
     Spectrum
-        The spectrum.
 
     Raises
     ------

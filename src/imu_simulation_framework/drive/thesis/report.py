@@ -63,7 +63,7 @@ def show_item(item: Item, experiments: Experiments) -> ShownItem:
     item : Item
         Figure of the thesis.
     experiments : Experiments
-        Experiments.
+        Experiments of the thesis, each of which is simulated once.
 
     Returns
     -------
@@ -181,12 +181,11 @@ def thesis_page(shown: Sequence[ShownItem], table: pd.DataFrame, experiments: Ex
     table : pandas.DataFrame
         Result of :func:`figures_table`.
     experiments : Experiments
-        Experiments.
+        Experiments of the thesis, each of which is simulated once.
 
     Returns
     -------
     Page
-        The page.
     """
     short = [column for column in COLUMNS if column.key in ("figure", "title", "ours")]
     listing = Section("Table of figures", table=to_page_table(table, short, texts=len(short)))

@@ -147,7 +147,6 @@ def question_from_texts(texts: Mapping[str, str]) -> Question:
     Returns
     -------
     Question
-        The question.
 
     Raises
     ------
@@ -192,7 +191,7 @@ def question_texts(question: Question) -> dict[str, str]:
     Parameters
     ----------
     question : Question
-        The question.
+        Motion, sensors and requirement that the user has chosen.
 
     Returns
     -------
@@ -235,7 +234,7 @@ def question_address(question: Question) -> str:
     Parameters
     ----------
     question : Question
-        The question.
+        Motion, sensors and requirement that the user has chosen.
 
     Returns
     -------
@@ -258,7 +257,6 @@ def question_from_address(query: str) -> Question:
     Returns
     -------
     Question
-        The question.
 
     Raises
     ------
@@ -393,7 +391,7 @@ class Answers:
         Parameters
         ----------
         question : Question
-            The question.
+            Motion, sensors and requirement that the user has chosen.
 
         Raises
         ------
@@ -414,12 +412,11 @@ class Answers:
         Parameters
         ----------
         question : Question
-            The question.
+            Motion, sensors and requirement that the user has chosen.
 
         Returns
         -------
         Moved
-            The motion.
 
         Raises
         ------
@@ -488,7 +485,6 @@ class Answers:
         Returns
         -------
         ImuSpecification
-            The unit.
 
         Raises
         ------
@@ -511,14 +507,13 @@ class Answers:
         Parameters
         ----------
         question : Question
-            The question.
+            Motion, sensors and requirement that the user has chosen.
         name : str
             Name of the part.
 
         Returns
         -------
         YawErrorModel
-            The model.
 
         Raises
         ------
@@ -541,14 +536,13 @@ class Answers:
         Parameters
         ----------
         question : Question
-            The question.
+            Motion, sensors and requirement that the user has chosen.
         name : str
             Name of the part.
 
         Returns
         -------
         PartAnswer
-            The answer.
 
         Raises
         ------
@@ -571,14 +565,13 @@ class Answers:
         Parameters
         ----------
         question : Question
-            The question.
+            Motion, sensors and requirement that the user has chosen.
         name : str
             Name of the part.
 
         Returns
         -------
         HeadingAnswer
-            The answer.
 
         Raises
         ------
@@ -597,7 +590,7 @@ class Answers:
         Parameters
         ----------
         question : Question
-            The question.
+            Motion, sensors and requirement that the user has chosen.
 
         Yields
         ------
@@ -638,7 +631,7 @@ def described_amount(question: Question) -> float:
     Parameters
     ----------
     question : Question
-        The question.
+        Motion, sensors and requirement that the user has chosen.
 
     Returns
     -------
@@ -674,7 +667,7 @@ class Words:
         Parameters
         ----------
         question : Question
-            The question.
+            Motion, sensors and requirement that the user has chosen.
         moved : Moved
             Its motion.
 
@@ -692,7 +685,7 @@ class Words:
         Parameters
         ----------
         question : Question
-            The question.
+            Motion, sensors and requirement that the user has chosen.
         moved : Moved
             Its motion.
 
@@ -712,7 +705,7 @@ class Words:
         Parameters
         ----------
         question : Question
-            The question.
+            Motion, sensors and requirement that the user has chosen.
         moved : Moved
             Its motion.
         step : float

@@ -123,7 +123,6 @@ def make_app(answers: Answers, words: Words, folder: str) -> Any:
     Returns
     -------
     dash.Dash
-        The application.
 
     Raises
     ------
@@ -586,14 +585,13 @@ def bands_figure(parts: Sequence[PartAnswer], limit: float) -> Figure:
     Parameters
     ----------
     parts : sequence of PartAnswer
-        Parts.
+        Answers for the compared sensors.
     limit : float
         Limit of the yaw error [deg].
 
     Returns
     -------
     Figure
-        The figure.
     """
     unit, name = style.choose_time_unit(max(float(part.bands.index[-1]) for part in parts))
     figure = Figure(x=f"time [{name}]").panel("yaw error [deg]", height=300)
@@ -627,7 +625,6 @@ def passages_figure(passages: Mapping[str, FirstPassage]) -> Figure:
     Returns
     -------
     Figure
-        The figure.
     """
     unit, name = style.choose_time_unit(
         max(float(passage.time[-1]) for passage in passages.values())

@@ -40,7 +40,7 @@ def shown_budgets(budgets: Sequence[Budget]) -> list[ShownBudget]:
     Parameters
     ----------
     budgets : sequence of Budget
-        Budgets.
+        Yaw error models of the compared sensors.
 
     Returns
     -------
@@ -56,14 +56,13 @@ def budget_figure(budgets: Sequence[ShownBudget], limit: float) -> Figure:
     Parameters
     ----------
     budgets : sequence of ShownBudget
-        Budgets.
+        Budgets of the compared sensors, reduced for figures.
     limit : float
         Limit of the yaw error [rad].
 
     Returns
     -------
     Figure
-        The figure.
     """
     bands, shares = budget_bands(budgets, limit), budget_shares(budgets)
     panels = [panel for pair in zip(bands.panels, shares.panels) for panel in pair]
@@ -76,14 +75,13 @@ def budget_bands(budgets: Sequence[ShownBudget], limit: float) -> Figure:
     Parameters
     ----------
     budgets : sequence of ShownBudget
-        Budgets.
+        Budgets of the compared sensors, reduced for figures.
     limit : float
         Limit of the yaw error [rad].
 
     Returns
     -------
     Figure
-        The figure.
     """
     figure, unit = _over_time(budgets)
     probabilities = [probability for probability, _ in style.BANDS]
@@ -114,12 +112,11 @@ def budget_shares(budgets: Sequence[ShownBudget]) -> Figure:
     Parameters
     ----------
     budgets : sequence of ShownBudget
-        Budgets.
+        Budgets of the compared sensors, reduced for figures.
 
     Returns
     -------
     Figure
-        The figure.
     """
     figure, unit = _over_time(budgets)
     tables = [budget.model.budget() for budget in budgets]

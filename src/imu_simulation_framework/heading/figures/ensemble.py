@@ -54,14 +54,13 @@ class ShownEnsemble(NamedTuple):
         Parameters
         ----------
         ensemble : Reduction
-            The ensemble.
+            Reduced yaw errors of all runs.
         probabilities : sequence of float
             Probabilities of the quantiles.
 
         Returns
         -------
         ShownEnsemble
-            The numbers.
         """
         return cls(
             ensemble.runs,
@@ -81,7 +80,7 @@ def ensemble_figure(ensemble: ShownEnsemble, title: str, limit: float) -> Figure
     Parameters
     ----------
     ensemble : ShownEnsemble
-        The ensemble.
+        Reduced yaw errors of all runs, for figures.
     title : str
         Title.
     limit : float
@@ -90,7 +89,6 @@ def ensemble_figure(ensemble: ShownEnsemble, title: str, limit: float) -> Figure
     Returns
     -------
     Figure
-        The figure.
     """
     over_time, spectrum = ensemble_over_time(ensemble, limit), ensemble_spectrum(ensemble)
     final = Figure()
@@ -108,14 +106,13 @@ def ensemble_over_time(ensemble: ShownEnsemble, limit: float) -> Figure:
     Parameters
     ----------
     ensemble : ShownEnsemble
-        The ensemble.
+        Reduced yaw errors of all runs, for figures.
     limit : float
         Limit of the yaw error [rad].
 
     Returns
     -------
     Figure
-        The figure.
     """
     unit, name = style.choose_time_unit(ensemble.time[-1])
     figure = Figure(x=f"time [{name}]").panel("yaw error [deg]", height=360)
@@ -142,14 +139,13 @@ def ensemble_distributions(ensemble: ShownEnsemble, observed: Mapping[str, float
     Parameters
     ----------
     ensemble : ShownEnsemble
-        The ensemble.
+        Reduced yaw errors of all runs, for figures.
     observed : mapping of str to float
         Observed value by statistic [rad, rad/min].
 
     Returns
     -------
     Figure
-        The figure.
     """
     figure = Figure()
     for name, (words, _) in STATISTICS.items():
@@ -178,7 +174,7 @@ def ensemble_spectrum(ensemble: ShownEnsemble) -> Figure:
     Parameters
     ----------
     ensemble : ShownEnsemble
-        The ensemble.
+        Reduced yaw errors of all runs, for figures.
 
     Returns
     -------

@@ -35,7 +35,6 @@ def identification_figure(name, parts, normalised) -> Figure:
     Returns
     -------
     Figure
-        The figure.
     """
     figure = parts_figure(parts)
     figure.title = name
@@ -54,7 +53,6 @@ def parts_figure(parts) -> Figure:
     Returns
     -------
     Figure
-        The figure.
     """
     figure = Figure().panel("yaw error [deg]", height=240)
     look = {**style.REFERENCE, "linewidth": 3.5}
@@ -83,7 +81,6 @@ def residuals_figure(time, normalised) -> Figure:
     Returns
     -------
     Figure
-        The figure.
     """
     time, values = np.asarray(time, dtype=float), np.asarray(normalised, dtype=float)
     seen = np.isfinite(values)
@@ -122,7 +119,6 @@ def odometer_figure(result: IdentifiedOdometer) -> Figure:
     Returns
     -------
     Figure
-        The figure.
     """
     unit, name = style.choose_time_unit(float(result.error.index[-1] - result.error.index[0]))
     time = (result.error.index.to_numpy() - result.error.index[0]) / unit

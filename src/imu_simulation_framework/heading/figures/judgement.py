@@ -31,7 +31,6 @@ def judgement_figure(result, name="") -> Figure:
     Returns
     -------
     Figure
-        The figure.
     """
     figure = observed_in_ensemble(result)
     title = f"{name}: {result.sentence}" if name else result.sentence
@@ -51,7 +50,6 @@ def observed_in_ensemble(result) -> Figure:
     Returns
     -------
     Figure
-        The figure.
     """
     unit, name = style.choose_time_unit(result.time[-1])
     time = result.time / unit
@@ -112,7 +110,6 @@ def calibration_figure(results) -> Figure:
     Returns
     -------
     Figure
-        The figure.
     """
     figure = Figure("Places of drives in their predictions", widths=(1.0, 1.0), share_y=True)
     share, half = np.linspace(0.0, 1.0, 101), unseen_share(len(results[0].pit))

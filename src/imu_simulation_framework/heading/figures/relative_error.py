@@ -23,7 +23,6 @@ def yaw_error_relative(comparison) -> Figure:
     Returns
     -------
     Figure
-        The figure.
     """
     figure = Figure(
         empty_message="There is no drift over distance or turn to show: the drive is too short.",

@@ -57,7 +57,7 @@ class Likelihood:
     random : sequence of RandomTerm
         Random processes.
     constants : sequence of ConstantTerm
-        Constants.
+        Constant errors with their curves.
     spread : bool, optional
         Whether the rate bias differs from drive to drive.
     start_std : float, optional
@@ -135,7 +135,6 @@ class Likelihood:
         Returns
         -------
         Likelihood
-            The likelihood.
         """
         random = [*self.random, term]
         return Likelihood(self.drives, random, self.constants, self.spread, self.start_std)
@@ -166,7 +165,6 @@ class Likelihood:
         Returns
         -------
         StateSpace
-            The model.
         """
         return state_space(tuple(terms.sources(self.random, values)), self.scales.step, None)
 
@@ -722,7 +720,6 @@ def hector_of(chosen: Fit, period: float) -> HectorFit:
     Returns
     -------
     HectorFit
-        The fit.
     """
     likelihood, drift_fit = chosen.likelihood, chosen
     reference_terms = [

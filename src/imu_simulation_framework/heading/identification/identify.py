@@ -87,7 +87,7 @@ def choose(
     Parameters
     ----------
     drives : sequence of ObservedYawError
-        Drives.
+        Observed yaw errors of the drives.
     constants : sequence of ConstantTerm
         Constants that the motion can identify.
     correlated_reference : bool, optional
@@ -514,7 +514,6 @@ def identify_yaw_error(
     Returns
     -------
     YawErrorIdentification
-        The model.
 
     Raises
     ------

@@ -128,7 +128,6 @@ def identify_odometer(
     Returns
     -------
     IdentifiedOdometer
-        The errors.
 
     Raises
     ------

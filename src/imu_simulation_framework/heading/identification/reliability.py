@@ -325,7 +325,7 @@ def identifiable_constants(
     Parameters
     ----------
     drives : sequence of ObservedYawError
-        The drives.
+        Observed yaw errors of the drives.
 
     Returns
     -------
@@ -360,9 +360,9 @@ def explain_similarity(
     Parameters
     ----------
     term : ConstantTerm
-        The constant.
+        Constant error with its curves.
     drives : sequence of ObservedYawError
-        The drives.
+        Observed yaw errors of the drives.
 
     Returns
     -------
@@ -382,7 +382,7 @@ def weak_parameters(estimates, drives: Sequence[terms.ObservedYawError]) -> list
     estimates : dict of str to Estimate
         Estimate by parameter.
     drives : sequence of ObservedYawError
-        The drives.
+        Observed yaw errors of the drives.
 
     Returns
     -------

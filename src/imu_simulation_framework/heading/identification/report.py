@@ -471,7 +471,6 @@ def identification_page(
     Returns
     -------
     Page
-        The page.
     """
     sections = list(answers)
     for drive in drives:

@@ -337,7 +337,7 @@ def sources(terms: Sequence[RandomTerm], values: dict[str, float]) -> list[Proce
     Parameters
     ----------
     terms : sequence of RandomTerm
-        Terms.
+        Random processes of the model.
     values : dict of str to float
         Their parameters.
 
@@ -469,12 +469,11 @@ def scales(drives: Sequence[ObservedYawError]) -> Scales:
     Parameters
     ----------
     drives : sequence of ObservedYawError
-        Drives.
+        Observed yaw errors of the drives.
 
     Returns
     -------
     Scales
-        The sizes.
     """
     changes, totals = [], []
     for drive in drives:

@@ -147,7 +147,6 @@ def global_envelope(
     Returns
     -------
     GlobalEnvelope
-        The result.
 
     Raises
     ------

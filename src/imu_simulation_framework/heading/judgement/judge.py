@@ -103,7 +103,6 @@ def judge(
     Returns
     -------
     Judgement
-        The judgement.
 
     Raises
     ------

@@ -66,7 +66,6 @@ def judge_statistic(name: str, observed: float, simulated: np.ndarray) -> Statis
     Returns
     -------
     StatisticJudgement
-        The judgement.
     """
     below = int(np.sum(simulated <= observed))
     above = int(np.sum(simulated >= observed))

@@ -92,7 +92,7 @@ def manner_of_statistic(test: StatisticJudgement) -> str:
     Parameters
     ----------
     test : StatisticJudgement
-        Judgement of the statistic.
+        Judgement of the statistic with its tail.
 
     Returns
     -------

@@ -262,7 +262,7 @@ def normal_within(mean, std, limit):
     mean, std : array_like
         Mean and standard deviation, which may be zero.
     limit : array_like
-        Limit.
+        Limit of the absolute value.
 
     Returns
     -------

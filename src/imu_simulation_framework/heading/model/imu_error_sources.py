@@ -521,7 +521,6 @@ def yaw_error_model(
     Returns
     -------
     YawErrorModel
-        The model.
 
     Raises
     ------

@@ -165,7 +165,6 @@ class YawErrorModel(YawErrorDistribution):
         Returns
         -------
         YawErrorModel
-            The model.
 
         Raises
         ------
@@ -191,7 +190,6 @@ class YawErrorModel(YawErrorDistribution):
         Returns
         -------
         YawErrorModel
-            The model.
         """
         sources = list(self.sources)
         for place, source in enumerate(sources):
@@ -396,7 +394,6 @@ class YawErrorModel(YawErrorDistribution):
         Returns
         -------
         Likelihood
-            The likelihood.
 
         Raises
         ------

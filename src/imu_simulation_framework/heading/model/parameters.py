@@ -144,7 +144,6 @@ class YawErrorParameters(Settings):
         Returns
         -------
         YawErrorParameters
-            The parameters.
 
         Raises
         ------
@@ -372,7 +371,6 @@ def read_yaw_error_model(path: str | os.PathLike[str]) -> YawErrorParameters:
     Returns
     -------
     YawErrorParameters
-        The parameters.
 
     Raises
     ------

@@ -288,7 +288,6 @@ def state_space(
     Returns
     -------
     StateSpace
-        The model.
 
     Raises
     ------

@@ -443,7 +443,6 @@ class DriveFilter:
         Returns
         -------
         FilteredDrives
-            The result.
         """
         results = self._set(space, own_std, slip).filter()
         shared = slice(self._states + self._own, None)

@@ -57,7 +57,7 @@ def part_of(heading, start, stop) -> Heading:
     Parameters
     ----------
     heading : Heading
-        Heading.
+        Angle over time.
     start, stop : float
         Times, both inclusive [s].
 

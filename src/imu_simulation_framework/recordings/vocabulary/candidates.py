@@ -258,7 +258,7 @@ def shared_unit(columns):
     Parameters
     ----------
     columns : sequence of Candidate
-        Columns.
+        Columns whose names are compared.
 
     Returns
     -------

@@ -231,7 +231,7 @@ def call(service: rospy.ServiceProxy, *arguments, timeout: float = CALL_TIMEOUT)
     Parameters
     ----------
     service : rospy.ServiceProxy
-        Service.
+        Proxy of the service to call.
     *arguments
         Fields of the request.
     timeout : float
@@ -265,7 +265,7 @@ def call_service(service: rospy.ServiceProxy, *arguments, silence: float = CALL_
     Parameters
     ----------
     service : rospy.ServiceProxy
-        Service.
+        Proxy of the service to call.
     *arguments
         Fields of the request.
     silence : float

@@ -49,7 +49,7 @@ class Tag:
     name : str
         Name with the prefix.
     attributes : dict of str to str
-        Attributes.
+        Values by name.
     file : pathlib.Path
         File of the tag.
     line : int

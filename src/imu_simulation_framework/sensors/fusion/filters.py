@@ -506,7 +506,7 @@ def rotate_vectors(quaternions, vectors):
     quaternions : ndarray, shape (4, samples)
         Quaternions x, y, z, w.
     vectors : ndarray, shape (3, samples)
-        Vectors.
+        Vectors in any unit.
 
     Returns
     -------

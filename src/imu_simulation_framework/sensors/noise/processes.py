@@ -572,7 +572,7 @@ def recursion(phi, innovation, last):
     phi : float
         Factor of the previous value.
     innovation : ndarray, shape (n, m)
-        Innovations.
+        Addends of each step.
     last : ndarray, shape (m,)
         Value before the first.
 
