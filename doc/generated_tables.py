@@ -350,6 +350,8 @@ class _MarkdownText(Directive):
         container = nodes.Element()
         lines = StringList(self.text().splitlines())
         self.state.nested_parse(lines, self.content_offset, container, match_titles=1)
+        for table in container.findall(nodes.table):
+            table["classes"].append("numbers")
         return container.children
 
     def text(self):
@@ -378,11 +380,30 @@ class MeasuredImus(_MarkdownText):
         return imu_catalogue.measured_tables(files.imu_catalogue())
 
 
-class Quantities(_MarkdownText):
-    """Quantities of column maps with their units."""
+class Quantities(Directive):
+    """Quantities of column maps; those with the same units and uses share a row."""
 
-    def text(self):
-        return column_maps.documentation()
+    def run(self):
+        groups = {}
+        for quantity in column_maps.QUANTITIES.values():
+            uses = ", ".join(
+                kind for kind, names in column_maps.USES.items() if quantity.name in names
+            )
+            units = ", ".join(filter(None, quantity.units))
+            groups.setdefault((units, uses), []).append(quantity)
+        rows = [
+            (
+                [paragraph for quantity in alike for paragraph in _literal(quantity.name)],
+                [nodes.paragraph("", quantity.meaning) for quantity in alike],
+                _literal(units),
+                uses,
+            )
+            for (units, uses), alike in groups.items()
+        ]
+        header = ("quantity", "meaning", "units, the first by default", "of")
+        words = ", ".join(column_maps.ANGLE_WORDS)
+        behind = f"Words behind the unit of a yaw, heading or course: {words}."
+        return [make_table(header, rows, (18, 34, 26, 22)), nodes.paragraph("", behind)]
 
 
 class RecordingLayouts(Directive):

@@ -4,22 +4,27 @@ A line assigns a column to a quantity, with its unit in brackets; without bracke
 first one of the quantity. A line that cannot be used is refused by name, and so is a quantity
 without its counterpart, such as a speed without its course.
 
-=================================================== ===============================================
-line                                                meaning
-=================================================== ===============================================
-``gyro_z = name [deg/s]``                           column as the header of the file names it
-``gyro_z = #3``, ``gyro_z = col3``                  third column, counted from 1
-``name * factor + offset``, ``name / 16``,          the result is the number in the stated unit
-``(name - 512) * 0.1``, ``-name``
-``time = sec [s] + nsec [ns]``,                     time in two columns
-``time = date [iso8601] + rest [ms]``
-``time = date [iso8601]``                           dates as ``2015-05-21T10:00:00.123Z`` or with a
-                                                    blank, UTC unless a zone is stated; recognised
-                                                    without the unit, too
-``time = date + clock [iso8601]``                   date and time of day in two columns
-``time = line / 200 [s]``                           no time in the file, samples evenly at 200 Hz;
-                                                    ``line`` is the number of the line or row
-=================================================== ===============================================
+.. list-table::
+   :header-rows: 1
+   :widths: 45 55
+
+   * - line
+     - meaning
+   * - ``gyro_z = name [deg/s]``
+     - column as the header of the file names it
+   * - ``gyro_z = #3``, ``gyro_z = col3``
+     - third column, counted from 1
+   * - ``name * factor + offset``, ``name / 16``, ``(name - 512) * 0.1``, ``-name``
+     - the result is the number in the stated unit
+   * - ``time = sec [s] + nsec [ns]``, ``time = date [iso8601] + rest [ms]``
+     - time in two columns
+   * - ``time = date [iso8601]``
+     - dates as ``2015-05-21T10:00:00.123Z`` or with a blank, UTC unless a zone is stated;
+       recognised without the unit, too
+   * - ``time = date + clock [iso8601]``
+     - date and time of day in two columns
+   * - ``time = line / 200 [s]``
+     - no time in the file, samples evenly at 200 Hz; ``line`` is the number of the line or row
 
 A time of day alone, ``13:16:38.160``, counts from its midnight. If it has whole seconds only and
 several samples in each second, it is not used as the time. Numbers without a unit that can hardly
@@ -163,29 +168,6 @@ USES = {
     "thermometer": ("time", "temperature"),
 }
 """Quantities that each kind of recording can use."""
-
-
-def documentation() -> str:
-    """Return the table of quantities for the guide.
-
-    Returns
-    -------
-    str
-        Table in Markdown.
-    """
-    kinds = list(USES)
-    lines = [
-        f"| quantity | meaning | units, the first if none is given | {' | '.join(kinds)} |",
-        f"| --- | --- | --- | {' | '.join('---' for _ in kinds)} |",
-    ]
-    for quantity in _TABLE:
-        units = ", ".join(f"`{unit}`" for unit in quantity.units if unit)
-        uses = " | ".join("x" if quantity.name in USES[kind] else "" for kind in kinds)
-        lines.append(f"| `{quantity.name}` | {quantity.meaning} | {units} | {uses} |")
-    words = ", ".join(f"`{text}`" for text in ANGLE_WORDS)
-    angles = ", ".join(f"`{quantity.name}`" for quantity in _TABLE if quantity.sense is not None)
-    lines += ["", f"Words behind the unit of {angles}: {words}."]
-    return "\n".join(lines)
 
 
 _SIGNED_NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
