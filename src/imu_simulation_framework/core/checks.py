@@ -99,7 +99,7 @@ def check_number(
     name : str
         Name of the value, with which the message begins.
     value : object
-        The value.
+        Value to check.
     minimum, above : float, optional
         Inclusive and exclusive lower bound. A number above a bound exceeds it by at least
         1 / :data:`LARGEST_NUMBER`, unless there is a ``maximum``.
@@ -266,7 +266,7 @@ def check_flag(name: str, value: Any) -> bool:
     name : str
         Name of the value, for the message.
     value : object
-        Value.
+        Value to check.
 
     Returns
     -------
@@ -288,7 +288,7 @@ def check_text(name: str, value: Any, needed: bool = False) -> str:
     name : str
         Name of the value, for the message.
     value : object
-        Value.
+        Value to check.
     needed : bool, optional
         Whether an empty text is rejected.
 
@@ -553,7 +553,7 @@ def check_part(name: str, value: Any, kind: type) -> Any:
     name : str
         Name of the value, for the message.
     value : object
-        Value.
+        Value to check.
     kind : type
         Required class; a subclass is rejected.
 

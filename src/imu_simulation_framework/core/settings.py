@@ -164,7 +164,7 @@ def check_setting(kind: type[Settings], key: dataclasses.Field, name: str, value
     name : str
         Name of the value, with which the message begins.
     value : object
-        The value.
+        Value to check.
 
     Returns
     -------

@@ -156,7 +156,7 @@ def parse_amount(text: str, default: str, units: Sequence[str]) -> float:
     Parameters
     ----------
     text : str
-        The text.
+        Number with one of the units.
     default : str
         Unit of a number without a unit.
     units : sequence of str

@@ -793,7 +793,7 @@ class FormatPath(NamedTuple):
     format : str
         ``FORMAT:``, or empty.
     path : str
-        The path.
+        Path without the name of the format.
     """
 
     format: str

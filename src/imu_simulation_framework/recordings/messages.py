@@ -284,7 +284,7 @@ def text_message(text: str, ros2: bool) -> bytes:
     Parameters
     ----------
     text : str
-        Text.
+        Content of the message.
     ros2 : bool
         Whether to serialize for ROS 2.
 

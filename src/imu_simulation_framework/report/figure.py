@@ -375,7 +375,7 @@ class Figure:
         x, y : float
             Point below the text.
         text : str
-            Text.
+            Words above the point.
         colour : str
             Colour as ``#rrggbb``.
 

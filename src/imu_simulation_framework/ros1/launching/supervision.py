@@ -57,7 +57,7 @@ class PlainTextStream:
         Parameters
         ----------
         text : str
-            Text.
+            Text with escape sequences.
 
         Returns
         -------
