@@ -292,7 +292,7 @@ class Reduction:
                 arrays["curves"],
             )
             if not reduction._is_like(reduce_runs(time, np.zeros((1, len(time))))):
-                raise ValueError("there are others at these times")
+                raise ValueError("the times need other arrays")
         except (AttributeError, LookupError, ValueError, TypeError, OverflowError) as error:
             raise EnsembleError("the arrays do not belong to an ensemble at these times") from error
         return reduction

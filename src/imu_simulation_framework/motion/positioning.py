@@ -168,7 +168,7 @@ def repeated_fixes(times, coordinates, minimum_speed):
     repeated |= moving[run] & ~first
     if np.median(lengths[moving]) > 1.0:
         period = np.median(np.diff(times[starts])[moving[:-1]])
-        # A tenth of a step earlier, so that rounded stamps do not cost a row.
+        # A slack of a tenth of a step keeps rows with rounded stamps.
         slack = 0.1 * np.median(np.diff(times))
         number = np.floor((times - times[starts[run]] + slack) / period)
         again = np.append(False, (np.diff(number) == 0.0) & (np.diff(run) == 0))

@@ -66,6 +66,6 @@ def test_list_of_names_is_shortened_beyond_its_limit():
 @pytest.mark.parametrize(
     ("angle", "words"), [(-0.001, "0 deg"), (0.0, "0 deg"), (-7.0, "-401 deg")]
 )
-def test_angle_in_whole_degrees_has_no_sign_of_zero(angle, words):
+def test_angle_of_zero_whole_degrees_has_no_sign(angle, words):
     assert format_degrees(angle) == words
     assert format_degrees(np.float64(angle)) == words

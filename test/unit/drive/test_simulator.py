@@ -279,7 +279,7 @@ def test_robot_that_does_not_settle_is_rejected(parameters, tmp_path):
         MujocoSimulator(deep)
 
 
-def test_unstable_physics_is_noticed(simulator, tmp_path, monkeypatch):
+def test_unstable_physics_is_reported(simulator, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # MuJoCo leaves a log file
     simulator.set_pose(1e12, 0.0, 0.0)  # farther away than MuJoCo can take
     with pytest.raises(SimulatorError, match="unstable at 0.01 s"):

@@ -384,7 +384,7 @@ def test_relative_error_distances_are_metres_of_recorded_drive(scale):
 
 
 @pytest.mark.parametrize("late", [0.15, -0.3])
-def test_lateness_against_poses_without_stated_error(late):
+def test_delay_against_poses_without_stated_error_is_estimated(late):
     time = np.arange(0.0, 120.0, 0.05)
     poses = pd.DataFrame({"yaw": wavy_yaw(time)}, index=time)
     imu = pd.Series(wavy_yaw(time - late), index=time)

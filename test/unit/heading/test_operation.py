@@ -120,7 +120,7 @@ def test_operated_mean_equals_noise_free_run_of_leaning_filter(term, operation):
     imu = specification(**{**TERMS[term], "white_noise": 0.0})
     mean = isf.yaw_error_model(imu, motion, 1.0 / RATE, operation=operation).mean()
     error = errors_of_runs(imu, motion, operation, 1)[0]
-    # Offsets that are taken anew while the filter leans are of third order.
+    # The tilt error of the filter changes a renewed offset in third order only.
     np.testing.assert_allclose(mean, error[: len(mean)], atol=5e-7)
 
 

@@ -273,7 +273,7 @@ def test_table_without_header_is_recognised_by_its_file_name(tmp_path, name):
         np.testing.assert_allclose(samples.columns["accel_z"], CAR.forces[:, 2])
 
 
-def test_log_whose_format_turns_its_axes_is_turned_once():
+def test_axes_of_log_are_converted_once():
     present = ["TimeUS", *(f"{kind}{axis}" for kind in ("Gyr", "Acc") for axis in "XYZ")]
     (as_text,) = find_layouts("a.csv", present)
     (as_log,) = find_layouts("a.bin", present, frame="ned")

@@ -58,7 +58,7 @@ def test_yaw_errors_are_drawn_in_degrees_with_peaks():
     assert np.max(yaw.get_ydata()) == pytest.approx(expected.max())
     turned = np.degrees(result.trajectory["yaw"].iloc[-1] - result.trajectory["yaw"].iloc[0])
     for line in panels["imu_yaw"][0].lines:
-        # The errors are a few degrees, the turns of the loop many.
+        # The errors are a few degrees, and the loop turns by many whole turns.
         assert line.get_ydata()[-1] == pytest.approx(turned, abs=40.0)
 
 

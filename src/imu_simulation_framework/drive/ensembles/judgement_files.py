@@ -306,7 +306,7 @@ def _pooled_remarks(drives) -> list[str]:
 
 
 def _pictures(drive, options, ending="", pooled_sentences=None) -> dict[str, bytes]:
-    """Return figures and pages; ``pooled_sentences``: verdict of all drives, by model."""
+    """Return figures and pages by name; ``pooled_sentences`` has a verdict for each model."""
     files = {}
     for index, model in enumerate(drive.models):
         number = f"_{index + 1}" if len(drive.models) > 1 else ""

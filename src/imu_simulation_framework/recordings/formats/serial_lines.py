@@ -249,7 +249,7 @@ def read_words(path) -> dict[str, pd.DataFrame]:
     if not tables:
         raise RecordingError(
             f"{path}: no {MINIMUM_SAMPLES} lines have the same words between their numbers, "
-            "expected lines as yaw: 12.3 pitch: 0.1"
+            "expected lines such as yaw: 12.3 pitch: 0.1"
         )
     return tables
 

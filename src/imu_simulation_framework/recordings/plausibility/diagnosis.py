@@ -18,7 +18,7 @@ MAX_SPEED = 70.0
 """Speed that no robot or car with a heading of interest exceeds [m/s]."""
 
 MIN_SPEED = 0.05
-"""Speed that a vehicle exceeds in a tenth of the time or more [m/s]; in kilometres it would not."""
+"""Speed that a vehicle exceeds in at least a tenth of the time [m/s]; it detects kilometres."""
 
 MIN_OVERLAP = 0.1
 """Share of the shorter recording that reference and IMU have in common."""
