@@ -37,7 +37,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Union, cast
 
 import numpy as np
@@ -98,58 +98,54 @@ def _specification_sources(imu, motion, time, sample, operation, standstills):
             "a yaw error's model is that of a gyroscope, but the specification's filter is "
             "compass, which uses none"
         )
-    drive, before = motion, 0
+    before = 0
     if operation.standstill > 0.0:
         before = max(1, round(operation.standstill / motion.period))
-        motion = motion.standing_before(before)
-    level = motion.local_orientation
-    up = Rotation.from_quat(level).as_matrix()[:, 2, :]
-    vertical = _Vertical(motion, up, time, before, standstills)
-    rate, force = motion.means()
+    place = motion, before, float(time[1]), len(time)
+    vertical = _vertical(*place, standstills)
+    driven = vertical.driven
     sources = [
-        *_bias_and_noise_sources(imu, motion, vertical, sample),
-        *_response_sources(imu, motion, vertical, sample, rate, force, operation.warm_up),
+        *_bias_and_noise_sources(imu, vertical, sample),
+        *_response_sources(imu, vertical, sample, operation.warm_up),
     ]
-    tilt = float(np.max(np.arccos(np.clip(up[:, 2], -1.0, 1.0))))
-    limits = _limits(imu, tilt, rate[before:], sample)
+    limits = _limits(imu, driven, sample)
     if imu.output.magnetic_heading:
         return sources, limits  # all other errors are in the curve of the field
-    if isinstance(motion, EarthMotion):
-        turning = rate.copy()
-        turning[1:] -= relative_rotations(level[:-1], level[1:]) / motion.period
-        sources += vertical.known("Earth's turning", turning)
+    sources += vertical.earth_turning
     curve = np.zeros(len(time))
     # A filter leans while the body accelerates, and one that leans and turns about the vertical
     # changes its yaw at another rate. A run of the filter has the errors that are not linear.
-    leans = np.any(np.abs(force[before:, :2]) >= 1e-9 * STANDARD_GRAVITY)
-    if leans and imu.output.orientation_reference == "fusion":
+    if driven.accelerates and imu.output.orientation_reference == "fusion":
         quiet = ImuSpecification(output=imu.output)
-        if tilt <= _MAX_TILT:
+        if driven.tilt <= _MAX_TILT:
             quiet = _without_random_errors(imu)
         zeroed = Operation(standstill=operation.standstill, warm_up=operation.warm_up)
-        curve = np.interp(time, drive.time - drive.time[0], _filter_yaw_error(quiet, drive, zeroed))
+        error = _filter_yaw_error(quiet, motion, zeroed)
+        curve = np.interp(time, motion.time - motion.time[0], error)
         # Its stops are not the model's, where they are detected; so neither has any here.
-        vertical = _Vertical(motion, up, time, before)
-        linear: Any = _bias_and_noise_sources(quiet, motion, vertical, sample)
-        linear += _response_sources(quiet, motion, vertical, sample, rate, force, operation.warm_up)
-        if isinstance(motion, EarthMotion):
-            linear += vertical.known("Earth's turning", turning)
-        for source in linear:
+        vertical = _vertical(*place, ())
+        linear: Any = _bias_and_noise_sources(quiet, vertical, sample)
+        linear += _response_sources(quiet, vertical, sample, operation.warm_up)
+        for source in [*linear, *vertical.earth_turning]:
             curve = curve - source.curve
     if np.max(np.abs(curve)) > _MIN_YAW:
         sources.append(KnownError("acceleration tilt", curve))
     return sources, limits
 
 
-def _bias_and_noise_sources(imu, motion, vertical, sample) -> list[Source]:
+def _bias_and_noise_sources(imu, vertical, sample) -> list[Source]:
     """Return the sources of the gyroscope's bias, its changes with time and its white noise."""
     gyroscope, units = imu.gyroscope, imu.units
-    everywhere = np.ones((len(motion), 3))
-    sources = vertical.known(RATE_BIAS, gyroscope.turn_on_bias * everywhere)
+    since_start = vertical.driven.motion.time - vertical.driven.motion.time[0]
+    sources: list[Source] = []
+    if any(gyroscope.turn_on_bias):
+        bias = gyroscope.turn_on_bias * np.ones((len(since_start), 3))
+        sources += vertical.known(RATE_BIAS, bias)
     for axis, sigma in enumerate(gyroscope.turn_on_bias_sigma):
-        regressor = vertical.integrated(np.eye(3)[axis] * everywhere)
-        if sigma > 0.0 and np.any(regressor):
-            sources.append(RandomConstant(RATE_BIAS, regressor, sigma))
+        if sigma > 0.0:
+            regressor = vertical.integrated(np.eye(3)[axis] * np.ones((len(since_start), 3)))
+            if np.any(regressor):
+                sources.append(RandomConstant(RATE_BIAS, regressor, sigma))
     coefficient = vertical.effective(gyroscope.bias_instability)
     if coefficient > 0.0:
         times, sigmas = flicker_processes(gyroscope.bias_instability_band, sample)
@@ -166,36 +162,40 @@ def _bias_and_noise_sources(imu, motion, vertical, sample) -> list[Source]:
         if sigma > 0.0:
             correlation_time = gyroscope.gauss_markov_time[axis]
             sources.append(RateGaussMarkov("Gauss-Markov bias", sigma, correlation_time))
-    since_start = (motion.time - motion.time[0] + motion.period)[:, np.newaxis]
-    sources += vertical.known("rate ramp", np.array(gyroscope.rate_ramp) * since_start)
+    if any(gyroscope.rate_ramp):
+        age = (since_start + vertical.driven.motion.period)[:, np.newaxis]
+        sources += vertical.known("rate ramp", np.array(gyroscope.rate_ramp) * age)
     density = vertical.effective(gyroscope.white_noise)
     if density > 0.0:
         sources.append(AngleRandomWalk("angle random walk", density, spread=units.white_noise))
     return sources
 
 
-def _response_sources(imu, motion, vertical, sample, rate, force, warm_up) -> list[Source]:
+def _response_sources(imu, vertical, sample, warm_up) -> list[Source]:
     """Return the sources of rates, forces, temperature, voltage, vibration and resolution."""
-    gyroscope, since_start = imu.gyroscope, motion.time - motion.time[0] + warm_up
+    gyroscope, motion = imu.gyroscope, vertical.driven.motion
+    rate, force = vertical.driven.rate, vertical.driven.force
+    since_start = motion.time - motion.time[0] + warm_up
     matrix = np.array(gyroscope.scale_factor_and_misalignment)
     scale = np.diag(np.diag(matrix))
     response_sources = vertical.tolerance if imu.units.tolerances else vertical.response
-    warmth, voltage = (
-        np.broadcast_to(condition.at(since_start) - condition.reference, since_start.shape)
-        for condition in (imu.temperature, imu.supply)
-    )
     ones = np.ones((len(motion), 3))
     sources = [
         *response_sources(SCALE_FACTOR, scale, rate),
         *response_sources(MISALIGNMENT, matrix - scale, rate),
         *response_sources(G_SENSITIVITY, np.array(gyroscope.g_sensitivity), force),
-        *response_sources("nonlinearity", np.diag(gyroscope.nonlinearity), np.square(rate)),
     ]
-    for name, excess in (("temperature", warmth), ("supply voltage", voltage)):
+    if any(gyroscope.nonlinearity):
+        squares = np.square(rate)
+        sources += response_sources("nonlinearity", np.diag(gyroscope.nonlinearity), squares)
+    for name, condition in (("temperature", imu.temperature), ("supply voltage", imu.supply)):
         key = name.split()[0]
         for part, signal in (("bias", ones), ("scale_factor", rate)):
-            coefficients = np.diag(getattr(gyroscope, f"{key}_{part}"))
-            sources += response_sources(name, coefficients, excess[:, np.newaxis] * signal)
+            coefficients = getattr(gyroscope, f"{key}_{part}")
+            if any(coefficients):
+                excess = condition.at(since_start) - condition.reference
+                excess = np.broadcast_to(excess, since_start.shape)[:, np.newaxis]
+                sources += response_sources(name, np.diag(coefficients), excess * signal)
     if imu.vibration.active:
         amplitude = imu.vibration.amplitude(np.linalg.norm(motion.velocity, axis=1))
         power = np.sum(imu.vibration.mean_square) * np.square(amplitude)[:, np.newaxis]
@@ -241,17 +241,66 @@ def _noise_free_yaw_error(imu, motion, environment=None):
     return unwrap(difference(motion.yaw, yaw_from_quaternion(reading.orientation[0])))
 
 
+class _DrivenMotion:
+    """A motion of n samples with a standstill before the drive, and an ideal gyroscope's signals.
+
+    Attributes
+    ----------
+    motion : Motion or EarthMotion
+        Motion with the standstill.
+    before : int
+        Number of samples of the standstill.
+    up : numpy.ndarray
+        Vertical in the body's axes, shape (n, 3).
+    rate, force : numpy.ndarray
+        Ideal readings, shape (n, 3) [rad/s], [m/s^2].
+    largest_rate : numpy.ndarray
+        Largest rate of each axis in the drive, shape (3,) [rad/s].
+    tilt : float
+        Largest tilt [rad].
+    accelerates : bool
+        Whether the body accelerates along or across the drive.
+    """
+
+    def __init__(self, motion, before):
+        self.motion = motion.standing_before(before) if before else motion
+        self.before = before
+        self.up = Rotation.from_quat(self.motion.local_orientation).as_matrix()[:, 2, :]
+        self.rate, self.force = self.motion.means()
+        self.tilt = float(np.max(np.arccos(np.clip(self.up[:, 2], -1.0, 1.0))))
+        self.largest_rate = np.max(np.abs(self.rate[before:]), axis=0)
+        level = np.abs(self.force[before:, :2])
+        self.accelerates = bool(np.any(level >= 1e-9 * STANDARD_GRAVITY))
+
+    def earth_turning(self):
+        """Return the rate (n, 3) that a gyroscope measures of the Earth's turning [rad/s]."""
+        level, turning = self.motion.local_orientation, self.rate.copy()
+        turning[1:] -= relative_rotations(level[:-1], level[1:]) / self.motion.period
+        return turning
+
+
+# All sensors on a motion share its signals. A drive of an hour takes 50 MB.
+_driven_motion = lru_cache(maxsize=2)(_DrivenMotion)
+
+
+@lru_cache(maxsize=4)
+def _vertical(motion, before, period, samples, standstills) -> _Vertical:
+    """Return yaw errors along a motion at times with even steps, cached with its curves."""
+    return _Vertical(_driven_motion(motion, before), period * np.arange(samples), standstills)
+
+
 class _Vertical:
     """Yaw errors of errors of the rate, along a motion of n samples.
 
-    ``motion``: with the standstill before the drive, if any. ``up`` (n, 3): the vertical in the
-    body's axes. ``time`` (k,): of a model, from the beginning of the drive on [s]. ``before``:
-    number of samples of the standstill before the drive, whose mean rate is subtracted.
-    ``standstills``: stops on the way. ``weights`` (3,): mean squares of the vertical's components.
+    ``driven``: the motion with the standstill before the drive, if any, whose mean rate is
+    subtracted. ``time`` (k,): of a model, from the beginning of the drive on [s]. ``standstills``:
+    stops on the way. ``weights`` (3,): mean squares of the vertical's components.
     """
 
-    def __init__(self, motion, up, time, before=0, standstills=()):
+    def __init__(self, driven, time, standstills=()):
+        self.driven = driven
         self.time = time
+        motion, up, before = driven.motion, driven.up, driven.before
         self.weights = np.mean(up[before:] ** 2, axis=0)
         # A reading is a mean since the sample before, and so is the vertical that it is about.
         self._up = np.vstack([up[:1], 0.5 * (up[1:] + up[:-1])])
@@ -262,6 +311,14 @@ class _Vertical:
         places = np.rint(np.array(standstills).reshape(-1, 3) / self._period).astype(int)
         places = np.minimum(before + 1 + places, len(up))
         self._stops = [stop for stop in places.tolist() if stop[0] < stop[2]]
+        self._axis_curves: dict[tuple[str, int, int], np.ndarray] = {}
+
+    @cached_property
+    def earth_turning(self) -> list[KnownError]:
+        """Source of the Earth's turning, if the motion has it."""
+        if not isinstance(self.driven.motion, EarthMotion):
+            return []
+        return self.known("Earth's turning", self.driven.earth_turning())
 
     def effective(self, values):
         """Return the strength of one process in the place of those on three axes."""
@@ -269,10 +326,15 @@ class _Vertical:
 
     def known(self, name, rate_error) -> list[KnownError]:
         """Return the source of errors of the rate (n, 3); none if they do not reach the yaw."""
-        curve = self.integrated(rate_error)
-        # What is constant is taken off but for rounding.
+        curve = self._significant_curve(self.integrated(rate_error), rate_error)
+        return [KnownError(name, curve)] if np.any(curve) else []
+
+    def _significant_curve(self, curve, rate_error):
+        """Return a curve (k,) of errors of the rate, or zeros for rounding alone."""
+        # A constant error is subtracted, except for rounding.
         size = float(np.max(np.abs(rate_error))) * max(float(self.time[-1]), self._period)
-        return [KnownError(name, curve)] if np.max(np.abs(curve)) > 1e-12 * size else []
+        is_significant = np.max(np.abs(curve)) > 1e-12 * size
+        return curve if is_significant else np.zeros_like(curve)
 
     def response(self, name, matrix, signal) -> list[KnownError]:
         """Return the source of a matrix times a signal (n, 3), as an error of the rate."""
@@ -282,15 +344,25 @@ class _Vertical:
         """Return the sources if the matrix's elements are standard deviations over units."""
         sources: list[Source] = []
         for row, column in zip(*np.nonzero(matrix)):
-            if not np.any(self._up[:, row]):
-                continue
-            error = np.zeros((len(signal), 3))
-            error[:, row] = signal[:, column]
-            size = abs(float(matrix[row, column]))
-            sources += [
-                RandomConstant(name, known.curve, size) for known in self.known(name, error)
-            ]
+            curve = self._axis_curve(row, column, signal)
+            if np.any(curve):
+                sources.append(RandomConstant(name, curve, abs(float(matrix[row, column]))))
         return sources
+
+    def _axis_curve(self, row, column, signal):
+        """Return the yaw error (k,) if an axis has an error as large as a signal's column.
+
+        Curves of the motion's own signals are stored, since other sensors have them, too.
+        """
+        own = {"rate": self.driven.rate, "force": self.driven.force}
+        name = next((name for name, other in own.items() if other is signal), "")
+        if (name, row, column) in self._axis_curves:
+            return self._axis_curves[name, row, column]
+        error = signal[:, column]
+        curve = self._significant_curve(self._yaw(self._up[:, row] * self._zeroed(error)), error)
+        if name:
+            self._axis_curves[name, row, column] = curve
+        return curve
 
     def integrated(self, rate_error):
         """Return the yaw error (k,) [rad] of errors of the rate (n, 3)."""
@@ -334,15 +406,15 @@ class _Vertical:
         return -np.interp(self.time, self._since_start, angle)
 
 
-def _limits(imu, tilt, rate, sample):
+def _limits(imu, driven, sample):
     """Return sentences on non-linear errors of this sensor on this motion."""
     gyroscope, limits = imu.gyroscope, []
-    if tilt > _MAX_TILT:
+    if driven.tilt > _MAX_TILT:
         limits.append(
-            f"The motion tilts by up to {math.degrees(tilt):.0f} deg: the noise of the three axes "
-            "is mixed as on average, and the filter's own error of the tilt is left out."
+            f"The motion tilts by up to {math.degrees(driven.tilt):.0f} deg: the noise of the "
+            "three axes is mixed as on average, and the filter's own error of the tilt is left out."
         )
-    for name, limit, largest in zip("xyz", gyroscope.saturation or (), np.abs(rate).max(axis=0)):
+    for name, limit, largest in zip("xyz", gyroscope.saturation or (), driven.largest_rate):
         if largest > limit:
             limits.append(
                 f"The gyroscope's {name} saturates at {limit:g} rad/s, but the motion turns at up "
