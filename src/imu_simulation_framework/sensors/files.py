@@ -268,7 +268,8 @@ def imu_catalogue() -> list[CatalogueEntry]:
         path = find_imu_specification(name)
         content = read_yaml(path, _SPECIFICATION)
         if "source" in content:
-            specification = load_imu_specification(path)
+            with prefix_errors(f"{path}: "):
+                specification = _specification_of({"name": name, **content})
             entries.append(CatalogueEntry(specification, content["source"], content))
     return entries
 

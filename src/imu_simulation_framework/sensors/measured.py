@@ -142,6 +142,11 @@ def measured_parts() -> pd.DataFrame:
     pandas.DataFrame
         Columns ``class`` and ``measured_as``, index ``part``.
     """
+    return _measured_parts().copy()
+
+
+@lru_cache(maxsize=1)
+def _measured_parts() -> pd.DataFrame:
     table = _read("parts").set_index("part")
     same = table["measured_as"]
     return table.assign(measured_as=same.where(same != "", table.index))
@@ -216,27 +221,35 @@ def estimates(part: str, table: pd.DataFrame | None = None) -> dict[tuple[str, s
     ConfigurationError
         There is neither a bundled nor a measured part of that name.
     """
-    parts = measured_parts()
+    parts = _measured_parts()
     if part not in parts.index:
         raise ConfigurationError(f"part is {quote(part)}, expected one of {', '.join(parts.index)}")
     same, kind = parts["measured_as"][part], parts["class"][part]
-    results = {}
-    for key, rows, models in _own_models() if table is None else _models(table):
-        if kind in models:
-            own = rows[rows["part"] == same]
-            results[key] = _estimate(own, models[kind], same, same != part)
-    return results
+    return {
+        fitted.key: _estimate(fitted.parts.get(same), fitted.models[kind], same, same != part)
+        for fitted in (_own_models() if table is None else _models(table))
+        if kind in fitted.models
+    }
 
 
-def _models(table: pd.DataFrame) -> list:
-    """Return sensor and quantity, its rows, and its models by class, for all measurements."""
-    classes = dict(measured_parts()["class"])
-    groups = table.groupby(["sensor", "quantity"])
-    return [(key, rows, class_models(rows, classes)) for key, rows in groups]
+class _QuantityModels(NamedTuple):
+    """Sensor and quantity, means of its measured parts by part, and its models by class."""
+
+    key: tuple[str, str]
+    parts: dict[str, Any]
+    models: dict[str, ClassModel]
+
+
+def _models(table: pd.DataFrame) -> list[_QuantityModels]:
+    classes = dict(_measured_parts()["class"])
+    return [
+        _QuantityModels(key, dict(_part_means(rows).iterrows()), class_models(rows, classes))
+        for key, rows in table.groupby(["sensor", "quantity"])
+    ]
 
 
 @lru_cache(maxsize=1)
-def _own_models() -> list:
+def _own_models() -> list[_QuantityModels]:
     return _models(measurements())
 
 
@@ -344,11 +357,11 @@ def _class_model(mean: np.ndarray, variance: np.ndarray, within: Any) -> ClassMo
     return ClassModel(tau, probability / probability.sum(), centre, 1.0 / total, within)
 
 
-def _estimate(rows: pd.DataFrame, model: ClassModel, name: str, other_name: bool) -> Estimate:
-    units, origin = len(rows), CLASS_ORIGIN
+def _estimate(part: Any, model: ClassModel, name: str, other_name: bool) -> Estimate:
+    """Return the estimate of a part from its row of :func:`_part_means`, None without one."""
+    units, origin = 0 if part is None else int(part["units"]), CLASS_ORIGIN
     mean, variance, _ = model.predict_part()
     if units:
-        part = _part_means(rows).iloc[0]
         mean, variance, weight = model.predict_part(part["mean"], _variance(part, model.within))
         origin = f"measured ({units} unit{'s' if units > 1 else ''}"
         origin += f" of {name})" if other_name else ")"
@@ -425,7 +438,7 @@ def part_of(sheet: ImuSpecification) -> Part:
     -------
     Part
     """
-    if not sheet.units.tolerances or sheet.name not in measured_parts().index:
+    if not sheet.units.tolerances or sheet.name not in _measured_parts().index:
         return Part(sheet, {})
     known = estimates(sheet.name)
     gyroscope, origins, spreads = sheet.gyroscope, {}, {}
