@@ -99,9 +99,11 @@ def main(arguments):
     task = _task(options)
     sensors = _sensors(options)
     out = _results_folder(options, task.chosen, sensors)
-    budgets = _budgets(options, task, sensors)
     title = _title(task)
-    print(title, *(f"note: {remark}" for remark in task.chosen.remarks), sep="\n")
+    remarks = (f"note: {remark}" for remark in task.chosen.remarks)
+    # The budgets take seconds, in which the title shows that the command line is understood.
+    print(title, *remarks, sep="\n", flush=True)
+    budgets = _budgets(options, task, sensors)
     sections = []
     if sensors:
         answers = _answers(options, budgets)

@@ -247,7 +247,7 @@ class YawErrorModel(YawErrorDistribution):
             Covariance, shape (n, n) [rad^2].
         """
         if self.standstills:
-            rate_model, others = self._rate_and_other_models()
+            rate_model, others = self._rate_and_other_models
             covariance = self._with_stops(self._with_stops(rate_model.covariance()).T)
             return covariance + others.covariance()
         space, count = self.state_space, len(self.time)
@@ -374,7 +374,7 @@ class YawErrorModel(YawErrorDistribution):
             return draw_runs(self.state_space, self.mean(), *parts, runs, seed, first_run)
         # A source's numbers depend on its name alone: the parts are those of the whole.
         rate_errors, other_errors = (
-            model.realisations(runs, seed, first_run) for model in self._rate_and_other_models()
+            model.realisations(runs, seed, first_run) for model in self._rate_and_other_models
         )
         return self._with_stops(rate_errors) + other_errors
 
@@ -442,6 +442,7 @@ class YawErrorModel(YawErrorDistribution):
         places = np.rint(times / self.step).astype(int).tolist()
         return [(a, h, min(b, last)) for a, h, b in places if h < min(b, last)]
 
+    @cached_property
     def _rate_and_other_models(self) -> tuple[YawErrorModel, YawErrorModel]:
         """Return models without stops of the rate's processes, and of all other sources."""
         parts: tuple[list, list] = [], []

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 import zlib
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple, Sequence
 
 import numpy as np
@@ -224,10 +224,11 @@ class _RunSampler:
         return errors
 
     def _fill(self, seed, runs, first):
+        # A generator for each run and stream would take longer than its numbers do.
+        bits = np.random.PCG64(0)
+        generator = np.random.Generator(bits)
         for run in runs:
-            # A generator for each stream would take longer than its numbers do.
-            bits = np.random.PCG64(run_seed(seed, run))
-            generator, start = np.random.Generator(bits), bits.state
+            start = _first_state(seed, run)
             for stream, numbers in zip(self._streams, self._numbers):
                 bits.state = start
                 bits.advance(stream.place)
@@ -236,6 +237,12 @@ class _RunSampler:
                     # Covariances are the mean over units.
                     unit_factor = stream.spread * generator.standard_normal() - stream.spread**2
                     numbers[run - first] *= math.exp(unit_factor)
+
+
+@lru_cache(maxsize=8192)
+def _first_state(seed, run):
+    """Return the first state of a run's generator, cached since several models draw the run."""
+    return np.random.PCG64(run_seed(seed, run)).state
 
 
 def _initial_root(space, group, inputs):
