@@ -226,24 +226,24 @@ def estimates(part: str, table: pd.DataFrame | None = None) -> dict[tuple[str, s
         raise ConfigurationError(f"part is {quote(part)}, expected one of {', '.join(parts.index)}")
     same, kind = parts["measured_as"][part], parts["class"][part]
     return {
-        fitted.key: _estimate(fitted.parts.get(same), fitted.models[kind], same, same != part)
+        fitted.key: _estimate(fitted.parts, fitted.models[kind], same, same != part)
         for fitted in (_own_models() if table is None else _models(table))
         if kind in fitted.models
     }
 
 
 class _QuantityModels(NamedTuple):
-    """Sensor and quantity, means of its measured parts by part, and its models by class."""
+    """Sensor and quantity, :func:`_part_means` of its measurements, and its models by class."""
 
     key: tuple[str, str]
-    parts: dict[str, Any]
+    parts: pd.DataFrame
     models: dict[str, ClassModel]
 
 
 def _models(table: pd.DataFrame) -> list[_QuantityModels]:
     classes = dict(_measured_parts()["class"])
     return [
-        _QuantityModels(key, dict(_part_means(rows).iterrows()), class_models(rows, classes))
+        _QuantityModels(key, _part_means(rows), class_models(rows, classes))
         for key, rows in table.groupby(["sensor", "quantity"])
     ]
 
@@ -357,11 +357,13 @@ def _class_model(mean: np.ndarray, variance: np.ndarray, within: Any) -> ClassMo
     return ClassModel(tau, probability / probability.sum(), centre, 1.0 / total, within)
 
 
-def _estimate(part: Any, model: ClassModel, name: str, other_name: bool) -> Estimate:
-    """Return the estimate of a part from its row of :func:`_part_means`, None without one."""
-    units, origin = 0 if part is None else int(part["units"]), CLASS_ORIGIN
+def _estimate(parts: pd.DataFrame, model: ClassModel, name: str, other_name: bool) -> Estimate:
+    """Return the estimate of a part that has a row in ``parts`` if it was measured."""
+    units, origin = 0, CLASS_ORIGIN
     mean, variance, _ = model.predict_part()
-    if units:
+    if name in parts.index:
+        part: Any = parts.loc[name]
+        units = int(part["units"])
         mean, variance, weight = model.predict_part(part["mean"], _variance(part, model.within))
         origin = f"measured ({units} unit{'s' if units > 1 else ''}"
         origin += f" of {name})" if other_name else ")"

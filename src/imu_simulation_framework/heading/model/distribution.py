@@ -159,7 +159,7 @@ class YawErrorDistribution(ABC):
         return table
 
     def _half_width(self, probability: float) -> np.ndarray:
-        """Return half the width of a central interval (n,), stored since several results have it."""
+        """Return half the width (n,) of an interval, stored since it is in several results."""
         if probability not in self._half_widths:
             mixture = self._unit_mixture()
             half_width = _absolute_quantiles(probability, np.zeros(len(self.time)), *mixture)
@@ -188,7 +188,7 @@ class YawErrorDistribution(ABC):
         ConfigurationError
             If the probability is not between 0 and 1.
         """
-        std, shares = self._unit_mixture(slice(-1, None))
+        std, shares = self._unit_mixture(-1)
         return float(_absolute_quantiles(probability, self.mean()[-1:], std, shares)[0])
 
     def probability_within(self, limit: float) -> np.ndarray:
@@ -237,17 +237,17 @@ class YawErrorDistribution(ABC):
         stays, half_width = self.survival(limit, runs, seed, on_runs)
         return float(stays[-1]), float(half_width[-1])
 
-    def _unit_mixture(self, places: slice = slice(None)) -> tuple[np.ndarray, np.ndarray]:
+    def _unit_mixture(self, first: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """Return standard deviations (n, u) of units, and the share (u,) of each of these units.
 
         The strengths are those of Gauss-Hermite points, by which the integral over units of a
-        smooth function is a sum. ``places`` selects n of the times.
+        smooth function is a sum. ``first`` is the index of the first of the times.
         """
-        fixed = self.variance()[places]
+        fixed = self.variance()[first:]
         points, weights = np.polynomial.hermite_e.hermegauss(_QUADRATURE_POINTS)
         varying, shares = np.zeros((len(fixed), 1)), np.ones(1)
         for variance, spread in self._varying_variances():
-            variance = variance[places]
+            variance = variance[first:]
             fixed = fixed - variance
             strengths = np.exp(2.0 * spread * points - 2.0 * spread**2)
             variances = varying[:, :, np.newaxis] + variance[:, np.newaxis, np.newaxis] * strengths
