@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """Compare a simulator's IMU plug-in with this package's model of it, the robot at rest.
 
-See imu_simulation_framework.commands.compare_plugins.
+See imu_simulation_framework.commands.parsers.compare_plugins.
 """
 
 import sys
 
-from imu_simulation_framework.commands.compare_plugins import main
-from imu_simulation_framework.core.programs import run_tool
+from imu_simulation_framework.commands.start import start_program
 
 if __name__ == "__main__":
-    sys.exit(run_tool(main))
+    sys.exit(start_program("compare_plugins"))

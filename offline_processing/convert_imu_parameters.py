@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """Convert the parameters of an IMU from one tool's format into another's.
 
-See imu_simulation_framework.commands.convert_imu_parameters.
+See imu_simulation_framework.commands.parsers.convert_imu_parameters.
 """
 
 import sys
 
-from imu_simulation_framework.commands.convert_imu_parameters import main
-from imu_simulation_framework.core.programs import run_tool
+from imu_simulation_framework.commands.start import start_program
 
 if __name__ == "__main__":
-    sys.exit(run_tool(main))
+    sys.exit(start_program("convert_imu_parameters"))

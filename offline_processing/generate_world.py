@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """Make a Gazebo world file: level ground, or gentle bumps as in the MuJoCo simulator.
 
-See imu_simulation_framework.commands.generate_world.
+See imu_simulation_framework.commands.parsers.generate_world.
 """
 
 import sys
 
-from imu_simulation_framework.commands.generate_world import main
-from imu_simulation_framework.core.programs import run_tool
+from imu_simulation_framework.commands.start import start_program
 
 if __name__ == "__main__":
-    sys.exit(run_tool(main))
+    sys.exit(start_program("generate_world"))

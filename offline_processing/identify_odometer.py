@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """Identify a wheel odometer's errors from a drive: unequal wheels, track and slip.
 
-See imu_simulation_framework.commands.identify_odometer.
+See imu_simulation_framework.commands.parsers.identify_odometer.
 """
 
 import sys
 
-from imu_simulation_framework.commands.identify_odometer import main
-from imu_simulation_framework.core.programs import run_tool
+from imu_simulation_framework.commands.start import start_program
 
 if __name__ == "__main__":
-    sys.exit(run_tool(main))
+    sys.exit(start_program("identify_odometer"))

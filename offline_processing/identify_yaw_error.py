@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """Identify the model of an IMU's yaw error from drives.
 
-See imu_simulation_framework.commands.identify_yaw_error.
+See imu_simulation_framework.commands.parsers.identify_yaw_error.
 """
 
 import sys
 
-from imu_simulation_framework.commands.identify_yaw_error import main
-from imu_simulation_framework.core.programs import run_tool
+from imu_simulation_framework.commands.start import start_program
 
 if __name__ == "__main__":
-    sys.exit(run_tool(main))
+    sys.exit(start_program("identify_yaw_error"))

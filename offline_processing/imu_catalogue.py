@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """The bundled IMUs: their documents' key figures, and how far a heading drifts with them.
 
-See imu_simulation_framework.commands.imu_catalogue.
+See imu_simulation_framework.commands.parsers.imu_catalogue.
 """
 
 import sys
 
-from imu_simulation_framework.commands.imu_catalogue import main
-from imu_simulation_framework.core.programs import run_tool
+from imu_simulation_framework.commands.start import start_program
 
 if __name__ == "__main__":
-    sys.exit(run_tool(main))
+    sys.exit(start_program("imu_catalogue"))

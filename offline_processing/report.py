@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """One web page with all figures, tables and settings of an experiment.
 
-See imu_simulation_framework.commands.report.
+See imu_simulation_framework.commands.parsers.report.
 """
 
 import sys
 
-from imu_simulation_framework.commands.report import main
-from imu_simulation_framework.core.programs import run_tool
+from imu_simulation_framework.commands.start import start_program
 
 if __name__ == "__main__":
-    sys.exit(run_tool(main))
+    sys.exit(start_program("report"))

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """Simulate an IMU on a gimbal on an aircraft: tables, a bag, figures and a report of a flight.
 
-See imu_simulation_framework.commands.simulate_flight.
+See imu_simulation_framework.commands.parsers.simulate_flight.
 """
 
 import sys
 
-from imu_simulation_framework.commands.simulate_flight import main
-from imu_simulation_framework.core.programs import run_tool
+from imu_simulation_framework.commands.start import start_program
 
 if __name__ == "__main__":
-    sys.exit(run_tool(main))
+    sys.exit(start_program("simulate_flight"))

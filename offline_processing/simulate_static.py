@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """Simulate an IMU at rest from its specification, to check one's own tools against it.
 
-See imu_simulation_framework.commands.simulate_static.
+See imu_simulation_framework.commands.parsers.simulate_static.
 """
 
 import sys
 
-from imu_simulation_framework.commands.simulate_static import main
-from imu_simulation_framework.core.programs import run_tool
+from imu_simulation_framework.commands.start import start_program
 
 if __name__ == "__main__":
-    sys.exit(run_tool(main))
+    sys.exit(start_program("simulate_static"))

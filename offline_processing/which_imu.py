@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """Which IMU is good enough for a heading, of the bundled ones or of others.
 
-See imu_simulation_framework.commands.which_imu.
+See imu_simulation_framework.commands.parsers.which_imu.
 """
 
 import sys
 
-from imu_simulation_framework.commands.which_imu import main
-from imu_simulation_framework.core.programs import run_tool
+from imu_simulation_framework.commands.start import start_program
 
 if __name__ == "__main__":
-    sys.exit(run_tool(main))
+    sys.exit(start_program("which_imu"))

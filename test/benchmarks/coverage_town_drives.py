@@ -22,7 +22,7 @@ import pandas as pd
 import yaml
 from _coverage import call_with_arguments, run_study
 
-from imu_simulation_framework.commands import identify_yaw_error, judge_imu
+from imu_simulation_framework.commands.start import run_program
 
 DURATION, STEP = 900.0, 0.01
 LAG, WANDER, WANDER_TIME = 0.35, 1.5, 60.0
@@ -108,8 +108,8 @@ def study(number):
         folder = Path(place)
         first, second = write_halves(folder, number)
         model = folder / "identified" / "yaw_error_model.yaml"
-        identify_yaw_error.main([first, "--out", str(model.parent)])
-        judge_imu.main([second, "--imu", str(model), "--out", str(folder / "judged")])
+        run_program("identify_yaw_error", [first, "--out", str(model.parent)])
+        run_program("judge_imu", [second, "--imu", str(model), "--out", str(folder / "judged")])
         (judged,) = json.loads((folder / "judged" / "judgement.json").read_text())["imus"]
         scale = yaml.safe_load(model.read_text())["parameters"].get("scale_factor")
     return scale, judged

@@ -1,13 +1,14 @@
 """Command line of compare_plugins.py with the MuJoCo simulator."""
 
 import shutil
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 from experiment_process import find_program
 
-from imu_simulation_framework.commands import compare_plugins
+from imu_simulation_framework.commands.start import run_program
 from imu_simulation_framework.core.programs import run_tool
 
 
@@ -17,7 +18,7 @@ def compare(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments):
-        code = run_tool(compare_plugins.main, [*map(str, arguments)])
+        code = run_tool(partial(run_program, "compare_plugins"), [*map(str, arguments)])
         return code, "".join(capsys.readouterr())
 
     return call

@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import functools
 import importlib
 import io
 import json
@@ -19,8 +20,9 @@ from PIL import Image
 from verdict import Expected
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.commands.check_recording import main as check_recording
+from imu_simulation_framework.commands import check_recording
 from imu_simulation_framework.commands.isf import PROGRAMS
+from imu_simulation_framework.commands.start import run_program
 from imu_simulation_framework.core.programs import run_tool
 from imu_simulation_framework.core.whole_files import write_whole
 from imu_simulation_framework.drive.experiment.environment import make_terrain
@@ -48,8 +50,8 @@ MAX_DRIVE_DURATION = 2.0 * specimens.DURATION
 
 def check(arguments):
     """Run check_recording.py without writing its files."""
-    check_recording.__globals__["write_check"] = lambda folder, *_: [Path(folder) / "config.ini"]
-    return check_recording(arguments)
+    check_recording.write_check = lambda folder, *_: [Path(folder) / "config.ini"]
+    return run_program("check_recording", arguments)
 
 
 def read(arguments):
@@ -245,11 +247,12 @@ def command(tool, arguments):
 
 
 def _main(tool):
-    return importlib.import_module(f"{isf.__name__}.commands.{Path(tool).stem}").main
+    return functools.partial(run_program, Path(tool).stem)
 
 
 def prepare():
     """Import all programs before processes are forked."""
     os.environ.setdefault("MPLBACKEND", "Agg")
-    for name in TOOLS:
-        _main(name)
+    for name in PROGRAMS:
+        for package in ("commands.parsers", "commands"):
+            importlib.import_module(f"{isf.__name__}.{package}.{name}")

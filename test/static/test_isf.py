@@ -18,7 +18,8 @@ def test_isf_lists_all_program_files_by_job(repository, capsys):
     files = {path.stem for path in (repository / "offline_processing").glob("*.py")}
     assert sorted(isf.PROGRAMS) == sorted(files)
     for name in isf.PROGRAMS:
-        assert importlib.util.find_spec(f"{isf.__package__}.{name}"), name
+        for package in (isf.__package__, f"{isf.__package__}.parsers"):
+            assert importlib.util.find_spec(f"{package}.{name}"), f"{package}.{name}"
     usage = isf.usage()
     own = (repository / "run").read_text(encoding="utf-8")
     for job, programs in isf.JOBS.items():

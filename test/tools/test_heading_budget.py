@@ -289,8 +289,8 @@ def test_twenty_hours_need_no_more_than_500_megabytes():
         # pandas loads it wherever it is installed, 40 MB for nothing.
         "import sys; sys.modules['pyarrow'] = None\n"
         "from pathlib import Path\n"
-        "from imu_simulation_framework.commands.heading_budget import main\n"
-        "main(['--straight', '20h', '--imu', 'mti300', '--out', 'long'])\n"
+        "from imu_simulation_framework.commands.start import run_program\n"
+        "run_program('heading_budget', ['--straight', '20h', '--imu', 'mti300', '--out', 'long'])\n"
         # VmHWM, because ru_maxrss would include the process before exec.
         "print(int(Path('/proc/self/status').read_text().split('VmHWM:')[1].split()[0]) / 1024)\n"
     )

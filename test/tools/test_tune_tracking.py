@@ -1,16 +1,19 @@
 """Search for controller gains, and the command line of tune_tracking.py on a short drive."""
 
 import math
+from functools import partial
 
 import pytest
 
-from imu_simulation_framework.commands import tune_tracking
+from imu_simulation_framework.commands.start import run_program
 from imu_simulation_framework.commands.tune_tracking import Tracking, tune
 from imu_simulation_framework.core.errors import SimulatorError
 from imu_simulation_framework.core.files import urdf_path
 from imu_simulation_framework.core.programs import run_tool
 from imu_simulation_framework.drive.configuration import load_configuration
 from imu_simulation_framework.drive.recorded_drive.setup import set_up_named
+
+PROGRAM = partial(run_program, "tune_tracking")
 
 
 class Bowl:
@@ -46,7 +49,7 @@ def test_search_respects_limit_of_effort():
 def test_tuned_drive_has_less_cost_and_writes_settings(tmp_path, capsys):
     arguments = ["a", "--seconds", "5s", "--tries", "10", "--setting", "trajectory/stop=12"]
     arguments += ["--controller", "yaw_pid", "--setting", "control/yaw_proportional=1"]
-    assert run_tool(tune_tracking.main, [*arguments, "--out", str(tmp_path)]) == 0
+    assert run_tool(PROGRAM, [*arguments, "--out", str(tmp_path)]) == 0
     printed = capsys.readouterr().out
     first_cost, tuned_cost = (
         float(line.split()[2])
@@ -95,7 +98,7 @@ NO_GAINS = [
 )
 def test_unusable_call_is_refused(arguments, words, tmp_path, capsys):
     try:
-        code = run_tool(tune_tracking.main, [*arguments, "--out", str(tmp_path / "out")])
+        code = run_tool(PROGRAM, [*arguments, "--out", str(tmp_path / "out")])
     except SystemExit as ended:
         code = ended.code
     assert code == 2

@@ -5,26 +5,21 @@ import csv
 import gzip
 import io
 import os
-import runpy
 import subprocess
 import sys
 import time
-from functools import lru_cache
+from functools import partial
 from pathlib import Path
 
 from patience import PATIENCE
 
+from imu_simulation_framework.commands.start import run_program
 from imu_simulation_framework.core.csv_files import find_csv_file
 from imu_simulation_framework.core.programs import run_tool
 
 PNG = b"\x89PNG\r\n\x1a\n"  # signature at the beginning of a PNG file
 
 TOOLS = Path(__file__).resolve().parents[2] / "offline_processing"
-
-
-@lru_cache(maxsize=None)
-def _main(tool):
-    return runpy.run_path(str(TOOLS / tool), run_name=tool)["main"]
 
 
 def call_tool(tool, *arguments):
@@ -36,7 +31,7 @@ def call_tool(tool, *arguments):
     sys.argv = [tool, *words]
     try:
         with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
-            code = run_tool(_main(tool), words)
+            code = run_tool(partial(run_program, Path(tool).stem), words)
     finally:
         sys.argv = arguments_of_pytest
     if code == 0:

@@ -1,4 +1,4 @@
-"""The command lines, a module for each program."""
+"""The programs, a module for each; ``parsers`` has their command lines."""
 
 from ..core.programs import use_one_thread
 

@@ -1,20 +1,6 @@
 """Identify the noise of an IMU from recordings at rest, by their Allan deviation.
 
-Recordings are bags or CSV files with gyroscope, accelerometer or both, or with single axes. Several
-recordings of a sensor are combined. Writes to DIR:
-
-    imu.yaml               the specification, for imu:=specification
-    kalibr_imu.yaml        the same for Kalibr
-    allan_parameters.json  all coefficients with their 95 % intervals, and remarks
-    allan_deviation.csv    the Allan deviation with its 95 % interval
-    allan_gyroscope.png, allan_accelerometer.png
-    raw_gyroscope.png, raw_accelerometer.png    the recorded samples and their outliers
-    allan_analysis.html    with --report: all results as a web page
-
-    allan_analysis.py static.bag --topic /imu/data --out bno055_identified
-
-Exit code 3: results are written, but the identified sensor's Allan deviation leaves the measured
-band between 1 s and a tenth of the recording; the last lines state the averaging times.
+The command line is that of :mod:`.parsers.allan_analysis`.
 """
 
 from __future__ import annotations
@@ -34,7 +20,6 @@ from ..characterisation.allan.sentences import (
 )
 from ..characterisation.samples_at_rest import RestSettings, prepare_axes
 from ..core.errors import ConfigurationError, RecordingError
-from ..core.programs import ArgumentParser
 from ..core.progress import progress_bar
 from ..core.sentences import format_duration
 from ..core.stamps import StampLimits
@@ -42,40 +27,33 @@ from ..core.whole_files import write_whole
 from ..recordings.at_rest import read_at_rest
 from ..recordings.frames import ImuConventions
 from .command_line import (
-    add_layout_option,
-    add_report,
-    add_unit_options,
     columns_by_name,
     named_column,
-    number_type,
     results_folder,
     write_report,
 )
+from .parsers.allan_analysis import SHORT_NAMES
 
 LEAVES_THE_BAND = 3
 """Exit code if the identified sensor differs from the measurement."""
-
 _MAX_DUPLICATES = 0.1  # of the samples; more duplicate stamps are too coarse for an Allan deviation
-_SHORT_NAMES = {"gyro": analysis.SENSORS["gyroscope"], "accel": analysis.SENSORS["accelerometer"]}
-
 REPORT = "allan_analysis.html"
 _DRIFT_TIMES = (60.0, 600.0, 3600.0)  # s, for which the heading drift is reported
 
 
-def main(arguments):
+def run(options):
     """Analyse the recordings of a command line.
 
     Parameters
     ----------
-    arguments : list of str
-        Command line.
+    options : argparse.Namespace
+        Options of the command line.
 
     Returns
     -------
     int
         Exit code: 0, or :data:`LEAVES_THE_BAND`.
     """
-    options = _parser().parse_args(arguments)
     if not 0.0 < options.band[0] < options.band[1] < float("inf"):
         raise ConfigurationError(
             f"--band is {options.band[0]:g} {options.band[1]:g}, expected two times above 0, the "
@@ -144,7 +122,7 @@ def _bar(options, task, **settings):
 def _axes(path, names, selected, before) -> tuple[str, ...]:
     """Return the axes to analyse: the selected axes, or all recorded axes."""
     recorded = tuple(axis for axis in analysis.AXES if axis in names)
-    chosen = {axis for name in selected for axis in _SHORT_NAMES.get(name, (name,))}
+    chosen = {axis for name in selected for axis in SHORT_NAMES.get(name, (name,))}
     missing = sorted(chosen - set(recorded))
     if missing or not recorded:
         raise RecordingError(
@@ -158,40 +136,6 @@ def _axes(path, names, selected, before) -> tuple[str, ...]:
             "expected the same axes of one sensor, choose them with --axis"
         )
     return axes
-
-
-def _parser():
-    parser = ArgumentParser(__doc__)
-    add = parser.add_argument
-    # fmt: off
-    add("recordings", metavar="RECORDING", nargs="+", help="bag or CSV file")
-    add("--topic", default="", metavar="T", help="in bags; by default the only sensor_msgs/Imu")
-    add("--column", action="append", default=[], metavar="QUANTITY=NAME[UNIT]",
-        help="column of a CSV file that is not recognised, such as 'gyro_x=wx [deg/s]'; repeatable "
-             "for time and gyro_x to accel_z")
-    add_layout_option(add)
-    add("--rate", metavar="HZ",
-        type=number_type(lambda rate: 1e-3 <= rate <= 1e7, "is not a rate from 0.001 to 1e7 Hz"),
-        help="sample rate, for recordings without usable time stamps; samples are then evenly "
-             "spaced")
-    add_unit_options(parser)
-    add("--axis", action="append", default=[], choices=(*_SHORT_NAMES, *analysis.AXES),
-        help="analyse only these axes, once for each; by default all that were recorded")
-    add("-o", "--out", default="allan_analysis", metavar="DIR",
-        help="folder for the results, by default %(default)s")
-    add("--name", default="imu", help="name of the sensor in imu.yaml, by default %(default)s")
-    add("--outliers", type=float, default=RestSettings().outlier_range, metavar="IQR",
-        help="samples further from the quartiles than this many interquartile ranges are outliers, "
-             "0 for none; by default %(default)g")
-    add("--band", type=float, nargs=2, default=analysis.DEFAULT_BAND, metavar=("MIN", "MAX"),
-        help="averaging times between which bias instability is assumed [s], by default "
-             f"{analysis.DEFAULT_BAND[0]:g} {analysis.DEFAULT_BAND[1]:g}")
-    add("--longest-gap", type=float, default=StampLimits().longest_gap, metavar="S",
-        help="longest accepted gap of a recording [s], by default %(default)g")
-    add_report(parser)
-    add("--quiet", action="store_true", help="no progress bar, and no lines of progress")
-    # fmt: on
-    return parser
 
 
 def _heading_drift(identification) -> list[str]:

@@ -1,16 +1,6 @@
 """Calibrate an IMU from a recording at rest, in positions, with turns, or in a climate chamber.
 
-Without options, the gyroscope's bias is estimated from the times at rest. A recording may contain
-several calibrations. Writes to DIR:
-
-    correction.yaml    the correction, for the node imu_corrector
-    imu.yaml           the remaining errors, for heading_budget.py and monte_carlo.py
-    calibration.json   all estimates with their 95 % intervals, and the times that were used
-    calibration.png    the recording with the times at rest and the turns
-
-    calibrate_imu.py table.bag --six-positions --turns 10 --noise my_imu/imu.yaml --out my_imu
-
-Fits are computed by scipy (linear algebra, optimize.least_squares).
+The command line is that of :mod:`.parsers.calibrate_imu`.
 """
 
 from __future__ import annotations
@@ -24,10 +14,8 @@ import pandas as pd
 from ..characterisation.calibration import files, inertial, rest_times, sphere_fit
 from ..core.checks import AXES
 from ..core.errors import ConfigurationError, RecordingError
-from ..core.programs import ArgumentParser
 from ..core.sentences import quote
 from ..core.tables import ACCEL, GYRO, MAG
-from ..core.units import STANDARD_GRAVITY
 from ..recordings.columns import find_column_maps
 from ..recordings.file_access import has_columns
 from ..recordings.frames import ImuConventions
@@ -36,12 +24,8 @@ from ..recordings.reading import read_imu, read_other_sensor, read_reference
 from ..sensors.correction import read_imu_correction
 from ..sensors.files import read_imu_specification
 from .command_line import (
-    above_zero,
-    add_layout_option,
-    add_unit_options,
     columns_by_name,
     named_column,
-    not_negative,
 )
 
 
@@ -214,15 +198,14 @@ def _columns(options, names):
     return chosen
 
 
-def main(arguments):
+def run(options):
     """Calibrate an IMU from the recording of a command line.
 
     Parameters
     ----------
-    arguments : list of str
-        Command line.
+    options : argparse.Namespace
+        Options of the command line.
     """
-    options = _parser().parse_args(arguments)
     _convert_options(options)
     onto = read_imu_correction(options.onto) if options.onto else None
     result = Calibrated(options)
@@ -269,63 +252,3 @@ def _parse_turns(text):
     if not set(counts) <= set(AXES):
         raise ConfigurationError(f"--turns is {quote(text)}, expected the axes x, y and z")
     return counts
-
-
-def _parser():
-    parser = ArgumentParser(__doc__)
-    add = parser.add_argument
-    # fmt: off
-    add("recording", metavar="RECORDING", help="bag or CSV file")
-    add("--topic", default="", help="of the IMU in a bag; by default the only sensor_msgs/Imu")
-    add("--column", action="append", default=[], metavar="QUANTITY=NAME[UNIT]",
-        help="column of a CSV file with names of its own, once for each: time, gyro_x to accel_z, "
-             "mag_x to mag_z, temperature; by default those of gyroscope and accelerometer are "
-             "chosen by their names")
-    add_layout_option(add)
-    add("--rate", type=above_zero, metavar="HZ",
-        help="sample rate, for recordings without usable time stamps")
-    add_unit_options(parser)
-    positions = parser.add_mutually_exclusive_group()
-    positions.add_argument("--six-positions", action="store_true",
-        help="calibrate the accelerometer from times at rest with each axis up and down")
-    positions.add_argument("--free-positions", action="store_true",
-        help="calibrate the accelerometer from times at rest in nine or more positions in all "
-             "directions; requires --noise")
-    add("--gravity", type=above_zero, default=STANDARD_GRAVITY, metavar="M/S^2",
-        help="local gravity, by default %(default)g")
-    add("--turns", nargs="?", const="", metavar="N",
-        help="calibrate the gyroscope from turns between times at rest, each of N whole turns "
-             "about an axis; or x=N,y=N,z=N")
-    add("--reference", metavar="RECORDING", help="recording with the yaw of turns on level ground")
-    add("--reference-topic", default="", metavar="T", help="topic of the reference in a bag")
-    add("--reference-sigma", type=not_negative, default=0.5, metavar="DEG",
-        help="standard deviation of its yaw at rest, by default %(default)g")
-    add("--placement", type=not_negative, default=float(np.degrees(inertial.PLACEMENT)),
-        metavar="DEG",
-        help="standard deviation of each angle by which positions and turns are off, by default "
-             "%(default)g; 0 for a turntable")
-    add("--magnetometer", action="store_true",
-        help="calibrate the magnetometer by an ellipsoid, from a motion through all directions; if "
-             "this is the only such option, no other sensor is calibrated")
-    add("--magnetic-topic", default="", metavar="T", help="topic of the magnetometer in a bag")
-    add("--field", type=above_zero, metavar="UT", help="Earth's field at the place [uT], if known")
-    add("--temperature", nargs="?", const="", metavar="RECORDING",
-        help="fit polynomials of the temperature in RECORDING, by default in the same recording")
-    add("--temperature-topic", default="", metavar="T", help="topic of the temperature in a bag")
-    add("--temperature-degree", type=int, choices=(1, 2, 3), default=2,
-        help="degree of the bias polynomial, by default %(default)d")
-    add("--temperature-scale-degree", type=int, choices=(0, 1, 2), default=0,
-        help="degree of the scale factor polynomial, from positions or turns at several "
-             "temperatures; by default %(default)d")
-    add("--shortest-rest", type=above_zero, default=5.0, metavar="S",
-        help="duration of the shortest time at rest that is used, by default %(default)g")
-    add("--noise", metavar="IMU",
-        help="specification of the sensor's noise, as allan_analysis.py writes it; by default the "
-             "noise is estimated from the recording, without its slow part")
-    add("--onto", metavar="YAML",
-        help="correction to complete; elements that are not estimated stay")
-    add("-o", "--out", default="calibration", metavar="DIR",
-        help="folder for the results, by default %(default)s")
-    add("--name", default="imu", help="name of the sensor, by default %(default)s")
-    # fmt: on
-    return parser

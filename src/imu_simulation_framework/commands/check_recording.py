@@ -1,28 +1,6 @@
 """Look at a recording before it is driven: everything that would stop or mislead an experiment.
 
-Prints the four steps in which a recording is read:
-
-    format    of the file, and its tables of named columns or its topics
-    columns   the quantity of each, by a column map, a layout or the names
-    evidence  each check of the units with its figures, confirmed or refused
-    samples   their number, rate and duration, and those that were left out
-
-Where names and numbers leave a column or unit open, the possible lines of a column map are printed.
-
-Then come the findings, such as mirrored yaw, quaternions in another order, spinning wheels, shifted
-clocks or turned mountings, each with its evidence and the setting that corrects it. No ROS is
-started. Writes to DIR:
-
-    recording.png    path, headings, rates and speed
-    recording.html   with --report: all of this as one web page
-    config.ini       to start from: run_experiment.py config:=DIR/config.ini
-
-    check_recording.py my_drive.bag
-    check_recording.py gps.csv imu.csv
-
-The last line reports whether the recording is usable, usable with the settings that were written,
-or not usable, and why. Exit code: 0 if nothing is in the way, 3 if there are grave findings, 2 if
-it cannot be used.
+The command line is that of :mod:`.parsers.check_recording`.
 """
 
 from __future__ import annotations
@@ -36,7 +14,6 @@ from .. import __version__
 from ..core import colours, whole_files
 from ..core.errors import RecordingError
 from ..core.files import package_share, recording_name
-from ..core.programs import ArgumentParser
 from ..core.sentences import format_degrees, join_names
 from ..drive.feasibility import check_experiment
 from ..drive.recorded_drive.setup import config_text, open_lines, set_up
@@ -54,23 +31,22 @@ from ..report.drawing import to_matplotlib
 from ..report.figure import Figure
 from ..report.page import Page, Section
 from . import recording_options
-from .command_line import add_layout_option, add_report, write_report
+from .command_line import write_report
 
 
-def main(arguments):
+def run(options):
     """Check the recording named on the command line.
 
     Parameters
     ----------
-    arguments : list of str
-        Arguments of the command line.
+    options : argparse.Namespace
+        Options of the command line.
 
     Returns
     -------
     int
         Exit code, 3 if a finding prevents the use of the recording.
     """
-    options = _parser().parse_args([_as_option(text) for text in arguments])
     config = options.config or package_share() / "config.ini"
     settings = recording_options.parse_settings(options.setting)
     setup = set_up(config, options.recording or "", options.imu or "", settings, options.layout)
@@ -154,30 +130,6 @@ def _folder(options, check) -> str:
     while options.config and Path(folder).resolve() == Path(options.config).resolve().parent:
         folder += "_again"
     return folder
-
-
-def _parser():
-    parser = ArgumentParser(__doc__)
-    add = parser.add_argument
-    add("recording", nargs="?", metavar="RECORDING", help="a bag, CSV or TUM file")
-    add("imu", nargs="?", metavar="IMU", help="the IMU, if it has its own file")
-    add("--config", metavar="FILE", help="a config.ini that describes it; config:=FILE as well")
-    recording_options.add_setting_option(parser)
-    add_layout_option(add)
-    add(
-        "-o", "--out", metavar="DIR",
-        help="folder for the results, by default check_<recording>, with _again where config is",
-    )  # fmt: skip
-    add_report(parser)
-    return parser
-
-
-def _as_option(text) -> str:
-    """Accept the words of run_experiment.py, too."""
-    for name in ("config", "out"):
-        if text.startswith(f"{name}:="):
-            return f"--{name}={text[len(name) + 2 :]}"
-    return text[len("recording:=") :] if text.startswith("recording:=") else text
 
 
 def report_lines(setup, check) -> list[str]:

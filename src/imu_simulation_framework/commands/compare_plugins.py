@@ -1,21 +1,12 @@
 """Compare a simulator's IMU plug-in with this package's model of it, the robot at rest.
 
-Runs an experiment for each --imu, in which the robot stands still for --minutes, and compares the
-statistics of the plug-in's output (standard deviation, innovation and lag-1 correlation of its
-biases, white noise, orientation error) with those of --runs realisations of the model. With
---results, evaluates experiments that were run before. Exit code 1: a statistic is more than three
-standard errors from that of the model.
-
-    compare_plugins.py --out comparison
-    compare_plugins.py --out comparison --imu hector --parameters "{yaw_drift: 1.118}"
+The command line is that of :mod:`.parsers.compare_plugins`.
 """
 
 from __future__ import annotations
 
-import argparse
 import functools
 import json
-import math
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -27,24 +18,19 @@ import yaml
 from ..core import topics
 from ..core.angles import yaw_from_quaternion
 from ..core.errors import ResultError
-from ..core.programs import ArgumentParser
 from ..core.progress import progress_bar
 from ..core.tables import ACCEL, GYRO, QUATERNION, escape_formula
 from ..core.whole_files import write_whole
-from ..core.yaml_files import NOT_YAML, load_plain
 from ..drive.results.files import ResultFolder, find_result
-from ..heading.yaw_comparison import LONGEST_WINDOW
 from ..recordings.formats.bag import read_bag
 from ..recordings.messages import IMU, ODOMETRY
 from ..sensors.imu_models.base import SIGNALS, SLOW_ERRORS, DriftFreeReading
 from ..sensors.imu_models.plugins import PRESETS, make_imu_model
 from ..sensors.statistics_at_rest import BIASES, DEVIATION_LIMIT, ImuAtRest, compare_with_model
-from .command_line import add_seed, number_type, whole_type
 
 IMU_TOPIC = topics.absolute_topic(topics.IMU)
 BIAS_TOPIC = topics.absolute_topic(topics.IMU_BIAS)
 TRUTH_TOPIC = topics.absolute_topic(topics.GROUND_TRUTH)
-
 STILL = 0.01
 """A robot that moves or turns less than this in a whole experiment stands still [m, rad]."""
 
@@ -145,28 +131,25 @@ COMPARED = {
     "generic": {"gaussian_noise": 0.00215},
 }  # fmt: skip
 """Parameters of the plug-ins for this comparison."""
-
 AT_REST = "at_rest"
 """Name of the experiment."""
-
 STANDING_POSES = 100
 """Number of poses of the standing robot; readers reject shorter trajectories."""
 
 
-def main(arguments):
+def run(options):
     """Run and evaluate the experiments of a command line.
 
     Parameters
     ----------
-    arguments : list of str
-        Command line.
+    options : argparse.Namespace
+        Options of the command line.
 
     Returns
     -------
     int
         Exit code: 0, or 1 if a plug-in differs from its model.
     """
-    options = _parser().parse_args(arguments)
     out = Path(options.out)
     folders = options.results or [_run_experiment(out, name, options) for name in options.imu]
     tables = {}
@@ -240,35 +223,3 @@ def _text(table) -> str:
     shown["standard_error"] = shown["standard_error"].map("{:.2g}".format)
     shown["deviation"] = shown["deviation"].map("{:+.2f}".format, na_action="ignore").fillna("-")
     return shown.to_string(index=False)
-
-
-def _parser():
-    parser = ArgumentParser(__doc__)
-    add = parser.add_argument
-    # fmt: off
-    add("-o", "--out", required=True, metavar="DIR", help="folder for all results")
-    add("--results", nargs="+", metavar="RESULT",
-        help="evaluate these results of experiments with record:=true and the robot at rest")
-    add("--simulator", default="gazebo", choices=("gazebo", "mujoco"))
-    add("--imu", nargs="+", default=["hector", "generic"],
-        choices=[name for name in PRESETS if name != "specification"])
-    add("--parameters", type=_mapping, metavar="YAML",
-        help="parameters of the IMU models, by default values with which every error is visible")
-    most = LONGEST_WINDOW / 60.0
-    minutes = number_type(lambda value: 0.0 < value <= most, f"is not above 0 and at most {most:g}")
-    add("--minutes", type=minutes, default=20.0, metavar="M", help="default: 20")
-    add("--runs", type=whole_type(2, math.inf, "is not a whole number of at least 2"), default=100,
-        help="realisations of the model (default: 100)")
-    # fmt: on
-    add_seed(parser)
-    return parser
-
-
-def _mapping(text):
-    try:
-        value = load_plain(text)
-    except NOT_YAML:
-        value = None
-    if not isinstance(value, dict):
-        raise argparse.ArgumentTypeError(f"'{text}' is not a mapping, expected {{key: value, ...}}")
-    return value

@@ -1,18 +1,6 @@
 """Identify a wheel odometer's errors from a drive: unequal wheels, track and slip.
 
-    identify_odometer.py husky.bag@/husky_velocity_controller/odom husky.bag@/imu/data --track 1.87
-    identify_odometer.py drive.bag@/odom mocap.tum --track 0.55 --wheel-radius 0.165
-
-ODOMETRY has the poses of the odometer, REFERENCE a more accurate yaw. Both are stated as for
-compare_yaw.py and have the same clock; a delay is estimated and subtracted. The track is that of
-the robot's odometry. Errors are defined as in UMBmark: E_d, right over left diameter, and E_b, true
-over nominal track, which includes errors of the wheel size. Only white noise of the reference is
-separated from the odometer; its drift counts as the odometer's. Writes to DIR:
-
-    odometer.yaml          for heading_budget.py --odometer and isf.read_odometer
-    identification.csv     error, and its part due to wheels and track, over time [rad]
-    identification.png     the same as a figure
-    identification.html    with --report: all results as a web page
+The command line is that of :mod:`.parsers.identify_odometer`.
 """
 
 import math
@@ -23,7 +11,6 @@ import yaml
 
 from .. import __version__
 from ..core.errors import RecordingError
-from ..core.programs import ArgumentParser
 from ..core.settings import to_mapping
 from ..core.signals import find_time_shift
 from ..core.tables import table_to_csv
@@ -39,15 +26,14 @@ _MAX_SHIFT = 2.0  # of the reference's clock [s]
 _SIGNIFICANT = 3.0  # Standard errors beyond which two halves of a drive differ
 
 
-def main(arguments):
+def run(options):
     """Identify the odometer of a command line.
 
     Parameters
     ----------
-    arguments : list of str
-        Command line.
+    options : argparse.Namespace
+        Options of the command line.
     """
-    options = _parser().parse_args(arguments)
     odometer, reference = (_single_signal(text) for text in (options.odometry, options.reference))
     if odometer.poses is None:
         raise RecordingError(
@@ -158,26 +144,3 @@ def _sentences(result, shift, odometer, reference):
             f"{TWO_SIDED * std:.2g} deg (95 %), observed {observed:.3g}"
             f"{': the errors change over the drive' if differ else ''}"
         )
-
-
-_positive = command_line.number_type(
-    lambda value: 0.0 < value <= 100.0, "is not above 0 and at most 100"
-)
-
-
-def _parser():
-    parser = ArgumentParser(__doc__)
-    add = parser.add_argument
-    # fmt: off
-    add("odometry", metavar="ODOMETRY", help="PATH, PATH@TOPIC or PATH@TABLE, with positions")
-    add("reference", metavar="REFERENCE",
-        help="PATH, PATH@TOPIC, PATH@COLUMN or PATH@TABLE, a more accurate yaw")
-    add("--track", type=_positive, required=True, metavar="M",
-        help="distance between left and right wheels in the odometry [m]")
-    add("--wheel-radius", type=_positive, metavar="M",
-        help="radius for odometer.yaml, required for encoder steps only [m]")
-    add("--step", type=_positive, default=1.0, metavar="S",
-        help="interval between differences [s], %(default)g by default")
-    # fmt: on
-    command_line.add_results(parser, "identify_odometer")
-    return parser

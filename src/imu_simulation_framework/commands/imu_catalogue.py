@@ -1,14 +1,6 @@
 """List the bundled IMUs with the key figures of their documents and the drift of a heading.
 
-    imu_catalogue.py                          on drive A, after ten minutes
-    imu_catalogue.py --straight 10min
-    imu_catalogue.py b --at 5min --table markdown
-    imu_catalogue.py --measured                measured values of these parts and of others
-
-Angles are the 50th and the 95th percentile of the yaw error over drives, with any unit of the part
-and its bias measured during ten seconds at rest before the drive; and the same with calibrated
-scale factor and axes. Measured values of a part replace those of its document. If neither states a
-value ("not stated"), it is that of other parts of the class (--measured).
+The command line is that of :mod:`.parsers.imu_catalogue`.
 """
 
 from __future__ import annotations
@@ -20,7 +12,6 @@ import numpy as np
 import pandas as pd
 
 from ..core.errors import ConfigurationError
-from ..core.programs import ArgumentParser
 from ..core.units import factor
 from ..heading.model import imu_error_sources
 from ..motion.motion import Motion
@@ -30,8 +21,7 @@ from ..sensors import measured
 from ..sensors.files import CatalogueEntry, imu_catalogue
 from ..sensors.noise.processes import FLICKER_PLATEAU
 from ..sensors.operation import Operation
-from . import motion_options, option_types
-from .command_line import add_table
+from . import motion_options
 
 PROBABILITIES = (0.5, 0.95)
 NOT_STATED = "not stated"
@@ -52,25 +42,14 @@ COLUMNS = (
 """Columns of the table of IMUs."""
 
 
-def main(arguments):
+def run(options):
     """Print the table.
 
     Parameters
     ----------
-    arguments : list of str
-        Command line.
+    options : argparse.Namespace
+        Options of the command line.
     """
-    parser = ArgumentParser(__doc__)
-    motion_options.add_motion_options(parser)
-    add = parser.add_argument
-    # fmt: off
-    add("--at", type=option_types.positive_duration, default=600.0, metavar="TIME",
-        help="time since the start of the drive, by default 10min")
-    add_table(parser)
-    add("--measured", action="store_true",
-        help="show measured values of parts, and those of their documents, in Markdown")
-    # fmt: on
-    options = parser.parse_args(arguments)
     entries = imu_catalogue()
     if options.measured:
         print(measured_tables(entries), end="")

@@ -6,13 +6,13 @@ The files in ``offline_processing/`` run the same programs from the repository.
 from __future__ import annotations
 
 import difflib
-import importlib
 import sys
 
 import imu_simulation_framework
 
 from ..core.errors import ConfigurationError
 from ..core.programs import run_tool
+from .start import run_program
 
 JOBS = {
     "Heading drift of a planned robot": {
@@ -120,8 +120,7 @@ def main(arguments) -> int | None:
         hint = f"did you mean {near[0]}?" if near else "isf --help lists them"
         raise ConfigurationError(f"there is no program '{name}'; {hint}")
     sys.argv = [f"isf {program}", *others]
-    module = importlib.import_module(f"{__package__}.{program}")
-    return module.main(others)
+    return run_program(program, others)
 
 
 def run() -> None:

@@ -1,4 +1,4 @@
-"""Options for the motion of a heading program: a drive, a recording, a flight or a description."""
+"""Motion of a heading program: a drive, a recording, a flight or a description."""
 
 from __future__ import annotations
 
@@ -15,11 +15,8 @@ from ..motion import sources
 from ..motion.drives import DRIVES
 from ..motion.earth_motion import EarthMotion, on_earth
 from ..motion.motion import Motion
-from .option_types import latitude, positive_duration
-from .recording_options import add_setting_option, parse_settings
-
-FLIGHT_DURATION = 200.0
-"""Duration of a script of JSBSim [s]."""
+from .parsers.motion_options import FLIGHT_DURATION
+from .recording_options import parse_settings
 
 MAX_SAMPLES = 360_000
 """Samples of a described motion for a linear model, an hour at 100 Hz; a longer one has longer
@@ -52,38 +49,6 @@ class ChosenMotion(NamedTuple):
     sample: float | None = None
 
 
-def add_motion_options(parser: argparse.ArgumentParser) -> None:
-    """Add the drive, and the options that describe a motion instead of it.
-
-    Parameters
-    ----------
-    parser : argparse.ArgumentParser
-        Parser of a program.
-    """
-    add = parser.add_argument
-    # fmt: off
-    add("drive", nargs="?", metavar="DRIVE",
-        help=f"one of {', '.join(DRIVES)}, or a recording: a bag, or a table of poses or fixes")
-    add("--straight", type=positive_duration, metavar="TIME", help="straight motion")
-    add("--rounds", type=float, metavar="N", help="number of circles; negative to the right")
-    add("--mowing", type=int, metavar="LANES", help="number of parallel lanes, driven to and fro")
-    add("--length", type=float, metavar="M", help="length of a lane [m], by default 20")
-    add("--width", type=float, metavar="M", help="distance of neighbouring lanes [m], by default 2")
-    add("--radius", type=float, metavar="M",
-        help="radius of the circles [m], by default 5, or of the turns between lanes, by default "
-             "half of the width")
-    add("--flight", metavar="FLIGHT",
-        help="flight over the rotating Earth: a script of JSBSim, as c3104, for "
-             f"{FLIGHT_DURATION:g} s, or a recording of position and attitude: a table or a bag")
-    add("--speed", type=float, metavar="M/S", help="speed [m/s], by default 1")
-    add("--latitude", type=latitude, metavar="DEG",
-        help="latitude, north positive, with which the gyroscope measures the Earth's rotation "
-             "[deg]; by default only flights and recordings of satellite positions have the "
-             "rotation")
-    # fmt: on
-    add_setting_option(parser)
-
-
 def choose_motion(
     options: argparse.Namespace,
     rate: float = sources.RATE,
@@ -95,7 +60,7 @@ def choose_motion(
     Parameters
     ----------
     options : argparse.Namespace
-        Options of a parser with :func:`add_motion_options`.
+        Options of a parser with :func:`.add_motion_options`.
     rate : float, optional
         Samples per second [Hz].
     linear : bool, optional

@@ -1,40 +1,26 @@
 """Evaluate the result of an experiment with other filter and alignment settings.
 
-Reads the CSV files of a result, and writes its figures and its summary by the same code as the
-experiment. Settings that the command line does not state are unchanged.
-
-    offline_result_comparison.py experiment_results/drive_a/generic/1 --median-window 10 --align
-
-If the experiment was killed before it wrote its tables, they are made from the samples that it
-recorded. Drive, IMU, simulator and seed are then taken from the config.ini and recording.json of
-the result.
+The command line is that of :mod:`.parsers.offline_result_comparison`.
 """
 
 import sys
 from pathlib import Path
 
-from ..core.programs import ArgumentParser
-from ..core.settings import describe_setting
 from ..core.whole_files import make_folder
 from ..drive import summary as summaries
 from ..drive.report import write_results
 from ..drive.results import files
-from ..heading.error_split import ZEROS
 from ..heading.yaw_comparison import ComparisonSettings
-from .command_line import add_formats, add_result
-
-_DEFAULT = "value of the experiment"
 
 
-def main(arguments):
+def run(options):
     """Evaluate the result of a command line.
 
     Parameters
     ----------
-    arguments : list of str
-        Command line.
+    options : argparse.Namespace
+        Options of the command line.
     """
-    options = _parser().parse_args(arguments)
     source = files.find_result(options.result)
     files.complete_tables(source)
     tables = files.ExperimentTables.load(source)
@@ -84,27 +70,3 @@ def _read_preparation(source):
         raise summaries.unusable(
             source.path("recording.json"), f"not valid JSON ({error})"
         ) from error
-
-
-def _parser():
-    parser = ArgumentParser(__doc__)
-    add_result(parser)
-    add = parser.add_argument
-    # fmt: off
-    add("--median-window", type=float, metavar="S",
-        help=describe_setting(ComparisonSettings, "median_window", _DEFAULT))
-    align = parser.add_mutually_exclusive_group()
-    align.add_argument("--align", action="store_const", const=True,
-        help="shift the recorded IMU in time to the best fit of yaw rates")
-    align.add_argument("--no-align", action="store_const", const=False, dest="align",
-        help="do not shift the recorded IMU")
-    add("--max-shift", type=float, metavar="S",
-        help=describe_setting(ComparisonSettings, "max_shift", _DEFAULT))
-    add("--start-window", type=float, metavar="S",
-        help=describe_setting(ComparisonSettings, "start_window", _DEFAULT))
-    add("--zero", choices=ZEROS, help=describe_setting(ComparisonSettings, "zero", _DEFAULT))
-    add_formats(parser)
-    add("-o", "--out", metavar="DIR",
-        help="folder for figures and summary; by default those of the result are replaced")
-    # fmt: on
-    return parser

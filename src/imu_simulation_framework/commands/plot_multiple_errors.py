@@ -1,14 +1,6 @@
 """Plot yaw errors of many experiments and their spectra, and print a table of statistics.
 
-    plot_multiple_errors.py experiment_results                        # every result below it
-    plot_multiple_errors.py experiment_results/trajectory_a/hector*/* --table markdown latex
-    plot_multiple_errors.py experiment_results --imu recorded         # drives side by side
-
-Each drive has a panel with its recorded IMU and all runs of the simulated IMUs. Drives with a
-single line share a panel. Runs of a drive must have the same duration. Writes to DIR:
-
-    yaw_errors.png, yaw_errors_psd.png     trends over time, and power spectral densities
-    yaw_errors.csv                         the table, or .md, .tex
+The command line is that of :mod:`.parsers.plot_multiple_errors`.
 """
 
 from __future__ import annotations
@@ -21,8 +13,6 @@ import numpy as np
 import pandas as pd
 
 from ..core.errors import ResultError
-from ..core.programs import ArgumentParser
-from ..core.settings import describe_setting
 from ..core.whole_files import make_folder
 from ..drive.figures import MAX_PANELS, ShownError, yaw_error_spectra, yaw_errors
 from ..drive.results.files import ExperimentTables, find_results
@@ -32,13 +22,12 @@ from ..heading.yaw_comparison import ComparisonSettings, YawComparison
 from ..report import table as table_text
 from ..report.drawing import to_matplotlib
 from ..report.table import Column
-from .command_line import above_zero, add_formats, add_out, write_pictures
+from .command_line import write_pictures
+from .parsers.plot_multiple_errors import NAME
 
-NAME = "yaw_errors"
 RECORDED = "recorded IMU"
 MAX_DURATION_DIFFERENCE = 1.0  # s, between runs of a drive
 DISTANCE, TURN = 10.0, 0.5 * np.pi  # m and rad, over which the table has relative errors
-
 COLUMNS = (
     Column("drive", "drive"),
     Column("imu", "IMU"),
@@ -66,15 +55,14 @@ class _Row(NamedTuple):
         return self.imu == RECORDED
 
 
-def main(arguments):
+def run(options):
     """Plot the results of a command line.
 
     Parameters
     ----------
-    arguments : list of str
-        Command line.
+    options : argparse.Namespace
+        Options of the command line.
     """
-    options = _parser().parse_args(arguments)
     settings = ComparisonSettings(median_window=options.median_window, align=options.align)
     results = (folder for path in options.results for folder in find_results(path))
     folders = list({folder.path("").resolve(): folder for folder in results}.values())
@@ -106,27 +94,6 @@ def main(arguments):
     write_pictures(out, NAME, over_time, options.formats)
     write_pictures(out, f"{NAME}_psd", to_matplotlib(yaw_error_spectra(errors)), options.formats)
     print(*table_text.write_tables(out, NAME, table, COLUMNS, options.table), sep="\n")
-
-
-def _parser():
-    parser = ArgumentParser(__doc__)
-    add = parser.add_argument
-    # fmt: off
-    add("results", nargs="+", metavar="RESULT",
-        help="a run's folder, FOLDER/PREFIX, or a folder with results anywhere below it")
-    add("--imu", choices=("both", "recorded", "simulated"), default="both",
-        help="IMUs whose errors are plotted")
-    add("--until", type=above_zero, metavar="S", help="ignore the drive after this time [s]")
-    default = ComparisonSettings()
-    add("--median-window", type=float, default=default.median_window, metavar="S",
-        help=describe_setting(ComparisonSettings, "median_window"))
-    add("--align", action="store_true",
-        help="shift each recorded IMU in time to the best fit of yaw rates")
-    # fmt: on
-    table_text.add_option(parser)
-    add_formats(parser, "of the figures")
-    add_out(parser, NAME)
-    return parser
 
 
 def _rows(folders, settings, until) -> tuple[list[_Row], list[str]]:

@@ -1,17 +1,6 @@
 """Reproduce figures 3.9 to 3.11 and all of chapter 4 of the thesis, with our drives.
 
-    reproduce_thesis.py                       # all figures, of 20 experiments: three minutes
-    reproduce_thesis.py --list                # numbers and titles of the figures
-    reproduce_thesis.py --figures 3.10 4.9    # some of them
-    reproduce_thesis.py --drive a gps.csv imu.csv --drive b my_b/config.ini
-
-Figures are numbered as in the thesis. Each has the statement of the thesis, the result here, and
-the reason for the difference. The drives a to d are the bundled synthetic drives, or your own
-recordings; the robot drives in MuJoCo, in this process. Writes to DIR:
-
-    thesis.html             everything as a web page
-    figure_4_01.png, ...    the figures
-    figures.csv             the table of figures
+The command line is that of :mod:`.parsers.reproduce_thesis`.
 """
 
 from __future__ import annotations
@@ -21,7 +10,6 @@ import time
 from tqdm import tqdm
 
 from ..core.errors import ConfigurationError
-from ..core.programs import ArgumentParser
 from ..core.progress import progress_bar
 from ..core.sentences import join_names
 from ..core.whole_files import make_folder, render_figure, write_whole
@@ -32,20 +20,18 @@ from ..motion.drives import DRIVES
 from ..report import table as table_text
 from ..report.drawing import to_matplotlib
 from ..report.page import page_html
-from .command_line import add_formats, add_out, whole_number, write_file
+from .command_line import write_file
+from .parsers.reproduce_thesis import NAME
 
-NAME = "thesis"
 
-
-def main(arguments):
+def run(options):
     """Make the figures of a command line.
 
     Parameters
     ----------
-    arguments : list of str
-        Command line.
+    options : argparse.Namespace
+        Options of the command line.
     """
-    options = _parser().parse_args(arguments)
     items = choose_items(options.figures)
     if options.list:
         for item in items:
@@ -95,18 +81,3 @@ def _recordings(named) -> dict[str, list[str]]:
             raise ConfigurationError(f"--drive {letter} is named twice")
         recordings[letter] = words
     return recordings
-
-
-def _parser():
-    parser = ArgumentParser(__doc__)
-    add = parser.add_argument
-    add("--list", action="store_true", help="list the figures and exit")
-    add("--figures", nargs="+", default=[], metavar="N", help="make only these")
-    add("--drive", nargs="+", action="append", default=[], metavar=("LETTER", "RECORDING"),
-        help="your recording in place of a bundled drive: a file, two (reference and IMU), or the "
-             "config.ini that check_recording.py writes")  # fmt: skip
-    add("--seed", type=whole_number, default=1, help="of all experiments, %(default)s by default")
-    table_text.add_option(parser)
-    add_formats(parser, "of the figures")
-    add_out(parser, NAME)
-    return parser

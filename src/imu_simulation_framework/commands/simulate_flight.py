@@ -1,24 +1,11 @@
 """Simulate an IMU on a gimbal on an aircraft: tables, a bag, figures and a report of a flight.
 
-    simulate_flight.py c3104 --gimbal agisim --imu agisim --out flight
-
-FLIGHT is the name of a script of JSBSim, the file of another script (.xml), or a recorded flight: a
-table or a bag, see doc/reference/recording_formats.md. The same seed gives the same files. Writes
-to DIR:
-
-    body.csv, imu_truth.csv      true motions of aircraft and IMU
-    imu.csv, fixes.csv           outputs of the IMU, and of the receiver on the airframe
-    increments.csv, gimbal.csv   error-free increments; angles of the joints
-    flight.bag                   the messages of airborne.launch
-    figure_5 to figure_8         as in the paper on AGISim, whose gimbal is agisim
-    navigation_*.csv             errors of the navigator in the first run, as in figure_8
-    summary.json, report.html    settings, instants of the flight and remarks; all as a page
+The command line is that of :mod:`.parsers.simulate_flight`.
 """
 
 import time
 from dataclasses import asdict
 from itertools import starmap
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -26,13 +13,11 @@ import pandas as pd
 from .. import __version__
 from ..core.errors import ConfigurationError, versions
 from ..core.files import format_json
-from ..core.programs import ArgumentParser
 from ..core.tables import table_to_csv
 from ..core.whole_files import make_folder
 from ..flight import figures as showing
 from ..flight.airborne import AirborneImu, flight_messages, flight_tables
 from ..flight.gimbal.specification import GimbalSpecification, gimbal_to_mapping, read_gimbal
-from ..flight.jsbsim import RATE
 from ..flight.recording import find_flight, is_script
 from ..recordings.formats.written_bags import write_message_bag
 from ..report.drawing import to_matplotlib
@@ -41,22 +26,17 @@ from ..sensors.formats.registry import named_imu
 from ..sensors.gnss.specification import read_gnss_specification
 from ..sensors.imu_specification import ImuSpecification
 from . import command_line
-
-START = 3.0
-"""Of the flight on the script's clock [s]: c3104 drops onto the runway before."""
-
-NO_RECEIVER = "none"
+from .parsers.simulate_flight import NO_RECEIVER, START
 
 
-def main(arguments):
+def run(options):
     """Simulate the flight that the command line describes.
 
     Parameters
     ----------
-    arguments : list of str
-        Arguments of the command line.
+    options : argparse.Namespace
+        Options of the command line.
     """
-    options = _parser().parse_args(arguments)
     begin = time.monotonic()
     chosen = named_imu(options.imu)
     gimbal = read_gimbal(options.gimbal)
@@ -193,29 +173,3 @@ def _answer(name, navigated):
         f"({1000.0 * median['heading']:.2g} mrad), position "
         f"{position:.2g} m, of {'1 run' if runs == 1 else f'{runs} runs'}."
     )
-
-
-def _parser():
-    parser = ArgumentParser(__doc__)
-    add = parser.add_argument
-    # fmt: off
-    add("flight", metavar="FLIGHT", help="a script, or a recorded flight")
-    add("--gimbal", default="off", metavar="G", help="bundled or a file; default: %(default)s")
-    add("--imu", required=True, metavar="I", help="bundled, a file, FORMAT:FILE, or a plug-in's")
-    add("--gnss", default="single", metavar="R",
-        help=f"receiver, or {NO_RECEIVER}; default: %(default)s")
-    add("-o", "--out", type=Path, required=True, metavar="DIR", help="folder for the results")
-    add("--rate", type=float, default=100.0, metavar="HZ",
-        help="sample rate of the motion, whose means the IMU measures; default: %(default)g")
-    add("--flight-rate", type=float, default=RATE, metavar="HZ",
-        help="steps per second of JSBSim, on which the path depends; default: %(default)g")
-    add("--duration", type=float, default=200.0, metavar="S",
-        help="duration of a script [s], default: %(default)g")
-    add("--start", type=float, metavar="S",
-        help=f"start in the flight [s]; default: {START:g} for a script, 0 for a recording")
-    command_line.add_seed(parser)
-    add("--runs", type=command_line.run_count, default=1, metavar="N",
-        help="number of runs of the navigator; default: %(default)s")
-    # fmt: on
-    command_line.add_formats(parser)
-    return parser

@@ -1,40 +1,33 @@
 """Simulate a recording of an IMU at rest from its specification, for tests of other tools.
 
-Writes a ROS bag (FILE.bag), or a table with the columns of an ImuRecord (FILE.csv, FILE.csv.gz);
-with --format rostopic_csv, a table like the output of `rostopic echo -p`. The same seed, rate and
-format give the same file. SPEC is a file, or the name of a specification in config/imus.
-
-    simulate_static.py bno055 --hours 6 --rate 100 --out static.bag
+The command line is that of :mod:`.parsers.simulate_static`.
 """
 
 import shutil
 from pathlib import Path
 
 from ..core.errors import ConfigurationError, ResultError
-from ..core.programs import ArgumentParser
 from ..core.progress import progress_bar
 from ..core.whole_files import refuse_overwriting
-from ..recordings.imu_writer import FORMATS, format_of, write_imu_recording
+from ..recordings.imu_writer import write_imu_recording
+from ..recordings.written_formats import format_of
 from ..sensors.files import find_imu_specification, load_imu_specification
 from ..sensors.simulation import record_at_rest
-from .command_line import add_seed
 
 MAX_HOURS = 8784.0  # h, a leap year
 MAX_RATE = 100_000.0  # Hz, far above the rate of any IMU
-
 # Measured size of a sample in each format, without compression.
 BYTES_PER_SAMPLE = {"bag": 380, "rostopic_csv": 530, "csv": 210}
 
 
-def main(arguments):
+def run(options):
     """Simulate the recording of a command line.
 
     Parameters
     ----------
-    arguments : list of str
-        Command line.
+    options : argparse.Namespace
+        Options of the command line.
     """
-    options = _parser().parse_args(arguments)
     source = find_imu_specification(options.specification)
     refuse_overwriting(options.out, [source])
     specification = load_imu_specification(source)
@@ -82,16 +75,3 @@ def _count_samples(blocks, progress):
     for block in blocks:
         yield block
         progress.update(len(block.time))
-
-
-def _parser():
-    parser = ArgumentParser(__doc__)
-    add = parser.add_argument
-    add("specification", metavar="SPEC", help="YAML file, or name of a bundled IMU")
-    add("--hours", type=float, required=True, metavar="H", help="duration [h]")
-    add("--rate", type=float, metavar="HZ",
-        help="sample rate (default: that of the specification)")  # fmt: skip
-    add("-o", "--out", required=True, metavar="FILE", help=".bag, .csv or .csv.gz")
-    add_seed(parser)
-    add("--format", default="", choices=FORMATS, help="default: by the suffix of the file")
-    return parser

@@ -1,15 +1,6 @@
 """Find gains with which a robot follows a drive more tightly, in MuJoCo.
 
-    tune_tracking.py a --robot husky.yaml
-    tune_tracking.py drive.bag --setting reference/topic=/odom --controller lq
-
-Each gain of the controller is changed by a factor that minimises the cost of the first part of the
-drive (method of Nelder and Mead). The cost is the rms of distance and yaw error; 1 rad counts as
---yaw-weight metres. With yaw_pid, which does not steer to the path, only the yaw counts. Gains that
-increase the wheel acceleration by more than the factor --effort are rejected. The printed results
-are of the next part of the same length, which has no influence on the gains. Writes to DIR:
-
-    config.ini    settings of an experiment with this drive, robot, controller and gains
+The command line is that of :mod:`.parsers.tune_tracking`.
 """
 
 from __future__ import annotations
@@ -24,7 +15,6 @@ import pandas as pd
 from scipy.optimize import minimize
 
 from ..core.errors import ConfigurationError, SimulatorError
-from ..core.programs import ArgumentParser
 from ..core.progress import progress_bar
 from ..core.sentences import join_names
 from ..core.tables import WHEELS
@@ -34,22 +24,11 @@ from ..drive.recorded_drive.setup import RecordingSetup, set_up_named
 from ..drive.tracking.controllers import CONTROLLERS
 from ..report import table as table_text
 from ..report.table import Column
-from . import option_types, recording_options
-from .command_line import above_zero, add_out, whole_type, write_file
+from . import recording_options
+from .command_line import write_file
+from .parsers.tune_tracking import GAINS
 
-NAME = "tune_tracking"
-GAINS = {
-    "yaw_pid": ("yaw_proportional", "yaw_integral", "yaw_derivative"),
-    "yaw_distance_pid": (
-        *("yaw_proportional", "yaw_integral", "yaw_derivative"),
-        *("distance_proportional", "distance_integral"),
-    ),
-    "ramsete": ("ramsete_b", "ramsete_damping"),
-    "lq": ("lq_along_weight", "lq_cross_weight", "lq_yaw_weight"),
-}
-"""Keys of [control] that are changed, by controller."""
 assert set(GAINS) == set(CONTROLLERS) - {"open_loop"}
-
 _SHORTEST = 5.0  # s
 _FIRST_FACTOR, _MAX_FACTOR = 2.0, 16.0  # of the gains
 _FAILURE_COST = 1e3  # of the smallest cost so far, for gains with which the robot cannot be driven
@@ -197,15 +176,14 @@ _COLUMNS = (
 )
 
 
-def main(arguments):
+def run(options):
     """Tune the controller of a command line.
 
     Parameters
     ----------
-    arguments : list of str
-        Command line.
+    options : argparse.Namespace
+        Options of the command line.
     """
-    options = _parser().parse_args(arguments)
     setup = set_up_named(options.drive, config=options.config)
     for section, values in recording_options.parse_settings(options.setting).items():
         setup.set(section, **values)
@@ -255,32 +233,3 @@ def main(arguments):
     setup.set("control", **changed)
     path = out / "config.ini"
     write_file(path, setup.load().to_ini().encode("utf-8"))
-
-
-def _parser():
-    parser = ArgumentParser(__doc__)
-    parser.add_argument("drive", help="a, b, c, d, a recording, or a config.ini")
-    parser.add_argument(
-        "--robot", metavar="FILE", help="file of the robot; by default the bundled robot"
-    )
-    parser.add_argument("--controller", choices=GAINS, help="by default that of the config.ini")
-    parser.add_argument(
-        "--seconds", type=option_types.positive_duration, default=30.0, metavar="TIME",
-        help="duration of the part for tuning, by default 30s; at most half of the drive",
-    )  # fmt: skip
-    parser.add_argument(
-        "--tries", type=whole_type(10, 10**6, "is not a number of drives from 10 on"),
-        default=80, metavar="N", help="largest number of drives, by default %(default)s",
-    )  # fmt: skip
-    parser.add_argument(
-        "--yaw-weight", type=above_zero, default=0.5, metavar="M",
-        help="cost of a yaw error of 1 rad in metres of distance, by default %(default)s",
-    )  # fmt: skip
-    parser.add_argument(
-        "--effort", type=above_zero, default=1.05, metavar="FACTOR",
-        help="largest wheel acceleration over that of the initial gains, by default %(default)s",
-    )  # fmt: skip
-    parser.add_argument("--config", metavar="FILE", help="config.ini with other settings")
-    recording_options.add_setting_option(parser)
-    add_out(parser, NAME)
-    return parser

@@ -1,14 +1,6 @@
 """Rank IMUs by whether they keep the yaw error of a heading within a limit.
 
-    which_imu.py a --within 5deg --for 10min
-    which_imu.py --straight 1h --within 2deg --probability 99% --stops "every 5min for 5s"
-    which_imu.py drive.bag --within 3deg --imu bmi088 --imu mine.yaml
-
-An IMU passes if the yaw error stays within the limit all the time in the required share of drives,
-with any unit of the part (--unit), and with its bias measured at standstill before the drive
-(--standstill). The table begins with the best IMU and has percentiles of the final error, 50 % and
-the required share, and the largest source. heading_budget.py shows all sources of an IMU, and its
-option --require the lines of a data sheet that matter.
+The command line is that of :mod:`.parsers.which_imu`.
 """
 
 import math
@@ -17,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 
 from ..core.errors import ConfigurationError
-from ..core.programs import ArgumentParser
 from ..heading.selection import which_imu
 from ..report import table as table_text
 from ..report.table import Column
@@ -25,19 +16,17 @@ from ..sensors.errors_in_motion import remark_on_missing_noise
 from ..sensors.files import imu_names
 from ..sensors.formats.registry import NamedImu
 from ..sensors.imu_specification import ImuSpecification
-from . import imu_options, motion_options, option_types
-from .command_line import add_table
+from . import imu_options, motion_options
 
 
-def main(arguments):
+def run(options):
     """Rank the IMUs of a command line.
 
     Parameters
     ----------
-    arguments : list of str
-        Command line.
+    options : argparse.Namespace
+        Options of the command line.
     """
-    options = _parser().parse_args(arguments)
     operation = imu_options.operation_from_options(options)
     chosen = motion_options.choose_motion(options, linear=True, default="a")
     longest = operation.moved(chosen.motion).duration
@@ -100,21 +89,3 @@ def _comparable_specification(imu: NamedImu) -> ImuSpecification:
         )
         errors = replace(errors, output=output)
     return errors
-
-
-def _parser():
-    parser = ArgumentParser(__doc__)
-    motion_options.add_motion_options(parser)
-    imu_options.add_limit_option(parser, "limit of the yaw error")
-    add = parser.add_argument
-    # fmt: off
-    add("--for", dest="time", type=option_types.positive_duration, metavar="TIME",
-        help="duration of the limit, by default until the end of the motion")
-    add("--probability", type=option_types.probability, default=0.95, metavar="P",
-        help="share of drives that keep the limit, by default 0.95")
-    add("--imu", action="append", default=[], metavar="IMU",
-        help="IMU to rank; repeatable; by default the IMUs of the catalogue")
-    imu_options.add_operation_options(parser)
-    add_table(parser)
-    # fmt: on
-    return parser

@@ -35,6 +35,7 @@ from ..core.errors import FrameworkError, SimulatorError, import_optional
 from ..core.sentences import escape_unprintable, join_names, quote
 from ..core.whole_files import explain_file_error
 from ..motion.flight import Flight, FlightStates
+from .defaults import RATE
 
 _PRINTING = threading.RLock()
 _LONGEST_LOG = 10_000_000  # characters; a script may notify in every step
@@ -294,9 +295,6 @@ SCRAPING = 10.0
 
 _MAX_DEPTH = 1.0  # m, of the centre of gravity below the ground; that of a seaplane is near it
 _MAX_PARTS = 64
-
-RATE = 50.0
-"""Steps per second of the bundled script c3104 [Hz]."""
 
 _CHECK_RATE = 20.0  # Hz, of the checks of engines and contacts
 _LONGEST = 24 * 3600.0  # s

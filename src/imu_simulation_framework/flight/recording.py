@@ -51,7 +51,8 @@ from ..recordings.formats.any_format import read_any_bag
 from ..recordings.frames import ReferenceConventions, conventional_reference
 from ..recordings.quantities import SampleRequest, read_samples
 from ..recordings.reference import refuse_outside
-from .jsbsim import RATE, bundled_scripts, fly
+from .defaults import RATE
+from .jsbsim import bundled_scripts, fly
 from .udp import PacketReceiver, receive_flight
 
 LONGEST_GAP = 5.0

@@ -18,6 +18,7 @@ from ..core.errors import FrameworkError, RecordingError, ResultError, prefix_er
 from ..core.sentences import join_names, quote
 from ..core.tables import ACCEL, EULER, GROUND_TRUTH, GYRO
 from ..drive.configuration import load_configuration
+from ..drive.experiment.environment import UNDISTURBED
 from ..drive.named_paths import is_result, split_name
 from ..drive.results.files import find_result, load_table
 from ..drive.turning import load_robot_parameters
@@ -162,8 +163,6 @@ def _make_table(recording) -> ImuTable:
     return ImuTable(recording.table, list(recording.report.sentences()))
 
 
-DEFAULT_ENVIRONMENT = "clean"  #: magnetic environment if none is named; also the node's default
-
 _POSE = messages.ODOMETRY.place("pose.pose.")
 _VELOCITY = messages.ODOMETRY.place("twist.twist.linear.")
 
@@ -181,7 +180,7 @@ class BagSurroundings:
         Whether a magnetometer is simulated.
     environment : str
         Name or file of the magnetic environment; empty for the field of a topic, or for
-        :data:`DEFAULT_ENVIRONMENT` if the bag has no such topic.
+        :data:`.UNDISTURBED` if the bag has no such topic.
     field : str
         Topic of the magnetic field; empty for the only topic of this type.
     pose : str
@@ -226,7 +225,7 @@ class BagSurroundings:
         self.frames: list[str] = []
         magnetic_environment = None
         if magnetometer and not self.field:
-            self.environment = environment or DEFAULT_ENVIRONMENT
+            self.environment = environment or UNDISTURBED
             magnetic_environment = read_magnetic_environment(self.environment)
             if magnetic_environment.motors:
                 self.remarks.append(NO_MOTORS)

@@ -3,7 +3,6 @@
 import gzip
 import io
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import Iterable
 
 import numpy as np
@@ -12,55 +11,15 @@ from rosbags.typesys import Stores, get_typestore
 
 from ..core import topics
 from ..core.angles import roll_pitch_yaw_from_quaternion
-from ..core.errors import ConfigurationError
-from ..core.sentences import quote
 from ..core.tables import IMU_RECORD
 from ..core.topics import IMU_FRAME
 from ..core.whole_files import replace_file
 from ..sensors.imu_models.base import ImuSamples
 from .bundled_drives import FIRST_STAMP, IMU_FIELDS
 from .messages import IMU, Packer, separate
-
-FORMATS = ("bag", "rostopic_csv", "csv")
-"""Formats by their names in config.ini; a name with ``.gz`` packs the second and third."""
+from .written_formats import format_of
 
 TOPIC = topics.absolute_topic(topics.IMU)
-
-
-def format_of(path, format="") -> str:
-    """Return the format in which a recording is written.
-
-    Parameters
-    ----------
-    path : path-like
-        Name of the recording.
-    format : str
-        One of :data:`FORMATS`; by default ``bag`` for names with ``.bag`` and ``csv`` for names
-        with ``.csv`` or ``.csv.gz``.
-
-    Returns
-    -------
-    str
-        ``bag``, or one of the formats of CSV.
-
-    Raises
-    ------
-    ConfigurationError
-        The name has another ending, or contradicts the format.
-    """
-    name = Path(path).name.lower()
-    named_format = "bag" if name.endswith(".bag") else ""
-    if name.endswith((".csv", ".csv.gz")):
-        named_format = "csv"
-    if format and format not in FORMATS:
-        raise ConfigurationError(
-            f"{quote(format)} is not a format, expected one of {', '.join(FORMATS)}"
-        )
-    if not named_format or (format and (format == "bag") != (named_format == "bag")):
-        raise ConfigurationError(
-            f"{path}: a recording's name must end in .bag, or in .csv or .csv.gz for a table."
-        )
-    return format or named_format
 
 
 def write_imu_recording(path, blocks: Iterable[ImuSamples], covariances, format=""):

@@ -5,14 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import math
-from typing import NamedTuple
-
-import pandas as pd
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..core.sentences import escape_unprintable
 from ..core.tables import escape_formula
 from ..core.whole_files import write_whole
 from .page import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ENDINGS = {"csv": "csv", "markdown": "md", "latex": "tex"}
 """Ending of the file's name for each format."""

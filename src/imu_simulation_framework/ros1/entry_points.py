@@ -18,6 +18,7 @@ from ..core.programs import run_tool, use_one_arena, use_one_thread
 use_one_thread()
 use_one_arena()
 
+PURPOSE = "Run experiment.launch"
 INTERRUPTED = 130  # exit code after SIGINT, as shells report it (128 + 2)
 
 
@@ -29,11 +30,19 @@ def start_launcher() -> int:
     int
         Exit code.
     """
-    code = run_tool(importlib.import_module(f"{__package__}.launching.launcher").main)
+    code = run_tool(_launch)
     # A signal while the interpreter shuts down would contradict the last line that was printed.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     return code
+
+
+def _launch(arguments):
+    # The help and a refused command line do not need roslaunch, whose import takes 0.3 s.
+    from ..drive.experiment_arguments import read_command_line
+
+    read_command_line(PURPOSE, arguments)
+    return importlib.import_module(f"{__package__}.launching.launcher").main(arguments)
 
 
 def start_node(module: str, class_name: str, launch: str = "experiment.launch") -> None:

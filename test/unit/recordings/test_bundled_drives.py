@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from imu_simulation_framework.commands import generate_drive
+from imu_simulation_framework.commands.start import run_program
 from imu_simulation_framework.core.angles import unwrap, yaw_from_quaternion
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.motion.drives import DRIVES, with_laps
@@ -88,7 +88,7 @@ def test_imu_file_has_fields_of_imu(tmp_path):
 
 
 def test_equal_seed_gives_equal_bytes_and_other_seed_differs(tmp_path):
-    generate_drive.main(["c", "--laps", "1", "--seed", "5", "--out", str(tmp_path)])
+    run_program("generate_drive", ["c", "--laps", "1", "--seed", "5", "--out", str(tmp_path)])
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == [f"drive_c_1laps_seed5_{kind}.csv.gz" for kind in ("gps", "imu")]
     drive = with_laps(DRIVES["d"], 1)

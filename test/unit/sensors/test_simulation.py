@@ -10,7 +10,8 @@ from imu_simulation_framework.core.angles import roll_pitch_yaw_from_quaternion
 from imu_simulation_framework.core.errors import ConfigurationError, MotionError
 from imu_simulation_framework.core.tables import IMU_RECORD
 from imu_simulation_framework.recordings.bundled_drives import FIRST_STAMP
-from imu_simulation_framework.recordings.imu_writer import format_of, write_imu_recording
+from imu_simulation_framework.recordings.imu_writer import write_imu_recording
+from imu_simulation_framework.recordings.written_formats import format_of
 from imu_simulation_framework.sensors.imu_models.plugins import PRESETS
 from imu_simulation_framework.sensors.simulation import BLOCK, record_at_rest
 

@@ -23,6 +23,7 @@ from ...core.errors import RecordingError
 from ...core.units import STANDARD_GRAVITY
 from ...sensors.correction import TriadCorrection
 from ...sensors.imu_specification import TriadSpecification
+from .defaults import PLACEMENT
 from .estimates import Axis, BlockMeans, IntervalEstimate, Means, SlowNoise, average_blocks, solve
 from .rest_times import RestTime, Turn
 
@@ -286,9 +287,6 @@ def to_correction(
     ]
     return TriadCorrection(values(bias), values(bias, "sigma"), *matrices, **temperature)
 
-
-PLACEMENT = np.radians(0.5)
-"""Standard deviation of each angle of the placement of a sensor on a table by hand [rad]."""
 
 _MAX_AXIS_ANGLE = np.cos(np.radians(20.0))  # cosine of the angle between an axis and up
 _MAX_GRAVITY_ERROR = 0.3  # relative; no accelerometer has a larger error

@@ -31,12 +31,10 @@ from ...sensors.formats.registry import NamedImu
 from ...sensors.imu_specification import ImuSpecification
 from ...sensors.magnetism.environment import MagneticEnvironment
 from ..observed_drives import ObservedDrive
+from .defaults import SENSOR
 from .executors import processors
 from .monte_carlo import Computers, monte_carlo
 from .samplers import Drawing, LinearDrawing, SensorDrawing
-
-LINEAR, SENSOR = KINDS = ("linear", "sensor")
-"""What is drawn: the linear model, or the three-axis sensor with its filter."""
 
 CONSTANTS_OF_A_DRIVE = ("rate bias", "quantisation", "yaw drift")
 """Random constants of models that a unit has anew on each drive."""
@@ -61,7 +59,7 @@ class JudgementTask(NamedTuple):
     Attributes
     ----------
     what : {"linear", "sensor"}
-        What is drawn, one of ``KINDS``.
+        What is drawn, :data:`.LINEAR` or :data:`.SENSOR`.
     runs : int
         Number of runs.
     seed : int

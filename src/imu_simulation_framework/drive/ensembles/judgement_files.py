@@ -20,10 +20,9 @@ from ...report import table as table_text
 from ...report.drawing import to_matplotlib
 from ...report.page import page_html
 from ...report.table import Column
+from .defaults import JUDGEMENT
 from .drive_judgement import ONE_DRIVE, DriveJudgement, ModelJudgement, PooledJudgement
 from .page import TESTS, ensemble_page, rounded_tests
-
-NAME = "judgement"
 
 NOT_PROVEN = "A model that is not rejected is not proven."
 ONE_UNIT = (
@@ -125,7 +124,7 @@ def drive_files(drive: DriveJudgement, options: FileOptions) -> dict[str, bytes]
         Contents by name.
     """
     files = _test_files(_tests_table(drive.models), COLUMNS, _EXACT_COLUMNS, options)
-    files[f"{NAME}.json"] = format_json(_record(drive)).encode("utf-8")
+    files[f"{JUDGEMENT}.json"] = format_json(_record(drive)).encode("utf-8")
     return {**files, **_pictures(drive, options)}
 
 
@@ -188,13 +187,13 @@ def pooled_files(
     table = pd.concat([model.table.assign(imu=model.name) for model in pooled])
     for format in dict.fromkeys(options.table):
         text = table_text.format_table(table, (COLUMNS[0], *_DRIVE_COLUMNS), format)
-        files[f"{NAME}_drives.{table_text.ENDINGS[format]}"] = text.encode("utf-8")
-    files[f"{NAME}.json"] = format_json(_pooled_record(drives, pooled)).encode("utf-8")
+        files[f"{JUDGEMENT}_drives.{table_text.ENDINGS[format]}"] = text.encode("utf-8")
+    files[f"{JUDGEMENT}.json"] = format_json(_pooled_record(drives, pooled)).encode("utf-8")
     for index, model in enumerate(pooled, start=1):
         number = f"_{index}" if len(pooled) > 1 else ""
         figure = to_matplotlib(calibration_figure(model.calibration))
         for format in dict.fromkeys(options.formats):
-            files[f"{NAME}{number}_drives.{format}"] = render_figure(figure, format)
+            files[f"{JUDGEMENT}{number}_drives.{format}"] = render_figure(figure, format)
     sentences = [model.sentences for model in pooled]
     for index, drive in enumerate(drives, start=1):
         files.update(_pictures(drive, options, f"_drive_{index}", sentences))
@@ -235,7 +234,7 @@ def _test_files(table, columns, exact_columns, options) -> dict[str, bytes]:
             text = table_text.format_table(table, exact_columns, format)
         else:
             text = table_text.format_table(rounded_tests(table), columns, format)
-        files[f"{NAME}.{table_text.ENDINGS[format]}"] = text.encode("utf-8")
+        files[f"{JUDGEMENT}.{table_text.ENDINGS[format]}"] = text.encode("utf-8")
     return files
 
 
@@ -312,10 +311,10 @@ def _pictures(drive, options, ending="", pooled_sentences=None) -> dict[str, byt
         number = f"_{index + 1}" if len(drive.models) > 1 else ""
         figure = to_matplotlib(judgement_figure(model.judgement, f"{drive.name}, {model.name}"))
         for format in dict.fromkeys(options.formats):
-            files[f"{NAME}{number}{ending}.{format}"] = render_figure(figure, format)
+            files[f"{JUDGEMENT}{number}{ending}.{format}"] = render_figure(figure, format)
         if options.report:
             sentences = pooled_sentences[index] if pooled_sentences else []
-            files[f"{NAME}{number}{ending}.html"] = _page(model, drive, options, sentences)
+            files[f"{JUDGEMENT}{number}{ending}.html"] = _page(model, drive, options, sentences)
     return files
 
 

@@ -29,6 +29,7 @@ from ...core.files import format_json, open_regular, read_at_most, read_settings
 from ...core.whole_files import explain_file_error, make_folder, write_whole
 from ...heading.ensemble import Reduction, merge_reductions, reduce_runs
 from . import executors
+from .defaults import KEEP
 from .samplers import Drawing, digest
 
 JOB = "job.json"
@@ -180,7 +181,6 @@ def draw_chunk(
 
 
 MAX_RUNS = 100_000_000
-KEEP = 1000  # number of runs whose curves are kept
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from ...drive.experiment_arguments import (
 from ...drive.results.files import ResultFolder
 from ...drive.robots.files import robot_description
 from ...drive.session.driving import PREPARATION
+from ..entry_points import PURPOSE
 from ..simulators.gazebo_server import ensure_no_gazebo_runs
 from .guardian import EXPERIMENT_MARK
 from .supervision import report, run
@@ -226,7 +227,7 @@ def main(arguments) -> int:
         If an argument or a setting is unknown, malformed or out of range, the recording cannot be
         used, or a requirement is missing on this machine. No node is started then.
     """
-    options, values = read_command_line("Run experiment.launch", arguments)
+    options, values = read_command_line(PURPOSE, arguments)
     check_environment()
     configuration = node_configuration("run_experiment", experiment_parameters(values), {})
     # config.ini may also name the simulator, so the nodes follow from the resolved configuration.

@@ -1,0 +1,47 @@
+"""Generate a synthetic drive: a reference trajectory and a recording of an IMU.
+
+Writes drive_<name>_gps.csv.gz and drive_<name>_imu.csv.gz, in the format of
+`rostopic echo -p`. The same drive, laps and seed give the same files.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Sequence
+
+from ...core.programs import ArgumentParser
+from ...motion.drives import DRIVES
+from ..command_line import whole_number
+
+
+def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
+    """Return the options of a command line.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        Command line.
+
+    Returns
+    -------
+    argparse.Namespace
+        Options.
+    """
+    drives = "\n".join(
+        f"  {drive.name}  {drive.description} ({drive.duration:g} s)" for drive in DRIVES.values()
+    )
+    parser = ArgumentParser(__doc__, epilog=f"drives:\n{drives}")
+    add = parser.add_argument
+    add("name", help="name of the drive: " + ", ".join(DRIVES))
+    add(
+        "-o",
+        "--out",
+        metavar="DIR",
+        help="folder for the files (default: data folder of experiments)",
+    )
+    add("--laps", type=int, metavar="N", help="number of laps; becomes part of the file names")
+    add(
+        "--seed", type=whole_number, metavar="S",
+        help="seed of the sensors' errors, and of the path of drive b; becomes part of the names",
+    )  # fmt: skip
+    return parser.parse_args(arguments)

@@ -1,0 +1,81 @@
+"""Options for the IMUs of a heading program: IMU, unit, operation and magnetic environment."""
+
+from __future__ import annotations
+
+import argparse
+import math
+
+from ..option_types import duration, positive_angle
+
+HEADINGS = {
+    "gyroscope": {"magnetic_heading": False, "magnetic_disturbance_rejection": False},
+    "magnetometer": {"magnetic_heading": True, "magnetic_disturbance_rejection": False},
+    "rejecting": {"magnetic_heading": True, "magnetic_disturbance_rejection": True},
+}
+"""Sources of the yaw of a sensor with a magnetometer, and the fields of its output."""
+
+
+def add_operation_options(parser: argparse.ArgumentParser) -> None:
+    """Add the use of the sensor, and the unit of a part.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        Parser of a program.
+    """
+    add = parser.add_argument
+    # fmt: off
+    add("--standstill", type=duration, metavar="TIME",
+        help="standstill before the drive, in which the gyroscope's bias is measured, by default "
+             "10s, before a flight 0; 0: the bias is not measured")
+    add("--stops", metavar="WHICH",
+        help="stops on the way, at which the bias is measured again and the heading held: none "
+             "(default), found (in the motion), detected (by the sensor's samples), or as 'every "
+             "2min for 3s', with ', detected' if the sensor has to detect them")
+    add("--warm-up", type=duration, metavar="TIME",
+        help="time from power-on to the standstill, with its change of temperature, by default 0")
+    add("--unit", choices=("any", "this"),
+        help="any unit of a part, with its tolerances, or the unit that has the values of the "
+             "file; by default any for bundled parts, and otherwise as stated in the file")
+    # fmt: on
+
+
+def add_limit_option(parser: argparse.ArgumentParser, words: str) -> None:
+    """Add the option ``--within``, an angle.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        Parser of a program.
+    words : str
+        Meaning of the angle, for its help.
+    """
+    parser.add_argument(
+        "--within", type=positive_angle, default=math.radians(5.0), metavar="ANGLE",
+        help=f"{words}, by default 5deg",
+    )  # fmt: skip
+
+
+def add_magnetic_options(parser: argparse.ArgumentParser, several: bool = True) -> None:
+    """Add magnetic environments and headings, which :func:`.place_imus` reads.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        Parser of a program.
+    several : bool, optional
+        Whether each option takes several values.
+    """
+    count = "+" if several else 1
+    each = "; several are combined" if several else ""
+    parser.add_argument(
+        "--magnetic-environment", nargs=count, default=[], metavar="NAME",
+        help="magnetic environment: clean, steel_beam or a YAML file; by default clean, if the yaw "
+        f"depends on it{each}",
+    )  # fmt: skip
+    parser.add_argument(
+        "--heading", nargs=count, choices=HEADINGS, default=[],
+        help="source of the yaw of a sensor with a magnetometer and known declination: gyroscope, "
+        "magnetometer, or rejecting, without disturbed readings; by default that of the "
+        f"specification{each}",
+    )  # fmt: skip
