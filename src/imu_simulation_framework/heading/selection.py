@@ -15,6 +15,10 @@ from ..sensors.operation import Operation
 from .answer import RUNS, rank_causes
 from .model import imu_error_sources
 from .model.model import YawErrorModel
+from .model.state_space import RunNormals
+
+_MAX_NORMALS = 2**22
+"""Numbers of runs that are stored for the other models, 32 MB: all of them with :data:`STEPS`."""
 
 STEPS = 60
 """Steps of the models that are compared: the end alone counts, and few steps are fast."""
@@ -146,10 +150,10 @@ def which_imu(
         raise ConfigurationError(
             f"the motion lasts {moved.duration:.6g} s, expected at least {at:g} s"
         )
-    rows = {}
+    rows, normals = {}, RunNormals(1, _MAX_NORMALS)
     for name, model in yaw_error_models(imus, moved, at, operation, sample):
         stays = min(
-            model.probability_always_within(limit, runs)[0],
+            model.probability_always_within(limit, runs, normals)[0],
             float(model.probability_within(limit)[-1]),
         )
         causes = rank_causes(model)

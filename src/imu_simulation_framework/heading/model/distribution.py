@@ -16,6 +16,7 @@ import pandas as pd
 from ...core.errors import ConfigurationError
 from ..deprecated import deprecated_names
 from .sources import Source
+from .state_space import RunNormals
 
 _QUADRATURE_POINTS = 7
 """Points of the Gauss-Hermite quadrature over the strength of each source."""
@@ -92,7 +93,7 @@ class YawErrorDistribution(ABC):
         self,
         limit: float,
         runs: int = 4000,
-        seed: int = 1,
+        seed: int | RunNormals = 1,
         on_runs: Callable[[int], object] = lambda _: None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Estimate the probability that the yaw error has not left a limit yet, at each time.
@@ -106,8 +107,8 @@ class YawErrorDistribution(ABC):
             Limit to either side [rad].
         runs : int, optional
             Number of runs.
-        seed : int, optional
-            Seed of all runs.
+        seed : int or RunNormals, optional
+            Seed of all runs, or their normal numbers for several models.
         on_runs : callable, optional
             Called with a number of runs whenever that many more are drawn.
 
@@ -211,7 +212,7 @@ class YawErrorDistribution(ABC):
         self,
         limit: float,
         runs: int = 4000,
-        seed: int = 1,
+        seed: int | RunNormals = 1,
         on_runs: Callable[[int], object] = lambda _: None,
     ) -> tuple[float, float]:
         """Estimate the probability that the yaw error is within a limit all the time.
@@ -222,8 +223,8 @@ class YawErrorDistribution(ABC):
             Limit of the absolute yaw error [rad].
         runs : int, optional
             Number of random realisations.
-        seed : int, optional
-            Seed of all runs.
+        seed : int or RunNormals, optional
+            Seed of all runs, or their normal numbers for several models.
         on_runs : callable, optional
             Called with a number of runs whenever that many more are drawn.
 

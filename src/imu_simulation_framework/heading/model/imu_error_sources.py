@@ -41,7 +41,6 @@ from functools import cached_property, lru_cache
 from typing import Any, Union, cast
 
 import numpy as np
-from scipy.signal import lfilter
 from scipy.spatial.transform import Rotation
 
 from ...core.angles import difference, relative_rotations, unwrap, yaw_from_quaternion
@@ -512,6 +511,9 @@ def high_pass(curve: np.ndarray, time: np.ndarray, constant: float) -> np.ndarra
     numpy.ndarray
         Filtered curve, shape (n,).
     """
+    # A magnetic heading alone needs it, and its import takes 0.3 s.
+    from scipy.signal import lfilter
+
     ratio = (time[1] - time[0]) / constant
     keep = np.exp(-ratio)
     left = np.zeros(len(curve))

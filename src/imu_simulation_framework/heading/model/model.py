@@ -39,6 +39,7 @@ from .state_space import (
     SAMPLED_BARRIER,
     DriveFilter,
     DriveObservations,
+    RunNormals,
     bridges_within,
     draw_runs,
     numbers_per_run,
@@ -283,7 +284,7 @@ class YawErrorModel(YawErrorDistribution):
         self,
         limit: float,
         runs: int = 4000,
-        seed: int = 1,
+        seed: int | RunNormals = 1,
         on_runs: Callable[[int], object] = lambda _: None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Estimate the survival as :meth:`.YawErrorDistribution.survival`, also between the times.
@@ -342,7 +343,7 @@ class YawErrorModel(YawErrorDistribution):
             whole = samples * (np.cumsum(logarithms, axis=1) - ends) + ends
         return np.exp(np.where(np.isfinite(whole), whole, -np.inf))
 
-    def realisations(self, runs: int, seed: int = 1, first_run: int = 0) -> np.ndarray:
+    def realisations(self, runs: int, seed: int | RunNormals = 1, first_run: int = 0) -> np.ndarray:
         """Draw yaw errors.
 
         The numbers of a run depend on the seed, its own number and each source's name alone:
@@ -352,8 +353,8 @@ class YawErrorModel(YawErrorDistribution):
         ----------
         runs : int
             Number of runs.
-        seed : int, optional
-            Seed of all runs.
+        seed : int or RunNormals, optional
+            Seed of all runs, or their normal numbers for several models.
         first_run : int, optional
             Number of the first run.
 

@@ -41,6 +41,7 @@ from ..statistics import TWO_SIDED
 from .distribution import YawErrorDistribution
 from .model import YawErrorModel
 from .sources import PROCESSES, KnownError, RandomConstant, Source, YawNoise, YawRandomWalk
+from .state_space import RunNormals
 
 WHEELS, TRACK, WHEEL_SIZE = "unequal wheels", "track", "size of the wheels"
 
@@ -195,12 +196,12 @@ class FusedYawError(YawErrorDistribution):
                 varying.append((_variance(share, replace(model, sources=processes)), spread))
         return varying
 
-    def realisations(self, runs: int, seed: int = 1, first_run: int = 0) -> np.ndarray:
+    def realisations(self, runs: int, seed: int | RunNormals = 1, first_run: int = 0) -> np.ndarray:
         """Draw yaw errors as :meth:`.YawErrorModel.realisations`.
 
         Parameters
         ----------
-        runs, seed, first_run : int
+        runs, seed, first_run
             See :meth:`.YawErrorModel.realisations`.
 
         Returns
@@ -216,7 +217,7 @@ class FusedYawError(YawErrorDistribution):
         self,
         limit: float,
         runs: int = 4000,
-        seed: int = 1,
+        seed: int | RunNormals = 1,
         on_runs: Callable[[int], object] = lambda _: None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Estimate the survival as :meth:`.YawErrorDistribution.survival`, at the times alone."""

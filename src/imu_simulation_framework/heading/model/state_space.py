@@ -40,7 +40,7 @@ def draw_runs(
     constants: Sequence[tuple[str, np.ndarray]],
     walks: Sequence[tuple[str, np.ndarray]],
     runs: int,
-    seed: int,
+    seed: int | RunNormals,
     first_run: int = 0,
 ) -> np.ndarray:
     """Draw realisations of a mean, of processes, random constants and walks.
@@ -55,7 +55,7 @@ def draw_runs(
         Name of each constant's source, and the yaw error (n,) of one standard deviation.
     walks : sequence of tuple
         Name of each uneven random walk's source, no two equal, and its variance (n,).
-    runs, seed, first_run : int
+    runs, seed, first_run
         See :meth:`.YawErrorModel.realisations`.
 
     Returns
@@ -166,7 +166,8 @@ class _RunSampler:
         self._blocks = -(-(samples - 1) // STEPS_AT_ONCE)
         self._streams = _streams(space, constants, walks, samples)
         self._curves = np.array([curve for _, curve in constants])
-        self._numbers = [np.zeros((RUNS_AT_ONCE, stream.numbers)) for stream in self._streams]
+        # The last number of a row is that of the unit.
+        self._drawn = [np.zeros((RUNS_AT_ONCE, stream.numbers + 1)) for stream in self._streams]
         self._design = space.design
         self._lift(space)
 
@@ -199,7 +200,8 @@ class _RunSampler:
         state = np.zeros((RUNS_AT_ONCE, size))
         total = np.zeros((RUNS_AT_ONCE, self._blocks, steps + size))
         errors = np.zeros((RUNS_AT_ONCE, self._samples))
-        for stream, numbers, lifted in zip(self._streams, self._numbers, self._lifted):
+        for stream, drawn, lifted in zip(self._streams, self._drawn, self._lifted):
+            numbers = drawn[:, :-1]
             if stream.root is not None:
                 initial_count = len(stream.initial)
                 state += numbers[:, :initial_count] @ stream.initial
@@ -224,24 +226,63 @@ class _RunSampler:
         return errors
 
     def _fill(self, seed, runs, first):
-        # A generator for each run and stream would take longer than its numbers do.
-        bits = np.random.PCG64(0)
-        generator = np.random.Generator(bits)
-        for run in runs:
-            start = _first_state(seed, run)
-            for stream, numbers in zip(self._streams, self._numbers):
-                bits.state = start
-                bits.advance(stream.place)
-                generator.standard_normal(out=numbers[run - first])
-                if stream.spread:
-                    # Covariances are the mean over units.
-                    unit_factor = stream.spread * generator.standard_normal() - stream.spread**2
-                    numbers[run - first] *= math.exp(unit_factor)
+        normals = seed if isinstance(seed, RunNormals) else RunNormals(seed)
+        rows = slice(runs.start - first, runs.stop - first)
+        for stream, numbers in zip(self._streams, self._drawn):
+            normals.fill(numbers[rows], runs, stream.place)
+            if stream.spread:
+                # Covariances are the mean over units, the last number is that of the unit.
+                units = stream.spread * numbers[rows, -1] - stream.spread**2
+                numbers[rows, :-1] *= np.array(list(map(math.exp, units)))[:, np.newaxis]
+
+
+class RunNormals:
+    """Standard normal numbers of runs, stored for several models whose sources have equal names.
+
+    Parameters
+    ----------
+    seed : int or numpy.random.SeedSequence
+        Seed of all runs.
+    capacity : int, optional
+        Largest number of stored numbers; by default none are stored.
+    """
+
+    def __init__(self, seed: int | np.random.SeedSequence, capacity: int = 0):
+        self._seed = seed
+        self._free = capacity
+        self._stored: dict[tuple[range, int, int], np.ndarray] = {}
+        self._bits = np.random.PCG64(0)
+        self._generator = np.random.Generator(self._bits)
+
+    def fill(self, numbers: np.ndarray, runs: range, place: int) -> None:
+        """Fill an array with the numbers of runs.
+
+        Parameters
+        ----------
+        numbers : numpy.ndarray
+            Array to fill, shape (runs, n).
+        runs : range
+            Numbers of the runs.
+        place : int
+            Offset in the random numbers of each run.
+        """
+        key = runs, place, numbers.shape[1]
+        if key in self._stored:
+            numbers[:] = self._stored[key]
+            return
+        for row, run in zip(numbers, runs):
+            # A generator for each run and place would take longer than its numbers do.
+            self._bits.state = _first_state(self._seed, run)
+            self._bits.advance(place)
+            self._generator.standard_normal(out=row)
+        if numbers.size <= self._free:
+            self._stored[key] = numbers.copy()
+            self._free -= numbers.size
 
 
 @lru_cache(maxsize=8192)
 def _first_state(seed, run):
-    """Return the first state of a run's generator, cached since several models draw the run."""
+    """Return the first state of a run's generator, cached since several sources draw from it."""
     return np.random.PCG64(run_seed(seed, run)).state
 
 
