@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from types import MappingProxyType
-from typing import Callable, Mapping, NamedTuple
+from typing import Callable, Mapping, NamedTuple, Sequence
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ import pandas as pd
 from ..sensors.measured import CLASS_ORIGIN, CLASS_SUFFIX, SHEET
 from .deprecated import deprecated_names
 from .model import imu_error_sources
-from .model.distribution import YawErrorDistribution
+from .model.distribution import YawErrorDistribution, estimate_survivals
 from .model.sources import KnownError, RandomConstant
 
 RUNS = 4000
@@ -309,7 +309,47 @@ def heading_answer(
     -------
     HeadingAnswer
     """
-    stays, half_width = model.survival(limit, runs, seed, on_runs)
+    (answer,) = heading_answers([model], limit, [improvements], runs, seed, on_runs)
+    return answer
+
+
+def heading_answers(
+    models: Sequence[YawErrorDistribution],
+    limit: float,
+    improvements: Sequence[tuple[Improvement, ...]],
+    runs: int = RUNS,
+    seed: int = 1,
+    on_runs: Callable[[int], object] = lambda _: None,
+) -> list[HeadingAnswer]:
+    """Compute the answers of several models, whose drives are drawn together.
+
+    Parameters
+    ----------
+    models : sequence of YawErrorDistribution
+        Distributions of the yaw error over time.
+    limit : float
+        Limit of the yaw error to either side [rad].
+    improvements : sequence of tuple of Improvement
+        Improvements for each model.
+    runs, seed, on_runs
+        See :func:`heading_answer`.
+
+    Returns
+    -------
+    list of HeadingAnswer
+        Answer of each model.
+    """
+    survivals = estimate_survivals(models, limit, runs, seed, on_runs)
+    return [_answer(*parts, limit) for parts in zip(models, survivals, improvements)]
+
+
+def _answer(
+    model: YawErrorDistribution,
+    survival: tuple[np.ndarray, np.ndarray],
+    improvements: tuple[Improvement, ...],
+    limit: float,
+) -> HeadingAnswer:
+    stays, half_width = survival
     within = model.probability_within(limit)
     # A drive that has stayed within the limit so far is within it now, and the probability of the
     # latter is computed instead of counted.

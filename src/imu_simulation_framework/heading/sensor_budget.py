@@ -10,7 +10,7 @@ from ..sensors.imu_specification import ImuSpecification
 from ..sensors.magnetism.environment import MagneticEnvironment
 from ..sensors.odometer import OdometerSpecification
 from ..sensors.operation import Operation
-from .answer import HeadingAnswer, Improvement, heading_answer
+from .answer import HeadingAnswer, Improvement, heading_answers
 from .budget import Budget
 from .improvements import propose_improvements
 from .model.imu_error_sources import yaw_error_model
@@ -123,7 +123,6 @@ def budget_answers(
     list of HeadingAnswer
         Answers.
     """
-    return [
-        heading_answer(budget.model, limit, budget.improvements, seed=seed, on_runs=on_runs)
-        for budget in budgets
-    ]
+    models = [budget.model for budget in budgets]
+    improvements = [budget.improvements for budget in budgets]
+    return heading_answers(models, limit, improvements, seed=seed, on_runs=on_runs)

@@ -19,7 +19,7 @@ import math
 import re
 from collections import deque
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -225,7 +225,7 @@ class Operation(TextSettings):
             As :func:`insert_stops`.
         """
         inserted = self.given_stops
-        return motion if inserted is None else cast(AnyMotion, insert_stops(motion, *inserted))
+        return motion if inserted is None else cast(AnyMotion, _with_stops(motion, *inserted))
 
     def standstills(self, motion: SampledMotion) -> tuple[Standstill, ...]:
         """Return the stops of a motion that the robot knows; none if it detects them.
@@ -659,3 +659,7 @@ def insert_stops(motion: SampledMotion, every: float, duration: float) -> Motion
         angular_velocity=turning * rate,
         specific_force=force,
     )
+
+
+# Operations that differ in the standstill before the drive share the motion with its stops.
+_with_stops = lru_cache(maxsize=2)(insert_stops)

@@ -15,11 +15,16 @@ import pandas as pd
 
 from ...core.errors import ConfigurationError
 from ..deprecated import deprecated_names
+from ..statistics import TWO_SIDED
 from .sources import Source
 from .state_space import RunNormals
 
 _QUADRATURE_POINTS = 7
 """Points of the Gauss-Hermite quadrature over the strength of each source."""
+_RUNS_AT_ONCE = 128
+"""Runs that are in memory when a probability is estimated."""
+_MAX_NORMALS = 2**22
+"""Numbers of these runs that are stored for other models, 32 MB."""
 _NUMBERS_AT_ONCE = 2**15
 """Numbers that are computed together for quantiles: 256 kB, which the processor's cache holds."""
 _MAX_ITERATIONS = 100
@@ -88,7 +93,6 @@ class YawErrorDistribution(ABC):
             Known errors have none: theirs is :meth:`mean_by_source`.
         """
 
-    @abstractmethod
     def survival(
         self,
         limit: float,
@@ -119,6 +123,19 @@ class YawErrorDistribution(ABC):
         half_width : numpy.ndarray
             Half width of its 95 % interval by the number of runs, shape (n,).
         """
+        (estimate,) = estimate_survivals([self], limit, runs, seed, on_runs)
+        return estimate
+
+    @abstractmethod
+    def _draw_stays(
+        self, limit: float, runs: int, seed: int | RunNormals, first_run: int
+    ) -> np.ndarray:
+        """Draw runs, and return the probability (runs, n) that each is within the limit so far."""
+
+    @property
+    def _is_random(self) -> bool:
+        """Whether runs differ."""
+        return True
 
     @abstractmethod
     def _varying_variances(self) -> list[tuple[np.ndarray, float]]:
@@ -162,7 +179,7 @@ class YawErrorDistribution(ABC):
     def _half_width(self, probability: float) -> np.ndarray:
         """Return half the width (n,) of an interval, stored since it is in several results."""
         if probability not in self._half_widths:
-            mixture = self._unit_mixture()
+            mixture = self._whole_mixture
             half_width = _absolute_quantiles(probability, np.zeros(len(self.time)), *mixture)
             self._half_widths[probability] = half_width
         return self._half_widths[probability]
@@ -205,7 +222,7 @@ class YawErrorDistribution(ABC):
         numpy.ndarray
             Probability, shape (n,).
         """
-        std, shares = self._unit_mixture()
+        std, shares = self._whole_mixture
         return normal_within(self.mean()[:, np.newaxis], std, limit) @ shares
 
     def probability_always_within(
@@ -238,6 +255,10 @@ class YawErrorDistribution(ABC):
         stays, half_width = self.survival(limit, runs, seed, on_runs)
         return float(stays[-1]), float(half_width[-1])
 
+    @cached_property
+    def _whole_mixture(self) -> tuple[np.ndarray, np.ndarray]:
+        return self._unit_mixture()
+
     def _unit_mixture(self, first: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """Return standard deviations (n, u) of units, and the share (u,) of each of these units.
 
@@ -255,6 +276,48 @@ class YawErrorDistribution(ABC):
             varying = variances.reshape(len(fixed), -1)
             shares = np.outer(shares, weights / weights.sum()).ravel()
         return np.sqrt(varying + np.maximum(fixed, 0.0)[:, np.newaxis]), shares
+
+
+def estimate_survivals(
+    models: Sequence[YawErrorDistribution],
+    limit: float,
+    runs: int = 4000,
+    seed: int | RunNormals = 1,
+    on_runs: Callable[[int], object] = lambda _: None,
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Estimate the survival of several models, whose sources of one name share their numbers.
+
+    Parameters
+    ----------
+    models : sequence of YawErrorDistribution
+        Models.
+    limit, runs, seed, on_runs
+        See :meth:`YawErrorDistribution.survival`.
+
+    Returns
+    -------
+    list of tuple
+        Result of :meth:`YawErrorDistribution.survival` for each model.
+    """
+    runs_of = [runs if model._is_random else 1 for model in models]
+    sums = [np.zeros((2, len(model.time))) for model in models]
+    for first in range(0, runs, _RUNS_AT_ONCE):
+        normals = seed
+        if len(models) > 1 and not isinstance(seed, RunNormals):
+            normals = RunNormals(seed, _MAX_NORMALS)
+        for model, model_runs, (total, squares) in zip(models, runs_of, sums):
+            count = min(_RUNS_AT_ONCE, model_runs - first)
+            if count > 0:
+                stays = model._draw_stays(limit, count, normals, first)
+                total += np.sum(stays, axis=0)
+                squares += np.sum(stays**2, axis=0)
+                on_runs(count)
+    estimates = []
+    for model_runs, (total, squares) in zip(runs_of, sums):
+        mean = total / model_runs
+        error = np.sqrt(np.maximum(squares / model_runs - mean**2, 0.0) / model_runs)
+        estimates.append((mean, TWO_SIDED * error))
+    return estimates
 
 
 def _absolute_quantiles(probability, mean, std, shares):

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Callable, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,6 @@ from scipy.linalg import solve_triangular
 
 from ...core.errors import ConfigurationError
 from ...sensors.operation import Standstill
-from ..statistics import TWO_SIDED
 from .distribution import YawErrorDistribution, normal_within
 from .sources import (
     CURVES,
@@ -44,9 +43,6 @@ from .state_space import (
     draw_runs,
     numbers_per_run,
 )
-
-_RUNS_AT_ONCE = 512
-"""Runs that are in memory when a probability is estimated."""
 
 
 class Likelihood(NamedTuple):
@@ -280,35 +276,21 @@ class YawErrorModel(YawErrorDistribution):
             if spread != 0.0 and np.any(variances[:, group])
         ]
 
-    def survival(
-        self,
-        limit: float,
-        runs: int = 4000,
-        seed: int | RunNormals = 1,
-        on_runs: Callable[[int], object] = lambda _: None,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Estimate the survival as :meth:`.YawErrorDistribution.survival`, also between the times.
+    @cached_property
+    def _without_noise(self) -> YawErrorModel:
+        return replace(self, sources=tuple(s for s in self.sources if not isinstance(s, YawNoise)))
 
-        Each run counts with the probability that it stays within the limit between the times, at
-        every sample of the sensor if it has a period.
-        """
-        without_noise = tuple(s for s in self.sources if not isinstance(s, YawNoise))
-        integrated = replace(self, sources=without_noise)
+    @property
+    def _is_random(self) -> bool:
+        return bool(np.any(self._without_noise.variance() > 0.0))
+
+    def _draw_stays(self, limit, runs, seed, first_run):
+        # Each run counts with the probability that it stays within the limit between the times, at
+        # every sample of the sensor if it has a period.
+        errors = self._without_noise.realisations(runs, seed, first_run)
+        stays = self._without_noise._stays_between(errors, limit)
         noise = float(np.sqrt(np.sum(self.state_space.yaw_noise)))
-        if not np.any(integrated.variance() > 0.0):
-            runs = 1  # all runs are equal
-        total, squares = np.zeros((2, len(self.time)))
-        for first in range(0, runs, _RUNS_AT_ONCE):
-            count = min(_RUNS_AT_ONCE, runs - first)
-            errors = integrated.realisations(count, seed, first)
-            stays = integrated._stays_between(errors, limit)
-            stays *= self._noise_within(errors, noise, limit)
-            total += np.sum(stays, axis=0)
-            squares += np.sum(stays**2, axis=0)
-            on_runs(count)
-        mean = total / runs
-        error = np.sqrt(np.maximum(squares / runs - mean**2, 0.0) / runs)
-        return mean, TWO_SIDED * error
+        return stays * self._noise_within(errors, noise, limit)
 
     def _stays_between(self, errors, limit):
         """Return the probability of each run to be within so far, also between times, (runs, n)."""

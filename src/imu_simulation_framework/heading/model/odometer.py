@@ -28,7 +28,6 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import cached_property
-from typing import Callable
 
 import numpy as np
 import pandas as pd
@@ -37,7 +36,6 @@ from scipy.linalg import cholesky, solve_triangular
 from ...core.errors import ConfigurationError
 from ...motion.motion import Motion
 from ...sensors.odometer import OdometerSpecification, rolled_distance
-from ..statistics import TWO_SIDED
 from .distribution import YawErrorDistribution
 from .model import YawErrorModel
 from .sources import PROCESSES, KnownError, RandomConstant, Source, YawNoise, YawRandomWalk
@@ -110,7 +108,6 @@ MAX_TIMES = 1000
 _MIN_DIFFERENCE_STD = 1e-5
 """Least standard deviation of the measured difference, relative to its largest, or to a radian, so
 that the covariance has a Cholesky decomposition."""
-_RUNS_AT_ONCE = 512
 
 
 class FusedYawError(YawErrorDistribution):
@@ -213,22 +210,11 @@ class FusedYawError(YawErrorDistribution):
             [m.realisations(runs, seed, first_run) @ share.T for m, share in self._shares()], axis=0
         )
 
-    def survival(
-        self,
-        limit: float,
-        runs: int = 4000,
-        seed: int | RunNormals = 1,
-        on_runs: Callable[[int], object] = lambda _: None,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Estimate the survival as :meth:`.YawErrorDistribution.survival`, at the times alone."""
-        stays = np.zeros(len(self.time))
-        for first in range(0, runs, _RUNS_AT_ONCE):
-            count = min(_RUNS_AT_ONCE, runs - first)
-            inside = np.abs(self.realisations(count, seed, first)) <= limit
-            stays += np.sum(np.logical_and.accumulate(inside, axis=1), axis=0)
-            on_runs(count)
-        mean = stays / runs
-        return mean, TWO_SIDED * np.sqrt(mean * (1.0 - mean) / runs)
+    def _draw_stays(
+        self, limit: float, runs: int, seed: int | RunNormals, first_run: int
+    ) -> np.ndarray:
+        inside = np.abs(self.realisations(runs, seed, first_run)) <= limit
+        return np.logical_and.accumulate(inside, axis=1).astype(float)
 
 
 def _variance(share: np.ndarray, model: YawErrorModel) -> np.ndarray:
