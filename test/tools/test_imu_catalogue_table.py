@@ -3,14 +3,14 @@
 import numpy as np
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.commands.imu_catalogue import main
+from imu_simulation_framework.commands.start import run_program
 from imu_simulation_framework.sensors.files import imu_catalogue
 from imu_simulation_framework.sensors.measured import measured_values, part_of
 
 
 def _printed_rows(capsys, arguments):
     """Return the rows of the table that the program prints, by the name of the IMU."""
-    main([*arguments, "--table", "csv"])
+    run_program("imu_catalogue", [*arguments, "--table", "csv"])
     title, header, *rows = capsys.readouterr().out.splitlines()
     columns = header.split(",")
     return title, {row.split(",")[0]: dict(zip(columns, row.split(","))) for row in rows}
@@ -32,7 +32,7 @@ def test_catalogue_on_drive_a_has_all_imus_and_known_numbers(capsys):
 
 
 def test_measured_tables_have_all_sources_and_reasons(capsys):
-    main(["--measured"])
+    run_program("imu_catalogue", ["--measured"])
     text = capsys.readouterr().out
     table = measured_values()
     assert all(source in text for source in table["source"])

@@ -74,11 +74,12 @@ def run(options):
     task = _task(options)
     sensors = _sensors(options)
     out = _results_folder(options, task.chosen, sensors)
+    adjusted = [_adjusted(placed.imu, options) for placed in sensors]
     title = _title(task)
     remarks = (f"note: {remark}" for remark in task.chosen.remarks)
     # The budgets take seconds, in which the title shows that the command line is understood.
     print(title, *remarks, sep="\n", flush=True)
-    budgets = _budgets(options, task, sensors)
+    budgets = _budgets(options, task, sensors, adjusted)
     sections = []
     if sensors:
         answers = _answers(options, budgets)
@@ -132,22 +133,22 @@ def _results_folder(options, chosen, sensors):
     return command_line.results_folder(options.out, names, sources)
 
 
-def _budgets(options, task, sensors) -> list[Budget]:
+def _budgets(options, task, sensors, adjusted) -> list[Budget]:
     part, use = None, task.budget
     if any(isinstance(placed.imu.errors, ImuSpecification) for placed in sensors):
         parts = imu_options.bundled_parts()
         part = better_part(
             parts, use.motion, options.within, use.at, use.operation, use.sample, use.period
         )
-    budgets = [_budget(placed, use, part, options) for placed in sensors]
+    budgets = [_budget(*pair, use, part) for pair in zip(sensors, adjusted)]
     count = len(options.odometer)
     fused = fuse_all(budgets[:-count], budgets[-count:]) if options.fuse else []
     return distinguish_budgets([*budgets, *fused])
 
 
-def _budget(placed, task, part, options):
+def _budget(placed, adjusted, task, part):
     imu, environment = placed.imu, placed.environment
-    name, errors, remarks = _adjusted(imu, options)
+    name, errors, remarks = adjusted
     budget = sensor_budget(
         name, errors, task, part=part, environment=environment, origins=imu.origins
     )
