@@ -331,8 +331,12 @@ def heading_answers(
         Limit of the yaw error to either side [rad].
     improvements : sequence of tuple of Improvement
         Improvements for each model.
-    runs, seed, on_runs
-        See :func:`heading_answer`.
+    runs : int, optional
+        Number of drives that are drawn for the first passage.
+    seed : int, optional
+        Seed of all drawn drives.
+    on_runs : callable, optional
+        Called with a number of drives whenever that many more are drawn for a model.
 
     Returns
     -------

@@ -290,9 +290,15 @@ def estimate_survivals(
     Parameters
     ----------
     models : sequence of YawErrorDistribution
-        Models.
-    limit, runs, seed, on_runs
-        See :meth:`YawErrorDistribution.survival`.
+        Distributions of the yaw errors.
+    limit : float
+        Limit to either side [rad].
+    runs : int, optional
+        Number of runs of each model.
+    seed : int or RunNormals, optional
+        Seed of all runs, or their normal numbers.
+    on_runs : callable, optional
+        Called with a number of runs whenever that many more are drawn for a model.
 
     Returns
     -------

@@ -198,8 +198,12 @@ class FusedYawError(YawErrorDistribution):
 
         Parameters
         ----------
-        runs, seed, first_run
-            See :meth:`.YawErrorModel.realisations`.
+        runs : int
+            Number of runs.
+        seed : int or RunNormals, optional
+            Seed of all runs, or their normal numbers for several models.
+        first_run : int, optional
+            Number of the first run.
 
         Returns
         -------

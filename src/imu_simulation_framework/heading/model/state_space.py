@@ -55,8 +55,12 @@ def draw_runs(
         Name of each constant's source, and the yaw error (n,) of one standard deviation.
     walks : sequence of tuple
         Name of each uneven random walk's source, no two equal, and its variance (n,).
-    runs, seed, first_run
-        See :meth:`.YawErrorModel.realisations`.
+    runs : int
+        Number of runs.
+    seed : int or RunNormals
+        Seed of all runs, or their normal numbers for several models.
+    first_run : int
+        Number of the first run.
 
     Returns
     -------
