@@ -2,9 +2,12 @@
 
 The benchmark simulates eleven laps of drive A by MuJoCo alone, by the experiment without ROS, and
 by the experiment as ROS nodes in lock-step, without and with a bag of every topic, and as ROS 2
-nodes. Absolute figures depend on the machine, the ratios less.
+nodes. All of them run in turn, five times or ``--repeats`` times, and each ratio is to MuJoCo in
+the same turn. Absolute figures depend on the machine, the ratios less; medians are printed with the
+smallest and the largest value.
 """
 
+import argparse
 import json
 import os
 import shutil
@@ -90,32 +93,55 @@ def run_nodes(folder, use_ros2=False, **arguments):
     return json.loads(summary.read_text()), memory.peak, sum(memory.cpu.values())
 
 
-def main():
-    configuration = load_configuration(default_configuration_path())
-    drive = prepare_drive(configuration)
+VARIANTS = {
+    "ROS nodes in lock-step": {},
+    "the same, record:=true": {"record": "true"},
+    "ROS 2 nodes in lock-step": {"use_ros2": True},
+}
+
+
+def measure_turn(configuration, drive, turn):
+    """Run all variants once, and add real-time factors, peak memory and CPU time to a turn."""
     duration = float(drive.trajectory.index[-1])
     run_mujoco = make_mujoco_run(int(duration * SAMPLE_RATE))
     first_duration = duration_of(run_mujoco, time.perf_counter)
     one_process = duration_of(lambda: drive_in_process(configuration, drive), time.perf_counter)
-    reference = duration / np.mean([first_duration, duration_of(run_mujoco, time.perf_counter)])
-    one_process = duration / one_process
-    print(f"drive A, {duration:.0f} s simulated, {os.cpu_count()} cores")
-    print(f"{'':36}{'x real time':>12}{'cost of MuJoCo':>16}{'peak MB':>9}{'CPU s':>7}")
-    print(f"{'MuJoCo alone':36}{reference:12.1f}{1.0:16.2f}")
-    print(f"{'without ROS':36}{one_process:12.1f}{reference / one_process:16.2f}")
-    variants = {
-        "ROS nodes in lock-step": {},
-        "the same, record:=true": {"record": "true"},
-        "ROS 2 nodes in lock-step": {"use_ros2": True},
-    }
-    for name, options in variants.items():
+    last_duration = duration_of(run_mujoco, time.perf_counter)
+    turn["MuJoCo alone"] = duration / np.mean([first_duration, last_duration]), 0.0, 0.0
+    turn["without ROS"] = duration / one_process, 0.0, 0.0
+    for name, options in VARIANTS.items():
         with tempfile.TemporaryDirectory() as folder:
             summary, peak, cpu = run_nodes(folder, **options)
-        factor = summary["execution"]["real_time_factor"]
-        print(f"{name:36}{factor:12.1f}{reference / factor:16.2f}{peak:9.0f}{cpu:7.0f}")
+        turn[name] = summary["execution"]["real_time_factor"], peak, cpu
         for topic in ("imu_simulated", "ground_truth"):
             counts = summary["messages"][topic]
-            print(f"    {topic}: {counts['received']} of {counts['expected']} messages received")
+            if counts["received"] != counts["expected"]:
+                received = f"{counts['received']} of {counts['expected']}"
+                print(f"{name}: {topic}: {received} messages received", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--repeats", type=int, default=5, metavar="N", help="number of turns")
+    repeats = parser.parse_args().repeats
+    configuration = load_configuration(default_configuration_path())
+    drive = prepare_drive(configuration)
+    turns: list[dict] = [{} for _ in range(repeats)]
+    for turn in turns:
+        measure_turn(configuration, drive, turn)
+    print(
+        f"drive A, {drive.trajectory.index[-1]:.0f} s simulated, {os.cpu_count()} cores, "
+        f"median of {repeats}, load {os.getloadavg()[0]:.1f} at the end"
+    )
+    print(f"{'':28}{'x real time':>12}{'cost of MuJoCo':>30}{'peak MB':>9}{'CPU s':>7}")
+    for name in turns[0]:
+        factors, peaks, seconds = np.array([turn[name] for turn in turns]).T
+        ratios = np.array([turn["MuJoCo alone"][0] for turn in turns]) / factors
+        spread = f"{np.median(ratios):.2f} ({ratios.min():.2f} to {ratios.max():.2f})"
+        line = f"{name:28}{np.median(factors):12.1f}{spread:>30}"
+        if peaks.any():
+            line += f"{np.median(peaks):9.0f}{np.median(seconds):7.0f}"
+        print(line)
 
 
 if __name__ == "__main__":
