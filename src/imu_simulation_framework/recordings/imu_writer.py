@@ -37,7 +37,7 @@ def write_imu_recording(path, blocks: Iterable[ImuSamples], covariances, format=
     covariances : 3 tuples of 9 float
         Covariances in each message: orientation, angular velocity, specific force.
     format : str
-        See :func:`format_of`.
+        See :func:`.format_of`.
 
     Raises
     ------
