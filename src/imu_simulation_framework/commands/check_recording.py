@@ -24,7 +24,7 @@ from ..recordings.formats.contents import list_contents
 from ..recordings.frames import conventional_imu
 from ..recordings.imu import mask_unknown_parts
 from ..recordings.plausibility.check import NO_IMU
-from ..recordings.plausibility.findings import TOO_FAST
+from ..recordings.plausibility.findings import NOT_INDEPENDENT, TOO_FAST
 from ..recordings.plausibility.relation import gyro_heading, imu_heading, reference_heading
 from ..report import style
 from ..report.drawing import to_matplotlib
@@ -83,7 +83,10 @@ def verdict(check, configuration) -> str:
         return _unusable(check)
     if not check.grave:
         only = f"; {NO_IMU}" if check.without_imu else ""
-        return f"usable: run_experiment.py config:={configuration}{only}"
+        usable = "usable"
+        if any(finding.fault == NOT_INDEPENDENT for finding in check.findings):
+            usable = f"usable for the path only, since the reference is {NOT_INDEPENDENT}"
+        return f"{usable}: run_experiment.py config:={configuration}{only}"
     faults = join_names(dict.fromkeys(finding.fault for finding in check.grave))
     if all(finding.settings for finding in check.grave):
         return f"usable with the settings in {configuration}, which correct: {faults}"

@@ -38,6 +38,10 @@ from .turns import leans_without_turning
 CONFIRMED, REFUSED, UNDECIDED = "confirmed", "refused", "undecided"
 """Verdicts of a check."""
 
+_NO_WITNESS = (
+    "cannot be compared with anything: no orientation or turn of gravity shows their unit and sign"
+)
+
 MAX_SAMPLES = 100_000
 """Number of samples of a long recording that are checked, a quarter of an hour at 100 Hz."""
 
@@ -315,6 +319,8 @@ def _check_rates(
                 "expected a mean that turns it, so they are in deg/s"
             )
             checks.append(EvidenceCheck(GYRO, figures, REFUSED, rate_units()[1]))
+    if not checks:
+        checks.append(EvidenceCheck(GYRO, _NO_WITNESS, UNDECIDED))
     return checks
 
 

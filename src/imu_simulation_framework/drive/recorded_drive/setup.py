@@ -219,7 +219,9 @@ def _set_up_part(
             quantity: list(lines) for quantity, lines in columns.open_columns.items()
         }
     if not columns.columns:
-        return columns.reasons
+        # The reasons for a file with both parts are also those for its IMU, which is mapped here.
+        is_imu_mapped = not has_two_files and bool(configuration.columns[_IMU.columns_section])
+        return [] if is_imu_mapped else columns.reasons
     setup.set(part.section, format=format)
     setup.set(part.columns_section, **columns.columns)
     source = (

@@ -273,7 +273,8 @@ def _not_independent(observations):
     evidence = (
         f"the reference's yaw and the IMU's differ by {np.degrees(rms):.2g} deg rms only, with a "
         f"correlation of {relation.correlation:.3f} and without delay, so the reference may be "
-        "made of this IMU, and the yaw error would be meaningless"
+        "made of this IMU, or both are the true yaw of a simulator, and the yaw error would be "
+        "meaningless"
     )
     remedy = "take a reference in which the IMU is not fused, or make sure that it is that accurate"
     return [Finding(faults.NOT_INDEPENDENT, evidence, remedy)]
