@@ -502,7 +502,7 @@ CSV_FILES = (
             "max [deg] | deg | largest absolute error",
             "final [deg] | deg | error at the end",
             "drift [deg/min] | deg/min | slope of the error",
-            "over 10 m [deg] | deg | rms change over 10 m of the recorded path, before [trajectory] scale",
+            "over 10 m [deg] | deg | rms change over 10 m of the path, unscaled",
             "over 90 deg [deg] | deg | rms change over 90 deg of turning",
         ),
     ),

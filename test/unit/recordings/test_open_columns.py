@@ -398,7 +398,9 @@ def test_accelerations_named_by_directions_are_recognised():
 
 def test_text_that_is_not_a_time_is_reported():
     stamps = np.array([f"2024-3-23--13-41-{time:06.3f}" for time in TIME])
-    assert has_reason(choose(Time=stamps, **CAR.inertial()), "Time is not taken", "not a known form")
+    assert has_reason(
+        choose(Time=stamps, **CAR.inertial()), "Time is not taken", "not a known form"
+    )
     clocks = np.array([f"12:00:{time:06.3f}" for time in TIME])
     clocks[7] = "reset"
     assert has_reason(choose(Time=clocks, **CAR.inertial()), "Time is not taken", "'reset'")
