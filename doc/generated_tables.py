@@ -19,6 +19,7 @@ from docutils.statemachine import StringList
 
 import imu_simulation_framework
 from imu_simulation_framework.commands import imu_catalogue
+from imu_simulation_framework.commands.start import run_program
 from imu_simulation_framework.core.csv_files import CSV_FILES
 from imu_simulation_framework.drive.report import FIGURE_SECTIONS
 from imu_simulation_framework.heading.yaw_comparison import ComparisonSettings
@@ -365,7 +366,7 @@ class ImuCatalogue(_MarkdownText):
     def text(self):
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            imu_catalogue.main(["--table", "markdown"])
+            run_program("imu_catalogue", ["--table", "markdown"])
         documents = [
             f"| `{entry.specification.name}` | {entry.source} |" for entry in files.imu_catalogue()
         ]
