@@ -100,7 +100,7 @@ def written(driver, name, value):
     field.send_keys(value)
 
 
-def of_model(imu, motion, operation, period=6.0):
+def answer_of_model(imu, motion, operation, period=6.0):
     model = isf.yaw_error_model(
         isf.read_part(imu), motion, period, sample=0.01, operation=operation
     )
@@ -174,7 +174,10 @@ def test_numbers_follow_a_slider_and_are_those_of_the_model(desktop, address):
     opened(desktop, f"{address}?imu=bno055,stim300")
     motion, operation = isf.straight(600.0, rate=5.0), isf.Operation()
     for place, imu in enumerate(("bno055", "stim300")):
-        assert text(desktop, f"nearly-all-{place}") == f"{of_model(imu, motion, operation):.3g} deg"
+        assert (
+            text(desktop, f"nearly-all-{place}")
+            == f"{answer_of_model(imu, motion, operation):.3g} deg"
+        )
     for key in ("ArrowRight", "ArrowLeft", "ArrowLeft"):
         before = text(desktop, "nearly-all-0")
         desktop.execute_async_script(PRESS, "standstill", key)
@@ -182,7 +185,9 @@ def test_numbers_follow_a_slider_and_are_those_of_the_model(desktop, address):
     settled(desktop)
     assert asked(desktop)["standstill"] == "7s"
     operation = isf.Operation(standstill=7.0)
-    assert text(desktop, "nearly-all-0") == f"{of_model('bno055', motion, operation):.3g} deg"
+    assert (
+        text(desktop, "nearly-all-0") == f"{answer_of_model('bno055', motion, operation):.3g} deg"
+    )
 
 
 def test_address_gives_the_page_again_in_another_browser(desktop, phone, address):
@@ -255,7 +260,7 @@ def test_dropped_recording_becomes_a_drive_or_is_refused(desktop, address, tmp_p
     assert text(desktop, "budget-command").startswith("heading_budget.py mine.csv --imu bno055 ")
     recorded = isf.read_motion(good, rate=20.0)
     seconds = math.floor(recorded.duration + 1e-6)
-    wanted = of_model("bno055", recorded, isf.Operation(), seconds / 100.0)
+    wanted = answer_of_model("bno055", recorded, isf.Operation(), seconds / 100.0)
     assert text(desktop, "nearly-all-0") == f"{wanted:.3g} deg"
 
 

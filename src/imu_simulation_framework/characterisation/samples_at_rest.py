@@ -107,9 +107,9 @@ def block_medians(values: np.ndarray, size: int) -> np.ndarray:
     blocks = values.shape[1] // size
     medians = np.empty((len(values), blocks))
     # The median copies the samples that it sorts.
-    at_once = max(1, _SORTED_AT_ONCE // size)
-    for first in range(0, blocks, at_once):
-        last = min(first + at_once, blocks)
+    blocks_at_once = max(1, _SORTED_AT_ONCE // size)
+    for first in range(0, blocks, blocks_at_once):
+        last = min(first + blocks_at_once, blocks)
         piece = values[:, first * size : last * size].reshape(len(values), last - first, size)
         medians[:, first:last] = np.median(piece, axis=2)
     return medians
@@ -320,14 +320,14 @@ def prepare_axes(
             f"{settings.minimum_duration:g} s, and hours for the slow terms"
         )
     period = _median_period(times, source)
-    after_gap = _find_gaps(times, period)
-    edges = np.concatenate([[0], after_gap, [len(times)]])
+    gap_ends = _find_gaps(times, period)
+    edges = np.concatenate([[0], gap_ends, [len(times)]])
     parts = list(zip(edges[:-1].tolist(), edges[1:].tolist()))
     start, stop = max(parts, key=lambda part: part[1] - part[0])
     seconds = times[stop - 1] - times[start]
     if seconds < settings.minimum_duration:
         raise RecordingError(
-            f"{source}: samples are missing at {len(after_gap)} places and the longest part "
+            f"{source}: samples are missing at {len(gap_ends)} places and the longest part "
             f"without a gap lasts {seconds:.1f} s, expected at least "
             f"{settings.minimum_duration:g} s"
         )
@@ -341,7 +341,7 @@ def prepare_axes(
     moved = check_at_rest(times, values, names, rate, source)
     outliers, raw, remarks = _replace_outliers(times, values, names, rate, source, settings)
     unused = len(times) - sum(stop - start for start, stop in used)
-    gaps = count_places(after_gap, times)
+    gaps = count_places(gap_ends, times)
     return SamplesAtRest(
         source=source,
         rate=float(rate),
@@ -351,7 +351,7 @@ def prepare_axes(
         unused=unused,
         outliers=outliers,
         raw=raw,
-        remarks=(*_gap_remarks(times, gaps, after_gap, used, unused), *moved, *remarks),
+        remarks=(*_gap_remarks(times, gaps, gap_ends, used, unused), *moved, *remarks),
     )
 
 
@@ -392,19 +392,19 @@ def _find_gaps(times: np.ndarray, period: float) -> np.ndarray:
     """
     candidates = np.flatnonzero(np.diff(times) > _LONG_STEP * period) + 1
     offset, last = np.arange(_NEIGHBOURS), len(times) - 1
-    before = np.clip(candidates[:, None] - 1 - offset, 0, last)
-    after = np.clip(candidates[:, None] + offset, 0, last)
-    late = np.median(times[after] - period * after, axis=1)
-    early = np.median(times[before] - period * before, axis=1)
+    earlier = np.clip(candidates[:, None] - 1 - offset, 0, last)
+    later = np.clip(candidates[:, None] + offset, 0, last)
+    late = np.median(times[later] - period * later, axis=1)
+    early = np.median(times[earlier] - period * earlier, axis=1)
     return candidates[late - early > _LASTING_SHIFT * period]
 
 
 def _gap_remarks(
-    times: np.ndarray, gaps: Occurrences, after_gap: np.ndarray, used: Sized, unused: int
+    times: np.ndarray, gaps: Occurrences, gap_ends: np.ndarray, used: Sized, unused: int
 ) -> list[str]:
     if not gaps:
         return []
-    longest = max(float(times[index] - times[index - 1]) for index in after_gap.tolist())
+    longest = max(float(times[index] - times[index - 1]) for index in gap_ends.tolist())
     parts = (
         f"{len(used)} parts are combined by their degrees of freedom, {unused} samples in shorter "
         "parts are not used"

@@ -41,7 +41,7 @@ class ErrorStatistics:
     drift: float
 
 
-def edge_samples(time: np.ndarray, window: float, at_end: bool = False) -> int:
+def edge_samples(time: np.ndarray, window: float, is_end: bool = False) -> int:
     """Count the samples in the first or last seconds of a series.
 
     A short series gives a tenth of its duration instead, and always one sample, so that aligning
@@ -53,7 +53,7 @@ def edge_samples(time: np.ndarray, window: float, at_end: bool = False) -> int:
         Strictly ascending times, shape (n,) [s].
     window : float
         Length of the edge [s].
-    at_end : bool, optional
+    is_end : bool, optional
         Whether the edge is the end instead of the beginning.
 
     Returns
@@ -61,7 +61,7 @@ def edge_samples(time: np.ndarray, window: float, at_end: bool = False) -> int:
     int
         Number of samples.
     """
-    since = (time[-1] - time)[::-1] if at_end else time - time[0]
+    since = (time[-1] - time)[::-1] if is_end else time - time[0]
     return max(1, int(np.searchsorted(since, min(window, 0.1 * since[-1]) - STAMP_TOLERANCE)))
 
 
@@ -101,6 +101,6 @@ def error_statistics(
         minimum=float(np.min(error)),
         maximum=float(np.max(error)),
         maximum_absolute=float(np.max(np.abs(error))),
-        final=float(np.median(error[-edge_samples(time, final_window, at_end=True) :])),
+        final=float(np.median(error[-edge_samples(time, final_window, is_end=True) :])),
         drift=drift,
     )

@@ -271,8 +271,8 @@ def _catch_signals() -> dict:
 
     handlers = {}
     for number in _ENDING_SIGNALS:
-        before = signal.getsignal(number)
-        if before in (signal.SIG_DFL, signal.default_int_handler):
+        previous = signal.getsignal(number)
+        if previous in (signal.SIG_DFL, signal.default_int_handler):
             try:
                 handlers[number] = signal.signal(number, on_signal)
             except ValueError:  # Signals arrive in the main thread only.

@@ -127,9 +127,9 @@ def _interpolate(grid, time, values):
         return np.interp(grid, time, values)
     if len(grid) == len(time) and np.allclose(grid, time, rtol=0.0, atol=1e-9):
         return values
-    after = np.clip(np.searchsorted(time, grid), 1, len(time) - 1)
-    weight = (grid - time[after - 1]) / (time[after] - time[after - 1])
-    return values[..., after - 1] * (1.0 - weight) + values[..., after] * weight
+    upper = np.clip(np.searchsorted(time, grid), 1, len(time) - 1)
+    weight = (grid - time[upper - 1]) / (time[upper] - time[upper - 1])
+    return values[..., upper - 1] * (1.0 - weight) + values[..., upper] * weight
 
 
 def logarithmic_average(spectrum, per_decade=40):
@@ -419,9 +419,9 @@ def parabola_peak(values, best) -> float:
     """
     if not 0 < best < len(values) - 1:
         return 0.0
-    before, peak, after = values[best - 1 : best + 2]
-    curvature = before - 2.0 * peak + after
-    return float(0.5 * (before - after) / curvature) if curvature < 0.0 else 0.0
+    left, peak, right = values[best - 1 : best + 2]
+    curvature = left - 2.0 * peak + right
+    return float(0.5 * (left - right) / curvature) if curvature < 0.0 else 0.0
 
 
 def normalised_correlation(late, reference, lags):

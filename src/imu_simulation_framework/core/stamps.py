@@ -60,11 +60,11 @@ def interpolate_outside_gaps(time, values, when) -> np.ndarray:
     if len(time) == 0:
         return np.full(len(when), np.nan)
     result = np.interp(when, time, values, left=np.nan, right=np.nan)
-    behind = find_gap_ends(time)
+    gap_ends = find_gap_ends(time)
     # A time is in a gap if its next sample is the end of a gap.
-    after = np.searchsorted(time, when, side="left")
-    exact = (after < len(time)) & (time[np.minimum(after, len(time) - 1)] == when)
-    result[np.isin(after, behind) & ~exact] = np.nan
+    upper = np.searchsorted(time, when, side="left")
+    exact = (upper < len(time)) & (time[np.minimum(upper, len(time) - 1)] == when)
+    result[np.isin(upper, gap_ends) & ~exact] = np.nan
     return result
 
 
@@ -343,11 +343,11 @@ def count_places(where, times, places=None) -> Occurrences:
     times = np.asarray(times, dtype=float)
     first = int(where[0])
     finite = times[np.isfinite(times)]
-    after = float(times[first] - (finite.min() if len(finite) else float("nan")))
+    first_time = float(times[first] - (finite.min() if len(finite) else float("nan")))
     return Occurrences(
         count=len(where),
         first_place=first if places is None else int(places[first]),
-        first_time=after if np.isfinite(after) else None,
+        first_time=first_time if np.isfinite(first_time) else None,
     )
 
 
@@ -455,15 +455,17 @@ def packet_size(times) -> int:
         return 1
     # Steps between packets are longer than the mean step, since those within are nearly zero.
     mean = float(np.mean(steps))
-    behind = np.flatnonzero(steps > mean)
-    if len(behind) < _MIN_PACKETS:
+    packet_starts = np.flatnonzero(steps > mean)
+    if len(packet_starts) < _MIN_PACKETS:
         return 1
-    sizes = np.diff(behind)
+    sizes = np.diff(packet_starts)
     size = int(np.median(sizes))
-    within = np.delete(steps, behind)
+    within = np.delete(steps, packet_starts)
     if size < 2 or np.mean(sizes == size) < _MIN_SHARE_OF_EQUAL_SIZE:
         return 1
-    are_short = float(np.percentile(within, 90)) < _MAX_STEP_RATIO * float(np.median(steps[behind]))
+    are_short = float(np.percentile(within, 90)) < _MAX_STEP_RATIO * float(
+        np.median(steps[packet_starts])
+    )
     return size if are_short else 1
 
 

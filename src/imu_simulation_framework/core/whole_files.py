@@ -115,7 +115,7 @@ def replace_file(path):
     """
     path = Path(path)
     try:
-        before = _stat_replaceable(path)
+        status = _stat_replaceable(path)
         # No other user can enter the folder or predict its name, so no link can be planted in it;
         # and the file gets the mode of any new file.
         folder = path.parent / f".{secrets.token_hex(16)}.part"
@@ -124,8 +124,8 @@ def replace_file(path):
             aside = folder / "whole"
             yield aside
             _sync(aside)
-            if before is not None:
-                _copy_owner_and_mode(aside, before)
+            if status is not None:
+                _copy_owner_and_mode(aside, status)
             os.replace(aside, path)
         finally:
             # Unfinished files are removed on KeyboardInterrupt as well.
@@ -203,14 +203,14 @@ def _stat_replaceable(path):
     )
 
 
-def _copy_owner_and_mode(path, before):
+def _copy_owner_and_mode(path, status):
     """Set the owner and the mode of a file to those of the file that it replaces."""
     now = os.stat(path)
-    if (now.st_uid, now.st_gid) != (before.st_uid, before.st_gid):
+    if (now.st_uid, now.st_gid) != (status.st_uid, status.st_gid):
         # Only root may change the owner.
         with suppress(PermissionError):
-            os.chown(path, before.st_uid, before.st_gid)
-    os.chmod(path, stat.S_IMODE(before.st_mode))
+            os.chown(path, status.st_uid, status.st_gid)
+    os.chmod(path, stat.S_IMODE(status.st_mode))
 
 
 def _remove(folder):

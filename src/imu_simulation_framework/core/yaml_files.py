@@ -55,7 +55,7 @@ class PlainLoader(yaml.SafeLoader):
 
     def compose_node(self, parent, index):
         """Compose the next node, and count its values with aliases expanded."""
-        before, event = self._values, self.peek_event()
+        count, event = self._values, self.peek_event()
         node = super().compose_node(parent, index)
         if isinstance(event, yaml.AliasEvent):
             if event.anchor not in self._values_of_anchor:
@@ -67,7 +67,7 @@ class PlainLoader(yaml.SafeLoader):
         else:
             self._values += 1
             if event.anchor is not None:
-                self._values_of_anchor[event.anchor] = self._values - before
+                self._values_of_anchor[event.anchor] = self._values - count
         return node
 
     def resolve(self, kind, value, implicit):

@@ -145,7 +145,7 @@ class BinnedError:
         times = error.index.to_numpy(dtype=float)
         samples = _decimate(times, reference.time)
         times, values = times[samples], error.to_numpy(dtype=float)[samples]
-        first, last = (edge_samples(times, start_window, at_end) for at_end in (False, True))
+        first, last = (edge_samples(times, start_window, is_end) for is_end in (False, True))
         bins = Bins(samples, _bin_begins(times, first, last))
         turn = np.interp(times, reference.time, reference.turn)
         return cls(
@@ -183,17 +183,17 @@ def _bin_begins(times: np.ndarray, first: int, last: int) -> np.ndarray:
         np.linspace(begin, end, min(end - begin, most), endpoint=False).astype(int)
         for begin, end, most in stretches
     ]
-    after_start = [first] if first < count else []
-    return np.unique(np.concatenate([*begins, after_start, find_gap_ends(times)]).astype(int))
+    start_bins = [first] if first < count else []
+    return np.unique(np.concatenate([*begins, start_bins, find_gap_ends(times)]).astype(int))
 
 
 def _edge(
-    bins: Bins, times: np.ndarray, reference: ReferenceError, inside: np.ndarray, at: np.ndarray
+    bins: Bins, times: np.ndarray, reference: ReferenceError, inside: np.ndarray, places: np.ndarray
 ) -> Edge:
-    weights = np.where(inside, bins.counts, 0) / len(at)
+    weights = np.where(inside, bins.counts, 0) / len(places)
     noise = replace(reference, lag=0.0, turn_error=0.0, slip=0.0)
     covariance = noise.covariance_of_means(times, bins.begins)
-    ratio = _median_variance_ratio(at, reference.correlation_time)
+    ratio = _median_variance_ratio(places, reference.correlation_time)
     return Edge(weights, (ratio - 1.0) * (weights @ covariance @ weights))
 
 
@@ -221,10 +221,10 @@ def _decimate(times: np.ndarray, reference_times: np.ndarray) -> np.ndarray:
         return every
     if np.median(np.diff(reference_times)) < 1.5 * np.median(np.diff(times)):
         return every
-    after = np.clip(np.searchsorted(times, reference_times), 1, len(times) - 1)
-    is_before_nearer = reference_times - times[after - 1] < times[after] - reference_times
+    upper = np.clip(np.searchsorted(times, reference_times), 1, len(times) - 1)
+    is_before_nearer = reference_times - times[upper - 1] < times[upper] - reference_times
     inside = (reference_times >= times[0]) & (reference_times <= times[-1])
-    chosen = np.unique((after - is_before_nearer)[inside])
+    chosen = np.unique((upper - is_before_nearer)[inside])
     return chosen if len(chosen) > 2 else every
 
 

@@ -262,9 +262,9 @@ class DriftPosterior:
             information = np.maximum(information, np.finfo(float).tiny)
             significance = np.abs(score) / np.sqrt(information)
             if len(significance):
-                at = int(np.argmax(significance))
-                fault = BinFault(at + stays, float(score[at] / information[at]), stays)
-                candidates.append((significance[at], fault))
+                place = int(np.argmax(significance))
+                fault = BinFault(place + stays, float(score[place] / information[place]), stays)
+                candidates.append((significance[place], fault))
         largest, fault = max(candidates)
         return fault if largest > _FAULT_THRESHOLD else None
 

@@ -154,12 +154,12 @@ def quantiles(counts, probabilities) -> np.ndarray:
     edges = np.concatenate([[-np.inf], _EDGES, [np.inf]])
     upto = np.cumsum(counts, axis=1)
     result = np.empty((len(counts), len(probabilities)))
-    for row, (own, above) in enumerate(zip(counts, upto)):
-        ranks = np.asarray(probabilities) * above[-1]
-        bins = np.minimum(np.searchsorted(above, ranks, side="left"), COUNT - 1)
+    for row, (own, cumulative) in enumerate(zip(counts, upto)):
+        ranks = np.asarray(probabilities) * cumulative[-1]
+        bins = np.minimum(np.searchsorted(cumulative, ranks, side="left"), COUNT - 1)
         # A rank of zero is that of the smallest value.
         bins = np.maximum(bins, np.argmax(own > 0))
-        share = (ranks - (above[bins] - own[bins])) / own[bins]
+        share = (ranks - (cumulative[bins] - own[bins])) / own[bins]
         low, high = edges[bins], edges[bins + 1]
         with np.errstate(invalid="ignore"):
             inside = low + share * (high - low)
@@ -233,7 +233,7 @@ class Reduction:
         Returns
         -------
         dict of str to numpy.ndarray
-            Arrays for :meth:`of_arrays`.
+            Arrays for :meth:`from_arrays`.
         """
         occupied = np.flatnonzero(self.counts)
         return {
@@ -252,7 +252,7 @@ class Reduction:
         }
 
     @classmethod
-    def of_arrays(cls, time: np.ndarray, arrays: Mapping[str, np.ndarray]) -> Reduction:
+    def from_arrays(cls, time: np.ndarray, arrays: Mapping[str, np.ndarray]) -> Reduction:
         """Create a reduction from the arrays of :meth:`arrays`.
 
         Parameters

@@ -157,9 +157,9 @@ class ReferenceError:
             Delay, at least 0 and less than a step [s].
         """
         phases = step * np.linspace(0.0, 1.0, _PHASES, endpoint=False)
-        at = np.arange(first, last - step, step)
-        stds = [np.median(np.interp(at + phase, self.time, self.std)) for phase in phases]
-        return float(phases[np.argmin(stds)]) if len(at) else 0.0
+        sample_times = np.arange(first, last - step, step)
+        stds = [np.median(np.interp(sample_times + phase, self.time, self.std)) for phase in phases]
+        return float(phases[np.argmin(stds)]) if len(sample_times) else 0.0
 
     def covariance(self, time: np.ndarray) -> np.ndarray:
         """Compute the covariance of the error at some times.
@@ -200,7 +200,7 @@ class ReferenceError:
         """
         std, rate, turn = (np.interp(time, self.time, a) for a in (self.std, self.rate, self.turn))
         counts = np.diff(begins, append=len(time))
-        firsts, lasts = (np.repeat(time[at], counts) for at in (begins, begins + counts - 1))
+        firsts, lasts = (np.repeat(time[index], counts) for index in (begins, begins + counts - 1))
 
         def means(values: np.ndarray) -> np.ndarray:
             return np.add.reduceat(values, begins) / counts
@@ -264,14 +264,16 @@ class ReferenceError:
         numpy.ndarray
             Variance, shape (m,) [rad^2].
         """
-        std, other = (np.interp(at, self.time, self.std) for at in (starts, ends))
+        std, other = (np.interp(instants, self.time, self.std) for instants in (starts, ends))
         correlation = np.exp(-np.abs(ends - starts) / self.correlation_time)
         variance = std**2 + other**2 - 2.0 * correlation * std * other
         for constant, curve in ((self.lag, self.rate), (self.turn_error, self.turn)):
             change = np.interp(ends, self.time, curve) - np.interp(starts, self.time, curve)
             variance += (constant * change) ** 2
         if self.slip:
-            begun, ended = (np.interp(at, self.time, self.absolute_turn) for at in (starts, ends))
+            begun, ended = (
+                np.interp(instants, self.time, self.absolute_turn) for instants in (starts, ends)
+            )
             variance += self.slip**2 * np.abs(ended - begun)
         return variance
 
@@ -341,5 +343,7 @@ def expected_spectrum(reference: ReferenceError, time: np.ndarray) -> Spectrum |
 def _turning(heading: pd.Series, time: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the rate of a heading at some times (n,) [rad/s], and the heading [rad]."""
     stamps, yaw = heading.index.to_numpy(dtype=float), unwrap(heading.to_numpy(dtype=float))
-    before, now, later = (np.interp(time + a * _RATE_WINDOW, stamps, yaw) for a in (-0.5, 0.0, 0.5))
-    return (later - before) / _RATE_WINDOW, now
+    earlier, now, later = (
+        np.interp(time + a * _RATE_WINDOW, stamps, yaw) for a in (-0.5, 0.0, 0.5)
+    )
+    return (later - earlier) / _RATE_WINDOW, now

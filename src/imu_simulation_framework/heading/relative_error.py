@@ -91,10 +91,10 @@ class Progress:
         numpy.ndarray
             Times, shape (m,) [s].
         """
-        after = np.clip(np.searchsorted(self.total, totals, side="left"), 1, len(self.total) - 1)
-        start, step = self.total[after - 1], self.total[after] - self.total[after - 1]
+        upper = np.clip(np.searchsorted(self.total, totals, side="left"), 1, len(self.total) - 1)
+        start, step = self.total[upper - 1], self.total[upper] - self.total[upper - 1]
         part = np.divide(totals - start, step, out=np.zeros(len(totals)), where=step > 0.0)
-        return self.time[after - 1] + part * (self.time[after] - self.time[after - 1])
+        return self.time[upper - 1] + part * (self.time[upper] - self.time[upper - 1])
 
     @property
     def end(self) -> float:

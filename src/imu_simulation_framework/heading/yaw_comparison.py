@@ -126,7 +126,7 @@ class YawComparison:
     over_distance, over_turn : list of RelativeError
         Changes of the error over stretches of path [m] and of turning [rad] of the trajectory, the
         same stretches for both IMUs.
-    at_start : int
+    start_samples : int
         Number of samples over whose median the error is zero.
     zero : {"start", "estimated"}
         How ``start_offset`` was found; its standard deviation is ``split.zero_std``.
@@ -148,7 +148,7 @@ class YawComparison:
     split: ErrorSplit | None = None
     over_distance: list[RelativeError] = field(default_factory=list)
     over_turn: list[RelativeError] = field(default_factory=list)
-    at_start: int = 1
+    start_samples: int = 1
     zero: str = START
     reference_period: float = 0.0
 
@@ -158,7 +158,7 @@ class YawComparison:
         if self.zero == START or self.split is None:
             return ""
         reach = TWO_SIDED * np.degrees(self.split.zero_std)
-        start = np.degrees(np.median(self.error.to_numpy()[: self.at_start]))
+        start = np.degrees(np.median(self.error.to_numpy()[: self.start_samples]))
         words = (
             f"zero is estimated with the whole drive, +- {reach:.2g} deg (95 %); over the start "
             f"the error is {start:.2g} deg"
@@ -194,10 +194,10 @@ class YawComparison:
         process = self.split.process
         time = self.error.index.to_numpy(dtype=float)
         std = np.interp(time, process.time, process.std)
-        usual, length = float(np.median(std)), time[self.at_start - 1] - time[0]
+        usual, length = float(np.median(std)), time[self.start_samples - 1] - time[0]
         # A mean over some correlation times is less uncertain than a sample.
         ratio = 1.0 if length <= 0.0 else min(1.0, 2.0 * process.correlation_time / length)
-        first = float(np.median(std[: self.at_start])) * np.sqrt(ratio)
+        first = float(np.median(std[: self.start_samples])) * np.sqrt(ratio)
         if self.zero != START or first <= max(_UNCERTAIN_START_FACTOR * usual, _UNCERTAIN_START):
             return []
         return [
@@ -261,8 +261,8 @@ def compare_yaw(imu_yaw, reference_yaw, settings, poses=None):
         time, reference = time[is_known], reference[is_known]
         error = _remove_spurious_turns(time, error[is_known])
         imu = reference - error
-    at_start = edge_samples(time, settings.start_window)
-    start = float(np.median(error[:at_start]))
+    start_samples = edge_samples(time, settings.start_window)
+    start = float(np.median(error[:start_samples]))
     index = pd.Index(time, name="time")
     error = pd.Series(error - start, index=index, name="yaw_error")
     split, zero = None, START
@@ -288,7 +288,7 @@ def compare_yaw(imu_yaw, reference_yaw, settings, poses=None):
         yaw_spectrum=power_spectral_density(time, imu, detrend="linear"),
         error_spectrum=power_spectral_density(time, error),
         split=split,
-        at_start=at_start,
+        start_samples=start_samples,
         zero=zero,
         reference_period=float(np.median(steps)) if len(steps) else 0,
     )
@@ -311,23 +311,23 @@ def _errors(time, imu, reference_time, reference):
     Between the samples of a reference that has fewer of them than the IMU, the error is
     interpolated, which changes slowly, and not the turning of the robot.
     """
-    at, measured = time, imu
+    error_times, measured = time, imu
     steps = np.diff(time, prepend=np.nan)
     if (
         len(time) > 2
         and len(reference_time) > 2
         and np.median(steps[1:]) < np.median(np.diff(reference_time))
     ):
-        after = np.clip(np.searchsorted(time, reference_time), 1, len(time) - 1)
+        upper = np.clip(np.searchsorted(time, reference_time), 1, len(time) - 1)
         # The turn within a gap of the IMU is unknown.
         inside = (reference_time >= time[0]) & (reference_time <= time[-1])
-        usable = inside & (steps[after] < np.median(np.diff(reference_time)))
+        usable = inside & (steps[upper] < np.median(np.diff(reference_time)))
         if np.count_nonzero(usable) > 2:
-            at = reference_time[usable]
-            measured = np.interp(at, time, imu)
+            error_times = reference_time[usable]
+            measured = np.interp(error_times, time, imu)
     # Unwrapping the error also removes a turn that one of the two counted wrongly.
-    error = angles.unwrap(np.interp(at, reference_time, reference) - measured)
-    return np.interp(time, at, error)
+    error = angles.unwrap(np.interp(error_times, reference_time, reference) - measured)
+    return np.interp(time, error_times, error)
 
 
 _MAX_LAG = 4.0
@@ -384,8 +384,8 @@ def lateness(
     used = is_certain[1:] & is_certain[:-1]
     changes = np.diff(np.interp(time, stamps, angles.unwrap(heading.to_numpy())))[:, np.newaxis]
 
-    def turn(at):
-        return np.interp(at, imu_stamps, imu)[:, np.newaxis]
+    def turn(times):
+        return np.interp(times, imu_stamps, imu)[:, np.newaxis]
 
     estimate, std = estimate_delay(time, changes, turn, used, _MAX_LAG * lag)
     weight = 1.0 / (1.0 + (std / lag) ** 2)
@@ -435,5 +435,5 @@ def jumps(yaw: pd.Series) -> pd.DataFrame:
     time = yaw.index.to_numpy(dtype=float)
     turn, within = angles.wrap(np.diff(yaw.to_numpy())), np.diff(time)
     size = np.abs(turn)
-    at = np.flatnonzero((size > _MIN_JUMP) & (size > FASTEST_TURN * within))
-    return pd.DataFrame({"turn": turn[at], "within": within[at]}, index=time[at])
+    index = np.flatnonzero((size > _MIN_JUMP) & (size > FASTEST_TURN * within))
+    return pd.DataFrame({"turn": turn[index], "within": within[index]}, index=time[index])

@@ -88,8 +88,8 @@ def test_slow_turn_is_not_at_rest_and_gap_ends_time_at_rest():
     times = np.arange(6000) / 100.0
     times[3000:] += 10.0
     values = np.random.default_rng(1).normal(0.0, 1e-3, (len(times), 6))
-    before, after = rest_times.find_rest(times, values, AXES, "gap")
-    assert before.start == 0 and 2700 < before.stop <= 3000 <= after.start < 3300
+    first, second = rest_times.find_rest(times, values, AXES, "gap")
+    assert first.start == 0 and 2700 < first.stop <= 3000 <= second.start < 3300
 
 
 def test_block_means_have_equal_durations_at_rest():

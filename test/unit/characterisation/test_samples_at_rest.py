@@ -13,7 +13,7 @@ RATE = 100.0
 NAMES = ("gyro_x", "gyro_z", "accel_x", "accel_z")
 
 
-def at_rest(seconds=600.0, seed=1):
+def resting_sensor(seconds=600.0, seed=1):
     """White noise of a poor sensor, shape (axes, n)."""
     generator = np.random.default_rng(seed)
     times = np.arange(round(seconds * RATE)) / RATE
@@ -38,7 +38,7 @@ def check(times, values):
     ],
 )
 def test_sensor_without_motion_is_at_rest(change):
-    times, values = at_rest()
+    times, values = resting_sensor()
     assert check(times, change(times, values)) == []
 
 
@@ -48,7 +48,7 @@ def test_sensor_without_motion_is_at_rest(change):
     [(1, 0.3, 15.0), (2, 1.5, 10.0)],
 )
 def test_moving_sensor_is_rejected(axis, amplitude, period):
-    times, values = at_rest()
+    times, values = resting_sensor()
     swing = amplitude * np.sin(2.0 * np.pi * times / period)
     values[axis] += np.where(times > 300.0, swing, 0.0)
     with pytest.raises(RecordingError, match=rf"^file\.bag: .* first at 30.*{NAMES[axis]}"):
@@ -56,11 +56,11 @@ def test_moving_sensor_is_rejected(axis, amplitude, period):
 
 
 def test_push_is_reported_and_two_seconds_show_motion():
-    times, values = at_rest()
+    times, values = resting_sensor()
     values[1, (times > 100.0) & (times < 102.0)] += 0.5
     (remark,) = check(times, values)
     assert "2 of 599 seconds" in remark and "100 s" in remark
-    times, values = (some[..., :200] for some in at_rest())
+    times, values = (some[..., :200] for some in resting_sensor())
     values[1, 100:] += 0.5
     assert check(times[:199], values[:, :199]) == []
     with pytest.raises(RecordingError, match="in 1 of 1 seconds"):

@@ -98,10 +98,10 @@ def test_error_statistics_of_uneven_samples_equal_known_numbers():
     assert error_statistics([], []) is None
     time = uneven_times()
     assert edge_samples(time, 2.0) == np.sum(time < time[0] + 2.0)
-    assert edge_samples(time, 2.0, at_end=True) == np.sum(time > time[-1] - 2.0)
+    assert edge_samples(time, 2.0, is_end=True) == np.sum(time > time[-1] - 2.0)
     # A short series uses a tenth of its duration, and at least one sample.
     assert edge_samples(time[:101], 3.0) == np.sum(time < time[0] + 0.1 * (time[100] - time[0]))
-    assert edge_samples(time[:1], 3.0) == edge_samples(time[:1], 3.0, at_end=True) == 1
+    assert edge_samples(time[:1], 3.0) == edge_samples(time[:1], 3.0, is_end=True) == 1
 
 
 def uneven_times():

@@ -77,7 +77,7 @@ def test_reduction_has_few_quantile_times_and_no_short_spectrum():
 
 def test_reduction_is_restored_from_small_arrays():
     reduction = reduce_runs(TIME, walks(50), keep=7)
-    again = Reduction.of_arrays(TIME, reduction.arrays())
+    again = Reduction.from_arrays(TIME, reduction.arrays())
     assert equal(again, reduction) and again.curves.shape == (7, 301)
     np.testing.assert_array_equal(again.quantiles([0.5]), reduction.quantiles([0.5]))
     arrays = reduce_runs(TIME, walks(1000)).arrays()
@@ -95,8 +95,8 @@ def test_reduction_is_restored_from_small_arrays():
             lambda: merge_reductions([reduce_runs(at, walks(2)) for at in (TIME, 2.0 * TIME)]),
             "times",
         ),
-        (lambda: Reduction.of_arrays(TIME[1:], reduce_runs(TIME, walks(5)).arrays()), "no part"),
-        (lambda: Reduction.of_arrays(TIME, {"runs": np.array(5)}), "no part"),
+        (lambda: Reduction.from_arrays(TIME[1:], reduce_runs(TIME, walks(5)).arrays()), "no part"),
+        (lambda: Reduction.from_arrays(TIME, {"runs": np.array(5)}), "no part"),
     ],
 )
 def test_invalid_ensembles_and_parts_are_rejected(make, word):

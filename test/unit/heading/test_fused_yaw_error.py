@@ -76,11 +76,11 @@ def test_fused_variance_equals_that_of_kalman_filter():
     for index, time in enumerate(TIME):
         if index:
             state = transition @ state @ transition.T + noise
-        of_imu = np.array([1.0, 0.0, 0.0, 1.0, -turn[index], 0.0, 0.0])
-        predicted = of_imu - np.array([0.0, 1.0, 0.0, 0.0, 0.0, -turn[index], 0.01 * time])
+        imu_design = np.array([1.0, 0.0, 0.0, 1.0, -turn[index], 0.0, 0.0])
+        predicted = imu_design - np.array([0.0, 1.0, 0.0, 0.0, 0.0, -turn[index], 0.01 * time])
         gain = state @ predicted / (predicted @ state @ predicted + 1e-10)
         state = state - np.outer(gain, predicted @ state)
-        left.append(of_imu @ state @ of_imu)
+        left.append(imu_design @ state @ imu_design)
     np.testing.assert_allclose(found, left, rtol=1e-3, atol=1e-9)
     assert np.all(found[1:] < np.minimum(imu.variance(), odometer.variance())[1:])
 
@@ -97,8 +97,8 @@ def test_fused_realisations_have_deviation_and_survival():
     assert abs(share - 0.95) < 4.0 * math.sqrt(0.95 * 0.05 / 2000.0)
     stays, half_width = fused.survival(limit, 2000)
     assert stays[-1] == np.mean(np.all(np.abs(runs) <= limit, axis=1))
-    of_mean = math.sqrt(stays[-1] * (1.0 - stays[-1]) / 2000.0)
-    assert half_width[-1] == pytest.approx(1.96 * of_mean, rel=1e-9)
+    standard_error = math.sqrt(stays[-1] * (1.0 - stays[-1]) / 2000.0)
+    assert half_width[-1] == pytest.approx(1.96 * standard_error, rel=1e-9)
 
 
 def test_fused_quantiles_over_units_equal_those_of_gyroscope():

@@ -34,7 +34,7 @@ def motion():
 @pytest.mark.gate
 def test_odometer_intervals_cover_simulated_errors(motion):
     found = [isf.heading.identify_odometer(*driven(motion, run=run), TRACK) for run in range(RUNS)]
-    of_ratio, of_track, of_slip, halves = np.array(
+    ratio_errors, track_errors, slip_errors, halves = np.array(
         [
             (
                 (result.specification.diameter_ratio - 1.01)
@@ -46,7 +46,7 @@ def test_odometer_intervals_cover_simulated_errors(motion):
             for result in found
         ]
     ).T
-    for standardised in (of_ratio, of_track, of_slip, halves):
+    for standardised in (ratio_errors, track_errors, slip_errors, halves):
         assert abs(np.mean(standardised)) < 4.0 / math.sqrt(RUNS)
         assert abs(np.std(standardised) - 1.0) < 4.0 / math.sqrt(2.0 * RUNS)
     noise = np.mean([result.noise for result in found])

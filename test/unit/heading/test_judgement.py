@@ -43,8 +43,10 @@ def test_curve_statistics_of_many_curves_equal_those_of_each():
         expected = [single.final, 60.0 * single.drift, single.maximum_absolute, single.rms]
         ours = [found[name][place] for name in ("final", "drift", "maximum", "rms")]
         np.testing.assert_allclose(ours, expected, rtol=1e-9)
-        of_bands = [values[place] for name, values in found.items() if name.startswith("psd")]
-        np.testing.assert_allclose(of_bands, density, rtol=1e-9)
+        band_statistics = [
+            values[place] for name, values in found.items() if name.startswith("psd")
+        ]
+        np.testing.assert_allclose(band_statistics, density, rtol=1e-9)
     names = list(curve_statistics(np.arange(4096) / 10.0, np.zeros((1, 4096))))
     assert names[4::3] == ["psd 0.0024 to 0.024 Hz", "psd 2.4 to 5 Hz"]
 
@@ -159,9 +161,9 @@ def test_calibration_of_right_model_is_even():
 def test_pooled_verdict_of_single_unit():
     random, count, time = np.random.default_rng(8), 5, TIME[:40]
 
-    def drawn(runs, size=1.0, of_unit=0.0):
+    def drawn(runs, size=1.0, unit_share=0.0):
         # Walks that are new on each drive, and a constant of the unit that each drive sees.
-        constant = of_unit * random.standard_normal((runs, 1))
+        constant = unit_share * random.standard_normal((runs, 1))
         walks = np.cumsum(random.standard_normal((count, runs, len(time))), axis=2)
         return size * walks + constant * np.sin(0.01 * time)
 
@@ -248,9 +250,9 @@ def define_envelope(observed, ensemble):
     for curve in curves:
         ranks = []
         for k, value in enumerate(curve):
-            below = sum(other[k] < value for other in curves)
+            count_below = sum(other[k] < value for other in curves)
             equal = sum(other[k] == value for other in curves)
-            from_below = below + (equal + 1) / 2
+            from_below = count_below + (equal + 1) / 2
             ranks.append(min(from_below, count + 1 - from_below))
         sorted_ranks.append(sorted(ranks))
     # Lists are compared as extreme rank lengths are: by the first element that differs.

@@ -55,18 +55,18 @@ def drive(random, kind, imu_size):
         turn_error = 0.02
     slip = 0.01 * (kind == "slip")
     known = ReferenceError(DRIVE_TIME, std, time_constant, rate, turn, lag, turn_error, slip)
-    of_reference = std * correlated(random, time_constant)
-    of_reference -= lag * random.standard_normal() * rate
-    of_reference += turn_error * random.standard_normal() * turn
+    reference_noise = std * correlated(random, time_constant)
+    reference_noise -= lag * random.standard_normal() * rate
+    reference_noise += turn_error * random.standard_normal() * turn
     if slip:
         turned = np.sqrt(np.diff(known.absolute_turn, prepend=0.0))
-        of_reference += slip * np.cumsum(turned * random.standard_normal(len(DRIVE_TIME)))
+        reference_noise += slip * np.cumsum(turned * random.standard_normal(len(DRIVE_TIME)))
     steps = 0.15 * DEGREE * math.sqrt(STEP) * random.standard_normal(len(DRIVE_TIME))
     imu = np.cumsum(steps) + 0.005 * DEGREE * random.standard_normal() * DRIVE_TIME
     imu = imu_size * (imu + 0.01 * random.standard_normal() * turn)
     first = slice(round(START / STEP))
     # The IMU's own error is zero over the start.
-    error = pd.Series(of_reference - imu + np.mean(imu[first]), DRIVE_TIME)
+    error = pd.Series(reference_noise - imu + np.mean(imu[first]), DRIVE_TIME)
     own = np.mean(imu[first]) - imu
     return error, known, math.sqrt(np.mean(own**2)), np.mean(own[-first.stop :])
 
@@ -117,15 +117,15 @@ def test_split_reference_rms_equals_closed_form():
     change = np.diag(covariance)[2:] + np.diag(covariance)[:2] - 2.0 * np.diag(covariance, 2)
     assert change == pytest.approx(expected)
     error = pd.Series(0.1 * np.sin(TIME), TIME)
-    of_lengths = relative_errors(error, Progress(TIME, TIME), [30.0], known.change_variance)
+    length_errors = relative_errors(error, Progress(TIME, TIME), [30.0], known.change_variance)
     expected = math.sqrt(alike[0] + (turn_error * 90.0 * DEGREE) ** 2)
-    assert of_lengths[0].reference_rms == pytest.approx(expected)
+    assert length_errors[0].reference_rms == pytest.approx(expected)
     # A lag is the same all along a steady turn, and zero at the start is zero of it.
     split = split_error(error, known, START)
     constant = split_error(error, ReferenceError(TIME, 0.0 * TIME, 1.0, rate, TIME, 0.5), START)
     assert constant.reference == pytest.approx(0.0, abs=1e-6)
-    at_end = 2.0 * std**2 + (turn_error * 3.0 * DEGREE * TIME[-1]) ** 2
-    assert split.final_std == pytest.approx(math.sqrt(at_end), rel=0.05)
+    is_end = 2.0 * std**2 + (turn_error * 3.0 * DEGREE * TIME[-1]) ** 2
+    assert split.final_std == pytest.approx(math.sqrt(is_end), rel=0.05)
 
 
 def test_split_with_overstated_reference_error_is_unknown():

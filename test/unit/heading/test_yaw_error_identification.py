@@ -314,7 +314,7 @@ def test_residual_checks_have_power_and_level():
         ([louder], "size"),
         ([white / 1.5, white[::-1] * 1.5], "size"),
     ):
-        failed = [one.name for one in reliability.check_residuals(values) if not one.passed]
+        failed = [check.name for check in reliability.check_residuals(values) if not check.passed]
         assert name in failed
     assert all(check.passed for check in reliability.check_residuals([white]))
     # The scale does not count: a fit takes it from the same innovations.
@@ -347,10 +347,12 @@ def test_observed_yaw_error_has_even_steps_and_rejects_bad_input():
         observed_yaw_error("one", error.iloc[:1], yaw)
     with pytest.raises(ConfigurationError, match=r"every 0\.1 s only, but the step is 0\.05 s"):
         observed_yaw_error("fine", error, yaw, step=0.05)
-    one = study.simulate_drives("angle random walk", 0, duration=100.0)[0]
-    half = ObservedYawError("half", one.time / 2.0, one.error, one.net_turn, one.absolute_turn)
+    observed = study.simulate_drives("angle random walk", 0, duration=100.0)[0]
+    half = ObservedYawError(
+        "half", observed.time / 2.0, observed.error, observed.net_turn, observed.absolute_turn
+    )
     with pytest.raises(ConfigurationError, match=r"half has steps of 0\.5 s"):
-        identify_yaw_error([one, half])
+        identify_yaw_error([observed, half])
     with pytest.raises(ConfigurationError, match="no drive"):
         identify_yaw_error([])
     with pytest.raises(ConfigurationError, match="all the time"):
@@ -380,10 +382,12 @@ def test_faults_of_reference_are_not_attributed_to_sensor():
     assert not result.tried["terms"].str.contains("slip").any()
 
     parts = result.parts()
-    of_lag = parts["lag of the reference"].to_numpy()
-    assert np.polyfit(rate, of_lag, 1)[0] == pytest.approx(-result.estimates["reference_lag"].value)
+    lag_part = parts["lag of the reference"].to_numpy()
+    assert np.polyfit(rate, lag_part, 1)[0] == pytest.approx(
+        -result.estimates["reference_lag"].value
+    )
     np.testing.assert_allclose(
-        parts["error"], parts[MODEL] + of_lag + parts["turn error of the reference"]
+        parts["error"], parts[MODEL] + lag_part + parts["turn error of the reference"]
         + parts["slip of the reference on turns"] + parts["known error of the reference"]
         + parts["correlated noise of the reference"] + parts[RESIDUAL], atol=1e-12,
     )  # fmt: skip
@@ -528,11 +532,11 @@ def test_constant_intervals_average_over_strengths():
     for term, mean, std in zip(constants, np.transpose(means), np.sqrt(np.transpose(covariances))):
         found = estimates[term.parameter]
         for limit, share in ((found.low, 0.025), (found.high, 0.975)):
-            below = np.average(norm.cdf((limit - mean) / std), weights=weights)
+            coverage = np.average(norm.cdf((limit - mean) / std), weights=weights)
             # Over 24 seeds the shares have standard deviations of 0.0015 to 0.0045; another
             # processor rounds the maximum differently, so that its draws are those of another
             # seed. At the maximum alone, the lower shares would be 0.22 and 0.055.
-            assert below == pytest.approx(share, abs=5.0 * 0.0045), term.name
+            assert coverage == pytest.approx(share, abs=5.0 * 0.0045), term.name
 
 
 def test_likelihood_is_equal_for_any_order_of_terms():

@@ -103,8 +103,8 @@ class Dense:
         self.constants = solution[-2:]
         left = self.error - self.design @ solution
         logarithms = (np.linalg.slogdet(matrix)[1] for matrix in (covariance, information))
-        of_prior = (solution[-1] / 0.05) ** 2
-        return -0.5 * (sum(logarithms) + left @ inverse @ left + of_prior)
+        log_prior = (solution[-1] / 0.05) ** 2
+        return -0.5 * (sum(logarithms) + left @ inverse @ left + log_prior)
 
 
 def reference_covariance(observed, values):

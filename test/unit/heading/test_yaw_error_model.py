@@ -142,8 +142,8 @@ def test_survival_between_steps_equals_fine_simulation():
     share, half_width = model.probability_always_within(limit, runs)
     error = np.hypot(half_width / 1.96, np.sqrt(fine * (1.0 - fine) / runs))
     assert share == pytest.approx(fine, abs=3.0 * error)
-    on_steps = np.mean(np.max(np.abs(model.realisations(runs)), axis=1) <= limit)
-    assert on_steps > fine + 3.0 * error
+    step_survival = np.mean(np.max(np.abs(model.realisations(runs)), axis=1) <= limit)
+    assert step_survival > fine + 3.0 * error
 
 
 @pytest.mark.parametrize("gap", [slice(0, 0), slice(20, 60)])

@@ -392,7 +392,7 @@ def identify_axis(models, axis, variances, planner, comparisons) -> AxisResult:
     parts = [model.parts(axis) for model in models]
     fit = _fit_standard_terms(models, variances, comparisons)
     if fit is None:
-        variances, lines, parts = _without_lines(models, parts, variances)
+        variances, lines, parts = _remove_lines(models, parts, variances)
         fit = _fit_standard_terms(models, variances, comparisons) if any(lines) else None
     data = np.concatenate(variances), lambda time: _joint_terms(models, time)
     duration = max(model.longest for model in models)
@@ -473,7 +473,7 @@ def _fit_standard_terms(models, single_variances, comparisons):
     return fit
 
 
-def _without_lines(models, parts, variances):
+def _remove_lines(models, parts, variances):
     cleaned_variances, lines, cleaned_parts = [], [], []
     for model, recording_parts, variance in zip(models, parts, variances):
         cleaned, removed = extended.remove_lines(recording_parts, model.recording.rate)

@@ -265,7 +265,7 @@ def weigh_slow_terms(fit, variances, model, duration, slow_noise) -> AllanFit:
     times = _possible_times(duration)
     half = np.sqrt(times[1] / times[0])
     estimate = _time_estimate(choice.time, choice.possible_times, times, half)
-    squares = problem.solve(without=absent)
+    squares = problem.solve(excluded=absent)
     return replace(with_process, terms=terms, squares=squares, gauss_markov_time=estimate)
 
 
@@ -356,8 +356,8 @@ def fit_real_sensor(tau, variances, model, duration) -> AllanFit:
     AllanFit
     """
     likelihood = RestrictedLikelihood(tau, variances, *model(None))
-    without, start, error = likelihood.best()
-    time, extremes = _gauss_markov_time(tau, variances, model, duration, start, without)
+    deviance, start, error = likelihood.best()
+    time, extremes = _gauss_markov_time(tau, variances, model, duration, start, deviance)
     if time is not None:
         likelihood = RestrictedLikelihood(tau, variances, *model(time.value))
         _, start, error = likelihood.best()
@@ -385,7 +385,7 @@ def fit_real_sensor(tau, variances, model, duration) -> AllanFit:
     return replace(fit, terms=terms, **model_range)
 
 
-def _gauss_markov_time(tau, variances, model, duration, start, without):
+def _gauss_markov_time(tau, variances, model, duration, start, deviance_without):
     """Return the correlation time of a Gauss-Markov process, or None, and its extremes.
 
     A recording determines the time within a factor of two or three at best. Among equally likely
@@ -406,7 +406,7 @@ def _gauss_markov_time(tau, variances, model, duration, start, without):
     times = _possible_times(duration)
     deviances = evaluate(times)
     best = int(np.argmin(deviances[:, 0]))
-    if without - deviances[best, 0] < GAIN:
+    if deviance_without - deviances[best, 0] < GAIN:
         return None, ()
     # A long recording determines the time more precisely than the steps of the first search.
     ends = times[max(best - 1, 0)], times[min(best + 1, len(times) - 1)]
@@ -554,9 +554,9 @@ def _filter_lines(part, shares, excess, groups, segment):
     inside = np.concatenate([[0.0], np.cumsum(envelope)]) / envelope.sum()
     half = segment // 2
     lines = np.empty(len(part))
-    at_once = _SEGMENTS_AT_ONCE * segment
-    for start in range(0, len(part), at_once):
-        indices = np.arange(start, min(start + at_once, len(part)))
+    block_size = _SEGMENTS_AT_ONCE * segment
+    for start in range(0, len(part), block_size):
+        indices = np.arange(start, min(start + block_size, len(part)))
         low, high = max(0, start - half), min(len(part), indices[-1] + 1 + half)
         level = first + slope * np.arange(low, high)
         share = (

@@ -154,8 +154,8 @@ def fit_terms(variances, shapes, covariances, smoothing=False, model_error=None)
         if index == 0 and squares[0] < 0.0:
             terms[name] = TermEstimate(0.0, 0.0, np.inf, False)
             continue
-        without = problem.solve(without=index)
-        gain = (problem.deviance(without) - deviance_with_all) / inflation
+        reduced = problem.solve(excluded=index)
+        gain = (problem.deviance(reduced) - deviance_with_all) / inflation
         is_needed = gain > DETECTION_DEVIATIONS**2
         terms[name] = _estimate_term(problem, squares, index, inflation, is_needed)
     return AllanFit(terms, squares, misfit, describes)
@@ -270,12 +270,12 @@ class AllanProblem:
         residuals = _whiten(factor, self.variances - self.shapes @ squares)
         return float(residuals @ residuals + 2.0 * np.log(np.diag(factor)).sum())
 
-    def solve(self, without=None, start=None, iterations=_MAX_ITERATIONS):
+    def solve(self, excluded=None, start=None, iterations=_MAX_ITERATIONS):
         """Iterate to the squared coefficients whose own covariance weights the fit.
 
         Parameters
         ----------
-        without : int or list of int, optional
+        excluded : int or list of int, optional
             Terms to leave out.
         start : ndarray, shape (terms,), optional
             Initial squared coefficients.
@@ -288,17 +288,17 @@ class AllanProblem:
             Squared coefficients.
         """
         shapes = self.shapes.copy()
-        if without is not None:
-            shapes[:, without] = 0.0
+        if excluded is not None:
+            shapes[:, excluded] = 0.0
         if start is None:
             scale = 1.0 / self.variances
             start = self._coefficients(shapes * scale[:, None], np.ones(len(scale)))
         squares = start
         for _ in range(iterations):
-            before = squares
-            whitened = self.whitened(np.column_stack([shapes, self.variances]), before)
+            previous = squares
+            whitened = self.whitened(np.column_stack([shapes, self.variances]), previous)
             squares = self._coefficients(whitened[:, :-1], whitened[:, -1])
-            if np.allclose(before, squares, rtol=_TOLERANCE, atol=0.0):
+            if np.allclose(previous, squares, rtol=_TOLERANCE, atol=0.0):
                 break
         return squares
 

@@ -193,9 +193,9 @@ def _quadrature_lags(shorter, longer, points):
     single = np.where(count <= length, half_ends, 0.0) * (length > 0.0)
     gauss = np.append(0.5 * (_GAUSS + 1.0), 0.0)
     gauss_weights = np.append(0.5 * _GAUSS_WEIGHTS, 0.0)
-    by_sample = length <= _NODES
-    lags = start + np.where(by_sample, np.minimum(count, length), gauss * length)
-    weights = 2.0 * np.where(by_sample, single, gauss_weights * length)
+    is_sampled = length <= _NODES
+    lags = start + np.where(is_sampled, np.minimum(count, length), gauss * length)
+    weights = 2.0 * np.where(is_sampled, single, gauss_weights * length)
     return lags.reshape(len(reach), -1), weights.reshape(len(reach), -1)
 
 

@@ -248,8 +248,8 @@ def estimate_noise(
     crossing_times = _CROSSING_TIMES if prior.walks else _CROSSING_TIMES[:1]
     likelihoods = []
     for index, (axis, contrast) in enumerate(zip(values, contrasts)):
-        before = contrasts[index - 1] if index else None
-        if before is None or before.shape != contrast.shape or np.any(before != contrast):
+        previous = contrasts[index - 1] if index else None
+        if previous is None or previous.shape != contrast.shape or np.any(previous != contrast):
             modes = [_decorrelate(units, contrast, time) for time in crossing_times]
         likelihoods.append(_log_likelihood(modes, contrast.T @ axis))
     ratios = np.concatenate([[0.0], _FLICKER_RATIOS])

@@ -271,10 +271,10 @@ def find_reference_turns(
     """
     found = []
     for start, stop, _ in _find_movements(times, gyro, rests):
-        before, after = times[start - 1], times[stop - 1]
-        if before < reference_times[0] or after > reference_times[-1]:
+        begin, end = times[start - 1], times[stop - 1]
+        if begin < reference_times[0] or end > reference_times[-1]:
             continue
-        yaw = np.interp([before, after], reference_times, reference_yaw)
+        yaw = np.interp([begin, end], reference_times, reference_yaw)
         angle = float(yaw[1] - yaw[0])
         if abs(angle) < _MIN_ANGLE:
             continue
@@ -291,9 +291,9 @@ def find_reference_turns(
 def _find_movements(times, gyro, rests):
     """Return first sample, end and angle of each movement between times at rest."""
     movements = []
-    for before, after in zip(rests, rests[1:]):
-        start, stop = before.stop, after.start
-        still = np.concatenate([gyro[before.start : start], gyro[stop : after.stop]])
+    for previous, following in zip(rests, rests[1:]):
+        start, stop = previous.stop, following.start
+        still = np.concatenate([gyro[previous.start : start], gyro[stop : following.stop]])
         steps = np.diff(times[start - 1 : stop])
         angle = (gyro[start:stop] - still.mean(axis=0)).T @ steps
         movements.append((start, stop, angle))

@@ -179,8 +179,8 @@ def validate_imu(
         raise RecordingError("less than two samples cannot be compared")
     # A sample is compared only between two samples of the truth without a gap.
     longest = _GAP * float(np.median(np.diff(true_time)))
-    after = np.clip(np.searchsorted(true_time, time), 1, len(true_time) - 1)
-    near = (true_time[after] - true_time[after - 1] <= longest) | np.isin(time, true_time)
+    upper = np.clip(np.searchsorted(true_time, time), 1, len(true_time) - 1)
+    near = (true_time[upper] - true_time[upper - 1] <= longest) | np.isin(time, true_time)
     inside = (time >= true_time[0]) & (time <= true_time[-1]) & near
     if inside.sum() < _MIN_SAMPLES:
         raise RecordingError(
@@ -195,12 +195,14 @@ def validate_imu(
         )
     if not np.isin(time[inside], true_time).all():
         remarks.append("the truth was interpolated linearly between its samples")
-    at = time[inside]
+    checked_time = time[inside]
     errors = {
-        name: _error(imu[name].to_numpy()[inside], truth[name].to_numpy(), at, true_time, name)
+        name: _error(
+            imu[name].to_numpy()[inside], truth[name].to_numpy(), checked_time, true_time, name
+        )
         for name in common
     }
-    steps = np.diff(at)
+    steps = np.diff(checked_time)
     rate = 1.0 / float(np.median(steps))
     parts = np.flatnonzero(steps > _GAP / rate) + 1
     axes = []
@@ -208,7 +210,9 @@ def validate_imu(
         given = {axis: errors[name] for axis, name in zip(AXES[quantity], names) if name in errors}
         if len(given) == len(names):
             given[NORM] = np.linalg.norm(np.column_stack(list(given.values())), axis=1)
-        axes += [_axis(quantity, axis, at, error, rate, parts) for axis, error in given.items()]
+        axes += [
+            _axis(quantity, axis, checked_time, error, rate, parts) for axis, error in given.items()
+        ]
     if "pitch" in truth and {"roll", "yaw"} & set(common):
         steepest = float(np.abs(truth["pitch"].to_numpy()).max())
         if steepest > _MAX_PITCH:
@@ -219,7 +223,7 @@ def validate_imu(
     missing = [name for name in columns if name not in common]
     if missing:
         remarks.append(f"not compared, since missing in one of the two: {', '.join(missing)}")
-    return ImuValidation(at, axes, shift, remarks)
+    return ImuValidation(checked_time, axes, shift, remarks)
 
 
 def _shift(imu, truth, max_shift):

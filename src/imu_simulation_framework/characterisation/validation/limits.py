@@ -41,8 +41,8 @@ class Limit(NamedTuple):
     @property
     def name(self) -> str:
         """Name of the limit in messages."""
-        at = "" if self.tau is None else f" at {self.tau:g} s"
-        return f"{self.quantity} {self.axis} {self.statistic.replace('_', ' ')}{at}"
+        suffix = "" if self.tau is None else f" at {self.tau:g} s"
+        return f"{self.quantity} {self.axis} {self.statistic.replace('_', ' ')}{suffix}"
 
     def is_kept(self, value: float) -> bool:
         """Return whether a value is within the limit.

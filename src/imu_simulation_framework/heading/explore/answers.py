@@ -428,13 +428,13 @@ class Answers:
     def _make_moved(self, question):
         name, driven, remarks = self._driven(_with_fields(question, *_MOTION_FIELDS))
         motion = question.operation.moved(driven)
-        at = float(math.floor(min(question.duration, motion.duration + 1e-6)))
-        if at < math.floor(question.duration):
+        duration = float(math.floor(min(question.duration, motion.duration + 1e-6)))
+        if duration < math.floor(question.duration):
             end = f"{name} lasts {motion.duration:.6g} s: the answer is that at its end"
             remarks = (*remarks, end)
-        if not at:
+        if not duration:
             raise ConfigurationError(f"{name} lasts {motion.duration:.6g} s, less than a second")
-        return Moved(name, driven, motion, at, remarks)
+        return Moved(name, driven, motion, duration, remarks)
 
     def _make_driven(self, question):
         if question.motion == "drive":

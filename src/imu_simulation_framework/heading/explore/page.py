@@ -192,12 +192,12 @@ class _Page:
             list(self.answers.parts), texts["imu"].split(","), id="imu", multi=True
         )
         stops = html.Div([self._slider(name, texts) for name in ("every", "stop")], id="box-given")
-        before = [self._slider(name, texts) for name in ("standstill", "warm_up")]
+        start_sliders = [self._slider(name, texts) for name in ("standstill", "warm_up")]
         groups = (
             [self._choice("motion", texts), *self._motion_controls(texts)],
             [self._slider("duration", texts), self._slider("limit", texts)],
             [html.Div([self._label("imu"), parts]), self._choice("unit", texts)],
-            [*before, self._choice("stops", texts), stops],
+            [*start_sliders, self._choice("stops", texts), stops],
         )
         panels = {
             "Yaw error over time": [

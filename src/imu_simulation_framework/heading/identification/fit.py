@@ -253,10 +253,10 @@ class Likelihood:
         curves = [np.delete(curves, chosen, axis=1) for _, curves in both]
         observed = self._observe(errors, curves, np.delete(self._stds, chosen), self.start_std)
         filtered = DriveFilter(observed.drives, self._states)
-        of_fixed = -0.5 * float(np.sum((fixed / self._stds[chosen]) ** 2))
+        log_prior = -0.5 * float(np.sum((fixed / self._stds[chosen]) ** 2))
 
         def log_likelihood(values: dict[str, float]) -> float:
-            prior = of_fixed + self.scales.log_prior(values)
+            prior = log_prior + self.scales.log_prior(values)
             return prior + filtered.log_likelihood(
                 self.space(values), *self._drive_constants(values)
             )
@@ -293,10 +293,10 @@ class Likelihood:
             parts[term.name] = values_over_time[place] * self._regressors[index][:, place]
         if self.spread:
             parts["rate bias of the drive"] = -states[count + 1] * drive.time
-        of_reference = (
+        reference_parts = (
             drive.reference_constants.T * states[own - len(terms.REFERENCE_CONSTANTS) : own]
         )
-        parts.update(zip(terms.REFERENCE_CONSTANTS, of_reference))
+        parts.update(zip(terms.REFERENCE_CONSTANTS, reference_parts))
         if terms.REFERENCE_ERROR in self.random and drive.reference:
             states[count - 1] *= drive.reference.std
         return states[:count], parts
@@ -601,8 +601,8 @@ def maximise(function, first, bounds, iterations=MAX_ITERATIONS):
         step = np.where(result.x + SIMPLEX_STEP > upper, -SIMPLEX_STEP, SIMPLEX_STEP)
         simplex = result.x + step * np.eye(len(first) + 1, len(first), -1)
         limits = {"xatol": 1e-2, "fatol": 1e-2, "maxfev": MAX_ITERATIONS * len(first)}
-        without_slopes = search(result.x, "Nelder-Mead", initial_simplex=simplex, **limits)
-        result = search_by_slopes(without_slopes.x)
+        simplex_result = search(result.x, "Nelder-Mead", initial_simplex=simplex, **limits)
+        result = search_by_slopes(simplex_result.x)
     return result.x, -float(result.fun)
 
 
@@ -649,7 +649,7 @@ def fitted_parts(fit: Fit, index: int = 0) -> pd.DataFrame:
     # Each drift has its share of the integrated rate; the remainder is the angle random walk, or
     # without that the drift's change between the samples.
     walk, last = mean[0].copy(), None
-    for state, source in enumerate(space.of_state, start=1):
+    for state, source in enumerate(space.sources_of_states, start=1):
         name = space.names[source]
         if space.design[state] == 0.0:
             integral = np.concatenate([[0.0], np.cumsum(space.transition[0, state] * mean[state])])

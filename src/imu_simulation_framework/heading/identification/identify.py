@@ -324,7 +324,7 @@ def _kept_constants(
     return kept, sentences
 
 
-def _without_faults(
+def _remove_faults_iteratively(
     choice: Choice, constants: Sequence[ConstantTerm], correlated_reference: bool
 ) -> tuple[Choice, list[str]]:
     """Return the choice for drives without faults, and sentences on the faults."""
@@ -332,7 +332,7 @@ def _without_faults(
     first = choice
     count = sum(int(np.isfinite(drive.error).sum()) for drive in choice.fit.likelihood.drives)
     while True:
-        drives, faults = reliability.without_faults(choice.fit)
+        drives, faults = reliability.remove_faults(choice.fit)
         if not faults:
             break
         all_faults += faults
@@ -537,7 +537,7 @@ def identify_yaw_error(
             )
     constants, sentences = reliability.identifiable_constants(drives)
     choice = choose(drives, constants, correlated_reference)
-    choice, faults = _without_faults(choice, constants, correlated_reference)
+    choice, faults = _remove_faults_iteratively(choice, constants, correlated_reference)
     drives = choice.fit.likelihood.drives
     sentences += choice.sentences
     chosen, estimates = _with_intervals(choice.fit)

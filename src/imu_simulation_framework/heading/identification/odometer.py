@@ -163,8 +163,13 @@ def _sample_common_times(
     odometry: pd.DataFrame, reference: pd.Series, step: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return common times (n,), and way, yaw and the reference's yaw since the first."""
-    at, reference_times = (table.index.to_numpy(dtype=float) for table in (odometry, reference))
-    first, last = max(at[0], reference_times[0]), min(at[-1], reference_times[-1])
+    odometry_times, reference_times = (
+        table.index.to_numpy(dtype=float) for table in (odometry, reference)
+    )
+    first, last = (
+        max(odometry_times[0], reference_times[0]),
+        min(odometry_times[-1], reference_times[-1]),
+    )
     count = int((last - first) / step + 1e-9) + 1
     if count <= MIN_STEPS:
         raise RecordingError(
@@ -177,7 +182,7 @@ def _sample_common_times(
     forward = np.cos(along) * np.diff(x) + np.sin(along) * np.diff(y)
     way = np.concatenate([[0.0], np.cumsum(forward)])
     time = first + step * np.arange(count)
-    curves = [np.interp(time, at, way), np.interp(time, at, yaw)]
+    curves = [np.interp(time, odometry_times, way), np.interp(time, odometry_times, yaw)]
     curves.append(np.interp(time, reference_times, unwrap(reference.to_numpy())))
     way_at, yaw_at, turn = (curve - curve[0] for curve in curves)
     return time, way_at, yaw_at, turn

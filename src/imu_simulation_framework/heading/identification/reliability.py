@@ -249,13 +249,13 @@ class _ProfileSearch:
         return dict(zip(self._names, np.exp(logarithms).tolist()))
 
     def highest(self, function) -> float:
-        def of_logarithms(x):
+        def evaluate_logarithms(x):
             return function(self._named(x))
 
         first = self._last
-        if first is not self._best and of_logarithms(self._best) > of_logarithms(first):
+        if first is not self._best and evaluate_logarithms(self._best) > evaluate_logarithms(first):
             first = self._best
-        self._last, value = maximise(of_logarithms, first, self._bounds)
+        self._last, value = maximise(evaluate_logarithms, first, self._bounds)
         return value
 
 
@@ -278,27 +278,27 @@ def _profile_limit(fall, centre, bound, step, drop):
     def excess(value):
         return np.sqrt(max(0.0, fall(value))) - goal
 
-    inside, below = centre, -goal
-    outside, above = None, None
+    inside, inside_excess = centre, -goal
+    outside, outside_excess = None, None
     for _ in range(MAX_POINTS):
         if outside is None:
             value = centre + step
             if abs(step) >= abs(bound - centre):
                 value = bound
         else:
-            share = -below / (above - below)
+            share = -inside_excess / (outside_excess - inside_excess)
             # Where a side does not come nearer the line is not straight: halve.
             value = inside + min(max(share, 0.05), 0.95) * (outside - inside)
         now = excess(value)
         if abs(now) < LIMIT_TOLERANCE * goal:
             return float(value)
         if now > 0.0:
-            outside, above = value, now
+            outside, outside_excess = value, now
             continue
         if value == bound:
             return float(np.copysign(np.inf, step))
         slope = (now + goal) / (value - centre)
-        inside, below = value, now
+        inside, inside_excess = value, now
         if outside is None:
             # A little beyond the straight line, but not far beyond the known points.
             reach = goal / slope if slope else np.inf * step
@@ -369,8 +369,8 @@ def explain_similarity(
     str or None
         Explanation; None if it is easy to distinguish.
     """
-    before = terms.CONSTANT_TERMS[: terms.CONSTANT_TERMS.index(term)]
-    explained = _explained(term, before, drives)
+    previous_terms = terms.CONSTANT_TERMS[: terms.CONSTANT_TERMS.index(term)]
+    explained = _explained(term, previous_terms, drives)
     return _why(term, explained, drives) if explained > SIMILAR_SHARE else None
 
 
@@ -588,7 +588,7 @@ class Fault(NamedTuple):
     size: float
 
 
-def without_faults(result: Fit) -> tuple[tuple[terms.ObservedYawError, ...], list[Fault]]:
+def remove_faults(result: Fit) -> tuple[tuple[terms.ObservedYawError, ...], list[Fault]]:
     """Remove outliers from drives, and mark the steps at which the error jumped.
 
     The largest innovation is handled first, and each fault is taken for the more likely of outlier
@@ -613,10 +613,10 @@ def without_faults(result: Fit) -> tuple[tuple[terms.ObservedYawError, ...], lis
     count = sum(int(np.isfinite(drive.error).sum()) for drive in drives)
     limit = math.sqrt(chi2.isf(FAULT_LEVEL / count, 1))
     while True:
-        index, at, size, innovation = _largest_innovation(likelihood, result.values)
+        index, place, size, innovation = _largest_innovation(likelihood, result.values)
         if size < limit or len(faults) > max(1.0, MAX_FAULTS * count):
             return tuple(drives), faults
-        step, outlier = _with_step(drives[index], at), _with_outlier(drives[index], at)
+        step, outlier = _with_step(drives[index], place), _with_outlier(drives[index], place)
         step_likelihood, outlier_likelihood = (
             likelihood.with_drives(
                 [*drives[:index], drive, *drives[index + 1 :]], likelihood.start_std
@@ -626,7 +626,7 @@ def without_faults(result: Fit) -> tuple[tuple[terms.ObservedYawError, ...], lis
         # An observation that is left out counts as one with the same broad prior as a step.
         prior = math.log(likelihood.start_std * math.sqrt(2.0 * math.pi))
         is_step = step_likelihood(result.values) >= outlier_likelihood(result.values) - prior
-        faults.append(Fault(index, float(drives[index].time[at]), is_step, innovation))
+        faults.append(Fault(index, float(drives[index].time[place]), is_step, innovation))
         drives[index] = step if is_step else outlier
         likelihood = step_likelihood if is_step else outlier_likelihood
 
@@ -649,17 +649,17 @@ def _largest_innovation(likelihood: Likelihood, values: dict[str, float]) -> _In
         size[:burn] = 0.0
         sizes.append(size)
     drive = int(np.argmax([size.max() for size in sizes]))
-    at = int(np.argmax(sizes[drive]))
-    return _Innovation(drive, at, sizes[drive][at], float(filtered.innovations[drive][at]))
+    place = int(np.argmax(sizes[drive]))
+    return _Innovation(drive, place, sizes[drive][place], float(filtered.innovations[drive][place]))
 
 
-def _with_step(drive: terms.ObservedYawError, at: int) -> terms.ObservedYawError:
+def _with_step(drive: terms.ObservedYawError, place: int) -> terms.ObservedYawError:
     steps = np.zeros(len(drive.time)) if drive.steps is None else drive.steps.copy()
-    steps[at] = 1.0
+    steps[place] = 1.0
     return replace(drive, steps=steps)
 
 
-def _with_outlier(drive: terms.ObservedYawError, at: int) -> terms.ObservedYawError:
+def _with_outlier(drive: terms.ObservedYawError, place: int) -> terms.ObservedYawError:
     error = drive.error.copy()
-    error[at] = np.nan
+    error[place] = np.nan
     return replace(drive, error=error)

@@ -474,16 +474,16 @@ def identification_page(
     """
     sections = list(answers)
     for drive in drives:
-        behind = f": {drive.name}" if len(drives) > 1 else ""
+        suffix = f": {drive.name}" if len(drives) > 1 else ""
         sections += [
             Section(
-                f"Error and its parts{behind}",
+                f"Error and its parts{suffix}",
                 figure=parts_figure(drive.parts),
                 how_to_read="The observed error, and its parts in the model. The parts explain the "
                 "drift; noise is in the observed error only.",
             ),
             Section(
-                f"Innovations{behind}",
+                f"Innovations{suffix}",
                 figure=residuals_figure(drive.parts.index, drive.normalised),
                 how_to_read="Each value minus its prediction from earlier values, in standard "
                 "deviations. With a right model, 95 % are within the dashed lines without a trend, "

@@ -163,39 +163,39 @@ def observed_yaw_error(
     begin = max(error.index[0], reference_yaw.index[0])
     end = min(error.index[-1], reference_yaw.index[-1])
     count = max(int((end - begin) / step * (1.0 + 1e-9)) + 1, 0)
-    at = begin + step * np.arange(count)
+    step_times = begin + step * np.arange(count)
     times = error.index.to_numpy(dtype=float)
-    values = np.interp(at, times, error.to_numpy(dtype=float))
-    after = np.clip(np.searchsorted(times, at), 1, len(times) - 1)
-    gap = times[after] - times[after - 1]
-    on_sample = (at == times[after]) | (at == times[after - 1])
+    values = np.interp(step_times, times, error.to_numpy(dtype=float))
+    upper = np.clip(np.searchsorted(times, step_times), 1, len(times) - 1)
+    gap = times[upper] - times[upper - 1]
+    is_sampled = (step_times == times[upper]) | (step_times == times[upper - 1])
     longest_gap = 2.0 * step if longest_gap is None else longest_gap
-    values[(gap > longest_gap) & ~on_sample] = np.nan
-    known = reference and reference.resampled(at)
+    values[(gap > longest_gap) & ~is_sampled] = np.nan
+    known = reference and reference.resampled(step_times)
     if known is not None:
         values[known.std > _MAX_HEADING_STD] = np.nan
     stamps = reference_yaw.index.to_numpy(dtype=float)
     yaw = reference_yaw.to_numpy(dtype=float)
     imu_yaw = np.interp(times, stamps, yaw) - error.to_numpy(dtype=float)
-    imu_noise = _unsteadiness(np.interp(at, times, imu_yaw))
-    reference_noise = _unsteadiness(np.interp(at, stamps, yaw))
+    imu_noise = _unsteadiness(np.interp(step_times, times, imu_yaw))
+    reference_noise = _unsteadiness(np.interp(step_times, stamps, yaw))
     if imu_noise < reference_noise:
         # The IMU's yaw, scaled and without a steady drift, has the reference's turns without its
         # noise.
-        ones = np.ones(len(times))
-        curves = np.column_stack([ones, times - times[0], imu_yaw - imu_yaw[0]])
+        constant = np.ones(len(times))
+        curves = np.column_stack([constant, times - times[0], imu_yaw - imu_yaw[0]])
         curves /= np.maximum(np.max(np.abs(curves), axis=0), np.finfo(float).tiny)
         constants = np.linalg.lstsq(curves, error.to_numpy(dtype=float), rcond=1e-9)[0]
         stamps, yaw = times, imu_yaw + curves @ constants
-    net = np.interp(at, stamps, yaw)
+    net = np.interp(step_times, stamps, yaw)
     # A small turn back of a steady heading is a turn, on which the reference may have slipped.
     reversal = float(
         np.clip(_NOISE_FACTOR * min(imu_noise, reference_noise), _MIN_REVERSAL, REVERSAL)
     )
-    absolute = np.interp(at, stamps, absolute_turn(yaw, reversal))
+    absolute = np.interp(step_times, stamps, absolute_turn(yaw, reversal))
     return ObservedYawError(
         name,
-        at - begin,
+        step_times - begin,
         values,
         net - net[:1],
         absolute - absolute[:1],

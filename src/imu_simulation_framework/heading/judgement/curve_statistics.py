@@ -55,7 +55,7 @@ def _statistics(time: np.ndarray, errors: np.ndarray, final_window: float) -> di
     errors = errors.astype(float)
     centred = time - np.mean(time)
     mean = np.mean(errors, axis=1, keepdims=True)
-    final = errors[:, -edge_samples(time, final_window, at_end=True) :]
+    final = errors[:, -edge_samples(time, final_window, is_end=True) :]
     statistics = {
         "final": np.median(final, axis=1),
         "maximum": np.max(np.abs(errors), axis=1),

@@ -67,12 +67,12 @@ def judge_statistic(name: str, observed: float, simulated: np.ndarray) -> Statis
     -------
     StatisticJudgement
     """
-    below = int(np.sum(simulated <= observed))
-    above = int(np.sum(simulated >= observed))
-    tail, as_extreme = (1, above) if above <= below else (-1, below)
+    count_below = int(np.sum(simulated <= observed))
+    count_above = int(np.sum(simulated >= observed))
+    tail, as_extreme = (1, count_above) if count_above <= count_below else (-1, count_below)
     runs = len(simulated)
     low, median, high = map(float, np.quantile(simulated, [0.025, 0.5, 0.975]))
-    percentile = 50.0 * (below + runs - above) / runs
+    percentile = 50.0 * (count_below + runs - count_above) / runs
     p_value = min(1.0, 2.0 * (1 + as_extreme) / (runs + 1))
     observed = float(observed)
     return StatisticJudgement(

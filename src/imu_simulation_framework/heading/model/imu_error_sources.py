@@ -97,10 +97,10 @@ def _specification_sources(imu, motion, time, sample, operation, standstills):
             "a yaw error's model is that of a gyroscope, but the specification's filter is "
             "compass, which uses none"
         )
-    before = 0
+    standstill_samples = 0
     if operation.standstill > 0.0:
-        before = max(1, round(operation.standstill / motion.period))
-    place = motion, before, float(time[1]), len(time)
+        standstill_samples = max(1, round(operation.standstill / motion.period))
+    place = motion, standstill_samples, float(time[1]), len(time)
     vertical = _vertical(*place, standstills)
     driven = vertical.driven
     sources = [
@@ -117,7 +117,7 @@ def _specification_sources(imu, motion, time, sample, operation, standstills):
     if driven.accelerates and imu.output.orientation_reference == "fusion":
         quiet = ImuSpecification(output=imu.output)
         if driven.tilt <= _MAX_TILT:
-            quiet = _without_random_errors(imu)
+            quiet = _remove_random_errors(imu)
         zeroed = Operation(standstill=operation.standstill, warm_up=operation.warm_up)
         error = _filter_yaw_error(quiet, motion, zeroed)
         curve = np.interp(time, motion.time - motion.time[0], error)
@@ -178,7 +178,7 @@ def _response_sources(imu, vertical, sample, warm_up) -> list[Source]:
     matrix = np.array(gyroscope.scale_factor_and_misalignment)
     scale = np.diag(np.diag(matrix))
     response_sources = vertical.tolerance if imu.units.tolerances else vertical.response
-    ones = np.ones((len(motion), 3))
+    constant = np.ones((len(motion), 3))
     sources = [
         *response_sources(SCALE_FACTOR, scale, rate),
         *response_sources(MISALIGNMENT, matrix - scale, rate),
@@ -189,7 +189,7 @@ def _response_sources(imu, vertical, sample, warm_up) -> list[Source]:
         sources += response_sources("nonlinearity", np.diag(gyroscope.nonlinearity), squares)
     for name, condition in (("temperature", imu.temperature), ("supply voltage", imu.supply)):
         key = name.split()[0]
-        for part, signal in (("bias", ones), ("scale_factor", rate)):
+        for part, signal in (("bias", constant), ("scale_factor", rate)):
             coefficients = getattr(gyroscope, f"{key}_{part}")
             if any(coefficients):
                 excess = condition.at(since_start) - condition.reference
@@ -199,7 +199,7 @@ def _response_sources(imu, vertical, sample, warm_up) -> list[Source]:
         amplitude = imu.vibration.amplitude(np.linalg.norm(motion.velocity, axis=1))
         power = np.sum(imu.vibration.mean_square) * np.square(amplitude)[:, np.newaxis]
         rectification = np.diag(gyroscope.vibration_rectification)
-        sources += response_sources("rectified vibration", rectification, power * ones)
+        sources += response_sources("rectified vibration", rectification, power * constant)
     coefficient = vertical.effective(gyroscope.quantisation)
     if coefficient > 0.0:
         # The error of the angle is Q w_k, and what w was when an angle was begun or ended.
@@ -215,7 +215,7 @@ def _response_sources(imu, vertical, sample, warm_up) -> list[Source]:
     return sources
 
 
-def _without_random_errors(imu):
+def _remove_random_errors(imu):
     """Return the sensor with the gyroscope's errors that are the same in every run."""
     names = ("turn_on_bias", "rate_ramp")
     if not imu.units.tolerances:
@@ -247,7 +247,7 @@ class _DrivenMotion:
     ----------
     motion : Motion or EarthMotion
         Motion with the standstill.
-    before : int
+    standstill_samples : int
         Number of samples of the standstill.
     up : numpy.ndarray
         Vertical in the body's axes, shape (n, 3).
@@ -261,14 +261,14 @@ class _DrivenMotion:
         Whether the body accelerates along or across the drive.
     """
 
-    def __init__(self, motion, before):
-        self.motion = motion.standing_before(before) if before else motion
-        self.before = before
+    def __init__(self, motion, standstill_samples):
+        self.motion = motion.standing_before(standstill_samples) if standstill_samples else motion
+        self.before = standstill_samples
         self.up = Rotation.from_quat(self.motion.local_orientation).as_matrix()[:, 2, :]
         self.rate, self.force = self.motion.means()
         self.tilt = float(np.max(np.arccos(np.clip(self.up[:, 2], -1.0, 1.0))))
-        self.largest_rate = np.max(np.abs(self.rate[before:]), axis=0)
-        level = np.abs(self.force[before:, :2])
+        self.largest_rate = np.max(np.abs(self.rate[standstill_samples:]), axis=0)
+        level = np.abs(self.force[standstill_samples:, :2])
         self.accelerates = bool(np.any(level >= 1e-9 * STANDARD_GRAVITY))
 
     def earth_turning(self):
@@ -283,9 +283,11 @@ _driven_motion = lru_cache(maxsize=2)(_DrivenMotion)
 
 
 @lru_cache(maxsize=4)
-def _vertical(motion, before, period, samples, standstills) -> _Vertical:
+def _vertical(motion, standstill_samples, period, samples, standstills) -> _Vertical:
     """Return yaw errors along a motion at times with even steps, cached with its curves."""
-    return _Vertical(_driven_motion(motion, before), period * np.arange(samples), standstills)
+    return _Vertical(
+        _driven_motion(motion, standstill_samples), period * np.arange(samples), standstills
+    )
 
 
 class _Vertical:
@@ -299,16 +301,16 @@ class _Vertical:
     def __init__(self, driven, time, standstills=()):
         self.driven = driven
         self.time = time
-        motion, up, before = driven.motion, driven.up, driven.before
-        self.weights = np.mean(up[before:] ** 2, axis=0)
+        motion, up, standstill_samples = driven.motion, driven.up, driven.before
+        self.weights = np.mean(up[standstill_samples:] ** 2, axis=0)
         # A reading is a mean since the sample before, and so is the vertical that it is about.
         self._up = np.vstack([up[:1], 0.5 * (up[1:] + up[:-1])])
         self._period = motion.period
-        self._before = before
-        self._since_start = motion.time[before:] - motion.time[before]
+        self._before = standstill_samples
+        self._since_start = motion.time[standstill_samples:] - motion.time[standstill_samples]
         # The samples after a time are those of the rate since it.
         places = np.rint(np.array(standstills).reshape(-1, 3) / self._period).astype(int)
-        places = np.minimum(before + 1 + places, len(up))
+        places = np.minimum(standstill_samples + 1 + places, len(up))
         self._stops = [stop for stop in places.tolist() if stop[0] < stop[2]]
         self._axis_curves: dict[tuple[str, int, int], np.ndarray] = {}
 
@@ -374,8 +376,12 @@ class _Vertical:
         """
         if not (self._before or self._stops):
             return [np.ones(len(self.time))]
-        before = [-1, self._before - 1] if self._before else []
-        places = {self._before, *before, *(place - 1 for stop in self._stops for place in stop)}
+        standstill_ends = [-1, self._before - 1] if self._before else []
+        places = {
+            self._before,
+            *standstill_ends,
+            *(place - 1 for stop in self._stops for place in stop),
+        }
         curves = []
         for place in sorted(places):
             # The reading's error is the change of the angle's since the sample before.

@@ -78,13 +78,13 @@ def odometer_sources(
     ):
         if np.any(curve):
             sources.append(KnownError(name, -curve))
-    by_ratio = (ratio**2 - 1.0) / (4.0 * ratio**2 * scale) * tracks * turn_at
-    by_ratio -= (1.0 + ratio**2) / ratio**2 * per_way * way_at
-    by_scale = -(wheel_error + tracks * turn_factor) / scale
+    ratio_error = (ratio**2 - 1.0) / (4.0 * ratio**2 * scale) * tracks * turn_at
+    ratio_error -= (1.0 + ratio**2) / ratio**2 * per_way * way_at
+    scale_error = -(wheel_error + tracks * turn_factor) / scale
     for name, regressor, sigma in (
-        (WHEELS, by_ratio, odometer.diameter_ratio_sigma),
+        (WHEELS, ratio_error, odometer.diameter_ratio_sigma),
         (TRACK, turn_factor, odometer.track_ratio_sigma),
-        (WHEEL_SIZE, by_scale, odometer.scale_sigma),
+        (WHEEL_SIZE, scale_error, odometer.scale_sigma),
     ):
         if sigma > 0.0 and np.any(regressor):
             sources.append(RandomConstant(name, -regressor, sigma))

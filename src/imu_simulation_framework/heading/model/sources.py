@@ -234,7 +234,7 @@ class StateSpace:
         Row whose product with the state is the yaw error, shape (m,).
     yaw_noise : numpy.ndarray
         Variance of the white noise of the yaw by source, shape (g,) [rad^2].
-    of_state : tuple of int
+    sources_of_states : tuple of int
         Source of each state but the first.
     offsets : tuple of int
         State of each source that is its part of the estimated offset [rad/s]; empty without an
@@ -250,7 +250,7 @@ class StateSpace:
     initial: np.ndarray
     design: np.ndarray
     yaw_noise: np.ndarray
-    of_state: tuple[int, ...]
+    sources_of_states: tuple[int, ...]
     offsets: tuple[int, ...]
     spreads: tuple[float, ...]
 
@@ -324,22 +324,24 @@ def state_space(
             initial[group, index, index] = variance
     offset_states = tuple(range(1 + len(states), size))
     if offsets:
-        after = _covariance_after_standstill(
+        conditioned = _covariance_after_standstill(
             drift, density, initial, standstill, sensor_period, offset_states
         )
         for source in sources:
             if getattr(source, "of_gyroscope", isinstance(source, RateRandomWalk)):
                 group = names.index(source.name)
-                initial[group] = after[group]
+                initial[group] = conditioned[group]
         drift[0, offset_states] = 1.0
     transition, noise = _discretised(drift, density, step, sensor_period)
     yaw_states = [float(biases <= index < len(states)) for index in range(size - 1)]
-    of_state = [*(names.index(source.name) for source in states), *range(offsets)]
+    sources_of_states = [*(names.index(source.name) for source in states), *range(offsets)]
     design = np.array([1.0, *yaw_states])
     spreads = dict.fromkeys(names, 0.0)
     spreads.update((s.name, s.spread) for s in sources if getattr(s, "spread", 0.0))
     matrices = transition, noise, initial, design, yaw_noise
-    return StateSpace(names, *matrices, tuple(of_state), offset_states, tuple(spreads.values()))
+    return StateSpace(
+        names, *matrices, tuple(sources_of_states), offset_states, tuple(spreads.values())
+    )
 
 
 def _mean_square(source, size):
@@ -396,14 +398,14 @@ def _covariance_after_standstill(drift, density, initial, standstill, sensor_per
     drift = drift.copy()
     drift[0, 0] = 0.0  # the mean is that of the rate, whatever the heading forgets
     transition, noise = _discretised(drift, density, standstill, sensor_period)
-    after = np.empty_like(initial)
-    for group, (before, added) in enumerate(zip(initial, noise)):
+    conditioned = np.empty_like(initial)
+    for group, (covariance, added) in enumerate(zip(initial, noise)):
         # The integral, minus the sum of the rate's errors, becomes the offset and begins anew.
         taken = np.eye(len(drift))
         taken[offset_states[group], 0] = -1.0 / standstill
         taken[0, 0] = 0.0
-        after[group] = taken @ (transition @ before @ transition.T + added) @ taken.T
-    return after
+        conditioned[group] = taken @ (transition @ covariance @ transition.T + added) @ taken.T
+    return conditioned
 
 
 def _sampled(drift, density, step, period):
