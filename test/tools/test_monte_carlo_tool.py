@@ -49,21 +49,21 @@ def test_ensemble_of_random_bias_equals_closed_form():
         error = sigma * math.sqrt(0.01 * p * (1.0 - 0.01 * p) / runs) / density
         assert abs(last[f"{p:g} % [deg]"] - z * sigma) < 4.0 * error + 0.01 * abs(z) * sigma
     with gzip.open(out / "runs.csv.gz", "rt") as file:
-        of_runs = pd.read_csv(file)
-    assert len(of_runs) == runs and list(of_runs["run"][:3]) == [0, 1, 2]
+        table = pd.read_csv(file)
+    assert len(table) == runs and list(table["run"][:3]) == [0, 1, 2]
     curves = np.load(out / "curves.npz")
     assert curves["errors"].shape == (1000, 61)
     np.testing.assert_allclose(
-        of_runs["maximum [deg]"][:1000],
+        table["maximum [deg]"][:1000],
         np.degrees(np.max(np.abs(curves["errors"]), axis=1)),
         rtol=1e-6,
     )
     np.testing.assert_allclose(
-        of_runs["drift [deg/min]"], of_runs["final [deg]"] / 58.5 * 60.0, rtol=0.02
+        table["drift [deg/min]"], table["final [deg]"] / 58.5 * 60.0, rtol=0.02
     )
     assert (out / "ensemble.png").read_bytes().startswith(PNG)
     assert (out / "ensemble.txt").read_text() in text
-    share = np.mean(of_runs["maximum [deg]"] <= 5.0)
+    share = np.mean(table["maximum [deg]"] <= 5.0)
     assert f"within 5 deg all the time: {100.0 * share:.4g} %" in text
 
 

@@ -119,7 +119,7 @@ def _bar(options, task, **settings):
     return progress_bar(desc=task, disable=options.quiet or None, leave=False, **settings)
 
 
-def _axes(path, names, selected, before) -> tuple[str, ...]:
+def _axes(path, names, selected, previous) -> tuple[str, ...]:
     """Return the axes to analyse: the selected axes, or all recorded axes."""
     recorded = tuple(axis for axis in analysis.AXES if axis in names)
     chosen = {axis for name in selected for axis in SHORT_NAMES.get(name, (name,))}
@@ -130,9 +130,9 @@ def _axes(path, names, selected, before) -> tuple[str, ...]:
             f"are {', '.join(recorded) or 'none of ' + ', '.join(analysis.AXES)}"
         )
     axes = tuple(axis for axis in recorded if axis in chosen or not chosen)
-    if before is not None and axes != before:
+    if previous is not None and axes != previous:
         raise RecordingError(
-            f"{path}: has {', '.join(axes)}, but the recordings before {', '.join(before)}; "
+            f"{path}: has {', '.join(axes)}, but the recordings before {', '.join(previous)}; "
             "expected the same axes of one sensor, choose them with --axis"
         )
     return axes

@@ -51,7 +51,7 @@ def run(options):
     settings = recording_options.parse_settings(options.setting)
     setup = set_up(config, options.recording or "", options.imu or "", settings, options.layout)
     check = check_experiment(setup.load())
-    if check.without_imu:
+    if check.lacks_imu:
         setup.set("imu_recording", use="false")
     print(*report_lines(setup, check), sep="\n")
     written = write_check(options.out or _folder(options, check), setup, check)
@@ -82,7 +82,7 @@ def verdict(check, configuration) -> str:
     if check.problems:
         return _unusable(check)
     if not check.grave:
-        only = f"; {NO_IMU}" if check.without_imu else ""
+        only = f"; {NO_IMU}" if check.lacks_imu else ""
         usable = "usable"
         if any(finding.fault == NOT_INDEPENDENT for finding in check.findings):
             usable = f"usable for the path only, since the reference is {NOT_INDEPENDENT}"
@@ -184,8 +184,10 @@ def report_parts(setup, check) -> dict[str, list[str]]:
         "samples": [*_sample_lines(check), *check.remarks],
         "would stop an experiment": check.problems,
         "refused until it is corrected": [finding.sentence() for finding in grave],
-        "for an experiment only, a yaw error does without": [one.sentence() for one in speed],
-        "worth knowing": [one.sentence() for one in check.findings if not one.grave],
+        "for an experiment only, a yaw error does without": [
+            finding.sentence() for finding in speed
+        ],
+        "worth knowing": [finding.sentence() for finding in check.findings if not finding.grave],
     }
 
 
@@ -276,8 +278,8 @@ def _turns(observations) -> list[str]:
         relation = getattr(observations, name)
         if relation is None:
             continue
-        one, other = map(format_degrees, relation.net)
-        line = f"{relation.first} {one}, {relation.second} {other}"
+        first, second = map(format_degrees, relation.net)
+        line = f"{relation.first} {first}, {relation.second} {second}"
         if name.startswith("reference") and observations.known < 1.0:
             share = 100.0 * observations.known
             line += f" in the {share:.0f} % of the time in which the reference knows its heading"
@@ -394,8 +396,8 @@ def _unknown(reference):
         unknown = np.concatenate([[False], reference["yaw_known"].to_numpy() < 1.0, [False]])
         edges = np.flatnonzero(np.diff(unknown.astype(int)))
         times = reference.index.to_numpy(dtype=float) - reference.index[0]
-        for first, behind in zip(edges[::2], edges[1::2]):
-            yield times[first], times[behind - 1]
+        for first, end in zip(edges[::2], edges[1::2]):
+            yield times[first], times[end - 1]
 
 
 def _rates(heading):

@@ -97,7 +97,7 @@ def whole_type(minimum: int, maximum: float, refusal: str) -> Callable[[str], in
 whole_number = whole_type(0, math.inf, "is not a whole number, zero or positive")
 worker_count = whole_type(1, 1024, "is not a number of workers, expected 1 to 1024")
 run_count = whole_type(1, math.inf, "is not a number of runs, expected 1 or more")
-above_zero = number_type(lambda value: 0.0 < value < math.inf, "is not a number above zero")
+positive_number = number_type(lambda value: 0.0 < value < math.inf, "is not a number above zero")
 not_negative = number_type(
     lambda value: 0.0 <= value < math.inf, "is not zero or a positive number"
 )

@@ -104,14 +104,14 @@ def _task(options) -> _Task:
     operation = imu_options.operation_from_options(options)
     chosen = motion_options.choose_motion(options, linear=True)
     driven, motion = chosen.motion, operation.moved(chosen.motion)
-    at = math.floor(motion.duration + 1e-6) if options.at is None else options.at
-    if not 0.0 < at <= motion.duration * (1.0 + 1e-9):
+    end = math.floor(motion.duration + 1e-6) if options.at is None else options.at
+    if not 0.0 < end <= motion.duration * (1.0 + 1e-9):
         raise ConfigurationError(
-            f"{chosen.name} lasts {motion.duration:.6g} s, expected at least {at:g} s (--at)"
+            f"{chosen.name} lasts {motion.duration:.6g} s, expected at least {end:g} s (--at)"
         )
     most = MAX_TIMES - 1 if options.fuse else MAX_STEPS
-    period = min(budget_step(at, most), model_step(at, motion, operation, 1))
-    task = BudgetTask(motion, driven, operation, at, period, chosen.sample)
+    period = min(budget_step(end, most), model_step(end, motion, operation, 1))
+    task = BudgetTask(motion, driven, operation, end, period, chosen.sample)
     return _Task(chosen._replace(motion=motion), task)
 
 
@@ -187,8 +187,8 @@ def _adjusted(imu: NamedImu, options) -> tuple[str, Any, list[str]]:
 
 
 def _title(task: _Task) -> str:
-    at, turn = task.budget.at, math.degrees(task.budget.turn)
-    return f"{_use(task)}: yaw error after {at:g} s, in which it turns by {turn:.0f} deg"
+    end, turn = task.budget.at, math.degrees(task.budget.turn)
+    return f"{_use(task)}: yaw error after {end:g} s, in which it turns by {turn:.0f} deg"
 
 
 def _use(task: _Task) -> str:

@@ -232,6 +232,6 @@ def _flight(name, rate):
     flight, _ = find_flight(name, FLIGHT_DURATION if scripted else math.inf)
     time = flight.states.time
     count = int((time[-1] - time[0]) * rate * (1.0 + 1e-9)) + 1
-    at = np.minimum(time[0] + np.arange(count) / rate, time[-1])
-    motion = flight.states.motion(at=at)
+    sample_times = np.minimum(time[0] + np.arange(count) / rate, time[-1])
+    motion = flight.states.motion(at=sample_times)
     return ChosenMotion(f"flight {Path(name).name}", motion, () if scripted else (name,))

@@ -50,9 +50,9 @@ def run(options):
     page = thesis_page(shown, table, experiments)
     write_file(out / f"{NAME}.html", page_html(page).encode("utf-8"))
     left = [item.label for item in items if not item.shown]
-    without = f" ({', '.join(left)} {NOT_MADE})" if left else ""
+    omitted = f" ({', '.join(left)} {NOT_MADE})" if left else ""
     print(
-        f"{len(items) - len(left)} pictures of {len(items)}{without}, "
+        f"{len(items) - len(left)} pictures of {len(items)}{omitted}, "
         f"{experiments.driven:.0f} s driven, all in {time.monotonic() - begin:.0f} s"
     )
 

@@ -62,10 +62,10 @@ def run(options):
         )
         for joint in ("pan", "tilt")
     }
-    in_flight = showing.sensed_in_flight(flown)
+    sensed = showing.sensed_in_flight(flown)
     if "lift-off" in instants:
-        before, after = showing.AROUND_LIFT_OFF
-        in_flight = in_flight.between(instants["lift-off"] - before, instants["lift-off"] + after)
+        lead, lag = showing.AROUND_LIFT_OFF
+        sensed = sensed.between(instants["lift-off"] - lead, instants["lift-off"] + lag)
     navigated, left_out = _navigated(flown, gimbal, chosen.errors, gnss, options)
     remarks += left_out
     body = flown.body
@@ -76,9 +76,7 @@ def run(options):
     figures = {
         "figure_5": showing.imu_figure(*alone["pan"]),
         "figure_6": showing.imu_figure(*alone["tilt"]),
-        "figure_7": showing.imu_figure(
-            in_flight.time, in_flight.measured, in_flight.true, instants
-        ),
+        "figure_7": showing.imu_figure(sensed.time, sensed.measured, sensed.true, instants),
         "figure_8_path": showing.path_figure(position, body.time, instants, place),
     }
     if navigated:
@@ -119,7 +117,7 @@ def run(options):
             joints=flown.joints.angle,
             instants=instants,
             alone=alone,
-            in_flight=in_flight,
+            sensed=sensed,
             navigated=navigated,
         ),
         summary=[

@@ -56,14 +56,14 @@ class Tracking:
         self._run = in_process.run_prepared
         self._prepared = in_process.prepared(self._setup.load())
 
-    def follow(self, gains: Mapping[str, float], after: float = 0.0) -> dict[str, float]:
+    def follow(self, gains: Mapping[str, float], start: float = 0.0) -> dict[str, float]:
         """Simulate the drive with these gains, and return the :func:`tracking_rms`.
 
         Parameters
         ----------
         gains : mapping of str to float
             Gains by their keys in [control].
-        after : float, optional
+        start : float, optional
             Time from which errors count [s].
 
         Returns
@@ -79,17 +79,17 @@ class Tracking:
             The gains are invalid.
         """
         self._setup.set("control", **gains)
-        return tracking_rms(self._run(self._setup.load(), self._prepared), after)
+        return tracking_rms(self._run(self._setup.load(), self._prepared), start)
 
 
-def tracking_rms(tables: Any, after: float = 0.0) -> dict[str, float]:
+def tracking_rms(tables: Any, start: float = 0.0) -> dict[str, float]:
     """Compute the rms of distance error, yaw error and wheel acceleration.
 
     Parameters
     ----------
     tables : ExperimentTables
         Tables of an experiment.
-    after : float, optional
+    start : float, optional
         Time from which errors count [s].
 
     Returns
@@ -98,7 +98,7 @@ def tracking_rms(tables: Any, after: float = 0.0) -> dict[str, float]:
         ``distance`` [m], ``yaw`` [rad] and ``effort``, of the wheels' accelerations [rad/s^2].
     """
     error, wheels = (
-        table[table.index >= after] for table in (tables.control_error, tables.wheel_velocities)
+        table[table.index >= start] for table in (tables.control_error, tables.wheel_velocities)
     )
     changes = (
         np.diff(wheels[list(WHEELS)].to_numpy(), axis=0) / np.diff(wheels.index)[:, np.newaxis]
@@ -139,8 +139,8 @@ def tune(
         Gains by name.
     """
     names = [name for name, value in first.items() if value > 0.0]
-    before = tracking.follow(first)
-    best = (cost(before), first)
+    initial = tracking.follow(first)
+    best = (cost(initial), first)
 
     def cost_of(exponents):
         nonlocal best
@@ -153,7 +153,7 @@ def tune(
         finally:
             on_try()
         value = float(cost(driven))
-        excess = driven["effort"] / (effort * before["effort"])
+        excess = driven["effort"] / (effort * initial["effort"])
         if excess > 1.0:
             return value * (1.0 + 10.0 * (excess - 1.0)) + best[0]
         if value < best[0]:
@@ -221,7 +221,7 @@ def run(options):
         )
     both, rows = Tracking(setup, 2.0 * seconds), []
     for when, values in (("before", first), ("after", gains)):
-        driven = both.follow(values, after=seconds)
+        driven = both.follow(values, start=seconds)
         rows.append({"gains": when, **driven, "yaw": math.degrees(driven["yaw"])})
     print(f"{control.controller}, tuned on the first {seconds:g} s; in the next {seconds:g} s:")
     print(table_text.format_table(pd.DataFrame(rows), _COLUMNS), end="")

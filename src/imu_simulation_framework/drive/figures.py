@@ -96,18 +96,20 @@ def _arrows(x, y):
     """Return positions along a path and its directions there, shape (2, n) each."""
     travelled = np.concatenate(([0.0], np.cumsum(np.hypot(np.diff(x), np.diff(y)))))
 
-    def at(distance):
+    def interpolate(distance):
         return np.array([np.interp(distance, travelled, values) for values in (x, y)])
 
     # If the path has as many laps as arrows, all arrows would have the same position.
     evenly = ((np.arange(count) + 0.5) / count * travelled[-1] for count in (_ARROWS, _ARROWS - 1))
-    places = max(evenly, key=lambda those: min(dist(*two) for two in combinations(at(those).T, 2)))
+    places = max(
+        evenly, key=lambda those: min(dist(*two) for two in combinations(interpolate(those).T, 2))
+    )
     # Directions are averaged over a fiftieth of the path, which suppresses the noise of positions.
     reach = 0.01 * travelled[-1]
-    ahead = at(places + reach) - at(places - reach)
+    ahead = interpolate(places + reach) - interpolate(places - reach)
     length = np.hypot(*ahead)
     moving = length > 0.0
-    return at(places)[:, moving], ahead[:, moving] / length[moving]
+    return interpolate(places)[:, moving], ahead[:, moving] / length[moving]
 
 
 def yaw_error_along_path(comparison) -> Figure:

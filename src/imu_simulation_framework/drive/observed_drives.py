@@ -279,7 +279,7 @@ def _recording_tables(
             f"{name}: [imu_recording] use is false, so that no yaw error was observed"
         )
     check = ensure_plausible(configuration)
-    if check.without_imu:
+    if check.lacks_imu:
         raise RecordingError(f"{name}: {NO_IMU}, and no yaw error was observed")
     recorded = check.reference or reference_source(configuration).read()
     path = select_path(configuration, recorded.table, configuration.control.rate).part

@@ -135,8 +135,8 @@ def evaluate(tables, settings=None, run=NO_DESCRIPTION):
             for name, statistics in comparison.tracking.items()
         },
         "wheels": {
-            name: _statistics_summary(one, "rad_per_s" if name in WHEELS else "rad")
-            for name, one in wheels.items()
+            name: _statistics_summary(error, "rad_per_s" if name in WHEELS else "rad")
+            for name, error in wheels.items()
         },
         "messages": {
             name: _message_summary(
@@ -319,17 +319,17 @@ def settings_of(previous, path, **chosen) -> ComparisonSettings:
         The chosen settings are invalid.
     """
     earlier = previous.get("comparison_settings", {})
-    of_summary = {
+    recorded = {
         name: earlier[key]
         for name, key in SETTINGS.items()
         if chosen.get(name) is None and earlier.get(key) is not None
     }
     try:
-        ComparisonSettings(**of_summary)
+        ComparisonSettings(**recorded)
     except ConfigurationError as error:
         raise unusable(path, f"comparison_settings: {error}") from error
     chosen = {name: value for name, value in chosen.items() if value is not None}
-    return ComparisonSettings(**of_summary, **chosen)
+    return ComparisonSettings(**recorded, **chosen)
 
 
 def described_run(previous, path) -> RunDescription:

@@ -172,7 +172,7 @@ def _read_configured(path: str) -> list[YawSignal]:
     check = ensure_plausible(configuration)
     reference = reference_source(configuration).read()
     signals = [_signal(f"{name} reference", reference, Path(files.reference))]
-    if configuration.imu_recording.use and not check.without_imu:
+    if configuration.imu_recording.use and not check.lacks_imu:
         imu = imu_source(configuration).read()
         signals.append(_signal(f"{name} IMU", imu, Path(files.imu)))
     findings = [f"{name}: {finding.sentence()}" for finding in check.findings]

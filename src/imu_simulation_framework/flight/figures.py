@@ -524,7 +524,7 @@ class FlightResults:
         Marked instants [s].
     alone : mapping of str to Sensed
         Signals with a single moving joint.
-    in_flight : Sensed
+    sensed : Sensed
         Signals of the take-off or of the whole flight.
     navigated : mapping of str to (NavigationErrors, pandas.DataFrame)
         Errors of each navigator and their root mean squares.
@@ -536,7 +536,7 @@ class FlightResults:
     joints: np.ndarray
     instants: Mapping[str, float]
     alone: Mapping[str, Sensed]
-    in_flight: Sensed
+    sensed: Sensed
     navigated: Mapping[str, tuple[NavigationErrors, pd.DataFrame]]
 
 
@@ -561,7 +561,7 @@ def flight_page(title, results: FlightResults, *, summary, settings, remarks, fo
     Page
     """
     time, position, instants = results.time, results.position, results.instants
-    signal_time, measured, true = results.in_flight
+    signal_time, measured, true = results.sensed
     rows = [(f"({sign}) {name}", f"{instant:.2f}") for sign, name, instant in numbered(instants)]
     parts = [
         (

@@ -142,12 +142,12 @@ def capture_output(notices: Notices) -> Iterator[None]:
     """
     module = jsbsim()
     if hasattr(module, "set_logger"):
-        before = module.get_logger()
+        previous = module.get_logger()
         module.set_logger(_logger(module, notices))
         try:
             yield
         finally:
-            module.set_logger(before)
+            module.set_logger(previous)
         return
     with _PRINTING, _redirect_outputs(notices):
         level = module.FGJSBBase().debug_lvl
@@ -448,10 +448,10 @@ class _Simulation:
     def _check(self):
         time = self._step / self._rate
         ran, self._ran = self._ran, [engine() != 0.0 for engine in self._engines]
-        for number, (before, now) in enumerate(zip(ran, self._ran), start=1):
-            if now != before:
+        for number, (ran_before, now) in enumerate(zip(ran, self._ran), start=1):
+            if now != ran_before:
                 self.events.append((time, f"engine {number} {'runs' if now else 'stops'}"))
-            if before and not now:
+            if ran_before and not now:
                 self.remarks.append(f"engine {number} stops at {time:.2f} s")
         crash = "" if self.ended else self._crash()
         if crash:

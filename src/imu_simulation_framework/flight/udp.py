@@ -373,7 +373,7 @@ class _Reception:
                 f"aircraft, expected at least {_MIN_STATES}{reason}"
             )
         table = np.array(self._rows)
-        time, order, remarks, period = self._in_order(table[:, 0])
+        time, order, remarks, period = self._order_packets(table[:, 0])
         columns = dict(zip(self._names, table[order, 1:].T))
         states = self._states(time, columns, remarks)
         settings = {
@@ -421,7 +421,7 @@ class _Reception:
         )
         return states.integrated()
 
-    def _in_order(self, time):
+    def _order_packets(self, time):
         """Return even times, the packets' order, remarks, and the period."""
         remarks = []
         older = int(np.sum(time < np.maximum.accumulate(time)))

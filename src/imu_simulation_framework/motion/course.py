@@ -80,8 +80,8 @@ def heading_from_course(times, velocities, minimum_speed, maximum_turn_rate, dev
     latest = np.searchsorted(indices, np.arange(len(times)), side="right") - 1
     heading = course[np.maximum(latest, 0)]
     for k in np.flatnonzero(np.diff(indices) > 1):
-        before, after = indices[k], indices[k + 1]
-        _turn(times, heading, before, after, course[k + 1] - course[k], maximum_turn_rate)
+        first, second = indices[k], indices[k + 1]
+        _turn(times, heading, first, second, course[k + 1] - course[k], maximum_turn_rate)
     return heading
 
 
@@ -156,12 +156,12 @@ def _hold_where_unsure(times, directions, moving, significant, maximum_turn_rate
     if len(sure) == 0:
         return
     moving[: sure[0]] = moving[sure[-1] + 1 :] = False
-    for before, after in zip(sure[:-1], sure[1:]):
-        if after == before + 1:
+    for first, second in zip(sure[:-1], sure[1:]):
+        if second == first + 1:
             continue
-        angle = wrap(directions[after] - directions[before])
-        if _turning_time(angle, maximum_turn_rate) <= times[after] - times[before]:
-            moving[before + 1 : after] = False
+        angle = wrap(directions[second] - directions[first])
+        if _turning_time(angle, maximum_turn_rate) <= times[second] - times[first]:
+            moving[first + 1 : second] = False
 
 
 def _turning_time(angle, maximum_turn_rate):
@@ -169,19 +169,19 @@ def _turning_time(angle, maximum_turn_rate):
     return 1.5 * abs(angle) / maximum_turn_rate
 
 
-def _turn(times, heading, before, after, angle, maximum_turn_rate):
+def _turn(times, heading, first, second, angle, maximum_turn_rate):
     """Insert a turn by ``angle`` at the end of the stop between two moving samples, in place."""
-    begin, end = times[after] - _turning_time(angle, maximum_turn_rate), times[after]
-    missing = times[before] - begin
+    begin, end = times[second] - _turning_time(angle, maximum_turn_rate), times[second]
+    missing = times[first] - begin
     if missing > 0.0:
-        begin, end = times[before] - missing / 2.0, times[after] + missing / 2.0
+        begin, end = times[first] - missing / 2.0, times[second] + missing / 2.0
     inside = np.flatnonzero((times > begin) & (times < end))
     if len(inside) == 0 or end <= begin:
         return
     progress = (times[inside] - begin) / (end - begin)
     step = angle * (3.0 * progress**2 - 2.0 * progress**3)
     # Outside the stop the course already contains the result of the turn, before or after it.
-    heading[inside] += step - np.where(inside >= after, angle, 0.0)
+    heading[inside] += step - np.where(inside >= second, angle, 0.0)
 
 
 def heading_from_antennas(times, course, measured_times, measured):

@@ -337,8 +337,8 @@ def step_densities(fixes, noise, left_out) -> np.ndarray:
         for _ in range(_ADAPTATIONS):
             weights = (_FREEDOM + 4.0 * steps) / (_FREEDOM + squares / scale)
             scale = np.clip(np.sum(weights * squares) / np.sum(4.0 * steps), *_INTENSITIES)
-        before, intensities = intensities, np.clip(scale / weights, *_INTENSITIES)[manoeuvre]
-        if np.max(np.abs(np.log(intensities / before))) < _ADAPTED:
+        previous, intensities = intensities, np.clip(scale / weights, *_INTENSITIES)[manoeuvre]
+        if np.max(np.abs(np.log(intensities / previous))) < _ADAPTED:
             break
     return np.sqrt(intensities)
 
@@ -466,9 +466,9 @@ def find_outliers(fixes, noise, left_out):
         known = motion.known_variances()
         _add_deleted(scores[0], distances[0], motion.white_residuals, known, motion.variances)
         if fixes.velocities is not None:
-            at = motion_model(fixes, noise).velocities_at
-            residuals = fixes.velocities[:, axis] - motion.velocities[at]
-            known, variances = motion.covariances[at, 1, 1], noise.velocity_deviation**2
+            states = motion_model(fixes, noise).velocities_at
+            residuals = fixes.velocities[:, axis] - motion.velocities[states]
+            known, variances = motion.covariances[states, 1, 1], noise.velocity_deviation**2
             _add_deleted(scores[1], distances[1], residuals, known, variances)
     scores, distances = np.sqrt(scores), np.sqrt(distances)
     scores[0, left_out] = 0.0
@@ -514,7 +514,7 @@ def estimate_robustly(fixes, correlation_time):
     left_out = np.zeros(len(fixes.times), dtype=bool)
     noise = estimate_noise(fixes, correlation_time)
     for _ in range(_ESTIMATES):
-        before, changed = left_out, False
+        previous, changed = left_out, False
         for _ in range(_ROUNDS):
             positions, velocities = find_outliers(fixes, noise, left_out)
             if not positions.any() and not velocities.any():
@@ -527,7 +527,7 @@ def estimate_robustly(fixes, correlation_time):
             break
         # A model that rejects every fifth position is not a model of them.
         if left_out.mean() > _MAX_OUTLIERS:
-            return noise, fixes, before
+            return noise, fixes, previous
         noise = estimate_noise(fixes, correlation_time, left_out, noise)
     return noise, fixes, left_out
 

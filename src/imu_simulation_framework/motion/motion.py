@@ -208,12 +208,12 @@ class SampledMotion(ABC):
             The motion is not evenly sampled.
         """
         still = (self.position[0], self.orientation[0], np.zeros(3), *self._signals_at_first_pose())
-        before = self.time[0] - self.period * np.arange(samples, 0, -1)
+        earlier = self.time[0] - self.period * np.arange(samples, 0, -1)
         values = {
             name: np.vstack([np.tile(value, (samples, 1)), getattr(self, name)])
             for name, value in zip(_WIDTHS, still)
         }
-        return replace(self, time=np.concatenate([before, self.time]), **values)
+        return replace(self, time=np.concatenate([earlier, self.time]), **values)
 
     @abstractmethod
     def _positions_at(self, times):
@@ -579,8 +579,8 @@ def checked_samples(owner, time, columns) -> dict[str, np.ndarray]:
             raise MotionError(f"{owner} {name} is not finite, expected finite numbers")
     late = np.flatnonzero(np.diff(time) <= 0.0)
     if len(late):
-        before, after = time[late[0] : late[0] + 2]
-        raise MotionError(f"{owner} time is {after:g} s after {before:g} s, expected an increase")
+        earlier, later = time[late[0] : late[0] + 2]
+        raise MotionError(f"{owner} time is {later:g} s after {earlier:g} s, expected an increase")
     return arrays
 
 

@@ -623,10 +623,10 @@ def _variance_between(known, time, densities):
     ``known`` (k,) are times [s], ``densities`` (k - 1,) of the white acceleration
     [m/s^2/sqrt(Hz)].
     """
-    before = np.clip(np.searchsorted(known, time), 1, len(known) - 1) - 1
-    step = np.diff(known)[before]
-    share = np.clip((time - known[before]) / step, 0.0, 1.0)
-    return densities[before] ** 2 * step * bridge_variance(share)
+    lower = np.clip(np.searchsorted(known, time), 1, len(known) - 1) - 1
+    step = np.diff(known)[lower]
+    share = np.clip((time - known[lower]) / step, 0.0, 1.0)
+    return densities[lower] ** 2 * step * bridge_variance(share)
 
 
 class _Heading(NamedTuple):
@@ -731,12 +731,12 @@ def _course_error_time(path, minimum_speed):
         return step
     errors = (velocity[0] * north - velocity[1] * east)[:, moving] / speed[moving] ** 2
     errors /= np.sqrt(np.mean(errors**2, axis=0))
-    before = 1.0
+    previous = 1.0
     for lag in range(1, errors.shape[1]):
         correlation = float(np.mean(errors[:, lag:] * errors[:, :-lag]))
         if correlation < math.exp(-1.0):
-            return step * (lag - 1.0 + (before - math.exp(-1.0)) / (before - correlation))
-        before = correlation
+            return step * (lag - 1.0 + (previous - math.exp(-1.0)) / (previous - correlation))
+        previous = correlation
     return step * errors.shape[1]
 
 

@@ -141,12 +141,12 @@ class SmoothMotion:
         first on it, which the elimination from the beginning contains.
         """
         (count, size), covariances = self._shape, self.covariances
-        below = np.zeros((count - 1, size, size))
+        coupling = np.zeros((count - 1, size, size))
         for a in range(size):
             for b in range(size):
-                below[:, a, b] = self._precision[size + a - b].reshape(count, size)[:-1, b]
+                coupling[:, a, b] = self._precision[size + a - b].reshape(count, size)[:-1, b]
         pivots = _pivots(self._factor, count, size)[:-1]
-        both = -np.linalg.solve(pivots, np.swapaxes(below, 1, 2) @ covariances[1:])
+        both = -np.linalg.solve(pivots, np.swapaxes(coupling, 1, 2) @ covariances[1:])
         return np.block([[covariances[:-1], both], [np.swapaxes(both, 1, 2), covariances[1:]]])
 
     def expected_squares(self):
@@ -208,9 +208,9 @@ class MotionModel:
 
     def __init__(self, times, slow_time=0.0, velocity_lag=0.0):
         self.position_times = times = np.asarray(times, dtype=float)
-        before, after = times[: velocity_lag < 0.0], times[len(times) - (velocity_lag > 0.0) :]
-        self.times = np.concatenate([before, times - velocity_lag, after])
-        self.velocities_at = slice(len(before), len(before) + len(times))
+        early, late = times[: velocity_lag < 0.0], times[len(times) - (velocity_lag > 0.0) :]
+        self.times = np.concatenate([early, times - velocity_lag, late])
+        self.velocities_at = slice(len(early), len(early) + len(times))
         self.slow_time = slow_time
         self.steps = steps = np.diff(self.times)
         self._size = 4 if slow_time > 0.0 else 2

@@ -232,9 +232,9 @@ def integrate(
         with np.errstate(all="ignore"):  # at the Earth's centre there is no gravitation
             attraction = _rotate_about_z(angle, gravitation(_rotate_about_z(-angle, place)))
         speed = _accumulate(inertial, gained + 0.5 * step * (attraction[1:] + attraction[:-1]))
-        before = place
+        previous = place
         place = _accumulate(position, 0.5 * step * (speed[1:] + speed[:-1]))
-        moved = np.max(np.abs(place - before), initial=0.0)
+        moved = np.max(np.abs(place - previous), initial=0.0)
         if moved < _SETTLED or not np.isfinite(moved):
             break
     if not moved < _SETTLED:

@@ -395,10 +395,10 @@ def motion_at(poses, times):
     """
     times = np.asarray(times, dtype=float)
     whole = _times(poses)
-    before, after = 2.0 * times[0] - times[1], 2.0 * times[-1] - times[-2]
+    lead, tail = 2.0 * times[0] - times[1], 2.0 * times[-1] - times[-2]
     # There are no neighbours beyond the ends of the drive.
-    leading, trailing = int(before >= whole[0]), int(after <= whole[-1])
-    around = np.concatenate([[before] * leading, times, [after] * trailing])
+    leading, trailing = int(lead >= whole[0]), int(tail <= whole[-1])
+    around = np.concatenate([[lead] * leading, times, [tail] * trailing])
     return add_velocities(interpolate(poses, around)).iloc[leading : leading + len(times)]
 
 

@@ -74,7 +74,7 @@ def find_column_maps(path, column="", inertial=True, layout=None) -> ColumnMaps:
     return _with_layout(path, maps, layouts, reports_absent=layout is not None)
 
 
-def _with_layout(path, by_names, layouts, reports_absent):
+def _with_layout(path, named_maps, layouts, reports_absent):
     """Return the maps of the first layout that the numbers do not contradict, or those by names.
 
     Bundled layouts list columns that only some versions of a logger write; absent columns are
@@ -86,18 +86,18 @@ def _with_layout(path, by_names, layouts, reports_absent):
         if contradiction:
             reasons.append(f"the header is that of {maps.layout.name}, but {contradiction}")
             continue
-        imu, reference = maps.imu or by_names.imu, maps.reference or by_names.reference
+        imu, reference = maps.imu or named_maps.imu, maps.reference or named_maps.reference
         mapped = " ".join([*imu.values(), *reference.values()])
-        time = {**reference, **imu}.get("time", by_names.time)
+        time = {**reference, **imu}.get("time", named_maps.time)
         reasons = [f"the header is that of {maps.layout.name}"]
         if reports_absent:
             reasons += [
                 f"{name}: the table has no column {' or '.join(columns)}, which the layout names"
                 for name, columns in maps.absent.items()
             ]
-        unused = [name for name in by_names.unused if name not in mapped]
+        unused = [name for name in named_maps.unused if name not in mapped]
         return ColumnMaps(reference, imu, time, reasons, unused, maps.layout.name)
-    return replace(by_names, reasons=[*reasons, *by_names.reasons])
+    return replace(named_maps, reasons=[*reasons, *named_maps.reasons])
 
 
 def _contradiction(path, maps):

@@ -274,14 +274,14 @@ def _first_line(path, lines) -> tuple[str, tuple[int, str]]:
 
 def _names_and_rows(names, line, separator, rows):
     """Return the fields of a _Header whose names may have units or sources in the lines below."""
-    below = list(itertools.islice(rows, 3))
-    cells_below = [_cells(text, separator) for _, text in below]
+    next_rows = list(itertools.islice(rows, 3))
+    cells_below = [_cells(text, separator) for _, text in next_rows]
     united = with_units(names, cells_below[:2])
-    has_sources = len(below) == 3 and not any(map(_NUMBER.match, cells_below[1]))
+    has_sources = len(next_rows) == 3 and not any(map(_NUMBER.match, cells_below[1]))
     if not united and has_sources:
         united = with_units(_with_sources(names, cells_below.pop(1)), cells_below)
-        below = below[1:] if united else below
-    rows = itertools.chain(below[1:] if united else below, rows)
+        next_rows = next_rows[1:] if united else next_rows
+    rows = itertools.chain(next_rows[1:] if united else next_rows, rows)
     return united or _prefix_groups(names, cells_below[:2]), line, separator, rows
 
 
@@ -485,7 +485,7 @@ def _with_sources(names, sources) -> list[str]:
     ]
 
 
-def with_units(names, below) -> list[str]:
+def with_units(names, rows) -> list[str]:
     """Return names with the units or further names of the line below them.
 
     A line of units has no number and at most one cell for each name, and numbers are below it.
@@ -496,7 +496,7 @@ def with_units(names, below) -> list[str]:
     ----------
     names : sequence of str
         Names of the columns.
-    below : list of list of str
+    rows : list of list of str
         Cells of the two lines below.
 
     Returns
@@ -504,14 +504,14 @@ def with_units(names, below) -> list[str]:
     list of str
         Empty if the line has neither units nor names.
     """
-    if len(below) < 2 or len(below[0]) > len(names) or not any(below[0]):
+    if len(rows) < 2 or len(rows[0]) > len(names) or not any(rows[0]):
         return []
-    numbers = [cell for cell in below[1] if _NUMBER.match(cell) or _WITH_COMMA.match(cell)]
-    plain = any(_NUMBER.match(cell) or _DATE.match(cell) for cell in below[0])
-    if plain or 2 * len(numbers) < len([cell for cell in below[0] if cell]):
+    numbers = [cell for cell in rows[1] if _NUMBER.match(cell) or _WITH_COMMA.match(cell)]
+    plain = any(_NUMBER.match(cell) or _DATE.match(cell) for cell in rows[0])
+    if plain or 2 * len(numbers) < len([cell for cell in rows[0] if cell]):
         return []
-    units = [re.sub(r"[\[\]()]", "", cell).strip() for cell in below[0]]
-    leaders: Iterator[str] = itertools.accumulate(names, lambda before, name: name or before)
+    units = [re.sub(r"[\[\]()]", "", cell).strip() for cell in rows[0]]
+    leaders: Iterator[str] = itertools.accumulate(names, lambda previous, name: name or previous)
     columns, full_names = itertools.zip_longest(leaders, names, units, fillvalue=""), []
     for leader, group in itertools.groupby(columns, lambda column: column[0]):
         _, theirs, own = zip(*group)
@@ -522,15 +522,15 @@ def with_units(names, below) -> list[str]:
     return full_names
 
 
-def _prefix_groups(names, below) -> list[str]:
+def _prefix_groups(names, rows) -> list[str]:
     """Return names with the name of their group in front, where names are repeated.
 
     A flattened message has columns ``position, x, y, z, orientation, x, y, z, w``, in which the
-    columns with the names of groups are empty. ``below`` are the cells of the two lines below.
+    columns with the names of groups are empty. ``rows`` are the cells of the two lines below.
     """
     groups, group = [], ""
     for place, name in enumerate(names):
-        empty = all(place < len(cells) and not cells[place] for cells in below)
+        empty = all(place < len(cells) and not cells[place] for cells in rows)
         group = name if empty else group
         groups.append("" if empty else group)
     counts = collections.Counter(names)

@@ -61,9 +61,9 @@ def _draw_panels(figure):
     for column in range(columns):
         pairs = list(zip(figure.panels, axes))[column::columns]
         sharing = [axis for panel, axis in pairs if panel.x is None and panel.draw is None]
-        for above, axis in zip(sharing, sharing[1:]):
+        for upper, axis in zip(sharing, sharing[1:]):
             axis.sharex(sharing[0])
-            above.tick_params(labelbottom=False)
+            upper.tick_params(labelbottom=False)
         if sharing:
             label_axis(sharing[-1], figure.x)
     for number, (panel, axis) in enumerate(zip(figure.panels, axes)):
@@ -201,8 +201,8 @@ class _Layers:
         self.axis.axhline(0.0, **style.ZERO)
 
     def text(self, x, y, text, colour):
-        above = {"xytext": (0, 4), "textcoords": "offset points", "ha": "center"}
-        self.axis.annotate(escape_dollars(text), (x, y), fontsize=9, color=colour, **above)
+        offset = {"xytext": (0, 4), "textcoords": "offset points", "ha": "center"}
+        self.axis.annotate(escape_dollars(text), (x, y), fontsize=9, color=colour, **offset)
 
     def message(self, text, **look):
         look = {"fontsize": 9, "color": colours.TEXT_GREY, **look}

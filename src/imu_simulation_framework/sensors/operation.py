@@ -641,10 +641,10 @@ def insert_stops(motion: SampledMotion, every: float, duration: float) -> Motion
     tau = np.concatenate([[0.0], np.cumsum(0.5 * (rate[1:] + rate[:-1]) * period)])
     kept = tau <= motion.duration * (1.0 + 1e-12)
     time, rate, change = time[kept], rate[kept, np.newaxis], change[kept, np.newaxis]
-    at = motion.time[0] + np.minimum(tau[kept], motion.duration)
-    orientation = unit(quaternion_spline(motion.time, motion.orientation)(at))
+    motion_times = motion.time[0] + np.minimum(tau[kept], motion.duration)
+    orientation = unit(quaternion_spline(motion.time, motion.orientation)(motion_times))
     position, velocity, turning, force = (
-        CubicSpline(motion.time, getattr(motion, name))(at)
+        CubicSpline(motion.time, getattr(motion, name))(motion_times)
         for name in ("position", "velocity", "angular_velocity", "specific_force")
     )
     to_body = Rotation.from_quat(orientation).inv()

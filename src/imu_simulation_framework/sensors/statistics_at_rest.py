@@ -70,7 +70,7 @@ def statistics_at_rest(imu: ImuAtRest) -> pd.DataFrame:
         start = imu.drift_starts[quantity]
         if np.ptp(values[start:], axis=0).any():
             rows += _rows(quantity, unit, values[start:], imu.consecutive[start:], drifts=True)
-    after = slice(imu.settled, None)
+    settled = slice(imu.settled, None)
     noises = [
         ("gyroscope noise", "rad/s", reading.angular_velocity - reading.angular_velocity_bias),
         ("accelerometer noise", "m/s^2", reading.specific_force - reading.specific_force_bias),
@@ -80,11 +80,11 @@ def statistics_at_rest(imu: ImuAtRest) -> pd.DataFrame:
         sign = np.sign(reading.orientation @ imu.true_orientation)[:, np.newaxis]
         noises.append(("quaternion noise", "", reading.orientation * sign))
     for quantity, unit, values in noises:
-        rows += _rows(quantity, unit, values[after], imu.consecutive[after], drifts=False)
-    orientation = reading.orientation[after]
+        rows += _rows(quantity, unit, values[settled], imu.consecutive[settled], drifts=False)
+    orientation = reading.orientation[settled]
     turned = Rotation.from_quat(orientation) * Rotation.from_quat(imu.true_orientation).inv()
     error = roll_pitch_yaw_from_quaternion(turned.as_quat())
-    length = np.linalg.norm(reading.specific_force[after].mean(axis=0))
+    length = np.linalg.norm(reading.specific_force[settled].mean(axis=0))
     rows += [
         ("accelerometer", "length of the mean", "m/s^2", length),
         ("orientation", "RMS error of roll and pitch", "rad", _rms(error[:, :2])),
@@ -169,14 +169,14 @@ def _delay(values, samples):
 def _rows(quantity, unit, values, consecutive, drifts):
     # A drift starts at zero, so that its first value is the constant part.
     centred = values - (values[0] if drifts else values.mean(axis=0))
-    before, after = centred[:-1][consecutive], centred[1:][consecutive]
+    earlier, later = centred[:-1][consecutive], centred[1:][consecutive]
     rows = [(quantity, "standard deviation", unit, _rms(centred))]
-    power = (before * before).sum()
+    power = (earlier * earlier).sum()
     if drifts or power > 0.0:
-        correlation = (before * after).sum() / power
+        correlation = (earlier * later).sum() / power
         rows.append((quantity, "lag-1 correlation", "", correlation))
     if drifts:
-        innovation = _rms(after - correlation * before)
+        innovation = _rms(later - correlation * earlier)
         rows.insert(0, (quantity, "mean", unit, values.mean()))
         rows.insert(2, (quantity, "standard deviation of the innovation", unit, innovation))
     return rows

@@ -186,10 +186,10 @@ def test_errors_missing_in_specification_are_remarked():
         )
 
     assert len(remarks("bno055", standstill=10.0)) == 1  # which removes the Earth's rotation
-    at_rest, earth = remarks("bno055")
-    assert at_rest.startswith("bno055 has only errors at rest")
+    standing_errors, earth = remarks("bno055")
+    assert standing_errors.startswith("bno055 has only errors at rest")
     assert earth.startswith("the Earth's rotation, 15 deg/h times the sine of the latitude, is")
-    assert remarks("bno055", latitude=50.0) == [at_rest]
+    assert remarks("bno055", latitude=50.0) == [standing_errors]
     # A sensor with a bias far above the Earth's rate, and all its errors stated, needs neither.
     assert remarks("bno055_datasheet") == []
     (zeroed,) = remarks("bno055_datasheet", standstill=10.0)

@@ -73,8 +73,8 @@ def test_filtered_derivative_of_ramp_converges_with_time_constant():
     pid = Pid(0.0, 0.0, 1.0, 0.01, derivative_time_constant=time_constant)
     outputs = [pid.step(3.0 * 0.01 * k) for k in range(301)]
     # The discrete filter's step response is within half a period of the exponential.
-    after_one = 3.0 * (1.0 - math.exp(-1.0))
-    assert outputs[50] == pytest.approx(after_one, abs=3.0 * 0.01 / time_constant)
+    ramp_output = 3.0 * (1.0 - math.exp(-1.0))
+    assert outputs[50] == pytest.approx(ramp_output, abs=3.0 * 0.01 / time_constant)
     assert outputs[300] == pytest.approx(3.0, rel=0.005)
 
 

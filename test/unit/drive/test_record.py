@@ -253,12 +253,12 @@ def test_samples_in_memory_and_file_form_one_table(path, before):
     assert [len(times) for times, _ in store.blocks(0, 9990)] == [1000]
 
 
-@pytest.mark.parametrize("at_once", [1, 5, 30])
-def test_rows_appended_together_equal_single_rows(path, at_once):
+@pytest.mark.parametrize("rows_at_once", [1, 5, 30])
+def test_rows_appended_together_equal_single_rows(path, rows_at_once):
     store = Stream(COLUMNS)
     store.keep_in(path)
-    for begin in range(0, 300, at_once):
-        numbers = np.arange(begin, begin + at_once)
+    for begin in range(0, 300, rows_at_once):
+        numbers = np.arange(begin, begin + rows_at_once)
         store.append_rows(10 * numbers, np.column_stack(row(numbers)))
     assert (len(store), store.newest) == (300, 2990)
     check(store, 300)

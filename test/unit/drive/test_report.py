@@ -284,14 +284,14 @@ def test_odometer_yaw_error_is_in_summary_table_figures_and_page(folder):
     assert again == summary
     errors = summary["yaw_error"]
     assert errors["odometer"]["drift_rad_per_s"] == pytest.approx(-1e-3)
-    without, _ = evaluate(tables, None, information())
-    assert list(without["yaw_error"]) == ["simulated", "real", "difference"]
-    assert {name: errors[name] for name in without["yaw_error"]} == without["yaw_error"]
+    plain, _ = evaluate(tables, None, information())
+    assert list(plain["yaw_error"]) == ["simulated", "real", "difference"]
+    assert {name: errors[name] for name in plain["yaw_error"]} == plain["yaw_error"]
     _, _, _, line, *_ = terminal_table(summary).splitlines()
     assert line.startswith("yaw error, odometer ")
     drift = math.degrees(60.0 * 1e-3)
     assert f"-{drift:.3f} deg/min" in line
-    assert "odometer" not in terminal_table(without)
+    assert "odometer" not in terminal_table(plain)
     for name, label in (("yaw_error", "odometer, trend"), ("yaw_error_relative", "odometer")):
         layers = [layer for panel in FIGURES[name](comparison).panels for layer in panel.layers]
         assert label in [layer.values.get("name") for layer in layers]

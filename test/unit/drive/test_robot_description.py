@@ -154,9 +154,9 @@ def test_four_wheeled_robot_has_two_wheels_per_side_and_no_casters(numbers, four
 
 def test_four_wheels_in_gazebo_have_own_track_motors_and_contacts(four_wheels):
     path = urdf_path("robot_four_wheels.yaml")
-    in_gazebo = load_robot_parameters(path, "gazebo")
-    assert in_gazebo.drivetrain.half_track == four_wheels["wheel"]["turning_half_track_in_gazebo"]
-    assert in_gazebo.drivetrain.half_track != load_robot_parameters(path).drivetrain.half_track
+    description = load_robot_parameters(path, "gazebo")
+    assert description.drivetrain.half_track == four_wheels["wheel"]["turning_half_track_in_gazebo"]
+    assert description.drivetrain.half_track != load_robot_parameters(path).drivetrain.half_track
     parameters = load_robot_parameters(urdf_path("robot_four_wheels.yaml"))
     robot = ElementTree.fromstring(robot_description(parameters, simulator="gazebo"))
     driven = {joint.get("name") for joint in robot.findall("transmission/joint")}

@@ -78,7 +78,7 @@ def measured(tmp_path_factory):
     (folder / "hall.yaml").write_text(HALL)
 
     @lru_cache(maxsize=None)
-    def drive(at_once, name, control_rate=20):
+    def drive(samples_at_once, name, control_rate=20):
         sections = {"imu": {"model": name}, "control": {"rate": control_rate}}
         if name in IMUS:
             path = folder / f"{name}.yaml"
@@ -90,7 +90,7 @@ def measured(tmp_path_factory):
         record = [robot.last]
         for tick in range(5 * control_rate):
             robot.drive(3.0 + 0.01 * (tick % 50), 3.5 - 0.02 * (tick % 30))
-            if robot.waiting >= at_once:
+            if robot.waiting >= samples_at_once:
                 record.append(robot.measured())
         if robot.waiting:
             record.append(robot.measured())
@@ -103,11 +103,13 @@ def measured(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", [*IMUS, *sorted(PRESETS)])
-@pytest.mark.parametrize("at_once", [7, pytest.param(MEASURED_AT_ONCE - 5, marks=pytest.mark.gate)])
-def test_imu_measured_later_has_same_bits(measured, name, at_once):
+@pytest.mark.parametrize(
+    "samples_at_once", [7, pytest.param(MEASURED_AT_ONCE - 5, marks=pytest.mark.gate)]
+)
+def test_imu_measured_later_has_same_bits(measured, name, samples_at_once):
     if name == "vqf":
         pytest.importorskip("vqf")
-    for (stamps, rows), (later, same) in zip(measured(1, name), measured(at_once, name)):
+    for (stamps, rows), (later, same) in zip(measured(1, name), measured(samples_at_once, name)):
         assert len(stamps) > 0 or "magnetometer" not in IMUS.get(name, "")
         np.testing.assert_array_equal(later, stamps)
         np.testing.assert_array_equal(same, rows)

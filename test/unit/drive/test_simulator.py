@@ -350,11 +350,11 @@ def test_unequal_wheels_turn_robot(parameters, tmp_path):
 
 def test_command_acts_after_command_delay(parameters, tmp_path):
     changed = _changed(parameters, tmp_path, drive={"command_delay": 0.2})
-    at_once, late = (
+    immediate, late = (
         _drive(MujocoSimulator(robot), 5.0, 5.0, 1.0) for robot in (parameters, changed)
     )
     # The same motion 20 samples later; as long as nothing acts the robot stands.
-    velocities = [np.array([s.linear_velocity[0] for s in states]) for states in (at_once, late)]
+    velocities = [np.array([s.linear_velocity[0] for s in states]) for states in (immediate, late)]
     np.testing.assert_allclose(velocities[1][20:], velocities[0][:-20], atol=1e-6)
     assert np.abs(velocities[1][:20]).max() < 1e-6
 

@@ -109,9 +109,9 @@ def closure(name, rate):
 
 @pytest.mark.parametrize("name", ["off", "agisim", "level", "ground_point"])
 def test_increments_on_a_gimbal_close_with_second_order(name):
-    at_100, at_50 = closure(name, 100.0), closure(name, 50.0)
-    assert np.all(np.array(at_100) < (1e-3, 1e-4, 1e-6))
-    assert at_50[0] / at_100[0] == pytest.approx(4.0, rel=0.1)
+    error_100, error_50 = closure(name, 100.0), closure(name, 50.0)
+    assert np.all(np.array(error_100) < (1e-3, 1e-4, 1e-6))
+    assert error_50[0] / error_100[0] == pytest.approx(4.0, rel=0.1)
 
 
 def test_table_is_spline_through_its_angles():

@@ -26,8 +26,8 @@ def response(error, frequency, time):
     """Return the complex ratio of an error to a sine of 0.02 rad."""
     phase = 2.0 * np.pi * frequency * time
     waves = np.column_stack([np.sin(phase), np.cos(phase)])
-    (in_phase, across), *_ = np.linalg.lstsq(waves, error, rcond=None)
-    return (in_phase + 1j * across) / 0.02
+    (phase_part, across), *_ = np.linalg.lstsq(waves, error, rcond=None)
+    return (phase_part + 1j * across) / 0.02
 
 
 def residual_gain(stabilisation, frequency, period):
@@ -88,8 +88,8 @@ def test_loop_starts_with_rate_of_target():
     found = simulated(shaken((0.0, 0.0, 0.0), duration=2.0), replace(LOOP, target=abeam))
     turning = SPEED / np.hypot(300.0, 900.0)
     # A loop that began with a target at rest would fall behind by some of this.
-    behind = turning / (2.0 * np.pi * LOOP.bandwidth)
-    assert found.residual.largest_pointing_error < 0.01 * behind
+    lag = turning / (2.0 * np.pi * LOOP.bandwidth)
+    assert found.residual.largest_pointing_error < 0.01 * lag
 
 
 def test_gyroscope_bias_turns_line_of_sight_unless_aided():
@@ -124,10 +124,10 @@ def test_loop_uses_readings_of_recorded_imu(errors):
     believed = [Rotation.from_quat(found.motion.orientation[0])]
     for rate in rates[1:]:
         believed.append(believed[-1] * Rotation.from_rotvec(0.01 * rate))
-    without = Rotation.from_quat(simulated(platform, drive).motion.orientation).inv()
-    drifted = (without * Rotation.from_quat(found.motion.orientation)).magnitude()
+    ideal = Rotation.from_quat(simulated(platform, drive).motion.orientation).inv()
+    drifted = (ideal * Rotation.from_quat(found.motion.orientation)).magnitude()
     # The estimated attitude is on target as without errors, the true attitude is not.
-    estimated_error = (without * Rotation.concatenate(believed)).magnitude()
+    estimated_error = (ideal * Rotation.concatenate(believed)).magnitude()
     assert np.max(drifted) > 1e-3
     assert np.max(estimated_error) < 0.1 * np.max(drifted)
 
@@ -154,7 +154,7 @@ def test_joints_stay_within_angles_and_limits_are_reported():
     limits = (None, (-0.02, 0.02), None)
     found = simulated(shaken(SHAKEN), limits=limits)
     assert np.max(np.abs(found.joints.angle[:, 1])) == 0.02
-    at = found.residual.at_angle_limit
+    at = found.residual.angle_limited
     assert not at[:, (0, 2)].any() and np.all(found.joints.rate[at] == 0.0)
     # A sine is beyond half of its size for two thirds of the time.
     assert found.residual.time_at_angle_limit[1] == pytest.approx(40.0, abs=3.0)
@@ -228,8 +228,8 @@ def test_forward_view_is_level_and_points_on_earth_require_earth_motion():
         simulated(shaken(SHAKEN, duration=1.0), drive)
     platform = shaken_on_earth(SHAKEN, duration=5.0)
     place = platform.latitude_longitude_height[-1]
-    below = isf.PointOnEarth(np.degrees(place[0]) + 0.01, np.degrees(place[1]), 0.0)
-    found = simulated(platform, isf.Stabilisation(below))
+    ground_point = isf.PointOnEarth(np.degrees(place[0]) + 0.01, np.degrees(place[1]), 0.0)
+    found = simulated(platform, isf.Stabilisation(ground_point))
     assert found.residual.largest_pointing_error < 1e-9
 
 

@@ -17,11 +17,11 @@ def flightgear(count=packets.NO_TIME, latitude=0.5):
     return packet + bytes(356 - len(packet)) + struct.pack(">I", count) + bytes(48)
 
 
-def of_text(packet, labels=LABELS):
+def write_text(packet, labels=LABELS):
     return packets.TextColumns.from_labels(labels).numbers(packet)
 
 
-def of_flightgear(latitude):
+def write_flightgear(latitude):
     return packets.decode_flightgear(flightgear(latitude=latitude), 1e-6)
 
 
@@ -29,7 +29,7 @@ def test_text_and_flightgear_packets_are_decoded():
     labels = packets.read_labels(b"<LABELS> ,Time,Vn, Ve,Phi (deg)\n")
     assert labels == ["Time", "Vn", "Ve", "Phi (deg)"]
     assert packets.read_labels(b"0.1, 2, 3\n") is None
-    values = of_text(b"  0.02, 30, -1.5, 1000, 0.1, 90, 3\n")
+    values = write_text(b"  0.02, 30, -1.5, 1000, 0.1, 90, 3\n")
     names = ("time", "latitude", "longitude", "height", "roll", "pitch", "heading")
     expected = 0.02, np.pi / 6.0, -1.5, 304.8, 0.1, np.pi / 2.0, 3.0
     assert values == pytest.approx(dict(zip(names, expected)))
@@ -42,19 +42,19 @@ def test_text_and_flightgear_packets_are_decoded():
     names = ("time", "latitude", "longitude", "radial_height", "roll", "pitch", "heading")
     assert [values[name] for name in names] == pytest.approx([0.02, 0.5, -1.5, 300.0, 1, 2, 3])
     assert values["velocity_down"] == pytest.approx(13.0 * 0.3048)
-    assert "time" not in of_flightgear(0.5)
+    assert "time" not in write_flightgear(0.5)
 
 
 @pytest.mark.parametrize(
     "read, words",
     [
-        (lambda: of_text(b"1,2,3\n"), "3 columns, expected 7"),
-        (lambda: of_text(b"0,1,2,3,nan,5,6\n"), "its roll is nan"),
-        (lambda: of_text(b"0,91,1,2,3,4,5\n"), "its latitude is 1.58825"),
-        (lambda: of_text(b"1e12,1,1,2,3,4,5\n"), "its time is 1e.12"),
-        (lambda: of_text(b"0,0,0,0,0,0,0\n", CARTESIAN), "Earth's centre is 0 m"),
-        (lambda: of_text(b"", LABELS[:4]), "lack roll"),
-        (lambda: of_flightgear(-1e200), "its latitude"),
+        (lambda: write_text(b"1,2,3\n"), "3 columns, expected 7"),
+        (lambda: write_text(b"0,1,2,3,nan,5,6\n"), "its roll is nan"),
+        (lambda: write_text(b"0,91,1,2,3,4,5\n"), "its latitude is 1.58825"),
+        (lambda: write_text(b"1e12,1,1,2,3,4,5\n"), "its time is 1e.12"),
+        (lambda: write_text(b"0,0,0,0,0,0,0\n", CARTESIAN), "Earth's centre is 0 m"),
+        (lambda: write_text(b"", LABELS[:4]), "lack roll"),
+        (lambda: write_flightgear(-1e200), "its latitude"),
     ],
 )
 def test_implausible_packets_are_rejected(read, words):
@@ -78,8 +78,10 @@ def test_radial_heights_and_geocentric_latitudes_give_positions(latitude):
     radius = np.linalg.norm(place)
     geocentric = np.arcsin(place[:, 2] / radius)
     # The ellipsoid below, along the same radius.
-    below = 1.0 / np.hypot(np.cos(geocentric) / 6378137.0, np.sin(geocentric) / 6356752.314245179)
-    radial = {"longitude": longitude, "radial_height": radius - below}
+    surface_radius = 1.0 / np.hypot(
+        np.cos(geocentric) / 6378137.0, np.sin(geocentric) / 6356752.314245179
+    )
+    radial = {"longitude": longitude, "radial_height": radius - surface_radius}
     for columns in (
         {"latitude": latitude, "longitude": longitude, "height": height},
         {"latitude": latitude, **radial},

@@ -39,10 +39,10 @@ def test_gravity_above_ellipsoid_follows_series_and_bends_towards_pole(height, b
 def test_gravitation_has_neither_curl_nor_sources():
     place = earth.ecef_of(0.8, 0.3, 5000.0)
     step = 10.0
-    ahead, behind = (
+    ahead, lower = (
         earth.gravitation_ecef(place + distance * np.eye(3)) for distance in (step, -step)
     )
-    gradient = (ahead - behind) / (2.0 * step)
+    gradient = (ahead - lower) / (2.0 * step)
     assert np.abs(gradient - gradient.T).max() < 1e-6 * np.abs(gradient).max()
     assert abs(np.trace(gradient)) < 1e-6 * np.abs(gradient).max()
     place = earth.ecef_of(LATITUDES, LONGITUDES, 300.0)

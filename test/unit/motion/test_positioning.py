@@ -113,11 +113,11 @@ def test_doppler_velocities_improve_heading():
     noise = 0.05 * np.random.default_rng(3).standard_normal((2, len(table)))
     table["velocity_east"] = 4.0 * np.cos(yaw) + noise[0]
     table["velocity_north"] = 4.0 * np.sin(yaw) + noise[1]
-    beside = positioning.trajectory_from_fixes(table)
-    assert beside.report.doppler
+    combined = positioning.trajectory_from_fixes(table)
+    assert combined.report.doppler
     assert not alone.report.doppler
-    assert yaw_error(beside.poses, table, yaw) < 0.5 * yaw_error(alone.poses, table, yaw)
-    assert beside.report.heading_deviation < alone.report.heading_deviation
+    assert yaw_error(combined.poses, table, yaw) < 0.5 * yaw_error(alone.poses, table, yaw)
+    assert combined.report.heading_deviation < alone.report.heading_deviation
 
 
 def test_held_course_of_receiver_does_not_turn_path():

@@ -114,12 +114,12 @@ def test_doppler_velocities_are_weighted_by_their_own_noise():
         with_doppler = fixes(times, noisy, 1.0, doppler)
         noise = fix_noise.estimate_noise(with_doppler, 0.0)
         deviations.append(noise.velocity_deviation)
-        beside, alone = (
+        combined, alone = (
             fix_noise.smooth_plane(given, fix_noise.estimate_noise(given, 0.0))[0].velocities
             - velocities[:, 0]
             for given in (with_doppler, fixes(times, noisy, 1.0))
         )
-        gains.append(np.mean(beside**2) / np.mean(alone**2))
+        gains.append(np.mean(combined**2) / np.mean(alone**2))
     assert np.mean(deviations) == pytest.approx(0.3, abs=3.0 * standard_error(deviations) + 0.005)
     assert np.mean(gains) < 0.5
 
@@ -284,8 +284,8 @@ def test_step_densities_follow_motion():
     noise = fix_noise.estimate_noise(given, 0.0)
     densities = fix_noise.step_densities(given, noise, left_out)
     actual = []
-    for of_steps in (None, densities):
-        motions = fix_noise.smooth_plane(given, noise, densities=of_steps)
+    for chosen_densities in (None, densities):
+        motions = fix_noise.smooth_plane(given, noise, densities=chosen_densities)
         errors = np.column_stack([axis.velocities for axis in motions]) - velocities
         stds = np.sqrt([axis.covariances[:, 1, 1] for axis in motions]).T
         actual.append([errors[steady], (errors / stds)[steady], (errors / stds)[~steady]])
@@ -338,15 +338,15 @@ def test_measurements_of_infinite_variance_are_ignored():
     values[10] = 1e3
     motion = smoothed(times, values, variances)
     kept = np.arange(len(times)) != 10
-    without = smoothed(times[kept], values[kept], variances[kept])
-    assert motion.positions[kept] == pytest.approx(without.positions, abs=1e-8)
-    assert motion.deviance == pytest.approx(without.deviance, abs=1e-6)
+    reduced = smoothed(times[kept], values[kept], variances[kept])
+    assert motion.positions[kept] == pytest.approx(reduced.positions, abs=1e-8)
+    assert motion.deviance == pytest.approx(reduced.deviance, abs=1e-6)
     times, values, variances = measured()
     alone = smoothed(times, values, variances)
     unknown, infinite = np.full((2, len(times)), [[np.nan], [np.inf]])
-    beside = smoothed(times, values, variances, None, unknown, infinite)
-    assert np.array_equal(beside.positions, alone.positions)
-    assert beside.deviance == alone.deviance
+    combined = smoothed(times, values, variances, None, unknown, infinite)
+    assert np.array_equal(combined.positions, alone.positions)
+    assert combined.deviance == alone.deviance
 
 
 def test_hour_at_ten_hertz_keeps_digits_and_nan_is_rejected():

@@ -170,8 +170,8 @@ def inertial(gyro=1.0, accel=1.0, **columns):
         *(
             (inertial(gyro=factor, yaw=angle * wrapped(CAR.yaw)), *chosen)
             for factor, unit in ((1.0, "rad/s"), (DEGREES, "deg/s"))
-            for angle, of_angle in ((1.0, "rad"), (DEGREES, "deg"))
-            for chosen in (("gyro_z", f"gyro_z [{unit}]"), ("yaw", f"yaw [{of_angle}]"))
+            for angle, angle_unit in ((1.0, "rad"), (DEGREES, "deg"))
+            for chosen in (("gyro_z", f"gyro_z [{unit}]"), ("yaw", f"yaw [{angle_unit}]"))
         ),
         *(
             (inertial(accel=factor), "accel_z", f"acc_z [{unit}]")
@@ -224,9 +224,9 @@ def test_heading_held_at_rest_is_course_of_receiver(unknown, noise, quantity):
 
 
 def test_zero_positions_are_rows_without_fix():
-    without = np.arange(len(TIME)) % 5 > 0
-    place = {name: np.where(without, 0.0, values) for name, values in PLACE.items()}
-    chosen = choose(t=TIME, **place, speed=np.where(without, 0.0, CAR.speed), course=AZIMUTH)
+    missing = np.arange(len(TIME)) % 5 > 0
+    place = {name: np.where(missing, 0.0, values) for name, values in PLACE.items()}
+    chosen = choose(t=TIME, **place, speed=np.where(missing, 0.0, CAR.speed), course=AZIMUTH)
     assert chosen.reference["course"] == "course [deg cw from north]"
 
 

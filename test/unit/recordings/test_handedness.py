@@ -94,8 +94,8 @@ def test_sensor_whose_yaw_and_gyroscope_are_mirrored_is_named_by_lateral_acceler
 
 def test_sensor_whose_z_axis_points_down_and_shows_gravity_is_named():
     reference, imu = traffic_drive()
-    of_frd = scaled(bare(imu), (*GYRO[1:], *ACCEL[1:]), -1.0)
-    (finding,) = check(reference, scaled(of_frd, ACCEL, -1.0)).findings
+    frd_samples = scaled(bare(imu), (*GYRO[1:], *ACCEL[1:]), -1.0)
+    (finding,) = check(reference, scaled(frd_samples, ACCEL, -1.0)).findings
     settings = {key: value for _, key, value in finding.settings}
     assert settings == {"frame": "ned", "accel_convention": "gravity"}
 

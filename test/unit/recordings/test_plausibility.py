@@ -71,7 +71,7 @@ def part(samples, kept):
     return replace(samples, columns=columns, places=samples.places[kept])
 
 
-def at_rest(reference):
+def standing_drive(reference):
     """Return odometry at rest, which is constant to the last bit."""
     return constant(reference, ("x", "y", *QUATERNION), (1.0, 2.0, 0.0, 0.0, 0.0, 1.0))
 
@@ -162,7 +162,7 @@ def test_recording_without_comparison_has_no_finding(drive):
     generator = np.random.default_rng(1)
     imu = constant(imu, QUATERNION, (0.0, 0.0, 0.0, 1.0))
     rates = {name: 0.01 + 0.003 * generator.normal(size=len(imu)) for name in GYRO}
-    assert names(check(at_rest(reference), with_columns(imu, **rates))) == []
+    assert names(check(standing_drive(reference), with_columns(imu, **rates))) == []
     assert names(check(drive[0], None)) == []
 
 
@@ -222,7 +222,7 @@ def test_lost_samples_or_small_scale_error_are_not_faults():
 
 def test_drifting_imu_on_robot_at_rest_is_not_a_fault():
     reference, imu = made_drive()
-    still = at_rest(reference)
+    still = standing_drive(reference)
     drift = np.radians(1.0)
     generator = np.random.default_rng(1)
     imu = with_columns(imu, gyro_z=drift + 0.003 * generator.standard_normal(len(imu)))
@@ -233,7 +233,7 @@ def test_drifting_imu_on_robot_at_rest_is_not_a_fault():
 
 def test_constant_reference_is_distinguished_from_drift():
     reference, imu = made_drive()
-    result = check(at_rest(reference), imu)
+    result = check(standing_drive(reference), imu)
     assert names(result) == [faults.DROPPED_AXIS]
     assert result.grave
     result = check(frozen(reference, ("x", "y", *QUATERNION)), imu)

@@ -68,9 +68,9 @@ def test_malformed_row_is_rejected_with_line(tmp_path, lines, header, words):
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("time", ["nan", ""])
-@pytest.mark.parametrize("unit, in_one", [("s", 1.0), ("ns", 1e9)])
-def test_missing_time_is_counted_with_line_in_any_unit(tmp_path, unit, in_one, time):
-    times = [f"{in_one * (1e5 + k):.0f}" for k in range(100)]
+@pytest.mark.parametrize("unit, unit_factor", [("s", 1.0), ("ns", 1e9)])
+def test_missing_time_is_counted_with_line_in_any_unit(tmp_path, unit, unit_factor, time):
+    times = [f"{unit_factor * (1e5 + k):.0f}" for k in range(100)]
     times[50] = time
     path = write(tmp_path, [f"{time},0.0,0.0,0.0" for time in times], f"time [{unit}],x,y,yaw")
     recorded = reading.read_reference(path)

@@ -142,12 +142,12 @@ MORNING = 1_432_202_400.0  # of that day in UTC: 16576 days and ten hours
 
 
 @pytest.mark.parametrize(
-    ("between", "behind", "zone"),
+    ("between", "suffix", "zone"),
     [("T", "Z", 0), (" ", "", 0), ("T", "+02:00", -7200), (" ", ".000", None)],
 )
 @pytest.mark.parametrize("unit", ["", " [iso8601]"])
-def test_dates_are_read_as_times(tmp_path, between, behind, zone, unit):
-    path = table(tmp_path, date=[date.format(between) + behind for date in DATES])
+def test_dates_are_read_as_times(tmp_path, between, suffix, zone, unit):
+    path = table(tmp_path, date=[date.format(between) + suffix for date in DATES])
     if zone is None:
         sentence = refusal(read_imu, path, columns={"time": f"date{unit}", "yaw": "n"})
         assert "line 2, column 'date': '2015-05-21 10:00:00.000.000' is not a date" in sentence

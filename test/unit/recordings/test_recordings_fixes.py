@@ -103,10 +103,10 @@ def test_oversmoothed_path_is_rejected_with_reason():
 
 def test_doppler_velocities_are_used_and_reported():
     _, _, velocities, yaw = truth()
-    alone, without = reference_table(samples())
+    alone, report_alone = reference_table(samples())
     noisy = velocities + 0.1 * np.random.default_rng(8).standard_normal(velocities.shape)
     table, report = reference_table(samples(velocity_east=noisy[:, 0], velocity_north=noisy[:, 1]))
-    assert report.positioning["doppler"] and not without.positioning["doppler"]
+    assert report.positioning["doppler"] and not report_alone.positioning["doppler"]
     assert yaw_error(table, yaw) < 0.5 * yaw_error(alone, yaw)
     assert any("with Doppler velocities" in sentence for sentence in report.sentences())
 

@@ -55,8 +55,13 @@ def write(kind, path, content):
     """Write a bag in a storage and return the path to open."""
     if kind.startswith("mcap"):
         packed = {"compression": "LZ4", "chunk_size": 1000}
-        of_kind = {"mcap in packed chunks": packed, "mcap without index": {"chunked": False}}
-        return writers.write_mcap(path.with_suffix(".mcap"), content, **of_kind.get(kind, {}))
+        options_by_kind = {
+            "mcap in packed chunks": packed,
+            "mcap without index": {"chunked": False},
+        }
+        return writers.write_mcap(
+            path.with_suffix(".mcap"), content, **options_by_kind.get(kind, {})
+        )
     compression = {"packed file": "FILE", "packed messages": "MESSAGE"}.get(kind)
     writers.write_ros2_bag(path, content, compression)
     return path / f"{path.name}.db3" if kind == "file" else path

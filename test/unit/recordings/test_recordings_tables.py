@@ -138,8 +138,8 @@ def test_folder_and_zip_file_of_equal_tables_are_equal(car, zipped, tmp_path):
         find_column_maps(zipped).imu,
         find_column_maps(zipped).reference,
     )
-    one, other = (read_imu(path, columns=maps.imu).table for path in (folder, zipped))
-    pd.testing.assert_frame_equal(one, other)
+    first, second = (read_imu(path, columns=maps.imu).table for path in (folder, zipped))
+    pd.testing.assert_frame_equal(first, second)
 
 
 def test_zip_file_of_single_table_is_read_as_table(car, tmp_path):
@@ -226,8 +226,8 @@ def test_tables_without_times_do_not_belong_together(zipped):
     columns = {"gyro_z": "Gyroscope.z", "accel_z": "TotalAcceleration.z"}
     sentence = refusal(read_imu, zipped, columns=columns, rate=50.0, require=())
     assert "no time, by which samples are joined" in sentence
-    one = read_imu(zipped, columns={"gyro_z": "Gyroscope.z"}, rate=50.0, require=())
-    assert len(one.table) == len(TIME)
+    gyroscope = read_imu(zipped, columns={"gyro_z": "Gyroscope.z"}, rate=50.0, require=())
+    assert len(gyroscope.table) == len(TIME)
 
 
 @pytest.mark.parametrize(

@@ -40,15 +40,17 @@ ANGLE = 0.02
 def carried(lean=6.0):
     """Return reference and IMU of a body that also rolls and pitches, by these degrees."""
     reference, imu = drive()
-    of_imu = leaning(imu, lean)
-    turns = (of_imu[:-1].inv() * of_imu[1:]).as_rotvec() * IMU_RATE
+    imu_orientation = leaning(imu, lean)
+    turns = (imu_orientation[:-1].inv() * imu_orientation[1:]).as_rotvec() * IMU_RATE
     generator = np.random.default_rng(3)
     rates = np.vstack([turns, turns[-1]]) + 0.003 * generator.standard_normal((len(imu), 3))
-    forces = of_imu.inv().apply([0.0, 0.0, 9.81]) + 0.3 * generator.standard_normal(rates.shape)
+    forces = imu_orientation.inv().apply([0.0, 0.0, 9.81]) + 0.3 * generator.standard_normal(
+        rates.shape
+    )
     vectors = {**dict(zip(GYRO, rates.T)), **dict(zip(ACCEL, forces.T))}
     return (
         with_orientation(reference, leaning(reference, lean)),
-        with_orientation(with_columns(imu, **vectors), of_imu),
+        with_orientation(with_columns(imu, **vectors), imu_orientation),
     )
 
 

@@ -135,7 +135,7 @@ def test_drives_with_several_lines_have_own_panels(errors):
 def test_spectrum_ends_at_highest_frequency_and_reports_missing_data(errors):
     figure = to_plotly(yaw_error_spectra(errors, highest=0.1))
     assert all(max(trace["x"]) <= 0.1 for trace in figure["data"])
-    without_error = make_error("A", "recorded", True, 1)
-    without_error.comparison.error_spectrum.density[:] = 0.0
-    figure = yaw_error_spectra([without_error])
+    plain = make_error("A", "recorded", True, 1)
+    plain.comparison.error_spectrum.density[:] = 0.0
+    figure = yaw_error_spectra([plain])
     assert figure.is_empty and "too few" in figure.empty_message

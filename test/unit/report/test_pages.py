@@ -67,7 +67,7 @@ def make_flight_page(instants=None, navigated=True):
         joints=STILL,
         instants={"lift-off": 10.0} if instants is None else instants,
         alone={"pan": signals, "tilt": signals},
-        in_flight=signals,
+        sensed=signals,
         navigated={"gimbal off": (errors, table)} if navigated else {},
     )
     return flight_page(

@@ -124,8 +124,8 @@ def test_bar_converges_with_cells_and_is_dipole_far_away():
     special = np.array([[2.0, 0.1, 0.1], [0.5, 0.6, 0.1], [-2.0, 0.1, 0.1], [0.5, 0.5, 0.5]])
     with np.errstate(all="raise"):
         there = field(special)
-    beside = field(special + 1e-7)
-    assert np.allclose(there, beside, rtol=1e-5, atol=1e-12)
+    nearby = field(special + 1e-7)
+    assert np.allclose(there, nearby, rtol=1e-5, atol=1e-12)
 
 
 def test_uniform_bar_has_poles_at_ends():

@@ -61,13 +61,13 @@ def _disturbed(bodies):
 
 
 @pytest.mark.parametrize("bodies", [0, 1, 2, 5])
-@pytest.mark.parametrize("at_once", [1, 2, 5, 11, 100])
-def test_field_does_not_depend_on_division_into_blocks(bodies, at_once):
+@pytest.mark.parametrize("block_size", [1, 2, 5, 11, 100])
+def test_field_does_not_depend_on_division_into_blocks(bodies, block_size):
     hall, random = _disturbed(bodies), np.random.default_rng(1)
     places, torques = random.normal(scale=3.0, size=(403, 3)), random.normal(size=(403, 2))
     turns = Rotation.random(403, random_state=1).as_quat()
     expected = hall.measured_field(places, turns, torques)
-    parts = [slice(first, first + at_once) for first in range(0, 403, at_once)]
+    parts = [slice(first, first + block_size) for first in range(0, 403, block_size)]
     measured = [hall.measured_field(places[part], turns[part], torques[part]) for part in parts]
     np.testing.assert_array_equal(np.concatenate(measured), expected)
 

@@ -76,11 +76,11 @@ def test_vertical_rate_error_is_integrated_and_horizontal_is_not(filter):
 def test_horizontal_bias_is_estimated_at_rest_and_in_gentle_motion():
     bias, samples, constant = 0.01, 8000, 1.0
     rate, force = np.full((samples, 3), bias), still(samples).specific_force
-    without, actual = (
+    uncorrected, actual = (
         _angles(rate, force, filter_rate_bias=desired, filter_time_constant=constant)[-1]
         for desired in (False, True)
     )
-    assert np.abs(without[:2]).max() > 0.9 * bias * constant
+    assert np.abs(uncorrected[:2]).max() > 0.9 * bias * constant
     # After more than five of the bias' time constants, 15 T, at rest.
     assert np.abs(actual[:2]).max() < 0.01 * bias * constant
     # The yaw's bias is not observable.
@@ -128,12 +128,12 @@ def _tilt_and_yaw_errors(filter, truth, rate, force):
 @pytest.mark.parametrize("seed", range(3))
 def test_fast_motion_does_not_change_bias_estimate(seed):
     truth, rate, force = _shaken(seed)
-    without, estimated = (
+    uncorrected, estimated = (
         _tilt_and_yaw_errors(filters.ComplementaryFilter(PERIOD, 3.0, desired), truth, rate, force)
         for desired in (False, True)
     )
-    assert estimated[0] < 1.02 * without[0]
-    assert estimated[1] < without[1] + math.radians(0.2)
+    assert estimated[0] < 1.02 * uncorrected[0]
+    assert estimated[1] < uncorrected[1] + math.radians(0.2)
 
 
 def test_steady_curve_does_not_change_bias_estimate():

@@ -150,13 +150,15 @@ def test_outages_have_specified_share_and_number():
     time = np.arange(0.0, duration, 0.5)
     covered = receivers.Outages(outages, np.random.default_rng(5)).cover(time)
     # Alternating renewal process, Cox: Renewal Theory (1962), sections 4.2 and 7.2.
-    on, cycle = 1.0 / rate, 1.0 / rate + mean
-    share_error = math.sqrt(2.0 * on**2 * mean**2 / cycle**3 / duration)
+    available_time, cycle = 1.0 / rate, 1.0 / rate + mean
+    share_error = math.sqrt(2.0 * available_time**2 * mean**2 / cycle**3 / duration)
     assert abs(covered.mean() - outages.share) < ERRORS * share_error
     begun = np.count_nonzero(np.diff(covered.astype(int)) == 1)
     # An outage between two times is invisible.
     seen = duration / cycle * math.exp(-0.5 * 0.5 / mean)
-    assert abs(begun - seen) < ERRORS * math.sqrt(duration * (on**2 + mean**2) / cycle**3)
+    assert abs(begun - seen) < ERRORS * math.sqrt(
+        duration * (available_time**2 + mean**2) / cycle**3
+    )
 
 
 def test_outages_and_schedule_keep_other_random_numbers():
@@ -174,9 +176,9 @@ def test_outages_and_schedule_keep_other_random_numbers():
     gnss = receiver(qualities=(RTK, FLOAT), schedule=((10.0, "none"), (20.0, "float")))
     table = isf.simulate_gnss(REST, gnss)
     assert (table.loc[:9.9, "quality"] == 4.0).all()
-    without, after = table.loc[10.0:19.9], table.loc[20.0:]
-    assert (without["quality"] == 0.0).all()
-    assert without.drop(columns=["quality", "arrival"]).isna().all(axis=None)
+    plain, after = table.loc[10.0:19.9], table.loc[20.0:]
+    assert (plain["quality"] == 0.0).all()
+    assert plain.drop(columns=["quality", "arrival"]).isna().all(axis=None)
     assert (after["quality"] == 5.0).all()
     np.testing.assert_allclose(after[VARIANCES].iloc[0], FLOAT.variances[:3])
     # The errors of each quality continue meanwhile.
@@ -187,10 +189,10 @@ def test_outages_and_schedule_keep_other_random_numbers():
 def test_qualities_have_stationary_shares():
     changes = (isf.QualityChange("rtk", "float", 0.02), isf.QualityChange("float", "rtk", 0.1))
     gnss = receiver(qualities=(RTK, FLOAT), changes=changes)
-    duration, on, off = 400_000.0, 50.0, 10.0
+    duration, fixed_time, off = 400_000.0, 50.0, 10.0
     at = receivers.Qualities(gnss, np.random.default_rng(3)).at(np.arange(0.0, duration, 1.0))
-    error = math.sqrt(2.0 * on**2 * off**2 / (on + off) ** 3 / duration)
-    assert abs(np.mean(at == QUALITIES["float"]) - off / (on + off)) < ERRORS * error
+    error = math.sqrt(2.0 * fixed_time**2 * off**2 / (fixed_time + off) ** 3 / duration)
+    assert abs(np.mean(at == QUALITIES["float"]) - off / (fixed_time + off)) < ERRORS * error
     assert at[0] == QUALITIES["rtk"]
     rates = {("rtk", "float"): 0.3, ("rtk", "none"): 0.1, ("float", "rtk"): 1, ("none", "rtk"): 1}
     changes = tuple(isf.QualityChange(*names, rate) for names, rate in rates.items())

@@ -91,7 +91,7 @@ MODELS = {
     **{name: (name, {}) for name in PRESETS},
     "hector with all errors": (
         "hector",
-        {f"{of}_{name}": HECTOR[name] for of in ("rate", "accel", "yaw") for name in HECTOR},
+        {f"{part}_{name}": HECTOR[name] for part in ("rate", "accel", "yaw") for name in HECTOR},
     ),
     **{
         f"{kind} {output}": specified(output, **parts)

@@ -65,10 +65,10 @@ def test_magnetometer_has_noise_and_rate_of_triad():
 def test_magnetometer_does_not_change_other_sensors():
     triad = isf.TriadSpecification(white_noise=1e-3, random_walk=1e-4, turn_on_bias_sigma=1e-2)
     errors = {"gyroscope": triad, "accelerometer": triad}
-    without = isf.ImuSpecification(**errors)
+    other = isf.ImuSpecification(**errors)
     with_one = replace(specified(white_noise=1e-7), **errors)
-    plain = isf.simulate_imu(MOTION, without, seed=3)
-    for imu, environment in ((without, EARTH), (with_one, None), (with_one, EARTH)):
+    plain = isf.simulate_imu(MOTION, other, seed=3)
+    for imu, environment in ((other, EARTH), (with_one, None), (with_one, EARTH)):
         computed = isf.simulate_imu(MOTION, imu, seed=3, magnetic_environment=environment)
         measured = imu is with_one and environment is EARTH
         assert list(computed.columns[len(plain.columns) :]) == (MAG if measured else [])

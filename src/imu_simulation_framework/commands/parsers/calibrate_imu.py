@@ -24,10 +24,10 @@ from ...characterisation.calibration.defaults import PLACEMENT
 from ...core.programs import ArgumentParser
 from ...core.units import STANDARD_GRAVITY
 from ..command_line import (
-    above_zero,
     add_layout_option,
     add_unit_options,
     not_negative,
+    positive_number,
 )
 
 
@@ -54,7 +54,7 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
              "mag_x to mag_z, temperature; by default those of gyroscope and accelerometer are "
              "chosen by their names")
     add_layout_option(add)
-    add("--rate", type=above_zero, metavar="HZ",
+    add("--rate", type=positive_number, metavar="HZ",
         help="sample rate, for recordings without usable time stamps")
     add_unit_options(parser)
     positions = parser.add_mutually_exclusive_group()
@@ -63,7 +63,7 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     positions.add_argument("--free-positions", action="store_true",
         help="calibrate the accelerometer from times at rest in nine or more positions in all "
              "directions; requires --noise")
-    add("--gravity", type=above_zero, default=STANDARD_GRAVITY, metavar="M/S^2",
+    add("--gravity", type=positive_number, default=STANDARD_GRAVITY, metavar="M/S^2",
         help="local gravity, by default %(default)g")
     add("--turns", nargs="?", const="", metavar="N",
         help="calibrate the gyroscope from turns between times at rest, each of N whole turns "
@@ -80,7 +80,8 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
         help="calibrate the magnetometer by an ellipsoid, from a motion through all directions; if "
              "this is the only such option, no other sensor is calibrated")
     add("--magnetic-topic", default="", metavar="T", help="topic of the magnetometer in a bag")
-    add("--field", type=above_zero, metavar="UT", help="Earth's field at the place [uT], if known")
+    add("--field", type=positive_number, metavar="UT",
+        help="Earth's field at the place [uT], if known")
     add("--temperature", nargs="?", const="", metavar="RECORDING",
         help="fit polynomials of the temperature in RECORDING, by default in the same recording")
     add("--temperature-topic", default="", metavar="T", help="topic of the temperature in a bag")
@@ -89,7 +90,7 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     add("--temperature-scale-degree", type=int, choices=(0, 1, 2), default=0,
         help="degree of the scale factor polynomial, from positions or turns at several "
              "temperatures; by default %(default)d")
-    add("--shortest-rest", type=above_zero, default=5.0, metavar="S",
+    add("--shortest-rest", type=positive_number, default=5.0, metavar="S",
         help="duration of the shortest time at rest that is used, by default %(default)g")
     add("--noise", metavar="IMU",
         help="specification of the sensor's noise, as allan_analysis.py writes it; by default the "

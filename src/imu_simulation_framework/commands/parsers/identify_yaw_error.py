@@ -33,7 +33,7 @@ import argparse
 from typing import Sequence
 
 from ...core.programs import ArgumentParser
-from ..command_line import above_zero, add_results, whole_number
+from ..command_line import add_results, positive_number, whole_number
 from ..recording_options import add_of_option, add_setting_option
 
 RUNS = 2000
@@ -65,11 +65,11 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     )
     add_setting_option(parser)
     parser.add_argument(
-        "--step", type=above_zero, default=1.0, metavar="S",
+        "--step", type=positive_number, default=1.0, metavar="S",
         help="interval between yaw errors [s], %(default)g by default",
     )  # fmt: skip
     parser.add_argument(
-        "--rate", type=above_zero, default=100.0, metavar="HZ",
+        "--rate", type=positive_number, default=100.0, metavar="HZ",
         help="sample rate of the IMU to simulate, %(default)g by default; Hector's parameters hold "
         "for this rate only",
     )  # fmt: skip

@@ -20,7 +20,7 @@ from ...core.programs import ArgumentParser
 from ...core.settings import describe_setting
 from ...heading.yaw_comparison import ComparisonSettings
 from ...report import table as table_text
-from ..command_line import above_zero, add_formats, add_out
+from ..command_line import add_formats, add_out, positive_number
 
 NAME = "yaw_errors"
 
@@ -45,7 +45,7 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
         help="a run's folder, FOLDER/PREFIX, or a folder with results anywhere below it")
     add("--imu", choices=("both", "recorded", "simulated"), default="both",
         help="IMUs whose errors are plotted")
-    add("--until", type=above_zero, metavar="S", help="ignore the drive after this time [s]")
+    add("--until", type=positive_number, metavar="S", help="ignore the drive after this time [s]")
     default = ComparisonSettings()
     add("--median-window", type=float, default=default.median_window, metavar="S",
         help=describe_setting(ComparisonSettings, "median_window"))

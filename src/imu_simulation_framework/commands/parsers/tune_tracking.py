@@ -19,7 +19,7 @@ from typing import Sequence
 
 from ...core.programs import ArgumentParser
 from .. import option_types, recording_options
-from ..command_line import above_zero, add_out, whole_type
+from ..command_line import add_out, positive_number, whole_type
 
 NAME = "tune_tracking"
 GAINS = {
@@ -62,11 +62,11 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
         default=80, metavar="N", help="largest number of drives, by default %(default)s",
     )  # fmt: skip
     parser.add_argument(
-        "--yaw-weight", type=above_zero, default=0.5, metavar="M",
+        "--yaw-weight", type=positive_number, default=0.5, metavar="M",
         help="cost of a yaw error of 1 rad in metres of distance, by default %(default)s",
     )  # fmt: skip
     parser.add_argument(
-        "--effort", type=above_zero, default=1.05, metavar="FACTOR",
+        "--effort", type=positive_number, default=1.05, metavar="FACTOR",
         help="largest wheel acceleration over that of the initial gains, by default %(default)s",
     )  # fmt: skip
     parser.add_argument("--config", metavar="FILE", help="config.ini with other settings")

@@ -18,7 +18,7 @@ import argparse
 from typing import Sequence
 
 from ...core.programs import ArgumentParser
-from ..command_line import above_zero, add_report
+from ..command_line import add_report, positive_number
 
 
 def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
@@ -42,7 +42,7 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     add("--align", action="store_true", help="shift the stamps to the best fit of yaw rates")
     add(
         "--max-shift",
-        type=above_zero,
+        type=positive_number,
         default=1.0,
         metavar="S",
         help="largest shift [s] (default: 1)",

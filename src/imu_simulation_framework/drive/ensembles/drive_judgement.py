@@ -220,7 +220,7 @@ def pool_judgements(drives: Sequence[DriveJudgement]) -> list[PooledJudgement]:
         judgements = [model.judgement for model in models]
         statistics = [model.statistics for model in models]
         verdict = pooled_verdict(names, judgements, statistics, one_unit=models[0].is_one_unit)
-        table = drives_table(names, judgements, [one.smallest for one in judgements])
+        table = drives_table(names, judgements, [judgement.smallest for judgement in judgements])
         pooled.append(PooledJudgement(models[0].name, verdict, calibrations(judgements), table))
     return pooled
 

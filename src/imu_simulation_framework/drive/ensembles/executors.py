@@ -315,11 +315,11 @@ def _silent_log():
     names = ("distributed", "distributed.client", "distributed.core", "distributed.nanny",
              "distributed.scheduler", "distributed.comm", "asyncio", "tornado")  # fmt: skip
     loggers = [logging.getLogger(name) for name in names]
-    before = [logger.level for logger in loggers]
+    levels = [logger.level for logger in loggers]
     for logger in loggers:
         logger.setLevel(logging.CRITICAL + 1)
     try:
         yield
     finally:
-        for logger, level in zip(loggers, before):
+        for logger, level in zip(loggers, levels):
             logger.setLevel(level)

@@ -118,7 +118,7 @@ def unpack(content: bytes, time: np.ndarray, job: str, first_run: int) -> Reduct
         raise DamagedChunkError("does not hold the arrays of a chunk") from None
     if not same:
         raise EnsembleError("is of another ensemble, or of other runs")
-    return Reduction.of_arrays(time, arrays)
+    return Reduction.from_arrays(time, arrays)
 
 
 # Libraries whose version affects the last digits of a result.

@@ -422,9 +422,9 @@ def find_result(path) -> ResultFolder:
                 f"{path}: holds {len(prefixes)} results, say which by folder/prefix: "
                 + join_names(prefixes)
             )
-        below = sorted({str(entry.parent) for entry in path.glob(f"**/[!.]*_{MARKER}")})
-        if below:
-            raise ResultError(f"{path}: no result in this folder, but in: {join_names(below)}")
+        subfolders = sorted({str(entry.parent) for entry in path.glob(f"**/[!.]*_{MARKER}")})
+        if subfolders:
+            raise ResultError(f"{path}: no result in this folder, but in: {join_names(subfolders)}")
         raise ResultError(f"{path}: no result in this folder, *_{MARKER} was expected")
     if not path.parent.is_dir():
         raise ResultError(f"{path}: no folder or result exists there")

@@ -296,8 +296,8 @@ class Stream:
             return max(0, int((end - zero + 0.5) / NANOSECONDS * rate) + 1)
         begin = _Stamps(self)[first]
         # Half a nanosecond is added, because the end may be a whole number of periods later.
-        before = max(0, int((begin - zero + 0.5) / NANOSECONDS * rate))
-        return before + int((end - begin + 0.5) / NANOSECONDS * rate) + 1
+        earlier = max(0, int((begin - zero + 0.5) / NANOSECONDS * rate))
+        return earlier + int((end - begin + 0.5) / NANOSECONDS * rate) + 1
 
     def count_until(self, end: int) -> int:
         """Return the number of samples until a stamp.

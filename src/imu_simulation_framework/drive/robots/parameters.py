@@ -194,9 +194,9 @@ class RobotParameters:
         float
             Coefficient of sliding friction [1].
         """
-        on_the_right = joint in self.wheel_joints[len(self.wheel_joints) // 2 :]
+        is_right = joint in self.wheel_joints[len(self.wheel_joints) // 2 :]
         contact = self.contact
-        return contact.wheel_friction * (contact.friction_ratio if on_the_right else 1.0)
+        return contact.wheel_friction * (contact.friction_ratio if is_right else 1.0)
 
     @property
     def joints(self) -> tuple[str, ...]:

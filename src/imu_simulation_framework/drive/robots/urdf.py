@@ -105,7 +105,9 @@ class Description:
         elements = self.tree.findall(tag)
         named = {self._name(element): element for element in elements}
         if len(named) < len(elements):
-            twice = next(one for one in map(self._name, elements) if named.pop(one, None) is None)
+            twice = next(
+                name for name in map(self._name, elements) if named.pop(name, None) is None
+            )
             raise self.fault(f"it has two {tag}s with the name {quote(twice)}")
         return named
 
@@ -270,8 +272,8 @@ class Description:
             way.append(link)
             link = self._end(self.above[link], "parent")
         pose = self.poses[link]
-        for one in reversed(way):
-            pose = self.poses[one] = pose * self.origin(self.above[one])
+        for part in reversed(way):
+            pose = self.poses[part] = pose * self.origin(self.above[part])
         return pose
 
     def rename(self, link: str) -> None:

@@ -173,20 +173,20 @@ class OdometerSession:
         OdometerRows or None
             None without an output.
         """
-        before = self._before
-        time = np.concatenate([before[:, 0], stamps / NANOSECONDS])
-        yaw = unwrap(np.concatenate([before[:, 3], yaw_from_quaternion(orientation)]))
+        kept = self._before
+        time = np.concatenate([kept[:, 0], stamps / NANOSECONDS])
+        yaw = unwrap(np.concatenate([kept[:, 3], yaw_from_quaternion(orientation)]))
         moving = rotate_vectors(orientation, linear_velocity)
-        speed = forward_speed(yaw[len(before) :], moving)
-        speed = np.concatenate([before[:, 1], speed])
+        speed = forward_speed(yaw[len(kept) :], moving)
+        speed = np.concatenate([kept[:, 1], speed])
         steps = rolled_steps(time, speed, self._specification)
-        steps[: len(before)] += before[:, 2]
+        steps[: len(kept)] += kept[:, 2]
         states = np.column_stack([time, speed, np.cumsum(steps), yaw])
         self._before = states[-1:]
         chosen = self._periods.find_starts(stamps)
         if not chosen.any():
             return None
-        read = states[len(before) :][chosen]
+        read = states[len(kept) :][chosen]
         poses = np.column_stack([position[chosen, :2], read[:, 3]])
         output = self._odometer.read(read[:, 0], read[:, 2], poses)
         half = 0.5 * output["yaw"]

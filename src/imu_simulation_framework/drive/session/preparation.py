@@ -77,7 +77,7 @@ class PreparationSession:
         check = ensure_plausible(configuration)
         self.drive = drive = prepare_drive(configuration, check.reference)
         imu = None
-        if not check.without_imu:
+        if not check.lacks_imu:
             imu = prepare_recorded_imu(configuration, drive.start, drive.stop)
         self.recorded_imu = imu
         self._report = {
@@ -86,7 +86,7 @@ class PreparationSession:
             DRIVE: drive.name,
             **({} if imu is None else {RECORDED_IMU: imu.report}),
         }
-        without_imu = [NO_IMU] if check.without_imu else []
+        imu_remarks = [NO_IMU] if check.lacks_imu else []
         return DriveToFollow(
             name=drive.name,
             reference=Reference.from_table(drive.trajectory),
@@ -94,7 +94,7 @@ class PreparationSession:
             stop=drive.stop,
             length=drive.length,
             read=(
-                (*drive.remarks, *drive.smoothing_remarks, *without_imu),
+                (*drive.remarks, *drive.smoothing_remarks, *imu_remarks),
                 *([] if imu is None else [imu.remarks]),
             ),
             warnings=tuple(finding.sentence() for finding in check.findings),

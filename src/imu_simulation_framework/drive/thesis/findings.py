@@ -142,8 +142,8 @@ def describe_powers(recorded: Spectrum, simulated: Sequence[Spectrum]) -> str:
         if not all(map(np.any, inside)):
             continue  # a short drive has no such frequencies
         power, *others = (
-            np.sum(spectrum.density[at]) * spectrum.frequency[0]
-            for spectrum, at in zip(spectra, inside)
+            np.sum(spectrum.density[band]) * spectrum.frequency[0]
+            for spectrum, band in zip(spectra, inside)
         )
         where = f"below {high:g} Hz" if not low else f"from {low:g} to {high:g} Hz"
         where = f"above {low:g} Hz" if np.isinf(high) else where

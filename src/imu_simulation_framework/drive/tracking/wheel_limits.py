@@ -239,14 +239,14 @@ def _hardest_time(trajectory, drivetrain):
 
 def _describe_excess(values, times, limit, unit, noun):
     excess = np.abs(values)
-    above = int(np.count_nonzero(np.any(excess > limit, axis=1)))
-    if above == 0:
+    count = int(np.count_nonzero(np.any(excess > limit, axis=1)))
+    if count == 0:
         return ""
     row, wheel = np.unravel_index(int(np.argmax(excess)), excess.shape)
     return (
         f"at {times[row]:.2f} s the {WHEELS[wheel]} wheel's {noun} is "
         f"{excess[row, wheel]:.3g} {unit}, {excess[row, wheel] / limit:.2f} times the limit of "
-        f"{limit:g} {unit} ({above} of {len(values)} samples are above it)"
+        f"{limit:g} {unit} ({count} of {len(values)} samples are above it)"
     )
 
 

@@ -87,12 +87,12 @@ def simulate_gimbal(
     target = stabilisation.target_orientation(motion, drive, geometry, gimbal.limits)
     turning = stabilisation.target_rate(motion, target)
     joints = stabilisation.exact_joints(motion, target, turning, geometry, gimbal.limits)
-    at_rate = np.zeros((len(joints), 3), dtype=bool)
+    rate_limited = np.zeros((len(joints), 3), dtype=bool)
     if drive.bandwidth is not None:
         joints, command = _simulate_loop(motion, gimbal, target, joints, imu, seed, run)
-        at_rate = stabilisation.find_rate_limits(command, drive.rate_limits, gimbal.limits)
+        rate_limited = stabilisation.find_rate_limits(command, drive.rate_limits, gimbal.limits)
     carried = geometry.carry(motion, joints)
-    residual = _residual_motion(carried, target, turning, joints, gimbal, at_rate)
+    residual = _residual_motion(carried, target, turning, joints, gimbal, rate_limited)
     return GimbalMotion(carried, joints, geometry, residual, residual.remarks())
 
 
@@ -206,7 +206,7 @@ def _residual_motion(
     turning: np.ndarray,
     joints: JointMotion,
     gimbal: Any,
-    at_rate: np.ndarray,
+    rate_limited: np.ndarray,
 ) -> stabilisation.Residual:
     error = Rotation.from_quat(carried.orientation).inv() * target
     axis = np.array(stabilisation.BORESIGHTS[gimbal.drive.boresight])
@@ -218,5 +218,5 @@ def _residual_motion(
         np.arctan2(sine, target_axis @ axis),
         carried.angular_velocity - error.apply(turning),
         stabilisation.find_angle_limits(joints.angle, gimbal.limits),
-        at_rate,
+        rate_limited,
     )

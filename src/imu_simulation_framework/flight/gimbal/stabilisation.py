@@ -318,7 +318,7 @@ class Residual:
         Angle between the line of sight and the target [rad].
     rate_error : ndarray, shape (n, 3)
         Angular velocity of the inner link less that of the target [rad/s].
-    at_angle_limit, at_rate_limit : ndarray of bool, shape (n, 3)
+    angle_limited, rate_limited : ndarray of bool, shape (n, 3)
         Whether pan, tilt and roll are at a limit. A joint that cannot move is never at a limit.
     """
 
@@ -326,8 +326,8 @@ class Residual:
     attitude_error: np.ndarray
     pointing_error: np.ndarray
     rate_error: np.ndarray
-    at_angle_limit: np.ndarray
-    at_rate_limit: np.ndarray
+    angle_limited: np.ndarray
+    rate_limited: np.ndarray
 
     @property
     def rms_pointing_error(self) -> float:
@@ -352,12 +352,12 @@ class Residual:
     @property
     def time_at_angle_limit(self) -> tuple[float, ...]:
         """Time of pan, tilt and roll at a limit of the angle [s]."""
-        return self._durations(self.at_angle_limit)
+        return self._durations(self.angle_limited)
 
     @property
     def time_at_rate_limit(self) -> tuple[float, ...]:
         """Time of pan, tilt and roll at the limit of the rate [s]."""
-        return self._durations(self.at_rate_limit)
+        return self._durations(self.rate_limited)
 
     def remarks(self) -> tuple[str, ...]:
         """Describe the errors, and each joint that reaches a limit.
@@ -373,21 +373,21 @@ class Residual:
             f"{1e3 * self.rms_rate_error:.3g} mrad/s rms, at most "
             f"{1e3 * self.largest_rate_error:.3g} mrad/s."
         ]
-        for kind, at_limit, durations in (
-            ("the end of its angles", self.at_angle_limit, self.time_at_angle_limit),
-            ("its highest rate", self.at_rate_limit, self.time_at_rate_limit),
+        for kind, limited, durations in (
+            ("the end of its angles", self.angle_limited, self.time_at_angle_limit),
+            ("its highest rate", self.rate_limited, self.time_at_rate_limit),
         ):
             for number, joint in enumerate(JOINTS):
-                if at_limit[:, number].any():
-                    first = self.time[np.argmax(at_limit[:, number])]
+                if limited[:, number].any():
+                    first = self.time[np.argmax(limited[:, number])]
                     sentences.append(
                         f"The gimbal is at its limits: its {joint} is at {kind} for "
                         f"{durations[number]:.3g} s in all, first at {first:.3f} s."
                     )
         return tuple(sentences)
 
-    def _durations(self, at_limit: np.ndarray) -> tuple[float, ...]:
-        return tuple((np.diff(self.time, append=self.time[-1]) @ at_limit).tolist())
+    def _durations(self, limited: np.ndarray) -> tuple[float, ...]:
+        return tuple((np.diff(self.time, append=self.time[-1]) @ limited).tolist())
 
 
 def find_angle_limits(angle: np.ndarray, limits: Any) -> np.ndarray:

@@ -472,8 +472,8 @@ def run_filter(
 def _propagate(covariance, shared, stretch, attitudes, state, tuning):
     """Return the covariance after an interval, and that of states and considered parameters."""
     step, considered = transition(state, stretch), influence(stretch)
-    before, after = (process_noise(attitude, stretch.duration, tuning) for attitude in attitudes)
-    covariance = step @ (covariance + 0.5 * before) @ step.swapaxes(1, 2) + 0.5 * after
+    first, second = (process_noise(attitude, stretch.duration, tuning) for attitude in attitudes)
+    covariance = step @ (covariance + 0.5 * first) @ step.swapaxes(1, 2) + 0.5 * second
     variances = tuning.considered_variances
     if not np.any(variances):
         return covariance, shared

@@ -110,18 +110,20 @@ def navigation_errors(
         The motion has no samples at the times of the fixes.
     """
     period = motion.period
-    at = np.rint((navigation.time - motion.time[0]) / period).astype(int)
-    within = at.size == 0 or (at[0] >= 0 and at[-1] < len(motion))
-    if not (within and np.allclose(motion.time[at], navigation.time, rtol=0.0, atol=1e-3 * period)):
+    index = np.rint((navigation.time - motion.time[0]) / period).astype(int)
+    within = index.size == 0 or (index[0] >= 0 and index[-1] < len(motion))
+    if not (
+        within and np.allclose(motion.time[index], navigation.time, rtol=0.0, atol=1e-3 * period)
+    ):
         raise MotionError("the true motion has no samples at the times of the fixes")
     runs, fixes = navigation.position.shape[:2]
-    latitude, longitude, _ = motion.latitude_longitude_height[at].T
+    latitude, longitude, _ = motion.latitude_longitude_height[index].T
     to_local = ned_to_ecef(latitude, longitude).as_matrix().swapaxes(1, 2)
-    true = Rotation.from_quat(motion.orientation[at]).as_matrix()
+    true = Rotation.from_quat(motion.orientation[index]).as_matrix()
     difference = navigation.attitude @ true.swapaxes(1, 2)
     turn = Rotation.from_matrix(difference.reshape(-1, 3, 3)).as_rotvec().reshape(runs, fixes, 3)
-    velocity = navigation.velocity - motion.velocity[at]
-    position = navigation.position - motion.position[at]
+    velocity = navigation.velocity - motion.velocity[index]
+    position = navigation.position - motion.position[index]
     parts = [turn, velocity, position]
     if accelerometer_bias is not None and gyroscope_bias is not None:
         parts.append(accelerometer_bias - navigation.accelerometer_bias)
@@ -429,11 +431,11 @@ def lever_arm_between(imu: EarthMotion, antenna: EarthMotion, time: ArrayLike) -
         raise MotionError(
             "the times of the motions of IMU and antenna differ, expected equal times"
         )
-    at = np.rint((np.asarray(time) - imu.time[0]) / imu.period).astype(int)
-    to_imu = Rotation.from_quat(imu.orientation[at]).inv()
-    arm = to_imu.apply(antenna.position[at] - imu.position[at])
-    turning = imu.angular_velocity[at] - to_imu.apply((0.0, 0.0, EARTH_RATE))
-    velocity = to_imu.apply(antenna.velocity[at] - imu.velocity[at])
+    index = np.rint((np.asarray(time) - imu.time[0]) / imu.period).astype(int)
+    to_imu = Rotation.from_quat(imu.orientation[index]).inv()
+    arm = to_imu.apply(antenna.position[index] - imu.position[index])
+    turning = imu.angular_velocity[index] - to_imu.apply((0.0, 0.0, EARTH_RATE))
+    velocity = to_imu.apply(antenna.velocity[index] - imu.velocity[index])
     return LeverArm(arm, velocity - np.cross(turning, arm))
 
 
@@ -527,6 +529,6 @@ def navigate_runs(
         start, measured.time, measured.delta_theta, measured.delta_velocity, fixes, tuning, arm
     )
     period = measured.time[1] - measured.time[0]
-    at = np.rint((fixes.time - measured.time[0]) / period).astype(int)
-    biases = measured.accelerometer_error[:, at], measured.gyroscope_error[:, at]
+    index = np.rint((fixes.time - measured.time[0]) / period).astype(int)
+    biases = measured.accelerometer_error[:, index], measured.gyroscope_error[:, index]
     return NavigatedRuns(navigation, navigation_errors(navigation, motion, *biases), tuning)

@@ -40,7 +40,7 @@ class RecordingCheck(Diagnosis):
         The reference, read as configured; None where it cannot be read.
     reference_samples, imu_samples : Samples or None
         As recorded; None where they cannot be read.
-    without_imu : bool
+    lacks_imu : bool
         Whether the recording is a track, with which only the simulated IMU is judged.
     """
 
@@ -48,7 +48,7 @@ class RecordingCheck(Diagnosis):
     reference: Recorded | None = None
     reference_samples: Samples | None = None
     imu_samples: Samples | None = None
-    without_imu: bool = False
+    lacks_imu: bool = False
 
     def to_dict(self) -> list[dict]:
         """Return the findings for a summary.
@@ -147,10 +147,10 @@ def _add_imu(
         if is_recorded or check.reference is None or is_stated:
             check.problems.append(str(error))
         else:
-            check.without_imu = True
+            check.lacks_imu = True
     if check.reference is not None and not is_stated:
-        check.without_imu |= _is_same_orientation(check.reference_samples, check.imu_samples)
-    if check.without_imu:
+        check.lacks_imu |= _is_same_orientation(check.reference_samples, check.imu_samples)
+    if check.lacks_imu:
         check.imu_samples = None
         check.remarks.append(f"{source.path}: {NO_IMU}")
         return _NO_RECORDED_IMU

@@ -258,13 +258,13 @@ def explain(observations, alternatives):
     return findings, observations
 
 
-def _finding(best, before) -> Finding:
+def _finding(best, original) -> Finding:
     """Return the finding of the alternative taken and of its rivals.
 
     Nothing decides between rivals of which some mirror the reference and others the IMU.
     """
-    (taken, after), rivals = best[0], [rival for rival, _ in best[1:]]
-    marks, better = before.marks(), after.marks()
+    (taken, corrected), rivals = best[0], [rival for rival, _ in best[1:]]
+    marks, better = original.marks(), corrected.marks()
     yaws = [pairs.get("reference_imu") for pairs in (marks, better)]
     # A fault that leaves the IMU's yaw against the reference unchanged leaves the yaw error valid.
     harmless = None not in yaws and abs(yaws[1] - yaws[0]) < _UNCHANGED
@@ -272,9 +272,9 @@ def _finding(best, before) -> Finding:
     # A response that shows only if its units are right is not evidence for them.
     names = {*marks, *better} - (_RESPONSES - (marks.keys() & better.keys()))
     name = max(names, key=lambda n: better.get(n, 0.0) - marks.get(n, 0.0))
-    evidence = f"{describe_mark(before, name)}; read otherwise, {describe_mark(after, name)}"
+    evidence = f"{describe_mark(original, name)}; read otherwise, {describe_mark(corrected, name)}"
     grave = taken.grave and not harmless
-    if len({_mirrors_reference(before, observed) for _, observed in best}) > 1:
+    if len({_mirrors_reference(original, observed) for _, observed in best}) > 1:
         readings = tuple(f"{rival.fault}, {' and '.join(_remedies(rival))}" for rival, _ in best)
         return Finding(fault, evidence, TURN_IT, grave, readings=readings)
     remedies = [taken.remedy] if taken.remedy else []
@@ -286,8 +286,8 @@ TURN_IT = "turn it counter-clockwise as seen from above, and each heading that f
 AGAINST_THE_PATH = "the reference's path turns left where its yaw turns right"
 
 
-def _mirrors_reference(before, after) -> bool:
-    turns, others = (np.diff(observed.reference["yaw"]) for observed in (before, after))
+def _mirrors_reference(original, corrected) -> bool:
+    turns, others = (np.diff(observed.reference["yaw"]) for observed in (original, corrected))
     return len(turns) == len(others) and float(turns @ others) < 0.0
 
 
@@ -303,15 +303,17 @@ def _best(marks, alternatives):
         except (FrameworkError, ValueError):
             # Under this reading the recording cannot be used at all.
             continue
-        after = observations.marks()
-        gain, changes = _gain(marks, after)
-        turning = {*marks, *after} - set(_WEIGHTS)
+        corrected = observations.marks()
+        gain, changes = _gain(marks, corrected)
+        turning = {*marks, *corrected} - set(_WEIGHTS)
         # Pairs that agree under both readings explain nothing.
-        changed = {n for n in turning if abs(after.get(n, 0.0) - marks.get(n, 0.0)) > _UNCHANGED}
+        changed = {
+            n for n in turning if abs(corrected.get(n, 0.0) - marks.get(n, 0.0)) > _UNCHANGED
+        }
         changed = changed or turning
-        if changed and max(after.get(name, 0.0) for name in changed) < _MIN_EXPLAINED:
+        if changed and max(corrected.get(name, 0.0) for name in changed) < _MIN_EXPLAINED:
             continue
-        enough = max(changes) > _CLEAR_GAIN or min(after.values(), default=0.0) > GOOD
+        enough = max(changes) > _CLEAR_GAIN or min(corrected.values(), default=0.0) > GOOD
         if gain > _MIN_GAIN or (enough and min(changes) > -_RIVAL_MARGIN):
             explaining.append((gain, alternative, observations))
     if not explaining:
@@ -323,11 +325,11 @@ def _best(marks, alternatives):
     return [rival for rival, count in zip(rivals, changes) if count == min(changes)]
 
 
-def _gain(before, after):
+def _gain(original, corrected):
     """Return the rise of the weighted mean mark and of each; a missing mark counts as 0."""
-    names = set(before) | set(after)
+    names = set(original) | set(corrected)
     weights = np.array([_WEIGHTS.get(name, 1.0) for name in names])
-    gains = [after.get(name, 0.0) - before.get(name, 0.0) for name in names]
+    gains = [corrected.get(name, 0.0) - original.get(name, 0.0) for name in names]
     return float(weights @ gains / weights.sum()), gains
 
 

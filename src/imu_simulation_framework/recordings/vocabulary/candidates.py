@@ -81,7 +81,7 @@ _MIN_NUMBERS = 0.95  # share of the filled cells that are numbers, in a column o
 _LARGEST_NUMBER = 1e20  # nanoseconds since 1970, the largest numbers, have 19 digits
 
 
-def candidates_of(names, values, meanings=None, before=0):
+def candidates_of(names, values, meanings=None, offset=0):
     """Return a Candidate for each column of a table.
 
     Parameters
@@ -92,7 +92,7 @@ def candidates_of(names, values, meanings=None, before=0):
         Numbers or texts of each column.
     meanings : sequence of Meaning or None, optional
         Meanings of the names, by default of each name alone.
-    before : int
+    offset : int
         Number of columns in front of them.
 
     Returns
@@ -111,7 +111,7 @@ def candidates_of(names, values, meanings=None, before=0):
             texts = column.where(column.notna(), "").astype(str).str.strip().to_numpy()
             if np.mean(np.isfinite(numbers)) >= _MIN_NUMBERS * np.mean(texts != ""):
                 texts = None
-        candidates.append(Candidate(str(name), before + place + 1, meanings[place], numbers, texts))
+        candidates.append(Candidate(str(name), offset + place + 1, meanings[place], numbers, texts))
     return candidates
 
 

@@ -62,7 +62,7 @@ class GyroColumns:
 
     Parameters
     ----------
-    by_axis : dict
+    columns_by_axis : dict
         Axis -> Candidate.
     attitudes : sequence
         Orientations of the table.
@@ -76,7 +76,7 @@ class GyroColumns:
         Samples per second [Hz], nan if it is not known.
     """
 
-    by_axis: dict[str, Any]
+    columns_by_axis: dict[str, Any]
     attitudes: Sequence[Any]
     accel: dict[str, Any]
     accel_unit: PossibleUnit | None
@@ -87,17 +87,17 @@ class GyroColumns:
     @cached_property
     def names(self) -> str:
         """Names of the columns."""
-        return ", ".join(column.name for column in self.by_axis.values())
+        return ", ".join(column.name for column in self.columns_by_axis.values())
 
     @cached_property
     def last(self) -> str:
         """Name of the last column."""
-        return list(self.by_axis.values())[-1].name
+        return list(self.columns_by_axis.values())[-1].name
 
     @cached_property
     def rates(self) -> np.ndarray:
         """Values, shape (n, 1 to 3)."""
-        return matrix(list(self.by_axis.values()))
+        return matrix(list(self.columns_by_axis.values()))
 
     @cached_property
     def is_whole(self) -> bool:
@@ -184,7 +184,7 @@ def _no_unit_of_field(columns: GyroColumns, reasons: list[str]) -> GyroUnit | No
 
 
 def _stated_unit(columns: GyroColumns, reasons: list[str]) -> GyroUnit | None:
-    stated = shared_unit(columns.by_axis.values())
+    stated = shared_unit(columns.columns_by_axis.values())
     if stated is None:
         reasons.append(f"{columns.names}: in different units, left out")
         return GyroUnit("")
@@ -229,9 +229,9 @@ def _open_counts(columns: GyroColumns, reasons: list[str]) -> GyroUnit | None:
 
 
 def _unit_by_gravity(columns: GyroColumns, reasons: list[str]) -> GyroUnit | None:
-    if columns.forces is None or not set("xyz") <= set(columns.by_axis):
+    if columns.forces is None or not set("xyz") <= set(columns.columns_by_axis):
         return None
-    rates = matrix([columns.by_axis[axis] for axis in "xyz"])
+    rates = matrix([columns.columns_by_axis[axis] for axis in "xyz"])
     witness = gravity_witness(columns.seconds, columns.pieces, columns.forces, rates)
     if not witness.size:
         return None
@@ -260,7 +260,7 @@ def _unit_by_convention(columns: GyroColumns, reasons: list[str]) -> GyroUnit | 
     if columns.accel_factor or not np.nanmax(np.abs(columns.rates)) < MAX_CONVENTIONAL_RATE:
         return None
     for words, (unit, convention) in vocabulary().usual_units.items():
-        if all(words in column.meaning.stem for column in columns.by_axis.values()):
+        if all(words in column.meaning.stem for column in columns.columns_by_axis.values()):
             reasons.append(f"{columns.names}: in {unit} as {convention} has them")
             return GyroUnit(unit)
     return None

@@ -80,7 +80,7 @@ def meaning_of(name):
         None if the name is not known.
     """
     words_known = vocabulary()
-    text, stated = words_known.without_decorations(name.strip()), ""
+    text, stated = words_known.remove_decorations(name.strip()), ""
     match = _BRACKET.search(text)
     if match and not match["unit"].strip().isdigit():
         stated = canonical_unit(match["unit"])
@@ -133,8 +133,8 @@ def plainly_a_time(name):
     if match:
         unit = canonical_unit(match["unit"])
         return Meaning("time", "", " ".join(words), unit if unit in possible else "", (), False)
-    behind = [place + 1 for place, word in enumerate(words[:-1]) if word in _TIME_WORDS]
-    for place in (len(words) - 1, *behind):
+    next_words = [place + 1 for place, word in enumerate(words[:-1]) if word in _TIME_WORDS]
+    for place in (len(words) - 1, *next_words):
         unit = canonical_unit(words[place])
         if unit in possible:
             plain = words[:place] + words[place + 1 :]

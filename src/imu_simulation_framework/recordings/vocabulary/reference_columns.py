@@ -356,8 +356,10 @@ class _Reference:
                 f"{column.name}: whether degrees or radians cannot be determined, left out"
             )
             return None
-        by = f", {NAUTICAL} by its name" if named else f" by its {'name' if stated else 'range'}"
-        self.reasons.append(f"{column.name}: in {unit}{by}")
+        reason = (
+            f", {NAUTICAL} by its name" if named else f" by its {'name' if stated else 'range'}"
+        )
+        self.reasons.append(f"{column.name}: in {unit}{reason}")
         return unit, NAUTICAL if named else ""
 
     def _take(self, quantity, column, unit, words="", factor=""):

@@ -58,7 +58,9 @@ def choose_from_tables(recorded: RecordedTables) -> ColumnMaps:
                 maps.time = maps.time or own.time
                 spans = tables.spans(leader, own.time)
                 break
-    if not any(_kinds(columns).intersection(_TIMES) for columns in tables.by_table.values()):
+    if not any(
+        _kinds(columns).intersection(_TIMES) for columns in tables.candidates_by_table.values()
+    ):
         maps.reasons.append(
             "no table has a column that could be identified as the time; where the rows of a table "
             f"follow each other evenly, time = {EVEN_SAMPLES} gives their rate"
@@ -92,7 +94,7 @@ def _spread(candidates):
 
 
 def _candidates(recorded):
-    by_table, count = {}, 0
+    candidates_by_table, count = {}, 0
     for name, table in recorded.tables.items():
         columns = list(table.cells.columns)
         values = [table.cells[column] for column in columns]
@@ -101,16 +103,16 @@ def _candidates(recorded):
             meaning_in(name, column) if recorded.named else meaning_of(column)
             for column in understood_names(name, own, values)
         ]
-        by_table[name] = candidates_of(columns, values, meanings, count)
+        candidates_by_table[name] = candidates_of(columns, values, meanings, count)
         count += len(columns)
-    return by_table
+    return candidates_by_table
 
 
 class _Tables:
     """Candidates of each table whose names are understood, all of their rows."""
 
     def __init__(self, recorded):
-        self.by_table = {
+        self.candidates_by_table = {
             name: [c for c in with_a_time(columns) if c.meaning]
             for name, columns in _candidates(recorded).items()
         }
@@ -118,7 +120,7 @@ class _Tables:
 
     def spans(self, name, written=""):
         """Return the intervals of all times of a table, or of the time ``written`` in a map."""
-        candidates, pieces = _spread(self.by_table[name])
+        candidates, pieces = _spread(self.candidates_by_table[name])
         times, _ = all_times(candidates, pieces, FIX_STEPS)
         return [time.span for time in times if time.written == (written or time.written)]
 
@@ -126,7 +128,7 @@ class _Tables:
         """Return the tables with a time and a column of these kinds, the longest first."""
         rows = {
             name: len(columns[0].values)
-            for name, columns in self.by_table.items()
+            for name, columns in self.candidates_by_table.items()
             if _kinds(columns).intersection(_TIMES) and _kinds(columns).intersection(kinds)
         }
         names = [name for name in rows if rows[name] >= MINIMUM_SAMPLES]
@@ -135,7 +137,7 @@ class _Tables:
     def imu_leaders(self):
         """Return the tables that may lead an IMU, the likeliest first."""
         gyros = self.tables_with("gyro")
-        both = [name for name in gyros if "accel" in _kinds(self.by_table[name])]
+        both = [name for name in gyros if "accel" in _kinds(self.candidates_by_table[name])]
         orientations = [
             *self.tables_with("quaternion"),
             *self.tables_with("yaw", "heading", "euler"),
@@ -149,10 +151,14 @@ class _Tables:
     def reference_leaders(self):
         """Return the tables with positions: a simulator's truth, receivers, then others."""
         fixes = [
-            n for n in self.tables_with("latitude") if best_scalar(self.by_table[n], "longitude")
+            n
+            for n in self.tables_with("latitude")
+            if best_scalar(self.candidates_by_table[n], "longitude")
         ]
         poses = [
-            n for n in self.tables_with("position") if vectors(self.by_table[n], "position", "xy")
+            n
+            for n in self.tables_with("position")
+            if vectors(self.candidates_by_table[n], "position", "xy")
         ]
         true = [name for name in [*poses, *fixes] if self.is_reference(name)]
         words = {name: set(words_of(name)) for name in fixes}
@@ -161,26 +167,28 @@ class _Tables:
 
     def _has_places(self, name):
         """Return whether a table has positions: its orientation is odometry's or a filter's."""
-        return not _kinds(self.by_table[name]).isdisjoint(("position", "latitude"))
+        return not _kinds(self.candidates_by_table[name]).isdisjoint(("position", "latitude"))
 
     def is_reference(self, name):
         """Return whether the name of a table states another source than the IMU."""
-        return any(c.meaning.is_from_reference for c in self.by_table[name])
+        return any(c.meaning.is_from_reference for c in self.candidates_by_table[name])
 
     def place_candidates(self, name):
         """Return candidates of rows spread over a table with positions, and their pieces."""
-        candidates, pieces = _spread(self.by_table[name])
+        candidates, pieces = _spread(self.candidates_by_table[name])
         if self.is_reference(name) and _kinds(candidates).isdisjoint(_DIRECTIONS):
             clock = [c for c in candidates if c.meaning.kind in _TIMES]
             for other in filter(self.is_reference, self.tables_with("quaternion")):
-                turned = [c for c in self.by_table[other] if c.meaning.kind == "quaternion"]
+                turned = [
+                    c for c in self.candidates_by_table[other] if c.meaning.kind == "quaternion"
+                ]
                 candidates = candidates + self._sample(clock, other, turned)
                 break
         return (_east_first(candidates) if self.frame == "ned" else candidates), pieces
 
     def imu_candidates(self, leader):
         """Return candidates of an IMU from the leading table and, at its times, from others."""
-        own, pieces = _spread(self.by_table[leader])
+        own, pieces = _spread(self.candidates_by_table[leader])
         together = [c for c in own if c.meaning.kind in ("gyro", *_TIMES)]
         clock = [c for c in own if c.meaning.kind in _TIMES]
         for kinds in (("accel",), ("quaternion",), ("roll", "pitch", "yaw", "heading", "euler")):
@@ -189,7 +197,7 @@ class _Tables:
             for name in dict.fromkeys([leader, *self.tables_with(*kinds)]):
                 mine = [c for c in own if c.meaning.kind in kinds]
                 if name != leader:
-                    mine = [c for c in self.by_table[name] if c.meaning.kind in kinds]
+                    mine = [c for c in self.candidates_by_table[name] if c.meaning.kind in kinds]
                     foreign = self.is_reference(name) or (
                         kinds[0] != "accel" and self._has_places(name)
                     )
@@ -205,8 +213,8 @@ class _Tables:
         """Return candidates of a table at the nearest of its times; none on another clock."""
         for time in clock:
             local = self.local(time.name)
-            times = [c for c in self.by_table[name] if c.meaning.kind == "time"]
-            same = [c for c in self.by_table[name] if self.local(c.name) == local]
+            times = [c for c in self.candidates_by_table[name] if c.meaning.kind == "time"]
+            same = [c for c in self.candidates_by_table[name] if self.local(c.name) == local]
             if not same and len(times) != 1:
                 continue
             (theirs, *_) = same or times

@@ -263,12 +263,12 @@ def all_times(candidates, pieces, usual):
         unit, reason = time_unit(column.values, pieces, usual)
         if stated and "does not grow" not in reason:
             fitting, (unit, reason) = unit, (stated, "by its name")
-            in_seconds = step(column.values, pieces) / TIME_MULTIPLES[stated]
+            step_seconds = step(column.values, pieces) / TIME_MULTIPLES[stated]
             shortest, longest = credible_steps(usual)
-            if fitting not in ("", stated) and not shortest < in_seconds < longest:
+            if fitting not in ("", stated) and not shortest < step_seconds < longest:
                 unit = ""
                 reason = (
-                    f"would have {in_seconds:.3g} s from row to row in {stated}; [{fitting}] fits"
+                    f"would have {step_seconds:.3g} s from row to row in {stated}; [{fitting}] fits"
                 )
         steps = steps_within(column.values, pieces)
         if unit == "s" and usual == IMU_STEPS and np.mean(steps == 0.0) > _MIN_NEW_TIMES:
@@ -279,8 +279,8 @@ def all_times(candidates, pieces, usual):
             continue
         seconds = column.values / TIME_MULTIPLES[unit]
         text = f"{column.name}, {reason}: [{unit}]"
-        by_steps = unit if reason.startswith("usually") else ""
-        times.append(TimeColumn(column.written(unit), (column,), seconds, text, by_steps))
+        unit_of_steps = unit if reason.startswith("usually") else ""
+        times.append(TimeColumn(column.written(unit), (column,), seconds, text, unit_of_steps))
     for column in named if not times else ():
         if _all_match(TIME_OF_DAY, column):
             seconds, text = seconds_of(column), f"{column.name}, the time of day as text: [iso8601]"

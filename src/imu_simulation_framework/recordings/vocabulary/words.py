@@ -60,7 +60,7 @@ class Vocabulary:
     _decorations: re.Pattern[str]
     _part: re.Pattern[str]
 
-    def without_decorations(self, name: str) -> str:
+    def remove_decorations(self, name: str) -> str:
         """Remove the decorations of loggers from a name.
 
         Parameters

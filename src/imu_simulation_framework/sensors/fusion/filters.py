@@ -475,10 +475,10 @@ def running_product(quaternions):
     table = np.ascontiguousarray(padded.reshape(4, columns, rows).transpose(0, 2, 1))
     for row in range(1, rows):
         table[:, row] = quaternion_product(*table[:, row - 1], *table[:, row])
-    before = [(0.0, 0.0, 0.0, 1.0)]
+    chained = [(0.0, 0.0, 0.0, 1.0)]
     for end in table[:, -1].T[:-1].tolist():
-        before.append(quaternion_product(*before[-1], *end))
-    table = np.array(quaternion_product(*np.array(before).T[:, np.newaxis], *table))
+        chained.append(quaternion_product(*chained[-1], *end))
+    table = np.array(quaternion_product(*np.array(chained).T[:, np.newaxis], *table))
     table /= np.sqrt((table * table).sum(axis=0))
     return table.transpose(0, 2, 1).reshape(4, -1)[:, :count]
 

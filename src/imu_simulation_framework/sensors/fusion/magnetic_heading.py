@@ -153,10 +153,10 @@ class MagneticHeading:
         if equal_count < samples:
             from scipy.signal import lfilter
 
-            before = offsets[equal_count - 1] if equal_count else 0.0
+            previous = offsets[equal_count - 1] if equal_count else 0.0
             keep = 1.0 - self._share
             offsets[equal_count:] = lfilter(
-                [self._share], [1.0, -keep], angles[equal_count:], zi=[keep * before]
+                [self._share], [1.0, -keep], angles[equal_count:], zi=[keep * previous]
             )[0]
         error = angles - np.concatenate([[0.0], offsets[:-1]])
         if samples and np.abs(error[1:] if self._count == 0 else error).max(initial=0.0) >= np.pi:

@@ -132,11 +132,11 @@ class Qualities:
             Numbers of ``QUALITIES``.
         """
         while len(time) and self._next <= time[-1]:
-            after, rates = zip(*self._changes[self._numbers[-1]])
+            next_qualities, rates = zip(*self._changes[self._numbers[-1]])
             share = np.cumsum(rates) / np.sum(rates)
             chosen = int(np.searchsorted(share, self._generator.random(), side="right"))
             self._begins.append(self._next)
-            self._numbers.append(after[min(chosen, len(after) - 1)])
+            self._numbers.append(next_qualities[min(chosen, len(next_qualities) - 1)])
             self._wait()
         return np.array(self._numbers)[np.searchsorted(self._begins, time, side="right") - 1]
 

@@ -378,7 +378,8 @@ class SpecificationImu(ImuModel):
             return emitted if output.drop_repeated or not has_begun.all() else None
         # Number of the sensor's sampling instants since the previous sample.
         passed_instants = [
-            np.floor(at * output.rate + 1e-3) for at in (time[emitted] - self.period, time[emitted])
+            np.floor(instants * output.rate + 1e-3)
+            for instants in (time[emitted] - self.period, time[emitted])
         ]
         return np.repeat(emitted, (passed_instants[1] - passed_instants[0]).astype(int))
 

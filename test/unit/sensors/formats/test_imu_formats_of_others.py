@@ -217,10 +217,10 @@ def test_comment_is_first_in_file_and_changes_nothing(name, read):
     values = read("kalibr", CHAIN).specification
     lines = ["Converted from a file.", "- with <tags> -- and more"]
     with_comment = isf.write_imu_parameters(values, name, 100.0, comment=lines)
-    without = isf.write_imu_parameters(values, name, 100.0)
-    assert with_comment.text.endswith(without.text)
+    plain = isf.write_imu_parameters(values, name, 100.0)
+    assert with_comment.text.endswith(plain.text)
     assert "Converted from a file." in with_comment.text
-    assert read(name, with_comment.text, 100.0) == read(name, without.text, 100.0)
+    assert read(name, with_comment.text, 100.0) == read(name, plain.text, 100.0)
 
 
 NEARLY = "<gyroscopeNoiseDensty>5e-4</gyroscopeNoiseDensty>"
