@@ -40,7 +40,7 @@ import socket
 import threading
 import time
 from dataclasses import replace
-from typing import Sequence, Tuple
+from typing import NamedTuple, Sequence, Tuple
 
 import numpy as np
 
@@ -238,6 +238,15 @@ def receive_flight(
     return reached[0].flight(count)
 
 
+class _OrderedPackets(NamedTuple):
+    """Packets in the order of their times; even times [s], where the packets have them."""
+
+    time: np.ndarray
+    order: np.ndarray
+    remarks: list[str]
+    period: float
+
+
 class _Reception:
     """Rows of numbers of a sender's packets, and counts of irregular packets."""
 
@@ -373,16 +382,18 @@ class _Reception:
                 f"aircraft, expected at least {_MIN_STATES}{reason}"
             )
         table = np.array(self._rows)
-        time, order, remarks, period = self._order_packets(table[:, 0])
-        columns = dict(zip(self._names, table[order, 1:].T))
-        states = self._states(time, columns, remarks)
+        ordered = self._order_packets(table[:, 0])
+        columns = dict(zip(self._names, table[ordered.order, 1:].T))
+        states = self._states(ordered.time, columns, ordered.remarks)
         settings = {
             "source": f"UDP, {self._kind}",
             "port": self._receiver.port,
-            "rate": _to_rate(period),
+            "rate": _to_rate(ordered.period),
             "packets": self._packets,
         }
-        return Flight(states, settings, remarks=tuple(self._irregularities(count) + remarks))
+        return Flight(
+            states, settings, remarks=tuple(self._irregularities(count) + ordered.remarks)
+        )
 
     def _states(self, time, columns, remarks):
         position = packets.ecef_positions(columns)
@@ -421,8 +432,7 @@ class _Reception:
         )
         return states.integrated()
 
-    def _order_packets(self, time):
-        """Return even times, the packets' order, remarks, and the period."""
+    def _order_packets(self, time) -> _OrderedPackets:
         remarks = []
         older = int(np.sum(time < np.maximum.accumulate(time)))
         order = np.argsort(time, kind="stable")
@@ -444,7 +454,7 @@ class _Reception:
         even = time[0] + counts * period
         if np.max(np.abs(even - time)) > _MAX_UNEVENNESS * period or np.any(np.diff(counts) <= 0):
             remarks.append("the packets' times are not even, and are taken as they are")
-            return time, order, remarks, period
+            return _OrderedPackets(time, order, remarks, period)
         missing = np.diff(counts) - 1.0
         if missing.any():
             first = even[np.argmax(missing > 0)]
@@ -453,7 +463,7 @@ class _Reception:
                 f"first after {first:.3f} s, at most {int(missing.max())} in a row; the motion "
                 "goes on smoothly between those that came"
             )
-        return even, order, remarks, period
+        return _OrderedPackets(even, order, remarks, period)
 
     def _irregularities(self, total):
         times = f"times are more than {_RESTART:g} s from those before and after"

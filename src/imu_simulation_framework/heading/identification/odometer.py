@@ -98,6 +98,15 @@ class IdentifiedOdometer:
     prediction: Prediction | None
 
 
+class _CommonSamples(NamedTuple):
+    """Way [m] and yaws [rad] since the first of the times [s] of odometry and reference."""
+
+    time: np.ndarray
+    way: np.ndarray
+    yaw: np.ndarray
+    reference_yaw: np.ndarray
+
+
 class _Fit(NamedTuple):
     turn_coefficient: float
     way_coefficient: float
@@ -135,7 +144,8 @@ def identify_odometer(
         If there are fewer than :data:`MIN_STEPS` common steps, the odometer does not move, or the
         drive does not determine E_d or E_b.
     """
-    time, way, yaw, turn = _sample_common_times(odometry, reference, step)
+    common = _sample_common_times(odometry, reference, step)
+    time, way, yaw, turn = common.time, common.way, common.yaw, common.reference_yaw
     error = turn - yaw
     steps = np.diff(error)
     regressors = np.column_stack([-np.diff(turn), -np.diff(way)])
@@ -161,8 +171,7 @@ def identify_odometer(
 
 def _sample_common_times(
     odometry: pd.DataFrame, reference: pd.Series, step: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return common times (n,), and way, yaw and the reference's yaw since the first."""
+) -> _CommonSamples:
     odometry_times, reference_times = (
         table.index.to_numpy(dtype=float) for table in (odometry, reference)
     )
@@ -185,7 +194,7 @@ def _sample_common_times(
     curves = [np.interp(time, odometry_times, way), np.interp(time, odometry_times, yaw)]
     curves.append(np.interp(time, reference_times, unwrap(reference.to_numpy())))
     way_at, yaw_at, turn = (curve - curve[0] for curve in curves)
-    return time, way_at, yaw_at, turn
+    return _CommonSamples(time, way_at, yaw_at, turn)
 
 
 def _fit(steps: np.ndarray, regressors: np.ndarray, rolled: np.ndarray) -> _Fit:
