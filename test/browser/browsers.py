@@ -1,7 +1,9 @@
 """Headless browser with the width of a desktop or of a phone."""
 
+import ctypes
 import json
 import shutil
+import signal
 import warnings
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,6 +32,15 @@ def programs():
     return paths
 
 
+_LIBC = ctypes.CDLL(None)
+_PR_SET_PDEATHSIG = 1  # from linux/prctl.h
+
+
+def _end_with_parent():
+    """Terminate the driver, and with it the browser, when an interrupted test process ends."""
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
 @contextmanager
 def browser(kind):
     """Start a browser of a width; a phone has a touch screen."""
@@ -43,7 +54,8 @@ def browser(kind):
     if kind == "phone":
         metrics = {"width": width, "height": height, "pixelRatio": 2.0, "touch": True}
         options.add_experimental_option("mobileEmulation", {"deviceMetrics": metrics})
-    started = webdriver.Chrome(options=options, service=Service(driver))
+    service = Service(driver, popen_kw={"preexec_fn": _end_with_parent})
+    started = webdriver.Chrome(options=options, service=service)
     # By default an answer is waited for 120 s, which a busy machine exceeds. The successor of this
     # function, an argument of Chrome, is not in this release.
     with warnings.catch_warnings():
