@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from declared_columns import find_csv_file, unexpected_columns
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.core.csv_files import find_csv_file
 from imu_simulation_framework.core.files import default_configuration_path, urdf_path
 from imu_simulation_framework.core.tables import ACCEL, GYRO
 from imu_simulation_framework.drive.in_process import drive_in_process, robot_motion, run_in_process
@@ -64,7 +64,7 @@ def test_columns_of_results_are_those_of_reference_page():
     assert {"gnss_simulated", "odometer", "magnetometer_simulated", "imu_real"} <= set(results)
     for name, table in results.items():
         columns = [table.index.name, *table.columns]
-        assert find_csv_file(f"{name}.csv", columns).unexpected_columns(columns) == []
+        assert unexpected_columns(find_csv_file(f"{name}.csv", columns), columns) == []
 
 
 @pytest.mark.parametrize("controller", sorted(CONTROLLERS))

@@ -11,10 +11,10 @@ import time
 from functools import partial
 from pathlib import Path
 
+from declared_columns import find_csv_file, unexpected_columns
 from patience import PATIENCE
 
 from imu_simulation_framework.commands.start import run_program
-from imu_simulation_framework.core.csv_files import find_csv_file
 from imu_simulation_framework.core.programs import run_tool
 
 PNG = b"\x89PNG\r\n\x1a\n"  # signature at the beginning of a PNG file
@@ -48,7 +48,7 @@ def _check_columns(tool, begin):
             columns = next(csv.reader(file), [])
         declared = find_csv_file(path.name, columns)
         if declared and declared.program == tool:
-            assert declared.unexpected_columns(columns) == [], path
+            assert unexpected_columns(declared, columns) == [], path
 
 
 @contextlib.contextmanager

@@ -6,7 +6,6 @@ program writes with it.
 
 from __future__ import annotations
 
-import re
 from typing import Iterable, Mapping, NamedTuple
 
 from . import tables
@@ -32,23 +31,6 @@ class CsvColumn(NamedTuple):
     meaning: str
     is_optional: bool = False
 
-    def matches(self, name: str) -> bool:
-        """Return whether a column name in a file belongs to this column.
-
-        Parameters
-        ----------
-        name : str
-            Name in the header of a file. Parts in angle brackets of the column's own name, such as
-            ``<n>``, match any text.
-
-        Returns
-        -------
-        bool
-            True if the name matches.
-        """
-        pattern = re.sub(r"<[^>]*>", "\0", self.name)
-        return re.fullmatch(re.escape(pattern).replace("\0", ".+"), name) is not None
-
 
 class CsvFile(NamedTuple):
     """CSV file of a program.
@@ -70,27 +52,6 @@ class CsvFile(NamedTuple):
     program: str
     content: str
     columns: tuple[CsvColumn, ...]
-
-    def unexpected_columns(self, names: Iterable[str]) -> list[str]:
-        """Return the names of a file's columns that are not declared, and missing ones.
-
-        Parameters
-        ----------
-        names : iterable of str
-            Names in the first line of the file.
-
-        Returns
-        -------
-        list of str
-            Undeclared names, and declared names that are not optional and missing.
-        """
-        names = list(names)
-        unknown = [name for name in names if not any(c.matches(name) for c in self.columns)]
-        return unknown + [
-            column.name
-            for column in self.columns
-            if not column.is_optional and not any(map(column.matches, names))
-        ]
 
 
 _TIME = CsvColumn("time", "s", "since the start of the drive")
@@ -577,26 +538,3 @@ CSV_FILES = (
     ),
 )
 """All CSV files; two programs may write files of one name."""
-
-
-def find_csv_file(name: str, columns: Iterable[str]) -> CsvFile | None:
-    """Return the declaration of a file.
-
-    Parameters
-    ----------
-    name : str
-        Name of the file, with or without date and time in front of it.
-    columns : iterable of str
-        Names in its first line, which distinguish files of one name.
-
-    Returns
-    -------
-    CsvFile or None
-        The declaration with the fewest deviations; None for an undeclared file.
-    """
-    columns = list(columns)
-    name = re.sub(r"^\d{8}-\d{6}_", "", name)
-    declared = [file for file in CSV_FILES if CsvColumn(file.name, "", "").matches(name)]
-    if not declared:
-        return None
-    return min(declared, key=lambda file: len(file.unexpected_columns(columns)))
