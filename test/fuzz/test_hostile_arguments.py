@@ -71,11 +71,11 @@ def _is_long(option, value) -> bool:
 
 
 @given(case=calls())
-def test_hostile_arguments_are_used_or_refused(judge, case):
+def test_hostile_arguments_are_accepted_or_rejected(judge, case):
     assert not judge(case).shortcomings
 
 
 @EXPENSIVE
 @given(case=calls())
-def test_hostile_arguments_of_command_are_used_or_refused(judge, case):
+def test_hostile_command_arguments_are_accepted_or_rejected(judge, case):
     assert not judge(case, own_process=True).shortcomings

@@ -49,7 +49,7 @@ def edited_databases(draw):
 
 
 @given(case=edited_databases())
-def test_database_with_any_value_is_read_or_refused(judge, case):
+def test_database_with_any_value_is_read_or_rejected(judge, case):
     assert not judge(case).shortcomings
 
 
@@ -100,5 +100,5 @@ def edited_descriptions(draw):
 
 
 @given(case=edited_descriptions())
-def test_edited_description_of_bag_is_read_or_refused(judge, case):
+def test_edited_bag_description_is_read_or_rejected(judge, case):
     assert not judge(case).shortcomings

@@ -41,5 +41,5 @@ def experiments(draw):
 
 @EXPENSIVE
 @given(case=experiments())
-def test_hostile_experiment_ends_with_reason(judge, case):
+def test_hostile_experiment_exits_with_reason(judge, case):
     assert not judge(case, own_process=True).shortcomings

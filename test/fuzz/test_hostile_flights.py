@@ -26,7 +26,7 @@ def damaged_flights(draw, tool):
 
 
 @given(case=damaged_flights("flight"))
-def test_damaged_flight_is_read_or_refused(judge, case):
+def test_damaged_flight_is_read_or_rejected(judge, case):
     assert not judge(case).shortcomings
 
 
@@ -78,7 +78,7 @@ def udp_flights(draw):
 
 
 @given(case=udp_flights())
-def test_damaged_packets_are_received_or_refused(judge, case):
+def test_damaged_packets_are_received_or_rejected(judge, case):
     assert not judge(case).shortcomings
 
 
@@ -124,16 +124,16 @@ def script_case(script, aircraft) -> Case:
     return Case("script", ("drop.xml",), files, Expected(names=("drop.xml", "ball.xml")))
 
 
-def test_whole_script_is_flown(judge):
+def test_intact_script_is_flown(judge):
     case = script_case(SCRIPT.encode(), BALL.encode())
     assert not judge(replace(case, expected=Expected((0,), output=("^101 states\n",)))).shortcomings
 
 
 @given(content=damaged_settings(SCRIPT))
-def test_damaged_script_is_flown_or_refused(judge, content):
+def test_damaged_script_is_flown_or_rejected(judge, content):
     assert not judge(script_case(content, BALL.encode())).shortcomings
 
 
 @given(content=damaged_settings(BALL))
-def test_damaged_aircraft_is_flown_or_refused(judge, content):
+def test_damaged_aircraft_is_flown_or_rejected(judge, content):
     assert not judge(script_case(SCRIPT.encode(), content)).shortcomings

@@ -124,5 +124,5 @@ def forged_ensembles(draw):
 
 
 @given(case=forged_ensembles())
-def test_forged_ensemble_is_repeated_or_refused(judge, case):
+def test_forged_ensemble_is_repeated_or_rejected(judge, case):
     assert not judge(case).shortcomings

@@ -50,27 +50,27 @@ def check_cases(draw, chosen, tool="check"):
 
 
 @given(case=read_cases(recordings(*READABLE_TEXTS)))
-def test_damaged_text_is_read_or_refused(judge, case):
+def test_damaged_text_is_read_or_rejected(judge, case):
     assert not judge(case).shortcomings
 
 
 @given(case=check_cases(recordings(*TEXTS)))
-def test_damaged_text_is_checked_or_refused(judge, case):
+def test_damaged_text_is_checked_or_rejected(judge, case):
     assert not judge(case).shortcomings
 
 
 @given(case=read_cases(recordings(*BAGS)))
-def test_damaged_bag_is_read_or_refused(judge, case):
+def test_damaged_bag_is_read_or_rejected(judge, case):
     assert not judge(case).shortcomings
 
 
 @given(case=check_cases(recordings(*BAGS)))
-def test_damaged_bag_is_checked_or_refused(judge, case):
+def test_damaged_bag_is_checked_or_rejected(judge, case):
     assert not judge(case).shortcomings
 
 
 @given(case=check_cases(st.deferred(lambda: st.sampled_from(specimens.logs()))))
-def test_damaged_log_is_checked_or_refused(judge, case):
+def test_damaged_log_is_checked_or_rejected(judge, case):
     assert not judge(case).shortcomings
 
 
@@ -154,7 +154,7 @@ def objects_in_place_of_files(draw):
 
 
 @given(case=objects_in_place_of_files())
-def test_object_in_place_of_file_is_refused(judge, case):
+def test_directory_or_device_instead_of_file_is_rejected(judge, case):
     assert not judge(case).shortcomings
 
 
@@ -169,7 +169,7 @@ def whole_recordings(draw):
 
 
 @given(case=whole_recordings())
-def test_whole_recording_is_read_with_all_samples(judge, case):
+def test_intact_recording_is_read_with_all_samples(judge, case):
     assert not judge(case).shortcomings
 
 
@@ -222,9 +222,9 @@ def test_unusable_value_in_table_is_counted(judge, table, value):
 
 
 @given(table=tables())
-def test_repeated_row_in_table_is_counted(judge, table):
+def test_duplicate_row_in_table_is_counted(judge, table):
     lines = [line for k, line in enumerate(table.lines) for _ in range(1 + (k in table.rows))]
-    output = (table.samples_in_use(repeated=len(table.rows)), "with the time stamp of another one")
+    output = (table.samples_in_use(repeated=len(table.rows)), "with a duplicate time stamp")
     assert not judge(table.case(lines, Expected((0,), output=output))).shortcomings
 
 
@@ -239,12 +239,12 @@ def test_missing_row_in_table_is_not_counted(judge, table):
 def test_swapped_rows_in_table_are_sorted(judge, table):
     lines, row = list(table.lines), table.rows[0]
     lines[row : row + 2] = lines[row : row + 2][::-1]
-    output = (table.samples_in_use(), "older than one before, sorted in")
+    output = (table.samples_in_use(), "earlier than one before, sorted")
     assert not judge(table.case(lines, Expected((0,), output=output))).shortcomings
 
 
 @given(table=tables(), cell=st.sampled_from(("x", "1.2.3", "0x10")))
-def test_malformed_number_in_table_is_refused_with_line(judge, table, cell):
+def test_malformed_number_in_table_is_rejected_with_line(judge, table, cell):
     lines, row = list(table.lines), table.rows[0]
     lines[row] = table.with_cell(lines[row], cell)
     names = (f"{table.specimen.name}: line {row + 1}",)
@@ -252,7 +252,7 @@ def test_malformed_number_in_table_is_refused_with_line(judge, table, cell):
 
 
 @given(table=tables())
-def test_table_without_time_column_is_refused(judge, table):
+def test_table_without_time_column_is_rejected(judge, table):
     lines = [line.partition(table.specimen.separator)[2] for line in table.lines]
     expected = Expected((REFUSED,), names=(table.specimen.name,))
     assert not judge(table.case(lines, expected)).shortcomings

@@ -51,7 +51,7 @@ def evaluations(draw):
 
 
 @given(case=evaluations())
-def test_damaged_result_is_evaluated_or_refused(judge, case):
+def test_damaged_result_is_evaluated_or_rejected(judge, case):
     assert not judge(case).shortcomings
 
 
@@ -74,7 +74,7 @@ def test_simulate_static_writes_all_samples(judge, case):
 @pytest.mark.thorough
 @EXPENSIVE
 @given(duration=st.integers(10, 100))
-def test_heading_budget_writes_whole_tables(judge, duration):
+def test_heading_budget_writes_complete_tables(judge, duration):
     tables = {
         f"{OUT}/bands.csv": Extent(last=float(duration)),
         f"{OUT}/budget.csv": Extent(rows=3),
@@ -88,7 +88,7 @@ def test_heading_budget_writes_whole_tables(judge, duration):
 @pytest.mark.thorough
 @EXPENSIVE
 @given(runs=st.integers(20, 40))
-def test_monte_carlo_writes_whole_tables(judge, runs):
+def test_monte_carlo_writes_complete_tables(judge, runs):
     tables = {
         f"{OUT}/runs.csv.gz": Extent(runs, runs - 1.0),
         f"{OUT}/summary.csv": Extent(last=20.0),
@@ -102,7 +102,7 @@ def test_monte_carlo_writes_whole_tables(judge, runs):
 @pytest.mark.thorough
 @EXPENSIVE
 @given(duration=st.sampled_from((2.0, 3.5, 6.0)))
-def test_simulate_flight_writes_whole_tables(judge, duration):
+def test_simulate_flight_writes_complete_tables(judge, duration):
     specimen = specimens.flight()
     extents = {
         "body": Extent(last=duration),
@@ -138,7 +138,7 @@ def result_files() -> dict[str, bytes]:
         )
     )
 )
-def test_result_tool_writes_whole_tables(judge, item):
+def test_result_tool_writes_complete_tables(judge, item):
     tool, extents = item
     tables = {f"{OUT}/{name}": extent for name, extent in extents.items()}
     case = Case(tool, ("run", "--out", OUT), result_files(), Expected((0,), tables=tables))
@@ -148,7 +148,7 @@ def test_result_tool_writes_whole_tables(judge, item):
 @pytest.mark.thorough
 @EXPENSIVE
 @given(specimen=st.deferred(lambda: st.sampled_from(specimens.recordings_at_rest())))
-def test_allan_analysis_writes_whole_table(judge, specimen):
+def test_allan_analysis_writes_complete_table(judge, specimen):
     # 2000 samples at 25 Hz; averaging times reach a fifth of the recording.
     tables = {f"{OUT}/allan_deviation.csv": Extent(20, 16.0)}
     words = (specimen.name, "--axis", "gyro_z", "--out", OUT, "--quiet")
@@ -160,7 +160,7 @@ def test_allan_analysis_writes_whole_table(judge, specimen):
 
 @EXPENSIVE
 @given(laps=st.integers(1, 2))
-def test_generate_drive_writes_whole_tables(judge, laps):
+def test_generate_drive_writes_complete_tables(judge, laps):
     name = f"drive_a_{laps}laps"
     tables = {
         f"{OUT}/{name}_gps.csv.gz": Extent(rows=300 * laps + 1),

@@ -39,18 +39,18 @@ def damaged_files(name, text, tool, **more):
 
 
 @given(case=damaged_files("robot.yaml", specimens.ROBOT, "robot"))
-def test_damaged_robot_is_loaded_or_refused(judge, case):
+def test_damaged_robot_is_loaded_or_rejected(judge, case):
     assert not judge(case).shortcomings
 
 
 @given(case=damaged_files("mine.yaml", specimens.CORRECTION, "correction"))
-def test_damaged_correction_is_loaded_or_refused(judge, case):
+def test_damaged_correction_is_loaded_or_rejected(judge, case):
     assert not judge(case).shortcomings
 
 
 @EXPENSIVE
 @given(content=damaged_settings(specimens.CORRECTION))
-def test_calibrate_imu_onto_damaged_correction_succeeds_or_is_rejected(judge, content):
+def test_calibrate_imu_with_damaged_correction_succeeds_or_is_rejected(judge, content):
     files = {"mine.yaml": content, "rest.csv": specimens.recordings_at_rest()[0].content}
     arguments = ("rest.csv", "--onto", "mine.yaml", "--out", OUT)
     expected = Expected(names=tuple(files))
@@ -72,7 +72,7 @@ def damaged_gimbals(draw):
 
 
 @given(case=damaged_gimbals())
-def test_damaged_gimbal_is_loaded_or_refused(judge, case):
+def test_damaged_gimbal_is_loaded_or_rejected(judge, case):
     assert not judge(case).shortcomings
 
 
@@ -86,7 +86,7 @@ def test_damaged_gimbal_is_loaded_or_refused(judge, case):
         )
     )
 )
-def test_whole_settings_are_loaded(judge, item):
+def test_intact_settings_are_loaded(judge, item):
     tool, text = item
     assert not judge(
         Case(tool, ("settings",), {"settings": text.encode()}, Expected((0,)))
@@ -100,7 +100,7 @@ def config_case(tool, content, files=()) -> Case:
 
 
 @given(content=damaged_settings(specimens.CONFIGURATION))
-def test_damaged_configuration_is_loaded_or_refused(judge, content):
+def test_damaged_configuration_is_loaded_or_rejected(judge, content):
     assert not judge(config_case("load", content)).shortcomings
 
 
@@ -149,7 +149,7 @@ def config_text(settings) -> bytes:
 
 
 @given(settings=settings_of_keys())
-def test_arbitrary_value_of_key_is_loaded_or_refused(judge, settings):
+def test_arbitrary_key_value_is_loaded_or_rejected(judge, settings):
     assert not judge(config_case("load", config_text(settings))).shortcomings
 
 
@@ -159,7 +159,7 @@ _FLOATS = tuple((section, field.name) for section, field in _KEYS if _is_float(f
 @given(
     item=st.sampled_from(_FLOATS), value=st.sampled_from(("nan", "inf", "-inf", "1e400", "-1e400"))
 )
-def test_non_finite_number_in_configuration_is_refused(judge, item, value):
+def test_non_finite_number_in_configuration_is_rejected(judge, item, value):
     section, key = item
     case = config_case("load", config_text({section: {key: value}}))
     case = dataclasses.replace(case, expected=Expected((REFUSED,), names=(key,)))
@@ -185,7 +185,7 @@ _OUT_OF_RANGE = tuple(
 
 
 @given(item=st.sampled_from(_OUT_OF_RANGE))
-def test_number_out_of_range_in_configuration_is_refused(judge, item):
+def test_number_out_of_range_in_configuration_is_rejected(judge, item):
     section, key, value = item
     case = config_case("load", config_text({section: {key: value}}))
     case = dataclasses.replace(case, expected=Expected((REFUSED,), names=(key,)))
@@ -210,11 +210,11 @@ def drive_case(settings, files=()) -> Case:
 
 
 @given(settings=settings_of_keys())
-def test_drive_with_arbitrary_value_of_key_succeeds_or_is_rejected(judge, settings):
+def test_drive_with_arbitrary_key_value_succeeds_or_is_rejected(judge, settings):
     assert not judge(drive_case(settings)).shortcomings
 
 
 @given(content=st.one_of(damaged_settings(specimens.ROBOT), damaged_trees(specimens.ROBOT)))
-def test_drive_of_damaged_robot_succeeds_or_is_rejected(judge, content):
+def test_drive_with_damaged_robot_succeeds_or_is_rejected(judge, content):
     case = drive_case({"robot": {"parameters": "robot.yaml"}}, {"robot.yaml": content})
     assert not judge(case).shortcomings

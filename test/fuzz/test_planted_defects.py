@@ -111,48 +111,48 @@ def endless_loop(monkeypatch):
 
 WRITING = (
     test_hostile_results.test_simulate_static_writes_all_samples,
-    test_hostile_results.test_result_tool_writes_whole_tables,
+    test_hostile_results.test_result_tool_writes_complete_tables,
 )
 READING_TEXT = (
-    test_hostile_recordings.test_damaged_text_is_read_or_refused,
-    test_hostile_recordings.test_damaged_text_is_checked_or_refused,
+    test_hostile_recordings.test_damaged_text_is_read_or_rejected,
+    test_hostile_recordings.test_damaged_text_is_checked_or_rejected,
 )
 REFUSING = (
     *READING_TEXT,
-    test_hostile_recordings.test_damaged_bag_is_read_or_refused,
-    test_hostile_recordings.test_object_in_place_of_file_is_refused,
-    test_hostile_recordings.test_damaged_log_is_checked_or_refused,
-    test_hostile_settings.test_damaged_robot_is_loaded_or_refused,
-    test_hostile_settings.test_damaged_correction_is_loaded_or_refused,
-    test_hostile_settings.test_damaged_configuration_is_loaded_or_refused,
-    test_hostile_settings.test_arbitrary_value_of_key_is_loaded_or_refused,
-    test_hostile_parameters.test_damaged_parameters_are_converted_or_refused,
-    test_hostile_parameters.test_damaged_specification_is_simulated_or_refused,
-    test_hostile_results.test_damaged_result_is_evaluated_or_refused,
+    test_hostile_recordings.test_damaged_bag_is_read_or_rejected,
+    test_hostile_recordings.test_directory_or_device_instead_of_file_is_rejected,
+    test_hostile_recordings.test_damaged_log_is_checked_or_rejected,
+    test_hostile_settings.test_damaged_robot_is_loaded_or_rejected,
+    test_hostile_settings.test_damaged_correction_is_loaded_or_rejected,
+    test_hostile_settings.test_damaged_configuration_is_loaded_or_rejected,
+    test_hostile_settings.test_arbitrary_key_value_is_loaded_or_rejected,
+    test_hostile_parameters.test_damaged_parameters_are_converted_or_rejected,
+    test_hostile_parameters.test_damaged_specification_is_simulated_or_rejected,
+    test_hostile_results.test_damaged_result_is_evaluated_or_rejected,
 )
 # Defect -> properties that it must falsify.
 DEFECTS = {
     traceback_on_damaged_text: READING_TEXT,
-    refusal_of_good_bag: (test_hostile_recordings.test_whole_recording_is_read_with_all_samples,),
+    refusal_of_good_bag: (test_hostile_recordings.test_intact_recording_is_read_with_all_samples,),
     success_after_refusal: REFUSING[:2],
     refusal_without_file_name: REFUSING,
     table_cut_at_line_end: (
         *WRITING,
-        test_hostile_results.test_heading_budget_writes_whole_tables,
-        test_hostile_settings.test_drive_with_arbitrary_value_of_key_succeeds_or_is_rejected,
+        test_hostile_results.test_heading_budget_writes_complete_tables,
+        test_hostile_settings.test_drive_with_arbitrary_key_value_succeeds_or_is_rejected,
     ),
     half_written_file: WRITING,
     missing_file: WRITING,
     dropped_samples: (
-        test_hostile_recordings.test_whole_recording_is_read_with_all_samples,
+        test_hostile_recordings.test_intact_recording_is_read_with_all_samples,
         test_hostile_recordings.test_unusable_value_in_table_is_counted,
     ),
-    accepted_infinity: (test_hostile_settings.test_non_finite_number_in_configuration_is_refused,),
+    accepted_infinity: (test_hostile_settings.test_non_finite_number_in_configuration_is_rejected,),
     accepted_value_out_of_range: (
-        test_hostile_settings.test_number_out_of_range_in_configuration_is_refused,
+        test_hostile_settings.test_number_out_of_range_in_configuration_is_rejected,
     ),
     file_outside_of_output: WRITING,
-    endless_loop: (test_hostile_recordings.test_whole_recording_is_read_with_all_samples,),
+    endless_loop: (test_hostile_recordings.test_intact_recording_is_read_with_all_samples,),
 }
 
 
@@ -177,7 +177,7 @@ def specimens_without_defects():
         for test in tests
     ],
 )
-def test_planted_defect_falsifies_property(plant, test, monkeypatch, tmp_path):
+def test_planted_defect_violates_property(plant, test, monkeypatch, tmp_path):
     # Reading a recording takes less than a second of processor time.
     judge = Judge(tmp_path, Limits(cpu=1.0) if plant is endless_loop else Limits())
     plant(monkeypatch)

@@ -77,7 +77,7 @@ def test_judge_reports_shortcoming(scratch, text, expected_shortcoming):
         ("x: the format sdf has no such key", False),
     ],
 )
-def test_judge_requires_file_name_in_refusal(scratch, line, is_reported):
+def test_judge_requires_file_name_in_rejection(scratch, line, is_reported):
     expected = Expected((REFUSED,), names=("a.csv",), nameless=("^x: the format ",))
     text = f"import sys; print({line!r}, file=sys.stderr); sys.exit(2)"
     reported = shortcomings(python(text), scratch, expected=expected)
@@ -109,7 +109,7 @@ def test_judge_reports_missing_work(scratch, expected, expected_shortcoming):
     assert reported == ((expected_shortcoming,) if expected_shortcoming else ())
 
 
-def test_judge_reports_file_of_function_outside_of_folder(scratch, tmp_path_factory):
+def test_judge_reports_file_written_by_function_outside_folder(scratch, tmp_path_factory):
     other = tmp_path_factory.mktemp("other")
 
     def write():
@@ -121,13 +121,13 @@ def test_judge_reports_file_of_function_outside_of_folder(scratch, tmp_path_fact
     assert shortcomings(write, scratch) == (f"writes outside of its folder: {other / 'away'}",)
 
 
-def test_judge_ends_program_that_waits_forever(scratch):
+def test_judge_terminates_program_that_waits_forever(scratch):
     os.mkfifo(scratch / "fifo")
     reported = shortcomings(python("open('fifo')"), scratch, limits=Limits(wall=1.0))
     assert reported == ("does not end within 1 s",)
 
 
-def test_judge_ends_and_reports_remaining_process(scratch):
+def test_judge_terminates_and_reports_remaining_process(scratch):
     seconds = f"{10_000 + os.getpid()}"  # a duration that no other test process uses
     start = f"import subprocess; subprocess.Popen(['sleep', '{seconds}'], start_new_session=True)"
     start = f"print('done'); {start}"

@@ -65,9 +65,9 @@ WRONG_PARAMETERS = [
     ({"xyz": "1 2 3", "use_tf": True}, "use_tf is true and xyz or rpy are not zero"),
     ({"qos": "best"}, "qos is 'best', expected"),
     ({"input": "/imu/data"}, "input:=/imu/data is also an output"),
-    ({"input": "imu-ideal"}, "input is 'imu-ideal', expected the name of a topic"),
+    ({"input": "imu-ideal"}, "input is 'imu-ideal', expected a topic name"),
     ({"input": "/imu/0"}, "'/imu/0': failed to resolve name: topic name token"),
-    ({"output": ""}, "output is '', expected the name of a topic"),
+    ({"output": ""}, "output is '', expected a topic name"),
 ]  # fmt: skip
 
 

@@ -168,7 +168,7 @@ def test_imus_of_equal_name_are_numbered(comparison):
 
 
 def test_notes_name_their_imu(comparison):
-    assert "note: bno055 has only errors at rest" in comparison.text
+    assert "note: bno055 has only stationary errors" in comparison.text
     assert "note: hector: its yaw error is a plug-in's" in comparison.text
     assert "bno055_datasheet has the values of the data sheet; --inflate makes" in comparison.text
     # A band that changes nothing is not worth a note, as after a standstill.
@@ -197,7 +197,7 @@ def test_report_has_bands_causes_requirements_and_settings(comparison):
         "<h2>Causes</h2>",
         "<p>To stay within 2 deg after 62 s in 95 % of drives, each error at most:</p>",
         "<p>All sizes are standard deviations from sensor to sensor",
-        "bno055 has only errors at rest",
+        "bno055 has only stationary errors",
         "<td>imu/hector/yaw_drift</td><td>0.5</td>",
         "<td>seed</td><td>1</td>",
     ):

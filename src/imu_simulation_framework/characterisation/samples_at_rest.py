@@ -85,7 +85,7 @@ def check_at_rest(
         f"up to {largest:.2g} {_UNITS[name.split('_')[0]]} from one second to the next"
     )
     if np.mean(moved) > _MAX_MOVED_SHARE:
-        raise RecordingError(f"{source}: the sensor moves, expected it at rest: {motion}")
+        raise RecordingError(f"{source}: the sensor is moving, but must be at rest: {motion}")
     return [f"the sensor was moved {motion}; leave that part out"]
 
 
@@ -368,7 +368,7 @@ def _median_period(times: np.ndarray, source: str) -> float:
         raise RecordingError(
             f"{source}: the rate changes from {1.0 / medians[0]:.2f} Hz to "
             f"{1.0 / medians[first]:.2f} Hz at about {times[index] - times[0]:.0f} s, expected "
-            "one rate; analyse the parts as recordings of their own, or state the rate if the "
+            "one rate; analyse the parts as separate recordings, or state the rate if the "
             "stamps are wrong"
         )
     mean = (times[-1] - times[0]) / len(steps)
@@ -434,7 +434,7 @@ def _replace_outliers(
         if np.ptp(signal) == 0.0:
             raise RecordingError(
                 f"{source}: {names[axis]} is {signal[0]:g} in all {len(times)} samples, expected "
-                "the noise that a sensor has at rest"
+                "the noise of a sensor at rest"
             )
         indices, replacements, raw = _find_outliers(times, signal, rate, settings.outlier_range)
         if len(indices) > _MAX_OUTLIER_SHARE * len(signal):

@@ -303,7 +303,7 @@ def check_text(name: str, value: Any, needed: bool = False) -> str:
     """
     if not isinstance(value, str) or (needed and not value):
         raise ConfigurationError(
-            f"{name} is {quote(value)}, expected a {'non-empty ' if needed else ''}text"
+            f"{name} is {quote(value)}, expected a {'non-empty ' if needed else ''}string"
         )
     return value
 
@@ -334,13 +334,13 @@ def check_keys(
     """
     if not isinstance(content, Mapping):
         raise ConfigurationError(
-            f"{subject} is {quote(content)}, expected keys and values; known are "
+            f"{subject} is {quote(content)}, expected keys and values; known keys are "
             f"{', '.join(known)}."
         )
     for key in content:
         if key not in known:
             near = difflib.get_close_matches(str(key), known, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}."
+            hint = f"did you mean {near[0]}?" if near else f"known keys are {', '.join(known)}."
             parts = [name for name, keys in (part_keys or {}).items() if key in keys]
             hint = f"it is a key of {' or '.join(parts)}." if parts else hint
             raise ConfigurationError(f"{subject} has the unknown key {quote(key)}; {hint}")
@@ -412,7 +412,7 @@ def check_axes(name: str, value: Any, **bounds: Any) -> Axes:
         return (check_number(name, value, **bounds),) * 3
     if len(value) != 3:
         raise ConfigurationError(
-            f"{name} has {len(value)} numbers, expected three, for x, y and z, or one"
+            f"{name} has {len(value)} numbers, expected one, or three for x, y and z"
         )
     x, y, z = (check_number(f"{name} {axis}", item, **bounds) for axis, item in zip(AXES, value))
     return x, y, z
@@ -539,7 +539,7 @@ def require_increasing(name: str, rows: Any, variable: str = "time") -> Any:
     for (earlier, _), (later, _) in zip(rows, rows[1:]):
         if not earlier < later:
             raise ConfigurationError(
-                f"{name} has {later:g} {unit} after {earlier:g} {unit}, expected {plural} that "
+                f"{name} goes from {earlier:g} {unit} to {later:g} {unit}, but {plural} must "
                 "increase"
             )
     return rows

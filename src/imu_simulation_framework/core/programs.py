@@ -143,7 +143,7 @@ class ArgumentParser(argparse.ArgumentParser):
         unknown = re.match(r"unrecognized arguments: (-[^\s=]*)", message)
         if unknown:
             near = difflib.get_close_matches(unknown[1], self._option_string_actions, n=1)
-            words += f"; did you mean {near[0]}?" if near else "; --help lists what is known"
+            words += f"; did you mean {near[0]}?" if near else "; --help lists all options"
         self.exit(REFUSED, f"{self.prog}: error: {words}\n")
 
 
@@ -182,7 +182,7 @@ def run_tool(main, arguments=None) -> int:
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - open until the program ends
     if sys.stdout is None:
-        _print_error("standard output is closed, expected an open one for the result")
+        _print_error("standard output is closed, but the result is printed there")
         return REFUSED
     # Names of files may contain bytes that are not text; they are printed escaped. A stream that a
     # caller has put in place of standard output may lack the method.
@@ -210,7 +210,9 @@ def _exit_code(main, arguments, target="the file system") -> int:
         # argparse has printed the error.
         return error.code if isinstance(error.code, int) else int(error.code is not None)
     except _EndingSignal as error:
-        _print_error(f"ended by {signal.Signals(error.number).name}; no file is left half-written")
+        _print_error(
+            f"terminated by {signal.Signals(error.number).name}; no file is left half-written"
+        )
         return SIGNALLED + error.number
     except KeyboardInterrupt:
         return SIGNALLED + signal.SIGINT
@@ -224,7 +226,7 @@ def _exit_code(main, arguments, target="the file system") -> int:
         _print_error(f"{error.filename or target}: {reason}")
         _discard_output()
     except MemoryError:
-        advice = "end other programs, or use a shorter recording or smaller numbers"
+        advice = "close other programs, or use a shorter recording or smaller numbers"
         _print_error(f"there is not enough memory for this; {advice}")
     except RecursionError:
         _print_error("the input is nested too deeply")
@@ -236,7 +238,7 @@ def _explain_missing_folder() -> str:
     try:
         os.getcwd()
     except OSError:
-        return "; the folder in which it was called does not exist any more: call it in another one"
+        return "; the working directory no longer exists: run the program in another one"
     return ""
 
 
@@ -345,8 +347,8 @@ class SeparateProcess:
             # The process has printed the traceback of any other exception.
             code = self._process.wait()
             if code == -signal.SIGXCPU:
-                raise FrameworkError(f"{self._task} takes too much processor time") from None
-            raise FrameworkError(f"{self._task} has ended with code {code}") from None
+                raise FrameworkError(f"{self._task} exceeded its limit of processor time") from None
+            raise FrameworkError(f"{self._task} exited with code {code}") from None
         if refused is not None:
             raise FrameworkError(refused)
         return result
@@ -370,5 +372,5 @@ def _serve(descriptor: int, module: str, class_name: str) -> None:
         except FrameworkError as error:
             answer = str(error), None
         except MemoryError:
-            answer = "there is not enough memory; end other programs", None
+            answer = "there is not enough memory; close other programs", None
         pipe.send(answer)

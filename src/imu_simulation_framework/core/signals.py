@@ -319,7 +319,7 @@ def find_time_shift(signal_time, signal_yaw, reference_time, reference_yaw, max_
     """
     signal_time = np.asarray(signal_time, dtype=float)
     reference_time = np.asarray(reference_time, dtype=float)
-    too_few = TimeShift(0.0, 0.0, "there are too few samples to align in time")
+    too_few = TimeShift(0.0, 0.0, "there are too few samples for time alignment")
     if min(len(signal_time), len(reference_time)) < 2:
         return too_few
     rate = max(median_rate(signal_time), median_rate(reference_time))
@@ -341,12 +341,15 @@ def find_time_shift(signal_time, signal_yaw, reference_time, reference_yaw, max_
     best = int(np.argmax(correlation))
     highest = float(correlation[best])
     if highest < MINIMUM_CORRELATION:
-        problem = f"the yaw rates correlate by {highest:.2f} at best, at least "
-        problem += f"{MINIMUM_CORRELATION:g} is needed to align in time"
+        problem = f"the highest correlation of the yaw rates is {highest:.2f}, but at least "
+        problem += f"{MINIMUM_CORRELATION:g} is needed for time alignment"
         return TimeShift(0.0, highest, problem)
     if best in (0, len(lags) - 1):
-        problem = f"the yaw rates fit best at the largest shift allowed, {max_shift:g} s, so none "
-        return TimeShift(0.0, highest, problem + "was applied; allow a larger one")
+        problem = (
+            f"the yaw rates match best at the largest permitted shift, {max_shift:g} s, so no "
+            "shift "
+        )
+        return TimeShift(0.0, highest, problem + "was applied; permit a larger one")
     return TimeShift(float((lags[best] + parabola_peak(correlation, best)) / rate), highest)
 
 

@@ -202,7 +202,7 @@ class StampReport:
         if self.packet == 1:
             return ""
         return (
-            f"samples come in packets of {self.packet}, so their stamps are those of a host that "
+            f"samples arrive in packets of {self.packet}, so their stamps come from a host that "
             f"reads a buffer; the mean rate is {self.mean_rate:.4g} Hz"
         )
 
@@ -234,18 +234,19 @@ class StampReport:
         if self.backward_step > limits.backward_step:
             return (
                 f"the clock runs backwards by {self.backward_step:.3f} s at {place_name} "
-                f"{self.backward_place}, expected time stamps that grow"
+                f"{self.backward_place}, but time stamps must increase"
             )
         if self.unordered.count > max(3, limits.unordered_fraction * self.samples):
             return (
-                f"{self.unordered.count} of {self.samples} time stamps are older than one before "
+                f"{self.unordered.count} of {self.samples} time stamps are earlier than one before "
                 f"them, the first at {place_name} {self.unordered.first_place}, "
-                "expected time stamps that grow"
+                "but time stamps must increase"
             )
         if self.longest_gap > limits.longest_gap:
             return (
                 f"nothing was recorded for {self.longest_gap:.1f} s from "
-                f"{self.longest_gap_time:.3f} s on, expected no gap over {limits.longest_gap:g} s"
+                f"{self.longest_gap_time:.3f} s on, but gaps must not exceed "
+                f"{limits.longest_gap:g} s"
             )
         return ""
 

@@ -169,7 +169,9 @@ def _read(path, file, columns):
                 raise ResultError(f"{path}: line 1: a column name occurs twice")
         if not text.endswith("\n"):
             line = first + text.count("\n")
-            raise ResultError(f"{path}: line {line}: no end of line, the file seems to be cut off")
+            raise ResultError(
+                f"{path}: line {line}: the line is not terminated, the file seems to be truncated"
+            )
         part = _parse_numbers(path, text, header, first)
         names = header if columns is None else [name for name in header if name in columns]
         parts.append(part[["time", *(name for name in names if name != "time")]])

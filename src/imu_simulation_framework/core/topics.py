@@ -350,7 +350,7 @@ def check_topic(name: str, value: Any, needed: bool = False) -> str:
     is_valid = _TOPIC.fullmatch(topic) and "//" not in topic and topic not in ("/", "~")
     if not is_valid and (topic or needed):
         raise ConfigurationError(
-            f"{name} is {quote(topic)}, expected the name of a topic: letters, digits and _ "
-            "between slashes, as /imu/data"
+            f"{name} is {quote(topic)}, expected a topic name: letters, digits and _ "
+            "between slashes, such as /imu/data"
         )
     return topic

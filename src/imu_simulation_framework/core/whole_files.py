@@ -51,7 +51,7 @@ def make_folder(path) -> Path:
     try:
         Path(path).mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ResultError(f"{path}: cannot make this folder: {error.strerror}") from error
+        raise ResultError(f"{path}: cannot create this folder: {error.strerror}") from error
     return Path(path)
 
 
@@ -174,7 +174,7 @@ def describe_file_kind(mode) -> str:
     str
         Noun with article.
     """
-    return next((words for test, words in _KINDS if test(mode)), "no file of a known kind")
+    return next((words for test, words in _KINDS if test(mode)), "a file of unknown type")
 
 
 _KINDS = (
@@ -245,9 +245,9 @@ def explain_file_error(error) -> str:
         Reason and, if there is one, remedy: the end of a message.
     """
     if isinstance(error, UnicodeDecodeError):
-        return "it is no UTF-8 text"
+        return "it is not UTF-8 text"
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return "the disk is full or the quota used up; free space or choose another output folder"
+        return "the disk is full or the quota exhausted; free space or choose another output folder"
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return f"{os.strerror(error.errno)}; choose an output folder you may write to"
+        return f"{os.strerror(error.errno)}; choose a writable output folder"
     return os.strerror(error.errno) if error.errno else str(error)

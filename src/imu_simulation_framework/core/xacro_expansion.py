@@ -185,8 +185,8 @@ class XacroExpander:
         if self._missing:
             name = self._missing[-1]
             return (
-                f"it names the package {name} by $(find {name}), but no folder above it has that, "
-                "with a package.xml in it"
+                f"it refers to the package {name} by $(find {name}), but no folder "
+                "above it is that package, with a package.xml"
             )
         return " ".join(str(error).split()) or type(error).__name__
 
@@ -216,7 +216,9 @@ class XacroExpander:
         self._read += len(content)
         if self._read > MAX_TOTAL_SIZE:
             raise OSError(
-                errno.EFBIG, f"all files have more than {MAX_TOTAL_SIZE // 2**20} MiB", name
+                errno.EFBIG,
+                f"the files together have more than {MAX_TOTAL_SIZE // 2**20} MiB",
+                name,
             )
         if content.lstrip()[:1] == b"<":
             try:
@@ -305,7 +307,7 @@ def require_harmless(expression: str) -> None:
                 raise ValueError(f"an expression uses the name {quote(name)}")
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             if node.value.startswith("__"):
-                raise ValueError(f"an expression names {quote(node.value)}")
+                raise ValueError(f"an expression contains {quote(node.value)}")
 
 
 def _checked_compile(source, *others, **named) -> Any:

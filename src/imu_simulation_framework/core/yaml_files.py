@@ -59,10 +59,10 @@ class PlainLoader(yaml.SafeLoader):
         node = super().compose_node(parent, index)
         if isinstance(event, yaml.AliasEvent):
             if event.anchor not in self._values_of_anchor:
-                self._refuse(f"{event.anchor!r} stands within itself", event.start_mark)
+                self._refuse(f"{event.anchor!r} contains itself", event.start_mark)
             self._values += self._values_of_anchor[event.anchor]
             if self._values > MAX_VALUES:
-                problem = f"its aliases stand for more than {MAX_VALUES} values"
+                problem = f"its aliases expand to more than {MAX_VALUES} values"
                 self._refuse(problem, event.start_mark)
         else:
             self._values += 1
@@ -95,7 +95,10 @@ class PlainLoader(yaml.SafeLoader):
         except (AttributeError, IndexError, KeyError):  # raised by PyYAML for such a text
             kind = node.tag[len(_YAML_TAG) :]
             raise yaml.constructor.ConstructorError(
-                None, None, f"{quote(node.value)} is tagged {kind}, but is none", node.start_mark
+                None,
+                None,
+                f"{quote(node.value)} is tagged {kind}, but is not a valid one",
+                node.start_mark,
             ) from None
 
     def construct_mapping(self, node, deep=False):

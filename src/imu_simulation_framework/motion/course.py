@@ -64,8 +64,8 @@ def heading_from_course(times, velocities, minimum_speed, maximum_turn_rate, dev
     moving = speeds >= minimum_speed
     if not moving.any():
         raise NoHeadingError(
-            f"largest speed is {speeds.max(initial=0.0):.3g} m/s, expected the minimum speed of "
-            f"{minimum_speed:g} m/s"
+            f"largest speed is {speeds.max(initial=0.0):.3g} m/s, expected at least the minimum "
+            f"speed of {minimum_speed:g} m/s"
         )
     least = np.maximum(minimum_speed, SIGNIFICANT_SPEED * np.asarray(deviations))
     significant = speeds >= least

@@ -93,7 +93,7 @@ def _closed_lap(drive):
             if duration <= 0.0:
                 raise ValueError(
                     f"drive {drive.name}: straight {index} lasts {duration} s, expected a "
-                    "positive time"
+                    "positive duration"
                 )
             manoeuvres[index] = manoeuvres[index]._replace(duration=float(duration))
     return tuple(manoeuvres)
@@ -224,7 +224,7 @@ def true_motion(drive):
         manoeuvres = random_lap(drive.lap_duration, generator_for(drive.seed, 0))
     remaining = drive.lap_duration - sum(manoeuvre.duration for manoeuvre in manoeuvres)
     if remaining <= 0.0:
-        raise ValueError(f"drive {drive.name}: a lap lasts {-remaining} s too long")
+        raise ValueError(f"drive {drive.name}: a lap is {-remaining} s too long")
     manoeuvres += (Manoeuvre(remaining, 0.0),)
 
     samples_per_lap = round(drive.lap_duration * MOTION_RATE)

@@ -504,6 +504,6 @@ def _place(latitude, longitude, height):
         if not math.isfinite(value):
             raise MotionError(f"{name} of a motion is {value}, expected a finite number")
     if abs(latitude) > 90.0:
-        raise MotionError(f"latitude of a motion is {latitude} deg, which is beyond a pole")
+        raise MotionError(f"latitude of a motion is {latitude} deg, expected -90 to 90 deg")
     latitude, longitude = math.radians(latitude), math.radians(longitude)
     return earth.ecef_of(latitude, longitude, height), enu_to_ecef(latitude, longitude)

@@ -372,7 +372,7 @@ class FlightStates:
             There are no velocities.
         """
         if self.velocity is None:
-            raise MotionError("velocity is missing, expected one to integrate")
+            raise MotionError("velocity is missing, but is needed for the integration")
         path = CubicSpline(self.time, self.velocity).antiderivative()(self.time)
         path += np.mean(self.position - path, axis=0)
         return replace(self, position=path, velocities_lead=True)

@@ -121,7 +121,7 @@ class SampledMotion(ABC):
         if deviation > _UNEVEN * period + 1e-9:
             raise MotionError(
                 f"motion's time deviates by up to {deviation:.3g} s from steps of {period:g} s, "
-                "expected even steps; resample it with resampled(rate)"
+                "expected constant steps; resample it with resampled(rate)"
             )
         return period
 
@@ -580,7 +580,7 @@ def checked_samples(owner, time, columns) -> dict[str, np.ndarray]:
     late = np.flatnonzero(np.diff(time) <= 0.0)
     if len(late):
         earlier, later = time[late[0] : late[0] + 2]
-        raise MotionError(f"{owner} time is {later:g} s after {earlier:g} s, expected an increase")
+        raise MotionError(f"{owner} time goes from {earlier:g} s to {later:g} s, but must increase")
     return arrays
 
 
@@ -612,7 +612,7 @@ def checked_poses(time, position, orientation) -> tuple[np.ndarray, np.ndarray, 
     columns = {"position": (position, 3), "orientation": (orientation, 4)}
     time, position, quaternions = checked_samples("the poses'", time, columns).values()
     if not np.all(np.any(quaternions != 0.0, axis=1)):
-        raise MotionError("orientation is a quaternion of length zero, expected another length")
+        raise MotionError("orientation contains a zero quaternion, which represents no rotation")
     return time, position, quaternions
 
 

@@ -581,7 +581,7 @@ def _smooth_path(fixes, settings, duration, rate) -> _Path:
 
     if duration * rate > MAX_SAMPLES:
         raise ValueError(
-            f"positions last {duration:.3g} s, expected at most {MAX_SAMPLES / rate:.3g} s; "
+            f"positions span {duration:.3g} s, expected at most {MAX_SAMPLES / rate:.3g} s; "
             "check the unit of their time"
         )
     correlation_time, density = settings.error_correlation_time, settings.acceleration_density

@@ -239,7 +239,7 @@ def integrate(
             break
     if not moved < _SETTLED:
         raise MotionError(
-            "path of the increments does not converge, expected one outside the Earth"
+            "path of the increments does not converge, expected a path outside the Earth"
         )
     place, speed = _rotate_about_z(-angle, place), _rotate_about_z(-angle, speed)
     return Path(

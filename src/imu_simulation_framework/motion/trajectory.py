@@ -133,9 +133,9 @@ def even_times(table, rate):
         )
     if count > _MAX_FILLED * len(table):
         raise TrajectoryError(
-            f"trajectory has a sample in {elapsed[-1] / (len(table) - 1):.3g} s, {len(table)} in "
-            f"{elapsed[-1]:.3g} s, expected at least a sample in {_MAX_FILLED / rate:.3g} s to "
-            "determine a path; check the unit of its times"
+            f"trajectory has {len(table)} samples in {elapsed[-1]:.3g} s, one per "
+            f"{elapsed[-1] / (len(table) - 1):.3g} s, expected at least one per "
+            f"{_MAX_FILLED / rate:.3g} s to determine a path; check the unit of its times"
         )
     return times[0] + np.arange(count) / rate
 

@@ -158,8 +158,8 @@ def read_at_rest(
         )
     except OSError as error:
         raise RecordingError(
-            f"{path}: its numbers cannot be kept in {tempfile.gettempdir()}: "
-            f"{error.strerror or error}; the variable TMPDIR names another folder"
+            f"{path}: its samples cannot be stored in {tempfile.gettempdir()}: "
+            f"{error.strerror or error}; set the variable TMPDIR to another folder"
         ) from None
 
 
@@ -197,7 +197,7 @@ def _read(
     usable = np.concatenate(masks, axis=1)
     filled = [row for row, mask in enumerate(usable) if mask.any()]
     if not filled:
-        raise RecordingError(f"{samples.source}: no sample holds a number")
+        raise RecordingError(f"{samples.source}: no sample contains a number")
     names = [axis for row in filled for axis in groups[row]]
     times = {name: kept[place] for place, name in enumerate(kept.names) if name in _TIMES}
     measured = (kept[kept.names.index(name)] for name in names)

@@ -285,7 +285,7 @@ def write_drive(drive, directory):
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ResultError(f"{directory}: cannot be made: {error.strerror}") from error
+        raise ResultError(f"{directory}: cannot be created: {error.strerror}") from error
     _, poses, samples = simulate_drive(drive)
     reference_path, imu_path = drive_paths(drive, directory)
     texts = {imu_path: imu_csv(drive, samples), reference_path: gps_csv(drive, poses)}

@@ -95,18 +95,16 @@ class RecordingReport:
             f"{stamps.duration:.2f} s at {stamps.rate:.2f} Hz"
         ]
         if self.time_source == "receipt time":
-            sentences.append(
-                "the header stamps are not set, the time at which messages were recorded is used"
-            )
+            sentences.append("the header stamps are not set, so the times of reception are used")
         occurrences = (
             (self.no_fix, "without a fix, dropped"),
             (self.nan, "with a value that is not a number, dropped"),
             (self.zero_quaternions, "with a quaternion of length zero, dropped"),
             (self.unnormalised_quaternions, "with a quaternion not of length 1, normalised"),
-            (self.unknown_variance, "without a known variance, a usual one assumed"),
+            (self.unknown_variance, "of unknown variance, a typical one is assumed"),
             (stamps.missing, "without a time stamp, dropped"),
-            (stamps.unordered, "older than one before, sorted in"),
-            (stamps.duplicates, "with the time stamp of another one, dropped"),
+            (stamps.unordered, "earlier than one before, sorted"),
+            (stamps.duplicates, "with a duplicate time stamp, dropped"),
         )
         for occurrence, treatment in occurrences:
             if occurrence:
@@ -115,7 +113,7 @@ class RecordingReport:
             sentences.append(stamps.packets_text)
         elif stamps.gaps:
             longest = f"{stamps.longest_gap:.3f} s at {stamps.longest_gap_time:.3f} s"
-            extent = f"of more than usual between samples, the longest {longest}"
+            extent = f"longer than the usual time between samples, the longest {longest}"
             sentences.append(self._counted(stamps.gaps, "gap", extent))
         if self.absent:
             sentences.append(f"the recording has no {' and no '.join(self.absent)}")
@@ -289,7 +287,9 @@ def describe_samples(samples: Samples) -> str:
     if len(steps) == 0:
         return f"{number} without times"
     rate, duration = 1.0 / float(np.median(steps)), known[-1] - known[0]
-    return f"{number}, usually {rate:.4g} a second, over {duration:.1f} s from {known[0]:.3f} s on"
+    return (
+        f"{number}, usually {rate:.4g} per second, over {duration:.1f} s from {known[0]:.3f} s on"
+    )
 
 
 _FEWEST_RUNS = 20  # runs of equal samples, without which their usual length is not determined
@@ -350,7 +350,9 @@ def repeated_sentence(repeated) -> str:
     str
         Clause with both numbers.
     """
-    return f"{np.count_nonzero(repeated)} of {len(repeated)} samples repeat the one before, dropped"
+    return (
+        f"{np.count_nonzero(repeated)} of {len(repeated)} samples repeat the previous one, dropped"
+    )
 
 
 MINIMUM_SAMPLES = 10
@@ -486,8 +488,8 @@ class Cleaner:
         usual = float(np.median(norms[self.keep]))
         if abs(usual - 1.0) > _NO_QUATERNION:
             raise RecordingError(
-                f"{self.samples.source}: {', '.join(names)} have a length of usually {usual:g}, "
-                "expected 1, as quaternions of an orientation have"
+                f"{self.samples.source}: {', '.join(names)} usually have the length {usual:g}, "
+                "expected 1 for quaternions of an orientation"
             )
         with np.errstate(invalid="ignore"):
             self.count(

@@ -259,8 +259,8 @@ def parse_map(path, columns, present) -> list[MappedColumn]:
         target = QUANTITIES[name].target
         if target in parsed:
             raise RecordingError(
-                f"{path}: the column map gives both {parsed[target].quantity.name} and {name}, "
-                "which say the same; expected one of them"
+                f"{path}: the column map maps both {parsed[target].quantity.name} and {name}, "
+                "which are the same quantity; expected only one of them"
             )
         parsed[target] = _parse(path, QUANTITIES[name], description.strip(), list(present))
     return list(parsed.values())
@@ -270,8 +270,10 @@ def _require_known(path, name):
     if name in QUANTITIES:
         return
     near = difflib.get_close_matches(name, QUANTITIES, n=1)
-    hint = f", did you mean {near[0]}?" if near else f"; known are {', '.join(QUANTITIES)}"
-    raise RecordingError(f"{path}: the column map's {quote(name)} is not known{hint}")
+    hint = (
+        f", did you mean {near[0]}?" if near else f"; known quantities are {', '.join(QUANTITIES)}"
+    )
+    raise RecordingError(f"{path}: {quote(name)} in the column map is unknown{hint}")
 
 
 def check_description(path, quantity, description) -> None:
@@ -370,7 +372,7 @@ def _unit_and_words(path, quantity, text):
     if quantity.sense is not None:
         expected += f", and behind it {', '.join(ANGLE_WORDS)}"
     raise RecordingError(
-        f"{path}: the column map gives {quantity.name} in [{text}], expected one of {expected}"
+        f"{path}: the column map has {quantity.name} in [{text}], expected one of {expected}"
     )
 
 
@@ -511,12 +513,12 @@ def refuse_other_unit(path, times, setting):
         return
     typical, step = float(np.median(np.abs(times))), float(np.median(steps))
     units = [unit for unit, multiple in _MULTIPLES.items() if typical > _SINCE_1970 * multiple][-1:]
-    reason = f"they are about {typical:.3g}, which no clock in seconds shows"
+    reason = f"they are about {typical:.3g}, which no clock in seconds has"
     whole = bool((times == np.rint(times)).all())
     if not units and step >= _LONGEST_STEP and (whole or np.ptp(times) > _LONG_RECORDING):
         low, high = _USUAL_RATES
         units = [unit for unit, multiple in _MULTIPLES.items() if low <= multiple / step <= high]
-        reason = f"usually {step:g} from one to the next"
+        reason = f"usually {step:g} from one sample to the next"
     if units:
         raise RecordingError(
             f"{path}: the times have no unit and look like {_NAMES[units[0]]} ({reason}); write "
@@ -656,7 +658,7 @@ def usable_columns(path, columns, purpose, present, explicit, timed=True):
         name, reason = next(iter(useless.items()))
         named = next(c.quantity.name for c in columns if c.quantity.target == name)
         raise RecordingError(
-            f"{path}: the column map gives {named}, {reason}; leave it out of the map"
+            f"{path}: the column map maps {named}, {reason}; leave it out of the map"
         )
     useless.update(() if explicit else dict.fromkeys(_NOT_NEEDED.get(kind, ()), ""))
     return [column for column in columns if column.quantity.target not in useless]
@@ -677,18 +679,20 @@ def _kind(names, purpose):
 def _useless(names, kind):
     usable = {QUANTITIES[name].target for name in USES[kind]}
     user = "an IMU" if kind == "IMU" else f"a {'' if kind in _OTHERS else 'reference of '}{kind}"
-    useless = {name: f"of which {user} can make no use" for name in names if name not in usable}
+    useless = {name: f"which {user} cannot use" for name in names if name not in usable}
     for group in _TOGETHER:
         lacking = [name for name in group if name not in names]
         for name in [name for name in group if name in names] if lacking else ():
-            useless.setdefault(name, f"which is of use only with {', '.join(lacking)}")
+            useless.setdefault(name, f"which can be used only with {', '.join(lacking)}")
     for first, second in _EITHER:
         if _has(names, first) and _has(names, second):
-            also = f"which is given by {', '.join(first)} as well; expected one of them"
+            also = f"which is also given by {', '.join(first)}; expected only one of them"
             useless.setdefault(second[0], also)
     if kind == "IMU" and not _has(names, EULER):
         for name in [name for name in ("roll", "pitch") if name in names]:
-            useless.setdefault(name, "which is of use only with roll, pitch and yaw together")
+            useless.setdefault(
+                name, "which can be used only if all of roll, pitch and yaw are mapped"
+            )
     return useless
 
 

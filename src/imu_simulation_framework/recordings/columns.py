@@ -214,8 +214,8 @@ def find_columns(path, section, orientation=False, shared=False, layout=None) ->
             columns = {"time": other["time"], **columns}
     elif not columns and not is_reference and {*QUATERNION, "yaw", "heading"} & set(other):
         maps.reasons.append(
-            "the orientation beside the positions is the reference's and no IMU's; one in a file "
-            "of its own is named behind this one"
+            "the orientation next to the positions belongs to the reference, not to an IMU; if the "
+            "IMU has a separate file, name it after this one"
         )
     open_columns = maps.open_reference if is_reference else maps.open_columns
     return ColumnChoice(columns, maps.reasons, maps.layout, open_columns)

@@ -238,7 +238,8 @@ def layout_contradiction(samples: Samples) -> str:
         if gravity.is_steady and not _is_gravity(gravity.usual):
             expected = f"expected {STANDARD_GRAVITY:.2f} m/s^2"
             clauses.append(
-                f"{join_names(ACCEL)} are usually {gravity.usual:.3g} m/s^2 long, {expected}"
+                f"{join_names(ACCEL)} usually have the magnitude {gravity.usual:.3g} m/s^2, "
+                f"{expected}"
             )
     return "; ".join(clauses)
 
@@ -278,11 +279,16 @@ def _rows(samples: Samples, names: Sequence[str]) -> np.ndarray | None:
 
 def _check_forces(samples: Samples, times: np.ndarray, forces: np.ndarray) -> list[EvidenceCheck]:
     gravity = length_of_gravity(forces)
-    figures = f"are usually {gravity.usual:.3g} m/s^2 long, expected {STANDARD_GRAVITY:.2f} m/s^2"
+    figures = (
+        f"usually have the magnitude {gravity.usual:.3g} m/s^2, expected {STANDARD_GRAVITY:.2f} "
+        "m/s^2"
+    )
     if not gravity.is_steady:
         if np.isfinite(forces).all(axis=1).sum() < MIN_FORCES:
             return []
-        figures = f"have a length that varies around {gravity.usual:.3g} m/s^2, as without gravity"
+        figures = (
+            f"have a magnitude that varies around {gravity.usual:.3g} m/s^2, as without gravity"
+        )
         return [EvidenceCheck(ACCEL, figures, UNDECIDED)]
     if _is_gravity(gravity.usual):
         return [EvidenceCheck(ACCEL, figures, CONFIRMED)]
@@ -290,7 +296,7 @@ def _check_forces(samples: Samples, times: np.ndarray, forces: np.ndarray) -> li
     size = gravity.size * recorded
     units = force_units(_sample_rate(times), is_whole(forces / recorded))
     for unit in fitting_units(units, size):
-        length = f"are usually {STANDARD_GRAVITY / size:.3g} long, which is gravity in"
+        length = f"usually have the magnitude {STANDARD_GRAVITY / size:.3g}, which is gravity in"
         name = f"{unit.unit}{unit.remark}"
         if _is_increment(unit):
             name = f"m/s per sample, {unit.factor}"
@@ -316,7 +322,7 @@ def _check_rates(
             mean = float(np.nanmax(np.abs(np.nanmean(rates, axis=0))))
             figures = (
                 f"have a mean of {mean:.3g} rad/s while the direction of gravity is constant, "
-                "expected a mean that turns it, so they are in deg/s"
+                "although such a rate would turn it, so they are in deg/s"
             )
             checks.append(EvidenceCheck(GYRO, figures, REFUSED, rate_units()[1]))
     if not checks:
@@ -347,7 +353,7 @@ def _check_turns(
         return []
     figures = (
         f"turn {1.0 / witness.size:.3g} times as far as {name} does (correlation "
-        f"{witness.correlation:.2f}), expected 1 time"
+        f"{witness.correlation:.2f}), expected as far"
     )
     usual = rate_units()[0]
     if usual.fits(witness.size):
@@ -376,14 +382,14 @@ def _refuse(samples: Samples, wrong: EvidenceCheck, doubtful: Sequence[str]) -> 
     also = ""
     if doubtful:
         to_state.append((doubtful[0], " [deg/s]"))
-        also = f"; the unit of {join_names(doubtful)} is as doubtful, deg/s or rad/s"
+        also = f"; the unit of {join_names(doubtful)} is equally doubtful, deg/s or rad/s"
     raise RecordingError(f"{samples.source}: {wrong.clause()}{also}; {_remedy(samples, to_state)}")
 
 
 def _remedy(samples: Samples, units: Sequence[tuple[str, str]]) -> str:
     if any(" * " in unit or " / " in unit for _, unit in units):
         columns = " and ".join(f"{name} = {name}{unit}" for name, unit in units)
-        return f"map {columns}, and the other axes alike"
+        return f"map {columns}, and the other axes likewise"
     if samples.format in COLUMN_FORMATS:
         columns = " and ".join(f"{name} = {name}{unit}" for name, unit in units)
         return f"state the units of all axes, in the header or as in {columns}"

@@ -459,12 +459,12 @@ def decoded(path, blocks, progress=None):
     for block in itertools.chain(blocks, [b""]):
         if b"\0" in block:
             line = lines + block[: block.index(b"\0")].count(b"\n")
-            raise RecordingError(f"{path}: line {line} holds the character NUL, expected text")
+            raise RecordingError(f"{path}: line {line} contains the character NUL, expected text")
         size += len(block)
         if size > TABLE_LIMIT:
             raise RecordingError(
                 f"{path}: larger than {format_size(TABLE_LIMIT)}, which is more than can be read "
-                "as text; record a bag, or cut it"
+                "as text; record a bag, or split it"
             )
         text = decoder.decode(block, final=not block)
         lines += block.count(b"\n")

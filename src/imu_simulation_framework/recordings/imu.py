@@ -78,7 +78,7 @@ def imu_table(
     mounted, turned = Rotation.from_euler("ZYX", mounting[::-1]), bool(np.any(mounting))
     groups = _groups(samples)
     if not groups:
-        raise RecordingError(f"{samples.source}: no sample holds a number")
+        raise RecordingError(f"{samples.source}: no sample contains a number")
     if never_set and conventions.orientation == "auto":
         groups.pop("orientation", None)
     absent = [name for name in ("orientation", "gyro", "accel") if name not in groups]
@@ -152,16 +152,16 @@ def _check_usable(samples, groups, require, orientation, turned):
         if name == "orientation" and orientation != "recorded":
             if "gyro_z" in groups.get("gyro", ()):
                 continue
-            reason = ", and no gyroscope about z to make one of"
+            reason = ", and no gyroscope about z from which to compute it"
         remarks = "".join(f"; {remark}" for remark in samples.remarks)
         raise RecordingError(
-            f"{samples.source}: the IMU gives no {name}, which is needed{reason}{remarks}"
+            f"{samples.source}: the IMU has no {name}, which is required{reason}{remarks}"
         )
     for name in ("gyro", "accel"):
         if turned and len(groups.get(name, GYRO)) < 3:
             raise RecordingError(
                 f"{samples.source}: the mounting turns all three axes into each other, but only "
-                f"{', '.join(groups[name])} are given"
+                f"{', '.join(groups[name])} are available"
             )
 
 
@@ -224,7 +224,7 @@ def _check_upright(cleaner, mounted):
     if up[2] < -0.5:
         down = (
             ", or sensor_axes = frd if they are forward, right, down, or accel_convention = "
-            "gravity if it gives that and not its reaction, as telephones with iOS do"
+            "gravity if it outputs gravity instead of its reaction, as iOS telephones do"
         )
     cleaner.remarks.append(
         f"gravity lies {where}, so {MOUNTED_TURNED}: [imu_recording] {turn} would put it upright"
@@ -363,7 +363,7 @@ def made_orientation(table, conventions, stamps):
         angles = fused_angles(times, table[list(GYRO)], table[list(ACCEL)], output)
         bias = "with" if output.filter_rate_bias else "without"
         remark = (
-            "the orientation is made of gyroscope and accelerometer, by the filter "
+            "the orientation is computed from gyroscope and accelerometer by the filter "
             f"{output.filter} with a time constant of {output.filter_time_constant:g} s {bias} "
             "an estimate of the gyroscope's bias; its yaw starts at 0"
         )
@@ -373,13 +373,13 @@ def made_orientation(table, conventions, stamps):
         shown = f"does not show gravity (usually {size:.2f} m/s^2; is accel_unit right?)"
         why = f"the accelerometer {shown}" if complete else "there is no accelerometer"
         remark = (
-            f"{why}: the yaw is the integral of the rate about the robot's z axis, which is taken "
-            "for vertical; roll and pitch are taken for 0"
+            f"{why}: the yaw is the integral of the rate about the robot's z axis, which is "
+            "assumed to be vertical; roll and pitch are assumed to be 0"
         )
     remarks = [remark]
     if stamps.gaps:
         remarks.append(
             f"across gaps, the longest of {stamps.longest_gap:.3f} s, the rate is interpolated, so "
-            "that the yaw is uncertain by what the robot turned there"
+            "that the yaw is uncertain by the angle that the robot turned there"
         )
     return angles, {"orientation_source": source, "fusion": settings, "remarks": tuple(remarks)}

@@ -100,11 +100,13 @@ class RecordingLayout(Settings):
         if not self.header:
             raise ConfigurationError("header is empty, expected the columns that identify a table.")
         if not (self.imu_columns or self.reference_columns):
-            raise ConfigurationError("imu_columns and reference_columns are empty, expected one.")
+            raise ConfigurationError(
+                "imu_columns and reference_columns are empty, but one is required."
+            )
         mapped = {*self.imu_columns, *self.reference_columns}
         if self.frame == "ned" and not mapped.isdisjoint(QUATERNION):
             raise ConfigurationError(
-                "frame is ned and a quaternion is mapped, expected angles, which can be turned."
+                "frame is ned and a quaternion is mapped, expected roll, pitch and yaw."
             )
 
     def matches(self, path: str | os.PathLike[str], columns: Sequence[str]) -> bool:

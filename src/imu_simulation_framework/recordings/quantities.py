@@ -124,8 +124,8 @@ def sample_blocks(
         format = "csv" if columns and format in _TEXT_FORMATS else format
     if columns and format not in (*file_access.COLUMN_FORMATS, "bag"):
         raise RecordingError(
-            f"{path}: a column map is of use only for format csv, tables or bag, but this is read "
-            f"as {format}; leave the map out"
+            f"{path}: a column map can be used only with format csv, tables or bag, but this is "
+            f"read as {format}; leave the map out"
         )
     if format == "bag":
         yield _bag_samples(path, request, is_automatic)
@@ -257,7 +257,7 @@ def _parsed_of_text(path, table, columns, purpose, timed):
         needed = [name for name in column_maps.implied_map(present).values() if name in unclear]
         if columns or not needed:
             raise
-    raise RecordingError(f"{path}: {unclear[needed[0]]}; give them names of their own")
+    raise RecordingError(f"{path}: {unclear[needed[0]]}; give them unique names")
 
 
 def read_tables(path, recorded, columns, purpose, timed=True) -> Samples:
@@ -303,7 +303,7 @@ def read_tables(path, recorded, columns, purpose, timed=True) -> Samples:
         if not (time and timed):
             raise RecordingError(
                 f"{path}: columns of the tables {leader} and {name} are mapped, but no time, "
-                "by which samples are joined"
+                "which is needed to join their samples"
             )
         terms = (replace(t, name=recorded.counterpart(t.name, name)) for t in time[0].terms)
         clock = replace(time[0], terms=tuple(terms))
@@ -318,7 +318,7 @@ def _placed(samples, purpose):
     if purpose != "reference" or samples.has(POSITION) or samples.has(GLOBAL_POSITION):
         return samples
     columns = {**samples.columns, **{axis: np.zeros(len(samples)) for axis in POSITION}}
-    remark = "the reference has no positions: it is taken to turn on the spot"
+    remark = "the reference has no positions: it is assumed to turn on the spot"
     return replace(samples, columns=columns, remarks=(*samples.remarks, remark))
 
 

@@ -320,7 +320,9 @@ def read_reference_samples(
         ("heading_topic", heading_topic, messages.HEADING_TYPES, QUATERNION),
     ):
         if other_topic and samples.format != "bag":
-            raise RecordingError(f"{path}: {key} is of use only in a bag, this is {samples.format}")
+            raise RecordingError(
+                f"{path}: {key} can be used only with a bag, but this is {samples.format}"
+            )
         if other_topic:
             samples = _join_topic(samples, read_any_bag(path, other_topic, types), names)
     return remove_placeholder(samples)

@@ -150,7 +150,8 @@ def _from_poses(samples, settings, limits, minimum_samples, time_offset):
     spare = [name for name in ("z", "roll", "pitch") if name in samples]
     if samples.format in COLUMN_FORMATS and spare:
         cleaner.remarks.append(
-            f"the drive is in the plane, so no use is made of the reference's {', '.join(spare)}"
+            "the drive is planar, so these columns of the reference are ignored: "
+            f"{', '.join(spare)}"
         )
     deviations = _stated_deviations(samples, cleaner.remarks)
     order, report = cleaner.finish(limits, minimum_samples)
@@ -183,7 +184,7 @@ def _stated_deviations(samples, remarks):
     if np.ptp(deviations[known]) == 0.0:
         remarks.append(
             f"the yaw's standard deviation is stated as {np.degrees(deviations[known][0]):.3g} deg "
-            "all the time, which is not an estimate and is not used; yaw_deviation, turn_error and "
+            "throughout, which is not an estimate and is not used; yaw_deviation, turn_error and "
             "turn_slip can state the error of the reference's heading"
         )
         return None
@@ -230,7 +231,9 @@ def _from_fixes(samples, settings, limits, minimum_samples, time_offset):
     except NoHeadingError:
         held = int((np.diff(fix[list(names)].to_numpy(), axis=0) == 0.0).all(axis=1).sum())
         if held > 0.5 * len(fix):
-            advice = f"{held} of {len(fix)} positions repeat the one before: did the receiver hang?"
+            advice = (
+                f"{held} of {len(fix)} positions repeat the previous one: did the receiver hang?"
+            )
         elif not known.any():
             advice = (
                 f"the error of the positions is not known, and {np.sqrt(variances.mean()):.2g} m "

@@ -178,7 +178,7 @@ def recorded_tables(
         if len(content.cells) and len(content.cells.columns):
             filled[escape_unprintable(str(name))] = content
     if not filled:
-        raise RecordingError(f"{path}: holds no table with rows")
+        raise RecordingError(f"{path}: contains no table with rows")
     if len(filled) == 1 and not named:
         return RecordedTables(str(path), filled, frame, named=False)
     for name, table in filled.items():
@@ -219,7 +219,7 @@ def join(leader: Samples, other: Samples) -> Samples:
     known = times[np.isfinite(times)]
     if len(grid) < 2 or not len(known) or known.max() < grid[0] or known.min() > grid[-1]:
         raise RecordingError(
-            f"{other.source}: has no time in common with {leader.source}, whose times are taken; "
+            f"{other.source}: has no time in common with {leader.source}, whose times are used; "
             "expected tables on one clock"
         )
     step = float(np.median(np.diff(grid)))

@@ -138,9 +138,7 @@ class TextTable:
 
     def _refuse_ambiguous(self, column) -> None:
         if column in self.namesakes and column in self.ambiguous:
-            raise RecordingError(
-                f"{self.path}: {self.ambiguous[column]}; give them names of their own"
-            )
+            raise RecordingError(f"{self.path}: {self.ambiguous[column]}; give them unique names")
 
 
 def parse_table(
@@ -219,7 +217,7 @@ def table_blocks(path, blocks, names=None, rows_at_once=ROWS_AT_ONCE) -> Iterato
         if not block and count:
             return
         if not block:
-            raise RecordingError(f"{path}: the recording is empty but for its first line")
+            raise RecordingError(f"{path}: the recording contains only its first line")
         numbers, texts = zip(*_checked_rows(path, block, header))
         decimal = decimal or _decimal(texts, header.separator)
         cells = _read_block(path, texts, header.separator, len(header.names), decimal or ".")
@@ -268,7 +266,7 @@ def _first_line(path, lines) -> tuple[str, tuple[int, str]]:
             comment = line
         elif line.strip():
             return comment, (number, line)
-    empty = "holds nothing but comments, lines behind # or //" if comment else "is empty"
+    empty = "contains only comments, lines that begin with # or //" if comment else "is empty"
     raise RecordingError(f"{path}: the recording {empty}")
 
 
@@ -327,7 +325,7 @@ def refuse_endless_names(path, names) -> None:
     for place, name in enumerate(names, 1):
         if len(name) > MAX_NAME:
             raise RecordingError(
-                f"{path}: the name of column {place}, {quote(name)}, has {len(name)} letters, "
+                f"{path}: the name of column {place}, {quote(name)}, has {len(name)} characters, "
                 f"expected at most {MAX_NAME}"
             )
 

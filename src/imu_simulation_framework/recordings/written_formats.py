@@ -40,6 +40,7 @@ def format_of(path, format="") -> str:
         )
     if not named_format or (format and (format == "bag") != (named_format == "bag")):
         raise ConfigurationError(
-            f"{path}: a recording's name must end in .bag, or in .csv or .csv.gz for a table."
+            f"{path}: the file name of a recording must end in .bag, or in .csv or .csv.gz for a "
+            "table."
         )
     return format or named_format

@@ -177,7 +177,7 @@ class TemperatureProfile(Settings):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.table and self.power:
-            raise ConfigurationError("power is set together with table, expected one of them")
+            raise ConfigurationError("power is set together with table, expected only one of them")
         # Lagged power at the table's times, from which it follows at other times.
         object.__setattr__(self, "_nodes", self._power_nodes())
 

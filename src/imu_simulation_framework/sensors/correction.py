@@ -264,7 +264,9 @@ def correction_from_mapping(content: Mapping[str, Any]) -> ImuCorrection:
     """
     correction = from_mapping(ImuCorrection, content, "the correction")
     if not set(TRIADS) & set(content):
-        raise ConfigurationError(f"the correction is empty, expected some of {', '.join(TRIADS)}")
+        raise ConfigurationError(
+            f"the correction is empty, expected at least one of {', '.join(TRIADS)}"
+        )
     return correction
 
 

@@ -44,7 +44,7 @@ def remark_on_motion_errors(specification: ImuSpecification) -> str | None:
     missing = [name for name, values in stated.items() if not np.any(values)]
     if missing in ([], ["g-sensitivity"]):
         return None
-    static = "only errors at rest: " if len(missing) == len(stated) else ""
+    static = "only stationary errors: " if len(missing) == len(stated) else ""
     *others, last = missing
     listed = f"{', '.join(others)} or {last}" if others else last
     sheet = f"{specification.name.split('_')[0]}_datasheet"
@@ -79,7 +79,7 @@ def remark_on_earth_rate(specification: ImuSpecification) -> str | None:
         return None
     return (
         f"the Earth's rotation, 15 deg/h times the sine of the latitude, is not simulated, and "
-        f"{specification.name} has a bias of {np.degrees(bias) * 3600.0:.2g} deg/h only; set a "
+        f"{specification.name} has a bias of only {np.degrees(bias) * 3600.0:.2g} deg/h; set a "
         "latitude to add it"
     )
 
@@ -124,8 +124,8 @@ def remark_on_constant_bias(specification: ImuSpecification) -> str | None:
     if not fused or not any(gyroscope.white_noise) or any(map(any, wandering)):
         return None
     return (
-        f"{specification.name} has a constant bias, as many data sheets state no bias instability; "
-        "the heading of a real sensor drifts more once the bias is known"
+        f"{specification.name} has a constant bias, since many data sheets state no bias "
+        "instability; the heading of a real sensor drifts more once the bias is known"
     )
 
 

@@ -142,7 +142,7 @@ def _specification_of(content: Any) -> ImuSpecification:
     """Return the specification of a file's content, whose numbers may be in other units."""
     if isinstance(content, dict):
         if not isinstance(content.pop("source", ""), str):
-            raise ConfigurationError("source is not a text, expected the name of a document")
+            raise ConfigurationError("source is not a string, expected the name of a document")
         for triad in TRIADS:
             if isinstance(content.get(triad), dict):
                 with prefix_errors(f"{triad}."):
@@ -379,7 +379,7 @@ class _Stated:
                 self.deviations = LARGEST_TOLERANCE
             del self.entry["tolerance"]
         if "source" in entry and not isinstance(entry["source"], str):
-            raise self.error("source", "is not a text, expected a place in the document")
+            raise self.error("source", "is not a string, expected a location in the document")
 
     def error(self, key: str, words: str) -> ConfigurationError:
         return ConfigurationError(f"{self.name}: {key} {words}")
@@ -388,11 +388,11 @@ class _Stated:
         """Return the single key of several that is present."""
         present = [key for key in keys if key in self.entry]
         if len(present) != 1:
-            raise self.error(" or ".join(keys), "is required, and only one of them")
+            raise self.error(" or ".join(keys), "is required, but only one of them")
         known = (present[0], "unit", "source", *others)
         for key in self.entry:
             if key not in known:
-                raise self.error(quote(key), f"is unknown, expected some of {', '.join(known)}")
+                raise self.error(quote(key), f"is unknown; known keys are {', '.join(known)}")
         return present[0]
 
     def choice(self, key: str, choices: Collection[str]) -> str:
@@ -428,7 +428,9 @@ def _stated_value(stated: _Stated, white_noise: Any) -> Any:
     if name == "random_walk" and "allan_minimum" in stated.entry:
         minimum = stated.signal(stated.find_key("allan_minimum"))
         if white_noise is None:
-            raise stated.error("allan_minimum", "is set, expected also the triad's white_noise")
+            raise stated.error(
+                "allan_minimum", "is set, which also requires the triad's white_noise"
+            )
         noise = check_axes("white_noise", white_noise, above=0.0)
         return tuple(processes.random_walk_of_minimum(minimum, noise))
     if name == "resolution" and "steps" in stated.entry:
@@ -496,7 +498,7 @@ def _convert_minimum(stated: _Stated, white_noise: Any, random_walk: Any) -> dic
     time = stated.entry["averaging_time"]
     time = check_number(f"{stated.name}: averaging_time", time, above=0.0)
     if white_noise is None:
-        raise stated.error("averaging_time", "is set, expected also the triad's white_noise")
+        raise stated.error("averaging_time", "is set, which also requires the triad's white_noise")
     noise = check_axes("white_noise", white_noise, minimum=0.0)
     known = None if random_walk is None else check_axes("random_walk", random_walk, minimum=0.0)
     flicker, walk = processes.flicker_and_walk_of_minimum(stated.signal(key), time, noise, known)

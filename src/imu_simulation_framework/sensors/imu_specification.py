@@ -239,7 +239,7 @@ class TriadSpecification(Settings):
 def _checked_iron(name: str, value: Any) -> Any:
     matrix = check_matrix(name, value)
     if not np.linalg.cond(matrix) < 1e3:
-        raise ConfigurationError(f"{name} is singular, expected a regular 3 x 3 matrix")
+        raise ConfigurationError(f"{name} is singular, expected an invertible 3 x 3 matrix")
     return matrix
 
 
@@ -322,7 +322,9 @@ def checked_line(name: str, value: Any, slash: bool = True) -> str:
     is_line = isinstance(value, str) and value.strip() and value.isprintable()
     if not is_line or ("/" in value and not slash):
         hint = "" if slash else " without a slash"
-        raise ConfigurationError(f"{name} is {quote(value)}, expected a text in one line{hint}")
+        raise ConfigurationError(
+            f"{name} is {quote(value)}, expected a string on a single line{hint}"
+        )
     return value
 
 
@@ -431,7 +433,7 @@ class ImuSpecification(Settings):
             triad = getattr(self, name)
             if triad and not kind.is_force_sensitive and triad.g_sensitivity != _ZERO_MATRIX:
                 raise ConfigurationError(
-                    f"{name}.g_sensitivity is set, expected only with a gyroscope"
+                    f"{name}.g_sensitivity is set, but is permitted only for a gyroscope"
                 )
 
     def covariances(

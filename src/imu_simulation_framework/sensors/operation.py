@@ -464,7 +464,7 @@ class LiveZeroing:
         if self._zeroing is not None:
             return ""
         return (
-            f"no offset was subtracted: the robot did not stand still for "
+            f"no offset was subtracted: the robot was not stationary for "
             f"{self._operation.standstill:g} s while messages arrived"
         )
 

@@ -236,7 +236,7 @@ def simulate_imu(
     if latitude is not None:
         if isinstance(motion, EarthMotion):
             raise ConfigurationError(
-                "latitude is set with an EarthMotion, which has a latitude, expected a Motion"
+                "latitude is set together with an EarthMotion, which already has one; leave it out"
             )
         motion = on_earth(motion, latitude)
     model = imu_model(operated(imu, operation, motion), motion.period, seed)
@@ -348,7 +348,7 @@ class Imu:
             raise StepError(str(error)) from None
         if specification.vibration.active:
             raise StepError(
-                "vibration of the specification is set, expected none, as steps have no speed"
+                "vibration of the specification is set, but steps have no speed; remove it"
             )
         if count is not None and count < 1:
             raise StepError(f"count is {count}, expected at least 1")

@@ -36,7 +36,7 @@ def recording(generator, hours, walk=0.0, ramp=0.0, instability=0.0, quantisatio
     return prepare_at_rest(times, values + ramp * times[:, None], axes, "made")
 
 
-def test_white_noise_is_the_only_identified_term_and_band_may_be_a_list():
+def test_only_white_noise_is_identified_in_white_noise_and_band_may_be_a_list():
     hours = 0.5
     axes = ("gyro_x", "accel_x")
     result = identify([recording(np.random.default_rng(11), hours, axes=axes)])
@@ -55,7 +55,7 @@ def test_white_noise_is_the_only_identified_term_and_band_may_be_a_list():
         identify([made], (10.0, 1.0))
 
 
-def test_outlier_rule_leaves_clean_gaussian_noise_without_bias():
+def test_outlier_rule_does_not_bias_clean_gaussian_noise():
     result = identify([recording(np.random.default_rng(1), 0.5)])
     estimates = [axis.fit.terms["white_noise"] for axis in result.axes.values()]
     widths = np.array([estimate.high - estimate.low for estimate in estimates]) / WHITE
@@ -105,7 +105,7 @@ def test_several_recordings_have_narrower_intervals_than_each_of_them():
         assert min(values) <= estimate.value <= max(values)
 
 
-def test_specification_has_the_terms_that_were_identified():
+def test_specification_contains_identified_terms():
     result = identify([recording(np.random.default_rng(9), 0.5, walk=3e-5)])
     specification = result.to_specification("made")
     assert specification.output.rate == RATE
@@ -138,7 +138,7 @@ def test_ringing_or_missing_axis_does_not_change_other_axes():
     assert specification.accelerometer.white_noise == (0.0, 0.0, 0.0)
 
 
-def test_intervals_scale_with_the_unit_of_the_data():
+def test_intervals_scale_with_data_unit():
     factors = np.unique(np.geomspace(1, 20_000, 30).astype(int))
     shapes = model.allan_variance_of_terms(factors, 1.0, BAND)
     covariance = model.allan_covariance(factors, [100_000], 1.0, BAND)
@@ -186,7 +186,7 @@ def specified_terms(name):
 
 
 @pytest.mark.parametrize("name", sorted(IMUS))
-def test_simulated_imu_has_the_allan_variance_of_its_specification(name):
+def test_simulated_imu_has_allan_variance_of_its_specification(name):
     # Up to a thirtieth of the recording an estimate has some fifty degrees of freedom, so that it
     # is nearly normal.
     factors = np.unique(np.geomspace(1, SAMPLES // 30, 12).astype(int))

@@ -114,7 +114,7 @@ def drifting(seed, sigma):
 
 
 @pytest.mark.gate
-def test_stationary_drift_is_a_gauss_markov_process_also_in_the_specification():
+def test_stationary_drift_is_a_gauss_markov_process_even_in_specification():
     fit = identified(drifting(4, 5e-4))
     assert fit.gauss_markov_time.low <= 150.0 <= fit.gauss_markov_time.high
     assert holds(fit.terms[allan_model.GAUSS_MARKOV], 5e-4)
@@ -131,7 +131,7 @@ def test_stationary_drift_is_a_gauss_markov_process_also_in_the_specification():
 
 
 @pytest.mark.gate
-def test_gauss_markov_bias_of_a_minute_is_not_a_random_walk_after_an_hour():
+def test_one_minute_gauss_markov_bias_is_not_a_random_walk_after_an_hour():
     # More than one of six intervals of 95 % is above zero by chance in less than one of hundred
     # cases; without a look at the process it was more than half of them.
     called = []

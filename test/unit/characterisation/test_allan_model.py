@@ -23,7 +23,7 @@ def unit(term):
     "term, power, smallest",
     [("quantisation", 2, 1), ("white_noise", 0, 20), ("random_walk", -2, 5)],
 )
-def test_variances_are_those_of_the_published_degrees_of_freedom(term, power, smallest):
+def test_variances_match_published_degrees_of_freedom(term, power, smallest):
     # Greenhall and Riley state their approximation to be within a few per cent.
     factors = np.unique(np.geomspace(smallest, LENGTH // 5, 20).astype(int))
     shapes = model.allan_variance_of_terms(factors * PERIOD, PERIOD, BAND)
@@ -36,7 +36,7 @@ def test_variances_are_those_of_the_published_degrees_of_freedom(term, power, sm
     np.testing.assert_allclose(freedom, published, rtol=0.06)
 
 
-def test_equal_parts_halve_covariance_and_are_weighted_by_terms():
+def test_two_parts_of_same_length_halve_covariance_and_are_weighted_by_terms():
     factors = np.array([1, 10, 100, 1000])
     squares = np.array([0.1, 1.0, 0.5, 0.1, 0.2])
     first_result = model.allan_covariance(factors, [20_000], PERIOD, BAND).evaluate(squares)
@@ -56,7 +56,7 @@ def test_equal_parts_halve_covariance_and_are_weighted_by_terms():
     assert together[2] == first_result[2]
 
 
-def test_covariances_are_sums_over_all_pairs_of_differences_of_neighbouring_means():
+def test_covariances_match_sum_over_pairs_of_adjacent_mean_differences():
     time, length, factors = 40.0, 500, np.array([1, 6, 50, 120, 200])
     # The readings are means over a second of white noise and a Gauss-Markov process.
     lags, ratio = toeplitz(np.arange(length)), 1.0 / time
@@ -141,7 +141,7 @@ def nist_data():
     return np.array(points)
 
 
-def test_deviations_equal_published_ones_at_log_spaced_factors():
+def test_deviations_match_published_deviations_at_log_spaced_factors():
     # NIST SP 1065, table 31, "Overlapping Allan Dev" at averaging factors 1, 10, 100; and the mean
     # of the data themselves.
     data = nist_data()
@@ -214,7 +214,7 @@ def test_band_ends_at_a_tenth_and_widens_with_model_error():
     assert np.all(wide.low < narrow.low)
 
 
-def test_band_of_many_comparisons_holds_all_in_95_percent():
+def test_simultaneous_band_contains_all_comparisons_in_95_percent_of_runs():
     # Independent estimates are the worst case; those of one recording go together.
     generator = np.random.default_rng(3)
     rounds, outside = 400, 0
@@ -234,7 +234,7 @@ def choose(fitted, identified):
     return axis.choose_coefficients(fit_of(fitted, identified), [band], shapes_at)
 
 
-def test_identified_terms_suffice_in_band_and_fitted_floor_is_kept_otherwise():
+def test_identified_terms_suffice_within_band_and_fitted_floor_is_kept_outside():
     small = TRUTH + [1e-9, 0.0, 0.0, 0.0, 1e-12]
     squares, choice = choose(small, model.TERMS[1:4])
     assert choice == axis.IDENTIFIED

@@ -61,7 +61,7 @@ def all_off(found, triad):
     ]
 
 
-def test_times_at_rest_are_between_movements_and_biases_include_slow_noise(table):
+def test_stationary_periods_are_between_movements_and_biases_include_slow_noise(table):
     _, times, _, rests = table
     # Six positions, the last of which the turns follow, and a rest after each of six turns.
     assert len(rests) == 12
@@ -75,7 +75,7 @@ def test_times_at_rest_are_between_movements_and_biases_include_slow_noise(table
         assert estimate.sigma > naive
 
 
-def test_slow_turn_is_not_at_rest_and_gap_ends_time_at_rest():
+def test_slow_turn_is_not_stationary_and_gap_ends_stationary_period():
     generator = np.random.default_rng(1)
     times = np.arange(12_000) / 100.0
     values = np.tile([0.01, 0.0, -0.02, 0.0, 0.0, 9.8], (len(times), 1))
@@ -203,7 +203,7 @@ def test_temperature_chamber_gives_biases_and_scale_factors():
     assert np.all(np.sqrt(np.mean(np.square(far), axis=0)) < 1.0 + 3.0 / np.sqrt(20.0))
 
 
-def test_arbitrary_positions_calibrate_accelerometer_by_gravity():
+def test_arbitrary_orientations_calibrate_accelerometer_by_gravity():
     sensor, times, values = free_record(3)
     rests = rest_times.find_rest(times, values, AXES, "free")
     noise = to_slow_noise(sensor.accelerometer)
@@ -237,7 +237,7 @@ def test_known_noise_widens_intervals_and_does_not_shrink_scale_factors():
     assert np.abs(np.mean(far, axis=0)).max() < 3.0 / np.sqrt(30.0)
 
 
-def test_residual_equals_noise_of_readings_without_change_of_scale(table):
+def test_residual_matches_reading_noise_without_scale_change(table):
     generator = np.random.default_rng(7)
     directions = generator.normal(size=(2000, 3))
     directions /= np.linalg.norm(directions, axis=1)[:, None]
@@ -265,7 +265,7 @@ def test_residual_equals_noise_of_readings_without_change_of_scale(table):
     assert scale == pytest.approx(1.0, abs=4.0 * 0.1 / np.sqrt(20_000))
 
 
-def test_covariances_of_means_are_those_of_the_processes():
+def test_covariances_of_means_match_noise_processes():
     from imu_simulation_framework.sensors.noise.processes import BiasInstability, RandomWalk
 
     period, runs = 0.1, 4000
@@ -358,7 +358,7 @@ def test_magnetometer_at_rest_does_not_change_calibration():
 
 
 @pytest.mark.parametrize("seconds", [5.0, 900.0])
-def test_turning_times_do_not_depend_on_duration_at_rest(seconds):
+def test_turn_times_do_not_depend_on_duration_at_rest(seconds):
     times, readings, _, _, count = rested(2, seconds)
     spiked = readings[: count + 1500].copy()
     spiked[count // 2] *= 50.0

@@ -40,7 +40,7 @@ def test_correction_recovers_ideal_signals_and_transforms_covariances():
     assert np.allclose(found, wanted, atol=5.0 * 0.09 * np.sqrt(2.0 / 200_000))
 
 
-def test_correction_file_reads_back_equal_and_leaves_noise_and_uncertainty(tmp_path):
+def test_correction_file_round_trips_and_keeps_noise_and_uncertainty(tmp_path):
     correction = isf.sensors.ImuCorrection("my imu", TRIAD, TriadCorrection(), TRIAD)
     path = tmp_path / "correction.yaml"
     path.write_text(imu_correction_text(correction, "made\nby hand"))

@@ -20,7 +20,7 @@ def truth():
     return isf.simulate_imu(isf.rounds(3.0, radius=2.0), "ideal")
 
 
-def test_errors_are_truth_minus_imu_with_their_own_statistics(truth):
+def test_errors_are_truth_minus_imu_with_statistics(truth):
     random = np.random.default_rng(1)
     wrong = random.normal(0.0, 0.01, truth.shape) + np.arange(9) * 0.1
     validation = validate_imu(truth - wrong, truth)
@@ -41,7 +41,7 @@ def test_errors_are_truth_minus_imu_with_their_own_statistics(truth):
     assert validation.axis("rate", "norm").statistics.mean == pytest.approx(lengths.mean())
 
 
-def test_angle_wrapped_at_half_turn_is_not_an_error(truth):
+def test_angle_wrap_at_half_turn_is_not_an_error(truth):
     turned = truth.copy()
     turned["yaw"] = (truth["yaw"] + 2.0 * np.pi) % (2.0 * np.pi) - np.pi + np.pi
     yaw = validate_imu(turned, truth).axis("orientation", "yaw")
@@ -62,7 +62,7 @@ def test_truth_is_interpolated_across_at_most_two_missing_samples(truth):
     coarse = pd.concat([truth.iloc[100:1000], truth.iloc[1500:2500]])
     validation = validate_imu(imu, coarse)
     assert len(validation.time) == 899 + 999
-    assert "1102 of 3000 samples are outside of the truth or in a gap" in validation.remarks[1]
+    assert "1102 of 3000 samples are outside the truth or in one" in validation.remarks[1]
     assert "the truth was interpolated" in validation.remarks[2]
     imu = truth.iloc[100:900].copy()
     imu.index = imu.index + 0.003
@@ -96,13 +96,13 @@ def test_incomparable_tables_are_rejected(truth):
         validate_imu(truth[["yaw"]], truth[["gyro_z"]])
     later = truth.copy()
     later.index = later.index + 1000.0
-    with pytest.raises(RecordingError, match="only 0 samples of the IMU are where the truth is"):
+    with pytest.raises(RecordingError, match="only 0 samples of the IMU are within the truth"):
         validate_imu(later, truth)
-    with pytest.raises(RecordingError, match="less than two samples"):
+    with pytest.raises(RecordingError, match="at least two samples"):
         validate_imu(truth.iloc[:1], truth)
 
 
-def test_limits_are_judged_and_nan_fails(truth):
+def test_limits_are_evaluated_and_nan_fails(truth):
     wrong = truth.copy()
     wrong["gyro_z"] -= 0.002
     validation = validate_imu(wrong, truth)
@@ -122,7 +122,7 @@ def test_limits_are_judged_and_nan_fails(truth):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ({}, "there are no limits"),
+        ({}, "limits are empty"),
         ({"speed": {}}, "'speed' is an unknown quantity, expected one of rate, force, orientation"),
         (
             {"rate": {"yaw": {"mean": 1}}},

@@ -81,7 +81,7 @@ def prepared(times, values, name="made", **settings):
     return samples_at_rest.prepare_at_rest(times, values, TWO, name, settings)
 
 
-def test_gap_ends_part_and_short_parts_are_left_out():
+def test_gap_ends_part_and_short_parts_are_excluded():
     times, values = sampled()
     generator = np.random.default_rng(2)
     times = times + generator.uniform(0.0, 0.003, len(times))
@@ -171,7 +171,7 @@ def spoilt(lines):
 
 @pytest.mark.parametrize("spoil", [spoilt, lambda lines: lines])
 @pytest.mark.parametrize("rows", [7, 100_000])
-def test_reading_in_parts_equals_reading_as_a_whole(tmp_path, monkeypatch, rows, spoil):
+def test_reading_in_parts_matches_reading_at_once(tmp_path, monkeypatch, rows, spoil):
     path = written(tmp_path / "static.csv", 200, spoil)
     monkeypatch.setattr(reading_at_rest, "_ROWS_AT_ONCE", rows)
     parts, whole = isf.recordings.read_at_rest(path), isf.read_imu(path, require=())

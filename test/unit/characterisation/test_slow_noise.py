@@ -38,7 +38,7 @@ def make_noise(generator, walk=0.0, instability=0.0, sigma=0.0, time=60.0, lengt
         (GAUSS_MARKOV, {"sigma": 1e-2, "time": 20.0}),
     ],
 )
-def test_expected_periodogram_is_mean_of_simulated_ones(term, noise, length):
+def test_expected_periodogram_matches_mean_of_simulated_periodograms(term, noise, length):
     generator = np.random.default_rng(3)
     records = [make_noise(generator, length=length, **noise) for _ in range(100)]
     likelihood = SlowNoiseLikelihood([(records, RATE)], DEFAULT_BAND)
@@ -62,7 +62,7 @@ def test_expected_periodogram_is_mean_of_simulated_ones(term, noise, length):
         ({"sigma": 3e-4, "time": 20.0}, (GAUSS_MARKOV,)),
     ],
 )
-def test_model_of_each_term_is_chosen_and_supported(noise, terms):
+def test_model_with_simulated_term_is_chosen_and_supported(noise, terms):
     record = make_noise(np.random.default_rng(5), **noise)
     choice = SlowNoiseLikelihood([([record], RATE)], DEFAULT_BAND).choose(TIMES, 3.84)
     assert choice.terms == terms
@@ -80,7 +80,7 @@ def test_short_and_split_parts_change_little():
     assert split.terms == whole.terms == (WALK,)
 
 
-def test_process_of_a_minute_is_not_a_random_walk_after_half_an_hour():
+def test_one_minute_process_is_not_a_random_walk_after_half_an_hour():
     # With the Allan variance alone a random walk was identified in half of such records; with a
     # share of 5 % four of 24 have a probability of 3 %.
     claims = []
@@ -95,7 +95,7 @@ def test_process_of_a_minute_is_not_a_random_walk_after_half_an_hour():
     assert sum(claims) < 4
 
 
-def test_random_walk_reports_process_of_equal_fit():
+def test_random_walk_reports_process_that_fits_equally_well():
     record = make_noise(np.random.default_rng(8), walk=5e-5)
     made = prepare_at_rest(np.arange(LENGTH) / RATE, record[:, None], ("gyro_x",), "made")
     fit = identify([made]).axes["gyro_x"].fit

@@ -9,13 +9,13 @@ from scipy.spatial.transform import Rotation
 from imu_simulation_framework.core import angles
 
 
-def test_fast_yaw_equals_vectorised_yaw():
+def test_fast_yaw_matches_vectorised_yaw():
     quaternions = 1.3 * Rotation.random(100, random_state=4).as_quat()
     yaws = [angles.fast_yaw(*quaternion) for quaternion in quaternions.tolist()]
     np.testing.assert_allclose(yaws, angles.yaw_from_quaternion(quaternions), rtol=0, atol=1e-14)
 
 
-def test_wrap_returns_half_open_interval_and_keeps_inner_values():
+def test_wrapped_angles_are_in_half_open_interval_and_inner_values_are_unchanged():
     assert angles.wrap(0.1) == 0.1
     multiples = np.arange(-7, 8) * math.pi
     near = np.concatenate(
@@ -28,7 +28,7 @@ def test_wrap_returns_half_open_interval_and_keeps_inner_values():
     assert angles.wrap(values).tolist() == [angles.wrap(float(value)) for value in values]
 
 
-def test_angle_differences_cross_half_turn():
+def test_angle_difference_is_wrapped_across_half_turn():
     across = angles.difference(math.radians(-179.0), math.radians(179.0))
     assert across == pytest.approx(math.radians(2.0))
     assert angles.difference(np.array([3.0]), -3.0) == pytest.approx(6.0 - 2.0 * math.pi)
@@ -62,7 +62,7 @@ def test_roll_pitch_yaw_round_trip_keeps_shape(shape):
     assert np.allclose(result, expected, atol=1e-12)
 
 
-def test_rotation_vectors_equal_scipy_up_to_half_turn():
+def test_rotation_vectors_match_scipy_up_to_half_turn():
     generator = np.random.default_rng(7)
     first = Rotation.random(200, random_state=1)
     vectors = generator.normal(size=(200, 3)) * np.logspace(-14.0, 0.0, 200)[:, np.newaxis]

@@ -51,7 +51,7 @@ def test_separate_process_keeps_object_between_calls(apart):
     assert apart.call("add", 1, 1) == (2, 2, process)
 
 
-def test_refusals_and_too_little_memory_come_back_as_sentences(apart):
+def test_rejections_and_out_of_memory_are_returned_as_messages(apart):
     with pytest.raises(FrameworkError, match="^drive.csv, line 3: no number$"):
         apart.call("refuse")
     assert apart.call("add", 1, 2)[:2] == (3, 1)
@@ -59,12 +59,12 @@ def test_refusals_and_too_little_memory_come_back_as_sentences(apart):
         apart.call("fill")
 
 
-def test_ended_process_is_reported_with_exit_code(apart):
-    with pytest.raises(FrameworkError, match="^the test's work has ended with code 7$"):
+def test_exited_process_is_reported_with_exit_code(apart):
+    with pytest.raises(FrameworkError, match="^the test's work exited with code 7$"):
         apart.call("die")
 
 
-def test_separate_process_ends_with_context():
+def test_separate_process_is_terminated_on_leaving_context():
     with SeparateProcess(__name__, "Worker", "the test's work") as apart:
         *_, process = apart.call("add", 1, 2)
     with pytest.raises(ProcessLookupError):

@@ -33,10 +33,10 @@ def trap(tmp_path, monkeypatch):
     "text, words",
     [
         *((f"!{tag} 1", "") for tag in ("degrees", "radians", "inches", "!python/name:os.system")),
-        ("!!timestamp 2001-01-#", "is tagged .*, but is none"),
-        ("!!bool perhaps", "is tagged .*, but is none"),
-        ("!!int ''", "is tagged .*, but is none"),
-        ("&a [1, {y: *a}]", "'a' stands within itself"),
+        ("!!timestamp 2001-01-#", "is tagged .*, but is not a valid one"),
+        ("!!bool perhaps", "is tagged .*, but is not a valid one"),
+        ("!!int ''", "is tagged .*, but is not a valid one"),
+        ("&a [1, {y: *a}]", "'a' contains itself"),
         ("1\nb: 2\na: 3", r"(?s)the key 'a' occurs twice.*line 3"),
     ],
 )

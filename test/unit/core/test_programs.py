@@ -11,7 +11,7 @@ from patience import PATIENCE
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.programs import ArgumentParser, run_tool
 
-GONE = "the folder in which it was called does not exist any more"
+GONE = "the working directory no longer exists"
 
 
 @pytest.mark.parametrize(

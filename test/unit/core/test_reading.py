@@ -63,7 +63,7 @@ def test_sparse_recording_is_rejected(tmp_path, format):
     path.write_text("time,x,y\n" + "1.0,2.0,3.0\n" * 10_000)
     os.truncate(path, 2**40)
     reason = refusal(lambda path: isf.read_reference(path, format=format), path)
-    assert "line 10002 holds the character NUL" in reason
+    assert "line 10002 contains the character NUL" in reason
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_oversized_text_is_rejected(tmp_path, monkeypatch, limit, size, name, wo
 
 
 @pytest.mark.parametrize("name", ["bomb.csv.gz", "bomb.bag", "bomb.tum", "bomb.db3.zst"])
-def test_file_of_huge_unpacked_size_is_rejected(tmp_path, monkeypatch, name):
+def test_file_with_huge_unpacked_size_is_rejected(tmp_path, monkeypatch, name):
     monkeypatch.setattr(file_access, "RATIO_FROM", 2**20)
     path, content = tmp_path / name, b"time,x,y\n" + b"1,2,3\n" * 350_000
     path.write_bytes(zstd(bytes(2**22)) if name.endswith(".zst") else gzip.compress(content))
@@ -93,7 +93,7 @@ def test_file_of_huge_unpacked_size_is_rejected(tmp_path, monkeypatch, name):
     assert "MiB and more, which is not read" in reason
 
 
-def test_file_of_hundredfold_compression_is_read(tmp_path):
+def test_file_with_hundredfold_compression_is_read(tmp_path):
     path = tmp_path / "rest.csv.gz"
     lines = (f"{k / 100},{0.001 * k},0.0,0.0,0.0,0.0,0.0,0.0\n" for k in range(20_000))
     path.write_bytes(gzip.compress(("time,x,y,z,vx,vy,vz,yaw\n" + "".join(lines)).encode()))
@@ -120,7 +120,7 @@ def zstd_of_unknown_size(content):
 def test_chunk_that_unpacks_beyond_limit_is_rejected(monkeypatch, unpack, pack):
     monkeypatch.setattr(bag, "LARGEST_CHUNK", 2**20)
     assert unpack(pack(bytes(2**20))) == bytes(2**20)
-    with pytest.raises(ValueError, match="more than a bag's chunks hold"):
+    with pytest.raises(ValueError, match="more than the chunks of a bag contain"):
         unpack(pack(bytes(2**20 + 1)))
     if pack is not zstd_of_unknown_size:
         with pytest.raises(ValueError, match="cut off"):
@@ -128,7 +128,7 @@ def test_chunk_that_unpacks_beyond_limit_is_rejected(monkeypatch, unpack, pack):
 
 
 @pytest.mark.parametrize("kind, pack", [("lz4", lz4.compress), ("zstd", zstd), ("", bytes)])
-def test_mcap_chunk_of_another_size_than_stated_is_rejected(monkeypatch, kind, pack):
+def test_mcap_chunk_with_wrong_stated_size_is_rejected(monkeypatch, kind, pack):
     content = bytes(2**10)
     assert bag.unpack_mcap(kind, pack(content), 2**10) == content
     with pytest.raises(ValueError, match="that should have 1025"):
@@ -137,7 +137,7 @@ def test_mcap_chunk_of_another_size_than_stated_is_rejected(monkeypatch, kind, p
     with pytest.raises(ValueError, match="a chunk of 1024 bytes"):
         bag.unpack_mcap(kind, pack(content), 2**10)
     if kind:
-        with pytest.raises(ValueError, match="more than a bag's chunks hold"):
+        with pytest.raises(ValueError, match="more than the chunks of a bag contain"):
             bag.unpack_mcap(kind, pack(content), 2**9)
 
 

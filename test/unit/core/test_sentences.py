@@ -20,7 +20,7 @@ def test_short_value_is_quoted_in_full(value):
     assert quote(value) == repr(value)
 
 
-def test_long_value_is_quoted_without_middle_and_with_size():
+def test_long_value_is_quoted_without_middle_and_with_length():
     text = quote("a" + 9000 * "x" + "b")
     assert text.startswith("'axxx")
     assert text.endswith("xxxb' (9002 characters)")
@@ -52,7 +52,7 @@ def shared(depth):
     [nested(5000), shared(30), 10**9999, -(1 << 99999), {"a": nested(99)}, list(range(999))],
     ids=["nested", "shared", "digits", "bits", "within", "many"],
 )
-def test_quote_of_nested_or_huge_value_stays_short(value):
+def test_quoted_nested_or_huge_value_stays_short(value):
     assert len(quote(value)) < 300
 
 

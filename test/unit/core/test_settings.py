@@ -82,7 +82,7 @@ def read(key, text):
         ("colours", ("green", "red"), "green, red"),
     ],
 )
-def test_setting_within_its_declaration_is_accepted_as_value_and_as_text(key, value, text):
+def test_setting_within_declared_range_is_accepted_as_value_and_as_string(key, value, text):
     assert getattr(Example(**{key: value}), key) == read(key, text) == value
     assert read(key, setting_text(value)) == value
 
@@ -106,7 +106,7 @@ def test_setting_within_its_declaration_is_accepted_as_value_and_as_text(key, va
         ("colours", (), ","),
     ],
 )
-def test_setting_beyond_its_declaration_is_rejected_by_name(key, value, text):
+def test_setting_outside_declared_range_is_rejected_with_name(key, value, text):
     with pytest.raises(ConfigurationError, match=f"^{key} is .*, expected "):
         Example(**{key: value})
     with pytest.raises(ConfigurationError, match=rf"^a.ini, \[b\] {key}: is .*, expected "):
@@ -117,7 +117,7 @@ def test_default_that_is_not_a_choice_is_accepted():
     assert Example(side="").side == "" and Example(limit=None).limit is None
 
 
-def test_number_without_maximum_is_bounded_by_kind_of_settings():
+def test_number_without_maximum_has_bound_of_settings_type():
     assert Part(2e10).mass == 2e10
     with pytest.raises(ConfigurationError, match="^mass is "):
         Part(2e12)
@@ -127,7 +127,7 @@ def test_own_keys_come_before_inherited_keys():
     assert [key.name for key in keys_of(Extended)][:2] == ["name", "length"]
 
 
-def test_replaced_key_has_place_of_inherited_key_and_its_own_declaration():
+def test_replaced_key_has_position_of_inherited_key_and_new_declaration():
     keys = keys_of(Narrowed)
     assert [key.name for key in keys] == [key.name for key in dataclasses.fields(Extended)]
     assert next(key for key in keys if key.name == "seed").metadata["minimum"] == 1
@@ -150,15 +150,15 @@ def test_description_by_name_has_default_of_option():
     assert words.startswith("length of a step") and words.endswith("default as recorded")
 
 
-def test_description_of_choices_has_their_meanings():
+def test_choices_are_described_with_their_meanings():
     assert describe_values(Example, KEYS["side"]).endswith("left, right (seen from behind)")
 
 
-def test_description_of_largest_seed_is_power_of_two():
+def test_largest_seed_is_described_as_power_of_two():
     assert describe_values(Example, KEYS["seed"]).endswith("to 2^63 - 1")
 
 
-def test_mapping_of_settings_with_parts_makes_equal_settings():
+def test_settings_with_parts_round_trip_through_mapping():
     whole = Whole(Part(2.0), (Part(3.0), Part(4.0)))
     content = {"part": {"mass": 2.0}, "others": [{"mass": 3.0}, {"mass": 4.0}], "factor": 1.0}
     assert to_mapping(whole) == content
@@ -178,7 +178,7 @@ def test_mapping_of_settings_with_parts_makes_equal_settings():
         ([1], r"the whole is \[1\]"),
     ],
 )
-def test_mapping_of_wrong_settings_is_rejected_by_key(content, place):
+def test_mapping_with_wrong_setting_is_rejected_with_key(content, place):
     with pytest.raises(ConfigurationError, match=place):
         from_mapping(Whole, content, "the whole")
 
@@ -191,7 +191,7 @@ DECLARED: dict = {**{kind: {} for kind in KINDS}, Bar: {"position": (0.0, 0.0, 0
 
 
 @pytest.mark.parametrize("kind", DECLARED)
-def test_yaml_number_beyond_bounds_is_rejected_by_name(kind):
+def test_yaml_number_outside_bounds_is_rejected_with_name(kind):
     for key in dataclasses.fields(kind):
         is_number = key.metadata and key.type.replace(" | None", "") == "float"
         if not is_number and key.metadata.get("check") not in (check_axes, checked_parameter):
@@ -206,7 +206,7 @@ def test_yaml_number_beyond_bounds_is_rejected_by_name(kind):
                 kind(**{**DECLARED[kind], key.name: value})
 
 
-def test_check_of_setting_begins_message_with_passed_name():
+def test_setting_check_message_begins_with_passed_name():
     with pytest.raises(ConfigurationError, match="^the length is -1"):
         check_setting(Example, KEYS["length"], "the length", -1)
 

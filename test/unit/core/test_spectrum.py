@@ -22,7 +22,7 @@ def averaged_periodograms(segments, first, values):
 
 @pytest.mark.parametrize("segments", [1, 2, 5])
 @pytest.mark.parametrize("values", [1, 2, 8])
-def test_averaged_density_has_variance_of_its_degrees_of_freedom(segments, values):
+def test_averaged_density_has_variance_expected_from_degrees_of_freedom(segments, values):
     density = averaged_periodograms(segments, 10, values)
     freedom = signals.degrees_of_freedom(segments, values)
     # The variance of a chi-square over its freedom, within four standard errors of a variance
@@ -35,7 +35,7 @@ def test_averaged_density_has_variance_of_its_degrees_of_freedom(segments, value
     assert covered == pytest.approx(0.95, abs=0.01 + 4.0 * np.sqrt(0.95 * 0.05 / RUNS))
 
 
-def test_confidence_factors_cover_density_of_white_noise():
+def test_confidence_factors_cover_white_noise_density():
     time = np.arange(5000) / 100.0
     spectrum = signals.power_spectral_density(time, np.random.default_rng(1).normal(size=5000))
     frequency, density = signals.logarithmic_average(spectrum)
@@ -64,7 +64,7 @@ def test_white_noise_density_and_degrees_of_freedom_match_welch():
     assert signals.degrees_of_freedom(1, 1) == pytest.approx(2.0)
 
 
-def test_logarithmic_average_is_mean_within_equal_bands():
+def test_logarithmic_average_is_mean_within_bands_of_same_width():
     frequency = np.arange(1.0, 1000.0)
     spectrum = signals.Spectrum(
         frequency, frequency**2, rate=2000.0, segment_length=2048, segments=1

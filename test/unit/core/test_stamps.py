@@ -18,7 +18,7 @@ def regular(count=100, period=0.1, start=1000.0):
     return start + period * np.arange(count)
 
 
-def test_regular_stamps_have_no_finding_and_findings_have_count_and_place():
+def test_regular_stamps_have_no_findings_and_findings_have_count_and_location():
     order, report = examine_stamps(regular())
     assert np.array_equal(order, np.arange(100))
     assert not (report.missing or report.unordered or report.duplicates or report.gaps)
@@ -84,7 +84,7 @@ def test_nanoseconds_are_rounded_once_and_nonfinite_values_are_kept():
 
 
 @pytest.mark.parametrize("within", [0.0, 1e-4])
-def test_packets_of_host_are_counted_with_mean_rate(within):
+def test_packets_from_buffering_host_are_counted_with_mean_rate(within):
     count, size, rate = 600, 10, 100.0
     index = np.arange(count)
     times = index // size * (size / rate) + index % size * within
@@ -102,7 +102,7 @@ def test_jitter_and_missing_samples_are_not_packets():
     assert packet_size(np.cumsum(generator.exponential(0.01, 2000))) == 1
 
 
-def test_equal_stamps_are_rejected_as_never_set():
+def test_identical_stamps_are_rejected_as_never_set():
     _, report = examine_stamps(np.zeros(50))
     assert report.never_set
     assert "--rate" in report.refusal(StampLimits())

@@ -74,7 +74,7 @@ def test_symbolic_link_is_rejected_with_its_target(tmp_path, target):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "there"]
 
 
-def test_temporary_name_is_new_and_its_folder_private(tmp_path):
+def test_temporary_file_has_new_name_in_private_folder(tmp_path):
     names = set()
     for _ in range(3):
         with replace_file(tmp_path / "file") as aside:
@@ -87,7 +87,7 @@ def test_temporary_name_is_new_and_its_folder_private(tmp_path):
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError, ValueError])
-def test_interrupted_write_leaves_old_file_only(tmp_path, error):
+def test_interrupted_write_leaves_only_old_file(tmp_path, error):
     (tmp_path / "file").write_bytes(b"old")
 
     def break_off():
@@ -101,7 +101,7 @@ def test_interrupted_write_leaves_old_file_only(tmp_path, error):
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
-def test_input_is_not_overwritten_by_any_name_and_missing_folder_is_reported(tmp_path):
+def test_input_is_not_overwritten_under_any_alias_and_missing_folder_is_reported(tmp_path):
     source = tmp_path / "imu.yaml"
     source.write_bytes(b"old")
     (tmp_path / "link").symlink_to(source)
@@ -134,7 +134,7 @@ sys.exit(run_tool(main))
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 )
-def test_signal_while_writing_leaves_old_file_only(tmp_path, number, code):
+def test_signal_during_write_leaves_only_old_file(tmp_path, number, code):
     (tmp_path / "file").write_bytes(b"old")
     process = subprocess.Popen(
         [sys.executable, "-c", WRITING_FOR_EVER, str(tmp_path / "file")],

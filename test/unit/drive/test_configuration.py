@@ -187,7 +187,7 @@ def test_errors_missing_in_specification_are_remarked():
 
     assert len(remarks("bno055", standstill=10.0)) == 1  # which removes the Earth's rotation
     standing_errors, earth = remarks("bno055")
-    assert standing_errors.startswith("bno055 has only errors at rest")
+    assert standing_errors.startswith("bno055 has only stationary errors")
     assert earth.startswith("the Earth's rotation, 15 deg/h times the sine of the latitude, is")
     assert remarks("bno055", latitude=50.0) == [standing_errors]
     # A sensor with a bias far above the Earth's rate, and all its errors stated, needs neither.

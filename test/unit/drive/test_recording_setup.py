@@ -149,7 +149,7 @@ def test_lone_orientation_is_reference_for_imu_of_another_file(tmp_path):
     assert check.problems == []
     assert check.reference.table["yaw"].to_numpy() == pytest.approx(yaw, abs=1e-9)
     assert not check.reference.table[["x", "y"]].any(axis=None)
-    assert "the reference has no positions: it is taken to turn on the spot" in check.remarks
+    assert "the reference has no positions: it is assumed to turn on the spot" in check.remarks
     # In a single file the orientation would be compared with itself.
     alone = check_configured_recording(set_up(config, paths[0]).load())
     assert "expected columns for time and x y yaw" in alone.problems[0]

@@ -117,7 +117,7 @@ def test_equal_tables_give_equal_bytes_also_in_parts(folder):
         ("time,yaw\n0.0,1.0\n0.1,2.", "line 3: no end of line"),
         ("time,yaw\n0.0,1.0\n0.0,2.0\n", "line 3, column time: does not increase"),
         ("time,yaw\nnan,1.0\n", "line 2, column time"),
-        ("\udc89PNG", "no UTF-8 text"),
+        ("\udc89PNG", "not UTF-8 text"),
     ],
 )
 def test_broken_table_is_rejected_with_line_and_column(tmp_path, text, sentence):

@@ -100,7 +100,7 @@ def test_part_measured_at_rest_has_a_remark(answers):
     question = question_from_address("imu=bno055,bno055_datasheet")
     measured, stated = (answers.part(question, name) for name in question.imu)
     (remark,) = measured.remarks
-    assert remark.startswith("bno055 has only errors at rest") and stated.remarks == ()
+    assert remark.startswith("bno055 has only stationary errors") and stated.remarks == ()
 
 
 def test_dropped_recording_is_read_once(tmp_path):

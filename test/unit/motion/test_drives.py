@@ -49,7 +49,7 @@ def test_drive_has_stated_duration_and_ends_at_rest(drive, simulated):
             assert math.remainder(end["yaw"], 2.0 * math.pi) == pytest.approx(0.0, abs=1e-9)
 
 
-def test_true_motion_is_that_of_differential_drive(simulated):
+def test_true_motion_follows_differential_drive_kinematics(simulated):
     motion = simulated[0]
     derived = trajectory.add_velocities(motion)
     # Central differences at 100 Hz of at most 1 m/s, 1.4 rad/s and their slow changes.
@@ -66,7 +66,7 @@ def test_true_motion_is_that_of_differential_drive(simulated):
     wheel_limits.check_limits(trajectory.add_velocities(prepared), DRIVETRAIN)
 
 
-def test_laps_repeat_exactly_and_fewer_laps_are_the_beginning():
+def test_laps_repeat_exactly_and_fewer_laps_are_prefix_of_drive():
     motion, whole, read = bundled_drives.simulate_drive(DRIVES["a"])
     part = motion.iloc[1000:5500]
     assert part["yaw_rate"].max() > 1.2
@@ -127,7 +127,7 @@ def test_reference_noise_has_the_stated_deviations(drive, simulated):
     assert np.all(np.abs(lag_one) < 4.0 / math.sqrt(count))
 
 
-def test_output_is_quantised_as_the_sensor_does(simulated):
+def test_output_is_quantised_like_the_sensor(simulated):
     samples = simulated[2]
     for values, step in (
         (samples.orientation, 2.0**-14),
@@ -159,6 +159,6 @@ def test_errors_can_be_switched_off():
         (lambda: drives.get_drive("e"), "drive is 'e', expected one of a, b, c, d"),
     ],
 )
-def test_impossible_laps_and_unknown_drives_are_refused(call, words):
+def test_impossible_laps_and_unknown_drives_are_rejected(call, words):
     with pytest.raises(ConfigurationError, match=words):
         call()

@@ -14,7 +14,7 @@ def _local_gravity(height):
     return enu_to_ecef(LATITUDES, LONGITUDES).inv().apply(gravity)
 
 
-def test_gravity_on_ellipsoid_equals_published_tables_and_is_vertical():
+def test_gravity_on_ellipsoid_matches_published_tables_and_is_vertical():
     assert pytest.approx(9.7803253359, abs=5e-11) == earth.EQUATORIAL_GRAVITY
     assert pytest.approx(9.8321849378, abs=1e-10) == earth.POLAR_GRAVITY
     assert earth.normal_gravity(0.0) == pytest.approx(earth.EQUATORIAL_GRAVITY, rel=1e-15)

@@ -23,7 +23,7 @@ INNER = slice(20, -20)
 
 @pytest.mark.parametrize("latitude", LATITUDES)
 @pytest.mark.parametrize("longitude", [0.0, 180.0, -180.0, 77.0])
-def test_standing_body_measures_gravity_and_earth_rate(latitude, longitude):
+def test_stationary_body_measures_gravity_and_earth_rate(latitude, longitude):
     motion = isf.standing(1.0, latitude, longitude)
     north, up = np.cos(np.radians(latitude)), np.sin(np.radians(latitude))
     turning = np.tile([0.0, EARTH_RATE * north, EARTH_RATE * up], (101, 1))
@@ -36,7 +36,7 @@ def test_standing_body_measures_gravity_and_earth_rate(latitude, longitude):
 ALL = ("position", "orientation", "velocity", "angular_velocity", "specific_force")
 
 
-def test_standing_body_has_given_angles_and_no_velocity():
+def test_stationary_body_has_specified_angles_and_zero_velocity():
     given = isf.standing(10.0, 47.0, 11.0, 500.0, roll=0.1, pitch=-0.2, yaw=1.0)
     motion = isf.EarthMotion.from_poses(given.time, given.position, given.orientation)
     require_same_motion(motion, given, **dict.fromkeys(ALL, 1e-10))
@@ -45,7 +45,7 @@ def test_standing_body_has_given_angles_and_no_velocity():
     assert given.yaw == pytest.approx(1.0)
 
 
-def test_mounted_motion_equals_motion_of_its_poses_and_links():
+def test_mounted_motion_matches_motion_from_poses_and_links():
     platform = flight(100.0, 30.0)
     pan, tilt, roll = (
         Rotation.from_euler(axis, amplitude * np.sin(2.0 * np.pi / period * platform.time))
@@ -69,7 +69,7 @@ def test_mounted_motion_equals_motion_of_its_poses_and_links():
 
 
 @pytest.mark.parametrize("latitude, longitude", [(50.0, 10.0), (0.0, 180.0), (-90.0, 0.0)])
-def test_coordinated_turn_has_specific_force_of_formula(latitude, longitude):
+def test_coordinated_turn_has_specific_force_from_formula(latitude, longitude):
     speed, radius = 60.0, 500.0
     motion = isf.circling(60.0, latitude, longitude, 100.0, radius, speed)
     weight = float(normal_gravity(np.radians(latitude), 100.0))
@@ -101,7 +101,7 @@ def test_resampling_across_date_line_keeps_motion():
     require_same_motion(twice, flight(200.0, 30.0), slice(40, -40), **off)
 
 
-def test_given_velocity_determines_motion_and_level_plane_keeps_body():
+def test_specified_velocity_determines_motion_and_level_plane_keeps_body():
     time, position, orientation = poses(50.0, 60.0)
     truth = isf.EarthMotion.from_poses(time, position, orientation)
     random = np.random.default_rng(1)

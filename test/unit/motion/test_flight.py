@@ -18,7 +18,7 @@ def eastwards(**others):
     return FlightStates.from_ecef_and_aviation(TIME, ecef_of(*PLACES.T), angles, **others)
 
 
-def test_aviation_and_ros_states_are_equal_and_motion_follows_poses():
+def test_aviation_and_ros_states_match_and_motion_follows_poses():
     velocity = np.tile([1.0, 50.0, -2.0], (len(TIME), 1))
     ned = eastwards(velocity_ned=velocity)
     # Nose up is a negative pitch about left, and east a yaw of zero.

@@ -33,7 +33,7 @@ def tumble():
     return isf.Motion.from_poses(time, position, rotation.as_quat(), GRAVITY), rate, force
 
 
-def test_kinematics_equal_closed_form_for_any_quaternion_sign(tumble):
+def test_kinematics_match_closed_form_for_any_quaternion_sign(tumble):
     motion, rate, force = tumble
     # A cubic spline's derivatives: the fourth power of 10 ms, the square for accelerations.
     np.testing.assert_allclose(motion.angular_velocity, rate, rtol=0.0, atol=1e-6)
@@ -85,7 +85,7 @@ def moving(time):
 
 
 @pytest.mark.parametrize("place, force", [(fixed, 1e-4), (moving, 2e-4)])
-def test_mounted_motion_equals_motion_of_lever_arm(tumble, place, force):
+def test_mounted_motion_matches_lever_arm_formula(tumble, place, force):
     motion, _, _ = tumble
     arm, mounting = place(motion.time)
     mounted = motion.mounted(arm, mounting)
@@ -199,7 +199,7 @@ def test_left_and_right_turns_add_up(sign):
     np.testing.assert_allclose(turned[:3000], YAW[:3000])
 
 
-def test_noise_is_not_counted_as_turn_and_each_leg_is():
+def test_noise_is_not_counted_as_turn_but_each_leg_is():
     noise = np.random.default_rng(1).normal(0.0, math.radians(0.25), len(YAW))
     assert np.sum(np.abs(np.diff(YAW + noise))) > 5.0 * TURNED
     # An extreme of the noise, of at most 4 sigma, adds to each of some ten turning points.

@@ -12,7 +12,7 @@ from imu_simulation_framework.motion.motion import absolute_turn
 @pytest.mark.parametrize(
     "lanes, length, width, radius, speed", [(5, 20.0, 2.0, None, 1.0), (4, 3.0, 2.5, 0.5, 0.4)]
 )
-def test_mowing_has_length_turns_and_places_of_pattern(lanes, length, width, radius, speed):
+def test_mowing_has_length_turns_and_positions_of_pattern(lanes, length, width, radius, speed):
     rate = 200.0
     motion = isf.mowing(lanes, length, width, speed, radius, rate)
     turning = 0.5 * width if radius is None else radius

@@ -41,7 +41,7 @@ def test_local_positions_are_east_and_north_at_any_altitude():
     np.testing.assert_array_equal(nowhere, level)
 
 
-def test_given_density_gives_smoothing_spline_of_stated_variances():
+def test_specified_density_yields_smoothing_spline_with_stated_variances():
     generator = np.random.default_rng(2)
     times = 1.5e9 + np.arange(0.0, 60.0, 0.5)
     east = 5.0 * (times - times[0]) + generator.standard_normal(len(times))
@@ -85,7 +85,7 @@ def test_smoothing_keeps_tight_circles(rate, stated):
     assert yaw_error(made.poses, table, yaw) < np.radians(5.0)
 
 
-def test_expected_heading_deviation_equals_rms_error():
+def test_expected_heading_deviation_matches_rms_error():
     # The motion follows the model; test_smoothing draws it.
     ratios = []
     for seed in range(16):
@@ -120,7 +120,7 @@ def test_doppler_velocities_improve_heading():
     assert combined.report.heading_deviation < alone.report.heading_deviation
 
 
-def test_held_course_of_receiver_does_not_turn_path():
+def test_course_held_by_receiver_does_not_turn_path():
     # A quarter turn at 1 m/s within 10 s; below 1.4 m/s the receiver holds the course.
     generator = np.random.default_rng(4)
     times = np.arange(0.0, 60.0, 0.2)
@@ -157,7 +157,7 @@ def test_reverse_between_two_course_flips_is_reported():
     assert "backwards" in " ".join(made.report.sentences())
 
 
-def test_antennas_give_heading_at_standstill_and_backwards():
+def test_antennas_provide_heading_while_stationary_and_reversing():
     table, yaw = drive(5.0, 0.02)
     heading = yaw + np.pi
     noise = 0.01 * np.random.default_rng(4).standard_normal(len(table))
@@ -195,7 +195,7 @@ def held(rate=50.0, every=5, rest=10.0):
         (10.0, 1, [250, 300, 301], [250, 300, 301]),
     ],
 )
-def test_held_positions_are_distinguished_from_standstill(rate, every, repeated, expected):
+def test_held_positions_are_distinguished_from_stationary_periods(rate, every, repeated, expected):
     times, coordinates = held(rate, every)
     for number in repeated:
         coordinates[number] = coordinates[number - 1]
@@ -203,7 +203,7 @@ def test_held_positions_are_distinguished_from_standstill(rate, every, repeated,
     np.testing.assert_array_equal(np.flatnonzero(actual), expected)
 
 
-def test_held_fixes_give_path_of_original_fixes():
+def test_held_fixes_yield_path_of_original_fixes():
     table, _ = drive(10.0, 0.05)
     rows = np.repeat(np.arange(len(table)), 5)
     times = table.index[0] + np.arange(len(rows)) / 50.0
@@ -271,7 +271,7 @@ def test_distant_last_fix_leaves_no_negative_variance():
     assert np.isfinite(made.poses.to_numpy()).all()
 
 
-def test_velocity_between_fixes_scatters_as_bridge_of_random_walk():
+def test_velocity_between_fixes_has_variance_of_brownian_bridge():
     count, step = 200, 2.0
     at = (np.arange(count) + 1.0) / count
     walk = np.minimum.outer(at, at) * step
@@ -284,7 +284,7 @@ def test_velocity_between_fixes_scatters_as_bridge_of_random_walk():
     assert scatter == pytest.approx(np.diag(left), abs=1e-4)
 
 
-def test_positions_over_centuries_are_rejected_before_allocation():
+def test_positions_spanning_centuries_are_rejected_before_allocation():
     times = 1e9 * np.arange(20.0)
     table = fixes(times, 5.0 * np.arange(20.0), np.zeros(20), 1.0)
     with pytest.raises(ValueError, match="unit of their time"):

@@ -54,7 +54,7 @@ def standard_error(values):
 @pytest.mark.gate
 @pytest.mark.parametrize("rate", [1.0, 5.0, 10.0])
 @pytest.mark.parametrize("density, deviation, stated", [(0.8, 0.5, 0.5), (0.3, 0.1, 1.0)])
-def test_estimated_density_and_white_noise_do_not_depend_on_the_stated_deviation(
+def test_estimated_density_and_white_noise_do_not_depend_on_stated_deviation(
     rate, density, deviation, stated
 ):
     actual = []
@@ -71,7 +71,7 @@ def test_estimated_density_and_white_noise_do_not_depend_on_the_stated_deviation
 
 
 @pytest.mark.gate
-def test_slow_errors_are_separated_from_the_motion_and_the_velocity_is_consistent():
+def test_correlated_errors_are_separated_from_motion_and_velocity_is_consistent():
     logarithms, normalised = [], []
     for seed in SEEDS:
         generator = np.random.default_rng(seed)
@@ -92,7 +92,7 @@ def test_slow_errors_are_separated_from_the_motion_and_the_velocity_is_consisten
 
 
 @pytest.mark.gate
-def test_lively_motion_is_not_estimated_as_a_fast_slow_error():
+def test_agile_motion_is_not_estimated_as_correlated_error():
     """The robot accelerates strongly, and the receiver states ten times its error of 0.3 m."""
     times = np.arange(0.0, 80.0, 0.1)
     for seed in range(6):
@@ -105,7 +105,7 @@ def test_lively_motion_is_not_estimated_as_a_fast_slow_error():
 
 
 @pytest.mark.gate
-def test_doppler_velocities_are_weighted_by_their_own_noise():
+def test_doppler_velocities_are_weighted_by_doppler_noise():
     deviations, gains = [], []
     for seed in SEEDS:
         generator, times, _, velocities, noisy = drawn(seed, 400, 5.0, 0.8, 1.0)
@@ -167,7 +167,7 @@ def test_drive_without_noise_is_not_changed_by_smoothing():
 
 
 @pytest.mark.gate
-def test_density_of_a_long_recording_is_estimated_without_bias():
+def test_density_is_estimated_without_bias_from_long_recording():
     logarithms = []
     for seed in range(6):
         _, times, _, _, noisy = drawn(seed, 9000, 10.0, 0.5, 0.3)
@@ -244,7 +244,7 @@ def wiener_covariances(times, density):
 
 
 @pytest.mark.parametrize("lag", [0.15, -0.15, 0.7])
-def test_late_velocities_equal_dense_gaussian_conditioning(lag):
+def test_late_velocities_match_dense_gaussian_conditioning(lag):
     times, values, variances = measured(30)
     count, at = len(times), times - lag
     velocities = np.cos(at / 3.0) / 3.0
@@ -297,7 +297,9 @@ def test_step_densities_follow_motion():
 
 
 @pytest.mark.parametrize("count, slow_time", [(3, 0.0), (30, 0.0), (30, 1.5)])
-def test_positions_velocities_and_slow_errors_equal_dense_gaussian_conditioning(count, slow_time):
+def test_positions_velocities_and_correlated_errors_match_dense_gaussian_conditioning(
+    count, slow_time
+):
     times, values, variances = measured(count)
     generator = np.random.default_rng(8)
     velocities = np.cos(times / 3.0) / 3.0 + 0.1 * generator.standard_normal(count)
@@ -349,7 +351,7 @@ def test_measurements_of_infinite_variance_are_ignored():
     assert combined.deviance == alone.deviance
 
 
-def test_hour_at_ten_hertz_keeps_digits_and_nan_is_rejected():
+def test_one_hour_at_ten_hertz_keeps_precision_and_nan_is_rejected():
     # Residuals from a rate of 10 Hz over 36 km; the slow error's innovations are 1e-6 of it.
     times = np.arange(36000) / 10.0
     truth = 10.0 * times + 50.0 * np.sin(times / 40.0)
@@ -373,7 +375,7 @@ def circle(times, radius=1.0):
 
 @pytest.mark.parametrize("rate", [5.0, 100.0])
 @pytest.mark.parametrize("error", [0.01, 0.5])
-def test_jitter_equals_size_of_white_errors(rate, error):
+def test_jitter_matches_standard_deviation_of_white_errors(rate, error):
     actual = []
     for seed in range(20):
         generator = np.random.default_rng(seed)
@@ -386,7 +388,7 @@ def test_jitter_equals_size_of_white_errors(rate, error):
     assert deviation < 0.06 * error
 
 
-def test_jitter_estimate_is_unaffected_by_motion_jumps_and_standstill():
+def test_jitter_estimate_is_unaffected_by_motion_jumps_and_stationary_periods():
     times = np.arange(200) / 20.0
     assert fix_noise.jitter(times, circle(times)) == fix_noise.SMALLEST_JITTER
     assert fix_noise.jitter(times[:3], circle(times[:3])) == fix_noise.SMALLEST_JITTER

@@ -21,12 +21,12 @@ def _require_closed(motion, place, velocity, angle):
 
 
 @pytest.mark.parametrize("latitude, longitude", [(90.0, 0.0), (-90.0, 0.0), (3.0, 180.0)])
-def test_increments_close_at_poles_and_date_line(latitude, longitude):
+def test_increments_integrate_back_to_motion_at_poles_and_date_line(latitude, longitude):
     motion = mount_on_gimbal(isf.circling(200.0, latitude, longitude, 300.0))
     _require_closed(motion, 1e-3, 1e-4, 1e-6)
 
 
-def test_increments_close_for_rest_large_rotations_and_uneven_times():
+def test_increments_integrate_back_to_motion_at_rest_in_large_rotations_and_uneven_times():
     motion = isf.standing(3600.0, 47.0, 11.0, 500.0, yaw=1.0, rate=10.0)
     _require_closed(motion, 1e-2, 1e-5, 1e-9)
     # Half a turn per sample about axes that change.
@@ -79,7 +79,7 @@ def test_increments_are_integrals_of_rate_and_force(gimbal):
         assert theta == pytest.approx(rate, abs=1e-6)
 
 
-def test_means_are_increments_over_period_and_path_through_earth_is_rejected():
+def test_means_are_increments_divided_by_period_and_path_through_earth_is_rejected():
     motion = mount_on_gimbal(flight(100.0, 10.0))
     increments = isf.increments_of(motion)
     rate, force = motion.means()

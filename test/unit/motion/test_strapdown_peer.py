@@ -66,7 +66,7 @@ def motion(request):
     return mount_on_gimbal(motion) if request.param else motion
 
 
-def test_increments_integrate_in_pyins_more_accurately_than_pyins_increments(motion):
+def test_pyins_integrates_increments_more_accurately_than_its_own(motion):
     truth = _trajectory(motion)
     computed = _led_back(_their_form(increments_of(motion, _gravitation)), truth)
     # pyins uses the Coriolis acceleration at the start of the period, an error of first order.
@@ -76,7 +76,7 @@ def test_increments_integrate_in_pyins_more_accurately_than_pyins_increments(mot
     assert all(our <= their for our, their in zip(computed, reference))
 
 
-def test_pyins_generator_gives_equal_rates_forces_and_increments(motion):
+def test_pyins_generator_returns_same_rates_forces_and_increments(motion):
     truth = _trajectory(motion)
     measured = _generated(truth, "rate")
     # At the ends the splines of pyins use the mean rates of the outermost periods.

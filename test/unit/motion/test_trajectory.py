@@ -172,7 +172,7 @@ def test_invalid_preparation_of_trajectory_is_rejected(call, words):
         call(_circle(np.arange(11) / 10.0))
 
 
-def test_functions_keep_their_arguments(generator):
+def test_functions_do_not_modify_their_arguments(generator):
     times = _uneven_times(10.0, generator)
     poses = _circle(times)
     table = trajectory.add_velocities(poses)
@@ -191,7 +191,7 @@ def test_functions_keep_their_arguments(generator):
     assert table.equals(before)
 
 
-def test_part_of_drive_has_velocities_of_whole(generator):
+def test_part_of_drive_has_velocities_of_complete_drive(generator):
     times = np.arange(0.0, 60.0, 0.1)
     noisy = _circle(times) + 0.02 * generator.standard_normal((len(times), 3))
     grid = trajectory.even_times(noisy, 20.0)

@@ -152,7 +152,7 @@ def test_gyroscope_is_zeroed_after_standstill(tmp_path, ros2):
 
 def test_missing_standstill_is_reported_at_end(tmp_path):
     shell = run_corrector(tmp_path, [("imu/data_raw", imu(True))], True, None, standstill=1.0)
-    assert "no offset was subtracted: the robot did not stand still for 1 s" in shell.warned[0]
+    assert "no offset was subtracted: the robot was not stationary for 1 s" in shell.warned[0]
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def _columns(rows, *names):
     return np.array([[float(row[name]) for name in names] for row in rows])
 
 
-def test_committed_drive_equals_generated_drive_and_is_small_and_labelled(tmp_path):
+def test_committed_drive_matches_generated_drive_and_is_small_and_labelled(tmp_path):
     done = _run("a", "--out", tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert [Path(line.split(" ")[0]).name for line in done.stdout.splitlines()] == list(FILES)
@@ -87,7 +87,7 @@ def test_imu_file_has_fields_of_imu(tmp_path):
     assert _rows(reference_path)[-1]["field.header.stamp"] == str(stamps[-1])
 
 
-def test_equal_seed_gives_equal_bytes_and_other_seed_differs(tmp_path):
+def test_same_seed_yields_identical_bytes_and_other_seed_differs(tmp_path):
     run_program("generate_drive", ["c", "--laps", "1", "--seed", "5", "--out", str(tmp_path)])
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == [f"drive_c_1laps_seed5_{kind}.csv.gz" for kind in ("gps", "imu")]

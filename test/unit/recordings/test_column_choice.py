@@ -188,7 +188,7 @@ def test_imu_times_and_units_are_inferred(columns, quantity, written):
     assert choose(**columns).imu[quantity] == written
 
 
-def test_buffered_receipt_times_give_way_to_device_stamps():
+def test_device_stamps_are_preferred_to_buffered_receipt_times():
     """Ten samples at a time are received within a millisecond, measured they were evenly."""
     bursts = 1.7e9 + 0.2 * (np.arange(len(TIME)) // 10) + 1e-4 * (np.arange(len(TIME)) % 10)
     chosen = choose(receipt=bursts, stamp=69210.0 + TIME, **CAR.inertial())
@@ -196,7 +196,7 @@ def test_buffered_receipt_times_give_way_to_device_stamps():
 
 
 @pytest.mark.parametrize("size", [1000, 10000, 2**14, 2**30])
-def test_counts_of_quaternion_and_gyroscope_are_scaled(size):
+def test_quaternion_and_gyroscope_counts_are_scaled(size):
     counts = {name: np.rint(size * part) for name, part in quaternion(CAR.yaw / 2.0).items()}
     rates = vectors("gyro_{}", np.rint(16.0 * np.degrees(CAR.rates)))
     chosen = choose(t=TIME, **counts, **rates)
@@ -230,7 +230,7 @@ def test_zero_positions_are_rows_without_fix():
     assert chosen.reference["course"] == "course [deg cw from north]"
 
 
-def test_plural_names_are_recognised_and_misspelt_time_is_offered():
+def test_plural_names_are_recognised_and_misspelt_time_is_suggested():
     vels = vectors("ang_vels_{}", CAR.rates)
     chosen = choose(times=TIME, **vels, **vectors("accels_{}", CAR.forces))
     assert chosen.imu["accel_x"] == "accels_x [m/s^2]"
@@ -247,7 +247,7 @@ def test_quaternion_that_contradicts_yaw_is_not_used():
 
 
 @pytest.mark.parametrize("scale", [0.4, 0.003])
-def test_unit_of_gyroscope_at_rest_is_left_open(scale):
+def test_gyroscope_unit_at_rest_is_left_open(scale):
     noise = np.random.default_rng(5).standard_normal((2000, 3))
     chosen = choose(t=0.01 * np.arange(2000), **vectors("g{}", scale * noise))
     assert "gyro_x" not in chosen.imu
@@ -256,7 +256,7 @@ def test_unit_of_gyroscope_at_rest_is_left_open(scale):
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 @pytest.mark.parametrize("size, unit", [(1.0, "rad/s"), (np.pi / 180.0, "deg/s")])
-def test_unit_of_moving_gyroscope_is_inferred_from_gravity(size, unit, sign):
+def test_gyroscope_unit_in_motion_is_inferred_from_gravity(size, unit, sign):
     # The size alone does not determine the unit.
     time, random = 0.02 * np.arange(6000), np.random.default_rng(6)
     rates = size * np.column_stack([np.cos(w * time) for w in (2.1, 1.7, 2.9)])
@@ -323,7 +323,7 @@ def test_unit_of_angle_is_inferred_from_values(tmp_path):
         assert find_angle_column(path, column) == chosen
 
 
-def test_sampling_of_long_packed_file_keeps_quoted_cells_whole(tmp_path):
+def test_sampling_of_long_compressed_file_keeps_quoted_cells_intact(tmp_path):
     time = 0.01 * np.arange(30000)
     # The robot stands at first, so that the beginning alone gives no evidence.
     moving = np.maximum(time - 150.0, 0.0)
@@ -376,7 +376,7 @@ SPARSE = np.where(np.arange(len(TIME)) % 3, np.nan, wrapped(CAR.yaw))
         (given(x=1e-2 * CAR.east / np.ptp(CAR.east), y=ZEROS), "x y"),
     ],
 )
-def test_undetermined_columns_are_left_out(columns, names):
+def test_undetermined_columns_are_omitted(columns, names):
     chosen = choose(t=TIME, **columns)
     assert set(names.split()) <= set(chosen.unused)
     assert chosen.reasons
@@ -388,7 +388,7 @@ def test_undetermined_columns_are_left_out(columns, names):
     assert ("latitude" in chosen.reference) == ("lat" in columns and "lat" not in names)
 
 
-def test_unit_of_unwrapped_yaw_is_inferred_from_gyroscope_or_size():
+def test_unwrapped_yaw_unit_is_inferred_from_gyroscope_or_magnitude():
     assert np.ptp(CAR.yaw) > 2.0 * np.pi
     chosen = choose(t=TIME, yaw=CAR.yaw, **CAR.inertial())
     assert set(chosen.open_columns) == {"gyro_x", "gyro_y", "gyro_z", "yaw"}
@@ -397,14 +397,14 @@ def test_unit_of_unwrapped_yaw_is_inferred_from_gyroscope_or_size():
     assert choose(t=TIME, yaw=CAR.yaw, **rates).imu["yaw"] == "yaw [rad]"
 
 
-def test_implausible_outlier_changes_no_choice():
+def test_implausible_outlier_does_not_change_choice():
     columns = {"t": TIME, **CAR.inertial()}
     broken = {name: values.copy() for name, values in columns.items()}
     broken["acc_z"][7], broken["gyro_x"][9] = 1e301, -1e200
     assert choose(**broken).imu == choose(**columns).imu
 
 
-def test_forces_that_contradict_header_unit_are_left_out():
+def test_forces_that_contradict_header_unit_are_omitted():
     forces = vectors("acc_{} [g]", CAR.forces)
     chosen = choose(t=TIME, **{"gyro_z [rad/s]": CAR.rates[:, 2]}, **forces)
     assert chosen.unused == list(forces)
@@ -491,7 +491,7 @@ def test_names_of_other_quantities_are_not_recognised(name):
     "text, unit",
     [("m s^-2", "m/s^2"), ("°/s", "deg/s"), ("", "1"), ("G", "g"), ("gs", "g"), ("uT", "")],
 )
-def test_units_in_their_many_spellings(text, unit):
+def test_units_are_recognised_in_common_spellings(text, unit):
     assert canonical_unit(text) == unit
 
 
@@ -510,7 +510,7 @@ def test_growing_clock_is_preferred_to_overflowing_clock():
 @pytest.mark.parametrize(
     "name, unit", [("rover_timestamps", "s"), ("rover_time_ms", "ms"), ("host stamp (us)", "us")]
 )
-def test_name_that_contains_time_is_time_if_no_other_is(name, unit):
+def test_column_whose_name_contains_time_is_time_if_no_other_is(name, unit):
     table = {name: IN_ONE_SECOND[unit] * TIME, **Car().inertial()}
     assert choose(**table).imu["time"] == f"{name} [{unit}]"
     assert choose(**table, time_s=TIME).imu["time"] == "time_s [s]"
@@ -532,7 +532,7 @@ def test_units_in_line_below_names_are_read(tmp_path):
 
 
 @pytest.mark.parametrize("again", [False, True], ids=["once", "repeated"])
-def test_names_of_several_columns_with_their_own_below_them(tmp_path, again):
+def test_group_names_with_column_names_below_are_read(tmp_path, again):
     groups = {"Time": "s", "Mocap Orientation": "WXYZ", "IMU Acceleration": "XYZ"}
     groups["IMU Gyroscope"] = "XYZ"
     top = [[name] + (len(own) - 1) * [name if again else ""] for name, own in groups.items()]

@@ -111,11 +111,11 @@ def test_lunar_gravity_is_undecided(tmp_path):
         (1e-3 * DEGREE, True, " [mdeg/s]"),
     ],
 )
-def test_nearest_unit_fits_a_measured_size(size, is_counted, written):
+def test_nearest_unit_matches_measured_ratio(size, is_counted, written):
     assert fitting_units(rate_units(RATE, is_counted), size)[0].written() == written
 
 
-def test_noisy_size_fits_several_units_of_counts():
+def test_noisy_ratio_matches_several_count_units():
     written = {unit.written() for unit in fitting_units(rate_units(RATE, True), 1e-3, 4.0)}
     assert {" [mrad/s]", " / 16.4 [deg/s]", " / 16 [deg/s]"} <= written
     assert " [deg/s]" not in written

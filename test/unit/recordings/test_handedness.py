@@ -62,23 +62,23 @@ def test_mirrored_reference_does_not_change_sense_of_gyroscope():
         pytest.param(lambda: drive(speed=lambda times: 2.0 * np.sin(0.8 * times)), id="to and fro"),
     ],
 )
-def test_motion_that_does_not_decide_has_no_lateral_evidence(recording):
+def test_inconclusive_motion_yields_no_lateral_evidence(recording):
     assert lateral_of(check(*recording())) is None
 
 
-def test_sensor_without_accelerometer_has_no_lateral_evidence():
+def test_sensor_without_accelerometer_yields_no_lateral_evidence():
     reference, imu = traffic_drive()
     assert lateral_of(check(reference, drop_columns(imu, *ACCEL))) is None
 
 
 @pytest.mark.parametrize("mount", [unchanged, turned_about_vertical(180.0)], ids=["ahead", "back"])
-def test_gyroscope_with_wrong_sign_is_named_by_lateral_acceleration(mount):
+def test_wrong_gyroscope_sign_is_detected_from_lateral_acceleration(mount):
     reference, imu = traffic_drive()
     (finding,) = check(reference, scaled(bare(mount(imu)), GYRO, -1.0)).findings
     assert finding.fault == faults.MIRRORED_GYRO and not finding.readings
 
 
-def test_mirrored_reference_is_named_by_lateral_acceleration():
+def test_mirrored_reference_is_detected_from_lateral_acceleration():
     reference, imu = traffic_drive()
     mirrored = clockwise_from_north(exchanged(reference, "x", "y"))
     for sensor in (imu, bare(imu)):
@@ -86,13 +86,13 @@ def test_mirrored_reference_is_named_by_lateral_acceleration():
         assert finding.settings == (("reference", "frame", "ned"),)
 
 
-def test_sensor_whose_yaw_and_gyroscope_are_mirrored_is_named_by_lateral_acceleration():
+def test_mirrored_yaw_and_gyroscope_are_detected_from_lateral_acceleration():
     reference, imu = traffic_drive()
     (finding,) = check(reference, scaled(clockwise_from_north(imu), GYRO, -1.0)).findings
     assert finding.fault == f"{faults.MIRRORED_YAW} and {faults.MIRRORED_GYRO}"
 
 
-def test_sensor_whose_z_axis_points_down_and_shows_gravity_is_named():
+def test_sensor_with_downward_z_axis_that_outputs_gravity_is_detected():
     reference, imu = traffic_drive()
     frd_samples = scaled(bare(imu), (*GYRO[1:], *ACCEL[1:]), -1.0)
     (finding,) = check(reference, scaled(frd_samples, ACCEL, -1.0)).findings
@@ -101,14 +101,16 @@ def test_sensor_whose_z_axis_points_down_and_shows_gravity_is_named():
 
 
 @pytest.mark.parametrize("imu", [unchanged, bare], ids=["orientation", "bare"])
-def test_mirror_without_lateral_evidence_names_both_readings_and_changes_nothing(imu):
+def test_mirrored_yaw_without_lateral_evidence_reports_both_interpretations_and_changes_nothing(
+    imu,
+):
     reference, sensor = drive()
     mirrored = clockwise_from_north(exchanged(reference, "x", "y"))
     (finding,) = check(mirrored, imu(sensor)).findings
     assert len(finding.readings) == 2 and not finding.settings
 
 
-def test_lateral_acceleration_settles_telephone_held_upright():
+def test_lateral_acceleration_resolves_axes_of_upright_telephone():
     reference, imu = traffic_drive()
     upright = bare(turned(imu, PORTRAIT))
     (finding,) = check(reference, scaled(upright, GYRO, -1.0)).findings
@@ -119,7 +121,7 @@ def test_lateral_acceleration_settles_telephone_held_upright():
     assert "accel_convention" in finding.sentence()
 
 
-def test_lateral_acceleration_excludes_gyroscope_where_reference_has_no_path():
+def test_lateral_acceleration_rules_out_gyroscope_fault_without_reference_path():
     reference, imu = traffic_drive()
     imu = scaled(bare(turned(imu, PORTRAIT)), ACCEL, -1.0)
     (finding,) = check(constant(reference, ("x", "y"), (0.0, 0.0)), imu).findings

@@ -133,7 +133,7 @@ def test_linear_acceleration_of_one_metre_per_second_squared_is_accepted(tmp_pat
     read_both_ways(write_table(tmp_path / "linear.csv", times, gyro, accel - [0.0, 0.0, GRAVITY]))
 
 
-def test_counts_with_own_names_are_rejected(tmp_path):
+def test_counts_with_unknown_names_are_rejected(tmp_path):
     times, gyro, accel = make_record_at_rest()
     counts = np.rint(16384.0 * accel / GRAVITY)
     path = write_table(tmp_path / "counts.csv", times, gyro, counts)

@@ -77,7 +77,7 @@ def test_longest_matching_header_is_first():
     "count, size, name",
     [(1e4, 1.0, "Xsens MTi without orientation"), (1e6, 57.3, "Xsens DOT without orientation")],
 )
-def test_rate_decides_between_clocks_of_equal_header(tmp_path, count, size, name):
+def test_rate_distinguishes_clocks_with_same_header(tmp_path, count, size, name):
     path = tmp_path / "a.csv"
     columns = {"PacketCounter": np.arange(len(TIME)), "SampleTimeFine": np.rint(count * TIME)}
     for axis, force, rate in zip("XYZ", CAR.forces.T, size * CAR.rates.T):
@@ -132,7 +132,7 @@ def test_first_column_that_is_present_is_mapped(tmp_path, accel, gravity, unit):
     np.testing.assert_allclose(samples.columns["accel_z"], CAR.forces[:, 2], atol=1e-9)
 
 
-def test_table_that_cannot_be_read_as_its_layout_is_read_by_names(tmp_path):
+def test_table_that_contradicts_its_layout_is_read_by_column_names(tmp_path):
     # Without the column time, which the layout maps.
     for name, vectors in (("Gyroscope", CAR.rates), ("TotalAcceleration", CAR.forces)):
         columns = {"seconds_elapsed": TIME, **dict(zip("xyz", vectors.T))}
@@ -145,7 +145,7 @@ def test_table_that_cannot_be_read_as_its_layout_is_read_by_names(tmp_path):
     np.testing.assert_allclose(samples.columns["accel_z"], CAR.forces[:, 2])
 
 
-def test_refusal_of_imu_without_gyroscope_unit_names_the_possible_lines(tmp_path):
+def test_missing_gyroscope_unit_error_lists_possible_map_lines(tmp_path):
     for name, vectors in (("Gyroscope", CAR.rates), ("TotalAcceleration", CAR.forces)):
         columns = {"seconds_elapsed": TIME, **dict(zip("xyz", vectors.T))}
         pd.DataFrame(columns).to_csv(tmp_path / f"{name}.csv", index=False)
@@ -153,7 +153,7 @@ def test_refusal_of_imu_without_gyroscope_unit_names_the_possible_lines(tmp_path
         read_imu(tmp_path)
 
 
-def test_absent_quantities_are_left_out():
+def test_absent_quantities_are_omitted():
     present = ["counter", "p", "q2", "ax", "ay"]
     (maps,) = find_layouts("a.csv", present, LAYOUT)
     assert sorted(maps.imu) == ["accel_x", "accel_y", "gyro_x", "gyro_y", "time"]

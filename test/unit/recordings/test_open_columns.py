@@ -97,20 +97,20 @@ def test_velocities_along_x_and_y_belong_to_reference():
         ({"vx": EAST, "vy": NORTH, "yaw": CAR.yaw}, "a velocity, which is used only with"),
     ],
 )
-def test_unused_velocities_are_named(columns, words):
+def test_unused_velocities_are_reported(columns, words):
     chosen = choose(t=TIME, **PLACE, **columns)
     assert "velocity_east" not in chosen.reference
     assert has_reason(chosen, "vx, vy", words)
 
 
-def test_velocities_of_unknown_direction_are_left_out():
+def test_velocities_of_unknown_direction_are_omitted():
     straight = {"x": CAR.speed.cumsum() / RATE, "y": 0.01 * np.sin(TIME)}
     chosen = choose(t=TIME, **straight, vx=CAR.speed, vy=ZEROS + 0.001)
     assert "velocity_east" not in chosen.reference
     assert has_reason(chosen, "vx, vy", "cannot be determined, left out")
 
 
-def test_columns_of_equal_name_are_distinguished_by_unit(tmp_path):
+def test_columns_with_same_name_are_distinguished_by_unit(tmp_path):
     forces = {f"{axis} [m/s^2]": CAR.forces[:, k] for k, axis in enumerate("xyz")}
     rates = {f"{axis} [rad/s]": CAR.rates[:, k] for k, axis in enumerate("xyz")}
     chosen = choose(t=TIME, **forces, **rates)
@@ -128,7 +128,7 @@ def test_columns_of_equal_name_are_distinguished_by_unit(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["Gyroscope.csv", "2020-my_gyro.csv", "drive.csv"])
-def test_axes_alone_belong_to_sensor_in_file_name(tmp_path, name):
+def test_bare_axis_names_belong_to_sensor_in_file_name(tmp_path, name):
     path = tmp_path / name
     axes = {axis: CAR.rates[:, k].tolist() for k, axis in enumerate("xyz")}
     writers.write_csv(path, {"seconds_elapsed": TIME.tolist(), **axes})
@@ -271,10 +271,10 @@ def test_gps_seconds_are_recognised():
     assert choose(GPST=3.9e5 + TIME, **CAR.inertial()).imu["time"] == "GPST [s]"
 
 
-def test_text_of_comments_only_is_rejected(tmp_path):
+def test_text_file_with_only_comments_is_rejected(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("# one\n// two\n")
-    assert "holds nothing but comments" in refusal(read_reference_samples, path)
+    assert "contains only comments" in refusal(read_reference_samples, path)
 
 
 def test_first_line_of_numbers_and_words_is_not_a_header(tmp_path):
@@ -295,7 +295,9 @@ def test_odometry_orientation_is_not_used_for_imu(tmp_path):
     writers.write_bag(path, {"/odom": messages, "/raw_odom": messages})
     assert not find_column_maps(path).imu
     columns, reasons, *_ = find_columns(path, "imu_recording", shared=True)
-    assert columns == {} and any("the reference's and no IMU's" in item for item in reasons)
+    assert columns == {} and any(
+        "belongs to the reference, not to an IMU" in item for item in reasons
+    )
 
 
 @pytest.mark.parametrize("further, unit", [({}, ""), ({"yaw": YAW}, "mrad/s")])
@@ -311,7 +313,7 @@ def test_whole_thousandths_are_not_taken_for_degrees(further, unit):
 
 @pytest.mark.parametrize("size", [100.0, 1000.0 / GRAVITY])
 @pytest.mark.parametrize("names", ["{}acc {}gyro", "acc_{} gyro_{}"])
-def test_counts_of_a_bno055_are_not_taken_for_thousandths(size, names):
+def test_bno055_counts_are_not_taken_for_thousandths(size, names):
     """A BNO055 outputs 100 counts per m/s^2 and 16 per deg/s, which resembles mg and mrad/s."""
     lean, rates = 0.15 * np.sin(0.9 * TIME), CAR.rates.copy()
     rates[:, 1] += np.gradient(lean, TIME)
@@ -330,7 +332,7 @@ def test_counts_of_a_bno055_are_not_taken_for_thousandths(size, names):
 
 
 @pytest.mark.parametrize("count", [16.0, 900.0 / np.degrees(1.0), 131.0])
-def test_gyroscope_counts_with_orientation_have_nearest_unit(count):
+def test_gyroscope_counts_with_orientation_get_nearest_unit(count):
     rates = {f"g{a}": np.rint(count * np.degrees(CAR.rates[:, k])) for k, a in enumerate("xyz")}
     forces = {f"a{a}": CAR.forces[:, k] for k, a in enumerate("xyz")}
     chosen = choose(t=TIME, yaw=np.degrees(CAR.yaw), **rates, **forces)
@@ -346,7 +348,7 @@ def test_unit_of_integer_rates_stays_open():
     assert "gz [deg/s]" in chosen.open_columns["gyro_z"]
 
 
-def test_magnetic_field_with_name_of_rates_is_left_out():
+def test_magnetic_field_named_like_rates_is_omitted():
     """A table of a VectorNav has its magnetic field under the names of angular velocities."""
     north, down = 0.2, 0.4  # G
     field = np.column_stack([north * np.cos(CAR.yaw), -north * np.sin(CAR.yaw), ZEROS - down])
@@ -375,7 +377,7 @@ def test_gyroscope_counts_next_to_accelerations_are_not_degrees():
 
 
 @pytest.mark.parametrize("kind", ["Gyroscope{} [rad/s]", "Accelerometer{} [m/s²]"])
-def test_numbered_columns_of_gopro_telemetry_need_the_axis_of_the_first(tmp_path, kind):
+def test_numbered_columns_of_gopro_telemetry_require_axis_of_first_column(tmp_path, kind):
     """The first of z, x and y has a name; without an axis in it the order is unknown."""
     values = CAR.rates + 0.001 if kind.startswith("G") else CAR.forces
     for first, count in ((" (z)", 3), ("", 0)):
@@ -518,7 +520,7 @@ def test_quaternion_that_agrees_with_gyroscope_replaces_angles_of_other_order():
 
 
 @pytest.mark.parametrize("name", ["gyro.csv", "my_accelerometer.csv"])
-def test_sensor_file_with_axes_alone_holds_no_positions(tmp_path, name):
+def test_sensor_file_with_bare_axis_names_contains_no_positions(tmp_path, name):
     path = tmp_path / name
     values = CAR.rates if name == "gyro.csv" else CAR.forces
     axes = {axis: values[:, k].tolist() for k, axis in enumerate("xyz")}

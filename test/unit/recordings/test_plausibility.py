@@ -81,7 +81,7 @@ def names(result):
 
 
 @pytest.mark.parametrize("name", ["a", pytest.param("d", marks=pytest.mark.gate)])
-def test_good_recording_gives_no_false_alarm(name):
+def test_good_recording_raises_no_false_alarm(name):
     assert names(check(*beginning_of(name))) == []
 
 
@@ -114,7 +114,7 @@ def planted_cases():
 
 
 @pytest.mark.parametrize("name, planted", planted_cases())
-def test_planted_fault_is_identified_and_its_settings_correct_it(name, planted):
+def test_planted_fault_is_identified_and_corrected_by_proposed_settings(name, planted):
     plant, fault = PLANTED[planted]
     samples = plant(*beginning_of(name))
     result = check(*samples)
@@ -135,7 +135,7 @@ def test_planted_fault_is_identified_and_its_settings_correct_it(name, planted):
     assert not again.grave
 
 
-def test_clock_offset_is_estimated_also_for_another_epoch(drive):
+def test_clock_offset_is_estimated_even_from_different_epoch(drive):
     reference, imu = drive
     for seconds in (0.5, -3.0):
         (finding,) = check(reference, shifted(imu, seconds)).findings
@@ -288,7 +288,7 @@ def test_faulty_gyroscope_is_reported_but_not_grave():
         assert check(reference, drop_columns(broken, *QUATERNION)).grave
 
 
-def test_pose_file_is_not_an_imu_for_itself():
+def test_pose_file_is_not_accepted_as_imu_for_itself():
     reference, _ = made_drive()
     result = check(reference, drop_columns(reference, "x", "y"))
     assert names(result) == [faults.SAME_YAW]

@@ -25,7 +25,7 @@ def related(first, second, times=TIMES):
     return relate(heading(first), heading(second, times))
 
 
-def test_equal_headings_with_or_without_bias_agree():
+def test_identical_headings_with_or_without_bias_agree():
     relation = related(yaw_at(TIMES), yaw_at(TIMES) + 1.0)
     assert relation.conclusive
     assert relation.agree
@@ -100,7 +100,7 @@ def test_delay_without_clear_improvement_is_zero():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_noise_lowers_correlation_and_scale_as_much_as_it_must(seed):
+def test_noise_lowers_correlation_and_scale_by_expected_amount(seed):
     noise = 0.1
     generator = np.random.default_rng(seed)
     true = yaw_at(TIMES)
@@ -116,7 +116,7 @@ def test_noise_lowers_correlation_and_scale_as_much_as_it_must(seed):
     assert relation.scale == pytest.approx(share, abs=4.0 * deviation)
 
 
-def test_headings_that_hardly_turn_are_not_related():
+def test_nearly_constant_headings_are_not_related():
     generator = np.random.default_rng(1)
     drift = np.radians(0.5) * TIMES
     relation = related(1e-4 * generator.standard_normal(len(TIMES)), drift)
@@ -193,7 +193,7 @@ def test_path_with_rotated_yaw_has_offset(turn):
     assert not path.mirrored
 
 
-def test_distant_outlier_costs_no_memory_and_changes_little():
+def test_distant_outlier_needs_no_memory_and_changes_little():
     good = poses(yaw_at(DRIVE), DRIVE, 0.6)
     wrong = good.copy()
     wrong.iloc[len(wrong) // 2, wrong.columns.get_loc("x")] = 1e9
@@ -234,7 +234,7 @@ def test_clock_offset_to_another_epoch_is_estimated(part, sign):
     assert correlation == pytest.approx(sign, abs=0.01)
 
 
-def test_headings_that_have_nothing_in_common_do_not_correlate():
+def test_independent_headings_do_not_correlate():
     generator = np.random.default_rng(1)
     walks = np.cumsum(generator.standard_normal((2, len(TIMES))), axis=1)
     _, correlation = clock_offset(heading(walks[0]), heading(walks[1]))
@@ -243,7 +243,7 @@ def test_headings_that_have_nothing_in_common_do_not_correlate():
 
 
 @pytest.mark.parametrize("order", [1, -1])
-def test_clock_offset_of_too_short_heading_is_zero(order):
+def test_clock_offset_is_zero_for_too_short_heading(order):
     short = heading(yaw_at(np.array([0.0, 0.1, 0.2])), np.array([0.0, 0.1, 0.2]))
     slow = heading(yaw_at(np.arange(100.0, 200.0, 5.0)), np.arange(100.0, 200.0, 5.0))
     assert clock_offset(*(short, slow)[::order]) == (0.0, 0.0)

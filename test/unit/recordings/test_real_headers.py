@@ -370,7 +370,7 @@ def recorded(folder, header, columns):
 
 
 @pytest.mark.parametrize("header, expected", HEADERS.values(), ids=HEADERS)
-def test_real_header_gives_columns_and_units(tmp_path, header, expected):
+def test_real_header_yields_columns_and_units(tmp_path, header, expected):
     imu, reference = map(mapped, f"{expected}|".split("|")[:2])
     path = recorded(tmp_path, header, {**reference, **imu})
     if imu and reference:

@@ -166,7 +166,7 @@ def test_px4_north_east_positions_and_heading_are_converted(car, tmp_path):
     assert wrap(table["yaw"].to_numpy() - car.yaw) == pytest.approx(0.0, abs=1e-6)
 
 
-def test_truncated_px4_log_is_read_up_to_its_end(car, px4, tmp_path):
+def test_truncated_px4_log_is_read_up_to_truncation(car, px4, tmp_path):
     path = tmp_path / "cut.ulg"
     content = px4.read_bytes()
     path.write_bytes(content[: len(content) // 2])
@@ -176,7 +176,10 @@ def test_truncated_px4_log_is_read_up_to_its_end(car, px4, tmp_path):
 
 @pytest.mark.parametrize(
     ("cut", "message"),
-    [(slice(0, 12), "cannot be read as a log of PX4"), (slice(0, 59), "holds no table with rows")],
+    [
+        (slice(0, 12), "cannot be read as a log of PX4"),
+        (slice(0, 59), "contains no table with rows"),
+    ],
 )
 def test_px4_log_without_data_is_rejected(px4, tmp_path, cut, message):
     path = tmp_path / "cut.ulg"
@@ -211,4 +214,4 @@ def test_damaged_part_of_ardupilot_log_is_skipped(car, tmp_path):
 def test_ardupilot_log_without_messages_is_rejected(car, tmp_path, cut):
     path = tmp_path / "a.bin"
     path.write_bytes(binary_log(ardupilot_messages(car))[cut])
-    assert "holds no message of a log of ArduPilot" in refusal(find_column_maps, path)
+    assert "contains no ArduPilot log message" in refusal(find_column_maps, path)

@@ -78,7 +78,7 @@ def test_missing_time_is_counted_with_line_in_any_unit(tmp_path, unit, unit_fact
     assert (len(recorded.table), missing.count, missing.first_place) == (99, 1, 52)
 
 
-def test_quote_in_comment_and_repeated_columns_are_accepted(tmp_path):
+def test_quote_in_comment_and_duplicate_columns_are_accepted(tmp_path):
     # A quote in a comment opens no quotation; columns of equal name are equal or unused.
     rows = [f"{row},{row.split(',')[1]},{k},1,2" for k, row in enumerate(ROWS)]
     path = write(tmp_path, ['# wheels of 10"', *rows], HEADER + ",x,n,n,n.1")
@@ -89,7 +89,7 @@ def test_quote_in_comment_and_repeated_columns_are_accepted(tmp_path):
 
 
 @pytest.mark.parametrize("rows_at_once", [1, 3, 1000])
-def test_table_parsed_in_blocks_equals_table_parsed_at_once(rows_at_once):
+def test_table_parsed_in_blocks_matches_table_parsed_at_once(rows_at_once):
     # Whole numbers and fractions, a column of texts and numbers, a column that begins
     # empty, quoted cells, comments and empty lines in between, two kinds of line ends.
     text = (
@@ -105,7 +105,7 @@ def test_table_parsed_in_blocks_equals_table_parsed_at_once(rows_at_once):
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 @pytest.mark.parametrize("mark", ["", "#"])
-def test_trailing_separators_begin_no_cell(separator, mark):
+def test_trailing_separators_do_not_add_cells(separator, mark):
     lines = [mark + "a,b,c", "1,2,3,", "4,5,,", "6,7,8"]
     table = parse_table("a.csv", "\n".join(lines).replace(",", separator))
     assert list(table.cells.columns) == ["a", "b", "c"]
@@ -171,7 +171,7 @@ def test_header_of_names_units_and_sources_is_read(tmp_path):
     assert reference["time"] == "timestamp [unix time] [s]"
 
 
-def test_signs_in_latin_1_are_read(tmp_path):
+def test_latin_1_characters_are_read(tmp_path):
     lines = ["Time [s],GyrZ [\xb0/s],Temp [\xb0C]", *(f"{0.01 * k},{k % 7},20" for k in range(300))]
     (tmp_path / "a.csv").write_bytes("\n".join(lines).encode("latin-1"))
     assert find_column_maps(tmp_path / "a.csv").imu["gyro_z"] == "GyrZ [\xb0/s] [deg/s]"
@@ -195,7 +195,7 @@ def test_flattened_message_has_group_names_before_repeated_fields(tmp_path):
 
 
 @pytest.mark.parametrize("more", ["altitude", "hdop"])
-def test_repeated_columns_without_use_are_accepted(tmp_path, more):
+def test_unused_duplicate_columns_are_accepted(tmp_path, more):
     rows = [f"{k},45.00{k:02},7.0,{k},{k + 1}" for k in range(100)]
     path = write(tmp_path, rows, f"time,latitude,longitude,{more},{more}")
     samples = reading.read_reference_samples(path)

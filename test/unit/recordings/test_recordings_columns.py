@@ -176,7 +176,7 @@ def test_file_without_header_is_mapped_by_column_number(tmp_path):
     assert "the file's columns are col1, col2" in refusal(read_imu, path)
 
 
-def test_quotation_over_two_lines_is_one_cell(tmp_path):
+def test_quoted_cell_may_span_two_lines(tmp_path):
     path = tmp_path / "a.csv"
     rows = [f'{t},"$GPGGA,{n}\n",{n}' for t, n in zip(SECONDS, NUMBERS)]
     rows[7] = '0.7,"$GPGGA\n",'
@@ -185,7 +185,7 @@ def test_quotation_over_two_lines_is_one_cell(tmp_path):
     assert (report.samples, report.nan.count, report.nan.first_place) == (COUNT, 1, 2 + 2 * 7)
 
 
-def test_names_in_comment_above_numbers_are_read(tmp_path):
+def test_column_names_in_comment_above_numbers_are_read(tmp_path):
     path = tmp_path / "a.csv"
     lines = ["# a drive", "#timestamp [ns],yaw [deg]"]
     lines += [f"{round(1e9 * t)},{n}" for t, n in zip(SECONDS, NUMBERS)]
@@ -230,24 +230,29 @@ def test_times_in_seconds_need_no_unit(tmp_path, step, start):
     ("read", "columns", "more", "reason"),
     [
         (read_imu, {**IMU, "yaw": "n [deg sideways]"}, (), "expected one of [rad], [mrad], [deg]"),
-        (read_imu, {**IMU, "yaw": "n [furlong]"}, (), "gives yaw in [furlong], expected one of"),
-        (read_imu, {"time": "t", "gyro_z": "n [deg/s cw]"}, (), "gives gyro_z in [deg/s cw]"),
-        (read_reference, POSES, ("gyro_z",), "gives gyro_z, of which a reference of poses can"),
-        (read_reference, POSES, ("qx", "qy"), "gives qx, which is of use only with qz, qw"),
-        (read_reference, POSES, ("qx", "qy", "qz", "qw"), "gives yaw, which is given by qx, qy"),
-        (read_reference, POSES, ("heading",), "gives both yaw and heading, which say the same"),
-        (read_reference, FIXES, ("x",), "gives x, of which a reference of fixes can make no use"),
-        (read_reference, FIXES, ("speed",), "gives speed, which is of use only with course"),
-        (read_imu, IMU, ("x",), "gives x, of which an IMU can make no use"),
-        (read_imu, IMU, ("roll",), "gives roll, which is of use only with roll, pitch and yaw"),
+        (read_imu, {**IMU, "yaw": "n [furlong]"}, (), "has yaw in [furlong], expected one of"),
+        (read_imu, {"time": "t", "gyro_z": "n [deg/s cw]"}, (), "has gyro_z in [deg/s cw]"),
+        (read_reference, POSES, ("gyro_z",), "maps gyro_z, which a reference of poses cannot"),
+        (read_reference, POSES, ("qx", "qy"), "maps qx, which can be used only with qz, qw"),
+        (
+            read_reference,
+            POSES,
+            ("qx", "qy", "qz", "qw"),
+            "maps yaw, which is also given by qx, qy",
+        ),
+        (read_reference, POSES, ("heading",), "maps both yaw and heading, which are the same"),
+        (read_reference, FIXES, ("x",), "maps x, which a reference of fixes cannot"),
+        (read_reference, FIXES, ("speed",), "maps speed, which can be used only with course"),
+        (read_imu, IMU, ("x",), "maps x, which an IMU cannot"),
+        (read_imu, IMU, ("roll",), "maps roll, which can be used only if all of roll, pitch"),
     ],
 )
-def test_mapped_column_without_use_is_rejected_by_name(tmp_path, read, columns, more, reason):
+def test_unusable_mapped_column_is_rejected_with_name(tmp_path, read, columns, more, reason):
     mapping = {**columns, **dict.fromkeys(more, "n")}
     assert reason in refusal(read, table(tmp_path), columns=mapping)
 
 
-def test_unmapped_column_without_use_is_ignored(tmp_path):
+def test_unusable_unmapped_column_is_ignored(tmp_path):
     columns = ("x", "y", "z", "yaw", "speed", "gyro_z", "latitude", "longitude")
     path = table(tmp_path, time=SECONDS.tolist(), **{name: NUMBERS.tolist() for name in columns})
     recorded = read_reference(path)
@@ -255,21 +260,19 @@ def test_unmapped_column_without_use_is_ignored(tmp_path):
     assert recorded.report.remarks == ()
     assert list(read_imu(path).table.columns) == ["roll", "pitch", "yaw", "gyro_z"]
     mapped = read_reference(table(tmp_path), columns={**POSES, "z": "n", "roll": "n"}).report
-    assert any("no use is made of the reference's z, roll" in s for s in mapped.remarks)
+    assert any("the reference are ignored: z, roll" in s for s in mapped.remarks)
 
 
 @pytest.mark.parametrize(
     "name", ["x [m/s2]", "z [rad/s^2]", "y (g)", "roll [deg/s]", "temperature [°C]", "pitch [dps]"]
 )
-def test_column_with_unit_of_another_quantity_is_not_taken_by_name(tmp_path, name):
+def test_column_with_unit_of_another_quantity_is_not_chosen_by_name(tmp_path, name):
     """The message does not blame a column map, since the user has given none."""
     columns = {"time": SECONDS.tolist(), "gyro_z [rad/s]": NUMBERS.tolist()}
     path = table(tmp_path, **columns, **{name: NUMBERS.tolist()})
     assert read_imu(path).table["gyro_z"].to_numpy() == pytest.approx(NUMBERS)
     assert "expected columns for time and x y yaw" in refusal(read_reference, path)
-    assert "gives yaw in [furlong]" in refusal(
-        read_imu, table(tmp_path, **{"yaw [furlong]": [1.0]})
-    )
+    assert "has yaw in [furlong]" in refusal(read_imu, table(tmp_path, **{"yaw [furlong]": [1.0]}))
 
 
 @pytest.mark.parametrize("name", ["gyro_x", "accel_y"])
@@ -293,4 +296,4 @@ def test_file_with_column_map_is_read_as_csv(tmp_path):
     assert recorded.table["yaw"].to_numpy() == pytest.approx(NUMBERS)
     assert recorded.table["gyro_z"].to_numpy() == pytest.approx(np.radians(NUMBERS))
     sentence = refusal(read_imu, path, format="tum", columns={"time": "#1", "yaw": "#4"})
-    assert "column map is of use only for format csv" in sentence
+    assert "column map can be used only with format csv" in sentence

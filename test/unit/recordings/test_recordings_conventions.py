@@ -179,7 +179,7 @@ UNKNOWN.update(mounting_yaw=(0.0, 1.0), orientation="chosen", filter="madgwick")
 
 
 @pytest.mark.parametrize("key", UNKNOWN)
-def test_unknown_convention_is_rejected_by_name(key):
+def test_unknown_convention_is_rejected_with_name(key):
     with pytest.raises(ConfigurationError, match=f"^{key} "):
         ImuConventions(**{key: UNKNOWN[key]})
 
@@ -204,5 +204,5 @@ def test_levelling_turns_gravity_upright_in_any_mounting():
         ((0.0, 9.8 * math.sin(0.7), 9.8 * math.cos(0.7)), (math.degrees(0.7), 0.0)),
     ],
 )
-def test_levelling_angles(up, expected):
+def test_levelling_angles_make_gravity_vertical(up, expected):
     assert np.degrees(frames.levelling_roll_pitch(up)) == pytest.approx(expected)

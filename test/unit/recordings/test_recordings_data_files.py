@@ -194,7 +194,7 @@ WRITERS = {
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_equal_content_gives_equal_table_in_every_file_format(car, tmp_path, name):
+def test_same_content_yields_same_table_in_every_file_format(car, tmp_path, name):
     table = read_imu(WRITERS[name](tmp_path / name, car)).table
     start = 1.7e9 if name == "sensors.json" else 0.0
     # Times of 1.7e9 s have a resolution of 2.4e-7 s.

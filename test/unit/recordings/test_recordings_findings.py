@@ -160,7 +160,7 @@ def test_unset_orientation_is_absent(tmp_path, orientation):
     assert len(recorded.table) == COUNT
 
 
-def test_rotated_mounting_is_remarked(tmp_path):
+def test_rotated_mounting_is_reported(tmp_path):
     path = written(tmp_path, imu(accel=(0.0, 9.8, 0.1)))
     (remark,) = read_imu(path).report.remarks
     assert "gravity lies on +y" in remark

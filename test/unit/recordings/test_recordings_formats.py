@@ -97,7 +97,7 @@ def test_poses_are_read_from_rostopic_echo_with_and_without_arrays(tmp_path, mak
     assert recorded.report.message_type == writers.ros_name(poses(make)[0])
 
 
-def test_imu_is_equal_in_every_format(tmp_path):
+def test_imu_is_identical_in_every_format(tmp_path):
     bag = writers.write_bag(tmp_path / "a.bag", {"/imu/data": imu_messages()})
     # The columns are named like the package's own tables.
     read_imu(bag).table.to_csv(tmp_path / "a.csv")
@@ -109,7 +109,7 @@ def test_imu_is_equal_in_every_format(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["bag", "rostopic_csv", "csv", "tum"])
-def test_poses_are_equal_in_plain_and_gzip_files(tmp_path, kind):
+def test_poses_are_identical_in_plain_and_gzip_files(tmp_path, kind):
     path, messages = tmp_path / "a", poses(writers.odometry)
     write = {
         "bag": lambda: writers.write_bag(path, {"/odom": messages}),
@@ -134,7 +134,7 @@ def fix_messages():
     ]
 
 
-def test_fixes_are_equal_in_every_format(tmp_path):
+def test_fixes_are_identical_in_every_format(tmp_path):
     bag = read_reference(writers.write_bag(tmp_path / "a.bag", {"/fix": fix_messages()}))
     echo = read_reference(writers.write_rostopic_csv(tmp_path / "a.csv", fix_messages()))
     rows = [(m.latitude, m.longitude, m.position_covariance[0], 0.0) for m in fix_messages()]
@@ -180,7 +180,7 @@ def test_csv_of_spreadsheet_is_read(tmp_path):
     assert recorded.report.usable == COUNT
 
 
-def test_messages_of_two_publishers_are_in_order_of_reception(tmp_path):
+def test_messages_from_two_publishers_are_in_order_of_reception(tmp_path):
     path = tmp_path / "a.bag"
     writer = writers.Writer(path)
     messages = imu_messages()

@@ -75,7 +75,7 @@ STORAGES = (
 
 @pytest.mark.parametrize("storage", STORAGES)
 @pytest.mark.parametrize("kind", REFERENCES)
-def test_ros2_messages_equal_ros1_messages_in_every_storage(tmp_path, kind, storage):
+def test_ros2_messages_match_ros1_messages_in_every_storage(tmp_path, kind, storage):
     ros1 = writers.write_bag(tmp_path / "a.bag", topics(kind))
     ros2 = write(storage, tmp_path / "b", topics(kind))
     assert_equal_samples(reading.read_reference_samples(ros2), reading.read_reference_samples(ros1))
@@ -155,7 +155,7 @@ def test_truncated_bag_is_rejected(tmp_path, storage, share):
 
 
 @pytest.mark.parametrize("change", [lambda data: data[:-8], lambda data: b"\0\0" + data[2:]])
-def test_message_of_wrong_layout_is_rejected(tmp_path, change):
+def test_message_with_wrong_layout_is_rejected(tmp_path, change):
     path = write("file", tmp_path / "b", {"/odom": REFERENCES["odometry"]})
     with closing(sqlite3.connect(path)) as database, database:
         (data,) = database.execute("SELECT data FROM messages WHERE id = 18").fetchone()
@@ -200,14 +200,14 @@ RECORD = 22 + len(writers.ros2_bytes(IMU[0]))  # bytes of a message in MCAP
     [
         ({"profile": "ros1"}, None, "its profile is 'ros1', expected ros2"),
         ({"encoding": "json"}, None, "messages of '/imu' are not encoded as cdr"),
-        ({}, (b"imu_link", b"imu_lost"), "a chunk whose checksum is another one"),
+        ({}, (b"imu_link", b"imu_lost"), "a chunk with a wrong checksum"),
         ({}, tuple(struct.pack("<BQ", 5, RECORD + more) for more in (0, 10**6)), "a record of"),
         ({}, tuple(struct.pack("<Q", time) for time in (STAMPS[3], 2**63)), "a time of 9223372"),
     ],
 )
 def test_foreign_or_damaged_mcap_file_is_rejected(tmp_path, options, change, words):
     path = tmp_path / "a.mcap"
-    checked = words == "a chunk whose checksum is another one"
+    checked = words == "a chunk with a wrong checksum"
     writer = McapWriter(str(path), compression=CompressionType.NONE, enable_crcs=checked)
     writer.start(profile=options.get("profile", "ros2"))
     schema = writer.register_schema("sensor_msgs/msg/Imu", "", b"")

@@ -165,8 +165,8 @@ def test_tables_are_not_lines_of_words(tmp_path, text):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("$GPGGA,1,2,3*00\n", "no sentence of NMEA 0183 with a position"),
-        ("$VNYMR,1,2*00\n$GPGSV,1*00\n", "has a right checksum, expected $GPGGA"),
+        ("$GPGGA,1,2,3*00\n", "no NMEA 0183 sentence with a position"),
+        ("$VNYMR,1,2*00\n$GPGSV,1*00\n", "has a valid checksum, expected $GPGGA"),
         ("x: 1 y: 2\n" * 9, "no 10 lines have the same words between their numbers"),
     ],
 )

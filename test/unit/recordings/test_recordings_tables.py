@@ -131,7 +131,7 @@ def test_receiver_table_is_reference(car, zipped):
     assert np.sqrt(np.mean(error**2)) < 0.12 / 8.0
 
 
-def test_folder_and_zip_file_of_equal_tables_are_equal(car, zipped, tmp_path):
+def test_folder_and_zip_file_with_same_tables_are_read_identically(car, zipped, tmp_path):
     folder = write_folder(tmp_path / "drive", phone(car))
     maps = find_column_maps(folder)
     assert (maps.imu, maps.reference) == (
@@ -171,7 +171,7 @@ def test_wrapped_angle_is_interpolated_along_shorter_arc(tmp_path):
     )
 
 
-def test_pause_of_another_sensor_is_not_interpolated(car, tmp_path):
+def test_pause_of_other_sensor_is_not_interpolated(car, tmp_path):
     given = phone(car)
     pause = (TIME[:-1] < 20.0) | (TIME[:-1] > 22.0)
     given["TotalAcceleration"] = {k: v[pause] for k, v in given["TotalAcceleration"].items()}
@@ -243,7 +243,7 @@ def test_unusable_zip_files_are_rejected(zipped, tmp_path, damage, message):
     assert message in refusal(find_column_maps, path)
 
 
-def test_tables_with_own_time_names_or_without_headers_are_joined(car, tmp_path):
+def test_tables_with_different_time_names_or_without_headers_are_joined(car, tmp_path):
     for name, values in (("Acc", car.forces), ("Gyro", car.rates)):
         unit = "m/s^2" if name == "Acc" else "rad/s"
         axes = {f"{name}{axis} [{unit}]": values[:, k] for k, axis in enumerate("XYZ")}
@@ -260,7 +260,7 @@ def test_tables_with_own_time_names_or_without_headers_are_joined(car, tmp_path)
     assert_inertial(read_imu(tmp_path / "bare", columns={**maps.imu, **gyro}).table, car)
 
 
-def test_tables_without_time_use_time_table_of_equal_length(car, tmp_path):
+def test_tables_without_time_use_time_table_of_same_length(car, tmp_path):
     for name, unit, values in (("accel-0", "m/s^2", car.forces), ("gyro-0", "rad/s", car.rates)):
         columns = dict(zip((f"{name[:-2]}_{axis} ({unit})" for axis in "xyz"), values.T))
         pd.DataFrame(columns).to_csv(tmp_path / f"{name}.csv", index=False)
@@ -268,7 +268,7 @@ def test_tables_without_time_use_time_table_of_equal_length(car, tmp_path):
     assert_inertial(read_imu(tmp_path).table, car)
 
 
-def test_each_of_many_tables_is_examined_few_times(tmp_path, monkeypatch):
+def test_each_of_many_tables_is_examined_only_a_few_times(tmp_path, monkeypatch):
     """The log of an autopilot has hundreds of tables, perhaps without an IMU."""
     looked, tables, understood = [], 40, table_choice.candidates_of
 

@@ -30,7 +30,7 @@ def read_gyro(path, **options):
 
 
 @pytest.mark.parametrize("rate", [None, RATE])
-def test_repeated_messages_are_read_once(tmp_path, rates, rate):
+def test_duplicate_messages_are_read_once(tmp_path, rates, rate):
     times = np.arange(COUNT) / RATE
     path = write_table(tmp_path / "twice.csv", np.repeat(times, 2), np.repeat(rates, 2, axis=0))
     found, axes, remarks = read_gyro(path, rate=rate)
@@ -50,7 +50,7 @@ def test_readings_held_by_faster_logger_are_read_once(tmp_path, rates):
     np.testing.assert_allclose(axes, rates)
 
 
-def test_coarse_readings_that_are_equal_by_chance_are_kept(rates):
+def test_coarse_readings_that_coincide_by_chance_are_kept(rates):
     coarse = np.round(rates[:, :1] / 0.02) * 0.02
     assert np.mean(np.diff(coarse[:, 0]) == 0.0) > 0.3
     assert not repeated_samples(coarse.T).any()

@@ -165,7 +165,7 @@ def test_telephone_orientation_reveals_inverted_accelerometer(recording, turn):
     ids=["bare", "opposite roll", "inverse", "gyroscope", "reference", "reference, bare"],
 )
 @pytest.mark.parametrize("turn", [PORTRAIT, READING], ids=["up", "reading"])
-def test_ambiguous_vertical_is_reported_with_readings_and_without_settings(turn, plant):
+def test_ambiguous_vertical_is_reported_with_interpretations_and_without_settings(turn, plant):
     reference, straight = drive()
     reference, imu = plant(reference, turned(straight, turn))
     (finding,) = check(reference, imu).findings

@@ -58,13 +58,13 @@ def test_matplotlib_legend_lists_each_name_once():
     assert names == "a arrow b band bars both level line mark path point span"
 
 
-def test_panel_drawn_by_matplotlib_is_left_out_of_page():
+def test_panel_drawn_by_matplotlib_is_omitted_from_page():
     figure = Figure().panel("a").line(ENDS, ENDS, style.REAL).panel("b", draw=lambda axis: None)
     assert "yaxis2" not in to_plotly(figure)["layout"]
     assert len(to_matplotlib(figure).axes) == 2
 
 
-def test_panels_without_own_axis_share_time_axis():
+def test_panels_without_separate_axis_share_time_axis():
     figure = Figure(x="time [s]").panel("a").panel("b").panel("c", x="own")
     layout = to_plotly(figure)["layout"]
     assert layout["xaxis2"]["matches"] == "x" and layout["xaxis2"]["title"]["text"] == "time [s]"
@@ -126,7 +126,7 @@ def errors():
     ]
 
 
-def test_drives_with_several_lines_have_own_panels(errors):
+def test_drives_with_several_lines_have_separate_panels(errors):
     assert [panel.title for panel in yaw_errors(errors, 5.19).panels] == ["A", "B"]
     assert len(yaw_errors([errors[0], errors[3]], 5.19).panels) == 1
     assert len(yaw_error_spectra(errors).panels) == 2

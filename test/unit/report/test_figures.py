@@ -215,7 +215,7 @@ def test_spectrum_of_error_ends_at_half_the_rate_of_a_slower_reference():
     assert max(simulated[0]) > 2.0 * max(recorded[0])
 
 
-def test_global_state_of_matplotlib_is_unchanged():
+def test_global_matplotlib_state_is_unchanged():
     before = dict(matplotlib.rcParams)
     make_pictures(compare(make_tables(5.0)))
     assert dict(matplotlib.rcParams) == before

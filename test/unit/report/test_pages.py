@@ -137,7 +137,7 @@ def test_experiment_page_has_all_figures_and_numbers_of_summary(tables):
 
 
 @pytest.mark.parametrize("stop", [0.0, 1.0])
-def test_experiment_that_ended_at_once_has_page(tables, stop):
+def test_experiment_that_ended_immediately_has_page(tables, stop):
     # The figures may contain no value that JSON cannot express.
     page_html(make_experiment_page(cut(tables, stop))[0])
 
@@ -161,7 +161,7 @@ def test_budget_page_has_answer_and_panel_for_each_imu():
     assert "imu 0: 95 % of all drives end between -" in page.summary[1]
 
 
-def test_shares_of_causes_sum_to_100_percent():
+def test_error_source_shares_sum_to_100_percent():
     causes = find_section(
         make_budget_page(HectorParameters(yaw_drift=0.5, rate_gaussian_noise=1e-3)), "Causes"
     )

@@ -61,7 +61,7 @@ def test_power_and_supply_voltage_change_bias_and_scale_factor():
     np.testing.assert_allclose(gyro(imu, motion), expected, atol=1e-15)
 
 
-def test_low_pass_halves_power_at_bandwidth_and_keeps_slow_signals():
+def test_low_pass_halves_power_at_bandwidth_and_passes_slow_signals():
     noise = isf.TriadSpecification(white_noise=1e-3, bandwidth=10.0)
     samples = gyro(isf.ImuSpecification(gyroscope=noise, output=TRUTH), still(2000.0))
     frequency, density = welch(samples, RATE, nperseg=1024, axis=0)
@@ -86,7 +86,7 @@ def test_covariances_include_low_pass_below_half_rate():
 
 
 @pytest.mark.parametrize("bandwidth", [None, 30.0])
-def test_sampling_folds_vibration_spectrum(bandwidth):
+def test_sampling_aliases_vibration_spectrum(bandwidth):
     spectrum = Vibration(spectrum=((60.0, 0.0), (80.0, 0.1), (130.0, 0.1), (131.0, 0.0)))
     density = spectrum.sampled_density(RATE, bandwidth)
     lines = np.linspace(0.0, 50.0, TAPS // 2 + 1)
@@ -107,7 +107,7 @@ def test_sampling_folds_vibration_spectrum(bandwidth):
         assert np.sum(density * widths) == pytest.approx(spectrum.mean_square[0], rel=1e-4)
 
 
-def test_vibration_samples_have_folded_spectrum():
+def test_vibration_samples_have_aliased_spectrum():
     vibration = Vibration(spectrum=((20.0, 0.05), (40.0, 0.01), (90.0, 0.02)), axes=(1.0, 0.5, 0.0))
     noise = VibrationNoise(vibration, RATE, None, np.random.SeedSequence(3))
     samples = noise.advance(200_000)

@@ -63,7 +63,7 @@ def test_dipole_is_twice_as_strong_on_axis():
 
 
 @pytest.mark.parametrize("size", [0.6, (1.0, 0.3, 0.5), (0.1, 0.1, 2.0), (1.0, 1.0, 0.05)])
-def test_ellipsoid_fulfils_surface_conditions(size):
+def test_ellipsoid_field_satisfies_boundary_conditions(size):
     body = Ellipsoid((0.2, 0.0, -0.1), size, TILTED, permeability=50.0)
     field = EllipsoidFields([body], EARTH)
     directions = np.random.default_rng(1).standard_normal((50, 3))

@@ -72,7 +72,7 @@ def test_field_does_not_depend_on_division_into_blocks(bodies, block_size):
     np.testing.assert_array_equal(np.concatenate(measured), expected)
 
 
-def test_environment_file_equals_constructed_environment(tmp_path):
+def test_environment_file_matches_constructed_environment(tmp_path):
     path = tmp_path / "hall.yaml"
     hall = replace(_disturbed(2), place=isf.Place(50.0, 14.0, 250.0, "2026-06-01"), turned=0.1)
     path.write_text(yaml.safe_dump(to_mapping(hall)))
@@ -118,13 +118,15 @@ BGS = [
 
 
 @pytest.mark.parametrize("date, latitude, longitude, height, published", BGS)
-def test_earth_field_equals_british_geological_survey(date, latitude, longitude, height, published):
+def test_earth_field_matches_british_geological_survey(
+    date, latitude, longitude, height, published
+):
     east, north, up = earth_field(latitude, longitude, height, date) / NANO
     # Half a nanotesla of rounding; a part of a day, of at most 150 nT a year.
     assert np.allclose((north, east, -up), published, rtol=0.0, atol=0.5 + 150.0 / 366.0)
 
 
-def test_dates_may_be_dates_times_or_texts_and_poles_have_field():
+def test_dates_may_be_dates_times_or_strings_and_poles_have_field():
     text = earth_field(50.0, 14.0, 200.0, "2026-06-01")
     assert np.array_equal(text, earth_field(50.0, 14.0, 200.0, datetime.date(2026, 6, 1)))
     zone = datetime.timezone(datetime.timedelta(hours=2))

@@ -29,7 +29,7 @@ def _angles(rate, force, **settings):
 
 
 @pytest.mark.parametrize("filter", FILTERS)
-def test_perfect_readings_give_the_true_orientation(filter):
+def test_perfect_readings_yield_true_orientation(filter):
     truth, rate, force = tumbling()
     fused = filters.fuse_run(_filter(filter), truth[0], rate, force)
     # vqf filters the accelerometer in a frame that turns with the gyroscope, from sample to sample.
@@ -188,7 +188,7 @@ def _loop(filter, rate, force):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("time_constant", [0.2, 3.0, 30.0])
-def test_filtered_series_equals_single_samples(kind, time_constant):
+def test_filtered_series_matches_single_samples(kind, time_constant):
     rate, force = _series(kind, 12_000)
     series, stepped = _started(time_constant), _started(time_constant)
     fused = series.update_all(rate, force)

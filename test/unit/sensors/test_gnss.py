@@ -48,7 +48,7 @@ def receiver(**fields):
     return isf.GnssSpecification(rate=5.0, **fields)
 
 
-def test_receiver_without_errors_equals_antenna_motion(motion):
+def test_receiver_without_errors_outputs_antenna_motion(motion):
     table = isf.simulate_gnss(motion, receiver(lever_arm=ARM))
     antenna = motion.mounted(ARM)
     assert list(table) == list(GNSS_RECORD)
@@ -70,7 +70,7 @@ def test_receiver_without_errors_equals_antenna_motion(motion):
     np.testing.assert_allclose(np.column_stack(back), motion.position[::20], rtol=0.0, atol=1e-6)
 
 
-def test_heading_of_antennas_and_course_equals_yaw(motion):
+def test_heading_of_antennas_and_course_match_yaw(motion):
     antenna_heading = isf.simulate_gnss(motion, receiver(heading=isf.GnssHeading("antennas")))
     np.testing.assert_allclose(antenna_heading["heading"], motion.yaw[::20], rtol=0.0, atol=1e-12)
     turned = receiver(heading=isf.GnssHeading("antennas", misalignment=0.1))
@@ -144,7 +144,7 @@ def test_course_error_is_cross_velocity_over_speed():
     np.testing.assert_allclose(table["heading"], direction, rtol=0.0, atol=1e-12)
 
 
-def test_outages_have_specified_share_and_number():
+def test_outages_have_specified_fraction_and_count():
     rate, mean, duration = 0.02, 10.0, 400_000.0
     outages = isf.GnssOutages(rate=rate, mean_duration=mean)
     time = np.arange(0.0, duration, 0.5)
@@ -231,7 +231,7 @@ def test_run_does_not_depend_on_other_runs_or_errors(motion):
 
 
 @pytest.mark.parametrize("size", [1, 7])
-def test_single_fixes_equal_series(motion, size):
+def test_single_fixes_match_series(motion, size):
     states = motion.position, motion.orientation, motion.velocity, motion.angular_velocity
     time, *states = (values[::20] for values in (motion.time, *states, motion.yaw))
 
@@ -248,7 +248,7 @@ def test_single_fixes_equal_series(motion, size):
     pd.testing.assert_frame_equal(pd.concat(pieces), whole, check_exact=True)
 
 
-def test_receiver_file_equals_constructed_receiver(tmp_path):
+def test_receiver_file_matches_constructed_receiver(tmp_path):
     path = tmp_path / "mine.yaml"
     every = replace(ALL_ERRORS, name="mine", origin=isf.GnssOrigin(50.09, 14.42, 250.0))
     path.write_text(yaml.safe_dump(to_mapping(every)))
@@ -302,7 +302,7 @@ def test_earth_fixes_are_at_antenna_and_missing_in_outage():
     assert np.array_equal(alone.position[0], fixes.position[1], equal_nan=True)
 
 
-def test_earth_fix_errors_have_specified_size_along_local_axes():
+def test_earth_fix_errors_have_specified_deviation_along_local_axes():
     runs = 100
     fixes = isf.simulate_earth_fixes(FLOWN, RECEIVER, runs)
     antenna = FLOWN.mounted(RECEIVER.lever_arm)

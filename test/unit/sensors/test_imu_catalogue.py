@@ -50,7 +50,7 @@ WHITE_NOISE = {
 }
 
 
-def test_catalogue_numbers_equal_hand_computation():
+def test_catalogue_numbers_match_hand_computation():
     assert sorted(WHITE_NOISE) == SHEETS
     for name, (rate, force) in WHITE_NOISE.items():
         specification = ENTRIES[name].specification
@@ -84,7 +84,7 @@ def test_catalogue_numbers_equal_hand_computation():
 TO_OURS = np.diag([1.0, -1.0, -1.0])
 
 
-def test_agisim_biases_and_noise_equal_paper_in_package_axes():
+def test_agisim_biases_and_noise_match_paper_in_package_axes():
     imu = isf.read_imu_specification("agisim")
     assert imu.accelerometer.turn_on_bias == pytest.approx(TO_OURS @ [0.009, -0.013, 0.008])
     assert imu.gyroscope.turn_on_bias == pytest.approx(TO_OURS @ [-1.75e-4, 2.52e-4, 1.55e-4])
@@ -104,7 +104,7 @@ def _matrices(imu):
     )
 
 
-def test_agisim_unit_is_draw_of_its_file():
+def test_agisim_sensor_is_drawn_from_its_file():
     imu = isf.read_imu_specification("agisim")
     drawn = draw_unit(imu, AGISIM_SPREAD, seed=1, run=0)
     for values, expected in zip(_matrices(imu), _matrices(drawn)):

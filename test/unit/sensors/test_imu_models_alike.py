@@ -141,7 +141,7 @@ def all_of(reading, run):
     return [values[run] for values in reading.parts().values()]
 
 
-def test_stepped_run_equals_run_of_batch(make, truth):
+def test_stepped_run_matches_run_in_batch(make, truth):
     stepped = make()
     batch = stepped.batch(truth, 3, parts=parts_of(stepped))
     for run in range(3):
@@ -154,7 +154,7 @@ def test_stepped_run_equals_run_of_batch(make, truth):
         stepped.reset()
 
 
-def test_several_steps_equal_single_steps(make, truth):
+def test_several_steps_at_once_match_single_steps(make, truth):
     model, alone, first = make(), make(), 0
     for count in (1, 5, 2, 30):
         some = truth.each(itemgetter(slice(first, first + count)))

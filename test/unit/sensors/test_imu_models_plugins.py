@@ -55,7 +55,7 @@ def test_presets_have_distinct_labels():
         *(("ideal", {}, period, "period") for period in (0.0, -0.01, math.nan, math.inf)),
     ],
 )
-def test_invalid_model_is_rejected_by_name(name, parameters, period, words):
+def test_invalid_model_is_rejected_with_name(name, parameters, period, words):
     with pytest.raises(ConfigurationError, match=words):
         _model(parameters, name, period)
 
@@ -145,7 +145,7 @@ def test_signals_have_scale_offset_and_stated_noise():
     np.testing.assert_array_equal(reading.angular_velocity_bias, 0.0)
 
 
-def test_covariances_equal_plugin_and_invalid_drift_is_rejected():
+def test_covariances_match_plugin_and_invalid_drift_is_rejected():
     noises = {"rate": 0.1, "accel": 0.2, "yaw": 0.3}
     parameters = {f"{name}_gaussian_noise": sigma for name, sigma in noises.items()}
     orientation, rate, force = _model({**parameters, "rate_drift": 7.0}).covariances()
@@ -163,7 +163,7 @@ def test_covariances_equal_plugin_and_invalid_drift_is_rejected():
 CALM = {"yaw_drift": 0.0, "rate_offset": 0.01, "rate_drift": 1.0, "accel_drift": 1.0}
 
 
-def test_set_drift_keeps_offset_and_random_numbers():
+def test_setting_drift_keeps_offset_and_random_numbers():
     model = _model({**CALM, "rate_drift_frequency": 0.1})
     model.step(_level())
     # A step later a thousandth has decayed, and an innovation is added.
@@ -216,7 +216,7 @@ def _drifts(drift, frequency, period, samples, runs, seed):
         (0.02, 0.5, 0.01, 20_000, 20),
     ],
 )
-def test_drift_has_statistics_of_formula(drift, frequency, period, samples, runs):
+def test_drift_has_statistics_from_formula(drift, frequency, period, samples, runs):
     drifts = _drifts(drift, frequency, period, samples, runs, seed=7)
     phi = math.exp(-frequency * period)
     # Drift starts at zero; after five correlation times its variance is 1 - exp(-10) of the final.

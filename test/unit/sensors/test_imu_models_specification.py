@@ -45,7 +45,7 @@ def _truth(samples=400):
     )
 
 
-def test_readings_without_errors_equal_ideal_signals_plus_bias():
+def test_readings_without_errors_are_ideal_signals_plus_bias():
     level = _truth()._replace(specific_force=still(400).specific_force)
     reading = _model(isf.ImuSpecification()).batch(level, 1, parts=PARTS)
     np.testing.assert_array_equal(reading.angular_velocity[0], level.angular_velocity)
@@ -117,7 +117,7 @@ def test_rate_divides_simulation_rate_and_determines_covariances():
         assert actual == EVERYTHING.covariances(*expected)
 
 
-def test_specification_is_accepted_as_mapping_and_empty_series_is_returned():
+def test_specification_is_accepted_as_mapping_and_empty_input_yields_empty_series():
     model = _model(yaml.safe_load(yaml.safe_dump(to_mapping(EVERYTHING))))
     assert model.parameters.specification == EVERYTHING
     assert model.label == "specification_everything"

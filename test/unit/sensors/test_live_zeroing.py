@@ -27,7 +27,7 @@ def zeroed(turning, **operation):
     return live, np.array([live.add(*sample) for sample in zip(*readings(turning))])
 
 
-def test_mean_of_standstill_is_subtracted():
+def test_mean_at_standstill_is_subtracted():
     live, rates = zeroed(np.zeros(1500), standstill=10.0)
     _, raw, _ = readings(np.zeros(1500))
     np.testing.assert_array_equal(rates[:1000], raw[:1000])
@@ -41,7 +41,7 @@ def test_mean_of_standstill_is_subtracted():
 
 def test_short_stream_is_reported():
     live, _ = zeroed(np.zeros(900), standstill=10.0)
-    assert "did not stand still for 10 s" in live.missing
+    assert "was not stationary for 10 s" in live.missing
     assert not zeroed(np.zeros(1500), standstill=10.0)[0].missing
 
 

@@ -54,7 +54,7 @@ def _yaw_errors(truth, rate, force, field, start=LEVEL, **settings):
 
 
 @pytest.mark.parametrize("settings", KINDS)
-def test_perfect_readings_give_true_orientation_from_any_initial_yaw(settings):
+def test_perfect_readings_yield_true_orientation_from_any_initial_yaw(settings):
     truth, *signals = _tumbling()
     fused = fuse_run(_filter(**settings), LEVEL, *signals)
     # vqf's low-pass of the accelerometer lags a little, which changes its estimate of the bias.
@@ -63,7 +63,7 @@ def test_perfect_readings_give_true_orientation_from_any_initial_yaw(settings):
 
 
 @pytest.mark.parametrize("settings", KINDS)
-def test_run_equals_single_samples_and_blocks(settings):
+def test_run_matches_single_samples_and_blocks(settings):
     truth, *signals = _tumbling(1500)
     generator = np.random.default_rng(1)
     for signal, size in zip(signals, (0.05, 0.2, 2e-6)):
@@ -84,7 +84,7 @@ def test_run_equals_single_samples_and_blocks(settings):
 
 @pytest.mark.parametrize("rejection", [False, True])
 @pytest.mark.parametrize("rate_bias", [False, True])
-def test_vqf_filter_equals_library(rate_bias, rejection):
+def test_vqf_filter_matches_library(rate_bias, rejection):
     from vqf import VQF
 
     truth, rate, force, field = _tumbling(3000)
@@ -123,7 +123,7 @@ def test_yaw_towards_magnetic_north_is_ninety_degrees_less_declination(filter, r
 
 
 @pytest.mark.parametrize("filter", FILTERS)
-def test_constant_bias_gives_error_of_bias_times_time_constant(filter):
+def test_constant_bias_causes_error_of_bias_times_time_constant(filter):
     bias, constant = 0.002, 5.0
     truth, rate, force, field = _turning(6000, 0.1)
     rate[:, 2] += bias
@@ -155,7 +155,7 @@ def test_vertical_bias_is_estimated_and_magnetometer_does_not_tilt():
 
 
 @pytest.mark.parametrize("filter", FILTERS)
-def test_rejection_keeps_heading_past_magnet_for_a_minute(filter):
+def test_disturbance_rejection_keeps_heading_near_magnet_for_one_minute(filter):
     # Turns of 30 deg/s, as vqf needs turns to accept the field.
     samples = 15_000
     truth, rate, force, field = _turning(samples, math.radians(30.0))
@@ -180,7 +180,7 @@ def _seen(heading, seconds, field=(60e-6, 0.0, 0.0), speed=0.0):
     return offsets
 
 
-def test_constant_field_has_half_weight_after_minute_and_becomes_reference_in_turns():
+def test_constant_field_has_half_weight_after_one_minute_and_becomes_reference_in_turns():
     for speed, accepted in ((0.5, True), (0.0, False)):
         heading = MagneticHeading(PERIOD, 9.0, rejection=True)
         _seen(heading, 5, EARTH, speed)

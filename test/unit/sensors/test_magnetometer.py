@@ -75,7 +75,7 @@ def test_magnetometer_does_not_change_other_sensors():
         np.testing.assert_array_equal(computed[plain.columns], plain)
 
 
-def test_magnetometer_covariance_equals_samples_and_loss_in_formats_is_listed():
+def test_magnetometer_covariance_matches_samples_and_loss_in_formats_is_listed():
     imu = specified(white_noise=1e-7, resolution=3e-7)
     covariance = imu.magnetic_covariance(PERIOD)
     assert covariance[0] == pytest.approx(1e-14 / PERIOD + 9e-14 / 12.0)

@@ -74,14 +74,16 @@ def rms_by_hand(part, unit, quantity, scale):
         ("chc-cgi410", "A", "bias_instability", "allan_minimum", lambda rate: 1.0 / 0.6643),
     ],
 )
-def test_measurements_of_three_units_equal_direct_computation(part, unit, quantity, stated, scale):
+def test_measurements_of_three_sensors_match_direct_computation(
+    part, unit, quantity, stated, scale
+):
     row = TABLE[(TABLE["part"] == part) & (TABLE["unit"] == unit) & (TABLE["quantity"] == quantity)]
     value = row.loc[row["sensor"] == "gyroscope", "value"].item()
     assert value == pytest.approx(rms_by_hand(part, unit, stated, scale), rel=1e-3)
 
 
 @pytest.mark.parametrize("part, units", [("vn100", 7), ("adis16448", 3), ("stim300", 2)])
-def test_median_follows_units_if_classes_vary_more(part, units):
+def test_median_follows_sensors_if_classes_vary_more(part, units):
     rows = TABLE[(TABLE["part"] == part) & (TABLE["sensor"] == "gyroscope")]
     logs = np.log(rows.loc[rows["quantity"] == "white_noise", "value"].to_numpy())
     estimate = estimates(part)["gyroscope", "white_noise"]
@@ -152,7 +154,7 @@ def test_simulated_hierarchy_is_estimated_without_bias():
         assert abs(np.mean(values)) < 4.0 / math.sqrt(sets)
 
 
-def test_class_mean_equals_statsmodels():
+def test_class_mean_matches_statsmodels():
     from statsmodels.stats.meta_analysis import combine_effects
 
     table, _ = simulated(np.random.default_rng(3), CONSUMER, -9.0, 0.7, 0.4)
@@ -189,7 +191,7 @@ def test_part_is_averaged_over_posterior_of_spread():
     assert part.var() == pytest.approx(total, rel=0.02) and share == pytest.approx(1.0)
 
 
-def test_class_of_single_units_has_pooled_spread():
+def test_class_of_single_sensors_has_pooled_spread():
     table, _ = simulated(np.random.default_rng(2), CONSUMER, -9.0, 0.7, 0.4)
     alone = [part for part, rows in table.groupby("part") if len(rows) == 1]
     models = class_models(table, {part: str(part in alone) for part in CONSUMER})
@@ -217,7 +219,7 @@ def test_names_of_same_sensors_share_measurements():
     )
 
 
-def test_calibrations_are_standard_deviations_over_units():
+def test_calibrations_are_standard_deviations_over_sensors():
     actual = estimates("lsm6dsm")
     assert {key[1] for key in actual} >= set(CALIBRATION)
     values = measured_values()

@@ -58,7 +58,7 @@ def _allan_variances(values, count):
 
 
 @pytest.mark.parametrize("name", PROCESSES)
-def test_samples_blocks_and_batch_are_equal_to_the_bit(name):
+def test_samples_blocks_and_batch_are_bitwise_identical(name):
     samples = 2 * processes.BLOCK + 7
     batch = _make(name).batch(samples, 1)[0]
     block_values = _make(name)
@@ -69,7 +69,7 @@ def test_samples_blocks_and_batch_are_equal_to_the_bit(name):
 
 
 @pytest.mark.parametrize("name", PROCESSES)
-def test_many_runs_equal_few_runs_at_a_time(name):
+def test_many_runs_match_few_runs_at_a_time(name):
     together = _make(name).batch(60, 5)
     process = _make(name)
     few = np.concatenate([process.batch(60, 2), process.batch(60, 3)])
@@ -94,7 +94,7 @@ ALLAN_VARIANCES = {
 
 
 @pytest.mark.parametrize("name", ALLAN_VARIANCES)
-def test_process_has_allan_variance_of_formula(name):
+def test_process_has_allan_variance_from_formula(name):
     """Mean over runs within 4 of its standard errors; a plateau is flat to 1 %."""
     values = _make(name).batch(2048, 150)
     plateau = name == "bias instability"
@@ -108,7 +108,7 @@ def test_process_has_allan_variance_of_formula(name):
         assert np.all(error < 0.1 * desired)
 
 
-def test_ramp_has_allan_deviation_of_formula_and_axes_are_independent():
+def test_ramp_has_allan_deviation_from_formula_and_axes_are_independent():
     values = _make("ramp").batch(500)
     for count in (1, 10, 100):
         deviation = np.sqrt(_allan_variances(values, count)[0])
@@ -162,7 +162,7 @@ def test_flicker_is_flat_within_one_percent_inside_any_band(band, period):
     assert len(times) <= 2 + 2 * math.log10(band[1] / max(band[0], period))
 
 
-def test_gauss_markov_has_limits_of_ieee_952_and_turn_on_bias_its_spread():
+def test_gauss_markov_has_limits_of_ieee_952_and_turn_on_bias_has_stated_spread():
     # White noise of density q_c T_c for long times, a random walk of density q_c for short ones.
     time, period = 5.0, 1e-4
     density_squared = 2.0 / time  # of the driving noise, for a variance of 1
@@ -196,7 +196,7 @@ def test_run_has_documented_seed():
 
 
 @pytest.mark.parametrize("singles", [0, 1, BLOCK - 1, BLOCK, BLOCK + 1])
-def test_single_numbers_equal_blocks(singles):
+def test_single_numbers_match_blocks(singles):
     active = [True, False, True]
     expected = NormalStreams(5, active).take(3 * BLOCK)
     streams = NormalStreams(5, active)
@@ -224,7 +224,7 @@ def test_samples_have_one_sided_density_of_spectrum():
     assert error < 0.1
 
 
-def test_density_conversions_invert_and_driven_process_starts_as_walk():
+def test_density_conversions_are_inverse_and_driven_process_starts_as_random_walk():
     values = np.array([0.0, 1e-6, 3.0])
     for there, back in (
         (one_sided_density(values), density_of_one_sided),

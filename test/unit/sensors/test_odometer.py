@@ -13,7 +13,7 @@ STRAIGHT = isf.straight(100.0, speed=1.0)
 
 
 @pytest.mark.parametrize("motion", [ROUND, STRAIGHT, isf.rounds(-1, radius=1.0, speed=0.5)])
-def test_odometer_without_errors_equals_motion(motion):
+def test_odometer_without_errors_matches_motion(motion):
     readings = isf.simulate_odometer(motion, PERFECT)
     assert abs(isf.yaw_error(readings, motion)).max() < 1e-9
     # A step of 0.02 s is a chord, shorter than its arc by a share of (0.004)^2 / 24.
@@ -42,7 +42,7 @@ def test_wrong_track_and_wheels_follow_umbmark():
     [(1.01, 1.0, 1.0), (1.0, 1.02, 1.0), (1.0, 1.0, 0.98), (1.01, 1.02, 0.98)],
     ids=["unequal wheels", "track", "size of the wheels", "all"],
 )
-def test_circles_and_lines_follow_closed_formula(motion, errors):
+def test_circles_and_lines_match_closed_form(motion, errors):
     ratio, track, scale = errors
     odometer = isf.OdometerSpecification(
         diameter_ratio=ratio, track_ratio=track, scale=scale, rate=100.0
@@ -66,7 +66,7 @@ def test_circles_and_lines_follow_closed_formula(motion, errors):
     np.testing.assert_allclose(end, chord * np.array([np.cos(along), np.sin(along)]), atol=1e-4)
 
 
-def test_encoders_are_within_step_and_acceleration_slips_wheels():
+def test_encoder_error_is_within_one_step_and_acceleration_causes_wheel_slip():
     fine = isf.simulate_odometer(ROUND, PERFECT)
     coarse = isf.simulate_odometer(ROUND, isf.OdometerSpecification(ticks_per_turn=64))
     tick = 2.0 * np.pi / 64
@@ -115,7 +115,7 @@ def test_odometer_does_not_depend_on_blocks(pieces):
         np.testing.assert_array_equal(np.concatenate([part[name] for part in parts]), values)
 
 
-def test_odometer_files_are_read_and_invalid_ones_rejected(tmp_path):
+def test_odometer_files_are_read_and_invalid_files_are_rejected(tmp_path):
     path = tmp_path / "odometer.yaml"
     path.write_text("wheel_radius: 0.165\ntrack: 0.55\nticks_per_turn: 512\n")
     expected = isf.OdometerSpecification(wheel_radius=0.165, track=0.55, ticks_per_turn=512)

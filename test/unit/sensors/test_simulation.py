@@ -22,7 +22,7 @@ def motion():
 
 
 @pytest.mark.parametrize("imu", [*PRESETS, isf.ImuSpecification(), isf.GenericParameters(0.01)])
-def test_models_give_same_table(motion, imu):
+def test_models_return_same_table(motion, imu):
     samples = isf.simulate_imu(motion, imu)
     assert tuple(samples.columns) == IMU_RECORD
     np.testing.assert_array_equal(samples.index, motion.time)
@@ -30,7 +30,7 @@ def test_models_give_same_table(motion, imu):
     assert samples["accel_z"].mean() == pytest.approx(9.81, abs=0.01)
 
 
-def test_plugin_has_yaw_error_of_parameters_and_slow_sensor_fewer_samples(motion):
+def test_plugin_yaw_error_follows_parameters_and_slow_sensor_has_fewer_samples(motion):
     for imu, error in (("ideal", 0.0), (isf.HectorParameters(yaw_offset=0.2, yaw_drift=0.0), -0.2)):
         actual = isf.yaw_error(isf.simulate_imu(motion, imu), motion)
         np.testing.assert_allclose(actual, error, rtol=0.0, atol=1e-9)
@@ -104,7 +104,7 @@ def test_static_samples_have_requested_rate():
         ("static.csv.gz", "rostopic_csv", FIRST_STAMP / 1e9),
     ],
 )
-def test_written_samples_read_back(tmp_path, name, format, epoch):
+def test_written_samples_round_trip(tmp_path, name, format, epoch):
     path = tmp_path / name
     blocks = _blocks(500)
     # In uneven pieces, as the rows of a file do not depend on blocks.
@@ -126,7 +126,7 @@ def test_written_samples_read_back(tmp_path, name, format, epoch):
     assert [other.name for other in tmp_path.iterdir()] == [name]
 
 
-def test_same_recording_is_the_same_file(tmp_path):
+def test_same_recording_is_written_as_identical_file(tmp_path):
     first, other = tmp_path / "a.csv.gz", tmp_path / "b.csv.gz"
     for path in (first, other):
         write_imu_recording(path, _blocks(50), COVARIANCES)

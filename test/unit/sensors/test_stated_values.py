@@ -52,7 +52,7 @@ def lowest_allan_deviation(noise, flicker, walk):
         ),
     ],
 )
-def test_stated_values_become_si(triad, stated, expected):
+def test_stated_values_are_converted_to_si(triad, stated, expected):
     ((parameter, entry),) = load_plain(stated).items()
     value = convert_to_si({parameter: {**entry, "source": "a table"}}, triad)[parameter]
     shape = (3, 3) if "scale_factor_and" in parameter or parameter == "g_sensitivity" else (3,)
@@ -104,7 +104,7 @@ MINIMUM = "bias_instability: {{value: 8, unit: deg/h, meaning: {}, averaging_tim
         ("white_noise: {walk: -1, unit: deg/sqrt(h)}", "white_noise x is -"),
         (
             MINIMUM.format("allan_minimum"),
-            "averaging_time is set, expected also the triad's white_noise",
+            "averaging_time is set, which also requires the triad's white_noise",
         ),
         (
             MINIMUM.format("allan_minimum") + "\n  white_noise: {walk: 9, unit: deg/sqrt(h)}",
@@ -117,7 +117,7 @@ MINIMUM = "bias_instability: {{value: 8, unit: deg/h, meaning: {}, averaging_tim
         ("gauss_markov_time: {value: 1, unit: s}", "gauss_markov_time is a mapping"),
     ],
 )
-def test_ambiguous_statement_is_rejected(tmp_path, text, words):
+def test_ambiguous_specification_is_rejected(tmp_path, text, words):
     text = f"gyroscope:\n  {text}\n"
     words = rf"imu.yaml: gyroscope\..*{re.escape(words)}"
     require_refused(load_imu_specification, tmp_path / "imu.yaml", text, words)

@@ -63,7 +63,7 @@ def outside(table):
 
 @pytest.mark.parametrize("name", ["hector", "generic", "late"])
 @pytest.mark.parametrize("seed", [11, *(pytest.param(k, marks=pytest.mark.gate) for k in (12, 13))])
-def test_model_agrees_with_itself_and_late_drift(name, seed, models):
+def test_model_agrees_with_itself_and_with_late_drift(name, seed, models):
     kind = "hector" if name == "late" else name
     imu = recording(model(kind, seed=seed))
     table = at_rest.compare_with_model(late(imu, 1500) if name == "late" else imu, models[kind], 60)
@@ -111,7 +111,7 @@ def test_renormalised_quaternion_is_detected_and_lost_messages_are_not():
     assert got == pytest.approx(expected, rel=4.0 * relative_error)
 
 
-def test_statistics_equal_those_of_signals():
+def test_statistics_match_signals():
     zero = np.zeros((4, 3))
     reading = ImuReading(
         orientation=np.tile(TURNED, (4, 1)),

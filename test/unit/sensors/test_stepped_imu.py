@@ -75,7 +75,7 @@ def _stepped(imu, signals):
 
 @pytest.mark.parametrize("specification", [EVERYTHING, ANY_UNIT], ids=["unit", "any unit"])
 @pytest.mark.parametrize("members", [3, 130])
-def test_members_equal_runs_of_model(specification, members, monkeypatch):
+def test_members_match_runs_of_model(specification, members, monkeypatch):
     # Numbers are drawn ahead in several blocks, which end at different samples.
     monkeypatch.setattr(streams, "_MAX_AHEAD", 30 * 16 * members)
     signals = _signals(members, 60)
@@ -87,7 +87,7 @@ def test_members_equal_runs_of_model(specification, members, monkeypatch):
 
 
 @pytest.mark.parametrize("specification", [EVERYTHING, ANY_UNIT], ids=["unit", "any unit"])
-def test_single_imu_equals_member_and_reset_starts_next_run(specification):
+def test_single_imu_matches_member_and_reset_starts_next_run(specification):
     signals = _signals(1)[:, 0]
     imu = isf.Imu(specification, RATE, SEED, run=4)
     for run in (4, 5):
@@ -117,7 +117,7 @@ def test_reset_members_start_new_runs_and_others_continue(specification):
             np.testing.assert_array_equal(values[member], getattr(expected, name)[0, first:], name)
 
 
-def test_inputs_are_kept_and_plain_numbers_are_accepted():
+def test_inputs_are_not_modified_and_plain_numbers_are_accepted():
     members = 2
     given = np.ones((members, 3)), np.full((members, 3), 2.0)
     reading = isf.Imu(EVERYTHING, RATE, SEED, members).step(*given)

@@ -120,7 +120,7 @@ def describe_recordings(identification) -> Iterator[str]:
             if finding:
                 yield (
                     f"{name}: {finding.count} outlier{'s' if finding.count > 1 else ''} replaced "
-                    f"by the median around, the first at {finding.first_time:.2f} s"
+                    f"by the local median, the first at {finding.first_time:.2f} s"
                 )
     for name, result in identification.axes.items():
         yield from _fit_findings(identification, name, result)

@@ -466,9 +466,9 @@ def solve(
         scaled = _scaled(axis.design)
         if scaled is None or np.linalg.matrix_rank(scaled, tol=1e-6) < scaled.shape[1]:
             raise RecordingError(
-                f"{axis.subject}: {len(set(means.group.tolist()))} times at rest or turns do not "
-                f"determine {axis.design.shape[1]} parameters of an axis, expected more positions "
-                "or turns, or a larger range of temperatures"
+                f"{axis.subject}: {len(set(means.group.tolist()))} stationary periods or turns do "
+                f"not determine {axis.design.shape[1]} parameters of an axis, expected more "
+                "orientations or turns, or a wider range of temperatures"
             )
     if noise is not None:
         likely = [[WeightedNoise(1.0, axis_noise)] for axis_noise in noise]
@@ -548,7 +548,7 @@ def _contrast(means, axis):
     contrast = basis[:, np.count_nonzero(sizes > 1e-8 * sizes[0]) :]
     if contrast.shape[1] < _MIN_FREEDOM:
         raise RecordingError(
-            f"{axis.subject}: is too short for an estimate of the noise, expected times at rest of "
+            f"{axis.subject}: is too short to estimate the noise, expected stationary periods of "
             "at least 10 s"
         )
     return contrast

@@ -214,7 +214,7 @@ def _draw_sphere(figure, result):
         ):
             figure.points(values[:, 0] + shift, values[:, second], colour, name, size=2)
         look = {"color": colours.SENSOR, "linewidth": 0.8}
-        figure.path(shift + np.cos(_CIRCLE), np.sin(_CIRCLE), look, "the field's size")
+        figure.path(shift + np.cos(_CIRCLE), np.sin(_CIRCLE), look, "the field's magnitude")
 
 
 # Displayed unit of each sensor, and its size in SI units.
@@ -246,8 +246,8 @@ def describe_findings(result) -> list[str]:
         listing = ", ".join(f"{start:.0f} to {stop:.0f}" for start, stop in spans[:20])
         more = f" and {len(spans) - 20} more" if len(spans) > 20 else ""
         sentences.append(
-            f"at rest for {format_duration(total)} in {len(spans)} times [s]: {listing}{more}; "
-            "in these times the scatter is that of the quietest tenth, neighbouring half seconds "
+            f"at rest for {format_duration(total)} in {len(spans)} periods [s]: {listing}{more}; "
+            "in these periods the scatter is that of the quietest tenth, neighbouring half seconds "
             "agree within noise, and the sensor does not turn"
         )
         for turn in result.turns:

@@ -381,7 +381,7 @@ def calibrate_gyroscope(
     means = BlockMeans(*blocks)
     tilt = placement if any(turn.marked for turn in turns) else 0.0
     names = sorted({AXES[row[5]] for row in rows})
-    method = f"means of all times at rest{', turns about ' * bool(names)}{', '.join(names)}"
+    method = f"means of all stationary periods{', turns about ' * bool(names)}{', '.join(names)}"
     known, subject = IdealMeans(truth, together, tilt, own), f"{source}, gyroscope"
     temperatures = _mean_temperatures(temperature, times, means, [*rests, *turns], source)
     return fit_triad(means, known, noise, temperatures, method, subject)
@@ -449,8 +449,9 @@ def calibrate_accelerometer(
     ]
     if missing:
         raise RecordingError(
-            f"{source}: none of {len(rests)} times at rest has up along {', '.join(missing)}; the "
-            "accelerometer needs six positions, each axis up and down once"
+            f"{source}: none of {len(rests)} stationary periods have the vertical along "
+            f"{', '.join(missing)}; the accelerometer needs six orientations, with each axis up "
+            "and down once"
         )
     if placement and not (temperature and temperature.scale_degree):
         longest: dict[tuple, int] = {}  # longest time at rest for each axis that is up
@@ -462,7 +463,7 @@ def calibrate_accelerometer(
     known = IdealMeans(gravity * directions[means.group], faces[means.group], placement)
     used_rests = [rests[k] for k in kept.tolist()]
     temperatures = _mean_temperatures(temperature, times, means, used_rests, source)
-    method = f"{len(kept)} positions with an axis up or down"
+    method = f"{len(kept)} orientations with an axis up or down"
     subject = f"{source}, accelerometer"
     return fit_triad(means, known, noise, temperatures, method, subject)
 

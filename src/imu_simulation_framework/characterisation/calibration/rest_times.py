@@ -78,8 +78,7 @@ def find_rest(times, values, names, source, minimum_duration=5.0) -> list[RestTi
     rests = _still_parts(np.asarray(times, dtype=float), values.T, names, minimum)
     if not rests:
         raise RecordingError(
-            f"{source}: the sensor is never at rest for {minimum:g} s, expected times without "
-            "motion"
+            f"{source}: the sensor is never at rest for {minimum:g} s, expected stationary periods"
         )
     return rests
 
@@ -192,8 +191,8 @@ def find_whole_turns(
     """
     if turns is None:
         raise RecordingError(
-            f"{source}: the angle of the turns is unknown, which a gyroscope's scale factor needs; "
-            "state the number of whole turns, or a reference"
+            f"{source}: the angle of the turns is unknown, but the gyroscope's scale factor needs "
+            "it; state the number of whole turns, or a reference"
         )
     counts = dict(turns) if isinstance(turns, Mapping) else dict.fromkeys(AXES, turns)
     if not set(counts) <= set(AXES) or not all(
@@ -303,7 +302,7 @@ def _find_movements(times, gyro, rests):
 def _require_all_samples(times, start, stop, subject):
     steps = np.diff(times[start - 1 : stop])
     if steps.max() > _LONG_STEP * np.median(np.diff(times)):
-        raise RecordingError(f"{subject} lacks samples, which makes its angle unknown")
+        raise RecordingError(f"{subject} lacks samples, so its angle is unknown")
 
 
 _MIN_FIELD_CHANGE = 0.05  # of the field, which is three degrees

@@ -109,13 +109,13 @@ def field_remarks(sphere: SphereFit, field: float | None, source: str) -> list[s
     remarks = [f"{size} and scatters by {100.0 * share:.2g} %{cause}"]
     if not _EARTHS_FIELD[0] < sphere.size < _EARTHS_FIELD[1]:
         remarks.append(
-            f"the field's size is {sphere.size:.3g} T, expected 22 to 67 uT; if the readings are "
-            "in another unit than tesla, the correction applies to readings in that unit only"
+            f"the field's magnitude is {sphere.size:.3g} T, expected 22 to 67 uT; if the readings "
+            "are in another unit than tesla, the correction applies to readings in that unit only"
         )
     if field is None:
         remarks.append(
-            "the size of the magnetic field is unknown, so the mean of the magnetometer's scale "
-            "factors is assumed to be 1, which does not affect a heading"
+            "the magnitude of the magnetic field is unknown, so the mean of the magnetometer's "
+            "scale factors is assumed to be 1, which does not affect a heading"
         )
     return remarks
 
@@ -229,7 +229,7 @@ def _fit_ellipsoid(points, radius, subject):
     )
     parameters = fit.x
     if not fit.success or not np.isfinite(parameters).all():
-        raise RecordingError(f"{subject}: the readings lie on no ellipsoid")
+        raise RecordingError(f"{subject}: the readings do not lie on an ellipsoid")
     for _ in range(_NOISE_CORRECTION_STEPS):
         linearised = _linearise(parameters, points, radius)
         step = np.linalg.lstsq(linearised.design, linearised.residuals, rcond=None)[0]
@@ -250,8 +250,8 @@ def _to_bias_and_matrix(corrections, parameters, unit):
 
 def _direction_message(subject):
     return (
-        f"{subject}: the motion does not span all directions, expected the sensor turned about two "
-        "axes at least, each way up"
+        f"{subject}: the motion does not span all directions, turn the sensor about at least two "
+        "axes, with each side up"
     )
 
 
@@ -412,12 +412,12 @@ def calibrate_accelerometer_by_magnitude(
             positions.append(direction)
     if len(positions) < _MIN_POSITIONS:
         raise RecordingError(
-            f"{source}: the accelerometer has {len(positions)} positions 15 degrees apart in "
-            f"{len(rests)} times at rest, expected at least {_MIN_POSITIONS} in all directions"
+            f"{source}: the accelerometer has {len(positions)} orientations 15 degrees apart in "
+            f"{len(rests)} stationary periods, expected at least {_MIN_POSITIONS} in all directions"
         )
     fit = fit_sphere(
         times, accel, gravity, noise=noise, source=source, sensor="accelerometer", parts=rests
     )
     return replace(
-        fit.calibration, method=f"magnitude of gravity in {len(positions)} arbitrary positions"
+        fit.calibration, method=f"magnitude of gravity in {len(positions)} arbitrary orientations"
     )

@@ -176,7 +176,7 @@ def validate_imu(
     time = imu.index.to_numpy(dtype=float) - shift
     true_time = truth.index.to_numpy(dtype=float)
     if min(len(time), len(true_time)) < 2:
-        raise RecordingError("less than two samples cannot be compared")
+        raise RecordingError("a comparison requires at least two samples")
     # A sample is compared only between two samples of the truth without a gap.
     longest = _GAP * float(np.median(np.diff(true_time)))
     upper = np.clip(np.searchsorted(true_time, time), 1, len(true_time) - 1)
@@ -184,14 +184,14 @@ def validate_imu(
     inside = (time >= true_time[0]) & (time <= true_time[-1]) & near
     if inside.sum() < _MIN_SAMPLES:
         raise RecordingError(
-            f"only {inside.sum()} samples of the IMU are where the truth is known, "
+            f"only {inside.sum()} samples of the IMU are within the truth, from "
             f"{true_time[0]:.3f} to {true_time[-1]:.3f} s; the IMU's are {time[0]:.3f} to "
             f"{time[-1]:.3f} s"
         )
     if not inside.all():
         remarks.append(
-            f"{len(inside) - inside.sum()} of {len(inside)} samples are outside of the truth or in "
-            "a gap of it, and left out"
+            f"{len(inside) - inside.sum()} of {len(inside)} samples are outside the truth or in "
+            "one of its gaps, and are excluded"
         )
     if not np.isin(time[inside], true_time).all():
         remarks.append("the truth was interpolated linearly between its samples")

@@ -92,7 +92,7 @@ def read_limits(content: Any) -> list[Limit]:
                     value = check_number(key, value, above=0.0)
                     limits.append(Limit(quantity, axis, name, value, tau))
     if not limits:
-        raise ConfigurationError("there are no limits")
+        raise ConfigurationError("limits are empty, expected at least one")
     return limits
 
 
@@ -121,7 +121,7 @@ def judge_limits(validation: ImuValidation, limits: list[Limit]) -> list[tuple[L
         axis = validation.axis(limit.quantity, limit.axis)
         if axis is None:
             raise RecordingError(
-                f"there is a limit to {limit.name}, but {limit.quantity} {limit.axis} could not "
+                f"there is a limit on {limit.name}, but {limit.quantity} {limit.axis} could not "
                 "be compared"
             )
         judged.append((limit, axis.value(limit.statistic, limit.tau)))

@@ -57,7 +57,7 @@ def read_ulog(path) -> dict[str, pd.DataFrame]:
     content = b"".join(unpacked_blocks(path))
     if len(content) < _HEADER:
         raise RecordingError(
-            f"{path}: cannot be read as a log of PX4 (ULog): its header is cut off"
+            f"{path}: cannot be read as a log of PX4 (ULog): its header is truncated"
         )
     formats, topics, places = _messages(content)
     data, tables = np.frombuffer(content, np.uint8), {}
@@ -266,6 +266,6 @@ def _split_instances(path, tables):
             split[name + (f"_{number}" if number else "")] = part.reset_index(drop=True)
     if not split:
         raise RecordingError(
-            f"{path}: holds no message of a log of ArduPilot behind its FMT, expected IMU, GPS, ..."
+            f"{path}: contains no ArduPilot log message after its FMT, expected IMU, GPS, ..."
         )
     return split

@@ -82,7 +82,9 @@ def unpack_lz4(packed) -> bytes:
 def _unpacked(unpacker, packed):
     data = unpacker.decompress(packed, LARGEST_CHUNK)
     if not unpacker.eof:
-        raise ValueError("a chunk that is cut off, or unpacks to more than a bag's chunks hold")
+        raise ValueError(
+            "a chunk that is truncated, or unpacks to more than the chunks of a bag contain"
+        )
     return data
 
 
@@ -115,7 +117,9 @@ def unpack_zstd(packed, limit=None) -> bytes:
             data = reader.read((size if known else limit) + 1)
         if len(data) == size or (not known and len(data) <= limit):
             return data
-    raise ValueError("a chunk that is cut off, or unpacks to more than a bag's chunks hold")
+    raise ValueError(
+        "a chunk that is truncated, or unpacks to more than the chunks of a bag contain"
+    )
 
 
 def unpack_mcap(kind, packed, size) -> bytes:
@@ -238,7 +242,7 @@ def choose_topic(path, topic, topics, types) -> str:
     """
     expected = " or ".join(types)
     if not any(count for _, count in topics.values()):
-        raise RecordingError(f"{path}: the bag holds no messages, expected {expected}")
+        raise RecordingError(f"{path}: the bag contains no messages, expected {expected}")
     listing = join_names(f"{name} ({kind})" for name, (kind, _) in sorted(topics.items()))
     if not topic:
         suitable = [name for name, (kind, count) in topics.items() if kind in types and count]
@@ -438,7 +442,7 @@ def _read_messages(reader, path, topic, connections, message_type) -> dict:
         if not good.all():
             place = int(rows[np.argmin(good)]) + 1
             raise RecordingError(
-                f"{path}, topic {topic}: message {place} is not laid out as "
+                f"{path}, topic {topic}: message {place} does not have the layout of "
                 f"{message_type.name} of ROS 1"
             )
     return columns

@@ -67,8 +67,8 @@ def read_bag_tables(path, columns=()) -> RecordedTables:
     reason = ""
     if unknown:
         reason = (
-            f"; of {join_names(unknown)} the bag has no definition, as those of ROS 2 before Iron: "
-            "ros2 bag convert makes an MCAP file with definitions of it"
+            f"; the bag has no definition of {join_names(unknown)}, like bags of ROS 2 before "
+            "Iron: ros2 bag convert makes an MCAP file with definitions"
         )
     if columns and not unknown:
         raise RecordingError(
@@ -132,8 +132,8 @@ def _table(path, topic, _):
                 decoded = read(message.data, kind)
             except DAMAGE:
                 raise RecordingError(
-                    f"{path}, topic {topic}: message {len(rows) + 1} is not laid out as {kind} in "
-                    "the definition that the bag has of it"
+                    f"{path}, topic {topic}: message {len(rows) + 1} does not have the "
+                    f"layout of {kind} in the bag's definition"
                 ) from None
             rows.append([part(decoded) for part in get])
             receipts.append(message.receipt)

@@ -52,10 +52,10 @@ def read_kitti(path) -> Samples:
     """
     folder = kitti_folder(path)
     if folder is None:
-        raise RecordingError(f"{path}: holds no oxts/timestamps.txt, as KITTI's folders do")
+        raise RecordingError(f"{path}: oxts/timestamps.txt is missing, expected a folder of KITTI")
     files = sorted((folder / "data").glob("[0-9]*.txt"))
     if not files:
-        raise RecordingError(f"{folder / 'data'}: holds no file of samples as 0000000000.txt")
+        raise RecordingError(f"{folder / 'data'}: contains no sample files such as 0000000000.txt")
     times = _times(folder / "timestamps.txt")
     for file in files:
         if not file.stem.isdecimal() or len(file.stem) > 18 or int(file.stem) >= len(times):
@@ -81,7 +81,7 @@ def _times(path):
             times.append(np.datetime64(text.strip(), "ns").astype(np.int64))
         except ValueError:
             raise RecordingError(
-                f"{path}: line {line} is {quote(text)}, expected a time as "
+                f"{path}: line {line} is {quote(text)}, expected a time such as "
                 "2011-09-26 13:02:25.964389445"
             ) from None
     return np.array(times) / 1e9
@@ -90,7 +90,7 @@ def _times(path):
 def _text(path, limit):
     content = read_start(path, limit)
     if len(content) >= limit:
-        raise RecordingError(f"{path}: has {limit} bytes or more, no drive of KITTI has")
+        raise RecordingError(f"{path}: has {limit} bytes or more, which no KITTI drive has")
     return content.decode("utf-8-sig", errors="replace")
 
 

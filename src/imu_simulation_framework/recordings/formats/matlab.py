@@ -137,7 +137,7 @@ def _group(library, path, group, sizes):
         elif member.dtype.kind in "iufbV" and member.external is None and not member.is_virtual:
             sizes.append(member.nbytes)
             if sum(sizes) > UNPACKED_LIMIT:
-                raise RecordingError(f"{path}: holds more than {format_size(UNPACKED_LIMIT)}")
+                raise RecordingError(f"{path}: contains more than {format_size(UNPACKED_LIMIT)}")
             content[name] = member[()]
     return content
 
@@ -147,7 +147,7 @@ def _tables(path, content, opaque):
     _collect(content, "", tables)
     if not tables:
         raise RecordingError(
-            f"{path}: holds no arrays of numbers, expected vectors of one length"
+            f"{path}: contains no numeric arrays, expected vectors of the same length"
             + ", but timetables or other objects of MATLAB, which only MATLAB reads: there "
             "writetable(timetable2table(Position), 'Position.csv') for each, in a folder" * opaque
         )
@@ -242,7 +242,7 @@ class Mat5:
                 most = min(UNPACKED_LIMIT, max(RATIO_FROM, RATIO_LIMIT * len(content)))
                 plain = unpacker.decompress(content, most)
                 if not unpacker.eof:
-                    raise ValueError("a packed variable is cut off, or larger than a recording")
+                    raise ValueError("a packed variable is truncated, or larger than a recording")
                 ((kind, content),) = self._elements(plain)
             if kind == _MATRIX:
                 name, value = self._matrix(content)

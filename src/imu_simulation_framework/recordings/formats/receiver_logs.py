@@ -85,7 +85,7 @@ def read_novatel(path) -> dict[str, pd.DataFrame]:
             rows[name] += [row] if row else []
     if not rows:
         raise RecordingError(
-            f"{path}: has no log {', '.join(_FIELDS)} of NovAtel with a valid checksum and a "
+            f"{path}: contains no NovAtel log {', '.join(_FIELDS)} with a valid checksum and a "
             "solution"
         )
     tables = {name: pd.DataFrame(own) for name, own in rows.items()}
@@ -191,8 +191,8 @@ def read_vbox(path) -> dict[str, pd.DataFrame]:
     rows = [row for row in map(str.split, sections["data"]) if len(row) == len(names)]
     if not rows or not {"time", "lat", "long"} <= set(names):
         raise RecordingError(
-            f"{path}: holds no data of VBOX, expected sections [column names], with time, lat and "
-            "long, and [data], with a number for each of them"
+            f"{path}: contains no VBOX data, expected sections [column names], with time, lat and "
+            "long, and [data], with a number for each column"
         )
     units = "\n".join(sections["channel units"]).rstrip("\n").split("\n")
     units = ["", *units][-max(len(names) - _STANDARD, 1) :]

@@ -85,8 +85,8 @@ def read_ros2_bag(path, topic, message_types) -> Samples:
     columns, good = decode(data, np.cumsum(lengths) - lengths, lengths, message_type, ros2=True)
     if not good.all():
         raise RecordingError(
-            f"{path}, topic {topic}: message {int(np.argmin(good)) + 1} is not laid out as "
-            f"{message_type.name} of ROS 2"
+            f"{path}, topic {topic}: message {int(np.argmin(good)) + 1} does not have the layout "
+            f"of {message_type.name} of ROS 2"
         )
     receipt = np.fromiter((time for time, _ in rows), np.int64, len(rows))
     columns["receipt"] = seconds_from_nanoseconds(receipt)
@@ -446,7 +446,7 @@ class McapFile:
         chunk = Chunk.read(_stream(record))
         data = bag.unpack_mcap(chunk.compression, chunk.data, chunk.uncompressed_size)
         if chunk.uncompressed_crc not in (0, zlib.crc32(data)):
-            raise ValueError("a chunk whose checksum is another one")
+            raise ValueError("a chunk with a wrong checksum")
         place = 0
         while place < len(data):
             code, length = struct.unpack_from("<BQ", data, place)

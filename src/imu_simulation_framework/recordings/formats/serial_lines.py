@@ -107,7 +107,7 @@ def read_sentences(path) -> dict[str, pd.DataFrame]:
         tables[kind] = table.assign(**{name: stamps}) if stamps.notna().any() else table
     if not any(len(table) for table in tables.values()):
         raise RecordingError(
-            f"{path}: no sentence of NMEA 0183 with a position, and none of VectorNav, has a right "
+            f"{path}: no NMEA 0183 sentence with a position and no VectorNav sentence has a valid "
             "checksum, expected $GPGGA, $GPRMC, $VNYMR, ..."
         )
     return tables
@@ -336,7 +336,7 @@ def read_echoed(path) -> dict[str, pd.DataFrame]:
         if not colon:
             raise RecordingError(
                 f"{path}: line {number} is not a field of a message, expected lines such as "
-                f"x: 0.1, and {_END} between messages, as rostopic echo prints them"
+                f"x: 0.1, and {_END} between messages, as printed by rostopic echo"
             )
         indent = len(line) - len(line.lstrip())
         while within and within[-1][0] >= indent:
@@ -346,8 +346,8 @@ def read_echoed(path) -> dict[str, pd.DataFrame]:
     whole = [row for row in rows if len(row) == len(rows[0])]
     if len(whole) < MINIMUM_SAMPLES:
         raise RecordingError(
-            f"{path}: holds {len(whole)} whole messages as rostopic echo prints them, expected at "
-            f"least {MINIMUM_SAMPLES}"
+            f"{path}: contains {len(whole)} complete messages as printed by rostopic echo, "
+            f"expected at least {MINIMUM_SAMPLES}"
         )
     return {"messages": pd.DataFrame(whole)}
 
@@ -425,7 +425,7 @@ def read_tagged(path) -> dict[str, pd.DataFrame]:
             for provider, part in table.groupby(own[0]):
                 tables[f"{name} {provider}"] = part.reset_index(drop=True)
     if not tables:
-        raise RecordingError(f"{path}: no kind of line comes {MINIMUM_SAMPLES} times")
+        raise RecordingError(f"{path}: no type of line occurs {MINIMUM_SAMPLES} times")
     return tables
 
 

@@ -393,7 +393,9 @@ def read_zip(path) -> Mapping[str, Any]:
                 return read_workbook(path)
             if all(member.filename.endswith(".npy") for member in archive.infolist()):
                 if sum(member.file_size for member in archive.infolist()) > UNPACKED_LIMIT:
-                    raise RecordingError(f"{path}: holds more than {format_size(UNPACKED_LIMIT)}")
+                    raise RecordingError(
+                        f"{path}: contains more than {format_size(UNPACKED_LIMIT)}"
+                    )
                 return read_numpy(path)
             members = [info for info in archive.infolist() if _is_sensor(info.filename)]
             if not members:

@@ -142,8 +142,7 @@ class Ros2Folder:
                 topics[name] = {"serialization_format": "cdr", "type": stored.kind}, stored.messages
         for name in known.keys() - set(map(escape_unprintable, topics)):
             raise RecordingError(
-                f"{Path(path) / METADATA}: the topic {quote(name)}, which the bag has, is not "
-                "described"
+                f"{Path(path) / METADATA}: the topic {quote(name)} of the bag is not described"
             )
         self.connections = []
         for name, (topic, count) in topics.items():
@@ -186,7 +185,9 @@ def _read_metadata(path) -> dict:
     content = read_yaml(file, "the description of the ROS 2 bag")
     information = content.get(_INFORMATION) if isinstance(content, dict) else None
     if not isinstance(information, dict):
-        raise RecordingError(f"{file}: it has no {_INFORMATION}, as a ROS 2 bag's description has")
+        raise RecordingError(
+            f"{file}: {_INFORMATION} is missing, but is required in the description of a ROS 2 bag"
+        )
 
     def refuse(field, value, expected) -> NoReturn:
         raise RecordingError(f"{file}: {field} is {quote(value)}, expected {expected}")
@@ -199,7 +200,7 @@ def _read_metadata(path) -> dict:
         refuse("storage_identifier", storage, "sqlite3 or mcap")
     paths = information.get("relative_file_paths")
     if not (isinstance(paths, list) and paths and all(isinstance(name, str) for name in paths)):
-        refuse("relative_file_paths", paths, "names of files")
+        refuse("relative_file_paths", paths, "file names")
     topics = information.get("topics_with_message_count")
     if not isinstance(topics, list):
         refuse("topics_with_message_count", topics, "a list")
@@ -210,12 +211,12 @@ def _read_metadata(path) -> dict:
         described = {"type_description_hash": "", **described}
         for text in ("name", "type", "serialization_format", "type_description_hash"):
             if not isinstance(described.get(text), str):
-                refuse(f"a topic's {text}", described.get(text), "a text")
+                refuse(f"a topic's {text}", described.get(text), "a string")
         if described["serialization_format"] != "cdr":
             refuse("serialization_format", described["serialization_format"], "cdr")
     for mode in ("compression_mode", "compression_format"):
         if not isinstance(information.get(mode, ""), str):
-            refuse(mode, information[mode], "a text")
+            refuse(mode, information[mode], "a string")
     return information
 
 

@@ -18,13 +18,13 @@ from ..reference import has_to_be_smoothed, reference_table
 from .diagnosis import Diagnosis, diagnose
 from .interpretation import Interpretation, thin_samples
 
-NO_IMU = "no IMU is in it, so that only the simulated IMU is judged"
+NO_IMU = "it contains no IMU, so that only the simulated IMU is evaluated"
 """Remark on a recording that is a track, as a receiver or a tracking system writes it."""
 
 _NO_REFERENCE = (
-    "no reference is in it, with whose yaw the IMU's is compared: one in a file of its own is "
-    "named before the IMU's, columns that are one are mapped in [reference_columns]; an Allan "
-    "analysis of a recording at rest needs none"
+    "it contains no reference for the IMU's yaw: name a separate reference file before the "
+    "IMU's, or map the reference's columns in [reference_columns]; an Allan "
+    "analysis of a recording at rest needs no reference"
 )
 
 

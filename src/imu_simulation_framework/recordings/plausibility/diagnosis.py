@@ -122,12 +122,12 @@ def _diagnose_speed(poses: pd.DataFrame, has_lengths: bool) -> list[Finding]:
     remedy = "[reference_columns] x and y in their own unit, for instance x = ..."
     if has_lengths and typical < MIN_SPEED and _is_directed(times, positions):
         evidence = (
-            f"the reference drives less than {typical:.2g} m/s nine tenths of the time, and "
-            "not to and fro as noise does"
+            f"the reference is slower than {typical:.2g} m/s for nine tenths of the time, and "
+            "does not move to and fro as noise does"
         )
         return [Finding(faults.LENGTH_UNIT, evidence, f"{remedy} [km], if it was faster")]
     if typical >= MAX_SPEED:
-        evidence = f"the reference drives {typical:.0f} m/s a tenth of the time or more"
+        evidence = f"the reference is faster than {typical:.0f} m/s for a tenth of the time"
         return [Finding(faults.LENGTH_UNIT, evidence, f"{remedy} [mm]", grave=True)]
     return []
 

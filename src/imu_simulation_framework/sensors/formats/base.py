@@ -144,7 +144,7 @@ def read_rate(stated: float | None, fallback: float | None, where: str) -> float
     """
     rate = fallback if stated is None else stated
     if rate is None:
-        raise ConfigurationError(f"{where}; state the rate of the samples")
+        raise ConfigurationError(f"{where}; state the sample rate")
     return rate
 
 
@@ -294,7 +294,7 @@ class Draft:
             return values[0]
         mean = float(np.sqrt(np.mean(np.square(values))))
         self.remarks.append(
-            f"{name} = {format_value(values)} differs between the axes, for which this format "
+            f"{name} = {format_value(values)} differs between the axes, but this format "
             f"has a single number: their root mean square {mean:.6g} is written."
         )
         return mean
@@ -327,12 +327,12 @@ class Draft:
         if walk_time is None:
             self.remarks.append(
                 f"{walk} cannot be represented in this format; set a correlation time to write it "
-                "as a bias that starts alike."
+                "as a bias that grows alike at first."
             )
             return np.zeros(3), time
         self.remarks.append(
-            f"{walk} is written as a bias with a correlation time of {walk_time:g} s, which is the "
-            "same for times well below that only."
+            f"{walk} is written as a bias with a correlation time of {walk_time:g} s, which is "
+            "equivalent only for times well below it."
         )
         return driven_std(triad.random_walk, time), time
 

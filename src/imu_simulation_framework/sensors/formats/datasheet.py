@@ -100,7 +100,7 @@ def read(path, rate: float | None = None) -> Reading:
     sheet = read_mapping(path)
     sheet.refuse_others(("name", "rate", *IMU_TRIADS))
     stated = sheet.positive("rate") if "rate" in sheet else None
-    rate = read_rate(stated, rate, f"{path}: there is no rate")
+    rate = read_rate(stated, rate, f"{path}: rate is missing")
     triads = {name: _read_triad(sheet.mapping(name), name) for name in IMU_TRIADS if name in sheet}
     name = sheet.text("name") if "name" in sheet else "imu"
     with prefix_errors(f"{path}: "):
@@ -144,7 +144,7 @@ def _noise(values, triad):
     entry = values.mapping("noise")
     forms = [form for form in _NOISE_FORMS if form in entry]
     if len(forms) != 1:
-        raise values.error("noise", "must have one of density, rms and random_walk")
+        raise values.error("noise", "must have exactly one of density, rms and random_walk")
     form = forms[0]
     kind, required, words = _NOISE_FORMS[form]
     entry.refuse_others((form, "unit", *filter(None, [required])))

@@ -134,7 +134,7 @@ def read_kalibr(path, rate: float | None = None) -> Reading:
     remarks = []
     if "relative_config_imu" in values:
         named = Path(path).parent / values.text("relative_config_imu")
-        remarks.append(f"The IMU's parameters are from {named}, which this file names.")
+        remarks.append(f"The IMU's parameters are from {named}, to which this file refers.")
         values = read_mapping(named)
     inner = [key for key in values.names() if key.startswith("imu") and values.is_mapping(key)]
     if len(inner) > 1:
@@ -157,7 +157,7 @@ def read_kalibr(path, rate: float | None = None) -> Reading:
     others = [key for key in values.names() if key not in (*required, *_PLACE, *_RATES)]
     ignored = [values.path(key) for key in others if not values.is_neutral(key)]
     if ignored:
-        remarks.append(f"No noise parameters, and ignored: {', '.join(ignored)}.")
+        remarks.append(f"Ignored, since they are not noise parameters: {', '.join(ignored)}.")
     return imu_reading(sample_rate, _triads(values, _KALIBR), remarks, topic=topic)
 
 
@@ -190,7 +190,7 @@ def write_kalibr(draft: Draft) -> str:
             if any(triad.gauss_markov_sigma):
                 draft.remarks.append(
                     f"{name}.gauss_markov_sigma = {format_value(triad.gauss_markov_sigma)} is "
-                    "written as a random walk with its driving density, which is the same only "
+                    "written as a random walk with its driving density, which is equivalent only "
                     "for times well below its correlation time of "
                     f"{format_value(triad.gauss_markov_time)} s."
                 )
@@ -233,7 +233,9 @@ def read_vins(path, rate: float | None = None) -> Reading:
     values = read_mapping(path)
     values.require(sum(_VINS.values(), ()))
     sample_rate = read_rate(
-        None, rate, f"{path}: the noise is that of samples, whose rate VINS does not state"
+        None,
+        rate,
+        f"{path}: the noise is given per sample, but VINS does not state the sample rate",
     )
     remark = (
         f"All four numbers were divided by sqrt({sample_rate:g} Hz), as VINS has them per sample."
@@ -304,7 +306,9 @@ def read_imu_utils(path, rate: float | None = None) -> Reading:
     values = read_mapping(path)
     values.require(_SENSORS.values(), ("type", "name"))
     sample_rate = read_rate(
-        None, rate, f"{path}: the noise is that of samples, whose rate imu_utils does not state"
+        None,
+        rate,
+        f"{path}: the noise is given per sample, but imu_utils does not state the sample rate",
     )
     remarks: list[str] = []
     results = {
@@ -317,13 +321,13 @@ def read_imu_utils(path, rate: float | None = None) -> Reading:
         f"gyr_n and acc_n were divided by sqrt({sample_rate:g} Hz), the rate of the recording; "
         "imu_utils before May 2018 writes them without that factor."
         if is_per_sample
-        else "gyr_n and acc_n were taken for densities, as imu_utils wrote them until May 2018: as "
+        else "gyr_n and acc_n were taken as densities, as imu_utils wrote them until May 2018: as "
         f"standard deviations of samples at {sample_rate:g} Hz they would be below the lowest "
         "point of their own Allan deviation, gyr_w or acc_w."
     )
     remarks.append(
         "gyr_w and acc_w are the lowest points of the Allan deviations, that is, bias "
-        "instabilities and no random walks; imu_utils states no random walk."
+        "instabilities, not random walks; imu_utils states no random walk."
     )
     divisor = root if is_per_sample else 1.0
     triads = {

@@ -216,7 +216,7 @@ def write(draft: Draft) -> str:
     )
     missing = "bodyName and frameId" if output.topic else "bodyName, frameId and topicName"
     draft.notes = [
-        f"The drifts are for {rate:g} Hz and no other rate. When the plug-in is loaded with them,",
+        f"The drifts are for {rate:g} Hz only. When the plug-in is loaded with them,",
         "drift starts far too large; load it with XDrift 0 and set the drift afterwards through",
         f"dynamic_reconfigure. Add {missing} of the robot.",
     ]

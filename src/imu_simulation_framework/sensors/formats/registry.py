@@ -142,7 +142,7 @@ def read_imu_parameters(
         raise ConfigurationError(sentence) from error
     if _CONDITION.search(_content(path)):
         reading.remarks.append(
-            "The file is a jinja template: content of conditions was read as if they held."
+            "The file is a jinja template: the content of conditions was read as if they were true."
         )
     return reading
 
@@ -188,18 +188,20 @@ def write_imu_parameters(
     """
     target = _format(format_name)
     if target.write is None:
-        raise ConfigurationError(f"format {format_name} is only read, expected another to write")
+        raise ConfigurationError(
+            f"format {format_name} is read-only; choose another one for writing"
+        )
     for name in WriteOptions._fields:
         if getattr(options, name) is not None and name not in (*target.options, *_COMMON_OPTIONS):
             raise ConfigurationError(
-                f"{name.replace('_', ' ')} is set, which the format {format_name} does not have"
+                f"{name.replace('_', ' ')} is set, but the format {format_name} does not have it"
             )
     rate, remarks = values.output.rate if rate is None else rate, []
     if options.subsampled:
         values = _subsample(values, rate)
         remarks.append(
-            f"white_noise is that of samples picked at {rate:g} Hz without a filter: each has the "
-            "standard deviation of the sensor's own samples."
+            f"white_noise is that of samples decimated to {rate:g} Hz without a filter: each has "
+            "the standard deviation of the sensor's original samples."
         )
     if options.inflation is not None:
         values = inflate_noise(values, options.inflation)

@@ -172,7 +172,7 @@ def _random_walk(plugin) -> Tag | None:
     usual, other = (plugin.child(name) for name in ("".join(_WALK), _OTHER_GYROSCOPE_WALK))
     if usual is not None and other is not None and usual.size() != other.size():
         raise other.error(
-            f"and <{usual.name}> in line {usual.line} disagree, expected equal values; RotorS "
+            f"and <{usual.name}> in line {usual.line} disagree, expected the same value; RotorS "
             "reads the first, PX4 the second"
         )
     return usual or other

@@ -139,8 +139,8 @@ def _read_noise(noise, rate, remarks, default_type="none", bias_sign_is_drawn=Tr
         turn_on = math.sqrt(max(0.0, drawn_sigma - sigma)) * math.sqrt(drawn_sigma + sigma)
         if drawn_sigma < sigma * (1.0 - 1e-9):
             remarks.append(
-                f"Line {noise.line}: the dynamic bias starts nearer to zero in Gazebo than it is "
-                "later; here it has its standard deviation from the start."
+                f"Line {noise.line}: the dynamic bias starts closer to zero in Gazebo than it is "
+                "later; here it has its full standard deviation from the start."
             )
         elif turn_on < 1e-6 * sigma:  # of rounding
             turn_on = 0.0
@@ -323,8 +323,8 @@ def read_unity(path, rate: float | None = None) -> Reading:
     axis = _read_noise(noise, sample_rate, remarks, "gaussian", bias_sign_is_drawn=False)
     if noise is not None:
         remarks.append(
-            f"Line {noise.line}: the same numbers are the gyroscope's in rad/s and the "
-            "accelerometer's in m/s^2."
+            f"Line {noise.line}: the same numbers apply to the gyroscope in rad/s and the "
+            "accelerometer in m/s^2."
         )
     triad = TriadSpecification(**axis._asdict())
     offset, late = sensor.child("offset_start_time"), 0.0

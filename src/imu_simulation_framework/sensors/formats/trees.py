@@ -222,7 +222,7 @@ class Tag:
         """
         values = self.numbers(count)
         if min(values) < 0.0:
-            raise self._unexpected("no negative number")
+            raise self._unexpected("a non-negative number")
         return values
 
     def size(self) -> float:
@@ -512,9 +512,7 @@ class YamlMapping:
             line = key.start_mark.line + 1
             text = getattr(key, "value", None)
             if not isinstance(text, str):
-                raise ConfigurationError(
-                    f"{file}, line {line}: the key is not a text, expected a word"
-                )
+                raise ConfigurationError(f"{file}, line {line}: the key is not a string")
             if text in self._entries:
                 raise ConfigurationError(
                     f"{file}, line {line}: {self.path(text)} occurs a second time, after line "
@@ -584,7 +582,7 @@ class YamlMapping:
             if key not in known:
                 near = nearest(key, known)
                 hint = "" if near is None else f"did you mean {near}? "
-                raise self.error(key, f"is unknown, {hint}expected some of {', '.join(known)}")
+                raise self.error(key, f"is unknown, {hint}expected one of {', '.join(known)}")
 
     def require(self, keys: Iterable[str], known: Iterable[str] = ()):
         """Check that keys are present.
@@ -691,7 +689,7 @@ class YamlMapping:
         """
         value = getattr(self._node(key), "value", None)
         if not isinstance(value, str):
-            raise self.error(key, "is not a text, expected a text")
+            raise self.error(key, "is not a string, expected a string")
         if choices is not None and value not in choices:
             raise self.error(key, f"is {quote(value)}, expected one of {', '.join(choices)}")
         return value
@@ -765,7 +763,7 @@ class YamlMapping:
         else:
             values = (self._number(key, node),) * 3
         if min(values) < 0.0:
-            raise self.error(key, f"is {min(values)!r}, expected no negative number")
+            raise self.error(key, f"is {min(values)!r}, expected a non-negative number")
         return values
 
     def _node(self, key):

@@ -178,9 +178,7 @@ def level_orientation(orientation, specific_force):
 def _require_field(magnetic_field):
     """Return the magnetic field, or raise ConfigurationError if it is missing."""
     if magnetic_field is None:
-        raise ConfigurationError(
-            "magnetic_heading is true without a magnetic field, expected a magnetic environment"
-        )
+        raise ConfigurationError("magnetic_heading is true, which requires a magnetic environment")
     return magnetic_field
 
 

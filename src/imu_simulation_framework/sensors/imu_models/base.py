@@ -194,7 +194,9 @@ class ImuReading:
 
     def _compute(self, name: str) -> Any:
         """Compute a part of :data:`PARTS` or :data:`MAGNETIC_PARTS` that is not known."""
-        raise AttributeError(f"this reading has no part {name}, as its sensor or batch has none")
+        raise AttributeError(
+            f"this reading has no part {name}, because its sensor or batch has none"
+        )
 
     def __getitem__(self, index) -> ImuReading:
         """Return the same parts of selected samples or runs."""

@@ -131,7 +131,7 @@ def bno055_in_mode(
     kind = _mode(mode)
     if kind.magnetometer and specification.magnetometer is None:
         raise ConfigurationError(
-            f"{specification.name} has no magnetometer, expected one for the mode {mode}"
+            f"{specification.name} has no magnetometer, which the mode {mode} requires"
         )
     output, both = specification.output, kind.gyroscope and kind.magnetometer
     output = replace(
@@ -181,7 +181,7 @@ def bno055_calibration(samples: pd.DataFrame, mode: str) -> pd.DataFrame:
     kind = _mode(mode)
     if kind.magnetometer and not set(MAG) <= set(samples.columns):
         raise ConfigurationError(
-            f"samples have no columns {', '.join(MAG)}, expected them for the mode {mode}"
+            f"samples have no columns {', '.join(MAG)}, which the mode {mode} requires"
         )
     # Every node imports this module, and pandas takes 40 MB.
     import pandas as pd

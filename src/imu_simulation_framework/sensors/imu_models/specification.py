@@ -669,7 +669,7 @@ class SpecificationImu(ImuModel):
         if self.requires_speed and truth.speed is None:
             cause = "vibration" if self._vibrates else "stops"
             raise ConfigurationError(
-                f"the IMU's setting {cause} needs the speed, which this motion does not have"
+                f"the IMU's setting {cause} requires the speed, which this motion does not have"
             )
         field = truth.magnetic_field if self.has_magnetometer else None
         speed = truth.speed if self.requires_speed else None

@@ -111,7 +111,7 @@ XACRO = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
         # Identity and zero are not calibration to lose.
         (
             *("kalibr", CHAIN, None, 200.0, (1.5e-4, 2.5e-5), (2.5e-3, 3.5e-4)),
-            [["No noise parameters, and ignored: imu0.T_w."]],
+            [["Ignored, since they are not noise parameters: imu0.T_w."]],
         ),
         # The rate of the file has precedence over the argument.
         ("kalibr", SENSOR, 100.0, 250.0, (1.5e-4, 2.5e-5), (2.5e-3, 3.5e-4), []),
@@ -122,7 +122,7 @@ XACRO = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
         ),
         (
             *("imu_utils", imu_utils(1.0), 400.0, 400.0, (1e-4 * STEPS,), (1e-3 * STEPS,)),
-            [["taken for densities", "May 2018"]],
+            [["taken as densities", "May 2018"]],
         ),
         (
             *("imu_utils", imu_utils(20.0, ["avg"]), 400.0, 400.0, (1e-4,), (1e-3,)),

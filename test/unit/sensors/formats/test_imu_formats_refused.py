@@ -128,7 +128,7 @@ def test_missing_rate_is_rejected(name, refused):
     content = GOOD[name]
     for stated in RATES:
         content = content.replace(stated, "")
-    refused(name, content, "state the rate", rate=None)
+    refused(name, content, "state the sample rate", rate=None)
 
 
 NOISY = TriadSpecification(white_noise=1e-3, random_walk=1e-5)

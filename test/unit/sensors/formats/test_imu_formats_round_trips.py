@@ -138,7 +138,7 @@ def test_representable_specification_round_trips_without_remarks(name, convert):
 
 
 @pytest.mark.parametrize("name", sorted(set(WRITTEN) - {"rotors"}))
-def test_density_is_kept_at_another_rate(name, convert):
+def test_density_is_unchanged_at_another_rate(name, convert):
     reading, _ = convert(SAYABLE[name], name, rate=400.0)
     assert reading.specification.output.rate == 400.0
     for triad in ("gyroscope", "accelerometer"):
@@ -213,7 +213,7 @@ def test_output_settings_round_trip_or_are_listed(name, key, convert):
     assert same or (listed and (key != "topic" or name == "datasheet"))
 
 
-def test_different_axes_become_root_mean_square_with_remark():
+def test_different_axes_are_written_as_root_mean_square_with_remark():
     triad = isf.TriadSpecification(white_noise=(3e-4, 0.0, 4e-4), random_walk=1e-6)
     specification = replace(SAYABLE["kalibr"], gyroscope=triad)
     writing = isf.write_imu_parameters(specification, "kalibr")
