@@ -63,7 +63,7 @@ def address():
             run.kill()
     # Neither a traceback nor a line for each request.
     assert run.returncode == 128 + signal.SIGINT
-    assert errors == "explore.py: ended by SIGINT; no file is left half-written\n"
+    assert errors == "explore.py: terminated by SIGINT; no file is left half-written\n"
 
 
 def opened(driver, address):

@@ -50,7 +50,7 @@ PAUSE_OF_LAUNCHER = 3.0
 NOISE = ("Traceback", "Exception in thread", "Exception ignored", "Fatal Python error")
 STARTING = "Failed to import the site module"
 HALF_WRITTEN = (".part", ".active", ".tmp")
-INTERRUPTED = ("interrupted: ", "run_experiment.py: ended by SIG")
+INTERRUPTED = ("interrupted: ", "run_experiment.py: terminated by SIG")
 # Exit code -> beginnings of the last line. Only signals to the launcher give codes 130 and 143.
 ENDS = {0: ("results: ",), 1: ("the experiment ended early: ",), 130: INTERRUPTED, 143: INTERRUPTED}
 

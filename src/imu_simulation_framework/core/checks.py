@@ -1,4 +1,4 @@
-"""Checks of single values, as numbers, texts, vectors and tables.
+"""Checks of single values: numbers, strings, vectors and tables.
 
 A function ``check_...`` takes a value's name and the value, and returns the value in its one form:
 a float, a tuple. It raises :class:`.ConfigurationError` with a message that begins with the name.
@@ -212,7 +212,7 @@ def check_choice(name: str, value: Any, choices: Sequence) -> Any:
 
 
 def list_choices(choices: Collection) -> str:
-    """Return choices as one text, separated by commas.
+    """Join choices by commas.
 
     Parameters
     ----------
@@ -281,7 +281,7 @@ def check_flag(name: str, value: Any) -> bool:
 
 
 def check_text(name: str, value: Any, needed: bool = False) -> str:
-    """Check that a value is a text.
+    """Check that a value is a string.
 
     Parameters
     ----------
@@ -314,7 +314,7 @@ def check_keys(
     subject: str,
     part_keys: Mapping[str, Sequence[str]] | None = None,
 ) -> None:
-    """Check that a mapping has known keys only.
+    """Check that a mapping has only known keys.
 
     Parameters
     ----------
@@ -481,7 +481,7 @@ def check_band(name: str, value: Any) -> tuple[float, float]:
 def check_table(
     name: str, value: Any, quantity: str = "temperature", variable: str = "time"
 ) -> tuple[tuple[float, float], ...]:
-    """Check pairs of numbers of which the first ones increase.
+    """Check pairs of numbers whose first numbers increase.
 
     Parameters
     ----------

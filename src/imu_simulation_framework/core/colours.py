@@ -1,4 +1,4 @@
-"""Colours of figures, of the live views and of rviz; a test compares the views' files."""
+"""Colours of figures, live views and rviz; a test compares them with the views' files."""
 
 # Signals that figures compare. They differ in luminance as well, for printing in grey.
 REAL = "#0b2a5b"

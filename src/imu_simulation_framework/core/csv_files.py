@@ -133,7 +133,7 @@ def _shared(
     optional: Iterable[str] = (),
     meanings: Mapping[str, tuple[str, str]] | None = None,
 ) -> tuple[CsvColumn, ...]:
-    """Return the columns of a table over time, of which some have a meaning of their own."""
+    """Return the columns of a time series, some of them with a specific meaning."""
     known = {**_MEANINGS, **(meanings or {})}
     return (
         _TIME,
@@ -206,7 +206,7 @@ CSV_FILES = (
     CsvFile(
         "wheel_velocities.csv",
         _EXPERIMENT,
-        "commanded wheel speeds, at the times from which they hold",
+        "commanded wheel speeds, at the times from which they apply",
         _shared(tables.WHEELS, _STEERING),
     ),
     CsvFile(

@@ -36,7 +36,7 @@ class ConfigurationError(FrameworkError):
 
 @contextlib.contextmanager
 def prefix_errors(words: str, kind: type[FrameworkError] = ConfigurationError) -> Iterator[None]:
-    """Put words in front of the message of an error that the block raises.
+    """Prefix the message of an error that the block raises.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def prefix_errors(words: str, kind: type[FrameworkError] = ConfigurationError) -
 
 
 class StepError(ConfigurationError, ValueError):
-    """An argument of a step of an IMU is invalid."""
+    """An argument of an IMU's step is invalid."""
 
 
 class RecordingError(FrameworkError):
@@ -64,7 +64,7 @@ class NotRecordedError(RecordingError):
 
 
 class ImplausibleRecordingError(RecordingError):
-    """Parts of a recording contradict each other, so that its results have no meaning."""
+    """Parts of a recording contradict each other, so that its results are meaningless."""
 
 
 class MotionError(FrameworkError):

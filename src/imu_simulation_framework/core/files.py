@@ -33,7 +33,7 @@ class UnusableFileError(OSError):
 
 
 class _NonBlockingFile(io.FileIO):
-    """A file that ends where no data are available, as those of /proc/kmsg.
+    """A file that ends where no data are available, such as /proc/kmsg.
 
     Python returns None for a read that would block.
     """
@@ -79,7 +79,7 @@ def open_regular(path):
 
 
 def read_settings(path) -> str:
-    """Read the text of a file of settings or parameters.
+    """Read the text of a settings or parameter file.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def read_at_most(file, limit) -> bytes:
     UnusableFileError
         The remainder exceeds the limit.
     """
-    # Reading by blocks allocates memory for existing data only.
+    # Reading in blocks allocates memory for existing data only.
     blocks, size = [], 0
     for block in iter(lambda: file.read(BLOCK_SIZE), b""):
         size += len(block)
@@ -340,7 +340,7 @@ class UnusableXmlError(ValueError):
 
 
 def require_bounded_xml(content: bytes) -> None:
-    """Check that XML is not nested too deeply, has not too many tags and declares no entities.
+    """Check that XML is not too deeply nested, has a limited number of tags, and no entities.
 
     The check builds no tree, so its memory and recursion depth are constant. XML that is not
     well-formed passes; the parser that reads it afterwards reports the error.

@@ -234,7 +234,7 @@ def _exit_code(main, arguments, target="the file system") -> int:
 
 
 def _explain_missing_folder() -> str:
-    """Return the end of a message if the current folder was removed, else an empty text."""
+    """Return a message suffix if the working directory was removed, else an empty string."""
     try:
         os.getcwd()
     except OSError:

@@ -1,4 +1,4 @@
-"""Values and lists in messages: whole, or shortened with their size where they are very long."""
+"""Values and lists in messages: in full, or shortened with their length if very long."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import math
 import reprlib
 import unicodedata
 
-LONGEST_VALUE = 200  # characters of a value that a sentence shows whole
+LONGEST_VALUE = 200  # characters of a value that a message shows in full
 MAX_LISTED = 40  #: names that a sentence lists; more are a table
 
 
 def escape_unprintable(text: str) -> str:
-    """Escape the characters of a text that are not printable, so that it is one line.
+    """Escape unprintable characters, so that a text is a single line.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def quote(value) -> str:
     Parameters
     ----------
     value : object
-        A value as a file may hold it, nested to any depth.
+        A value as a file may contain it, nested to any depth.
 
     Returns
     -------
@@ -94,7 +94,7 @@ def join_names(names) -> str:
 
 
 def number_duplicates(names) -> list[str]:
-    """Return names with a number behind each that occurs more than once: ``a (1)``, ``a (2)``.
+    """Append a number to each name that occurs more than once: ``a (1)``, ``a (2)``.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def number_duplicates(names) -> list[str]:
 
 
 class _Short(reprlib.Repr):
-    """Large enough for whatever a person writes, and finite for what a program does."""
+    """Limits that handwritten values stay within, and that bound generated values."""
 
     def __init__(self):
         super().__init__()
@@ -122,7 +122,7 @@ class _Short(reprlib.Repr):
         self.maxstring = self.maxother = LONGEST_VALUE
 
     def repr_int(self, value, level):
-        """Python refuses to write a number of some thousand digits, which hexadecimal ones are."""
+        """Abbreviate long integers; Python refuses to print thousands of decimal digits."""
         if abs(value) < 10**30:
             return repr(value)
         return f"a whole number of about {round(value.bit_length() * 0.30103)} digits"

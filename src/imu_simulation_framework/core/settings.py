@@ -144,7 +144,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class TextSettings(Settings):
-    """Settings that a person writes as texts: in config.ini, as a node's parameters, on a page.
+    """Settings that a person writes as text: in config.ini, as a node's parameters, on a page.
 
     Each field is a number, a truth value, a text, or a tuple of some choices.
     """
@@ -210,7 +210,7 @@ _CHECKS: dict[str, Callable[..., Any]] = {
 
 
 def _annotation(key: dataclasses.Field) -> str:
-    # Annotations are texts in modules with postponed evaluation, as all that declare settings.
+    # Annotations are strings in modules with postponed evaluation, as all that declare settings.
     return key.type.replace(" | None", "")
 
 
@@ -240,7 +240,7 @@ Made = TypeVar("Made", bound=Settings)
 
 
 def from_mapping(kind: type[Made], content: Any, subject: str, prefix: str = "") -> Made:
-    """Make settings of keys and values; a key that is left out has its default.
+    """Create settings from keys and values; missing keys have their defaults.
 
     Parameters
     ----------
@@ -289,7 +289,7 @@ def from_mapping(kind: type[Made], content: Any, subject: str, prefix: str = "")
 
 
 def to_mapping(settings: Settings) -> dict[str, Any]:
-    """Return keys and values from which :func:`from_mapping` makes equal settings.
+    """Return keys and values from which :func:`from_mapping` creates the same settings.
 
     Only dictionaries, lists, texts, truth values and numbers, as in YAML or JSON. A field at its
     default is left out, unless it is declared with ``always``.
@@ -319,7 +319,7 @@ def _plain(value: Any) -> Any:
 
 
 def read_setting(kind: type[Settings], key: dataclasses.Field, text: str, where: str) -> Any:
-    """Read the text that a person wrote for a field.
+    """Parse the text that a person wrote for a field.
 
     Parameters
     ----------

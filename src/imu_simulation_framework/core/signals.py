@@ -219,7 +219,7 @@ def degrees_of_freedom(segments, values) -> float:
     return 2.0 * segments * values / variance
 
 
-_CORRELATED_FREQUENCIES = 16  # values this many frequencies apart are taken as uncorrelated
+_CORRELATED_FREQUENCIES = 16  # values this many frequencies apart are considered uncorrelated
 
 
 @functools.lru_cache(maxsize=None)

@@ -61,7 +61,7 @@ def table_to_csv(table) -> str:
     """Format a table as CSV, with a header and a line per sample.
 
     Python's notation of a float is the shortest that reads back to the same float. A table is
-    therefore unchanged after writing and reading, and equal tables give equal bytes.
+    therefore unchanged after writing and reading, and identical tables yield identical bytes.
 
     Parameters
     ----------

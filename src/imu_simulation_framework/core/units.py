@@ -61,13 +61,13 @@ SIZES = {
     "G": 1e-4,
     "mG": 1e-7,
 }
-"""Size of each unit in SI units, with angles in rad; g is the standard gravity, G is gauss."""
+"""Factor from each unit to SI units, with angles in rad; g is the standard gravity, G is gauss."""
 
 _PART = re.compile(r"([ /]?)(?:sqrt\((\w+)\)|([A-Za-z]+|1)(?:\^?(-?\d+))?)")
 
 
 def factor(unit: str) -> float:
-    """Return the size of a unit in SI units.
+    """Return the factor from a unit to SI units.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def factor(unit: str) -> float:
 
 
 def factors(*units: str) -> dict[str, float]:
-    """Return the sizes of several units in SI units.
+    """Return the factors from several units to SI units.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Atomic writing of files, and explanations of errors of files."""
+"""Atomic writing of files, and explanations of file errors."""
 
 import errno
 import io
@@ -32,7 +32,7 @@ def write_whole(path, content):
 
 
 def make_folder(path) -> Path:
-    """Make a folder and its parents, unless it exists.
+    """Create a folder and its parents, unless it exists.
 
     Parameters
     ----------
@@ -63,11 +63,11 @@ _OMITTED_METADATA = {
 }
 
 FIGURE_FORMATS = tuple(_OMITTED_METADATA)
-"""Formats of figures, as suffixes of files."""
+"""Figure formats, as file suffixes."""
 
 
 def render_figure(figure, format="png") -> bytes:
-    """Render a figure reproducibly: equal figures give equal bytes.
+    """Render a figure reproducibly: identical figures yield identical bytes.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Safe reading of YAML files, which evaluates no text of a file as code.
+"""Safe reading of YAML files, without evaluating any text as code.
 
 rosparam and xacro, once imported, change ``yaml.safe_load`` for the whole process: it evaluates
 the text after ``!radians`` and in ``rad(...)`` as Python. The loader of this module does not.
@@ -171,7 +171,7 @@ def load_plain(text):
 
 
 def explain_yaml_error(error) -> str:
-    """Return the reason of a loading error in one line.
+    """Return the reason for a loading error in one line.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Motion over time: trajectories, drives, positioning, stamps; also on the turning Earth."""
+"""Motion over time: trajectories, drives, positioning, stamps; also on the rotating Earth."""
 
 import lazy_loader
 

@@ -146,12 +146,12 @@ def _distance_driven(times, speeds):
 
 
 def _find_stretches(mask):
-    """Return first indices, and those after the last, of stretches with a true mask."""
+    """Return the first index, and the index after the last, of intervals with a true mask."""
     return np.flatnonzero(np.diff(np.pad(mask, 1).astype(int))).reshape(-1, 2).T
 
 
 def _hold_where_unsure(times, directions, moving, significant, maximum_turn_rate):
-    """Remove stretches of insignificant speed from ``moving``, in place."""
+    """Remove intervals of insignificant speed from ``moving``, in place."""
     sure = np.flatnonzero(significant)
     if len(sure) == 0:
         return

@@ -28,7 +28,7 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 
 
 class Manoeuvre(NamedTuple):
-    """Part of a drive in which speed and yaw change smoothly from a value to the next.
+    """Part of a drive in which speed and yaw change smoothly from one value to the next.
 
     With u = t / duration, the speed is ``v_0 + (v_1 - v_0) (1 - cos(pi u)) / 2`` and the
     yaw is ``yaw_0 + turn (u - sin(2 pi u) / (2 pi))``: speed, yaw and yaw rate are
@@ -169,7 +169,7 @@ def random_lap(duration, generator):
 def seed_for(seed, stream):
     """Return the seed of a use of a drive's seed.
 
-    Each use has a stream of its own: the sensors' noise does not depend on the drawing of a path,
+    Each use has a separate stream: the sensors' noise does not depend on the drawing of a path,
     and a drive of fewer laps is the beginning of a longer drive.
 
     Parameters

@@ -93,7 +93,7 @@ POLAR_GRAVITY = GRAVITATIONAL_CONSTANT / SEMI_MAJOR_AXIS**2 * (1.0 + _SHAPE / 3.
 
 
 def normal_gravity(latitude: ArrayLike, height: ArrayLike = 0.0) -> np.ndarray:
-    """Compute the size of normal gravity: Somigliana's formula, and its change with height.
+    """Compute the magnitude of normal gravity: Somigliana's formula, and its change with height.
 
     The change is of second order (TR8350.2, 4-3). It is within 1e-6 m/s^2 of the closed form,
     :func:`gravity_ecef`, up to 10 km.

@@ -1,4 +1,4 @@
-r"""Ideal motion of a rigid body on the turning Earth.
+r"""Ideal motion of a rigid body on the rotating Earth.
 
 It corresponds to :class:`.Motion` in a flat world at rest. The world is ECEF,
 which turns with :math:`\omega_{ie}` against inertial space. With R the rotation from the body to
@@ -93,7 +93,7 @@ NED_TO_ENU = Rotation.from_quat((np.sqrt(0.5), np.sqrt(0.5), 0.0, 0.0))
 def orientation_of_aviation(
     latitude: ArrayLike, longitude: ArrayLike, roll_pitch_heading: ArrayLike
 ) -> Rotation:
-    """Convert angles of aviation to rotations from forward, left, up to ECEF.
+    """Convert aviation angles to rotations from forward, left, up to ECEF.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ _TURNING = np.array([0.0, 0.0, earth.EARTH_RATE])
 
 @dataclass(frozen=True, eq=False)
 class EarthMotion(SampledMotion):
-    """Ideal motion of a point of a rigid body on the turning Earth over n samples.
+    """Ideal motion of a point of a rigid body on the rotating Earth over n samples.
 
     Parameters
     ----------
@@ -459,7 +459,7 @@ def circling(
 def on_earth(
     motion: Motion, latitude: float, longitude: float = 0.0, height: float = 0.0
 ) -> EarthMotion:
-    """Convert a motion in a flat world to the turning Earth, the inverse of ``local``.
+    """Convert a motion in a flat world to the rotating Earth, the inverse of ``local``.
 
     The world becomes the horizontal plane at a place, x to the east and y to the
     north. The angular velocity contains the Earth's rotation, and gravity is that of the place.

@@ -400,7 +400,7 @@ _LONGEST_STEP = 1.5  # median steps between velocities, over which they are inte
 
 
 def velocity_lag(fixes) -> float:
-    """Estimate the lag of the velocities behind the positions, as of a receiver's filter.
+    """Estimate the lag of the velocities behind the positions, as from a receiver's filter.
 
     With the lag corrected, the velocities' integral between fixes is nearest to the
     positions' displacements, by robust least squares.
@@ -474,7 +474,7 @@ def find_outliers(fixes, noise, left_out):
     scores[0, left_out] = 0.0
     steps = np.diff(fixes.times)
     nearest = np.minimum(np.append(steps, np.inf), np.append(np.inf, steps))
-    # There and back within two steps, and from a velocity to another within a step.
+    # There and back within two steps, and from one velocity to another within one step.
     possible = OUTLIER_ACCELERATION * np.stack([nearest**2 / 2.0, nearest])
     wrong = (scores > OUTLIER_DEVIATIONS) & (distances > possible)
     # An error within the receiver's own statement is not an outlier.

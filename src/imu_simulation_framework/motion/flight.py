@@ -30,7 +30,7 @@ WINDOW = 1.0  # s; climb and course are averaged over it, so that bumps of the g
 
 @dataclass(frozen=True)
 class CourseTurn:
-    """Part of a flight with a change of course to a side.
+    """Part of a flight with a change of course to one side.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ class FlightStates:
         velocity_ned: ArrayLike | None = None,
         on_ground: ArrayLike | None = None,
     ) -> FlightStates:
-        """Create states from positions in ECEF, and angles and velocities of aviation.
+        """Create states from positions in ECEF, and aviation angles and velocities.
 
         Parameters
         ----------

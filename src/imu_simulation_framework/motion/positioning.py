@@ -104,7 +104,7 @@ def local_position(fix):
 
 
 def variances_from_quality(position_error=None, hdop=None):
-    """Compute the variance of a horizontal coordinate from a receiver's statements.
+    """Compute the variance of a horizontal coordinate from a receiver's error estimates.
 
     A position error (epe) is the root mean square distance from the true position, so that
     each coordinate has half its square. Where it is unknown, a dilution of precision times
@@ -472,7 +472,7 @@ class FixSettings(TextSettings):
 
 @dataclass(frozen=True)
 class FixTrajectory:
-    """Trajectory of fixes.
+    """Trajectory computed from fixes.
 
     Parameters
     ----------

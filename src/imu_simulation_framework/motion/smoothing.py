@@ -1,4 +1,4 @@
-"""Smoothing of positions on an axis by a model of a robot's motion.
+"""Smoothing of positions along an axis by a model of a robot's motion.
 
 The model, in continuous time: the velocity is a random walk, so that position and velocity are
 an integrated Wiener process (Wahba 1978). A measured position is the true position plus white noise
@@ -14,7 +14,7 @@ is block-tridiagonal, so that its Cholesky factor costs O(n) (Rue and Held, Gaus
 Fields, 2005, chapter 2). The result is that of a Rauch-Tung-Striebel smoother, without a
 loop over samples.
 
-Without slow errors, velocities and outliers ``scipy.interpolate.make_smoothing_spline`` gives the
+Without slow errors, velocities and outliers ``scipy.interpolate.make_smoothing_spline`` yields the
 same path; with them, which it does not support, the errors of its positions or velocities are 1.1
 to 2.9 times as large.
 """
@@ -29,7 +29,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Measurements:
-    """Measurements on an axis, n samples.
+    """Measurements along an axis, n samples.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ def at_rest(
     yaw: float = 0.0,
     gravity: float = WORLD_GRAVITY,
 ) -> Motion:
-    """Return the motion of a body at rest on an Earth that does not turn.
+    """Return the motion of a body at rest on a non-rotating Earth.
 
     Parameters
     ----------
@@ -294,7 +294,7 @@ def _yaw_quaternions(yaw: ArrayLike) -> np.ndarray:
 
 
 def require_positive(sizes: Mapping[str, float]) -> None:
-    """Check that sizes are positive.
+    """Check that values are positive.
 
     Parameters
     ----------
@@ -312,7 +312,7 @@ def require_positive(sizes: Mapping[str, float]) -> None:
 
 
 def even_times(duration: float, rate: float) -> np.ndarray:
-    """Return even times from zero to a duration.
+    """Return evenly spaced times from zero to a duration.
 
     Parameters
     ----------

@@ -222,7 +222,7 @@ def integrate(
     start = start / np.linalg.norm(start)
     step = np.diff(time)[:, np.newaxis]
     angle = EARTH_RATE * (time - time[0])
-    # Axes that do not turn, and coincide with those of the Earth at the first time.
+    # Non-rotating axes that coincide with those of the Earth at the first time.
     turned, gained_body = increments.delta_theta[1:], increments.delta_velocity[1:]
     attitude = _running_product(start, _quaternions(turned))
     gained = _rotate_from_body(attitude[:-1], _mean_rotation(turned, gained_body))

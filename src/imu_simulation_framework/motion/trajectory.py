@@ -1,4 +1,4 @@
-"""Preparation of recorded poses to a trajectory for a robot: crop, resample, smooth, place.
+"""Preparation of recorded poses as a trajectory for a robot: crop, resample, smooth, place.
 
 All functions take and return tables as documented in the package, and never change their arguments.
 Samples need not be evenly spaced.
@@ -71,7 +71,7 @@ def crop(table, start=None, stop=None):
 
 
 def crop_by_index(table, start=None, stop=None):
-    """Keep the samples from an index to before another index.
+    """Keep the samples from one index up to another, which is excluded.
 
     Parameters
     ----------
@@ -376,7 +376,7 @@ def add_velocities(poses):
 
 
 def motion_at(poses, times):
-    """Return a Trajectory at some times of a drive, with the derivatives of the whole drive.
+    """Return a Trajectory at some times of a drive, with the derivatives of the complete drive.
 
     A part differentiated by itself would end in one-sided differences, which amplify noise: at a
     cut a wheel could be too fast for a sample.

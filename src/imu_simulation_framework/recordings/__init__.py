@@ -1,4 +1,4 @@
-"""Recordings of a drive, from any file to tables, and whether they can be right.
+"""Recordings of a drive: reading any file into tables, and checking their plausibility.
 
 A recording is read in four steps, each with one type in and one out:
 

@@ -1,4 +1,4 @@
-"""Recording of an IMU at rest, which may be larger than the memory.
+"""Recording of an IMU at rest, which may be larger than memory.
 
 It is read in parts. Each column is kept in a temporary file and read when it is processed.
 """

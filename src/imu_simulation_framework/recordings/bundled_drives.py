@@ -260,7 +260,7 @@ def drive_paths(drive, directory):
 
 
 def write_drive(drive, directory):
-    """Simulate a drive and write its two files, each as a whole or not at all.
+    """Simulate a drive and write its two files, each completely or not at all.
 
     A missing folder is created.
 
@@ -290,7 +290,7 @@ def write_drive(drive, directory):
     reference_path, imu_path = drive_paths(drive, directory)
     texts = {imu_path: imu_csv(drive, samples), reference_path: gps_csv(drive, poses)}
     for path, text in texts.items():
-        # Without time and name in gzip's header the same drive gives the same bytes.
+        # Without time and name in gzip's header the same drive yields the same bytes.
         write_whole(path, gzip.compress(text.encode("ascii"), compresslevel=9, mtime=0))
     return reference_path, imu_path
 

@@ -70,7 +70,7 @@ _NUMBER = factors("1", "")
 
 @dataclass(frozen=True)
 class Quantity:
-    """A quantity that a column can hold.
+    """A quantity that a column can contain.
 
     Parameters
     ----------
@@ -251,7 +251,7 @@ def parse_map(path, columns, present) -> list[MappedColumn]:
     Raises
     ------
     RecordingError
-        A quantity, column, unit or word is not known, or two lines give the same quantity.
+        A quantity, column, unit or word is not known, or two lines map the same quantity.
     """
     parsed: dict = {}
     for name, description in columns.items():
@@ -300,7 +300,7 @@ def check_description(path, quantity, description) -> None:
 
 
 def implied_map(present) -> dict[str, str]:
-    """Return the map of a file with columns named as quantities, with units in brackets or not.
+    """Return the map of a file with columns named like quantities, with or without units.
 
     Brackets may be square or round. The first of two columns for one quantity counts. A column with
     another quantity's unit, ``z [m/s^2]``, does not have the quantity of its name.

@@ -1,4 +1,4 @@
-"""Evidence for the units of a recorded IMU: each check confirms or refuses them, or is undecided.
+"""Evidence for the units of a recorded IMU: each check confirms or rejects them, or is undecided.
 
 It takes :class:`.Samples` and returns an :class:`Evidence`; no number is changed. Witnesses are the
 length of gravity, the turns of the recorded orientation, and the turns of gravity in the sensor's
@@ -102,7 +102,7 @@ class Evidence:
 
     @property
     def refused(self) -> tuple[EvidenceCheck, ...]:
-        """Checks that refuse a unit, of quantities that no other witness confirms."""
+        """Checks that reject a unit, of quantities that no other witness confirms."""
         confirmed = {check.quantities for check in self.checks if check.verdict == CONFIRMED}
         return tuple(
             check
@@ -145,7 +145,7 @@ def collect_evidence(samples: Samples) -> Evidence:
 
 
 def refuse_contradicted_units(samples: Samples, settings: Mapping[str, str] | None = None) -> None:
-    """Refuse rates and forces whose unit the evidence contradicts, or leaves in doubt.
+    """Reject rates and forces whose unit the evidence contradicts, or leaves in doubt.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def refuse_contradicted_units(samples: Samples, settings: Mapping[str, str] | No
 
 
 def refuse_counts(samples: Samples) -> None:
-    """Refuse rates and forces that are counts or increments, which only a column map converts.
+    """Reject rates and forces that are counts or increments, which only a column map converts.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def refuse_counts(samples: Samples) -> None:
 
 
 def refuse_wrong_statements(samples: Samples) -> None:
-    """Refuse rates and forces whose own statement of the unit the evidence contradicts.
+    """Reject rates and forces whose own statement of the unit the evidence contradicts.
 
     Parameters
     ----------
@@ -377,7 +377,7 @@ def _is_increment(unit: PossibleUnit) -> bool:
 
 
 def _refuse(samples: Samples, wrong: EvidenceCheck, doubtful: Sequence[str]) -> None:
-    assert wrong.unit is not None  # as of each check that refuses
+    assert wrong.unit is not None  # as of each check that rejects
     to_state = [(wrong.quantities[0], wrong.unit.written())]
     also = ""
     if doubtful:

@@ -475,7 +475,7 @@ def decoded(path, blocks, progress=None):
 
 @contextmanager
 def unpacked(path):
-    """Provide the path of an unpacked file, which is temporary if the file is packed by gzip.
+    """Provide the path of an unpacked file, which is temporary if the file is compressed by gzip.
 
     Parameters
     ----------
@@ -557,7 +557,7 @@ def limited(path, blocks, packed=None):
 
 @contextmanager
 def _opened(path):
-    """Provide the unpacked blocks of a file, and whether it is packed by gzip."""
+    """Provide the unpacked blocks of a file, and whether it is compressed by gzip."""
     with _reading(path), open_regular(path) as file:
         packed = file.read(len(_GZIP_MAGIC)) == _GZIP_MAGIC
         file.seek(0)

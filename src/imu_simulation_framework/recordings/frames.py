@@ -241,7 +241,7 @@ def quaternions_from_convention(quaternions, conventions):
         parts = quaternion_product(*quaternion_product(*_WORLD_FROM_NED, *parts), *_BODY_FROM_FRD)
     if conventions.yaw != _YAW_OF_FRAME[conventions.frame]:
         x, y, z, w = parts
-        # This holds for any length; angles.yaw_from_quaternion refuses a length of zero.
+        # This is valid for any length; angles.yaw_from_quaternion rejects a length of zero.
         yaw = np.arctan2(2.0 * (w * z + x * y), w * w + x * x - y * y - z * z)
         sign, offset = YAW_CONVENTIONS[_YAW_OF_FRAME[conventions.frame]]
         half = 0.5 * (yaw_from_convention(sign * (yaw - offset), conventions.yaw) - yaw)

@@ -23,7 +23,7 @@ TOPIC = topics.absolute_topic(topics.IMU)
 
 
 def write_imu_recording(path, blocks: Iterable[ImuSamples], covariances, format=""):
-    """Write a recording of an IMU, as a whole or not at all.
+    """Write a recording of an IMU, completely or not at all.
 
     An existing file is replaced. In a bag and for ``rostopic_csv`` time zero is the beginning of
     2019, UTC.
@@ -98,7 +98,7 @@ def _text_file(path, packed):
     with ExitStack() as files:
         binary = files.enter_context(open(path, "wb"))
         if packed:
-            # Without time and name in its header the same recording gives the same bytes.
+            # Without time and name in its header the same recording yields the same bytes.
             binary = files.enter_context(gzip.GzipFile("", "wb", 6, binary, mtime=0))
         yield files.enter_context(io.TextIOWrapper(binary, encoding="ascii", newline="\n"))
 

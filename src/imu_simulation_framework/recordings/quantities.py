@@ -1,7 +1,7 @@
 """Quantities of a recording: the columns of a map, in SI units as they were recorded.
 
 A format has tables of named columns, a map states which quantity with which unit each of them is,
-and :class:`.Samples` holds the quantities. Messages of known types state theirs themselves.
+and :class:`.Samples` contains the quantities. Messages of known types state theirs themselves.
 """
 
 from __future__ import annotations

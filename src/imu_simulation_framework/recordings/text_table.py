@@ -144,7 +144,7 @@ class TextTable:
 def parse_table(
     path, text: str | Callable[[], Iterable[str]], names=None, rows_at_once=ROWS_AT_ONCE
 ) -> TextTable:
-    """Parse the text of a table; empty lines and comments, behind ``#`` or ``//``, do not count.
+    """Parse the text of a table; empty lines and comments, after ``#`` or ``//``, are ignored.
 
     The first line names the columns, one below it perhaps their units. Its separator, comma,
     semicolon, tab or white space, is that of the table; between semicolons or tabs numbers may have
@@ -459,7 +459,7 @@ def _cells(line, separator) -> list[str]:
 
 
 def _is_data(cells) -> bool:
-    """Return whether a line holds numbers, and perhaps dates and some words, instead of names."""
+    """Return whether a line contains numbers, perhaps dates and some words, instead of names."""
     present = [cell for cell in cells if cell not in _MISSING]
     numbers = {cell for cell in present if _NUMBER.match(cell) or _WITH_COMMA.match(cell)}
     if sum(cell in numbers and "." in cell for cell in present) > len(present) // 2:

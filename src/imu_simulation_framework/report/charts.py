@@ -14,7 +14,7 @@ POINTS = 2000
 # Heights in pixels: the figure's margins, a panel's title, its axis label, and the gap of panels.
 _TOP, _BOTTOM = 28, 56
 _TITLE, _LABEL, _GAP = 28, 56, 16
-_PIXELS_PER_POINT = 1.25  # The styles give line widths in points.
+_PIXELS_PER_POINT = 1.25  # The styles have line widths in points.
 _AXIS = {
     "gridcolor": colours.GRID, "zerolinecolor": colours.LINE_GREY, "zerolinewidth": 1,
     "showline": True, "linecolor": colours.LINE_GREY, "ticks": "outside", "ticklen": 4,
@@ -272,7 +272,7 @@ def _line_options(look) -> dict:
     width = max(1.0, round(_PIXELS_PER_POINT * look.get("linewidth", 1.5), 2))
     dashes, line = look.get("linestyle", "-"), {"color": look["color"], "width": width}
     if not isinstance(dashes, str):
-        # The styles give dashes in widths of the line, plotly takes pixels.
+        # The styles have dashes in line widths, plotly expects pixels.
         line["dash"] = ",".join(f"{max(1.0, part * width):.1f}px" for part in dashes[1])
     return line
 

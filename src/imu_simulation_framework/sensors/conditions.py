@@ -26,7 +26,7 @@ Pairs = Tuple[Tuple[float, float], ...]
 
 
 class BandLimit:
-    """Butterworth filter of second order, which resembles the low-pass of most IMUs.
+    """Second-order Butterworth filter, which resembles the low-pass of most IMUs.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class BandLimit:
 class SupplyVoltage(Settings):
     """Supply voltage over time.
 
-    Bias and scale factor of sensors without a regulator of their own change with it; data sheets
+    Bias and scale factor of sensors without a built-in regulator change with it; data sheets
     give both per volt (e.g. Analog Devices ADXL103/203, "0 g voltage vs. Vs" and "sensitivity").
 
     Parameters

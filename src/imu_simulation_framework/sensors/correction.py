@@ -307,7 +307,7 @@ def read_imu_correction(path: str | os.PathLike[str]) -> ImuCorrection:
 
 
 def imu_correction_text(correction: ImuCorrection, comment: str = "") -> str:
-    """Format a correction as YAML with units, which reads back equal.
+    """Format a correction as YAML with units, which reads back as the same correction.
 
     Parameters
     ----------

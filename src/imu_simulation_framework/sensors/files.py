@@ -1,11 +1,11 @@
-"""YAML files of IMUs, bundled or of the user.
+"""YAML files of IMUs, bundled or user-defined.
 
 Keys are the fields of :class:`.sensors.imu_specification.ImuSpecification` and of its parts, which
 have the meaning and the unit of each. A missing key has its default, which is not an error::
 
     name: example
     gyroscope:
-      white_noise: 1.0e-4                       # a number for three equal axes
+      white_noise: 1.0e-4                       # a number for three identical axes
       random_walk: [1.7e-7, 0.0, 1.8e-7]        # or x, y, z
     output:
       rate: 100.0
@@ -172,7 +172,7 @@ def imu_specification_text(specification: ImuSpecification, comment: str = "") -
 def format_parts(
     name: str, parts: Mapping[str, Any], unit: Callable[[str, str], str], comment: str
 ) -> str:
-    """Format a YAML file of a name and of mappings, with the unit behind each value.
+    """Format a YAML file of a name and of mappings, with the unit after each value.
 
     Parameters
     ----------

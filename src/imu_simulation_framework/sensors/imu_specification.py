@@ -46,7 +46,7 @@ _TOPIC = re.compile(r"[~/]?[A-Za-z0-9_][A-Za-z0-9_./:-]{0,199}")
 
 
 def is_topic(text: str) -> bool:
-    """Check whether a text is a valid name of a topic of ROS or Gazebo.
+    """Check whether a string is a valid topic name of ROS or Gazebo.
 
     Parameters
     ----------
@@ -160,10 +160,10 @@ _IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 @dataclass(frozen=True)
 class TriadSpecification(Settings):
-    """Errors of three equal sensors, for example three gyroscopes or three accelerometers.
+    """Errors of three identical sensors, for example three gyroscopes or three accelerometers.
 
     Units are [gyroscope; accelerometer]; units of other kinds are in :mod:`.sensors.triads`. Three
-    numbers are for the axes x, y, z; a single number holds for all three. By default there is
+    numbers are for the axes x, y, z; a single number applies to all three. By default there is
     no error.
 
     Parameters
@@ -245,7 +245,7 @@ def _checked_iron(name: str, value: Any) -> Any:
 
 @dataclass(frozen=True)
 class MagnetometerSpecification(TriadSpecification):
-    """Errors of three equal magnetometers, and the iron that moves with them.
+    """Errors of three identical magnetometers, and the iron that moves with them.
 
     The magnetometer measures ``soft_iron B + hard_iron`` of a field B at the sensor, in its axes,
     with the errors of any triad (Vasconcelos et al., IEEE Transactions on Aerospace and Electronic
@@ -265,7 +265,7 @@ class MagnetometerSpecification(TriadSpecification):
 
 @dataclass(frozen=True)
 class UnitVariation(Settings):
-    """Differences between units of a part; by default there are none.
+    """Differences between individual sensors of a part; by default there are none.
 
     Parameters
     ----------
@@ -364,11 +364,11 @@ class ImuSpecification(Settings):
 
     @property
     def is_any_unit(self) -> bool:
-        """Whether the specification describes all units of a part and no particular unit."""
+        """Whether the specification describes any sensor of a part, not a particular one."""
         return self.units != UnitVariation()
 
     def draw_unit(self, seed: np.random.SeedSequence) -> ImuSpecification:
-        """Draw a unit of the part.
+        """Draw an individual sensor of the part.
 
         Parameters
         ----------
@@ -400,7 +400,7 @@ class ImuSpecification(Settings):
         return replace(self, units=UnitVariation(), **triads)
 
     def any_unit(self) -> ImuSpecification:
-        """Return the specification of a part whose units differ by its tolerances.
+        """Return the specification of a part whose sensors differ within its tolerances.
 
         Returns
         -------
@@ -410,7 +410,7 @@ class ImuSpecification(Settings):
         return replace(self, units=replace(self.units, tolerances=True))
 
     def this_unit(self) -> ImuSpecification:
-        """Return the specification of a single unit with exactly this response and noise.
+        """Return the specification of an individual sensor with exactly this response and noise.
 
         Returns
         -------
@@ -559,7 +559,7 @@ def diagonal(values: Axes) -> Covariance:
 
 @dataclass(frozen=True)
 class UnitSpread(Settings):
-    """Largest deviations of a unit's response from an ideal response.
+    """Largest deviations of an individual sensor's response from an ideal response.
 
     Each element is drawn uniformly between zero and the given value, which may be negative.
 
@@ -588,7 +588,7 @@ AGISIM_SPREAD = UnitSpread(
 def draw_unit(
     specification: ImuSpecification, spread: UnitSpread, seed: int = 1, run: int = 0
 ) -> ImuSpecification:
-    """Draw the response of a unit; all other errors stay.
+    """Draw the response of an individual sensor; all other errors are unchanged.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-r"""Measured errors of IMU parts, and their predictions for other units.
+r"""Measured errors of IMU parts, and their predictions for other sensors.
 
 The tables are in config/measured_imus: ``values.csv`` has a row for each published number,
 ``recordings.csv`` its recording with tool and author, ``parts.csv`` the class of each part
@@ -56,14 +56,14 @@ QUANTITIES = {
 }
 
 KEY = ["part", "unit", "sensor", "quantity"]
-MIN_FREEDOM = 3  # degrees of freedom from which a class has a spread of its own
+MIN_FREEDOM = 3  # degrees of freedom from which a class has a separate spread
 _NEGLIGIBLE = 0.1  # weight of the class in a part's median below which remarks omit the class
 # Standard deviation of logarithms; two published numbers agree better only by chance.
 SMALLEST_SPREAD = 0.02
 
 
 class Estimate(NamedTuple):
-    """Estimate of a quantity of any unit of a part.
+    """Estimate of a quantity of any sensor of a part.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ def measurements() -> pd.DataFrame:
 
 
 def estimates(part: str, table: pd.DataFrame | None = None) -> dict[tuple[str, str], Estimate]:
-    """Estimate the errors of any unit of a part, by sensor and quantity.
+    """Estimate the errors of any sensor of a part, by sensor and quantity.
 
     Parameters
     ----------
@@ -375,12 +375,12 @@ def _estimate(parts: pd.DataFrame, model: ClassModel, name: str, other_name: boo
 SHEET = "data sheet"
 CLASS_ORIGIN = "class of part"
 CLASS_SUFFIX = " and class"
-# Standard deviation of the logarithm, from unit to unit, of noise that a data sheet calls typical.
+# Standard deviation of the logarithm, over sensors, of noise that a data sheet calls typical.
 SHEET_SPREAD = 0.2
 
 
 class Part(NamedTuple):
-    """Part with an unknown unit, and the origin of its gyroscope's numbers.
+    """Any sensor of a part, and the origin of its gyroscope's numbers.
 
     Parameters
     ----------
@@ -409,7 +409,7 @@ class Part(NamedTuple):
 
 
 def read_part(name: str | os.PathLike[str]) -> ImuSpecification:
-    """Read an IMU by its name or file, a bundled part as any unit with its measurements.
+    """Read an IMU by its name or file, a bundled part as any sensor with its measurements.
 
     Parameters
     ----------
@@ -429,7 +429,7 @@ def read_part(name: str | os.PathLike[str]) -> ImuSpecification:
 
 
 def part_of(sheet: ImuSpecification) -> Part:
-    """Combine the data sheet of a bundled part with measurements to any unit of it.
+    """Combine the data sheet of a bundled part with measurements to any sensor of it.
 
     Parameters
     ----------

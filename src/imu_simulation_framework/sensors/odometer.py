@@ -36,7 +36,7 @@ _SPREAD: dict[str, Any] = {"minimum": 0.0, "maximum": 0.1}
 
 @dataclass(frozen=True)
 class OdometerSpecification(Settings):
-    """Wheel encoders, and the robot's parameters of its wheels; the defaults have no errors.
+    """Wheel encoders, and the robot's wheel parameters; the defaults have no errors.
 
     Parameters
     ----------

@@ -309,7 +309,7 @@ class Zeroing:
         return round(self._operation.standstill / self._period)
 
     def begin(self, rate: np.ndarray, force: np.ndarray | None = None) -> None:
-        """Take the offset of the standstill before the drive.
+        """Estimate the offset at the standstill before the drive.
 
         Parameters
         ----------
@@ -373,7 +373,7 @@ class Zeroing:
         return corrected, held
 
     def _is_still(self):
-        """Return whether a full window of samples spreads as at rest, about the offset."""
+        """Return whether a full window of samples scatters about the offset as at rest."""
         if len(self._recent) < self._window:
             return False
         recent = np.array(self._recent)

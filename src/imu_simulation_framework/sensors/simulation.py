@@ -51,8 +51,8 @@ def imu_truth(
     Parameters
     ----------
     motion : Motion or EarthMotion
-        Motion of the IMU itself, n samples. On the turning Earth orientation and magnetic field are
-        relative to the local east, north, up, and bodies that disturb the field are in the
+        Motion of the IMU itself, n samples. On the rotating Earth, orientation and magnetic field
+        are relative to the local east, north, up, and bodies that disturb the field are in the
         horizontal plane at the motion's first sample.
     magnetic_environment : MagneticEnvironment, optional
         Field around the IMU; by default there is no field.
@@ -205,7 +205,7 @@ def simulate_imu(
         Torques of the motors of the left and the right wheel [N m]; by default they have no
         current.
     latitude : float, optional
-        Latitude [deg] on the turning Earth of a :class:`.Motion` with x to the east
+        Latitude [deg] on the rotating Earth of a :class:`.Motion` with x to the east
         (:func:`.on_earth`); by default the Earth does not turn.
     operation : Operation, optional
         Gyroscope zeroing of a specified sensor at standstill, before the motion and at stops of the
@@ -296,7 +296,7 @@ def record_at_rest(
 
 
 class Imu:
-    """Specified IMU, or several, for a simulation with a loop of its own.
+    """Specified IMU, or several, for a user-defined simulation loop.
 
     Member i of several, or a single IMU, is run ``run + i`` of the seed: it has the numbers of
     :func:`simulate_imu` in this run at this rate, independent of other members. If the

@@ -2,7 +2,7 @@
 
 Each statistic of a recording is compared with its mean over many realisations of the model, under
 the same conditions, and with their standard deviation, which is the standard error of a single
-recording. Correlated drift, lost messages and a start from zero need no formulas of their own.
+recording. Correlated drift, lost messages and a start from zero need no separate formulas.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-r"""Errors of three equal sensors: their noise, and their response to ideal signals.
+r"""Errors of three identical sensors: their noise, and their response to ideal signals.
 
 The response has scale factors, misalignments, g-sensitivity, and for a magnetometer hard iron and
 soft iron; readings saturate at the full scale and are rounded to the resolution.
@@ -34,7 +34,7 @@ class TriadNoise:
     Noise differs from sample to sample (white noise, which is the angle random walk of a gyroscope,
     and quantisation). Bias changes slowly (turn-on bias, bias instability, random walk,
     Gauss-Markov process, ramp). Each process draws from a
-    generator of its own, so that another process does not change the others.
+    separate generator, so that another process does not change the others.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class TriadNoise:
     period : float
         Time from one sample to the next [s].
     seed : numpy.random.SeedSequence
-        Seed of this realisation. It is not changed: equal seeds give equal realisations.
+        Seed of this realisation. It is not changed: the same seed yields the same realisation.
     """
 
     def __init__(self, specification: TriadSpecification, period: float, seed):
@@ -171,7 +171,7 @@ class TriadNoise:
 
 
 class Triad:
-    """Three equal sensors of an IMU: their response to ideal signals, noise and bias.
+    """Three identical sensors of an IMU: their response to ideal signals, noise and bias.
 
     Parameters
     ----------
@@ -297,7 +297,7 @@ class Triad:
         if self._iron is not None:
             hard, soft = self._iron
             signal = multiply(soft, signal) + hard
-        # Row by row, so that single samples and series are equal to the bit.
+        # Row by row, so that single samples and series are bitwise identical.
         reading = multiply(self._matrix, signal)
         if self._g_sensitivity is not None:
             reading += multiply(self._g_sensitivity, force)
@@ -414,7 +414,7 @@ FEW_VECTORS = 100  # vectors up to which a product of all at once is faster than
 
 
 def multiply(matrix, vectors):
-    """Multiply vectors by a matrix, equal to the bit for single vectors and for many.
+    """Multiply vectors by a matrix, bitwise identical for single vectors and for many.
 
     Parameters
     ----------

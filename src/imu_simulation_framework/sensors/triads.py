@@ -1,4 +1,4 @@
-"""Kinds of triads, three equal sensors along x, y and z, with the units of their errors.
+"""Kinds of triads, three identical sensors along x, y and z, with the units of their errors.
 
 Code that treats all kinds alike looks them up here by their names in a specification. A further
 kind is another entry of :data:`TRIADS`.
@@ -15,7 +15,7 @@ from ..core.units import factor, multiply_by_time
 
 @dataclass(frozen=True)
 class TriadKind:
-    """Measured quantity of three equal sensors, with its columns and units.
+    """Measured quantity of three identical sensors, with its columns and units.
 
     Parameters
     ----------

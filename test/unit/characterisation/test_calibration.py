@@ -163,7 +163,7 @@ def test_axis_is_up_within_twenty_degrees():
         if angle < np.radians(20.0):
             calibrate_accelerometer(*readings, noise=(SlowNoise(1e-3),) * 3)
         else:
-            with pytest.raises(RecordingError, match=r"up along \+z"):
+            with pytest.raises(RecordingError, match=r"the vertical along \+z"):
                 calibrate_accelerometer(*readings)
 
 
@@ -213,7 +213,7 @@ def test_arbitrary_orientations_calibrate_accelerometer_by_gravity():
     expected = replace(sensor.accelerometer, scale_factor_and_misalignment=matrix)
     assert max(all_off(found, expected)) < FAR
     assert max(interval.sigma for interval in found.bias) < 1e-3
-    for some, words in ((rests[:8], "8 positions"), ([rests[0]] * 20, "1 positions")):
+    for some, words in ((rests[:8], "8 orientations"), ([rests[0]] * 20, "1 orientations")):
         with pytest.raises(RecordingError, match=words):
             calibrate_accelerometer_by_magnitude(times, values[:, 3:], some, noise=noise)
 
@@ -304,7 +304,7 @@ def test_unusable_recordings_are_rejected(table):
     for words, call in (
         ("never at rest", lambda: rest_times.find_rest(times, shaken, AXES, "made")),
         ("not a finite number", lambda: rest_times.find_rest(times, broken, AXES, "made")),
-        ("six positions", lambda: calibrate_accelerometer(times, values[:, 3:], rests[:5])),
+        ("six orientations", lambda: calibrate_accelerometer(times, values[:, 3:], rests[:5])),
         ("or a reference", lambda: rest_times.find_whole_turns(times, gyro, rests, None)),
         ("does not span all directions", lambda: fit_sphere(times, level)),
         ("too short", lambda: calibrate_gyroscope(times, gyro, [rest_times.RestTime(0, 300)])),

@@ -94,7 +94,7 @@ def test_written_copy_gives_same_settings(tmp_path):
         ("[control]\nrate = 1e-300\n", r"\[control\] rate: is 1e-300, expected"),
         ("[recording]\nlaps = 1001\n", "laps: is 1001, expected"),
         ("[recording]\npath = a\0b\n", "expected one line of text"),
-        ("[external]\ncommand = a b\n", r"\[external\] command is 'a b', expected the name of a"),
+        ("[external]\ncommand = a b\n", r"\[external\] command is 'a b', expected a topic name"),
         ('[reference_columns]\na\u202eb = "a\n', "expected one line of text"),
     ],
 )

@@ -114,7 +114,7 @@ def test_equal_tables_give_equal_bytes_also_in_parts(folder):
         ("time,yaw\n0.0,1.0\n\n0.1,2.0\n", "line 3: has 1 values, expected 2"),
         ("time,yaw\n0.0,1.0\n0.1,2.0,3.0\n", "line 3: has 3 values, expected 2"),
         ("time,yaw\n0.0,1.0,5.0\n0.1\n", "line 2: has 3 values, expected 2"),
-        ("time,yaw\n0.0,1.0\n0.1,2.", "line 3: no end of line"),
+        ("time,yaw\n0.0,1.0\n0.1,2.", "line 3: the line is not terminated"),
         ("time,yaw\n0.0,1.0\n0.0,2.0\n", "line 3, column time: does not increase"),
         ("time,yaw\nnan,1.0\n", "line 2, column time"),
         ("\udc89PNG", "not UTF-8 text"),

@@ -162,7 +162,7 @@ def test_turn_on_the_spot_has_no_speed():
         (lambda t: trajectory.crop_by_index(t, 0, 12), "11 samples"),
         (lambda t: trajectory.crop_by_index(t, 7, 3), "11 samples"),
         (lambda t: trajectory.resample(t, 0.0), "Hz"),
-        (lambda t: trajectory.resample(t, 1e6), "sample in 0.1 s, 11 in 1 s"),
+        (lambda t: trajectory.resample(t, 1e6), "11 samples in 1 s, one per 0.1 s"),
         (lambda t: trajectory.scale(t, 0.0), "scale of the trajectory is 0"),
         (lambda t: trajectory.add_velocities(t.iloc[:1]), "at least 2"),
     ],

@@ -91,7 +91,7 @@ def test_yaw_without_gravity_is_integrated_rate(tmp_path, accel, unknown, why):
     assert np.array_equal(recorded.table["roll"], np.zeros(COUNT))
     assert recorded.report.orientation_source == "integrated"
     assert any(
-        why in remark and "taken for vertical" in remark for remark in recorded.report.remarks
+        why in remark and "assumed to be vertical" in remark for remark in recorded.report.remarks
     )
 
 

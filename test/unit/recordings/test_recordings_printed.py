@@ -82,7 +82,7 @@ def test_invalid_echoed_message_is_rejected(tmp_path):
     path.write_text("header:\n  stamp:\nnothing here\n---\n")
     assert "line 3 is not a field of a message" in refusal(isf.read_imu, path)
     path.write_text("x: 0.1\n---\n")
-    assert "holds 1 whole messages" in refusal(isf.read_imu, path)
+    assert "contains 1 complete messages" in refusal(isf.read_imu, path)
 
 
 def log(imu="CORRIMUDATA", scale=(1.0, 1.0), short=True):
@@ -144,7 +144,7 @@ def test_novatel_imu_scale_is_inferred_from_gravity(tmp_path, counts):
 def test_novatel_log_with_wrong_checksums_is_rejected(tmp_path):
     path = tmp_path / "a.ASC"
     path.write_text(log().replace("*", "*0"))
-    assert "has no log INSPVA" in refusal(isf.read_imu, path)
+    assert "contains no NovAtel log INSPVA" in refusal(isf.read_imu, path)
 
 
 NOON = 12.0 * 3600.0 - 20.0  # The drive passes it

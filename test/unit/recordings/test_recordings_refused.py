@@ -140,7 +140,10 @@ REFERENCES = [
         "topic /odom has no messages",
         topic="/odom",
     ),
-    case(raw_bag({"/odom": (KIND, SHORT)}), "message 18 is not laid out as nav_msgs/Odometry"),
+    case(
+        raw_bag({"/odom": (KIND, SHORT)}),
+        "message 18 does not have the layout of nav_msgs/Odometry",
+    ),
     case(bag(odometry()), "no topic /other; the bag has /topic (nav_msgs/Odo", topic="/other"),
     case(bag(imu()), "/topic is of type sensor_msgs/Imu, expected nav_msgs", topic="/topic"),
     case(bag(odometry(), a=odometry()), "several topics can be used; choose one of: /a, /topic"),
@@ -178,13 +181,15 @@ REFERENCES = [
         "topic /vel: none of its 40 messages is within 0.051 s of a position",
         velocity_topic="/vel",
     ),
-    case(PLACES, "velocity_topic is of use only in a bag", velocity_topic="/vel"),
+    case(PLACES, "velocity_topic can be used only with a bag", velocity_topic="/vel"),
 ]
 IMUS = [
     case(raw_bag({}), "contains no messages, expected sensor_msgs/Imu"),
     case(bag(odometry()), "no topic of type sensor_msgs/Imu; the bag has /topic (nav_msgs/Odom"),
     case(angles(), "no column 'azimuth'; its columns are t", **mapped(yaw="azimuth [deg]")),
-    case(angles(), "'yaww' is not known, did you mean yaw?", **mapped(yaww="heading")),
+    case(
+        angles(), "'yaww' in the column map is unknown, did you mean yaw?", **mapped(yaww="heading")
+    ),
     case(angles(), "unknown format 'xml'", format="xml"),
     case(angles(), "cannot be read as format tables, expected a folder", format="tables"),
     case(bag(imu()), "expected columns as /topic.field of one of /topic", **mapped()),
@@ -204,7 +209,7 @@ IMUS = [
     case(csv(time=["nan"] * COUNT, yaw=TIMES), "no sample has a time"),
     case(
         bag(imu("orientation", "gyro")),
-        "topic /topic: the IMU has no orientation, which is required, and no gyroscope about z to",
+        "topic /topic: the IMU has no orientation, which is required, and no gyroscope about z",
     ),
     case(
         bag(imu("orientation")),
@@ -213,7 +218,7 @@ IMUS = [
     ),
     case(
         angles(),
-        "no gyroscope about z to make one of",
+        "no gyroscope about z from which to compute it",
         **mapped(),
         conventions=ImuConventions(orientation="fused"),
     ),

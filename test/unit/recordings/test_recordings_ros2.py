@@ -160,7 +160,9 @@ def test_message_with_wrong_layout_is_rejected(tmp_path, change):
     with closing(sqlite3.connect(path)) as database, database:
         (data,) = database.execute("SELECT data FROM messages WHERE id = 18").fetchone()
         database.execute("UPDATE messages SET data = ? WHERE id = 18", (change(data),))
-    assert "/odom: message 18 is not laid out as nav_msgs/Odometry of ROS 2" in refusal(path)
+    assert "/odom: message 18 does not have the layout of nav_msgs/Odometry of ROS 2" in refusal(
+        path
+    )
 
 
 @pytest.mark.parametrize(

@@ -207,7 +207,7 @@ def other_clock(tables):
         (
             {**GYROSCOPE, "yaw": "Location.bearing [deg]"},
             other_clock,
-            "Gyroscope, whose times are taken",
+            "Gyroscope, whose times are used",
         ),
         (
             {**GYROSCOPE, "yaw": "compass.yaw"},
@@ -225,7 +225,7 @@ def test_incompatible_tables_are_rejected(car, tmp_path, columns, change, messag
 def test_tables_without_times_do_not_belong_together(zipped):
     columns = {"gyro_z": "Gyroscope.z", "accel_z": "TotalAcceleration.z"}
     sentence = refusal(read_imu, zipped, columns=columns, rate=50.0, require=())
-    assert "no time, by which samples are joined" in sentence
+    assert "no time, which is needed to join" in sentence
     gyroscope = read_imu(zipped, columns={"gyro_z": "Gyroscope.z"}, rate=50.0, require=())
     assert len(gyroscope.table) == len(TIME)
 

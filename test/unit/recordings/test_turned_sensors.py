@@ -172,7 +172,7 @@ def test_ambiguous_vertical_is_reported_with_interpretations_and_without_setting
     assert finding.fault == faults.AMBIGUOUS_VERTICAL
     assert not finding.settings
     gravity, mirrored = finding.readings
-    assert "gives gravity" in gravity and "accelerometer is right" in mirrored
+    assert "outputs gravity" in gravity and "accelerometer is right" in mirrored
     # A path that turns as its yaw does leaves no doubt of the reference.
     decided = "reference's yaw" not in mirrored
     assert decided == bool(np.ptp(reference.columns["x"]) > 0.0)

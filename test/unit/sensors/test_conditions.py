@@ -187,7 +187,7 @@ def test_linear_model_includes_supply_nonlinearity_and_rectification():
 @pytest.mark.parametrize(
     "make, word",
     [
-        (lambda: Vibration(spectrum=((2.0, 1.0), (1.0, 1.0))), "1 Hz after 2 Hz"),
+        (lambda: Vibration(spectrum=((2.0, 1.0), (1.0, 1.0))), "from 2 Hz to 1 Hz"),
         (lambda: Vibration(spectrum=((1.0, 1.0), (2.0, -1.0))), "spectrum is -1.0"),
         (lambda: isf.TemperatureProfile(table=((0, 1),), power=((0, 1),)), "power"),
         (lambda: SupplyVoltage(table=3.3), "table"),

@@ -84,7 +84,9 @@ def test_bundled_environments_are_read_by_name():
         environment = isf.read_magnetic_environment(name)
         assert 45e-6 < np.linalg.norm(environment.undisturbed) < 55e-6
         assert bool(environment.bars) == (name == "steel_beam")
-    with pytest.raises(ConfigurationError, match="nor a magnetic environment.* clean, steel_beam"):
+    with pytest.raises(
+        ConfigurationError, match="nor the name of a magnetic environment.* clean, steel_beam"
+    ):
         isf.read_magnetic_environment("tin_beam")
 
 

@@ -52,7 +52,7 @@ def test_inflated_noise():
 
 
 def test_fused_sensor_with_noise_only_has_remark():
-    assert "at rest" in remark_on_motion_errors(AT_REST)
+    assert "stationary errors" in remark_on_motion_errors(AT_REST)
     assert remark_on_motion_errors(isf.read_imu_specification("bno055")) is not None
     assert remark_on_motion_errors(isf.read_imu_specification("bno055_datasheet")) is None
     # A missing g-sensitivity alone has no remark.

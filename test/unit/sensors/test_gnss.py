@@ -267,7 +267,7 @@ def test_receiver_file_matches_constructed_receiver(tmp_path):
         ("changes: [{before: rtk, after: float, rate: 1e9}]", r"changes\[0\].rate is .*, expected"),
         ("qualities: [{}, {}]", "qualities has single twice"),
         ("schedule: [none]", "schedule has the entry 'none'"),
-        ("schedule: [[1, none], [1, single]]", "schedule has 1 s after 1 s"),
+        ("schedule: [[1, none], [1, single]]", "schedule goes from 1 s to 1 s"),
         (
             "schedule: [[1, none]]\nchanges: [{before: single, after: none, rate: 1}]",
             "changes and schedule",

@@ -125,7 +125,7 @@ def test_odometer_files_are_read_and_invalid_files_are_rejected(tmp_path):
         isf.read_odometer(path)
     bundled = isf.read_odometer("skid_steer")
     assert (bundled.track, bundled.slip) == (0.55, 0.02)
-    with pytest.raises(ConfigurationError, match="there are differential, skid_steer"):
+    with pytest.raises(ConfigurationError, match="choose one of: differential, skid_steer"):
         isf.read_odometer("tracked")
     path.write_text("wheel: 1\n")
     with pytest.raises(ConfigurationError, match="odometer.yaml: .*wheel"):

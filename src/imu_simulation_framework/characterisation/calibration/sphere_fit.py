@@ -42,7 +42,7 @@ _NOISE_CORRECTION_STEPS = 6
 # T; the Earth's field of 22 to 67 uT with scale factors that are wrong by a third.
 _EARTHS_FIELD = (15e-6, 100e-6)
 
-_MAX_SCATTER = 0.05  # of the field's size: 3 degrees of direction
+_MAX_SCATTER = 0.05  # of the field's magnitude: 3 degrees of direction
 _LARGE_SCATTER = (
     ", which means heading errors of degrees; check for iron or a magnet that did not move with "
     "the sensor"
@@ -145,7 +145,7 @@ def fit_sphere(
     source, sensor : str
         Names of the recording and of the sensor in messages.
     parts : sequence of RestTime, optional
-        Parts to use, each with means of its own; by default the whole recording.
+        Parts to use, each with separate means; by default the whole recording.
 
     Returns
     -------

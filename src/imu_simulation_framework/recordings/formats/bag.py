@@ -162,7 +162,7 @@ class UnsuitableTopicError(NotRecordedError):
 
 
 def read_bag(path, topic, message_types) -> Samples:
-    """Read a topic of a bag, which may be packed by gzip.
+    """Read a topic of a bag, which may be compressed by gzip.
 
     Parameters
     ----------
@@ -314,7 +314,7 @@ def samples_of_messages(path, topic, message_type, columns) -> Samples:
 
 @contextmanager
 def opened_reader(path):
-    """Open a reader of a ROS 1 bag, perhaps packed by gzip, that unpacks within limits.
+    """Open a reader of a ROS 1 bag, perhaps compressed by gzip, that unpacks within limits.
 
     Parameters
     ----------

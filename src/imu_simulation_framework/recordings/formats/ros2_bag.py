@@ -154,7 +154,7 @@ def stored_file(file, stack) -> SqliteFile | McapFile:
     Parameters
     ----------
     file : path-like
-        Storage file, which may be packed as a whole.
+        Storage file, which may be compressed as a whole.
     stack : contextlib.ExitStack
         Owner of the open file and of temporary files.
 

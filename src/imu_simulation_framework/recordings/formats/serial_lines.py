@@ -331,7 +331,7 @@ def read_echoed(path) -> dict[str, pd.DataFrame]:
             rows += [{}] if rows[-1] else []
             continue
         if not text or text.startswith(("#", "-", "...")):
-            continue  # an element of a list in lines of its own
+            continue  # an element of a list in separate lines
         name, colon, value = text.partition(":")
         if not colon:
             raise RecordingError(

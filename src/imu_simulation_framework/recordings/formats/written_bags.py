@@ -1,6 +1,6 @@
 """Writing of bags of ROS 1 and ROS 2, from many messages at once or as copies of messages.
 
-Messages of any type can be copied as bytes. A ROS 1 bag may be packed by gzip. A ROS 2 bag is a
+Messages of any type can be copied as bytes. A ROS 1 bag may be compressed by gzip. A ROS 2 bag is a
 folder with its ``metadata.yaml``, and is written in the storage and version of the bag that was
 read. The fields of that file are those of rosbag2's ``rosbag2_storage/yaml.hpp``. The profiles of
 quality of service are a list since version 9 (Jazzy), and were a text before.
@@ -421,7 +421,7 @@ class Messages(NamedTuple):
 
 
 def write_message_bag(path, topics: Iterable[Messages]) -> None:
-    """Write a bag of ROS 1, as a whole or not at all, with messages in the order of their stamps.
+    """Write a bag of ROS 1, completely or not at all, with messages in the order of their stamps.
 
     An existing file is replaced.
 
@@ -614,7 +614,7 @@ def opened_bag(path) -> Iterator[RawBag]:
 
 @contextmanager
 def bag_like(source: RawBag, path) -> Iterator[BagCopy]:
-    """Write a bag of the same kind, as a whole or not at all.
+    """Write a bag of the same kind, completely or not at all.
 
     Parameters
     ----------

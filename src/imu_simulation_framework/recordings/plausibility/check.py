@@ -128,7 +128,7 @@ def _add_imu(
 ) -> _RecordedImu:
     """Read the recorded IMU, and decide whether the recording is a track without one."""
     imu, is_one_file = _NO_RECORDED_IMU, reference.path == source.path
-    # A file, a topic or columns of its own state that there is an IMU.
+    # A separate file, topic or columns state that there is an IMU.
     is_stated = bool(source.topic or source.columns) or not is_one_file
     try:
         check.imu_samples = source.read_samples()

@@ -44,7 +44,7 @@ class Handedness:
         vertical: +1 if the gyroscope turns as the accelerometer shows, -1 if it turns against it.
     ahead : ndarray, shape (3,)
         Unit vector to where the robot accelerates, in the accelerometer's axes. An accelerometer
-        that gives gravity instead of its reaction shows the opposite.
+        that outputs gravity instead of its reaction shows the opposite.
     windows : int
         Windows that were compared.
     """

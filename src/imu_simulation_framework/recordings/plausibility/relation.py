@@ -352,7 +352,7 @@ class Relation:
 
     @property
     def significant(self) -> float:
-        """Size of a correlation that chance hardly gives, four standard errors."""
+        """Correlation that hardly occurs by chance, four standard errors."""
         return min(_MAX_SIGNIFICANT, _STANDARD_ERRORS / np.sqrt(max(self.windows, 1)))
 
     @property
@@ -450,7 +450,7 @@ def _relate(first, second, start, stop, window, delayed=True):
         left, right = turns
         as_recorded = correlation = float(left @ right / np.sqrt((left @ left) * (right @ right)))
     elif max(rates) > _CLEAR_TURN_RATE and min(rates) < 1e-3 * _MIN_TURN_RATE:
-        # One heading turns, the other stands still.
+        # One heading turns, the other is constant.
         as_recorded = correlation = 0.0
     elif min(rates) > _MIN_TURN_RATE or max(rates) > _CLEAR_TURN_RATE:
         as_recorded = float(np.corrcoef(*turns)[0, 1])

@@ -59,7 +59,7 @@ def symptoms(observations, course_is_yaw=False, offsets=(0.0, 0.0)) -> list[Find
     findings += _hardly_known(observations)
     findings = findings or _not_independent(observations)
     if any(finding.grave for finding in findings):
-        # A heading that stands still disagrees with all others, and its fault is named already.
+        # A heading that stands still disagrees with all others, and its fault is already reported.
         return findings + _wrong_axis(observations)
     findings += _clock_faults(observations, course_is_yaw, offsets)
     axis, slip = _wrong_axis(observations), _slip(observations, course_is_yaw)
@@ -158,7 +158,7 @@ _TURN_ROUND = (
 def opposed_vertical(observations, course_is_yaw=False) -> list[Finding]:
     """Find a gyroscope that turns against the reference about the accelerometer's vertical.
 
-    Either the accelerometer gives gravity instead of its reaction, as telephones of one kind do, or
+    Either the accelerometer outputs gravity instead of its reaction, as iOS telephones do, or
     the gyroscope has the wrong sign, or the reference's yaw is mirrored. Where the sensor lies flat
     the other pairs decide, and where the reference's path turns against its yaw it is the
     reference. An orientation decides if its vertical is opposite to the accelerometer's and its yaw
@@ -192,7 +192,7 @@ def opposed_vertical(observations, course_is_yaw=False) -> list[Finding]:
         f"{z:.2f}) in the sensor's axes"
     )
     gravity = (
-        "the accelerometer gives gravity instead of its reaction, [imu_recording] accel_convention"
+        "the accelerometer outputs gravity and not its reaction, [imu_recording] accel_convention"
     )
     if tilt is not None and np.cos(tilt) > GOOD:
         gravity += ", and the orientation's roll or pitch has the opposite sign as well"
@@ -238,14 +238,14 @@ def _lying(observations) -> list[Finding]:
 _MIN_UPRIGHT = 0.5  # part along z of the upward unit vector; below, z leans by more than 60 deg
 _LAY_IT_FLAT = (
     "lay it down with its z axis, a telephone's display, upwards; accel_z then "
-    "is +9.8 m/s^2, and -9.8 if it gives gravity"
+    "is +9.8 m/s^2, and -9.8 if it outputs gravity"
 )
 
 
 def _reference_itself(observations):
     """Find that the IMU's yaw is a copy of the reference's and has no error."""
     reference, imu = observations.reference, observations.imu
-    # With a gyroscope it is an IMU, though of a simulation that makes no errors.
+    # With a gyroscope it is an IMU, though a simulated one without errors.
     bare = imu is not None and "yaw" in imu and "gyro_z" not in imu
     if not bare or not np.array_equal(reference.index, imu.index):
         return []
@@ -424,7 +424,7 @@ def _range(heading, start, stop) -> float:
 
 
 def _still(table, names):
-    """Yield first and last time [s] of each stretch in which values stay equal for long enough."""
+    """Yield first and last time [s] of each interval with constant values that is long enough."""
     times = table.index.to_numpy(dtype=float)
     same = (np.diff(table[names].to_numpy(), axis=0) == 0.0).all(axis=1)
     edges = np.flatnonzero(np.diff(np.concatenate([[0], same.astype(int), [0]])))

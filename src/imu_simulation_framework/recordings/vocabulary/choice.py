@@ -2,7 +2,7 @@
 
 The names state quantity, axis and perhaps unit. Where they leave the unit or the order open, the
 numbers decide if they are conclusive; otherwise the possible lines of a column map are kept, since
-a missing column is reported and a wrong one gives a wrong result in silence. A few thousand rows,
+a missing column is reported and a wrong one silently leads to a wrong result. A few thousand rows,
 spread over the table, serve as a sample.
 
 - Quaternion numbered from 0 or 1: w is the part with which the quaternion turns as the gyroscope
@@ -12,7 +12,7 @@ spread over the table, serve as a sample.
   from 0 to 360.
 - Quaternion and angles that turn differently: the quaternion if the gyroscope turns as it does,
   otherwise the angles.
-- ``x [m/s^2]``, ``x [rad/s]``: the unit states the quantity, also in a line of its own; of x, y, z
+- ``x [m/s^2]``, ``x [rad/s]``: the unit states the quantity, also in a separate line; of x, y, z
   without a unit the name of the file does, ``Gyroscope.csv``.
 - ``time_us`` with steps of 20 s in microseconds: the name states a wrong unit. The column is not
   used as the time, and the unit that fits is reported.

@@ -178,7 +178,7 @@ class _Reference:
         altitude = best_scalar(self.candidates, "altitude")
         if altitude is None:
             return
-        # Receivers that give whole 1e-7 degrees give whole millimetres.
+        # Receivers that output whole 1e-7 degrees output whole millimetres.
         whole = self.scaled and np.nanmax(np.abs(altitude.values % 1.0)) == 0.0
         self._take("altitude", altitude, altitude.meaning.unit or ("mm" if whole else "m"))
 

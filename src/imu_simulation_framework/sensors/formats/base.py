@@ -506,7 +506,7 @@ def tag(name: str, content, indent: int = 1) -> str:
     name : str
         Name of the tag.
     content : str, float or array_like
-        Content; an empty text gives no tag.
+        Content; an empty text yields no tag.
     indent : int
         Depth of the tag.
 

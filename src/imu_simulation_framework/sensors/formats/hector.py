@@ -17,7 +17,7 @@ tag                   specification
 The plug-in multiplies its drift's innovation by dt instead of sqrt(dt), so that the meaning of
 ``XDrift`` depends on the sample rate. The formulas in
 :mod:`imu_simulation_framework.sensors.imu_models.plugins` are inverted here, and numbers written
-for a rate hold for that rate only. When the plug-in is loaded, drift starts with a standard
+for a rate are valid for that rate only. When the plug-in is loaded, drift starts with a standard
 deviation of ``XDrift``, about ten times too much at 100 Hz, and decays with 1 / XDriftFrequency.
 
 Its orientation is the true orientation, turned by a drift of the yaw that is independent of the
@@ -25,7 +25,7 @@ gyroscope, and by the tilt that corresponds to the accelerometer's bias. No spec
 separate drift of the yaw: it is an option of writing, and reading it gives a remark.
 
 ``yawGaussianNoise`` has no effect on the orientation. ``rateXxx`` and ``accelXxx`` are three
-numbers; a single number does not hold for all three axes. Load the plug-in with zero drift and set
+numbers; a single number does not apply to all three axes. Load the plug-in with zero drift and set
 it afterwards through dynamic_reconfigure, to avoid the large drift at the start.
 
 ``gaussianNoise``, a single number, replaces both ``rateGaussianNoise`` and ``accelGaussianNoise``

@@ -128,7 +128,7 @@ def read_imu_parameters(
     """
     source = _format(format_name)
     try:
-        # An overflow in a conversion gives no finite number, which is rejected by its name.
+        # An overflow in a conversion yields no finite number, which is rejected by its name.
         with np.errstate(over="ignore", invalid="ignore"):
             reading = source.read(path, rate)
     except ConfigurationError as error:

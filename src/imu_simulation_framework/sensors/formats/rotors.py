@@ -1,6 +1,6 @@
 """IMU plug-in of RotorS, ``librotors_gazebo_imu_plugin.so``, and of PX4's Gazebo models.
 
-A single number holds for the three axes of each sensor; ``X`` is ``gyroscope`` or
+A single number applies to the three axes of each sensor; ``X`` is ``gyroscope`` or
 ``accelerometer``:
 
 ============================== ==================== =========================================
@@ -179,7 +179,7 @@ def _random_walk(plugin) -> Tag | None:
 
 
 def write(draft: Draft) -> str:
-    """Format a ``<plugin>`` with the parameters, which hold for every rate.
+    """Format a ``<plugin>`` with the parameters, which apply to every rate.
 
     Parameters
     ----------

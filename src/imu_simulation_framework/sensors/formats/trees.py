@@ -96,7 +96,7 @@ class Tag:
         return ConfigurationError(f"{self.file}, line {self.line}: <{self.name}> {message}.")
 
     def child(self, name: str) -> Tag | None:
-        """Return the tag of a name directly inside.
+        """Return the direct child with a name.
 
         Parameters
         ----------
@@ -118,7 +118,7 @@ class Tag:
         return tags[0] if tags else None
 
     def require(self, name: str) -> Tag:
-        """Return the tag of a name directly inside, which has to exist.
+        """Return the direct child with a name, which must exist.
 
         Parameters
         ----------

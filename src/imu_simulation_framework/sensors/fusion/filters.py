@@ -215,7 +215,7 @@ class CompassFilter(OrientationFilter):
 
     def update(self, angular_velocity, specific_force, magnetic_field=None):
         reading = np.concatenate([specific_force, _require_field(magnetic_field)])
-        # Equal to a series to the bit: the last value is kept, the new value added.
+        # Bitwise identical to a series: the last value is kept, the new value added.
         self._smooth = self._share * reading + (1.0 - self._share) * self._smooth
         return self._fuse(self._smooth[np.newaxis])[0]
 
@@ -469,7 +469,7 @@ def running_product(quaternions):
     padded = np.zeros((4, rows * columns))
     padded[3] = 1.0
     padded[:, :count] = quaternions
-    # Each column is a stretch of time: the stretches are multiplied in parallel, then chained.
+    # Each column is a time interval: the intervals are multiplied in parallel, then chained.
     table = np.ascontiguousarray(padded.reshape(4, columns, rows).transpose(0, 2, 1))
     for row in range(1, rows):
         table[:, row] = quaternion_product(*table[:, row - 1], *table[:, row])
@@ -588,7 +588,7 @@ class VqfFilter(OrientationFilter):
             self._turn = Rotation.from_euler("z", -self._magnetic.declination)
             return (self._turn * fused).as_quat()
         started = level_orientation(orientation, specific_force)
-        # The library starts with a yaw of its own; this rotation leads to the initial yaw.
+        # The library starts with an arbitrary yaw; this rotation leads to the initial yaw.
         self._turn = Rotation.from_quat(started) * fused.inv()
         return started
 

@@ -338,7 +338,7 @@ class ImuModel(ABC):
     period : float
         Time from one sample to the next [s].
     seed : int or numpy.random.SeedSequence
-        Seed of all runs; each run has random numbers of its own (:mod:`.noise.streams`).
+        Seed of all runs; each run has separate random numbers (:mod:`.noise.streams`).
 
     Raises
     ------

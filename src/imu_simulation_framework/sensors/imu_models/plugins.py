@@ -11,7 +11,7 @@ r"""IMU models by name, and the models of classic Gazebo's plug-ins: ideal, gene
   from gyroscope and accelerometer without a yaw reference, as in the IMU mode of a BNO055.
 
 A model is stepped sample by sample in a simulator, or run over a whole drive many times at once;
-both give the same for the same random numbers. The models behave as the plug-ins do.
+both output the same for the same random numbers. The models behave as the plug-ins do.
 
 In each step of length dt, Hector's plug-in changes its drift by (hector_gazebo_plugins,
 sensor_model.h)
@@ -247,7 +247,7 @@ _ACCEL_NOISE, _RATE_NOISE = slice(7, 10), slice(10, 13)
 
 @dataclass(frozen=True)
 class HectorParameters(Settings):
-    """Parameters of Hector's plug-in under the plug-in's names; each holds for all three axes.
+    """Parameters of Hector's plug-in under the plug-in's names; each applies to all three axes.
 
     The defaults of the yaw were tuned to a BNO055; the others are the plug-in's.
 
@@ -452,7 +452,7 @@ class HectorImu(ImuModel):
         bias = np.zeros(np.shape(orientation))
         bias[..., 2], bias[..., 3] = np.sin(0.5 * yaw_bias), np.cos(0.5 * yaw_bias)
         if not self._tilts:
-            # Equal to the bit to scipy, whose library would cost a simulator 27 MB.
+            # Bitwise identical to scipy, whose library would cost a simulator 27 MB.
             turned = quaternion_product(*_unit(*bias.T), *_unit(*orientation.T))
             return np.stack(_unit(*turned), axis=-1), bias
         from scipy.spatial.transform import Rotation

@@ -360,7 +360,7 @@ class SpecificationImu(ImuModel):
         self._triads = create_triads(specification, self._sensor_period)
 
     def _use_unit(self, seed):
-        """Use the unit of this realisation, if the specification describes any unit of a part."""
+        """Use this realisation's sensor, if the specification describes any sensor of a part."""
         if self.parameters.specification.is_any_unit:
             self._use(self.parameters.specification.draw_unit(seed))
 
@@ -447,7 +447,7 @@ class SpecificationImu(ImuModel):
     def _prepare(self, truth):
         truth = self._measured(truth)
         if self.parameters.specification.is_any_unit:
-            return truth, None  # each realisation is another unit
+            return truth, None  # each realisation is another sensor
         return self._due(truth)
 
     def _due(self, truth):

@@ -20,7 +20,7 @@ at the distance R, and the corner's sign s (Nagy, Geophysics 31, 362, 1966):
     U_{xx} = -\sum s \arctan \frac{v w}{u R}, \quad U_{xy} = \sum s \ln(R + w)
 
 A bar is not magnetised uniformly, a long bar more in its middle than near its ends. It is therefore
-cut across its longest side into cells, shorter at its ends, each with a magnetisation of its own.
+cut across its longest side into cells, shorter at its ends, each with a separate magnetisation.
 Each cell is magnetised by the mean of the field of all cells in it (by Gauss's quadrature). This is
 the method of moments (Harrington: Field Computation by Moment Methods, 1968). Across the bar each
 cell is magnetised uniformly. For a short bar, or at less than its thickness from a bar, the field
@@ -78,7 +78,7 @@ class FerrousBody(Settings):
     position : 3 float
         Centre in the world [m].
     size : 3 float
-        Size along its own axes, from end to end [m]; a single number stands for three equal sizes.
+        Size along its own axes, from end to end [m]; a single number applies to all three.
     orientation : 3 float
         Roll, pitch and yaw of its axes in the world [rad].
     permeability : float
@@ -536,7 +536,7 @@ class MotorField(Settings):
     """Field of the currents of the wheels' motors at the magnetometer.
 
     The torque of a direct-current motor is proportional to its current, and so is the field of the
-    current (Biot and Savart). A measurement with a blocked wheel therefore holds for every torque.
+    current (Biot and Savart). A measurement with a blocked wheel therefore applies to every torque.
     The magnets of the motors do not change: they are hard iron of the magnetometer.
 
     Parameters

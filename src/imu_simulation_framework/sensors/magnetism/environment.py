@@ -287,7 +287,7 @@ def rotate_vectors(orientation: np.ndarray, vectors: np.ndarray) -> np.ndarray:
         Vectors in the world's axes.
     """
     # For a few samples a library spends most of the time on overhead. Element by element, the
-    # result is equal to the bit for any number of samples. Rows are x, y, z, x, y, so that a view
+    # result is bitwise identical for any number of samples. Rows are x, y, z, x, y, so that a view
     # starts at each.
     vectors = np.asarray(vectors, dtype=float)
     turn = orientation[:, _AXES_TWICE].T

@@ -475,7 +475,7 @@ class BiasInstability(NoiseProcess):
             for index, (phi,) in enumerate(self._phi):
                 values = recursion(phi, innovations[:, index], self._state[index])
                 last[index] = values[-1]
-                # The order of a single step, so that sums are equal to the bit.
+                # The order of a single step, so that sums are bitwise identical.
                 if index == 0:
                     total[...] = values
                 else:

@@ -136,7 +136,7 @@ class ParallelNormals:
 
 
 class NormalStreams:
-    """Standard normal numbers of several quantities, each from a stream of its own.
+    """Standard normal numbers of several quantities, each from a separate stream.
 
     Parameters
     ----------

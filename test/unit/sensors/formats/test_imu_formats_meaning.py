@@ -159,7 +159,7 @@ def test_dynamic_bias_requires_time_and_other_start_is_reported(read):
         assert reading.specification.gyroscope == isf.TriadSpecification()
         assert any("no effect in Gazebo without" in remark for remark in reading.remarks)
     dynamic = strength + "<dynamic_bias_correlation_time>50</dynamic_bias_correlation_time>"
-    for begun, turn_on, words in (("0", 0.0, "nearer to zero"), ("1.25", 0.75, "decay")):
+    for begun, turn_on, words in (("0", 0.0, "closer to zero"), ("1.25", 0.75, "decay")):
         reading = read("sdf", sdf(f"{dynamic}<bias_stddev>{begun}</bias_stddev>"))
         gyroscope = reading.specification.gyroscope
         assert gyroscope.gauss_markov_sigma[2] == pytest.approx(1.0)

@@ -142,7 +142,7 @@ STEADY = TriadSpecification(white_noise=1e-3)
         ("kalibr", {"yaw_drift": (1, 1)}, "yaw drift"),
         ("kalibr", {"subsampled": True}, "rate is 100 Hz .* 100 Hz"),
         # Results of other tools.
-        *((name, {}, f"{name} is only read") for name in ("imu_utils", "vins", "orb_slam3")),
+        *((name, {}, f"{name} is read-only") for name in ("imu_utils", "vins", "orb_slam3")),
         ("urdf", {}, "'urdf'.*kalibr"),
     ],
 )
