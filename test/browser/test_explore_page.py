@@ -229,7 +229,7 @@ def test_mistake_is_shown_in_one_sentence_until_it_is_corrected(desktop, address
     for query, sentence in (
         ("imu=nobody", "There is no IMU nobody here; there are adis16448,"),
         ("motion=drive&drive=gone.bag", "Drive gone.bag: is unknown, expected one of a, b, c, d;"),
-        ("colour=red", "The page has nothing that is called colour; it has motion,"),
+        ("colour=red", "The page has no field colour; it has motion,"),
     ):
         opened(desktop, f"{address}?{query}")
         assert text(desktop, "unread").startswith(sentence)

@@ -124,7 +124,7 @@ def connector(ros, tmp_path):
     ("settings", "options", "sentence"),
     [
         ({"external.command": "cmd", **IMPATIENT}, {}, "no subscriber on /cmd ([external] com"),
-        (IMPATIENT, {"v": 0.3}, "the robot moves, at 0.3 m/s"),
+        (IMPATIENT, {"v": 0.3}, "the robot is moving at 0.3 m/s"),
         ({"external.odometry": "imu"}, {}, "publishes sensor_msgs/msg/Imu on /imu, expected nav"),
         ({}, {"kind": Pose2D}, "subscribes to geometry_msgs/msg/Pose2D on /cmd_vel, expected"),
         ({}, {"orientation": False}, "/imu ([external] imu) has no orientation"),

@@ -169,7 +169,7 @@ def test_imus_of_equal_name_are_numbered(comparison):
 
 def test_notes_name_their_imu(comparison):
     assert "note: bno055 has only stationary errors" in comparison.text
-    assert "note: hector: its yaw error is a plug-in's" in comparison.text
+    assert "note: hector: its yaw error comes from a plug-in" in comparison.text
     assert "bno055_datasheet has the values of the data sheet; --inflate makes" in comparison.text
     # A band that changes nothing is not worth a note, as after a standstill.
     notes = [line for line in comparison.text.splitlines() if line.startswith("note: bno055")]
@@ -352,7 +352,7 @@ def test_fused_heading_on_circles_weighs_scale_factor_and_track():
     turn = 36000.0 * bands["time"].iloc[0] / (1000.0 * math.pi)
     least = turn / math.hypot(1.0 / 0.002, 1.0 / 0.01)
     assert least < bands.loc["mine + wheels", "std"] < 1.02 * least
-    assert "note: fused headings are those of the best estimator" in answer.text
+    assert "note: fused headings assume the best estimator" in answer.text
     notes = [
         line for line in answer.text.splitlines() if "which the estimator does not know" in line
     ]

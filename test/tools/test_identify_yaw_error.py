@@ -74,14 +74,14 @@ def test_identified_model_has_true_parameters_and_is_read_by_other_programs(tmp_
         assert -2.0 * (entry["value"] - entry["low"]) < error
         assert error < 2.0 * (entry["high"] - entry["value"])
     assert f"{math.degrees(entries['rate_bias']['value']) * 3600.0:.4g}" in text
-    assert "innovations are white" in text and "one drive cannot tell" in text
+    assert "innovations are white" in text and "one drive cannot show" in text
 
     page = Path("found/identification.html").read_text(encoding="utf-8")
     for words in (
         "<h1>Model of the yaw error: mine</h1>",
         "<h2>Innovations</h2>",
         ">rate bias</td>",
-        "one drive cannot tell",
+        "one drive cannot show",
         ">whiteness</td>",
     ):
         assert words in page, words
@@ -110,7 +110,7 @@ def test_identified_model_has_true_parameters_and_is_read_by_other_programs(tmp_
         "--imu", "found/imu.yaml", "--report", "--standstill", "0",
     )  # fmt: skip
     assert (budget.returncode, budget.stderr) == (0, "")
-    assert "how it spreads from drive to drive is not known" in budget.stdout
+    assert "its spread over drives is unknown" in budget.stdout
     bands = pd.read_csv("heading_budget/bands.csv").groupby("imu").last()
     assert bands["mean"].to_numpy() == pytest.approx(
         math.degrees(-100.0 * parameters.rate_bias), rel=1e-4
@@ -125,8 +125,8 @@ def test_several_drives_are_pooled_and_predicted_from_each_other(tmp_path):
         for day, bias in ((1, 1e-3), (2, -8e-3), (3, 6e-3))
     ]
     text = identified(*paths, paths[0], "--runs", 99, "--report")
-    assert "has the same recorded yaw error as" in text and "counts once" in text
-    assert "its spread over drives" in text and "one drive cannot tell" not in text
+    assert "has the same recorded yaw error as" in text and "is counted once" in text
+    assert "its spread over drives" in text and "one drive cannot show" not in text
     pictures = {path.name for path in Path("identify_yaw_error").glob("*.png")}
     names = [f"identification_{number}" for number in (1, 2, 3)]
     assert pictures == {f"{name}.png" for name in (*names, "predictions")}
@@ -171,7 +171,7 @@ def test_gyroscope_is_identified_despite_corrected_yaw(tmp_path):
     imu["yaw"] = yaw + np.radians(5.0) * np.sin(at / 30.0)
     folder = write_result(tmp_path / "r", tables=dataclasses.replace(tables, imu_real=imu)).folder
     text = identified(folder, "--of", "gyroscope", "--out", "g")
-    assert "the yaw and the integral of the gyroscope are 2.5" in text
+    assert "the yaw and the integral of the gyroscope differ by 2.5" in text
     bias = load_plain(Path("g/yaw_error_model.yaml").read_text())["parameters"]["rate_bias"]
     assert bias["low"] < BIAS < bias["high"]
     done = call_tool("identify_yaw_error.py", folder, "--out", "y")
@@ -180,7 +180,7 @@ def test_gyroscope_is_identified_despite_corrected_yaw(tmp_path):
     imu = imu.drop(columns="gyro_z")
     other = write_result(tmp_path / "n", tables=dataclasses.replace(tables, imu_real=imu)).folder
     assert_refused(
-        call_tool("identify_yaw_error.py", other, "--of", "gyroscope"), "no gyroscope's rate"
+        call_tool("identify_yaw_error.py", other, "--of", "gyroscope"), "no angular rate"
     )
 
 

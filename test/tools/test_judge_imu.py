@@ -146,7 +146,7 @@ def test_drives_of_same_imu_are_judged_together(tmp_path):
     assert verdicts() == {"right": "not rejected", "unit": "not rejected"}
     assert "4 drives: yaw errors" in text and "seeds 1 to 4" in text
     assert "of 4 final errors are within the 95 % predicted" in text
-    assert "has the same recorded yaw error as" in text and "counts once" in text
+    assert "has the same recorded yaw error as" in text and "is counted once" in text
     names = {path.name for path in Path("judgement").iterdir()}
     assert names == {
         "judgement.csv", "judgement.json", "judgement_drives.csv",
@@ -207,10 +207,10 @@ def test_known_reference_noise_is_not_attributed_to_imu(tmp_path):
     text = judged(folder, "--imu", "right.yaml", "--imu", "identified.yaml", "--runs", 399)
     # An identified model contains the reference noise of its own drive.
     assert verdicts() == {"right": "too little", "identified": "not rejected"}
-    assert "counts as the IMU's" in text and "fits it better than it would another one" in text
+    assert "attributed to the IMU" in text and "fits it better than it would fit" in text
     known = ("--imu", "right.yaml", "--runs", 399, "--reference-noise")
     text = judged(folder, *known, "0.5deg")
-    assert verdicts() == {"right": "not rejected"} and "counts as the IMU's" not in text
+    assert verdicts() == {"right": "not rejected"} and "attributed to the IMU" not in text
     judged(folder, *known, "identified.yaml")
     assert verdicts() == {"right": "not rejected"}
 

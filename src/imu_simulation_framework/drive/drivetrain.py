@@ -263,7 +263,7 @@ def _check_positions(name: str, value: Any) -> tuple[tuple[float, float], ...]:
     positions = tuple(check_numbers(name, position, 2) for position in check_list(name, value, 2))
     if not positions or any(x == 0.0 for x, _ in positions):
         raise ConfigurationError(
-            f"{name} has to be one or two places, ahead of or behind the driven axle."
+            f"{name} must be one or two positions, in front of or behind the driven axle."
         )
     return positions
 

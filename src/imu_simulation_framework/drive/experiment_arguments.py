@@ -94,12 +94,12 @@ def read_command_line(purpose: str, arguments) -> tuple[Any, dict[str, str]]:
         for name, (meaning, default) in known.items()
     ]
     parser = ArgumentParser(
-        description=f"{purpose}; print the result and exit with a code that tells of it: 0 after "
+        description=f"{purpose}; print the result and exit with one of these codes: 0 after "
         "the whole drive, 1 after a failure, 2 when nothing was started, 130 after Ctrl+C.",
         epilog="\n".join(["arguments, each name:=value:", *lines]),
     )
     parser.add_argument("arguments", nargs="*", metavar="name:=value", help="see below")
-    verbose = "print what the nodes and their launcher say, not only warnings and the result"
+    verbose = "print all messages of the nodes and their launcher, not only warnings and the result"
     parser.add_argument("-v", "--verbose", action="store_true", help=verbose)
     options = parser.parse_intermixed_args(arguments)
     return options, check_arguments(options.arguments)
@@ -133,7 +133,7 @@ def check_arguments(given) -> dict[str, str]:
         if name in CHOICES and value not in CHOICES[name]:
             raise ConfigurationError(f"{argument}: expected one of {', '.join(CHOICES[name])}")
         if "\0" in value:
-            raise ConfigurationError(f"{name}:= holds the character NUL, expected text")
+            raise ConfigurationError(f"{name}:= contains the character NUL, expected text")
     values = {name: default for name, (_, default) in known.items()}
     values.update(argument.split(":=", 1) for argument in given)
     return values
@@ -236,9 +236,7 @@ def folder_of_call(parameters: Mapping[str, Any]) -> Path:
     """
     folder = str(parameters.get("working_directory", "."))
     if not os.path.isdir(folder):
-        raise ConfigurationError(
-            "the folder in which it was called does not exist any more: call it in another one"
-        )
+        raise ConfigurationError("the working directory no longer exists; change to another one")
     return Path(folder)
 
 

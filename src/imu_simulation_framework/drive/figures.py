@@ -277,7 +277,7 @@ def yaw_errors_difference(comparison) -> Figure:
     """
     figure = Figure(
         _trend_title("Difference of yaw errors", comparison),
-        empty_message="There is no difference to show: it takes a recorded and a simulated IMU.",
+        empty_message="There is no difference to show: it requires a recorded and a simulated IMU.",
     )
     found = comparison.difference
     if found is not None:

@@ -108,7 +108,7 @@ def build_model(
 
 def _rejection(parameters, error) -> ConfigurationError:
     reason = " ".join(str(error).split())
-    return ConfigurationError(f"{parameters.path}: MuJoCo refuses the robot: {reason}")
+    return ConfigurationError(f"{parameters.path}: MuJoCo rejects the robot: {reason}")
 
 
 def _degree_of_freedom(model, joint) -> int:
@@ -634,7 +634,7 @@ class MujocoSimulator:
             The pose is not finite.
         """
         if not all(map(math.isfinite, (x, y, yaw))):
-            raise SimulatorError(f"The robot cannot be put at x = {x}, y = {y}, yaw = {yaw}.")
+            raise SimulatorError(f"The robot cannot be placed at x = {x}, y = {y}, yaw = {yaw}.")
         turn = np.empty(4)
         mujoco.mju_axisAngle2Quat(turn, np.array([0.0, 0.0, 1.0]), yaw)
         mujoco.mju_rotVecQuat(self._base_position, self._settled_position, turn)
@@ -782,14 +782,15 @@ class MujocoSimulator:
         self._wait_until_settled()
         if not np.all(np.abs(self._data.qvel) < _MAX_STANDSTILL_VELOCITY):
             raise SimulatorError(
-                f"{parameters.path}: the robot does not stand still on level ground"
+                f"{parameters.path}: the robot does not come to rest on level ground"
             )
         position, quaternion = self._base_position.copy(), self._base_quaternion.copy()
         tilt = 2.0 * math.hypot(quaternion[1], quaternion[2])
         if tilt > _MAX_TILT:
             raise SimulatorError(
                 f"{parameters.path}: the robot leans by {math.degrees(tilt):.0f} deg on level "
-                "ground: its wheels and casters do not reach equally far down, or it falls over"
+                "ground: the lowest points of its wheels and casters are not at the same height, "
+                "or it falls over"
             )
         # The small motion during the sinking is not part of the pose.
         position[:2] = 0.0

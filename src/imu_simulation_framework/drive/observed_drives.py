@@ -96,7 +96,7 @@ class ObservedDrive:
             return self
         if self.gyroscope is None:
             raise ConfigurationError(
-                f"{self.observed.name}: no gyroscope's rate about the vertical was recorded whose "
+                f"{self.observed.name}: no angular rate about the vertical was recorded whose "
                 "integral differs from the yaw"
             )
         return replace(self, observed=self.gyroscope)
@@ -193,7 +193,8 @@ def read_drives(
         twin = next(same, None)
         if twin is not None:
             remarks.append(
-                f"{name}: has the same recorded yaw error as {twin.observed.name}, and counts once"
+                f"{name}: has the same recorded yaw error as {twin.observed.name}, and is "
+                "counted once"
             )
             continue
         drives.append(drive)
@@ -247,8 +248,7 @@ def _result_tables(folder: ResultFolder) -> _DriveTables:
     imu = load_table(folder, "imu_real")
     if imu is None:
         raise ResultError(
-            f"{folder.prefix_path}: this result has no recorded IMU, so that no yaw error was "
-            "observed"
+            f"{folder.prefix_path}: this result has no recorded IMU, so no yaw error was observed"
         )
     earlier = previous_summary(folder).get("comparison_settings", {})
     return _DriveTables(
@@ -275,9 +275,7 @@ def _recording_tables(
     configuration = setup.load()
     name = drive_name(configuration)
     if not configuration.imu_recording.use:
-        raise RecordingError(
-            f"{name}: [imu_recording] use is false, so that no yaw error was observed"
-        )
+        raise RecordingError(f"{name}: [imu_recording] use is false, so no yaw error was observed")
     check = ensure_plausible(configuration)
     if check.lacks_imu:
         raise RecordingError(f"{name}: {NO_IMU}, and no yaw error was observed")
@@ -329,7 +327,7 @@ def _observe(tables: _DriveTables, step: float) -> ObservedDrive:
     if difference is not None and np.ptp(difference) > _SAME_TURN:
         gyroscope = observe(f"{tables.name}, gyroscope", error + difference - difference[0])
         rms = f"{np.degrees(np.std(difference)):.3g} deg rms"
-        remarks.append(f"the yaw and the integral of the gyroscope are {rms} apart")
+        remarks.append(f"the yaw and the integral of the gyroscope differ by {rms}")
     return ObservedDrive(
         observed=observed,
         gyroscope=gyroscope,
@@ -357,7 +355,9 @@ def _compare(tables: _DriveTables) -> _ComparedImu:
     name, imu, reference, settings = tables.name, tables.imu, tables.reference, tables.comparison
     yaws = int(imu["yaw"].notna().sum())
     if yaws < 2:
-        raise RecordingError(f"{name}: the recorded IMU has {yaws} yaws, which are not drive")
+        raise RecordingError(
+            f"{name}: the recorded IMU has {yaws} yaw samples, expected at least 2"
+        )
     comparison = compare_yaw(imu["yaw"], reference["yaw"], settings, reference)
     if comparison is None:
         raise RecordingError(f"{name}: the IMU has no sample within the time of its reference")
@@ -372,7 +372,8 @@ def _compare(tables: _DriveTables) -> _ComparedImu:
     comparison = compare_yaw(imu["yaw"], reference["yaw"], settings, reference)
     direction = "late" if late.shift > 0.0 else "early"
     remark = (
-        f"the IMU is {abs(late.shift):.3g} s {direction} against the reference, which is taken off"
+        f"the IMU is {abs(late.shift):.3g} s {direction} relative to the reference, and this "
+        "delay is removed"
     )
     return _ComparedImu(imu, comparison, (remark,))
 

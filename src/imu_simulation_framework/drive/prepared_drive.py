@@ -122,7 +122,7 @@ def prepare_drive(configuration: Configuration, recorded: Recorded | None = None
             present_scale=settings.scale,
             present_window=settings.smoothing_window,
         )
-    turn_remarks = [f"{untaken}: it rolls as near to the drive as it can"] if untaken else []
+    turn_remarks = [f"{untaken}: it follows the drive as closely as it can"] if untaken else []
     return PreparedDrive(
         name=drive_name(configuration),
         trajectory=_with_wheel_velocities(driven, robot, configuration.control.rate),
@@ -143,9 +143,9 @@ def _ensure_followed(untaken: str, effect: SmoothingEffect) -> None:
     """Reject a path that leads a steered robot too far from the drive's yaw."""
     if effect.yaw_maximum > MAX_YAW_DEVIATION:
         raise TrajectoryError(
-            f"The robot cannot follow the trajectory: {untaken}, and as near to it as it can "
-            f"it would head up to {np.degrees(effect.yaw_maximum):.0f} deg elsewhere; crop "
-            "that part or take another robot."
+            f"The robot cannot follow the trajectory: {untaken}, and even as close to it as "
+            f"possible its heading would differ by up to {np.degrees(effect.yaw_maximum):.0f} "
+            "deg; crop that part or choose another robot."
         )
 
 
@@ -197,10 +197,10 @@ def _smoothing_remarks(
 ) -> tuple[str, ...]:
     causes = {"smoothing": f"smoothing over {settings.smoothing_window:g} s", "rolling": "rolling"}
     return tuple(
-        f"{causes[name]} moves the yaw that the robot drives by "
-        f"{np.degrees(effect.yaw_rms):.2f} deg rms ({np.degrees(effect.yaw_maximum):.1f} at most) "
-        f"and its position by {effect.position_rms:.3f} m rms ({effect.position_maximum:.2f} at "
-        "most); the recorded IMU is judged against the reference as recorded"
+        f"{causes[name]} moves the yaw that the robot drives by {np.degrees(effect.yaw_rms):.2f} "
+        f"deg rms ({np.degrees(effect.yaw_maximum):.1f} at most) and its position by "
+        f"{effect.position_rms:.3f} m rms ({effect.position_maximum:.2f} at most); the recorded "
+        "IMU is evaluated against the reference as recorded"
         for name, effect in deviations.items()
         if effect.yaw_rms >= SMOOTHED_YAW or effect.position_rms >= SMOOTHED_POSITION
     )

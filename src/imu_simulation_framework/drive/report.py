@@ -17,7 +17,7 @@ FIGURE_SECTIONS = {
     "yaw_error": (
         "Yaw error",
         "The main result: reference minus IMU, zero over the first seconds. The trend, a median "
-        "over {window:g} s, is the drift; what is around it is noise.",
+        "over {window:g} s, is the drift; deviations from it are noise.",
     ),
     "yaw_error_along_path": (
         "Yaw error along the path",
@@ -26,9 +26,9 @@ FIGURE_SECTIONS = {
     ),
     "yaw_error_relative": (
         "Growth of the yaw error",
-        "Change of the error over stretches of path and of turning, from any start: noise makes it "
-        "flat at the left, drift makes it rise. It does not depend on the duration of the drive, "
-        "so drives can be compared.",
+        "Change of the error over intervals of distance and of turning, from any start: noise "
+        "makes it flat at the left, drift makes it rise. It does not depend on the duration of "
+        "the drive, so drives can be compared.",
     ),
     "yaw_errors_difference": (
         "Difference of the yaw errors",
@@ -152,11 +152,11 @@ def _answer(summary) -> list[str]:
             )
     duration = summary["durations"]["recorded_s"]
     if not results:
-        return [f"Nothing is known of a yaw error in these {duration:.0f} s."]
+        return [f"No yaw error could be determined in these {duration:.0f} s."]
     sentence = f"After {duration:.0f} s: {'; '.join(results)}."
     caution = (
-        "Two IMUs are two realisations of chance: compare the size and the manner of their errors, "
-        "not their course."
+        "Two IMUs are two realisations of chance: compare the magnitude and the character of "
+        "their errors, not their course."
     )
     imus = [summary["yaw_error"].get(key) or {} for key, _ in IMUS]
     both = all(imu.get("final_rad") is not None for imu in imus)

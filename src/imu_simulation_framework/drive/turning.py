@@ -40,7 +40,7 @@ def load_robot_parameters(path=None, simulator: str = "mujoco") -> RobotParamete
     Raises
     ------
     ConfigurationError
-        If the file is not that of a robot, or MuJoCo refuses its description.
+        If the file is not that of a robot, or MuJoCo rejects its description.
     """
     parameters = read_robot(path, simulator)
     if not parameters.unknown_turning:
@@ -88,8 +88,8 @@ def identify_turning(parameters: RobotParameters, simulator) -> RobotParameters:
     rates, sideslips = zip(*turns)
     if min(rates) <= 0.0:
         raise ConfigurationError(
-            f"{parameters.path}: the robot does not turn in MuJoCo when its wheels do; say "
-            "turning_half_track, or contact.wheel_friction as it is."
+            f"{parameters.path}: the robot does not turn in MuJoCo when its wheels do; set "
+            "turning_half_track, or the true contact.wheel_friction."
         )
     half_track_ratio = float(np.dot(YAW_RATES, rates) / np.dot(rates, rates))
     identified = {

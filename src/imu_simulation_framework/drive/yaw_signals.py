@@ -111,8 +111,8 @@ def read_yaw_signals(text: str) -> list[YawSignal]:
     for signal in signals:
         if len(signal.yaw) < MIN_SAMPLES:
             raise RecordingError(
-                f"{signal.sources[0]}: holds too few yaws, {len(signal.yaw)}; at least "
-                f"{MIN_SAMPLES} are needed to compare"
+                f"{signal.sources[0]}: has {len(signal.yaw)} yaw samples, but at least "
+                f"{MIN_SAMPLES} are needed for a comparison"
             )
     return signals
 
@@ -240,7 +240,7 @@ def _read_column(path: str, column: str, format: str) -> YawSignal:
         reasons = [reason for reason in maps.reasons if "is not taken as the time" in reason]
         raise RecordingError(
             f"{path}: {'; '.join(['no column could be identified as the time', *reasons])}; a "
-            "header with its unit, as time [s], tells it"
+            "header with a unit, such as time [s], identifies it"
         )
     with_unit, remark = column, None
     if "[" not in column:
@@ -248,7 +248,7 @@ def _read_column(path: str, column: str, format: str) -> YawSignal:
         remark = f"{path}: {column} is taken as {with_unit}, by its name and numbers"
         if with_unit == column:
             degrees = f"{PART_SIGN}{column} [deg]"
-            remark = f"{path}: {column} is taken for radians; {degrees} says degrees"
+            remark = f"{path}: {column} is read as radians; write {degrees} for degrees"
     columns = {"time": maps.time, "yaw": with_unit}
     signal = _read_recording(read_imu, path, format=format, columns=columns)
     remarks = signal.remarks if remark is None else (*signal.remarks, remark)

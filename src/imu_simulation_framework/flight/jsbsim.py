@@ -439,7 +439,7 @@ class _Simulation:
                         self._end("the script ends it")
                         break
             except (RuntimeError, ArithmeticError, ValueError) as error:
-                self._end(f"JSBSim gives up: {_one_line(error)}")
+                self._end(f"JSBSim failed: {_one_line(error)}")
                 self.crashed = True
             self._step += done
             count -= done
@@ -466,7 +466,7 @@ class _Simulation:
         if height < -_MAX_DEPTH:
             return f"its centre of gravity is {-height:.1f} m below the ground"
         if speed > SCRAPING and any(part() != 0.0 for part in self._parts):
-            return f"it touches the ground with another part than a wheel, at {speed:.0f} m/s"
+            return f"it touches the ground with a part other than a wheel, at {speed:.0f} m/s"
         return ""
 
     def _end(self, reason):
@@ -532,7 +532,7 @@ def _load_script(path, rate, aircraft, engines, notices, copies) -> Any:
             raise SimulatorError("it is not accepted")
         simulator.set_dt(1.0 / rate)
         if not simulator.run_ic():
-            raise SimulatorError("its initial conditions are not accepted")
+            raise SimulatorError("its initial conditions are rejected")
     except (RuntimeError, OSError, FrameworkError) as error:
         reason = _one_line(error)
         if isinstance(error, FrameworkError) and notices.last_sentence():

@@ -81,8 +81,8 @@ def _join_topics(positions: Samples, attitude: Samples, velocity: Samples | None
     inside = (times >= begin) & (times <= end)
     if not inside.any():
         raise RecordingError(
-            f"{attitude.source}: its samples and those of topic {positions.topic} have no time in "
-            "common"
+            f"{attitude.source}: its samples do not overlap in time with those of topic "
+            f"{positions.topic}"
         )
     columns = {"stamp": times[inside]}
     for names, (_, curve, _) in curves.items():
@@ -325,7 +325,9 @@ class FlightSource:
         if samples.message_type != messages.NAV_SAT_FIX.name or samples.format != "bag":
             for key in ("attitude_topic", "velocity_topic"):
                 if getattr(self, key):
-                    raise RecordingError(f"{path}: {key} is of use only with satellite positions")
+                    raise RecordingError(
+                        f"{path}: {key} only has an effect with satellite positions"
+                    )
             return samples, None, None
         attitude = read_any_bag(path, self.attitude_topic, messages.HEADING_TYPES)
         if not self.velocity_topic:
@@ -375,9 +377,9 @@ def read_flight(
 
 
 _AXES_REMARKS = {
-    "enu": "angles and velocities are taken as of a world east, north, up and a body forward, "
-    "left, up",
-    "ned": "angles and velocities are taken as aviation has them: a world north, east, down and a "
+    "enu": "angles and velocities are assumed to refer to a world east, north, up and a body "
+    "forward, left, up",
+    "ned": "angles and velocities follow aviation's convention: a world north, east, down and a "
     "body forward, right, down",
 }
 

@@ -348,7 +348,7 @@ class _Reception:
                 raise packets.UnusablePacketError("it has no time, unlike previous packets")
             if self._period is None:
                 self._refusal = (
-                    "FlightGear's packets hold no time; let JSBSim send it, by "
+                    "FlightGear's packets contain no time; let JSBSim send it, by "
                     '<time type="simulation" resolution="1e-6"/> in its output element, or state '
                     "their rate"
                 )
@@ -371,12 +371,12 @@ class _Reception:
             raise SimulatorError(f"{self._source}: {self._refusal}")
         if not self._rows and self._unlabelled and not self._unusable:
             raise SimulatorError(
-                f"{self._source}: {self._unlabelled} packets came, but none with JSBSim's labels "
-                "and none of FlightGear's; begin to receive before the simulator begins to send, "
-                "or state the labels"
+                f"{self._source}: {self._unlabelled} packets arrived, but none with JSBSim's "
+                "labels and none from FlightGear; start receiving before the simulator starts "
+                "sending, or state the labels"
             )
         if len(self._rows) < _MIN_STATES:
-            reason = f"; the first that is none: {self._first_reason}" if self._unusable else ""
+            reason = f"; the first other packet: {self._first_reason}" if self._unusable else ""
             raise SimulatorError(
                 f"{self._source}: {len(self._rows)} of {self._packets} packets are states of an "
                 f"aircraft, expected at least {_MIN_STATES}{reason}"
@@ -440,12 +440,12 @@ class _Reception:
         twice, order = int(np.sum(~new)), order[new]
         if older:
             was = "was" if older == 1 else "were"
-            remarks.append(f"{_format_count(older)} came late and {was} sorted in")
+            remarks.append(f"{_format_count(older)} arrived late and {was} sorted in")
         if twice:
-            remarks.append(f"{_format_count(twice)} came twice")
+            remarks.append(f"{_format_count(twice)} arrived twice")
         time = time[order]
         if len(time) < _MIN_STATES:
-            raise SimulatorError(f"{self._source}: its packets are all of the same time")
+            raise SimulatorError(f"{self._source}: all packets have the same time")
         period = self._period
         if period is None:
             usual = float(np.median(np.diff(time)))
@@ -453,25 +453,25 @@ class _Reception:
         counts = np.rint((time - time[0]) / period)
         even = time[0] + counts * period
         if np.max(np.abs(even - time)) > _MAX_UNEVENNESS * period or np.any(np.diff(counts) <= 0):
-            remarks.append("the packets' times are not even, and are taken as they are")
+            remarks.append("the packets' times are uneven, and are used unchanged")
             return _OrderedPackets(time, order, remarks, period)
         missing = np.diff(counts) - 1.0
         if missing.any():
             first = even[np.argmax(missing > 0)]
             remarks.append(
-                f"{_format_count(int(missing.sum()))} of {int(counts[-1]) + 1} did not come, the "
-                f"first after {first:.3f} s, at most {int(missing.max())} in a row; the motion "
-                "goes on smoothly between those that came"
+                f"{_format_count(int(missing.sum()))} of {int(counts[-1]) + 1} did not arrive, "
+                f"the first after {first:.3f} s, at most {int(missing.max())} in a row; the "
+                "motion between those that arrived is interpolated"
             )
         return _OrderedPackets(even, order, remarks, period)
 
     def _irregularities(self, total):
         times = f"times are more than {_RESTART:g} s from those before and after"
         counts = (
-            (self._receiver.dropped, "came faster than they were taken"),
-            (total - self._packets, "of other senders left out"),
+            (self._receiver.dropped, "arrived faster than they were processed"),
+            (total - self._packets, "from other senders ignored"),
             (self._astray, f"left out, whose {times}"),
-            (self._unlabelled, "left out that came before the first usable one"),
+            (self._unlabelled, "ignored that arrived before the first usable one"),
             (self._unusable, f"left out, the first as {self._first_reason}"),
         )
         sentences = [f"{_format_count(count)} {text}" for count, text in counts if count]

@@ -28,8 +28,8 @@ MIN_STEPS = 20
 """Least number of steps of a model."""
 
 FUSION_REMARK = (
-    "fused headings are those of the best estimator, which knows the size of each error; a "
-    "filter on a robot is at most as good. Between the model's times they do not pass a limit"
+    "fused headings assume the best estimator, which knows the magnitude of each error; a filter "
+    "on a robot is at most as good. Limits are only checked at the model's times"
 )
 
 
@@ -103,7 +103,7 @@ def fuse_budgets(imu: Budget, odometer: Budget) -> Budget:
     if known > NOTABLE_SHARE * math.degrees(final_std(model)):
         remarks.append(
             f"{name}: {known:.3g} deg of it are errors that a file states as values, which the "
-            "estimator does not know; stated as standard deviations, it finds them out"
+            "estimator does not know; state them as standard deviations to have them estimated"
         )
     return Budget(name, None, model, remarks, ())
 

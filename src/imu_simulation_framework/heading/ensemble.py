@@ -292,7 +292,7 @@ class Reduction:
                 arrays["curves"],
             )
             if not reduction._is_like(reduce_runs(time, np.zeros((1, len(time))))):
-                raise ValueError("the times need other arrays")
+                raise ValueError("the arrays must match the times")
         except (AttributeError, LookupError, ValueError, TypeError, OverflowError) as error:
             raise EnsembleError("the arrays do not belong to an ensemble at these times") from error
         return reduction
@@ -365,7 +365,9 @@ def reduce_runs(time, errors, keep: int = 0) -> Reduction:
         )
     finite = np.isfinite(errors).all(axis=1)
     if not finite.all():
-        raise EnsembleError(f"the error of run {int(np.argmin(finite))} is not finite throughout")
+        raise EnsembleError(
+            f"the error of run {int(np.argmin(finite))} contains nan or inf, expected finite values"
+        )
     places = quantile_places(len(time))
     spectrum = power_spectral_density(time, errors)
     if spectrum is None:
@@ -411,14 +413,14 @@ def merge_reductions(reductions: Iterable[Reduction]) -> Reduction:
             error, density, counts = part.error, part.density, part.counts.copy()
         else:
             if not np.array_equal(part.time, whole.time):
-                raise EnsembleError("the parts of an ensemble are at different times")
+                raise EnsembleError("the parts of an ensemble must have the same times")
             error, density = error.combined(part.error), density.combined(part.density)
             counts += part.counts
         for name, values in part.statistics.items():
             statistics.setdefault(name, []).append(values)
         curves.append(part.curves)
     if whole is None:
-        raise EnsembleError("an ensemble of no part has no run")
+        raise EnsembleError("an ensemble must have at least one part")
     return Reduction(
         whole.time,
         error,

@@ -126,7 +126,7 @@ class ErrorSplit:
             The rms with its interval, an upper limit, or that it is unknown.
         """
         if math.isnan(self.imu):
-            return "nothing, as the reference is better than it says"
+            return "nothing, as the reference is better than stated"
         low, own, high = (f"{math.degrees(a):.2f}" for a in (self.imu_low, self.imu, self.imu_high))
         return f"{own} ({low} to {high})" if self.imu_low > 0.0 else f"< {high}"
 

@@ -145,7 +145,7 @@ def which_imu(
     operation = Operation() if operation is None else operation
     moved = operation.moved(motion)
     if not imus:
-        raise ConfigurationError("imus: there is none, expected at least one")
+        raise ConfigurationError("imus is empty, expected at least one IMU")
     if not 0.0 < at <= moved.duration * (1.0 + 1e-9):
         raise ConfigurationError(
             f"the motion lasts {moved.duration:.6g} s, expected at least {at:g} s"

@@ -94,7 +94,7 @@ def sensor_budget(
     is_zeroed = task.operation != Operation(standstill=0.0)
     if is_zeroed and not isinstance(errors, (ImuSpecification, OdometerSpecification)):
         remarks.append(
-            "its yaw error is a plug-in's, or that of drives as recorded: zeroing changes nothing"
+            "its yaw error comes from a plug-in or from recorded drives, so zeroing has no effect"
         )
     return Budget(name, errors, model, remarks, improvements, origins)
 

@@ -225,5 +225,5 @@ def pooled_verdict(
     most_tests = max(1 + len(drive.statistics) for drive in judgements)
     needed = fewest_runs(judgements[0].level, 2 * most_tests * count)
     if not rejected and drawn < needed:
-        sentence += f" With {drawn} runs no drive could reject it alone, which takes {needed}."
+        sentence += f" With {drawn} runs no drive could reject it alone, which requires {needed}."
     return PooledVerdict(rejected, verdict, alone, together, tests, sentence)

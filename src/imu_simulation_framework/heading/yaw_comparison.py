@@ -183,9 +183,8 @@ class YawComparison:
             return []
         shift = self.time_shift.shift
         return [
-            f"the reference's course is {abs(shift):.2g} s "
-            f"{'late' if shift < 0.0 else 'early'} against it, as a receiver's filter makes "
-            "it, which is taken off"
+            f"the reference's course is {abs(shift):.2g} s {'late' if shift < 0.0 else 'early'} "
+            "relative to it, as is usual with a receiver's filter, and this delay is removed"
         ]
 
     def _start_sentences(self) -> list[str]:
@@ -201,9 +200,9 @@ class YawComparison:
         if self.zero != START or first <= max(_UNCERTAIN_START_FACTOR * usual, _UNCERTAIN_START):
             return []
         return [
-            f"the reference is uncertain by {np.degrees(first):.2g} deg where the error is put "
-            f"to zero, at the start, and by {np.degrees(usual):.2g} deg elsewhere: so large a "
-            "constant may be in the whole error, [comparison] zero: estimated"
+            f"the reference is uncertain by {np.degrees(first):.2g} deg at the start, where the "
+            f"error is set to zero, and by {np.degrees(usual):.2g} deg elsewhere: the whole "
+            "error may contain a constant of this magnitude; set [comparison] zero: estimated"
         ]
 
     @property

@@ -241,5 +241,5 @@ def test_imu_in_file_of_another_tool_is_read(tmp_path):
     # gz sim publishes the true orientation, which hides the error of a heading.
     assert "true orientation" in " ".join(imu_remarks(configuration))
     overrides_of_imu["imu_specification"] = {"file": "hector"}
-    with pytest.raises(ConfigurationError, match="parameters of a plug-in: say imu:=hector"):
+    with pytest.raises(ConfigurationError, match="parameters of a plug-in; set imu:=hector"):
         describe_imu(load_configuration(overrides=overrides_of_imu))

@@ -113,7 +113,7 @@ def test_steering_is_held_at_standstill_and_limited_in_rate():
 
 
 @pytest.mark.parametrize(
-    ("places", "words"), [((), "one or two places"), (((0.0, 0.1),), "ahead of or behind")]
+    ("places", "words"), [((), "one or two positions"), (((0.0, 0.1),), "in front of or behind")]
 )
 def test_steering_on_driven_axle_or_missing_is_rejected(places, words):
     with pytest.raises(ConfigurationError, match=words):
@@ -136,7 +136,7 @@ def test_impossible_turn_is_reported_with_rate_and_radius(robot):
     drivetrain = robot.drivetrain
     assert wheel_limits.describe_impossible_turn(circle(), drivetrain) == ""
     tight = wheel_limits.describe_impossible_turn(circle(radius=0.4), drivetrain)
-    assert "86 deg/s at 0.60 m/s" in tight and "least turning radius of 0.57 m" in tight
+    assert "86 deg/s at 0.60 m/s" in tight and "minimum turning radius of 0.57 m" in tight
     times = np.arange(0.0, 4.0, PERIOD)
     spot = indexed(times, x=0.0, y=0.0, yaw=0.5 * times)
     described = wheel_limits.describe_impossible_turn(trajectory.add_velocities(spot), drivetrain)
@@ -157,11 +157,11 @@ def prepared(**sections):
 def test_drive_with_spot_turn_is_rolled_and_drive_of_spot_turns_is_rejected():
     drive = prepared(recording={"drive": "a", "laps": 1})
     rolled_remark, moved = drive.smoothing_remarks
-    assert "rolls as near to the drive as it can" in rolled_remark and "rolling moves" in moved
+    assert "follows the drive as closely as it can" in rolled_remark and "rolling moves" in moved
     assert list(drive.trajectory.columns[-2:]) == ["steering_left", "steering_right"]
     assert drive.trajectory.notna().all().all()
     assert prepared(recording={"drive": "c", "laps": 1}).smoothing_remarks == ()
-    with pytest.raises(TrajectoryError, match="head up to .* deg elsewhere; crop") as refused:
+    with pytest.raises(TrajectoryError, match="would differ by up to .* deg; crop") as refused:
         prepared(recording={"drive": "d", "laps": 1})
     assert "\n" not in str(refused.value)
 

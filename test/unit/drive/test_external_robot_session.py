@@ -62,7 +62,7 @@ def test_moving_or_silent_robot_is_rejected():
     with pytest.raises(SimulatorError, match="has arrived yet"):
         robot.put(0.0, 0.0, 0.0)
     robot.odometry(0, state_at(0.0, 0.0, 0.0, speed=0.3))
-    with pytest.raises(SimulatorError, match=r"moves, at 0\.3 m/s and 0 rad/s"):
+    with pytest.raises(SimulatorError, match=r"moving at 0\.3 m/s and 0 rad/s"):
         robot.put(0.0, 0.0, 0.0)
 
 
@@ -85,7 +85,9 @@ def test_command_delay_counts_from_answered_state():
         for _ in range(answered):
             robot.command(1.0, 1.0)
     # The second command answers 0.1 s at 0.2 s, the third 0.2 s at 0.3 s, the last 0.3 s at 0.9 s.
-    assert "up to 0.60 s of the robot's time after the state that they answer" in robot.too_late()
+    assert (
+        "up to 0.60 s of the robot's time after the state that they respond to" in robot.too_late()
+    )
 
 
 def test_overtaking_messages_and_final_zeros_are_not_late():
@@ -113,7 +115,7 @@ def test_external_imu_is_published_or_has_added_errors():
     assert imu_label(configured(imu={"model": "specification"})) == "specification_bno055"
     with pytest.raises(ConfigurationError, match="model is hector.* expected published"):
         imu_label(configured(imu={"model": "hector"}))
-    with pytest.raises(ConfigurationError, match="published is that of a robot"):
+    with pytest.raises(ConfigurationError, match="published, which requires"):
         imu_label(configured(simulation={"simulator": "mujoco"}))
 
 

@@ -135,7 +135,7 @@ def test_description_that_takes_hours_is_rejected(tmp_path, added):
             "link base_link: has 2 inertials",
         ),
         ('effort="1"', 'effort="-1"', "joint finger_joint: effort of limit is -1"),
-        ('ixx="0.01"', 'ixx="-0.01"', "MuJoCo refuses the robot"),
+        ('ixx="0.01"', 'ixx="-0.01"', "MuJoCo rejects the robot"),
     ],
 )
 def test_number_that_no_robot_has_is_rejected_with_its_element(tmp_path, before, after, words):

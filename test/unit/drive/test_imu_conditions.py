@@ -172,7 +172,7 @@ def test_receiver_is_read_by_name_and_from_file_and_rejected_otherwise(tmp_path)
     (tmp_path / "receiver.yaml").write_text("rate: 4\n")
     gnss = experiment_gnss(configured(tmp_path, "[gnss]\nfile = receiver.yaml\n"))
     assert gnss.rate == 4.0
-    with pytest.raises(ConfigurationError, match="nor a GNSS receiver of that name"):
+    with pytest.raises(ConfigurationError, match="nor the name of a GNSS receiver"):
         experiment_gnss(configured(tmp_path, "[gnss]\nfile = gps\n"))
     (tmp_path / "receiver.yaml").write_text("rate: 200\n")
     with pytest.raises(ConfigurationError, match=r"rate of 200 Hz, which must not be above \[imu"):

@@ -248,7 +248,9 @@ def test_parameters_inherit_over_several_files(robot, tmp_path):
     assert wet.drivetrain.limits.max_wheel_velocity == 5.0
     assert (wet.contact.wheel_friction, wet.wheel_joints) == (0.3, ("left_joint", "right_joint"))
     (tmp_path / "own.yaml").write_text("like: mine/wet.yaml\n")
-    with pytest.raises(ConfigurationError, match=r"wet.yaml: it is like ../slow.yaml, which is"):
+    with pytest.raises(
+        ConfigurationError, match=r"wet.yaml: the entry like refers to ../slow.yaml, which"
+    ):
         load_robot_parameters(tmp_path / "slow.yaml")
 
 
@@ -312,12 +314,15 @@ BOMB = '<!DOCTYPE r [<!ENTITY a "aaaaaaaaaa">' + "".join(
         ({"left_wheel": ["fork_joint"]}, "fork_joint does not turn about y"),
         ({"left_wheel": ["cover_joint"]}, "joint cover_joint is fixed, expected continuous"),
         ({"left_wheel": ["right_joint"], "right_wheel": ["left_joint"]}, "not to the left"),
-        ({"left_wheel": ["left_joint", "finger_joint"], "wheel_radius": 0.05}, "as many on both"),
+        (
+            {"left_wheel": ["left_joint", "finger_joint"], "wheel_radius": 0.05},
+            "same number on both",
+        ),
         ({"drive": None}, "drive lacks the key max_wheel_velocity"),
         ({"wheel_radius": -1.0}, "own.yaml: wheel_radius is -1.0"),
         ({"imu": {"link": "imu"}}, "no link imu for the IMU; it has imu_link"),
         ({"text": description(imu_rpy="0 1.57 0")}, "leans by 90 deg"),
-        ({"text": description().replace('value="0.2"', 'value="0"')}, "MuJoCo refuses"),
+        ({"text": description().replace('value="0.2"', 'value="0"')}, "MuJoCo rejects"),
         (
             {"text": description().replace('"0.05"', '"two"')},
             "radius of .* is 'two', expected a finite number",
@@ -507,7 +512,7 @@ def test_car_is_read_from_description(robot):
          "front_right_joint drives a wheel that pin_right_joint steers"),
         ({"steering": ["left_joint"]}, "left_joint does not turn about z"),
         ({"text": car(limit='lower="0" upper="0.4"')}, "own.urdf: .* to one side only"),
-        ({"text": car().replace(f'"{WHEELBASE} ', '"0 ')}, "own.yaml: steering has to be one or"),
+        ({"text": car().replace(f'"{WHEELBASE} ', '"0 ')}, "own.yaml: steering must be one or"),
     ],
 )  # fmt: skip
 def test_car_without_valid_steering_is_rejected_in_one_line(robot, change, sentence):

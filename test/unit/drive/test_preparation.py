@@ -102,7 +102,7 @@ def test_smoothing_shift_is_reported_and_remarked_if_large(prepared):
     assert len(table) == 600
     (remark,) = drive.smoothing_remarks
     assert f"by {np.degrees(smoothing['yaw_rms']):.2f} deg rms" in remark
-    assert "judged against the reference as recorded" in remark
+    assert "evaluated against the reference as recorded" in remark
     _, drive = prepared(
         recorded(noise=0.0), trajectory={"smoothing_window": 0.5, "check_limits": False}
     )

@@ -162,7 +162,7 @@ def test_samples_before_drive_or_of_other_columns_are_rejected(folder):
     with pytest.raises(ResultError, match="killed before the robot drove"):
         files.complete_tables(folder)
     folder.path("ground_truth.samples").write_bytes(b'{"columns": ["x"]}\n')
-    with pytest.raises(ResultError, match="has the columns x, but x, y, z"):
+    with pytest.raises(ResultError, match="has the columns x, expected x, y, z"):
         files.complete_tables(folder)
 
 
@@ -319,7 +319,7 @@ def test_missing_or_foreign_sample_file_is_rejected(path):
     with pytest.raises(ResultError, match="No such file"):
         Stream.open(path)
     path.write_bytes(b'{"columns": 3}\n')
-    with pytest.raises(ResultError, match="no file of recorded samples"):
+    with pytest.raises(ResultError, match="is not a file of recorded samples"):
         Stream.open(path)
 
 

@@ -237,9 +237,9 @@ def test_impossible_result_folder_is_rejected_in_advance(tmp_path, monkeypatch):
     check_result_folder(tmp_path / "results" / "of today", "drive", "ideal")
     assert not (tmp_path / "results").exists()
     (tmp_path / "file").touch()
-    with pytest.raises(ResultError, match="file: cannot make a folder for results: not a folder"):
+    with pytest.raises(ResultError, match="file: cannot create a folder for results: not a folder"):
         check_result_folder(tmp_path / "file" / "results", "drive", "ideal")
-    with pytest.raises(ResultError, match="cannot make a folder for results"):
+    with pytest.raises(ResultError, match="cannot create a folder for results"):
         create_result_folder(tmp_path / "file", "drive", "ideal", START)
     # Root may write anywhere.
     monkeypatch.setattr(os, "access", lambda *_: False)
@@ -256,7 +256,7 @@ def test_longest_accepted_folder_takes_every_file(tmp_path):
         return True
 
     longest = next(length for length in range(4000, 3000, -1) if fits(length))
-    with pytest.raises(ResultError, match="cannot make a folder for results: File name too long"):
+    with pytest.raises(ResultError, match="cannot create a folder for results: File name too long"):
         check_result_folder(_deep(tmp_path, longest + 1), 300 * "d", 300 * "i")
     result = create_result_folder(_deep(tmp_path, longest), 300 * "d", 300 * "i", START)
     assert result.write_table("wheel_velocities_actual", awkward_table()).exists()

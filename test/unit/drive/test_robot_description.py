@@ -187,7 +187,7 @@ def test_robot_without_casters_needs_wheels_at_both_ends(four_wheels, write):
         ConfigurationError, match="between its wheels, or casters, .* -0.18 to 0.18"
     ):
         load_robot_parameters(path)
-    with pytest.raises(ConfigurationError, match="lacks the key caster"):
+    with pytest.raises(ConfigurationError, match="key caster is missing"):
         load_robot_parameters(write(four_wheels, "wheel", "positions", [0.0]))
 
 

@@ -275,7 +275,7 @@ def test_wheels_hold_their_velocity_at_any_sample_rate(parameters, sample_rate):
 
 def test_robot_that_does_not_settle_is_rejected(parameters, tmp_path):
     deep = _changed(parameters, tmp_path, imu={"position": [0.15, 0.0, -1e9]})
-    with pytest.raises(SimulatorError, match=r"changed\.yaml: the robot does not stand still"):
+    with pytest.raises(SimulatorError, match=r"changed\.yaml: the robot does not come to rest"):
         MujocoSimulator(deep)
 
 
@@ -307,7 +307,7 @@ def test_incompatible_rates_or_gravity_are_rejected(parameters, settings, words)
 def test_nan_commands_are_rejected(simulator, command):
     with pytest.raises(SimulatorError, match="wheel commands"):
         simulator.command(*command)
-    with pytest.raises(SimulatorError, match="cannot be put at"):
+    with pytest.raises(SimulatorError, match="cannot be placed at"):
         simulator.set_pose(*command, 0.0)
 
 

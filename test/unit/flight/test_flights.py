@@ -129,7 +129,7 @@ NO_SUCH = "<event><condition>no/such ge 1</condition></event>"
 @pytest.mark.parametrize(
     "make, words",
     [
-        (lambda script, _: script(NO_SUCH), "ours.xml: .*JSBSim gives up: .*no/such"),
+        (lambda script, _: script(NO_SUCH), "ours.xml: .*JSBSim failed: .*no/such"),
         (lambda script, _: written(script, "<runscript><use "), CANNOT + "line 1.*unclosed"),
         (lambda script, _: script(aircraft="nope"), "ours.xml: JSBSim cannot fly .*nope"),
         *(

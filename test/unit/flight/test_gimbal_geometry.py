@@ -133,7 +133,7 @@ def test_short_table_and_joints_of_other_times_are_rejected():
         isf.simulate_gimbal(STANDING, gimbal)
     still = np.zeros((3, 3))
     joints = JointMotion(np.arange(3.0), still, still, still)
-    with pytest.raises(MotionError, match="different times"):
+    with pytest.raises(MotionError, match="must have the same times"):
         ARMS.carry(STANDING, joints)
 
 

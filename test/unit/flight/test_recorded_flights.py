@@ -82,7 +82,7 @@ def test_tables_of_aviation_and_ros_give_the_flight(flown, aviation, write):
     require_same(recorded.flight.states, flown)
     np.testing.assert_allclose(recorded.flight.states.velocity, flown.velocity, atol=1e-9)
     assert recorded.flight.settings["axes"] == "ned"
-    assert any("as aviation has them" in remark for remark in recorded.flight.remarks)
+    assert any("aviation's convention" in remark for remark in recorded.flight.remarks)
     recorded = read_flight(write(ros(flown, aviation)))
     require_same(recorded.flight.states, flown)
     assert recorded.flight.settings["axes"] == "enu"
@@ -242,7 +242,7 @@ def test_poses_in_a_bag_are_about_an_origin(tmp_path, flown):
     poses = [writers.odometry(*row) for row in zip(stamps, place, quaternions)]
     path = writers.write_bag(tmp_path / "a.bag", {"/odom": poses})
     require_same(read_flight(path, origin=ORIGIN).flight.states, flown)
-    with pytest.raises(RecordingError, match="attitude_topic is of use only with satellite"):
+    with pytest.raises(RecordingError, match="attitude_topic only has an effect with satellite"):
         read_flight(path, origin=ORIGIN, attitude_topic="/odom")
 
 
@@ -251,7 +251,7 @@ def test_topics_without_common_time_are_rejected(tmp_path):
     fixes = [writers.fix(stamp, 48.0, 11.0) for stamp in stamps]
     imus = [writers.imu(stamp + 10**11, (0.0, 0.0, 0.0, 1.0), zero, zero) for stamp in stamps]
     path = writers.write_bag(tmp_path / "a.bag", {"/fix": fixes, "/imu": imus})
-    with pytest.raises(RecordingError, match=r"topic /imu: .* topic /fix have no time in common"):
+    with pytest.raises(RecordingError, match=r"topic /imu: .* not overlap in time .* topic /fix"):
         read_flight(path, topic="/fix", attitude_topic="/imu")
 
 

@@ -105,7 +105,7 @@ def test_silence_and_too_few_states_are_rejected():
         find_flight(f"udp:{port}", silence=0.2)
     with pytest.raises(SimulatorError, match=r"2 of 3 packets are states .* expected at least 4"):
         flight_of(HEADER, row(0), row(1))
-    with pytest.raises(SimulatorError, match="all of the same time"):
+    with pytest.raises(SimulatorError, match="all packets have the same time"):
         flight_of(HEADER, *[row(7)] * 6)
 
 
@@ -153,7 +153,7 @@ def test_flightgear_packets_give_the_flight_within_their_floats(flown):
 
 
 def test_flightgear_packets_without_time_require_their_rate(flown):
-    with pytest.raises(SimulatorError, match=r"hold no time; .*their rate"):
+    with pytest.raises(SimulatorError, match=r"contain no time; .*their rate"):
         flight_of(*[flightgear(NO_TIME)] * 20)
     flight = received(FLIGHTGEAR.format("", ""), rate=50.0)
     assert errors(flight.states, flown)[0] < 1e-4
@@ -183,10 +183,10 @@ def test_lost_and_reordered_packets_are_reported():
     numbers.insert(60, numbers[59])
     flight = flight_of(HEADER, *map(row, numbers))
     assert flight.remarks == (
-        "1 packet came late and was sorted in",
-        "1 packet came twice",
-        "3 packets of 100 did not come, the first after 0.380 s, at most 2 in a row; the motion "
-        "goes on smoothly between those that came",
+        "1 packet arrived late and was sorted in",
+        "1 packet arrived twice",
+        "3 packets of 100 did not arrive, the first after 0.380 s, at most 2 in a row; the motion "
+        "between those that arrived is interpolated",
     )
     assert flight.settings["packets"] == 99
     assert len(flight.states) == 97 and np.all(np.diff(flight.states.time) > 0.0)
@@ -213,7 +213,7 @@ def test_unusable_packets_and_packets_of_another_kind_are_ignored_and_reported()
 def test_packets_before_the_labels_and_before_a_restart_are_reported():
     flight = flight_of(b"hello\n", row(0), HEADER, *map(row, range(1, 21)))
     assert len(flight.states) == 20
-    assert flight.remarks == ("2 packets left out that came before the first usable one",)
+    assert flight.remarks == ("2 packets ignored that arrived before the first usable one",)
     flight = flight_of(HEADER, *map(row, range(100)), HEADER, *map(row, range(100)))
     assert len(flight.states) == 100
     assert flight.remarks == ("the simulation began again; the flight ends at the restart",)
@@ -231,7 +231,7 @@ def test_another_first_sender_does_not_lock_the_simulator_out(first):
         flight = receive_flight(receiver, duration=19 * 0.02, timeout=PATIENCE)
     assert len(flight.states) == 20 and flight.states.time[0] == 0.0
     count = len(first)
-    assert flight.remarks == (f"{count} packet{'s' * (count > 1)} of other senders left out",)
+    assert flight.remarks == (f"{count} packet{'s' * (count > 1)} from other senders ignored",)
 
 
 @pytest.mark.parametrize("place", [0, 3, 50])
@@ -248,7 +248,7 @@ def test_packet_of_another_time_is_ignored_and_reported(place, astray):
 def test_long_gap_is_kept_and_slow_simulator_is_received():
     flight = flight_of(HEADER, *map(row, [*range(50), *range(200, 250)]))
     assert len(flight.states) == 100 and flight.states.time[-1] == pytest.approx(249 * 0.02)
-    assert "150 packets of 250 did not come" in flight.remarks[0]
+    assert "150 packets of 250 did not arrive" in flight.remarks[0]
     flight = flight_of(HEADER, *(row(number, period=2.0) for number in range(30)))
     np.testing.assert_allclose(flight.states.time, 2.0 * np.arange(30))
     assert flight.remarks == () and flight.settings["rate"] == 0.5
@@ -260,7 +260,7 @@ def test_time_counter_that_wraps_is_not_a_restart_of_the_simulation():
     counts[50], counts[51] = counts[51], counts[50]
     flight = flight_of(*(flightgear(int(count) % 2**32) for count in counts))
     np.testing.assert_allclose(flight.states.time, np.sort(counts) * 1e-6, atol=1e-6)
-    assert flight.remarks[0] == "2 packets came late and were sorted in"
+    assert flight.remarks[0] == "2 packets arrived late and were sorted in"
     assert not any("began again" in remark for remark in flight.remarks)
 
 
@@ -275,7 +275,7 @@ def test_labels_that_are_unusable_or_too_late_are_reported():
     with pytest.raises(SimulatorError, match=r"the labels lack a position"):
         receive_flight(packets, timeout=0.05)
     rows = list(map(row, range(20)))
-    with pytest.raises(SimulatorError, match=r"20 packets came, but none with JSBSim's labels"):
+    with pytest.raises(SimulatorError, match=r"20 packets arrived, but none with JSBSim's labels"):
         flight_of(*rows)
     flight = receive_flight(ArrivedPackets(rows), timeout=PATIENCE, labels=LABELS.split(","))
     assert len(flight.states) == 20
@@ -287,7 +287,7 @@ def test_packets_beyond_the_room_are_dropped_and_counted():
             sender.sendto(packet, (receiver.host, receiver.port))
         wait_until(lambda: receiver.dropped == 21, "packet that is dropped")
         flight = receive_flight(receiver, duration=8 * 0.02, timeout=PATIENCE)
-    assert flight.remarks == ("21 packets came faster than they were taken",)
+    assert flight.remarks == ("21 packets arrived faster than they were processed",)
     assert len(flight.states) == 9
 
 

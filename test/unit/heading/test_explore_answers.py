@@ -93,7 +93,7 @@ def test_ranking_of_all_parts_has_whole_catalogue(answers):
 def test_answer_of_short_drive_is_at_its_end(answers):
     moved = answers.moved(question_from_address("motion=drive&duration=8h"))
     assert moved.at == 660.0
-    assert moved.remarks == ("drive a lasts 660 s: the answer is that at its end",)
+    assert moved.remarks == ("drive a lasts 660 s: the answer is for its end",)
 
 
 def test_part_measured_at_rest_has_a_remark(answers):

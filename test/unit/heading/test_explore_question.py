@@ -62,7 +62,7 @@ def test_question_operation_has_given_stops():
         ({"radius": "wide"}, "radius: is 'wide', expected"),
         ({"motion": "flying"}, "motion: is 'flying', expected"),
         ({"imu": "a,b,c,d,e,f,g"}, "parts: is ("),
-        ({"colour": "red"}, "nothing that is called colour; it has motion, drive"),
+        ({"colour": "red"}, "no field colour; it has motion, drive"),
     ],
 )
 def test_invalid_question_is_rejected_with_field(texts, words):

@@ -125,7 +125,7 @@ def test_fused_heading_keeps_standstills_of_gyroscope():
     "other, sentence",
     [
         (np.arange(0.0, 300.0), "at the same times"),
-        (np.arange(0.0, 1100.0), "up to 1000 times, but these are 1100"),
+        (np.arange(0.0, 1100.0), "up to 1000 times, but there are 1100"),
     ],
 )
 def test_fusion_at_different_times_is_rejected(other, sentence):

@@ -14,7 +14,7 @@ DRIVES = 2 * [SimpleNamespace(time=np.arange(0.0, 600.0), step=1.0)]
 @pytest.mark.parametrize(
     ("low", "high", "words"),
     [
-        (0.0, math.inf, "nothing is known of it"),
+        (0.0, math.inf, "it cannot be determined"),
         (0.0, 40.0, "only an upper limit of 40 s"),
         (50.0, math.inf, "only a lower limit of 50 s"),
     ],

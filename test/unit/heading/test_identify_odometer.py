@@ -94,7 +94,7 @@ def test_prediction_interval_covers_changing_wheel_diameters(motion):
     [
         (lambda odo, yaw: (odo, yaw.iloc[:250]), "have 24.9 s in common"),
         (lambda odo, yaw: (odo.assign(x=0.0, y=0.0, yaw=0.0), yaw), "all wheel speeds are zero"),
-        (lambda odo, yaw: (odo, -yaw), "the same way round"),
+        (lambda odo, yaw: (odo, -yaw), "the same sign and unit"),
     ],
 )
 def test_invalid_odometer_recording_is_rejected(motion, change, sentence):

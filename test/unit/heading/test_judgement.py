@@ -122,11 +122,11 @@ def test_judgement_of_enough_drives_asks_for_no_more():
     "time, observed, ensemble, words",
     [
         (TIME, TIME[:-1], np.zeros((50, 120)), "119 samples at 120 times .* drive 120"),
-        (TIME, TIME, np.zeros((0, 120)), "no simulated drive"),
+        (TIME, TIME, np.zeros((0, 120)), "at least one simulated drive"),
         (TIME[:1], TIME[:1], np.zeros((50, 1)), "1 sample is too short"),
         (TIME, TIME, np.full((50, 120), np.nan), "run 0 of the ensemble"),
         (TIME, np.full(120, np.inf), np.zeros((50, 120)), "nan or inf"),
-        (-TIME, TIME, np.zeros((50, 120)), "times of the errors do not ascend"),
+        (-TIME, TIME, np.zeros((50, 120)), "times of the errors must increase"),
         (TIME, TIME, np.zeros((5, 120)), "5 simulated drives cannot reject"),
     ],
 )

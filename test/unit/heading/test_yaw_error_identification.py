@@ -103,7 +103,7 @@ def test_rate_drift_is_identified_and_its_parts_add_up_to_the_error():
     truth = {**study.MODELS["rate drift"], **study.CONSTANTS}
     assert set(result.estimates) == set(truth)
     assert sum(covers(result, truth)) >= binom.ppf(0.001, len(truth), 0.95)
-    assert any("one drive cannot tell" in sentence for sentence in result.sentences)
+    assert any("one drive cannot show" in sentence for sentence in result.sentences)
     parts = result.parts()
     single = parts.drop(columns=["error", MODEL, "innovation", "innovation_std"])
     np.testing.assert_allclose(single.sum(axis=1), parts["error"], atol=1e-12)
@@ -279,7 +279,7 @@ def test_drives_of_different_sensors_are_rejected():
     drives = same_sensor_drives(100.0)
     result = identify_yaw_error([change_sensor(drives[0]), *drives[1:]])
     check = result.checks[-1]
-    assert not check.passed and "not of one sensor" in check.sentence and refusal(result)
+    assert not check.passed and "not come from one sensor" in check.sentence and refusal(result)
     assert check.sentence.endswith("other differs most")
 
 
@@ -298,7 +298,7 @@ def test_unidentifiable_constants_are_reported():
     still = reliability.identifiable_constants([turning(0.0)])[1]
     assert all("several full turns" in sentence for sentence in still)
     steady = reliability.identifiable_constants([turning(0.3)])[1]
-    assert "steady rate" in steady[0] and "would tell them apart" in steady[0]
+    assert "steady rate" in steady[0] and "would separate them" in steady[0]
 
 
 def test_residual_checks_have_power_and_level():
@@ -345,7 +345,9 @@ def test_observed_yaw_error_has_even_steps_and_rejects_bad_input():
         observed_yaw_error("short", error.iloc[:200], yaw)
     with pytest.raises(ConfigurationError, match="1 yaw errors"):
         observed_yaw_error("one", error.iloc[:1], yaw)
-    with pytest.raises(ConfigurationError, match=r"every 0\.1 s only, but the step is 0\.05 s"):
+    with pytest.raises(
+        ConfigurationError, match=r"only known every 0\.1 s, but the step is 0\.05 s"
+    ):
         observed_yaw_error("fine", error, yaw, step=0.05)
     observed = study.simulate_drives("angle random walk", 0, duration=100.0)[0]
     half = ObservedYawError(

@@ -89,12 +89,12 @@ def test_realisations_have_covariance_of_model(names):
 @pytest.mark.parametrize(
     "make, sentence",
     [
-        (lambda: YawErrorModel(np.array([0.0]), ()), "at least two are needed"),
+        (lambda: YawErrorModel(np.array([0.0]), ()), "n at least 2"),
         (lambda: YawErrorModel(np.array([0.0, 1.0, 3.0]), ()), "even steps, but these have 1 to 2"),
         (lambda: YawErrorModel(np.array([1.0, 0.0]), ()), "must be finite and increase"),
         (lambda: YawErrorModel(TIME[:5], SOURCES), r"offset: its curve has the shape \(101,\)"),
         (lambda: MODEL.only("offset", "wind"), "no source 'wind'"),
-        (lambda: MODEL.realisations(0), "there shall be 0 runs"),
+        (lambda: MODEL.realisations(0), "0 runs were requested"),
         (lambda: MODEL.bands([1.0]), "probability is 1.0, but"),
         (lambda: MODEL.likelihood(np.zeros(5)), r"has the shape \(5,\), but the model has 101"),
         (lambda: AngleRandomWalk("n", -1.0), "n: density is -1.0, but it must be zero or positive"),
@@ -190,5 +190,5 @@ def test_sampled_sensor_equals_sum_over_samples():
     continuous, sampled = (state_space(tuple(SOURCES[2:7]), 1.0, each) for each in (None, 1e-4))
     np.testing.assert_allclose(sampled.transition, continuous.transition, rtol=2e-3, atol=1e-9)
     np.testing.assert_allclose(sampled.noise, continuous.noise, rtol=2e-3, atol=1e-15)
-    with pytest.raises(ConfigurationError, match=r"step of 1 s is not a multiple .* 0\.3 s"):
+    with pytest.raises(ConfigurationError, match=r"step of 1 s must be a multiple .* 0\.3 s"):
         state_space(tuple(SOURCES[2:7]), 1.0, 0.3)

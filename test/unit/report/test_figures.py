@@ -188,7 +188,7 @@ def test_spectrum_has_confidence_band(figures):
 
 def test_figures_without_data_show_the_reason():
     empty = make_pictures(compare(make_tables(20.0, with_real_imu=False)))
-    assert "takes a recorded and a simulated IMU" in texts(empty["yaw_errors_difference"])
+    assert "requires a recorded and a simulated IMU" in texts(empty["yaw_errors_difference"])
     assert "recorded IMU" not in texts(empty["yaw_error"])
     nothing = cut(make_tables(5.0, with_real_imu=False), -1.0)
     figures = make_pictures(compare(nothing))

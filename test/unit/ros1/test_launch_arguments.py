@@ -181,7 +181,7 @@ def test_simulator_that_is_not_started_is_rejected():
 def test_removed_working_directory_is_rejected(tmp_path):
     # roslaunch passes the name that the shell still has, or an empty one.
     for folder in (str(tmp_path / "gone"), ""):
-        with pytest.raises(ConfigurationError, match="in which it was called does not exist any"):
+        with pytest.raises(ConfigurationError, match="working directory no longer exists"):
             node_configuration("it", {"working_directory": folder}, {})
 
 

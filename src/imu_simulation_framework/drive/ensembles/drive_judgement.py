@@ -42,14 +42,16 @@ CONSTANTS_OF_A_DRIVE = ("rate bias", "quantisation", "yaw drift")
 MAX_CURVES = 20
 """Runs that are kept as curves for a page."""
 
-ONE_DRIVE = "One drive: a model that is not rejected is not proven, and several may survive."
+ONE_DRIVE = (
+    "With one drive, a model that is not rejected is not proven, and several models may remain."
+)
 NO_REFERENCE_NOISE = (
-    "The noise of the drive's reference counts as the IMU's, as no --reference-noise says how "
-    "large it is: where the model has too little noise at high frequencies, it may be that."
+    "The noise of the drive's reference is attributed to the IMU, as --reference-noise is not "
+    "given: if the model has too little noise at high frequencies, the reference may be the cause."
 )
 OWN_DRIVE = (
-    "A model that was identified on this very drive fits it better than it would another one: here "
-    "only its being rejected says something."
+    "A model that was identified on this very drive fits it better than it would fit another "
+    "drive: here only a rejection is informative."
 )
 
 

@@ -159,8 +159,8 @@ def run_on_cluster(
             client = distributed.Client(address, timeout=ANSWER_WITHIN, set_as_default=False)
         except (OSError, ValueError, TypeError, RuntimeError) as error:
             raise ClusterError(
-                f"what listens at {address} is no Dask scheduler, or does not answer within "
-                f"{ANSWER_WITHIN:g} s"
+                f"the program that listens at {address} is not a Dask scheduler, or does not "
+                f"answer within {ANSWER_WITHIN:g} s"
             ) from error
         with client:
             try:
@@ -186,7 +186,7 @@ def _require_listener(address):
         with socket.create_connection((host, port), ANSWER_WITHIN) as connection:
             # A Dask scheduler sends the first message of a connection.
             if not address.startswith("tls") and not connection.recv(1):
-                raise OSError("the connection is closed at once")
+                raise OSError("the connection was closed immediately")
     except (OSError, OverflowError, UnicodeError) as error:
         raise ClusterError(f"no Dask scheduler answers at {address}: {error}") from error
 
@@ -237,7 +237,7 @@ def _next(finished, client):
             now = time.monotonic()
             idle_since = now if idle_since is None else idle_since
             if now - idle_since > PATIENCE:
-                raise ClusterError(f"there has been no worker for {PATIENCE:g} s") from None
+                raise ClusterError(f"no worker was available for {PATIENCE:g} s") from None
 
 
 def _threads(client):
@@ -245,7 +245,7 @@ def _threads(client):
         # The scheduler may be busy.
         threads = client.sync(client.scheduler.ncores, callback_timeout=60.0)
     except (OSError, RuntimeError, AttributeError, asyncio.TimeoutError) as error:
-        raise ClusterError("the Dask scheduler does not answer any more") from error
+        raise ClusterError("the Dask scheduler has stopped answering") from error
     return sum(threads.values())
 
 
@@ -290,22 +290,22 @@ def _result(distributed, future):
     except FrameworkError:
         raise
     except distributed.KilledWorker as error:
-        message = f"workers have ended while they drew the same runs, one after the other: {error}"
+        message = f"workers exited, one after the other, while drawing the same runs: {error}"
         raise ClusterError(message) from error
     except ImportError as error:
         raise ClusterError(
-            f"a worker does not have this package, or another version of it ({error}); install the "
-            "same on all computers"
+            f"a worker lacks this package, or has another version of it ({error}); install the "
+            "same version on all computers"
         ) from error
     except RuntimeError as error:
         if "deserialization of the task graph" not in str(error):
             raise
         raise ClusterError(
-            "the Dask scheduler does not have this package, or another version of it; install the "
-            "same on all computers"
+            "the Dask scheduler lacks this package, or has another version of it; install the "
+            "same version on all computers"
         ) from error
     except (OSError, MemoryError, distributed.CancelledError) as error:
-        message = f"the workers or their scheduler have given up ({type(error).__name__})"
+        message = f"the workers or their scheduler have failed ({type(error).__name__})"
         raise ClusterError(message) from error
 
 

@@ -26,11 +26,11 @@ from .page import TESTS, ensemble_page, rounded_tests
 
 NOT_PROVEN = "A model that is not rejected is not proven."
 ONE_UNIT = (
-    "Each run has one unit on all drives, whose scale factor and misalignment stay; the test of "
-    "percentiles takes drives to be independent, which such constants make them less."
+    "Each run uses one sensor on all drives, with a constant scale factor and misalignment; the "
+    "test of percentiles assumes independent drives, which such constants make less so."
 )
 ANY_UNIT = (
-    "Each run has another unit on each drive, so that there is no test of all drives together."
+    "Each run uses a different sensor on each drive, so there is no joint test of all drives."
 )
 
 COLUMNS = (Column("imu", "imu"), *TESTS)
@@ -157,8 +157,8 @@ def pooled_text(drives: Sequence[DriveJudgement], pooled: Sequence[PooledJudgeme
         lines += ["", f"{model.name}: {verdict}", "", table, "", calibration]
     lines += [
         "",
-        "p, corrected: of a drive for the number of its tests, so that of many drives some are "
-        "small by chance; of the verdict for the number of drives, too",
+        "p, corrected: for a drive, for the number of its tests, so among many drives some are "
+        "small by chance; for the verdict, for the number of drives as well",
     ]
     return [*lines, *(f"note: {remark}" for remark in _pooled_remarks(drives))]
 

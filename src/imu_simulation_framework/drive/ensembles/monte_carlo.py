@@ -105,7 +105,7 @@ def unpack(content: bytes, time: np.ndarray, job: str, first_run: int) -> Reduct
     if not head.startswith(_FORMAT):
         raise DamagedChunkError("is not a chunk of an ensemble")
     if hashlib.sha256(body).hexdigest().encode() != head[len(_FORMAT) :]:
-        raise DamagedChunkError("is damaged, its hash is not that of its content")
+        raise DamagedChunkError("is damaged: its hash does not match its content")
     try:
         with zipfile.ZipFile(io.BytesIO(body)) as archive:
             if sum(part.file_size for part in archive.infolist()) > _MAX_CHUNK:
@@ -115,9 +115,9 @@ def unpack(content: bytes, time: np.ndarray, job: str, first_run: int) -> Reduct
         same = str(arrays["job"]) == job and int(arrays["first_run"]) == first_run
     except _ARCHIVE_ERRORS:
         # A correct hash does not exclude a file from another source.
-        raise DamagedChunkError("does not hold the arrays of a chunk") from None
+        raise DamagedChunkError("does not contain the arrays of a chunk") from None
     if not same:
-        raise EnsembleError("is of another ensemble, or of other runs")
+        raise EnsembleError("belongs to another ensemble, or to other runs")
     return Reduction.from_arrays(time, arrays)
 
 
@@ -174,7 +174,7 @@ def draw_chunk(
         name = next(name for name in needed if own.get(name) != needed[name])
         raise ClusterError(
             f"a worker on {platform.node()} has {name} {own.get(name)}, but {needed[name]} is "
-            "needed: other versions give other digits; install the same on all computers"
+            "needed, as results differ between versions; install the same version on all computers"
         )
     errors = drawing.errors(first_run, runs)
     return pack(reduce_runs(drawing.time, errors, max(0, keep - first_run)), job, first_run)
@@ -280,7 +280,7 @@ def monte_carlo(
     """
     if not 1 <= runs <= MAX_RUNS:
         raise EnsembleError(
-            f"an ensemble of {runs} runs is asked for, but it has at least 1 and at most {MAX_RUNS}"
+            f"{runs} runs were requested, but an ensemble must have 1 to {MAX_RUNS}"
         )
     if keep < 0:
         raise ConfigurationError(f"keep is {keep} runs, expected at least 0")
@@ -334,8 +334,8 @@ class _Chunks:
             _require_same(path, job)
         elif any(chunks.iterdir()):
             raise ResultError(
-                f"{chunks}: holds chunks, but {path} that says of what is missing; remove them or "
-                "choose another folder"
+                f"{chunks}: contains chunks, but {path}, which describes their ensemble, is "
+                "missing; remove them or choose another folder"
             )
         else:
             write_whole(path, format_json({**job, "hash": self.job}).encode())
@@ -364,7 +364,7 @@ class _Chunks:
     def read(self, first) -> Reduction:
         part = self._load(first)
         if part is None:
-            raise EnsembleError(f"{self._path(first)}: has gone while runs were drawn")
+            raise EnsembleError(f"{self._path(first)}: disappeared while runs were drawn")
         return part
 
     def _load(self, first) -> Reduction | None:
@@ -394,14 +394,14 @@ def _require_same(path, job):
             raise ValueError
     except (ValueError, RecursionError):
         raise ResultError(
-            f"{path}: does not say what the chunks beside it are of; remove the folder or choose "
-            "another one"
+            f"{path}: does not describe the ensemble of the chunks in this folder; remove the "
+            "folder or choose another one"
         ) from None
     wanted = json.loads(format_json(job))
     known.pop("hash", None)
     names = [key for key in dict.fromkeys([*wanted, *known]) if known.get(key) != wanted.get(key)]
     if names:
         raise ResultError(
-            f"{path}: this folder is of another ensemble, with another {' and '.join(names)}; "
+            f"{path}: this folder belongs to another ensemble, with another {' and '.join(names)}; "
             "choose another folder, or remove this one"
         )

@@ -143,8 +143,9 @@ def ensemble_text(ensemble: Reduction, caption: Caption) -> str:
     )
     step = (ensemble.time[-1] - ensemble.time[0]) / (len(ensemble.time) - 1)
     lines.append(
-        f"the largest error and all the time are of errors {step:g} s apart (--period), between "
-        "which a run may exceed the limit and return"
+        "the largest error and the share of runs that stay within the limit all the time are "
+        f"computed from errors {step:g} s apart (--period), between which a run may exceed the "
+        "limit and return"
     )
     lines += [f"note: {remark}" for remark in dict.fromkeys(caption.remarks)]
     return "\n".join(lines) + "\n"

@@ -107,8 +107,8 @@ class SensorDrawing(Drawing):
     def __post_init__(self) -> None:
         if len(self._indices) < 2:
             raise MotionError(
-                f"the motion of {self.motion.duration:g} s is shorter than the yaw error's "
-                f"period of {self.period:g} s, so that there is no drift to draw"
+                f"the motion lasts {self.motion.duration:g} s, expected at least one period of the "
+                f"yaw error, {self.period:g} s"
             )
 
     @property
@@ -125,8 +125,8 @@ class SensorDrawing(Drawing):
         step = max(1, round(self.period / sensor))
         if abs(step * sensor - self.period) > 1e-6 * self.period:
             raise ConfigurationError(
-                f"the yaw error's period of {self.period:g} s is not a multiple of the sensor's "
-                f"{sensor:g} s"
+                f"the yaw error's period is {self.period:g} s, expected a multiple of the "
+                f"sensor's period of {sensor:g} s"
             )
         return new[::step]
 
@@ -232,8 +232,7 @@ class ExperimentDrawing(Drawing):
     def __post_init__(self) -> None:
         if len(self.time) < 2:
             raise MotionError(
-                f"the drive is shorter than the yaw error's period of {self.period:g} s, so that "
-                "there is no drift to draw"
+                f"the drive must last at least one period of the yaw error, {self.period:g} s"
             )
 
     @cached_property

@@ -74,8 +74,8 @@ def make_magnetic_environment(configuration: Configuration) -> MagneticEnvironme
         return environment
     if environment.earth is not None:
         raise ConfigurationError(
-            f"[magnetic_environment] {next(iter(changes))} has no effect, as {name} states Earth's "
-            "field as it was measured"
+            f"[magnetic_environment] {next(iter(changes))} has no effect, as {name} contains a "
+            "measured value of Earth's field"
         )
     with prefix_errors("[magnetic_environment] "):
         place = dataclasses.replace(environment.place, **changes)

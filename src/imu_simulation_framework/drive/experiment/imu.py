@@ -65,7 +65,7 @@ def experiment_imu_model(configuration: Configuration) -> ExperimentImuModel:
             f"[imu] model is {name}, but with [simulation] simulator = external the IMU is the "
             f"robot's own; expected {PUBLISHED}, or {SPECIFICATION} for errors added to it"
             if external
-            else f"[imu] model {PUBLISHED} is that of a robot of [simulation] simulator = external"
+            else f"[imu] model is {PUBLISHED}, which requires [simulation] simulator = external"
         )
     if latitude is not None and name != SPECIFICATION:
         raise ConfigurationError(
@@ -93,7 +93,7 @@ def _named_specification(configuration: Configuration) -> NamedImu:
     imu = named_imu(file)
     if not isinstance(imu.errors, ImuSpecification):
         raise ConfigurationError(
-            f"[imu_specification] file is {file}, the parameters of a plug-in: say imu:={file}"
+            f"[imu_specification] file is {file}, the parameters of a plug-in; set imu:={file}"
         )
     return imu
 
@@ -181,7 +181,7 @@ def imu_remarks(configuration: Configuration) -> list[str]:
     gyroscope = specification.gyroscope
     if standstill > 0.0 and any((*gyroscope.turn_on_bias, *gyroscope.turn_on_bias_sigma)):
         remarks.append(
-            "the gyroscope's bias at switching on is measured at the standstill of "
+            "the gyroscope's turn-on bias is measured during the standstill of "
             f"{standstill:g} s, [operation] standstill, and removed"
         )
     if configuration.simulation.latitude is None and standstill <= 0.0:

@@ -59,6 +59,6 @@ def ensure_plausible(configuration: Configuration) -> RecordingCheck:
         # A recording with findings could be read.
         path = cast(Samples, check.reference_samples).path
         findings = "; ".join(finding.sentence() for finding in check.grave)
-        override = "to run it all the same: [experiment] accept_implausible = true"
+        override = "to run it anyway: [experiment] accept_implausible = true"
         raise errors.ImplausibleRecordingError(f"{path}: {findings}; {override}")
     return check

@@ -206,8 +206,8 @@ def _set_up_part(
     topics = likely_topics(topics_of_bag(path), part.message_types) if is_open else []
     if len(topics) > 1:
         setup.set(part.section, topic=topics[0])
-        others = f"{', '.join(topics[1:])} could serve as well, [{part.section}] topic"
-        setup.sentences.append(f"{part.title}: {topics[0]} is taken; {others}")
+        others = f"{', '.join(topics[1:])} could be used as well, [{part.section}] topic"
+        setup.sentences.append(f"{part.title}: {topics[0]} is used; {others}")
     if format not in COLUMN_FORMATS and not (is_open and not topics):
         return []
     has_two_files = sources.reference != sources.imu
@@ -256,7 +256,7 @@ def config_text(
         for section, key, value in finding.settings:
             values.setdefault(section, {})[key] = value
             comments[section, key] = f"{finding.fault}: {finding.evidence}"
-    lines = ["# Made by check_recording.py; what is not here keeps its default."]
+    lines = ["# Written by check_recording.py; keys that are missing here keep their defaults."]
     for section in setup.open_columns:
         values.setdefault(section, {})
     for section, keys in values.items():

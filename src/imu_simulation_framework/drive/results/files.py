@@ -386,7 +386,7 @@ def check_result_folder(output, trajectory_name, imu_label) -> None:
 
 
 def _no_folder(place, reason) -> ResultError:
-    return ResultError(f"{place}: cannot make a folder for results: {reason}")
+    return ResultError(f"{place}: cannot create a folder for results: {reason}")
 
 
 def _parent(output, trajectory_name, imu_label) -> Path:
@@ -419,7 +419,7 @@ def find_result(path) -> ResultFolder:
             return ResultFolder(path, prefixes[0])
         if prefixes:
             raise ResultError(
-                f"{path}: holds {len(prefixes)} results, say which by folder/prefix: "
+                f"{path}: holds {len(prefixes)} results; choose one by folder/prefix: "
                 + join_names(prefixes)
             )
         subfolders = sorted({str(entry.parent) for entry in path.glob(f"**/[!.]*_{MARKER}")})

@@ -574,8 +574,8 @@ class ExperimentRecord:
             columns = stream.columns[: len(WHEELS)] if is_motor_table else stream.columns
             if columns != expected.columns:
                 raise ResultError(
-                    f"{paths[name]}: has the columns {', '.join(stream.columns)[:200]}, but "
-                    f"{', '.join(expected.columns)} were expected"
+                    f"{paths[name]}: has the columns {', '.join(stream.columns)[:200]}, expected "
+                    f"{', '.join(expected.columns)}"
                 )
         return record
 

@@ -173,15 +173,15 @@ class BundledRobot(Settings):
         """Refuse a robot that falls over, which would only be noticed as nonsense in results."""
         centre, wheels = self.chassis.centre_of_mass[0], self.wheel.positions
         if self.caster is None and len(wheels) == 1:
-            raise ConfigurationError("the file lacks the key caster; on two wheels nothing stands.")
+            raise ConfigurationError("key caster is missing, required with two wheels.")
         casters = [] if self.caster is None else [self.caster.position[0]]
         rear, front = min((*wheels, *casters)), max((*wheels, *casters))
         if not rear < centre < front:
             several = "its wheels, or casters, at the rear and at the front"
             supports = several if len(wheels) > 1 else "the axle and the casters"
             raise ConfigurationError(
-                f"chassis.centre_of_mass is {centre} m in front of base_footprint, but the robot "
-                f"only stands with it between {supports}, from {rear:g} to {front:g} m."
+                f"chassis.centre_of_mass is {centre} m in front of base_footprint, but for the "
+                f"robot to stand it must be between {supports}, from {rear:g} to {front:g} m."
             )
 
 

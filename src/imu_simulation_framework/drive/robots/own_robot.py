@@ -368,8 +368,8 @@ def _find_wheels(urdf: Description, own: OwnRobot, path: Path) -> _Wheels:
     left, right = ([_wheel(urdf, name, radius) for name in names] for names in sides)
     if len(left) != len(right):
         raise ConfigurationError(
-            f"{path}: left_wheel has {len(left)} joints and right_wheel {len(right)}, expected as "
-            "many on both sides."
+            f"{path}: left_wheel has {len(left)} joints and right_wheel {len(right)}, expected "
+            "the same number on both sides."
         )
     if min(_Wheels(left, right, []).tracks) <= 0.0:
         raise ConfigurationError(

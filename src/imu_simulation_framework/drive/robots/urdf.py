@@ -68,7 +68,7 @@ class Description:
         except ElementTree.ParseError as error:
             raise self.fault(f"it is not well-formed XML: {error}") from None
         if self.tree.tag != "robot":
-            raise self.fault(f"its root is <{self.tree.tag}>, expected <robot>, as of a URDF")
+            raise self.fault(f"its root is <{self.tree.tag}>, expected <robot>, the root of a URDF")
         # MuJoCo's own settings, which its viewer reads, are set by :mod:`.mujoco`.
         for element in self.tree.findall("mujoco"):
             self.tree.remove(element)
@@ -135,8 +135,8 @@ class Description:
         found = joint.find(end)
         link = "" if found is None else found.get("link", "")
         if link not in self.links:
-            raise self.fault(f"joint {self._name(joint)} has the {end} link {quote(link)}, a link "
-                             "that is not there")  # fmt: skip
+            raise self.fault(f"joint {self._name(joint)} has the {end} link {quote(link)}, which "
+                             "does not exist")  # fmt: skip
         return link
 
     def numbers(self, element, key: str, count: int, default: str = "") -> np.ndarray:

@@ -74,8 +74,8 @@ class ExternalRobotSession:
         speed, turning = float(np.linalg.norm(state[7:10])), float(np.linalg.norm(state[10:]))
         if not max(speed, turning) < STANDSTILL_SPEED:
             raise SimulatorError(
-                f"the robot moves, at {speed:.2g} m/s and {turning:.2g} rad/s; expected that it "
-                "stands where the drive shall begin"
+                f"the robot is moving at {speed:.2g} m/s and {turning:.2g} rad/s, but must be "
+                "stationary where the drive begins"
             )
         self._origin = state[:3] * (1.0, 1.0, 0.0)
         self._place = np.array((x, y, 0.0))
@@ -130,7 +130,7 @@ class ExternalRobotSession:
         place = len(data) - IMU.payload.itemsize
         *quaternion, variance = _ORIENTATION.unpack_from(data, place)
         if variance == -1.0 or not abs(math.hypot(*quaternion) - 1.0) < 0.01:
-            raise SimulatorError("has no orientation, of which the yaw is made")
+            raise SimulatorError("has no orientation, from which the yaw is computed")
         message = bytearray(data)
         _ORIENTATION.pack_into(message, place, *self._turned(quaternion), variance)
         return message
@@ -203,6 +203,6 @@ class ExternalRobotSession:
             return ""
         return (
             f"commands came up to {self._latest:.2f} s of the robot's time after the state that "
-            f"they answer, expected {2.0 * self._period:.2f} s at most: it ran ahead of the nodes, "
-            "and followed its path less tightly than it could"
+            f"they respond to, expected at most {2.0 * self._period:.2f} s: the robot ran ahead "
+            "of the nodes, and followed its path less closely than it could"
         )

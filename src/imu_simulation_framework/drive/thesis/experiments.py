@@ -59,8 +59,8 @@ class Experiments:
         prepared = in_process.prepared(self._configuration(letter, until))
         if prepared.recorded_imu is None:
             raise RecordingError(
-                f"{prepared.drive.name}: [imu_recording] use is false, so that there is no "
-                "recorded IMU to compare with"
+                f"{prepared.drive.name}: [imu_recording] use is false, so there is no recorded "
+                "IMU to compare with"
             )
         self.sources[drive_title(letter)] = prepared.drive.name
         return prepared
@@ -134,6 +134,6 @@ def _setup(text, *others):
         )
     if others and text.endswith(CONFIGURATION_SUFFIX):
         raise ConfigurationError(
-            f"{text}: names the file of the IMU itself; {others[0]} would be ignored, leave it out"
+            f"{text}: already names the file of the IMU; {others[0]} would be ignored, leave it out"
         )
     return set_up_named(text, *others)

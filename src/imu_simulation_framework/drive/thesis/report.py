@@ -110,8 +110,8 @@ def _show_errors(item, experiments):
     lines = _lines(item, experiments)
     ends = (f"{final_error(line.comparison)} ({line.name})" for line in lines)
     how_to_read = (
-        f"Running medians over {window:g} s, zero at the start. Each line is one realisation "
-        "of chance: compare size and manner, not the course."
+        f"Running medians over {window:g} s, zero at the start. Each line is one random "
+        "realisation: compare magnitude and character, not the course."
     )
     section = Section("", figure=figures.yaw_errors(lines, window), how_to_read=how_to_read)
     return section, f"at the end {', '.join(ends)}"
@@ -201,15 +201,15 @@ def _summary(own: str) -> list[str]:
     source = f"your recordings for {own}, and otherwise synthetic" if own else "synthetic"
     return [
         "The thesis behind this package compares the yaw error of a BNO055 on four drives with "
-        "that of Gazebo's IMU plug-ins. Here its figures of control and of chapter 4 are made "
-        "again, with our models of the plug-ins and a robot in MuJoCo. The recordings of the "
+        "that of Gazebo's IMU plug-ins. This page reproduces its figures on control and in "
+        "chapter 4 with our models of the plug-ins and a robot in MuJoCo. The recordings of the "
         f"thesis are not available; the recordings here are {source}. Figures are comparable in "
-        "the size and the manner of errors, not in their course.",
+        "the magnitude and the character of errors, not in their course.",
         *([f"Statements on bundled recordings below do not hold for {own}."] if own else []),
-        "Chapter 4 has no table. The guide, Differences from the sources, compares the numbers in "
-        "its text and in equations 4.1 to 4.17 with ours. It ends without a statistical test, for "
-        "want of drives: judge_imu.py a --imu hector --imu hector_slow makes a test for each "
-        "drive.",
+        "Chapter 4 has no table. The guide, Differences from the sources, compares the numbers "
+        "in its text and in equations 4.1 to 4.17 with ours. It ends without a statistical test, "
+        "as there were too few drives: judge_imu.py a --imu hector --imu hector_slow makes a "
+        "test for each drive.",
     ]
 
 

@@ -141,7 +141,7 @@ class Reference:
     def __init__(self, time, x, y, yaw, v=None, yaw_rate=None):
         if len(time) < 2:
             raise TrajectoryError(
-                f"A reference needs at least two samples, but the trajectory has {len(time)}."
+                f"A reference must have at least two samples, but the trajectory has {len(time)}."
             )
         # Indexing numpy's arrays costs ten times as much, lists of floats four times the memory.
         self._time, self._x, self._y, self._yaw = (
@@ -151,7 +151,7 @@ class Reference:
         if v is not None and yaw_rate is not None:
             self._v, self._yaw_rate = array("d", v), array("d", yaw_rate)
         if len({len(column) for column in self.poses()}) > 1:
-            raise ValueError("the columns of a reference differ in length")
+            raise ValueError("the columns of a reference must have the same length")
         self.start = self._time[0]
         self.stop = self._time[-1]
 

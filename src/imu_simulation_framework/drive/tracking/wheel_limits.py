@@ -157,8 +157,8 @@ def describe_impossible_turn(trajectory, drivetrain) -> str:
     return (
         f"at {times[worst] - times[0]:.2f} s the drive turns by "
         f"{math.degrees(abs(yaw_rate[worst])):.0f} deg/s at {abs(v.iloc[worst]):.2f} m/s, which a "
-        f"robot with a least turning radius of {drivetrain.min_turning_radius:.2f} m, that steers "
-        f"by up to {math.degrees(drivetrain.max_steering_rate):.0f} deg/s, cannot"
+        f"robot with a minimum turning radius of {drivetrain.min_turning_radius:.2f} m and a "
+        f"steering rate of up to {math.degrees(drivetrain.max_steering_rate):.0f} deg/s cannot do"
     )
 
 
@@ -309,8 +309,8 @@ def check_limits(trajectory, drivetrain, recorded=None, present_scale=1.0, prese
         advice = f"{' or '.join(remedies)} would fit"
     else:
         advice = (
-            "neither a smaller scale nor smoothing over up to "
-            f"{_LONGEST_SUGGESTED_WINDOW:g} s would fit, so crop that part or take another robot"
+            f"neither a smaller scale nor smoothing over up to {_LONGEST_SUGGESTED_WINDOW:g} s "
+            "would fit, so crop that part or choose another robot"
         )
     raise TooFastError(
         " and ".join(phrase for phrase in phrases if phrase),

@@ -245,7 +245,7 @@ class GimbalGeometry(Settings):
             The times differ, or there are fewer than three.
         """
         if len(joints) != len(motion.time) or np.any(joints.time != motion.time):
-            raise MotionError("the gimbal's joints and the motion have different times")
+            raise MotionError("the gimbal's joints and the motion must have the same times")
         motion.require_derivatives()
         return motion.carrying(self.mount(joints))
 

@@ -169,8 +169,8 @@ class TabulatedJoints(Settings):
         super().__post_init__()
         if len(self.times) < 2 or len(self.times) != len(self.angles):
             raise ConfigurationError(
-                f"times has {len(self.times)} values and angles {len(self.angles)} rows, expected "
-                "equal numbers of at least two"
+                f"times has {len(self.times)} values and angles {len(self.angles)} rows, "
+                "expected the same number, at least two"
             )
 
     @property

@@ -395,7 +395,7 @@ def simulate_increments(
         reading = model.batch(truth, end - begin, first_run + begin, _PARTS)
         new = np.flatnonzero(model.new_samples(len(motion)))
         if times is not None and not np.array_equal(times, motion.time[new]):
-            raise ConfigurationError("the rates of the IMUs differ, expected equal rates")
+            raise ConfigurationError("the IMUs must have the same rate")
         times = motion.time[new]
         period = np.mean(np.diff(times)) if len(times) > 1 else motion.period
         scales = (period, period, 1.0, 1.0)
@@ -428,9 +428,7 @@ def lever_arm_between(imu: EarthMotion, antenna: EarthMotion, time: ArrayLike) -
         The times of the motions differ.
     """
     if len(imu) != len(antenna) or not np.allclose(imu.time, antenna.time, rtol=0.0, atol=1e-9):
-        raise MotionError(
-            "the times of the motions of IMU and antenna differ, expected equal times"
-        )
+        raise MotionError("the motions of IMU and antenna must have the same times")
     index = np.rint((np.asarray(time) - imu.time[0]) / imu.period).astype(int)
     to_imu = Rotation.from_quat(imu.orientation[index]).inv()
     arm = to_imu.apply(antenna.position[index] - imu.position[index])

@@ -157,7 +157,7 @@ def question_from_texts(texts: Mapping[str, str]) -> Question:
     for name, text in texts.items():
         if name not in FIELDS:
             raise ConfigurationError(
-                f"the page has nothing that is called {shorten(name)}; it has {', '.join(FIELDS)}"
+                f"the page has no field {shorten(name)}; it has {', '.join(FIELDS)}"
             )
         values[name] = _value(NAMES.get(name, name), FIELDS[name], str(text).strip())
     return Question(**values)
@@ -375,7 +375,9 @@ class Answers:
             If it cannot be read.
         """
         if name in DRIVES:
-            raise ConfigurationError(f"a recording cannot be called {name}: a bundled drive is")
+            raise ConfigurationError(
+                f"a recording cannot have the name {name}, which a bundled drive has"
+            )
         self.recordings[name] = self._read(path)
         for kept in (self._driven, self._moved, self._model, self._part):
             kept.cache_clear()
@@ -430,7 +432,7 @@ class Answers:
         motion = question.operation.moved(driven)
         duration = float(math.floor(min(question.duration, motion.duration + 1e-6)))
         if duration < math.floor(question.duration):
-            end = f"{name} lasts {motion.duration:.6g} s: the answer is that at its end"
+            end = f"{name} lasts {motion.duration:.6g} s: the answer is for its end"
             remarks = (*remarks, end)
         if not duration:
             raise ConfigurationError(f"{name} lasts {motion.duration:.6g} s, less than a second")

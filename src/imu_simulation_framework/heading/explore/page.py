@@ -79,7 +79,7 @@ _LABELS = {
     "length": "Length of a lane [m]",
     "width": "From lane to lane [m]",
     "imu": "Parts",
-    "duration": "Time that it drives",
+    "duration": "Driving time",
     "limit": "Limit of the error [deg]",
     "standstill": "Standstill before the drive",
     "stops": "Stops on the way",
@@ -220,8 +220,11 @@ class _Page:
                 *self._copied("budget-command", "In a shell"),
                 *self._copied("ranking-command", "The ranking"),
                 *self._copied("python", "In Python"),
-                html.P("The address of this page holds all that is set: a link to it, or a "
-                       "bookmark, gives the page again.", className="how"),
+                html.P(
+                    "The address of this page contains all settings: a link or a bookmark "
+                    "restores them.",
+                    className="how",
+                ),
             ],
         }  # fmt: skip
         asking = [html.Div(group, className="group") for group in groups]

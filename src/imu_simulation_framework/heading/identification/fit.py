@@ -736,13 +736,13 @@ def hector_of(chosen: Fit, period: float) -> HectorFit:
     shortest, longest = drift_fit.likelihood.scales.bounds("yaw_drift_time")
     if time < 1.1 * shortest:
         sentences.append(
-            f"The drift is as fast as {time:.3g} s, the shortest correlation time that was looked "
-            "for; shorter steps may show a faster one."
+            f"The drift is as fast as {time:.3g} s, the shortest correlation time in the search; "
+            "shorter steps may show a faster drift."
         )
     if time > 0.9 * longest:
         sentences.append(
-            f"The drift does not turn back within these drives: {time:.3g} s is the longest "
-            "correlation time that was looked for, and only sigma^2 over it is known."
+            f"The drift does not revert within these drives: {time:.3g} s is the longest "
+            "correlation time in the search, and only sigma^2 divided by it is known."
         )
     return HectorFit(
         parameters=HectorParameters(

@@ -342,8 +342,8 @@ def _remove_faults_iteratively(
     return choice, [
         f"{choice.fit.likelihood.drives[fault.drive].name}: at {fault.time:g} s the yaw error "
         + ("jumps by" if fault.step else "has an outlier of")
-        + f" about {math.degrees(fault.size):.2g} deg, as where wheels slip or a fix jumps, and "
-        "that is left out"
+        + f" about {math.degrees(fault.size):.2g} deg, as when wheels slip or a fix jumps, and "
+        "is excluded"
         for fault in sorted(all_faults)
     ]
 
@@ -363,7 +363,7 @@ def _lag_sentences(chosen: Fit) -> list[str]:
             late = "late" if lag > 0.0 else "early"
             sentences.append(
                 f"{drive.name}: the reference is {abs(lag):.3g} +- {2.0 * std:.2g} s {late} "
-                "against the IMU, which is taken off"
+                "relative to the IMU, and this delay is removed"
             )
     return sentences
 
@@ -395,14 +395,14 @@ def gyroscope_sentence(drives: Sequence[ObservedYawError], correlated_reference:
     place = constants.index(SCALE_FACTOR)
     reach = TWO_SIDED * math.sqrt(max(covariance[place, place], 0.0))
     return (
-        f"the gyroscope turns {100.0 * estimates[place]:+.2g} +- {100.0 * reach:.2g} % (95 %) more "
-        "than the reference, which is its scale factor whatever the yaw output makes of it"
+        f"the gyroscope turns {100.0 * estimates[place]:+.2g} +- {100.0 * reach:.2g} % (95 %) "
+        "more than the reference; this is its scale factor, whatever the yaw output does with it"
     )
 
 
 _AMBIGUOUS_DRIFT = (
-    f"{YAW_DRIFT.name}: nothing is known of the reference's error, of which a part that stays "
-    "alike for as long looks the same; with a stated size and time of that it is told apart"
+    f"{YAW_DRIFT.name}: the reference's error is unknown, and a part of it with the same "
+    "correlation time looks the same; state its magnitude and correlation time to separate them"
 )
 _MAX_STDS = 3.0
 """Largest scale factor that is not a fault of the comparison, in standard deviations of sensors."""
@@ -588,10 +588,10 @@ def _check_one_sensor(chosen: Fit) -> reliability.ResidualCheck:
     apart = 2.0 * np.array(gains) + np.sum((means - centre) ** 2 / variances, axis=1)
     degrees = (len(apart) - 1) * (len(sensor_parameters) + len(constants) - 1)
     p = float(chi2.sf(apart.sum(), max(degrees, 1)))
-    words = "may be of one sensor"
+    words = "may come from one sensor"
     if p < reliability.LEVEL:
         other = chosen.likelihood.drives[int(np.argmax(apart))].name
-        words = f"are not of one sensor, or not as it was in the others: {other} differs most"
+        words = f"do not come from one sensor, or the sensor has changed: {other} differs most"
     return reliability.ResidualCheck("one sensor", float(apart.sum()), p, f"the drives {words}")
 
 
@@ -641,6 +641,6 @@ def _with_intervals(chosen: Any, confidence: float = reliability.CONFIDENCE) -> 
         except reliability.BetterFit as better:
             chosen = better.fit
     raise ConfigurationError(
-        "the likelihood has no single maximum near which the parameters' intervals could be found; "
-        "longer drives have one"
+        "the likelihood has no single maximum from which to compute the parameters' intervals; "
+        "use longer drives"
     )

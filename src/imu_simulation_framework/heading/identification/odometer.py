@@ -182,8 +182,8 @@ def _sample_common_times(
     count = int((last - first) / step + 1e-9) + 1
     if count <= MIN_STEPS:
         raise RecordingError(
-            f"odometry and reference have {max(last - first, 0.0):.3g} s in common, but at least "
-            f"{MIN_STEPS} steps of {step:g} s are needed"
+            f"odometry and reference have {max(last - first, 0.0):.3g} s in common, expected at "
+            f"least {MIN_STEPS} steps of {step:g} s are needed"
         )
     x, y, yaw = (odometry[name].to_numpy() for name in POSES)
     yaw = unwrap(yaw)
@@ -288,13 +288,13 @@ def _specification(fit: _Fit, track: float) -> OdometerSpecification:
     for name, sigma in sigmas.items():
         if not sigma <= MAX_SIGMA:
             raise RecordingError(
-                f"the drive tells {name} to +- {sigma:.2g} only; E_d needs a long way straight on, "
-                "E_b turns"
+                f"the drive tells {name} to +- {sigma:.2g} only; E_d requires a long straight "
+                "path, E_b turns"
             )
     if not (0.5 <= ratio <= 2.0 and 0.5 <= tracks <= 2.0):
         raise RecordingError(
-            f"E_d would be {ratio:.3g} and E_b {tracks:.3g}, expected between 0.5 and 2; do both "
-            "yaws count the same way round, in one unit, and is the track right?"
+            f"E_d would be {ratio:.3g} and E_b {tracks:.3g}, expected between 0.5 and 2; check "
+            "that both yaws have the same sign and unit, and that the track is correct"
         )
     return OdometerSpecification(
         track=track,

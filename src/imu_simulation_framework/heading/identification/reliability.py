@@ -340,8 +340,8 @@ def identifiable_constants(
         curve = _curve(term, drives)
         if term is not terms.RATE_BIAS and np.ptp(curve) < MIN_TURN:
             sentences.append(
-                f"{term.name}: the robot turned by {math.degrees(np.ptp(curve)):.0f} deg only, so "
-                "it cannot be determined; a drive of several full turns would"
+                f"{term.name}: the robot turned by {math.degrees(np.ptp(curve)):.0f} deg only, "
+                "so it cannot be determined; use a drive with several full turns"
             )
             continue
         explained = _explained(term, kept, drives)
@@ -396,20 +396,20 @@ def weak_parameters(estimates, drives: Sequence[terms.ObservedYawError]) -> list
         if name.endswith("_time"):
             if estimate.low == 0.0 and not math.isfinite(estimate.high):
                 sentences.append(
-                    f"{words}: nothing is known of it; a drive of "
-                    f"{3.0 * max(estimate.value, duration):.0f} s, or shorter steps than "
-                    f"{drives[0].step:g} s, would tell more"
+                    f"{words}: it cannot be determined; use a drive of "
+                    f"{3.0 * max(estimate.value, duration):.0f} s, or steps shorter than "
+                    f"{drives[0].step:g} s"
                 )
             elif estimate.low == 0.0:
                 sentences.append(
                     f"{words}: only an upper limit of {estimate.high:.3g} s is known at steps of "
-                    f"{drives[0].step:g} s; shorter steps would tell more"
+                    f"{drives[0].step:g} s; use shorter steps to determine it"
                 )
             elif not math.isfinite(estimate.high) or estimate.high > duration:
                 sentences.append(
                     f"{words}: only a lower limit of {estimate.low:.3g} s is known from "
-                    f"{duration:.0f} s; a drive of {3.0 * max(estimate.value, duration):.0f} s "
-                    "would tell more"
+                    f"{duration:.0f} s; use a drive of "
+                    f"{3.0 * max(estimate.value, duration):.0f} s to determine it"
                 )
         elif name in ("rate_bias", "scale_factor", "scale_factor_of_absolute_turn"):
             continue
@@ -421,8 +421,8 @@ def weak_parameters(estimates, drives: Sequence[terms.ObservedYawError]) -> list
             sentences.append(f"{words}: at least {estimate.low:.3g} {estimate.unit}")
     if len(drives) == 1:
         sentences.append(
-            "rate bias: one drive cannot tell how it spreads from drive to drive; several of the "
-            "same sensor, each after switching it on anew, would"
+            "rate bias: one drive cannot show its spread over drives; use several drives of the "
+            "same sensor, each after a new power-on"
         )
     return sentences
 
@@ -448,21 +448,21 @@ def _curve(term, drives):
 def _why(term, explained, drives):
     if term is terms.SCALE_FACTOR:
         cause = "the robot turned at a steady rate, so that a scale factor looks like a rate bias"
-        cure = "a drive with turns to both sides, or with stops, would tell them apart"
+        cure = "a drive with turns to both sides, or with stops, would separate them"
     elif term is terms.DIRECTION and _explained(term, [terms.RATE_BIAS], drives) > _explained(
         term, [terms.SCALE_FACTOR], drives
     ):
         cause = (
-            "the robot turned as much in any minute as in any other, so that a preferred direction "
+            "the robot turned by the same amount in every minute, so that a preferred direction "
             "looks like a rate bias"
         )
-        cure = "a drive with long straight stretches or stops would tell them apart"
+        cure = "a drive with long straight parts or stops would separate them"
     elif term is terms.DIRECTION:
         cause = (
             "the robot turned to one side nearly all the time, so that a preferred direction looks "
             "like a scale factor"
         )
-        cure = "a drive with as many left as right turns would tell them apart"
+        cure = "a drive with as many left as right turns would separate them"
     else:
         cause, cure = "nothing was observed for long enough", "a longer drive would"
     return f"{cause} ({100.0 * explained:.4g} % of its curve are the others'); {cure}"
@@ -473,9 +473,9 @@ LAGS = 10
 LEVEL = 0.01
 """Significance level of checks and of additional terms."""
 UNSEEN = (
-    "the checks look from one observation to the next, so that flicker noise of the rate, and a "
-    "drift that grows with the square of time, pass unnoticed as a random walk or a Gauss-Markov "
-    "drift of their size; hours at rest would show them in the Allan deviation"
+    "the checks compare each observation with the next, so flicker noise of the rate and a drift "
+    "that grows with the square of time pass unnoticed as a random walk or a Gauss-Markov drift "
+    "of the same magnitude; a stationary recording of hours would show them in the Allan deviation"
 )
 """Limit of the checks: of 16 drives with either, all passed."""
 
@@ -538,7 +538,7 @@ def _whiteness(drives: Sequence[np.ndarray]) -> ResidualCheck:
             total += count * (count + 2.0) * correlation**2 / (count - lag)
         degrees += lags
     p = float(chi2.sf(total, degrees))
-    words = "white" if p >= LEVEL else "correlated: something that changes slowly is missing"
+    words = "white" if p >= LEVEL else "correlated: the model lacks a slow process"
     return ResidualCheck("whiteness", total, p, f"innovations are {words} (Ljung-Box)")
 
 

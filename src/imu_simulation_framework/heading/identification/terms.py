@@ -79,7 +79,7 @@ class ObservedYawError:
         observed = int(np.sum(np.isfinite(self.error)))
         if observed < MIN_OBSERVATIONS:
             raise ConfigurationError(
-                f"{self.name}: {observed} yaw errors were observed, one each step, but at least "
+                f"{self.name}: {observed} yaw errors were observed, one per step, but at least "
                 f"{MIN_OBSERVATIONS} are needed"
             )
 
@@ -151,14 +151,14 @@ def observed_yaw_error(
     if len(error) < 2 or len(reference_yaw) < 2:
         raise ConfigurationError(
             f"{name}: {min(len(error), len(reference_yaw))} yaw errors were observed, but at least "
-            f"{MIN_OBSERVATIONS} are needed, one each step"
+            f"{MIN_OBSERVATIONS} are needed, one per step"
         )
     for quantity, series in (("yaw error", error), ("reference", reference_yaw)):
         usual = float(np.median(np.diff(series.index.to_numpy(dtype=float))))
         if usual > step * (1.0 + 1e-3):
             raise ConfigurationError(
-                f"{name}: its {quantity} is known every {usual:.3g} s only, but the step is "
-                f"{step:g} s; what is interpolated would pass for observed"
+                f"{name}: its {quantity} is only known every {usual:.3g} s, but the step is "
+                f"{step:g} s; interpolated values would count as observed"
             )
     begin = max(error.index[0], reference_yaw.index[0])
     end = min(error.index[-1], reference_yaw.index[-1])

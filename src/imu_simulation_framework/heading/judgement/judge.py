@@ -170,23 +170,25 @@ def _checked_arrays(
     if ensemble.dtype not in (np.dtype("f4"), np.dtype("f8")):
         ensemble = ensemble.astype(float)
     if ensemble.ndim != 2 or len(ensemble) == 0:
-        raise EnsembleError("the ensemble has no simulated drive; simulate at least one")
+        raise EnsembleError("the ensemble must have at least one simulated drive")
     if time.shape != observed.shape or time.shape != ensemble.shape[1:]:
         raise EnsembleError(
             f"the observed error has {_count(observed)} samples at {_count(time)} times and each "
-            f"simulated drive {ensemble.shape[1]}; bring them to the same times"
+            f"simulated drive {ensemble.shape[1]}; both must have the same times"
         )
     if len(time) < 2:
-        raise EnsembleError(f"{_count(time)} sample is too short to judge, at least 2 are needed")
+        raise EnsembleError(f"{_count(time)} sample is too short for a test, at least 2 are needed")
     if not (np.all(np.isfinite(time)) and np.all(np.diff(time) > 0.0)):
-        raise EnsembleError("the times of the errors do not ascend")
+        raise EnsembleError("the times of the errors must increase")
     if not np.all(np.isfinite(observed)):
-        raise EnsembleError("the observed error has nan or inf; select the samples without")
+        raise EnsembleError("the observed error contains nan or inf; select only finite samples")
     for rows in ensemble_blocks(ensemble):
         finite = np.isfinite(ensemble[rows]).all(axis=1)
         if not finite.all():
             run = rows.start + int(np.argmin(finite))
-            raise EnsembleError(f"run {run} of the ensemble has values that are not finite")
+            raise EnsembleError(
+                f"run {run} of the ensemble contains nan or inf, expected finite values"
+            )
     return time, observed, ensemble
 
 

@@ -94,8 +94,8 @@ def _specification_sources(imu, motion, time, sample, operation, standstills):
         return [], []
     if imu.output.filter == "compass":
         raise ConfigurationError(
-            "a yaw error's model is that of a gyroscope, but the specification's filter is "
-            "compass, which uses none"
+            "a yaw error model requires a gyroscope, but the specification's filter is compass, "
+            "which uses none"
         )
     standstill_samples = 0
     if operation.standstill > 0.0:
@@ -417,31 +417,32 @@ def _limits(imu, driven, sample):
     if driven.tilt > _MAX_TILT:
         limits.append(
             f"The motion tilts by up to {math.degrees(driven.tilt):.0f} deg: the noise of the "
-            "three axes is mixed as on average, and the filter's own error of the tilt is left out."
+            "three axes is averaged over the tilt, and the filter's tilt error is neglected."
         )
     for name, limit, largest in zip("xyz", gyroscope.saturation or (), driven.largest_rate):
         if largest > limit:
             limits.append(
                 f"The gyroscope's {name} saturates at {limit:g} rad/s, but the motion turns at up "
-                f"to {largest:.3g} rad/s: what is cut off is left out."
+                f"to {largest:.3g} rad/s: the clipped part of the rate is neglected."
             )
     noise = gyroscope.white_noise[2] / math.sqrt(sample)
     if gyroscope.resolution[2] > 2.0 * noise:
         limits.append(
             f"The gyroscope's resolution of {gyroscope.resolution[2]:.3g} rad/s exceeds twice its "
-            f"noise of {noise:.3g} rad/s: readings stick to steps, which is not a random noise."
+            f"noise of {noise:.3g} rad/s: readings are quantised, and the error is not random "
+            "noise."
         )
     biased = imu.output.filter_rate_bias and not imu.output.magnetic_heading
     if imu.output.filter == "vqf" and biased:
         limits.append(
-            "The filter vqf estimates the rate's bias whenever the sensor rests: what that takes "
-            "from the drift is left out."
+            "The filter vqf estimates the rate's bias whenever the sensor rests: the resulting "
+            "reduction of the drift is neglected."
         )
     return limits
 
 
 USUAL_FIELD = MagneticEnvironment(earth=(0.0, 20e-6, -45e-6))
-"""Default field: as in central Europe, undisturbed."""
+"""Default field: undisturbed, as in central Europe."""
 
 
 def _with_magnetic_heading(sources, imu, motion, time, sample, environment):
@@ -455,8 +456,8 @@ def _with_magnetic_heading(sources, imu, motion, time, sample, environment):
     if environment is None:
         environment = USUAL_FIELD
         limits.append(
-            "No magnetic environment is given: the field is taken for undisturbed and 20 uT strong "
-            "on the level."
+            "No magnetic environment is given: the field is assumed to be undisturbed, with a "
+            "horizontal component of 20 uT."
         )
     kept: list[Source] = []
     for source in sources:
@@ -538,8 +539,8 @@ def _heading_limits(imu, magnetometer, dip) -> list[str]:
     left_out = [name for name in _DRAWN_ERRORS if any(getattr(magnetometer, name))]
     if left_out:
         limits.append(
-            f"The magnetometer's {', '.join(left_out).replace('_', ' ')} are left out: their part "
-            "in the heading depends on where the sensor heads."
+            f"The magnetometer's {', '.join(left_out).replace('_', ' ')} are neglected: their "
+            "effect on the heading depends on the sensor's heading."
         )
     if dip > 0.0 and any(
         any(values[:2])
@@ -547,17 +548,17 @@ def _heading_limits(imu, magnetometer, dip) -> list[str]:
         for values in (triad.turn_on_bias, triad.turn_on_bias_sigma, triad.bias_instability)
     ):
         limits.append(
-            "The tilt that biases of the level axes cause turns a field that dips; that part of "
-            "the heading's error is left out."
+            "Biases of the level axes cause a tilt, which turns an inclined field; this part of "
+            "the heading error is neglected."
         )
     if imu.output.filter_rate_bias:
         limits.append(
-            "The filter estimates the rate's bias from the heading: what that takes from the error "
-            "is left out."
+            "The filter estimates the rate's bias from the heading: the resulting reduction of "
+            "the error is neglected."
         )
     limits.append(
-        f"In the first {imu.output.magnetic_time_constant:g} s the heading is a mean of all "
-        "readings so far, the first of them a noisy one: the errors there are larger than these."
+        f"In the first {imu.output.magnetic_time_constant:g} s the heading is the mean of all "
+        "readings so far, so its errors are larger than these."
     )
     return limits
 
@@ -669,8 +670,8 @@ def _specification_model(imu, motion, time, sample, operation, magnetic_environm
         constant = imu.output.magnetic_time_constant
         if stops:
             raise ConfigurationError(
-                "the offset is taken at stops on the way, but the heading is a magnetic one, "
-                "which goes on there: set stops to none"
+                "stops on the way hold the heading, but a magnetic heading continues there: set "
+                "stops to none"
             )
         sources, heading_limits = _with_magnetic_heading(
             sources, imu, motion, time, sample, magnetic_environment
@@ -712,8 +713,8 @@ def _standstills(imu, motion, operation):
     missed = sum(not np.any(held[round(a / step) :][: round((b - a) / step)]) for a, b in stops)
     moving = float(np.sum(held & ~still)) * step
     return found, [
-        f"the detector finds {len(stops) - missed} of {len(stops)} stops, and takes the robot for "
-        f"standing during {moving:.3g} s in which it moves"
+        f"the detector finds {len(stops) - missed} of {len(stops)} stops, and considers the "
+        f"robot stationary during {moving:.3g} s in which it moves"
     ]
 
 

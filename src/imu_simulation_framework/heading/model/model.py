@@ -108,7 +108,7 @@ class YawErrorModel(YawErrorDistribution):
         object.__setattr__(self, "sources", tuple(self.sources))
         if time.ndim != 1 or len(time) < 2:
             raise ConfigurationError(
-                f"a yaw error's times have the shape {time.shape}, but at least two are needed"
+                f"a yaw error's times have the shape {time.shape}, expected (n,) with n at least 2"
             )
         steps = np.diff(time)
         if not (np.all(np.isfinite(time)) and steps[0] > 0.0):
@@ -132,7 +132,9 @@ class YawErrorModel(YawErrorDistribution):
                     f"{stop.end:g} s"
                 )
         if self.standstills and self.heading_time_constant is not None:
-            raise ConfigurationError("a yaw error that is held at stops has no magnetic heading")
+            raise ConfigurationError(
+                "a yaw error that is held at stops must not have a magnetic heading"
+            )
         _ = self.state_space  # refuses a step that does not go with the sensor's period
 
     @property
@@ -351,7 +353,7 @@ class YawErrorModel(YawErrorDistribution):
             If there is less than one run.
         """
         if runs < 1:
-            raise ConfigurationError(f"there shall be {runs} runs, but at least one is needed")
+            raise ConfigurationError(f"{runs} runs were requested, but at least one is needed")
         if not self.standstills:
             parts = self._constants(), self._walks()
             return draw_runs(self.state_space, self.mean(), *parts, runs, seed, first_run)

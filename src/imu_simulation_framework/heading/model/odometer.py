@@ -127,11 +127,13 @@ class FusedYawError(YawErrorDistribution):
 
     def __init__(self, imu: YawErrorModel, odometer: YawErrorModel) -> None:
         if not np.array_equal(imu.time, odometer.time):
-            raise ConfigurationError("the yaw errors of two sensors are fused at the same times")
+            raise ConfigurationError(
+                "the yaw errors of two sensors must have the same times to be fused"
+            )
         if len(imu.time) > MAX_TIMES:
             raise ConfigurationError(
-                f"the yaw errors of two sensors are fused at up to {MAX_TIMES} times, but these "
-                f"are {len(imu.time)}"
+                f"the yaw errors of two sensors can be fused at up to {MAX_TIMES} times, but "
+                f"there are {len(imu.time)}"
             )
         self.imu, self.odometer, self.time = imu, odometer, imu.time
         self.sources = (*imu.sources, *odometer.sources)

@@ -170,13 +170,12 @@ class YawErrorParameters(Settings):
         found = []
         if self.rejected:
             found.append(
-                "What the model left unexplained of its drives rejects it, so that no band of it "
-                "is to be trusted."
+                "The residuals of the model's drives reject it, so its bands cannot be trusted."
             )
         if self.drives <= 1:
             found.append(
-                "The rate bias is that of the one drive it was identified on; how it spreads from "
-                "drive to drive is not known, so that bands are too narrow."
+                "The rate bias is that of the single drive on which it was identified; its "
+                "spread over drives is unknown, so bands are too narrow."
             )
         return tuple(found)
 
@@ -330,19 +329,17 @@ def specification_from_parameters(
     omissions = []
     if parameters.yaw_drift_sigma:
         omissions.append(
-            "A specification has no drift of the yaw itself: the one of "
+            "A specification cannot express a drift of the yaw itself: that of "
             f"{math.degrees(parameters.yaw_drift_sigma):.3g} deg over "
             f"{parameters.yaw_drift_time:.3g} s is left out; Hector's parameters have it."
         )
     if parameters.scale_factor_of_absolute_turn:
         omissions.append(
-            "A specification has no preference of a direction of turn: the one of "
+            "A specification cannot express a preferred direction of turn: that of "
             f"{100.0 * parameters.scale_factor_of_absolute_turn:.3g} % is left out."
         )
     if parameters.drives < 2:
-        omissions.append(
-            "turn_on_bias is that of the one drive, and its sigma is 0 for want of others."
-        )
+        omissions.append("turn_on_bias is that of the single drive, so its sigma is 0.")
     specification = ImuSpecification(
         name=name,
         gyroscope=gyroscope,
@@ -380,7 +377,7 @@ def read_yaw_error_model(path: str | os.PathLike[str]) -> YawErrorParameters:
     content = read_yaml(path, "the model of a yaw error")
     if not _is_model(content):
         raise ConfigurationError(
-            f"{path}: is not a model of a yaw error, expected a mapping with kind: {KIND}"
+            f"{path}: is not a yaw error model, expected a mapping with kind: {KIND}"
         )
     parameters, drives = content.get("parameters"), content.get("drives")
     if not isinstance(parameters, dict):

@@ -414,7 +414,7 @@ def _sampled(drift, density, step, period):
     samples = round(ratio)
     if samples < 1 or abs(ratio - samples) > 1e-6 * ratio:
         raise ConfigurationError(
-            f"the yaw error's step of {step:g} s is not a multiple of the sensor's period of "
+            f"the yaw error's step of {step:g} s must be a multiple of the sensor's period of "
             f"{period:g} s"
         )
     once, added = _one_sample(drift, density, period)
