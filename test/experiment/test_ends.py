@@ -126,7 +126,7 @@ def test_node_killed_during_drive_ends_experiment_with_results(driving):
     running = driving()
     running.signal_node("path_follower", signal.SIGKILL)
     ended = running.wait()
-    assert read_partial_failure(ended) == "path_follower ended with code -9 (SIGKILL)"
+    assert read_partial_failure(ended) == "path_follower exited with code -9 (SIGKILL)"
     assert ended.lines[-2] == f"results: {read_partial_result(ended).folder}"
 
 
@@ -138,7 +138,7 @@ def test_killed_writers_leave_samples_for_offline_tables_and_readable_bag(drivin
     for node in ("experiment_recorder", "result_comparison"):
         running.signal_node(node, signal.SIGKILL)
     ended = running.wait()
-    assert re.match(r"(\w+_recorder|\w+_comparison) ended with code -9", read_failure(ended))
+    assert re.match(r"(\w+_recorder|\w+_comparison) exited with code -9", read_failure(ended))
     result = ended.result()
     assert not result.path("imu_simulated.csv").exists()
     with AnyReader([result.path("experiment.bag")]) as reader:
@@ -164,7 +164,7 @@ def test_master_killed_during_drive_ends_experiment_with_results(driving):
     running = driving()
     running.signal_node("master", signal.SIGKILL)
     reason = read_partial_failure(running.wait())
-    assert reason == "the ROS master ended with code -9 (SIGKILL)"
+    assert reason == "the ROS master exited with code -9 (SIGKILL)"
 
 
 def test_master_killed_after_drive_costs_no_results(experiment):

@@ -278,5 +278,5 @@ def test_drive_waits_for_silent_gzserver_and_ends_at_reset(gazebo):
     running.run_client("rosservice", "call", "/gazebo/reset_simulation")
     ended = running.wait()
     assert ended.code == 1
-    assert ended.lines[-1].endswith("was the simulation reset?"), ended.output
+    assert ended.lines[-1].endswith("check whether the simulation was reset"), ended.output
     assert ended.summary["run"]["completed"] is False

@@ -112,7 +112,7 @@ def test_input_without_usable_message_is_reported(ros):
     message = Odometry(child_frame_id="robot")
     message.pose.pose.position.x = float("nan")
     ros.publish(ros.publisher("/imu", Odometry), MAX_UNUSED_MESSAGES * [message])
-    pattern = re.compile(r"/imu: none of \d+ messages is usable")
+    pattern = re.compile(r"/imu: none of \d+ messages are usable")
     ros.until(lambda: any(map(pattern.search, node.warned)), "warning")
 
 

@@ -143,8 +143,8 @@ def _parse(bag, topic, number, raw):
     message = read_numbers(raw.data, IMU, bag.ros2)
     if message is None:
         raise RecordingError(
-            f"{bag.path}, topic {topic}: message {number} is not laid out as {IMU.name} of "
-            f"ROS {2 if bag.ros2 else 1}"
+            f"{bag.path}, topic {topic}: message {number} does not match the layout of "
+            f"{IMU.name} in ROS {2 if bag.ros2 else 1}"
         )
     return message
 

@@ -174,7 +174,7 @@ def _temperature(options, result, times) -> inertial.TemperatureFit | None:
     result.remarks += recorded.report.sentences()[1:]
     read = recorded.table
     if read.index[-1] < times[0] or read.index[0] > times[-1]:
-        raise RecordingError(f"{path}: the temperature is of another time than the IMU")
+        raise RecordingError(f"{path}: the temperature does not overlap in time with the IMU")
     values = np.interp(times, read.index.to_numpy(), read["temperature"].to_numpy())
     still = np.concatenate([values[rest.start : rest.stop] for rest in result.rests])
     result.temperature = values

@@ -198,7 +198,7 @@ def _run_experiment(out, name, options) -> Path:
     program = ("rosrun", "imu_simulation_framework", "run_experiment.py")
     code = subprocess.call([*program, *(f"{key}:={value}" for key, value in words.items())])
     if code:
-        raise ResultError(f"{folder}: the experiment ended with code {code}, see above")
+        raise ResultError(f"{folder}: the experiment exited with code {code}, see above")
     (result,) = folder.glob(f"{AT_REST}/*/1")
     return result
 

@@ -53,7 +53,7 @@ def run(options):
     remarks = [*describe_jumps(names, yaws), *_remarks(differences, settings, names[0])]
     if _lacks_reference_error(table, signals[0]):
         remarks.append(
-            f"{names[0]}: its error is unknown, so that it is not separated from the errors of the "
+            f"{names[0]}: its error is unknown, so it is not separated from the errors of the "
             "others; for odometry, set [reference] turn_slip in a config.ini"
         )
     print(*recording_remarks, f"first: {names[0]}", sep="\n")
@@ -116,7 +116,7 @@ def _remarks(differences, settings, first):
             )
         if difference.clock_offset:
             yield (
-                f"{difference.name}: has no time in common with {first}, so that its start is "
+                f"{difference.name}: does not overlap in time with {first}, so its start is "
                 "moved to that of the first; --align with a large --max-shift corrects the offset"
             )
         if difference.comparison.zero_words:

@@ -130,7 +130,7 @@ def _sentences(result, shift, odometer, reference):
     )
     if result.wander > 1.0:
         yield (
-            f"  the remaining error wanders {math.sqrt(result.wander):.1f} times as far as its "
+            f"  the remaining error spreads {math.sqrt(result.wander):.1f} times as far as its "
             "steps predict, as with changes of wheels, load or ground, slip on turns, or a late or "
             "drifting reference; intervals and slip are enlarged by this factor"
         )

@@ -80,7 +80,7 @@ def run(options):
     print(f"{report.refusal(identification)} No imu.yaml and no hector.yaml are written.")
     for path in (out / name for name in ("imu.yaml", "hector.yaml")):
         if path.exists():
-            print(f"{path} is of an earlier identification.")
+            print(f"{path} belongs to an earlier identification.")
     return NO_SENSOR
 
 

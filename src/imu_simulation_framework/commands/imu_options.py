@@ -153,7 +153,7 @@ def place_imus(imus: Sequence[NamedImu], options: argparse.Namespace) -> list[Pl
     has_magnetometer = any(map(_has_magnetometer, imus))
     if (names or headings) and not has_magnetometer:
         raise ConfigurationError(
-            "--magnetic-environment and --heading require an IMU with a magnetometer, as "
+            "--magnetic-environment and --heading require an IMU with a magnetometer, such as "
             "bno055_magnetometer"
         )
     environments = [(name, read_magnetic_environment(name)) for name in names]

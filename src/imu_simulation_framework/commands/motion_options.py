@@ -116,7 +116,7 @@ def _named_drive(options, default):
         return default
     if len(named) != 1:
         raise ConfigurationError(
-            "name one motion: a drive, --straight, --rounds, --mowing or --flight; "
+            "choose one motion: a drive, --straight, --rounds, --mowing or --flight; "
             + (f"named are {' and '.join(named)}" if named else "none is named")
         )
     return options.drive

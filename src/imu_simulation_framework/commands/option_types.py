@@ -32,7 +32,7 @@ def positive_angle(text: str) -> float:
     argparse.ArgumentTypeError
         If the text is no such angle.
     """
-    return _quantity(text, "deg", _ANGLES, "an angle, as 5, 5deg or 0.1rad")
+    return _quantity(text, "deg", _ANGLES, "an angle such as 5, 5deg or 0.1rad")
 
 
 def duration(text: str) -> float:
@@ -96,7 +96,7 @@ def probability(text: str) -> float:
     argparse.ArgumentTypeError
         If the text is no such probability.
     """
-    refusal = f"'{text}' is not between 0 and 1, as 0.95 or 95%"
+    refusal = f"'{text}' is not between 0 and 1, such as 0.95 or 95%"
     digits, unit = (text[:-1], 100.0) if text.endswith("%") else (text, 1.0)
     return accepted_number(digits, lambda value: 0.0 < value / unit < 1.0, refusal) / unit
 

@@ -77,8 +77,8 @@ def run(options):
     drives = {row.drive for row in rows}
     if MAX_PANELS < len(drives) < len(rows):
         raise ResultError(
-            f"{len(drives)} drives are more than {MAX_PANELS} panels; name fewer results, or show "
-            "one kind with --imu"
+            f"{len(drives)} drives are more than {MAX_PANELS} panels; choose fewer results, or "
+            "show one kind with --imu"
         )
     errors = []
     for row in rows:

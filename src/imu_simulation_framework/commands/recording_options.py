@@ -18,7 +18,7 @@ def add_setting_option(parser: argparse.ArgumentParser) -> None:
     """
     parser.add_argument(
         "--setting", action="append", default=[], metavar="SECTION/KEY=VALUE",
-        help="setting for reading recordings, as reference/topic=/odom; see config.ini",
+        help="setting for reading recordings, such as reference/topic=/odom; see config.ini",
     )  # fmt: skip
 
 

@@ -140,9 +140,9 @@ def run(options):
 def _navigated(flown, gimbal, imu, gnss, options):
     """Return errors of navigators without and with the gimbal, and why there are none."""
     if not isinstance(imu, ImuSpecification):
-        return {}, ("there is no navigator, as it requires a specification of the IMU",)
+        return {}, ("there is no navigator: it requires a specification of the IMU",)
     if gnss is None:
-        return {}, ("there is no navigator, as it requires a receiver",)
+        return {}, ("there is no navigator: it requires a receiver",)
     motions = {"gimbal off": flown.body}
     if gimbal_to_mapping(gimbal) != gimbal_to_mapping(GimbalSpecification(name=gimbal.name)):
         motions["gimbal on"] = flown.imu_motion

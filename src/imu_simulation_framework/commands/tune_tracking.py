@@ -229,7 +229,10 @@ def run(options):
     changed = {name: f"{gains[name]:.4g}" for name in gains}
     print("\n".join(f"{name} = {value}  # {first[name]:g}" for name, value in changed.items()))
     if rows[1]["effort"] > options.effort * rows[0]["effort"]:
-        print(f"note: there the effort is more than {options.effort:g} times the initial effort")
+        print(
+            f"note: in that part the effort is more than {options.effort:g} times the initial "
+            "effort"
+        )
     setup.set("control", **changed)
     path = out / "config.ini"
     write_file(path, setup.load().to_ini().encode("utf-8"))

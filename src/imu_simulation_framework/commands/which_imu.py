@@ -51,7 +51,7 @@ def run(options):
     left_out = [] if options.imu else sorted(set(imu_names()) - set(imus))
     if left_out:
         print(
-            f"note: left out, as their files state no tolerances from unit to unit: "
+            f"note: left out, as their files state no tolerances between individual sensors: "
             f"{', '.join(left_out)}; add them with --imu"
         )
     shown = table.reset_index()

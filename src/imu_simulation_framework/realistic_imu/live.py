@@ -68,7 +68,7 @@ from .node_sessions import Diagnostic, Session, Shell
 from .session import RealisticImu, replace_rate
 from .surroundings import NO_MOTORS, Surroundings, WheelEfforts
 
-_TRIPLE = "expected three numbers separated by blanks, as '0.3 0 0.1'"
+_TRIPLE = "expected three numbers separated by blanks, such as '0.3 0 0.1'"
 
 
 def check_boolean_text(name: str, value: Any) -> str:
@@ -436,7 +436,7 @@ class LiveImu(Session):
         if self._packers is None and self._message_count >= MAX_UNUSED_MESSAGES:
             self._warn_once(
                 "unused",
-                f"{self._arguments.input}: none of {self._message_count} messages is usable, so "
+                f"{self._arguments.input}: none of {self._message_count} messages are usable, so "
                 f"nothing is published on {self._shell.resolve(self._output)}",
             )
         if now - self._reported_at < STREAM_REPORT_PERIOD:
@@ -462,7 +462,7 @@ class LiveImu(Session):
         if not rate:
             message = f"no message on {topic} {'now' if self._message_count else 'yet'}"
         elif is_lacking:
-            message = f"messages on {topic} are missing, or left out"
+            message = f"messages on {topic} are missing or ignored"
         values = {
             "messages per second": f"{rate:.1f}",
             "messages taken": str(report.taken),

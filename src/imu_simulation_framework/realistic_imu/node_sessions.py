@@ -278,7 +278,7 @@ class Session:
         kind, callback = self.inputs[topic]
         message = messages.read_numbers(data, kind, self._shell.ros2)
         if message is None:
-            raise SimulatorError(f"{topic}: a message is not laid out as {kind.name}")
+            raise SimulatorError(f"{topic}: a message does not match the layout of {kind.name}")
         with self._lock:
             callback(message, data)
 

@@ -64,7 +64,7 @@ PERIOD_MESSAGES = ORIENTATION_CHECK_MESSAGES  #: first messages from which the p
 _MAX_STEPS_PER_SAMPLE = 10000
 
 _NO_MAGNETOMETER = (
-    "a magnetic field is for an IMU whose specification has a magnetometer, such as "
+    "a magnetic field requires an IMU whose specification has a magnetometer, such as "
     "bno055_magnetometer"
 )
 
@@ -107,7 +107,8 @@ def replace_rate(errors, rate: float | None):
         return errors
     if not isinstance(errors, ImuSpecification):
         raise ConfigurationError(
-            f"rate is {rate:g}, expected none; only an IMU by a specification has a rate of its own"
+            f"rate is {rate:g}, expected none; only an IMU from a specification has a rate of "
+            "its own"
         )
     return dataclasses.replace(errors, output=dataclasses.replace(errors.output, rate=rate))
 
@@ -383,13 +384,13 @@ class _SteppedModel:
 def _check_operation(operation, errors) -> None:
     if not isinstance(errors, ImuSpecification):
         raise ConfigurationError(
-            "standstill and stops require an IMU by a specification: the yaw of a plug-in's model "
-            "does not come from its gyroscope"
+            "standstill and stops require an IMU from a specification: the yaw of a plug-in's "
+            "model does not come from its gyroscope"
         )
     if operation.knows_stops:
         raise ConfigurationError(
-            f"stops is {operation.stops}, expected none or detected: a simulator's messages do not "
-            "contain standstills"
+            f"stops is {operation.stops}, expected none or detected: a simulator's messages do "
+            "not report standstills"
         )
 
 

@@ -28,7 +28,7 @@ from .ideal_inputs import MAX_GAP, MIN_RESTART_JUMP, StreamReport, StreamSignals
 _BATCH_LEAD = 100_000_000
 _BATCH_SIZE = 50  # samples
 
-NO_MOTORS = "the fields of motors are not simulated: no topic of joint states has their torques"
+NO_MOTORS = "the fields of motors are not simulated: no joint states contain their torques"
 
 # Bounds of an ideal magnetic field [T]: Earth's field is 2e-5 to 7e-5, near a magnet it is larger.
 _MIN_FIELD, _MAX_FIELD = 1e-6, 1e-2
@@ -311,8 +311,8 @@ class WheelEfforts:
             return None
         if len(efforts) != len(names):
             raise RecordingError(
-                f"the joint states of {join_names([*sides[0], *sides[1]])} have no effort, which "
-                "the fields of motors depend on"
+                f"the joint states of {join_names([*sides[0], *sides[1]])} have no effort, on "
+                "which the fields of motors depend"
             )
         self.joints = sides
         effort = dict(zip(names, efforts))

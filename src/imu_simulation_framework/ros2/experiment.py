@@ -314,7 +314,7 @@ class PathFollower(ExperimentNode):
             self.fail(
                 f"{self.program}: no message on {topics.TRAJECTORY_ERROR} for {self._timeout:g} s "
                 f"after {self._session.time:.2f} s of simulated time: the simulator or "
-                "error_publisher is silent"
+                "error_publisher does not publish"
             )
         elif now - self._progressed_at > _PROGRESS_PERIOD:
             self._progressed_at = now

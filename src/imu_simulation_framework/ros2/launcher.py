@@ -139,7 +139,7 @@ def _run(simulator: str, parameters: dict[str, Any], level: str, domain: dict[st
     code = processes[first].returncode
     if first == recorder and code == 0:
         return 0
-    print(f"the experiment ended early: {first} ended with code {code}")
+    print(f"the experiment ended early: {first} exited with code {code}")
     return 1
 
 

@@ -170,5 +170,7 @@ def test_invalid_corrector_arguments_are_rejected(arguments, words):
 
 
 def test_message_with_wrong_layout_is_rejected(tmp_path, ros2):
-    with pytest.raises(SimulatorError, match="imu/data_raw: a message is not laid out as sensor"):
+    with pytest.raises(
+        SimulatorError, match="imu/data_raw: a message does not match the layout of sensor"
+    ):
         run_corrector(tmp_path, [("imu/data_raw", imu(ros2)[:-9])], ros2)

@@ -54,7 +54,7 @@ def test_diagnostics_report_rate_gaps_ignored_messages_and_yaw_error(clock):
     assert not good.is_warning and good.message == "/imu becomes /imu/data"
     assert good.values["messages per second"] == "75.0"
     bad = next_diagnostic(1.0, messages[150:])
-    assert bad.is_warning and bad.message == "messages on /imu are missing, or left out"
+    assert bad.is_warning and bad.message == "messages on /imu are missing or ignored"
     # The ignored message is also a gap.
     counts = {"messages left out": "1", "gaps": "2", "messages missing in gaps": "11"}
     assert counts.items() <= bad.values.items()

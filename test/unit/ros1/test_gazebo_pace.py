@@ -76,7 +76,7 @@ def begin(pace, *participants):
 
 def test_plugin_without_subscription_is_reported(gazebo):
     gazebo.connections = 0
-    with pytest.raises(SimulatorError, match="does not listen on /simulation_limit: build"):
+    with pytest.raises(SimulatorError, match="does not subscribe to /simulation_limit: build"):
         gazebo_pace.GazeboPace(PERIOD)
 
 

@@ -54,7 +54,7 @@ def test_failure_after_drive_is_reported_with_remedy(outcome, tmp_path):
     done = outcome(True, node="path_follower", codes=codes, failure="a figure:\n the disk is full")
     assert done.exit_code() == 1
     assert done.final_message() == (
-        "the experiment ended early: path_follower ended with code 1: a figure: the disk is full"
+        "the experiment ended early: path_follower exited with code 1: a figure: the disk is full"
     )
     (tmp_path / "run_ground_truth.samples").touch()
     done = outcome(node="result_comparison", codes={"result_comparison": -9})
@@ -72,10 +72,10 @@ def test_interruption_reports_whether_data_are_saved(outcome, completed, words):
 @pytest.mark.parametrize(
     ("known", "reason"),
     [
-        ({"node": "master", "codes": {"master": -9}}, "ended with code -9 (SIGKILL)"),
+        ({"node": "master", "codes": {"master": -9}}, "exited with code -9 (SIGKILL)"),
         # A shell script reports the signal of its child as 128 plus the number.
-        ({"node": "gazebo", "codes": {"gazebo": 137}}, "gazebo ended with code 137 (SIGKILL)"),
-        ({"node": "gazebo", "codes": {"gazebo": 255}}, "gazebo ended with code 255"),
+        ({"node": "gazebo", "codes": {"gazebo": 137}}, "gazebo exited with code 137 (SIGKILL)"),
+        ({"node": "gazebo", "codes": {"gazebo": 255}}, "gazebo exited with code 255"),
         ({"fault": "rviz was stopped", "codes": {}}, "rviz was stopped"),
     ],
 )

@@ -50,7 +50,7 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     add("recording", metavar="RECORDING", help="bag or CSV file")
     add("--topic", default="", help="of the IMU in a bag; by default the only sensor_msgs/Imu")
     add("--column", action="append", default=[], metavar="QUANTITY=NAME[UNIT]",
-        help="column of a CSV file with names of its own, once for each: time, gyro_x to accel_z, "
+        help="column of a CSV file with custom names, once for each: time, gyro_x to accel_z, "
              "mag_x to mag_z, temperature; by default those of gyroscope and accelerometer are "
              "chosen by their names")
     add_layout_option(add)
@@ -59,22 +59,22 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     add_unit_options(parser)
     positions = parser.add_mutually_exclusive_group()
     positions.add_argument("--six-positions", action="store_true",
-        help="calibrate the accelerometer from times at rest with each axis up and down")
+        help="calibrate the accelerometer from stationary periods with each axis up and down")
     positions.add_argument("--free-positions", action="store_true",
-        help="calibrate the accelerometer from times at rest in nine or more positions in all "
-             "directions; requires --noise")
+        help="calibrate the accelerometer from stationary periods in nine or more orientations "
+             "in all directions; requires --noise")
     add("--gravity", type=positive_number, default=STANDARD_GRAVITY, metavar="M/S^2",
         help="local gravity, by default %(default)g")
     add("--turns", nargs="?", const="", metavar="N",
-        help="calibrate the gyroscope from turns between times at rest, each of N whole turns "
-             "about an axis; or x=N,y=N,z=N")
+        help="calibrate the gyroscope from rotations between stationary periods, each of N "
+             "complete turns about an axis; or x=N,y=N,z=N")
     add("--reference", metavar="RECORDING", help="recording with the yaw of turns on level ground")
     add("--reference-topic", default="", metavar="T", help="topic of the reference in a bag")
     add("--reference-sigma", type=not_negative, default=0.5, metavar="DEG",
         help="standard deviation of its yaw at rest, by default %(default)g")
     add("--placement", type=not_negative, default=float(np.degrees(PLACEMENT)),
         metavar="DEG",
-        help="standard deviation of each angle by which positions and turns are off, by default "
+        help="standard deviation of the angle errors of orientations and turns, by default "
              "%(default)g; 0 for a turntable")
     add("--magnetometer", action="store_true",
         help="calibrate the magnetometer by an ellipsoid, from a motion through all directions; if "
@@ -83,20 +83,20 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     add("--field", type=positive_number, metavar="UT",
         help="Earth's field at the place [uT], if known")
     add("--temperature", nargs="?", const="", metavar="RECORDING",
-        help="fit polynomials of the temperature in RECORDING, by default in the same recording")
+        help="fit polynomials over the temperature in RECORDING, by default in the same recording")
     add("--temperature-topic", default="", metavar="T", help="topic of the temperature in a bag")
     add("--temperature-degree", type=int, choices=(1, 2, 3), default=2,
         help="degree of the bias polynomial, by default %(default)d")
     add("--temperature-scale-degree", type=int, choices=(0, 1, 2), default=0,
-        help="degree of the scale factor polynomial, from positions or turns at several "
+        help="degree of the scale factor polynomial, from orientations or turns at several "
              "temperatures; by default %(default)d")
     add("--shortest-rest", type=positive_number, default=5.0, metavar="S",
-        help="duration of the shortest time at rest that is used, by default %(default)g")
+        help="shortest stationary period that is used, by default %(default)g")
     add("--noise", metavar="IMU",
         help="specification of the sensor's noise, as allan_analysis.py writes it; by default the "
              "noise is estimated from the recording, without its slow part")
     add("--onto", metavar="YAML",
-        help="correction to complete; elements that are not estimated stay")
+        help="correction to complete; elements that are not estimated remain unchanged")
     add("-o", "--out", default="calibration", metavar="DIR",
         help="folder for the results, by default %(default)s")
     add("--name", default="imu", help="name of the sensor, by default %(default)s")

@@ -41,7 +41,7 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     # fmt: off
     add("-o", "--out", required=True, metavar="DIR", help="folder for all results")
     add("--results", nargs="+", metavar="RESULT",
-        help="evaluate these results of experiments with record:=true and the robot at rest")
+        help="evaluate these results of experiments with record:=true and a stationary robot")
     add("--simulator", default="gazebo", choices=("gazebo", "mujoco"))
     add("--imu", nargs="+", default=["hector", "generic"],
         choices=[name for name in PRESETS if name != "specification"])

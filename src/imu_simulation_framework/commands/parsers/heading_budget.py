@@ -66,9 +66,9 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
         help="time of the answer, by default the end of the motion")
     imu_options.add_limit_option(parser, "limit whose probability is computed")
     add("--require", type=option_types.positive_angle, metavar="ANGLE",
-        help="compute the largest size of each error that keeps this limit")
+        help="compute the largest magnitude of each error that stays within this limit")
     add("--probability", type=option_types.probability, default=0.95, metavar="P",
-        help="share of drives that keep the limit of --require, by default 0.95")
+        help="share of drives that stay within the limit of --require, by default 0.95")
     add("--inflate", type=float, metavar="FACTOR",
         help="factor for the noise of specifications, which recordings at rest underestimate")
     add("--bias-instability-band", nargs=2, type=option_types.positive_duration,

@@ -35,8 +35,9 @@ def add_operation_options(parser: argparse.ArgumentParser) -> None:
     add("--warm-up", type=duration, metavar="TIME",
         help="time from power-on to the standstill, with its change of temperature, by default 0")
     add("--unit", choices=("any", "this"),
-        help="any unit of a part, with its tolerances, or the unit that has the values of the "
-             "file; by default any for bundled parts, and otherwise as stated in the file")
+        help="any sensor of a part, with its tolerances, or the individual sensor with the "
+             "values of the file; by default any for bundled parts, and otherwise as stated in "
+             "the file")
     # fmt: on
 
 

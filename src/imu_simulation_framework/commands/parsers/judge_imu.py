@@ -67,9 +67,9 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
         help="kind of runs: the linear model, or the three-axis sensor with its filter; "
              "%(default)s by default")
     add("--reference-noise", metavar="ANGLE_OR_MODEL",
-        help="white noise of the reference's yaw, as 0.2deg, or the file of an identified model "
-             "with the error of its reference; by default the error that the recording and an "
-             "identified model state")
+        help="white noise of the reference's yaw, such as 0.2deg, or the file of an identified "
+             "model with the error of its reference; by default the error that the recording and "
+             "an identified model state")
     command_line.add_seed(parser)
     add("--config", metavar="FILE", help="config.ini with the settings for reading the recording")
     recording_options.add_setting_option(parser)

@@ -63,11 +63,11 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     add("--period", type=option_types.positive_duration, default=1.0, metavar="TIME",
         help="interval between errors, by default 1s")
     add("--keep", type=command_line.whole_number, default=KEEP, metavar="N",
-        help="number of first runs that are kept as whole curves, by default %(default)s")
+        help="number of first runs that are kept as complete curves, by default %(default)s")
     add("--workers", type=command_line.worker_count, metavar="N",
         help="number of processes on this computer, by default the number of processors")
     add("--scheduler", metavar="ADDRESS",
-        help="Dask scheduler whose workers draw the runs, as tcp://10.0.0.1:8786")
+        help="Dask scheduler whose workers draw the runs, such as tcp://10.0.0.1:8786")
     # fmt: on
     command_line.add_results(parser, NAME)
     return parser.parse_args(arguments)

@@ -26,14 +26,16 @@ def add_motion_options(parser: argparse.ArgumentParser) -> None:
         help=f"one of {', '.join(DRIVES)}, or a recording: a bag, or a table of poses or fixes")
     add("--straight", type=positive_duration, metavar="TIME", help="straight motion")
     add("--rounds", type=float, metavar="N", help="number of circles; negative to the right")
-    add("--mowing", type=int, metavar="LANES", help="number of parallel lanes, driven to and fro")
+    add("--mowing", type=int, metavar="LANES", help="number of parallel lanes, driven back and "
+                                                    "forth")
     add("--length", type=float, metavar="M", help="length of a lane [m], by default 20")
-    add("--width", type=float, metavar="M", help="distance of neighbouring lanes [m], by default 2")
+    add("--width", type=float, metavar="M", help="distance between neighbouring lanes [m], by "
+                                                 "default 2")
     add("--radius", type=float, metavar="M",
         help="radius of the circles [m], by default 5, or of the turns between lanes, by default "
              "half of the width")
     add("--flight", metavar="FLIGHT",
-        help="flight over the rotating Earth: a script of JSBSim, as c3104, for "
+        help="flight over the rotating Earth: a script of JSBSim, such as c3104, for "
              f"{FLIGHT_DURATION:g} s, or a recording of position and attitude: a table or a bag")
     add("--speed", type=float, metavar="M/S", help="speed [m/s], by default 1")
     add("--latitude", type=latitude, metavar="DEG",

@@ -26,7 +26,7 @@ from ...flight.defaults import RATE
 from .. import command_line
 
 START = 3.0
-"""Of the flight on the script's clock [s]: c3104 drops onto the runway before."""
+"""Start of the flight on the script's clock [s]; before it, c3104 drops onto the runway."""
 NO_RECEIVER = "none"
 
 

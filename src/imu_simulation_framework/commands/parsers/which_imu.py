@@ -41,9 +41,9 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     add = parser.add_argument
     # fmt: off
     add("--for", dest="time", type=option_types.positive_duration, metavar="TIME",
-        help="duration of the limit, by default until the end of the motion")
+        help="time for which the limit applies, by default until the end of the motion")
     add("--probability", type=option_types.probability, default=0.95, metavar="P",
-        help="share of drives that keep the limit, by default 0.95")
+        help="share of drives that stay within the limit, by default 0.95")
     add("--imu", action="append", default=[], metavar="IMU",
         help="IMU to rank; repeatable; by default the IMUs of the catalogue")
     imu_options.add_operation_options(parser)

@@ -98,9 +98,9 @@ def check_environment() -> None:
             socket.create_connection(place, 2.0).close()
     except OSError as error:
         raise FrameworkError(
-            f"this machine does not reach itself at {host} ({error.strerror or error}), which its "
-            "nodes use as address; check that the loopback interface is up (ip link set lo up), "
-            "and that ROS_IP or ROS_HOSTNAME is an address of this machine"
+            f"this machine cannot reach itself at {host} ({error.strerror or error}), which its "
+            "nodes use as their address; check that the loopback interface is up (ip link set lo "
+            "up), and that ROS_IP or ROS_HOSTNAME is an address of this machine"
         ) from None
 
 

@@ -204,8 +204,8 @@ def _ended(code) -> str:
         # Shells report a signal as 128 plus its number.
         number = -code if code < 0 else code - 128
         with contextlib.suppress(ValueError):
-            return f"ended with code {code} ({signal.Signals(number).name})"
-    return f"ended with code {code}"
+            return f"exited with code {code} ({signal.Signals(number).name})"
+    return f"exited with code {code}"
 
 
 GUARDIAN = "guardian"

@@ -122,7 +122,7 @@ class ExternalRobot(Node):
         def listeners() -> list[str]:
             return dict(ask_master("getSystemState")[1]).get(name, [])
 
-        self.wait_until(listeners, f"a robot that listens on {place}")
+        self.wait_until(listeners, f"a robot that subscribes to {place}")
         # The master knows the type of a topic once it has a subscriber.
         kind = dict(ask_master("getTopicTypes")).get(name, Twist._type)
         if kind not in COMMANDS:

@@ -181,7 +181,7 @@ class GazeboRobot(Node):
             if not call(load, name).ok:
                 package, _ = controllers[name]["type"].split("/")
                 raise SimulatorError(
-                    f"gazebo_ros_control does not load {name}: is {package} installed?"
+                    f"gazebo_ros_control does not load {name}; check that {package} is installed"
                 )
         switch = rospy.ServiceProxy("controller_manager/switch_controller", SwitchController)
         request = SwitchControllerRequest(
@@ -237,6 +237,6 @@ class GazeboRobot(Node):
         if simulated < self._newest:
             self.fail(
                 f"{self.name}: simulated time went back from {self._newest:.2f} to "
-                f"{simulated:.2f} s: was the simulation reset?"
+                f"{simulated:.2f} s: check whether the simulation was reset"
             )
         self._newest = simulated

@@ -36,7 +36,7 @@ from ..rospy_internals import connected_nodes
 from ..simulators.interface import END_DRIVE, SET_IMU_PARAMETERS, SET_POSE
 
 # Reason for which a pose and parameters are refused after the first command.
-DRIVING = "the robot is already driving, and the change would invalidate the experiment"
+DRIVING = "the robot is already driving, so the change would invalidate the experiment"
 
 BATCH_SIZE = 50  # samples whose readings are published together
 

@@ -192,7 +192,8 @@ class PathFollower(Node):
         if self._running and silence > timeout:
             self._fail_after(
                 timeout,
-                self._simulator.silence_reason() or "the simulator or error_publisher is silent",
+                self._simulator.silence_reason()
+                or "the simulator or error_publisher does not publish",
             )
         elif now - self._progressed_at > PROGRESS_PERIOD:
             self._progressed_at = now

@@ -269,7 +269,7 @@ class ResultComparison(Participant):
             lost = messages["expected"] - messages["received"]
             problem = "were lost"
             if messages["expected_according_to"] == "stamps":
-                problem = "are missing: they were lost, or its sensor has not measured them"
+                problem = "are missing: they were lost, or the sensor did not measure them"
             if lost:
                 count = f"{lost} of {messages['expected']} messages of {name}"
                 rospy.logwarn("%s: %s %s", self.name, count, problem)

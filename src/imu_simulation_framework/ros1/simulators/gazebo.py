@@ -92,7 +92,7 @@ class GazeboPace:
         while not self._publisher.get_num_connections():
             if time.monotonic() > deadline or rospy.is_shutdown():
                 raise SimulatorError(
-                    "Gazebo's plug-in of the ground truth does not listen on "
+                    "Gazebo's ground truth plug-in does not subscribe to "
                     f"{self._publisher.resolved_name}: build this package's workspace again"
                 )
             time.sleep(PACE_PERIOD)
@@ -130,7 +130,7 @@ class GazeboPace:
             now = _simulated_time()
             while now < held - LIMIT_MARGIN:
                 if time.monotonic() > deadline or rospy.is_shutdown():
-                    raise SimulatorError(f"Gazebo: simulated time stays at {now:.3f} s")
+                    raise SimulatorError(f"Gazebo: simulated time has stopped at {now:.3f} s")
                 time.sleep(PACE_PERIOD)
                 now = _simulated_time()
             if now < held + 2.0 / PHYSICS_RATE:
@@ -266,7 +266,7 @@ def set_speed(real_time_factor: float, gravity: float | None = None) -> None:
         current.ode_config,
     )
     if not answer.success:
-        raise SimulatorError(f"Gazebo refused the update rate: {answer.status_message}")
+        raise SimulatorError(f"Gazebo rejected the update rate: {answer.status_message}")
 
 
 MODEL = "robot"  # name of the robot's model in Gazebo
@@ -328,7 +328,7 @@ class GazeboInterface(SimulatorInterface):
         _wait(
             lambda: rospy.get_param(READY_PARAMETER, False),
             deadline,
-            "gazebo_robot to put the robot into the world and to start its controllers",
+            "gazebo_robot to place the robot in the world and to start its controllers",
         )
         physics = call(rospy.ServiceProxy("/gazebo/get_physics_properties", GetPhysicsProperties))
         if physics.pause:
@@ -337,7 +337,7 @@ class GazeboInterface(SimulatorInterface):
             (
                 topics.GROUND_TRUTH,
                 Odometry,
-                "the ground truth's plug-in of this package, built where Gazebo is,",
+                "the ground truth plug-in of this package, built only where Gazebo is installed,",
             ),
             (self.imu_topic, Imu, "its IMU plug-in, of hector_gazebo_plugins or gazebo_plugins,"),
         ):
@@ -419,8 +419,8 @@ class GazeboInterface(SimulatorInterface):
         time = call(world, timeout=2.0).sim_time
         if time < last_time - LIMIT_MARGIN:  # differences below the margin are rounding
             return (
-                f"simulated time went back from {last_time:.2f} to {time:.2f} s: was the "
-                "simulation reset?"
+                f"simulated time went back from {last_time:.2f} to {time:.2f} s: check whether "
+                "the simulation was reset"
             )
         return ""
 

@@ -283,7 +283,9 @@ def call_service(service: rospy.ServiceProxy, *arguments, silence: float = CALL_
     except (rospy.ServiceException, rospy.ROSException) as error:
         raise SimulatorError(f"service {name} did not answer ({error})") from None
     if not background_call.value.success:
-        raise SimulatorError(f"service {name} refused: {background_call.value.message}")
+        raise SimulatorError(
+            f"service {name} rejected the request: {background_call.value.message}"
+        )
 
 
 def wait_for_service(name: str, timeout: float) -> None:
