@@ -90,13 +90,19 @@ def test_reduction_is_restored_from_small_arrays():
         (lambda: reduce_runs(TIME, np.empty((0, 301))), "0 runs"),
         (lambda: reduce_runs([0.0], np.zeros((3, 1))), "1 samples"),
         (lambda: reduce_runs(TIME, walks(3) + [[0.0], [np.nan], [0.0]]), "run 1"),
-        (lambda: merge_reductions([]), "no part"),
+        (lambda: merge_reductions([]), "at least one part"),
         (
             lambda: merge_reductions([reduce_runs(at, walks(2)) for at in (TIME, 2.0 * TIME)]),
             "times",
         ),
-        (lambda: Reduction.from_arrays(TIME[1:], reduce_runs(TIME, walks(5)).arrays()), "no part"),
-        (lambda: Reduction.from_arrays(TIME, {"runs": np.array(5)}), "no part"),
+        (
+            lambda: Reduction.from_arrays(TIME[1:], reduce_runs(TIME, walks(5)).arrays()),
+            "do not belong to an ensemble",
+        ),
+        (
+            lambda: Reduction.from_arrays(TIME, {"runs": np.array(5)}),
+            "do not belong to an ensemble",
+        ),
     ],
 )
 def test_invalid_ensembles_and_parts_are_rejected(make, word):

@@ -124,7 +124,7 @@ def test_fused_heading_keeps_standstills_of_gyroscope():
 @pytest.mark.parametrize(
     "other, sentence",
     [
-        (np.arange(0.0, 300.0), "at the same times"),
+        (np.arange(0.0, 300.0), "must have the same times"),
         (np.arange(0.0, 1100.0), "up to 1000 times, but there are 1100"),
     ],
 )

@@ -56,10 +56,10 @@ def test_specification_from_parameters_reports_omitted_errors():
     assert (
         "drift of the yaw" in omissions[0]
         and "0.1 %" in omissions[1]
-        and "one drive" in omissions[2]
+        and "single drive" in omissions[2]
     )
     model = isf.yaw_error_model(YawErrorParameters(rate_bias=1e-4), isf.straight(60.0))
-    assert "one drive" in model.limits[0]
+    assert "single drive" in model.limits[0]
 
 
 RANDOM = (terms.YAW_DRIFT, terms.REFERENCE_NOISE)

@@ -355,7 +355,7 @@ def test_observed_yaw_error_has_even_steps_and_rejects_bad_input():
     )
     with pytest.raises(ConfigurationError, match=r"half has steps of 0\.5 s"):
         identify_yaw_error([observed, half])
-    with pytest.raises(ConfigurationError, match="no drive"):
+    with pytest.raises(ConfigurationError, match="list of drives is empty"):
         identify_yaw_error([])
     with pytest.raises(ConfigurationError, match="all the time"):
         identify_yaw_error([turning(0.1, np.zeros(len(TIME)))])
@@ -376,7 +376,7 @@ def test_faults_of_reference_are_not_attributed_to_sensor():
         # 4 standard errors.
         estimate = result.estimates[name]
         assert abs(estimate.value - value) < 1.02 * (estimate.high - estimate.low)
-    faults = [remark for remark in result.remarks if "left out" in remark]
+    faults = [remark for remark in result.remarks if "excluded" in remark]
     assert ["at 100 s the yaw error jumps" in fault for fault in faults] == [True, False]
     assert ["at 200 s the yaw error has an outlier" in fault for fault in faults] == [False, True]
     assert result.accepted and not result.hidden

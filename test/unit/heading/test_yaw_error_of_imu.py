@@ -149,7 +149,7 @@ def test_nonlinear_errors_are_reported_and_requirements_scale():
     motion = isf.read_drive("a", laps=1).mounted(rotation=Rotation.from_euler("x", 0.3))
     imu = isf.ImuSpecification(gyroscope=gyroscope, output=output)
     limits = isf.yaw_error_model(imu, motion).limits
-    for limit, words in zip(limits, ("by up to 17 deg", "z saturates at 0.1", "steps", "vqf")):
+    for limit, words in zip(limits, ("by up to 17 deg", "z saturates at 0.1", "quantised", "vqf")):
         assert words in limit
     # The largest tilt is reported, not that at the start.
     time = np.arange(0.0, 10.0, 0.01)
