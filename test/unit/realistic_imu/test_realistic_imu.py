@@ -174,7 +174,7 @@ def test_errors_without_required_input_are_rejected(errors, options, words):
 def test_rate_replaces_that_of_specification_only():
     assert RealisticImu(replace_rate(BNO055, 50.0)).sensor_rate == 50.0
     assert replace_rate(HECTOR, None) is HECTOR
-    with pytest.raises(ConfigurationError, match="only an IMU by a specification"):
+    with pytest.raises(ConfigurationError, match="only an IMU from a specification"):
         replace_rate(HECTOR, 50.0)
 
 
