@@ -34,6 +34,6 @@ def test_controller_that_is_not_installed_is_reported(monkeypatch):
         loaded.clear()
         answers = {name: False}
         package = parameters["type"].split("/")[0]
-        with pytest.raises(SimulatorError, match=f"does not load {name}: is {package} installed"):
+        with pytest.raises(SimulatorError, match=f"does not load {name}; check that {package} is"):
             node._start_controllers(timeout=1.0)
         assert loaded[-1] == name
