@@ -210,7 +210,7 @@ def test_address_gives_the_page_again_in_another_browser(desktop, phone, address
     assert phone.current_url == desktop.current_url
 
 
-def test_mistake_is_shown_in_one_sentence_until_it_is_corrected(desktop, address):
+def test_invalid_input_shows_one_message_until_corrected(desktop, address):
     opened(desktop, f"{address}?stops=given")
     for name, value, sentence in (
         ("duration", "-5min", "Time: is -5min, expected"),
@@ -243,7 +243,7 @@ def dropped(driver, path):
     driver.find_element(By.CSS_SELECTOR, "#recording input[type=file]").send_keys(str(path))
 
 
-def test_dropped_recording_becomes_a_drive_or_is_refused(desktop, address, tmp_path):
+def test_dropped_recording_becomes_drive_or_is_rejected(desktop, address, tmp_path):
     opened(desktop, f"{address}?motion=drive&imu=bno055&duration=10min")
     bad, good = tmp_path / "bad.csv", tmp_path / "mine.csv"
     bad.write_text("nothing,of,use\n1,2,3\n")
@@ -264,7 +264,7 @@ def test_dropped_recording_becomes_a_drive_or_is_refused(desktop, address, tmp_p
     assert text(desktop, "nearly-all-0") == f"{wanted:.3g} deg"
 
 
-def test_request_by_another_host_name_is_refused(address):
+def test_request_with_another_host_name_is_rejected(address):
     import http.client
 
     port = urlsplit(address).port

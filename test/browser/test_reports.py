@@ -169,7 +169,7 @@ MEASURE = """
 """
 
 
-def test_policy_of_the_page_refuses_every_request(desktop, reports, server):
+def test_policy_of_the_page_rejects_every_request(desktop, reports, server):
     opened(desktop, reports["experiment"])
     address = f"http://127.0.0.1:{server.server_port}/asked"
     script = """

@@ -70,13 +70,13 @@ def test_earlier_experiment_with_other_parameters_contradicts_model(compared, co
     assert "yaw bias, standard deviation of the innovation: more than 3" in output
 
 
-def test_wrong_duration_is_refused(compare):
+def test_wrong_duration_is_rejected(compare):
     code, output = compare("--simulator", "mujoco", "--out", "zero", "--minutes", 0)
     assert code == 2
     assert "--minutes: '0'" in output
 
 
-def test_result_of_moving_robot_is_refused(recorded_drive, compare):
+def test_result_of_moving_robot_is_rejected(recorded_drive, compare):
     folder = recorded_drive.result("some/results").folder
     code, output = compare("--results", folder, "--out", "moved")
     assert code == 2

@@ -45,7 +45,7 @@ def run_on_small_disk(experiment, tmp_path):
     return run
 
 
-def test_disk_full_before_drive_leaves_whole_files(run_on_small_disk):
+def test_disk_full_before_drive_leaves_complete_files(run_on_small_disk):
     sentence, files = run_on_small_disk("64k", SHORT)
     assert "imu_real.csv" in sentence
     assert set(files) == {"trajectory_data.csv", "reference.csv", "config.ini", "recording.json"}

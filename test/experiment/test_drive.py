@@ -205,7 +205,7 @@ def check_calibration(result):
     assert begin <= messages[0][0] < begin + 1e9 * (expected.index[1] - expected.index[0])
 
 
-def test_four_wheels_on_own_recording_drive_with_progress_in_terminal(experiment, tmp_path):
+def test_four_wheels_on_user_recording_drive_with_progress_in_terminal(experiment, tmp_path):
     (tmp_path / "mine").mkdir()
     write_own_recording(tmp_path / "mine" / "circle.csv")
     (tmp_path / "mine.ini").write_text(OWN_RECORDING)

@@ -116,7 +116,7 @@ file = hall.yaml
 """
 
 
-def test_four_wheels_with_magnetometer_start_at_rest_and_measure_local_field(gazebo, tmp_path):
+def test_four_wheels_with_magnetometer_start_stationary_and_measure_local_field(gazebo, tmp_path):
     bundled = load_robot_parameters(urdf_path("robot_four_wheels.yaml"))
     texts = {"others.yaml": OWN_ROBOT, "others.urdf": robot_description(bundled)}
     texts.update({"imu.yaml": OWN_IMU, "hall.yaml": OWN_HALL, "mine.ini": OWN_SETTINGS})

@@ -68,7 +68,7 @@ LATER = [stamp + 3600 * 10**9 for stamp in STAMPS]
     ],
     ids=["wrong topic", "no overlap"],
 )
-def test_unusable_bag_is_refused(refused, tmp_path, topics, settings, words):
+def test_unusable_bag_is_rejected(refused, tmp_path, topics, settings, words):
     topics = {f"/{name}": content for name, content in {**ALL, **topics}.items()}
     # The messages are received in order, with any stamps.
     bag = writers.write_bag(tmp_path / "drive.bag", topics, receipt=STAMPS)
@@ -95,7 +95,7 @@ def test_unusable_bag_is_refused(refused, tmp_path, topics, settings, words):
         ("output:=empty.csv", ["empty.csv"]),
     ],
 )
-def test_wrong_argument_is_refused(refused, tmp_path, arguments, words):
+def test_wrong_argument_is_rejected(refused, tmp_path, arguments, words):
     (tmp_path / "mine.ini").write_text("[control]\ncontroler = yaw_pid\n")
     (tmp_path / "robot.yaml").write_text("wheel_radius: -1.0\n")
     (tmp_path / "mine.yaml").write_text("wheel: 0.1\n")
@@ -103,7 +103,7 @@ def test_wrong_argument_is_refused(refused, tmp_path, arguments, words):
     refused(*re.split(r" (?=\w+:=)", arguments), words=words)
 
 
-def test_gazebo_is_refused_while_another_gzserver_runs(refused, monkeypatch):
+def test_gazebo_is_rejected_while_another_gzserver_runs(refused, monkeypatch):
     with reserved_port() as port, socket.create_server(("127.0.0.1", port)):
         uri = f"http://127.0.0.1:{port}"
         monkeypatch.setenv("GAZEBO_MASTER_URI", uri)
@@ -121,7 +121,7 @@ def mirrored(tmp_path_factory):
 SHORT = {"trajectory": {"stop": 4.0}}
 
 
-def test_mirrored_yaw_is_refused_with_remedy(experiment, mirrored):
+def test_mirrored_yaw_is_rejected_with_remedy(experiment, mirrored):
     ended = experiment.run(f"recording:={mirrored}", settings=SHORT)
     assert ended.code == 2, ended.output
     assert "process[" not in ended.output

@@ -97,7 +97,7 @@ class Pace(GazeboTest):
         time.sleep(0.6)
         return self.time() == before
 
-    def test_time_stands_until_first_command(self):
+    def test_time_is_frozen_until_first_command(self):
         self.begin()
         self.assertTrue(self.is_time_standing())
         self.gazebo.on_first_command()

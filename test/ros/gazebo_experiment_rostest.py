@@ -84,27 +84,27 @@ class GazeboExperiment(unittest.TestCase):
             if angle != "yaw":
                 self.assertLess(abs(error[0]), math.radians(0.2), angle)
 
-    def test_specified_imu_starts_at_rest(self):
+    def test_specified_imu_starts_stationary(self):
         folder, summary = self.drive("imu:=specification")
         self.check(folder, summary)
         # An angle random walk of 0.003 degrees in a second, and no turn-on bias.
         self.check_first_second(folder, heading=0.1)
 
-    def test_specified_imu_with_magnetometer_starts_at_rest(self):
+    def test_specified_imu_with_magnetometer_starts_stationary(self):
         named = "{imu_specification: {file: bno055_magnetometer}, trajectory: {stop: 20.0}}"
         folder, summary = self.drive("imu:=specification", settings=named)
         self.check(folder, summary)
         # Four standard deviations of the first sample: 1.9 uT of 20 uT, 5.4 degrees.
         self.check_first_second(folder, heading=22.0)
 
-    def test_car_with_own_description_steers(self):
+    def test_car_with_user_description_steers(self):
         robot = urdf_path("robot_ackermann.yaml")
         folder, summary = self.drive("imu:=hector", "drive:=c", f"robot:={robot}")
         self.check(folder, summary)
         wheels = folder.read_table("wheel_velocities_actual")
         self.assertGreater(wheels["steering_left"].abs().max(), 0.1)
 
-    def test_four_wheels_with_own_description_follow_path(self):
+    def test_four_wheels_with_user_description_follow_path(self):
         bundled = load_robot_parameters(urdf_path("robot_four_wheels.yaml"))
         folder = Path(tempfile.mkdtemp())
         (folder / "others.urdf").write_text(robot_description(bundled))

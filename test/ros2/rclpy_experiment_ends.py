@@ -89,7 +89,7 @@ def test_second_imu_ends_experiment_with_results(driving, ros, tmp_path):
         (["odometer:=/none.yaml"], "[odometer] file: /none.yaml: neither a file nor"),
     ],
 )
-def test_wrong_argument_is_refused(monkeypatch, capsys, tmp_path, arguments, words):
+def test_wrong_argument_is_rejected(monkeypatch, capsys, tmp_path, arguments, words):
     monkeypatch.setattr(launcher, "_run", lambda *_: pytest.fail("nodes would have been started"))
     code = run_tool(launcher.main, [*arguments, f"output:={tmp_path / 'out'}"])
     assert code == 2
@@ -97,14 +97,14 @@ def test_wrong_argument_is_refused(monkeypatch, capsys, tmp_path, arguments, wor
     assert not (tmp_path / "out").exists()
 
 
-def test_program_refuses_missing_recording_with_code_2(program, tmp_path):
+def test_program_rejects_missing_recording_with_code_2(program, tmp_path):
     code, output = program(*experiment_arguments(tmp_path, "recording:=/none.bag")).wait()
     assert code == 2, output
     assert "/none.bag" in output
     assert not (tmp_path / "out").exists()
 
 
-def test_simulator_by_itself_goes_on_until_interrupted(program, ros):
+def test_standalone_simulator_continues_until_interrupted(program, ros):
     simulator = program("mujoco_simulator.py", "--ros-args", "-p", "imu.model:=ideal")
     ros.until(lambda: ros.peer.count_publishers("ground_truth/state"), "ground truth")
     simulator.send_signal()

@@ -136,6 +136,6 @@ def test_robot_with_wrong_topics_is_reported(ros, connector, settings, options, 
     assert sentence in node.failure
 
 
-def test_odometry_on_topic_of_experiment_is_refused(connector):
+def test_odometry_on_topic_of_experiment_is_rejected(connector):
     with pytest.raises(ConfigurationError, match="\\[external\\] odometry is"):
         connector({"external.odometry": "ground_truth/state"}, {})

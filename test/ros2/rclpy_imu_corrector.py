@@ -76,7 +76,7 @@ def test_published_bytes_are_those_of_session(ros, tmp_path):
     assert received == expected
 
 
-def test_rate_is_zeroed_at_standstill_despite_second_publisher(ros):
+def test_rate_is_zeroed_while_stationary_despite_second_publisher(ros):
     node = ros.start(ImuCorrector, standstill=1.0)
     ros.peer.create_publisher(Imu, "imu/data_raw", RELIABLE)
     received = ros.listen("imu/data", Imu)

@@ -57,7 +57,7 @@ def test_published_errors_are_those_of_simulate_imu_and_session(ros, motion):
     assert json.loads(texts[0].data)["seed"] == 4
 
 
-def test_sessions_of_ros_1_and_ros_2_have_equal_numbers(motion):
+def test_sessions_of_ros_1_and_ros_2_give_same_numbers(motion):
     arguments = RealisticImuArguments(specification="bno055_magnetometer", magnetometer=True)
     ros2_messages = pairs("/imu", ideal(motion))
     ros1_messages = [(topic, ros1_message(data)) for topic, data in ros2_messages]

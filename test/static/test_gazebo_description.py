@@ -112,7 +112,7 @@ def test_imu_plugin_gets_rate_topic_and_noise(description, arguments):
         assert "<yawDrift>0</yawDrift>" in text
 
 
-def test_own_description_in_sdf_keeps_contacts_motors_and_imu(tmp_path):
+def test_user_description_in_sdf_keeps_contacts_motors_and_imu(tmp_path):
     bundled = load_robot_parameters(urdf_path("robot_four_wheels.yaml"))
     (tmp_path / "others.urdf").write_text(robot_description(bundled))
     sides = [[f"{side}_wheel_{n}_joint" for n in (1, 2)] for side in ("left", "right")]

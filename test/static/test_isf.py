@@ -43,7 +43,7 @@ def test_program_of_isf_receives_arguments_and_reports_its_name():
         assert done.returncode == code and last[0].startswith(beginning)
 
 
-def test_unknown_program_is_refused_with_similar_name(capsys):
+def test_unknown_program_is_rejected_with_similar_name(capsys):
     assert run_tool(isf.main, ["heading_budgets"]) == 2
     error = capsys.readouterr().err
     assert "heading_budgets" in error and re.search(r"\bheading_budget\b", error)

@@ -130,7 +130,7 @@ def test_setup_installs_ros2_nodes_only_for_colcon(repository, monkeypatch):
     assert files <= {"experiment.launch.py", "gz_robot.launch.py", *launched}
 
 
-def test_manifest_library_and_citation_have_equal_version(repository, manifest):
+def test_manifest_library_and_citation_have_same_version(repository, manifest):
     citation = yaml.safe_load((repository / "CITATION.cff").read_text(encoding="utf-8"))
     assert citation["title"] == manifest.findtext("name")
     assert citation["license"] == manifest.findtext("license")
@@ -164,7 +164,7 @@ def test_imported_libraries_are_declared(repository, declared, modules):
     assert undeclared == set()
 
 
-def test_extras_contain_libraries_named_by_errors(repository):
+def test_extras_contain_libraries_reported_by_errors(repository):
     text = (repository / "setup.py").read_text(encoding="utf-8")
     offered = dict(re.findall(r'"(\w+)": \["(.*?)"\]', text))
     assert set(offered) == set(EXTRAS.values())

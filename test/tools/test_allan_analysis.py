@@ -174,7 +174,7 @@ def test_recording_with_gap_is_split_and_earlier_results_are_removed(tmp_path):
     assert parameters["recordings"][0]["parts"] == [[0, 10_000], [10_000, 29_700]]
 
 
-def test_repeated_analysis_writes_equal_files(tmp_path):
+def test_repeated_analysis_writes_identical_files(tmp_path):
     path = write(tmp_path / "static.csv", table(70.0)[["gyro_x"]])
     first, second = tmp_path / "first", tmp_path / "second"
     for out in (first, second):
@@ -202,7 +202,7 @@ def test_column_option_maps_names_and_units(tmp_path):
 
 
 @pytest.mark.usefixtures("skip_drawing")
-def test_recording_named_like_a_result_is_refused(tmp_path):
+def test_recording_named_like_a_result_is_rejected(tmp_path):
     path = write(tmp_path / "allan_deviation.csv", table(70.0)[["gyro_x"]])
     content = path.read_bytes()
     assert_refused(call_tool(TOOL, path, "--out", tmp_path), path)

@@ -115,7 +115,7 @@ def test_other_topics_keep_their_bytes(bag, tmp_path):
         )
 
 
-def test_equal_seeds_give_equal_bags_with_seed_and_parameters(bag, tmp_path):
+def test_same_seeds_give_identical_bags_with_seed_and_parameters(bag, tmp_path):
     for name, seed in (("a", 3), ("b", 3), ("c", 5)):
         assert_success(run(bag, "--imu", "bno055", "--out", tmp_path / name, "--seed", seed))
     a, b, c = ((tmp_path / name).read_bytes() for name in "abc")
@@ -271,7 +271,7 @@ def test_ros_2_bag_keeps_its_storage_compression_and_version(tmp_path, storage, 
         assert chunk_compressions(tmp_path / "out") == chunk_compressions(source) != set()
 
 
-def test_ros_2_bag_with_wrong_metadata_is_refused(motion, tmp_path):
+def test_ros_2_bag_with_wrong_metadata_is_rejected(motion, tmp_path):
     content = {"/imu": ideal_messages(motion)[:100], "/odom": poses(motion)[:100]}
     path = write_ros2_bag(tmp_path / "source", content) / "metadata.yaml"
     whole = path.read_text()
@@ -356,7 +356,7 @@ def test_options_add_gravity_and_rotate_vectors_of_gazebo_ros_back(motion, tmp_p
     np.testing.assert_allclose(signals(imus(tmp_path / "out.bag")), expected, atol=1e-9)
 
 
-def test_unusable_bag_or_option_is_refused(bag, motion, tmp_path):
+def test_unusable_bag_or_option_is_rejected(bag, motion, tmp_path):
     poses_only = write_bag("poses.bag", {"/pose": poses(motion)})
     two = write_bag("two.bag", {"/a": ideal_messages(motion), "/b": ideal_messages(motion)})
     (tmp_path / "cut.bag").write_bytes(bag.read_bytes()[:-1000])
@@ -455,7 +455,7 @@ def test_magnetometer_near_iron_requires_poses(motion, tmp_path):
     np.testing.assert_allclose(written_fields, table[MAG].iloc[:-10], atol=1e-17)
 
 
-def test_unusable_magnetometer_option_is_refused(bag, motion, tmp_path):
+def test_unusable_magnetometer_option_is_rejected(bag, motion, tmp_path):
     clean = isf.read_magnetic_environment("clean")
     ideal, field = ideal_messages(motion), ideal_fields(motion, clean)
     gauss = [magnetic_field(stamp, (0.2, 0.0, -0.4)) for stamp in stamps_of(motion)]

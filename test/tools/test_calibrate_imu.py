@@ -188,7 +188,7 @@ def test_unit_option_converts_recording_without_units(recordings, tmp_path, opti
         (("none.csv",), "none.csv"),
     ],
 )
-def test_unusable_call_is_refused(recordings, tmp_path, arguments, words):
+def test_unusable_call_is_rejected(recordings, tmp_path, arguments, words):
     out = tmp_path / "out"
     done = call_tool(TOOL, recordings[0] / arguments[0], *arguments[1:], "--out", out)
     assert_refused(done, words)

@@ -211,7 +211,7 @@ def test_columns_with_undescribed_names_are_recognised(tmp_path):
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_two_files_and_words_as_those_of_run_experiment(tmp_path):
+def test_two_files_and_arguments_like_run_experiment_are_accepted(tmp_path):
     reference, imu = drives.drive()
     empty = drives.drive()[1]
     bag = drives.write_bag(tmp_path / "drive.bag", reference, empty)

@@ -129,7 +129,7 @@ def test_table_option_writes_markdown_and_latex(tables):
     assert not Path("compare_yaw/compare_yaw.csv").exists()
 
 
-def test_output_that_would_overwrite_input_is_refused(tables):
+def test_output_that_would_overwrite_input_is_rejected(tables):
     Path("compare_yaw").mkdir()
     write_csv("compare_yaw/compare_yaw.csv", tables.imu_simulated)
     content = Path("compare_yaw/compare_yaw.csv").read_bytes()
@@ -138,7 +138,7 @@ def test_output_that_would_overwrite_input_is_refused(tables):
     assert Path("compare_yaw/compare_yaw.csv").read_bytes() == content
 
 
-def test_unusable_input_is_refused_by_name(tmp_path, tables):
+def test_unusable_input_is_rejected_by_name(tmp_path, tables):
     write_tum("truth.tum", tables.ground_truth)
     write_tum("one.tum", tables.ground_truth.iloc[:1])
     folder = write_result(tmp_path / "results", with_real_imu=False).folder
@@ -165,7 +165,7 @@ def write_course_and_compass():
     return write_csv("car.csv", table.set_index("time"))
 
 
-def test_implausible_recording_is_refused_unless_accepted_by_configuration():
+def test_implausible_recording_is_rejected_unless_accepted_by_configuration():
     drives.write_bag("drive.bag", *drives.drive())
     settings = "[recording]\npath = drive.bag\n[imu_recording]\nyaw_convention = cw_from_east\n"
     Path("drive.ini").write_text(settings)

@@ -57,7 +57,7 @@ def test_omitted_parameters_are_on_standard_error_and_in_file(kalibr):
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_invalid_input_is_refused_and_target_stays_unchanged(kalibr, tmp_path):
+def test_invalid_input_is_rejected_and_target_stays_unchanged(kalibr, tmp_path):
     kalibr.write_text(KALIBR.replace("5e-3", "few"))
     (tmp_path / "out").write_text("earlier")
     files = contents(tmp_path)

@@ -93,7 +93,7 @@ def test_documented_command_has_launcher_and_known_options(
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_links_and_modules_named_by_document_exist(document):
+def test_links_and_modules_in_document_exist(document):
     text = document.read_text(encoding="utf-8")
     links = [link for link in re.findall(r"\]\(([^)\s]+)\)", text) if "://" not in link]
     assert [link for link in links if not (document.parent / link.partition("#")[0]).exists()] == []

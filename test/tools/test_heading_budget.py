@@ -162,7 +162,7 @@ def comparison(tmp_path_factory):
         )  # fmt: skip
 
 
-def test_imus_of_equal_name_are_numbered(comparison):
+def test_imus_with_same_name_are_numbered(comparison):
     bands = pd.read_csv(comparison.folder / "bands.csv")
     assert list(dict.fromkeys(bands["imu"])) == ["bno055 (1)", "hector", "bno055 (2)", "mpu6050"]
 
@@ -204,7 +204,7 @@ def test_report_has_bands_causes_requirements_and_settings(comparison):
         assert words in comparison.page, words
 
 
-def test_scale_factor_of_this_unit_is_known():
+def test_scale_factor_of_individual_sensor_is_known():
     answer = answered("a", "--imu", "mpu6050", "--at", "60s", "--unit", "this")
     title = "drive a, zeroed at rest for 10 s: yaw error after 60 s"
     assert answer.text.startswith(title)
@@ -214,7 +214,7 @@ def test_scale_factor_of_this_unit_is_known():
     assert budget.loc["scale factor", "differs"] == "known"
 
 
-def test_recommended_part_has_size_of_its_own_line():
+def test_recommended_part_has_magnitude_from_its_line():
     answer = answered(
         "--rounds", "1", "--radius", "5", "--stops", "every 10s for 2s", "--within", "1deg",
         "--imu", "mpu6050", "--imu", "stim300",

@@ -131,7 +131,7 @@ def test_judgement_of_program_equals_library(tmp_path):
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_drives_of_same_imu_are_judged_together(tmp_path):
+def test_drives_of_same_imu_are_evaluated_together(tmp_path):
     folders = [
         write_result(tmp_path / str(seed), tables=tables_of(seed=seed)).folder
         for seed in (1, 2, 3, 4)
@@ -215,7 +215,7 @@ def test_known_reference_noise_is_not_attributed_to_imu(tmp_path):
     assert verdicts() == {"right": "not rejected"}
 
 
-def test_judgement_onto_its_input_is_rejected(tmp_path):
+def test_judgement_that_would_overwrite_its_input_is_rejected(tmp_path):
     folder = result(tmp_path)
     Path("judgement").mkdir()
     Path("judgement/judgement.json").write_text(Path("right.yaml").read_text())

@@ -50,7 +50,7 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
 
 
-def test_equal_settings_reproduce_equal_files(result):
+def test_same_settings_reproduce_identical_files(result):
     files = contents(result.folder)
     done = assert_success(run(result.folder))
     assert contents(result.folder) == files
@@ -66,7 +66,7 @@ def test_missing_summary_without_prepared_files_is_reported(result):
     assert json.loads(result.read_text("summary.json"))["run"] == {"completed": False}
 
 
-def test_malformed_recording_json_without_summary_is_refused(result):
+def test_malformed_recording_json_without_summary_is_rejected(result):
     result.path("summary.json").unlink()
     result.write_text("config.ini", load_configuration().to_ini())
     result.write_text("recording.json", "{")
@@ -105,7 +105,7 @@ def test_new_summary_keeps_settings_that_next_call_omits(result):
     assert (settings["align"], settings["median_window_s"]) == (False, 3.0)
 
 
-def test_missing_and_malformed_files_are_refused_by_name(result, tmp_path):
+def test_missing_and_malformed_files_are_rejected_by_name(result, tmp_path):
     assert_refused(run(tmp_path / "gone" / "x"), tmp_path / "gone" / "x")
     assert_refused(run(tmp_path), tmp_path)
     assert_refused(run(result.folder, "--median-window", -1), "median_window")
@@ -136,7 +136,7 @@ def test_missing_and_malformed_files_are_refused_by_name(result, tmp_path):
         ("execution", {"real_time_factor": "x"}, "real_time_factor is 'x'"),
     ],
 )
-def test_summary_with_wrong_values_is_refused_by_name(result, key, value, words):
+def test_summary_with_wrong_values_is_rejected_by_name(result, key, value, words):
     summary = json.loads(result.read_text("summary.json"))
     result.path("summary.json").write_text(json.dumps({**summary, key: value}))
     files = contents(result.folder)

@@ -151,7 +151,7 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.parametrize("row", REFUSED.strip().splitlines())
-def test_unusable_call_is_refused_without_files(folder, row, monkeypatch):
+def test_unusable_call_is_rejected_without_files(folder, row, monkeypatch):
     monkeypatch.chdir(folder)
     call, words = row.split(" | ")
     if call.startswith("simulate_flight"):
@@ -161,7 +161,7 @@ def test_unusable_call_is_refused_without_files(folder, row, monkeypatch):
     assert sorted(Path().rglob("*")) == files
 
 
-def test_port_in_use_is_refused():
+def test_port_in_use_is_rejected():
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()

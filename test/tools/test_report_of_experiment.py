@@ -10,7 +10,7 @@ from tool_calls import TOOLS, assert_refused, assert_success, call_tool
 from written_results import write_result
 
 
-def test_report_is_written_next_to_result_or_to_out_with_equal_content(tmp_path):
+def test_report_is_written_next_to_result_or_to_out_with_same_content(tmp_path):
     folder = write_result(tmp_path, drive="a<b>")
     done = call_tool("report.py", folder.folder)
     assert (done.returncode, done.stderr) == (0, "")
@@ -37,7 +37,7 @@ def test_terminal_shows_progress_of_steps(tmp_path):
     assert re.search(r"report: 100%.* 3/3 \[\d\d:\d\d", shown)
 
 
-def test_report_that_would_overwrite_table_is_refused(tmp_path):
+def test_report_that_would_overwrite_table_is_rejected(tmp_path):
     folder = write_result(tmp_path)
     table = folder.path("imu_real.csv")
     content = table.read_bytes()

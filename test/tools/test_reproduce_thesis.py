@@ -76,7 +76,7 @@ SHORT = 70.0  # s
 
 
 @pytest.mark.thorough
-def test_own_recordings_give_all_figures_of_chapter(short_drives):
+def test_user_recordings_give_all_figures_of_chapter(short_drives):
     table, output = make_figures(*short_drives)
     assert list(table["file"].isna()) == [not item.shown for item in thesis_items().values()]
     for name in table["file"].dropna():
@@ -96,7 +96,7 @@ def test_distance_control_reduces_distance_error_and_increases_yaw_error(short_d
     assert open_yaw > 20.0 * both_yaw
 
 
-def test_figures_of_equal_content_are_drawn_once_in_chosen_format(tmp_path):
+def test_figures_with_identical_content_are_drawn_once_in_chosen_format(tmp_path):
     reference, imu = write_drive(replace(with_laps(get_drive("a"), 1), seed=9), tmp_path)
     own = ("--drive", "A", reference, imu)
     form = ("--formats", "svg", "--table", "csv", "markdown")

@@ -96,7 +96,7 @@ NO_GAINS = [
         (["a", "--robot", "nowhere.yaml"], "nowhere.yaml: "),
     ],
 )
-def test_unusable_call_is_refused(arguments, words, tmp_path, capsys):
+def test_unusable_call_is_rejected(arguments, words, tmp_path, capsys):
     try:
         code = run_tool(PROGRAM, [*arguments, "--out", str(tmp_path / "out")])
     except SystemExit as ended:

@@ -56,7 +56,7 @@ def test_realistic_imu_beyond_limit_fails_against_ideal_imu_of_bag(bag, tmp_path
     assert set(allan.axis) == {"x", "y", "z", "norm", "roll", "pitch", "yaw"}
 
 
-def test_report_without_folder_is_refused(bag):
+def test_report_without_folder_is_rejected(bag):
     assert_refused(run(f"{bag}@/imu/data", f"{bag}@/imu", "--report"), "--report needs --out DIR")
 
 

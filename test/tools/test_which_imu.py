@@ -42,7 +42,7 @@ def test_catalogue_on_drive_is_ranked_by_model():
         assert table.loc[name, "limit over that"] == pytest.approx(5.0 / expected, rel=1e-3)
 
 
-def test_own_imus_on_straight_line_are_ranked_by_closed_form(tmp_path):
+def test_custom_imus_on_straight_line_are_ranked_by_closed_form(tmp_path):
     for name, density in (("good", 1e-5), ("bad", 1e-3)):
         (tmp_path / f"{name}.yaml").write_text(
             f"name: {name}\ngyroscope: {{white_noise: {density}}}\n"
@@ -58,12 +58,12 @@ def test_own_imus_on_straight_line_are_ranked_by_closed_form(tmp_path):
     assert list(table["most comes from"]) == ["angle random walk"] * 2
 
 
-def test_ranking_uses_whole_motion_by_default():
+def test_ranking_uses_complete_motion_by_default():
     title, _ = ranked("--straight", "3min", "--imu", "stim300")
     assert "within 5 deg for 180 s" in title
 
 
-def test_omitted_bundled_imus_are_named():
+def test_omitted_bundled_imus_are_reported():
     printed = printed_by(call_tool("which_imu.py", "--straight", "1min", "--within", "5deg"))
     (note,) = [line for line in printed.splitlines() if "left out" in line]
     assert "agisim, bno055, bno055_magnetometer" in note

@@ -204,7 +204,7 @@ def environment(model="specification", file="bno055_magnetometer", **keys):
     )
 
 
-def test_magnetic_environment_of_named_place_is_made_for_affected_imus(
+def test_magnetic_environment_of_given_location_is_created_for_affected_imus(
     tmp_path,
 ):
     assert environment().bars == ()

@@ -34,13 +34,13 @@ def test_all_sections_are_described_once():
 
 
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.name)
-def test_section_has_introduction_in_plain_sentences(section):
+def test_section_has_introduction_in_complete_sentences(section):
     assert section.introduction.endswith(".")
     assert not re.search(r"[`|*]|:\w+:", section.introduction)
 
 
 @pytest.mark.parametrize(("section", "key"), KEYS, ids=lambda part: getattr(part, "name", part))
-def test_key_has_meaning_in_plain_sentences(section, key):
+def test_key_has_description_in_plain_sentences(section, key):
     assert re.fullmatch(r"[A-Z].*[^.,;]\.", key.meaning)
     assert not re.search(r"[`|*]", key.meaning)
 

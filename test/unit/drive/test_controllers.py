@@ -149,7 +149,7 @@ def test_reference_ahead_speeds_up_and_reference_left_turns_left(away):
         assert (right > left) == (speed * away > 0.0)
 
 
-def test_cross_track_error_at_standstill_neither_turns_nor_integrates():
+def test_cross_track_error_while_stationary_neither_turns_nor_integrates():
     gains = ControllerGains(distance_integral=5.0, yaw_derivative=0.0)
     waiting, fresh = (make_controller("yaw_distance_pid", gains, PERIOD, ROBOT) for _ in "12")
     lateral = TrackingError(0.0, 0.2, 0.0, 0.2)
@@ -253,7 +253,7 @@ def _figure_eight(direction=1.0):
 
 
 @pytest.mark.parametrize("direction", [1.0, -1.0], ids=["forwards", "backwards"])
-def test_figure_of_eight_keeps_heading_with_yaw_pid_and_place_with_yaw_distance_pid(direction):
+def test_figure_of_eight_keeps_heading_with_yaw_pid_and_position_with_yaw_distance_pid(direction):
     table = _figure_eight(direction)
     errors = _drive(table, made("yaw_pid"))
     assert _rms(errors[100:, 0]) < math.radians(1.0)
@@ -293,7 +293,7 @@ def test_lq_gains_solve_riccati_equation(v):
 
 
 @pytest.mark.parametrize("name", ["yaw_distance_pid", "ramsete", "lq"])
-def test_controllers_at_rest_reduce_along_track_and_yaw_error_only(name):
+def test_controllers_while_stationary_reduce_along_track_and_yaw_error_only(name):
     assert made(name).correct(0.0, 0.0, TrackingError(0.0, 0.2, 0.0, 0.2)) == (0.0, 0.0)
     poses = indexed(np.arange(0.0, 20.0, PERIOD), x=0.0, y=0.0, yaw=0.4)
     errors = _drive(trajectory.add_velocities(poses), made(name), (0.3, -0.4, -0.2))

@@ -23,7 +23,7 @@ def test_ratio_of_drifts_has_no_sign():
     assert sentence == "the simulated IMU drifts 2.5 times as fast as the recorded one"
 
 
-def test_error_that_reference_explains_is_named():
+def test_error_explained_by_reference_is_reported():
     reference = {"drift_std_rad_per_s": 0.01 * DEGREE_PER_MINUTE, "rms_rad": math.radians(0.1)}
     sentence = drift_sentence(summarise(2.0, 1.0, reference))
     assert sentence.startswith("the simulated IMU drifts 2 times as fast")
@@ -38,7 +38,7 @@ def test_drift_within_error_of_reference_is_not_compared():
 
 
 @pytest.mark.parametrize(("simulated", "words"), [(3.0, "3 deg/min"), (None, "")])
-def test_simulated_imu_alone_has_its_own_drift(simulated, words):
+def test_drift_of_simulated_imu_without_recorded_imu_is_reported(simulated, words):
     sentence = drift_sentence(summarise(simulated))
     assert words in sentence
     assert bool(sentence) == bool(words)

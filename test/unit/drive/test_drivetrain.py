@@ -102,7 +102,7 @@ def test_car_velocities_are_limited_by_steering_and_wheels():
         assert CAR.forward(left, right, *angles) == pytest.approx(reached)
 
 
-def test_steering_is_held_at_standstill_and_limited_in_rate():
+def test_steering_is_held_while_stationary_and_limited_in_rate():
     commanded = CAR.reachable(CAR.inverse(0.5, 0.5 / CAR.min_turning_radius), (0.0,) * 4, PERIOD)
     assert max(commanded[2:]) == pytest.approx(RATE * PERIOD)
     # The driven wheels follow the actual steering angle, not the commanded angle.

@@ -50,7 +50,7 @@ def refuse(folder, text, **keys):
         "names['__class__']",
     ],
 )
-def test_expression_that_reaches_beyond_its_names_is_rejected(expression):
+def test_expression_with_names_out_of_scope_is_rejected(expression):
     with pytest.raises(ValueError, match="an expression"):
         require_harmless(expression)
 

@@ -163,7 +163,7 @@ def test_lock_step_command_is_stamped_by_its_number():
     ]
 
 
-def test_topics_that_lack_the_last_message_are_named(session):
+def test_topics_without_last_message_are_reported(session):
     for topic in (topics.IMU, topics.YAW_SIMULATED, topics.GNSS_FIX, topics.ODOMETER):
         session.take(topic, at(3.0), "early")
     session.take(topics.IMU, at(DURATION), "last")
@@ -222,7 +222,7 @@ def test_velocity_of_side_is_mean_of_its_wheels(recording):
 
 
 @pytest.mark.parametrize(("rate", "ticks"), [(20.0, 4), (5.0, 1), (2.0, 1), (8.0, 2), (100.0, 20)])
-def test_wheels_are_read_five_times_per_second_at_whole_periods(rate, ticks):
+def test_wheels_are_read_five_times_per_second_at_complete_periods(rate, ticks):
     assert ticks_between_wheels(1.0 / rate) == ticks
 
 

@@ -87,7 +87,7 @@ def test_curves_of_first_runs_are_kept():
 
 
 @pytest.mark.parametrize("damage", ["flipped", "cut", "empty", "text"])
-def test_damaged_chunk_is_named_and_simulated_again(tmp_path, damage):
+def test_damaged_chunk_is_reported_and_simulated_again(tmp_path, damage):
     whole = monte_carlo(Walks(), 24, tmp_path)
     path = tmp_path / "chunks" / "runs_000000008.chunk"
     content = path.read_bytes()
@@ -217,7 +217,7 @@ def test_sensor_sampler_on_flight_equals_simulate_imu_with_earth_rotation():
     np.testing.assert_allclose(ensemble.curves[:, -1], -turned, rtol=1e-3)
 
 
-def test_slower_sensor_is_evaluated_at_its_own_samples():
+def test_slower_sensor_is_evaluated_at_its_samples():
     motion = sources.straight(20.0)
     output = isf.OutputSpecification(rate=20.0, start_offset=0.03)
     drawing = samplers.SensorDrawing(

@@ -264,7 +264,7 @@ def test_endless_or_binary_description_is_rejected(robot, tmp_path):
             load_robot_parameters(tmp_path / "own.yaml")
 
 
-def test_xacro_finds_neighbouring_packages_and_takes_arguments(tmp_path):
+def test_xacro_finds_neighbouring_packages_and_accepts_arguments(tmp_path):
     package = tmp_path / "my_robot"
     (package / "urdf").mkdir(parents=True)
     (package / "package.xml").write_text("<package/>")

@@ -55,7 +55,7 @@ def test_drive_shorter_than_control_period_is_rejected_with_its_file(prepared):
         prepared(columns)
 
 
-def test_imu_is_judged_against_recorded_reference(prepared):
+def test_imu_is_evaluated_against_recorded_reference(prepared):
     columns = recorded()
     _, drive = prepared(
         columns,
@@ -76,7 +76,7 @@ def test_imu_is_judged_against_recorded_reference(prepared):
     assert drive.stop - drive.start == pytest.approx(30.0, abs=0.2)
 
 
-def test_cropped_drive_needs_same_wheel_speeds_as_whole_drive(prepared):
+def test_cropped_drive_requires_same_wheel_speeds_as_complete_drive(prepared):
     # Noise of the positions, as with fixes or wheels on gravel, with little smoothing.
     columns = recorded()
     generator = np.random.default_rng(2)
@@ -162,7 +162,7 @@ def test_reference_of_positions_marks_intervals_of_known_heading(prepared):
         assert list(fixes.columns) == ["x", "y"]
 
 
-def test_recordings_of_equal_name_are_distinguished_by_folder(tmp_path):
+def test_recordings_with_same_name_are_distinguished_by_folder(tmp_path):
     config = tmp_path / "config.ini"
     config.write_text("")
 
@@ -183,7 +183,7 @@ def test_imu_that_covers_part_of_drive_is_remarked():
     assert coverage_remark("imu.csv", times, 100.0, 149.9) is None
 
 
-def test_imu_of_another_time_is_rejected_with_times_of_both(tmp_path):
+def test_imu_without_overlap_in_time_is_rejected_with_both_times(tmp_path):
     path = tmp_path / "imu.csv"
     times = np.arange(100.0, 150.0, 0.1)
     writers.write_csv(path, {"time": times.tolist(), "yaw": yaw_at(times).tolist()})

@@ -266,7 +266,7 @@ def test_rows_appended_together_equal_single_rows(path, rows_at_once):
     check(Stream.open(path), 300)
 
 
-def test_equal_stamp_replaces_last_sample_in_memory_or_file(path):
+def test_sample_with_duplicate_stamp_replaces_last_one_in_memory_or_file(path):
     store = Stream(COLUMNS)
     store.append(0, (1.0, 1.0))
     store.append(0, row(0))

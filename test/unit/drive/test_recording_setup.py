@@ -118,7 +118,7 @@ def test_relative_paths_of_configuration_are_resolved(tmp_path, format_name, fil
     assert f"file = {format_name}../{file}\n" in checked
 
 
-def test_orientation_with_positions_belongs_to_imu_named_by_file(tmp_path):
+def test_orientation_with_positions_belongs_to_imu_in_file(tmp_path):
     times = np.arange(0.0, 60.0, 0.2)
     yaw = 0.1 * times
     table = {
@@ -211,7 +211,7 @@ def test_orientation_of_imu_is_not_used_for_reference(tmp_path, place):
     assert "yaw_known" in check.reference.table  # a course
 
 
-def test_counts_with_own_names_stop_experiment(tmp_path):
+def test_counts_with_custom_names_stop_experiment(tmp_path):
     times = np.arange(0.0, 60.0, 0.05)
     yaw = 2.0 * np.sin(0.2 * times)
     noise = np.random.default_rng(1).standard_normal((len(times), 3))

@@ -320,7 +320,7 @@ def test_figure_layers_have_different_looks_and_include_steering():
     assert [layer.values["name"] for layer in angles.layers[1:]] == ["left", "right"]
 
 
-def test_answer_names_imu_and_odometer_separately():
+def test_answer_reports_imu_and_odometer_separately():
     tables = make_tables(20.0, with_real_imu=False)
     odometer = tables.ground_truth[["x", "y", "yaw", "v", "yaw_rate"]]
     summary, comparison = evaluate(dataclasses.replace(tables, odometer=odometer))

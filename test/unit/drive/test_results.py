@@ -92,7 +92,7 @@ def test_table_is_read_back_bit_for_bit(folder, rows):
     np.testing.assert_array_equal(np.signbit(read), np.signbit(table))
 
 
-def test_equal_tables_give_equal_bytes_also_in_parts(folder):
+def test_same_tables_give_identical_bytes_also_in_parts(folder):
     table = awkward_table()
     text = table_to_csv(table)
     assert table_to_csv(table.copy()) == text
@@ -182,7 +182,7 @@ def test_missing_or_ambiguous_result_is_rejected(folder):
         find_result(folder.folder)
 
 
-def test_column_is_read_bit_for_bit_and_missing_file_is_named(folder):
+def test_column_is_read_bit_for_bit_and_error_names_missing_file(folder):
     for name, read in (("imu_real.csv", folder.read_table), ("config.ini", folder.read_text)):
         with pytest.raises(ResultError, match=f"20190516-174258_{name}.*No such file"):
             read(name.replace(".csv", ""))

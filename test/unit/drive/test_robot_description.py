@@ -121,7 +121,7 @@ def test_unknown_or_missing_key_and_unstable_robot_are_rejected(numbers, write):
         *(("wheel", "positions", value) for value in ([], 0.1, [0.1, 0.1], [0.1, "far"])),
     ],
 )
-def test_impossible_value_is_named(numbers, write, section, key, value):
+def test_impossible_value_is_reported(numbers, write, section, key, value):
     path = write(numbers, section, key, value)
     words = rf"robot.yaml: {section}\.{key} is .*(, expected | too small)"
     with pytest.raises(ConfigurationError, match=words):
@@ -152,7 +152,7 @@ def test_four_wheeled_robot_has_two_wheels_per_side_and_no_casters(numbers, four
     assert parameters.footprint_radius == pytest.approx((reach[0] ** 2 + reach[1] ** 2) ** 0.5)
 
 
-def test_four_wheels_in_gazebo_have_own_track_motors_and_contacts(four_wheels):
+def test_four_wheels_in_gazebo_have_separate_track_motors_and_contacts(four_wheels):
     path = urdf_path("robot_four_wheels.yaml")
     description = load_robot_parameters(path, "gazebo")
     assert description.drivetrain.half_track == four_wheels["wheel"]["turning_half_track_in_gazebo"]
@@ -191,7 +191,7 @@ def test_robot_without_casters_needs_wheels_at_both_ends(four_wheels, write):
         load_robot_parameters(write(four_wheels, "wheel", "positions", [0.0]))
 
 
-def test_missing_or_broken_files_are_named(tmp_path):
+def test_error_names_missing_or_broken_file(tmp_path):
     with pytest.raises(ConfigurationError, match="nowhere.yaml: .* cannot be read"):
         load_robot_parameters(tmp_path / "nowhere.yaml")
     broken = tmp_path / "broken.xacro"

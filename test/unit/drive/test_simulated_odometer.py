@@ -43,7 +43,7 @@ def read_in_pieces(session, motion, step):
 
 
 @pytest.mark.parametrize("step", [1, 5, 7])
-def test_odometer_readings_equal_motion_for_any_piece_size(motion, step):
+def test_odometer_readings_match_motion_for_any_chunk_size(motion, step):
     expected = isf.simulate_odometer(motion, ERRORS, seed=6)
     time, rows = read_in_pieces(OdometerSession(ERRORS, 6), motion, step)
     np.testing.assert_allclose(time, expected.index, rtol=0.0, atol=1e-9)

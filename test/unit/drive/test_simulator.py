@@ -113,7 +113,7 @@ def test_wheels_turn_no_faster_than_their_limit(simulator, parameters):
     assert states[-1].wheel_velocities == pytest.approx([limit, limit], rel=1e-3)
 
 
-def test_imu_at_rest_measures_gravity_only(simulator):
+def test_stationary_imu_measures_gravity_only(simulator):
     states = [simulator.step() for _ in range(200)]
     _, rate, force = _measure(simulator, states)[:3]
     assert np.abs(np.linalg.norm(force, axis=1) - GRAVITY).max() < 1e-6
@@ -205,7 +205,7 @@ def test_motor_torques_follow_acceleration(simulator, parameters):
     assert impulse == pytest.approx(inertia * states[-1].linear_velocity[0], rel=0.02)
 
 
-def test_equal_commands_give_equal_bits(parameters):
+def test_same_commands_give_identical_bits(parameters):
     def states(simulator):
         generator = np.random.default_rng(3)
         for _ in range(300):
@@ -219,7 +219,7 @@ def test_equal_commands_give_equal_bits(parameters):
     assert _all_bytes(states(first)) == expected
 
 
-def test_set_pose_keeps_robot_at_rest_without_imu_jump(simulator):
+def test_set_pose_keeps_robot_stationary_without_imu_jump(simulator):
     before = _drive(simulator, 5.0, 8.0, 1.5)[-1]
     placed = simulator.set_pose(10.0, -4.0, 2.5)
     assert placed.time == before.time

@@ -34,7 +34,7 @@ def test_bumps_have_given_height_and_leave_start_free():
     assert height_at(terrain, 0.0, 0.0) == 0.0
 
 
-def test_bumps_are_near_as_far_as_their_feet_reach():
+def test_bumps_count_as_near_up_to_their_edges():
     terrain = Terrain(height=0.02, radius=2.0)
     x, y, z = terrain.spheres()[0]  # at a corner of the square
     foot = np.sqrt(2.0**2 - z**2)

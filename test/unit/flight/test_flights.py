@@ -42,7 +42,7 @@ def test_settings_of_flight_are_recorded(c3104):
     np.testing.assert_array_equal(c3104.states.time, np.arange(150, 10_151) / 50.0)
 
 
-def test_repeated_flight_is_equal_bit_by_bit_and_silent(c3104, capfd):
+def test_repeated_flight_is_bitwise_identical_and_silent(c3104, capfd):
     again = fly("c3104", duration=20.0, start=3.0)
     np.testing.assert_array_equal(again.states.position, c3104.states.position[:1001])
     np.testing.assert_array_equal(again.states.orientation, c3104.states.orientation[:1001])
@@ -156,7 +156,7 @@ def test_numbers_out_of_range_are_rejected(settings):
         fly("c3104", **settings)
 
 
-def test_own_aircraft_are_found_in_their_folder(script, tmp_path):
+def test_user_aircraft_are_found_in_their_folder(script, tmp_path):
     with pytest.raises(SimulatorError, match=r"gone: .* folder of aircraft"):
         fly("c3104", aircraft_folder=tmp_path / "gone")
     shutil.copytree(data_folder() / "aircraft" / "c310", tmp_path / "fleet" / "mine")

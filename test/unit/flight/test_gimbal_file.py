@@ -64,7 +64,7 @@ def test_bundled_gimbals_move_imu(name):
         assert found.residual.largest_pointing_error < 1e-3
 
 
-def test_gimbal_of_paper_has_its_numbers_and_unknown_names_are_rejected():
+def test_bundled_gimbal_matches_paper_and_unknown_names_are_rejected():
     gimbal = isf.read_gimbal("agisim")
     assert gimbal.drive.periods == (4.0, 6.0, 10.0)
     np.testing.assert_allclose(gimbal.drive.amplitudes, (np.pi / 6, np.pi / 6, np.pi / 12))

@@ -250,7 +250,7 @@ def test_tuning_matches_simulated_noise_and_slow_processes():
     assert np.all(np.array(tuning.gyroscope_bias) > 1e-5)
 
 
-def test_tuning_contains_size_of_errors_without_signs():
+def test_tuning_contains_magnitude_of_errors_without_signs():
     matrix = ((0.0, 3e-3, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, -5e-3))
     bias = (0.0, 0.03, 0.0)
     triad = isf.TriadSpecification(turn_on_bias=bias, scale_factor_and_misalignment=matrix)
@@ -261,7 +261,7 @@ def test_tuning_contains_size_of_errors_without_signs():
     assert not np.any(tuning.gyroscope_matrix)
 
 
-def test_initial_errors_have_stated_size_and_invalid_ones_are_rejected():
+def test_initial_errors_have_stated_magnitude_and_invalid_ones_are_rejected():
     with pytest.raises(ConfigurationError, match="^heading"):
         isf.InitialUncertainty(heading=0.0)
     wrong = {"gyroscope_noise": (-1.0, 0, 0), "position_noise": 0.0, "gyroscope_matrix": 1e-3}

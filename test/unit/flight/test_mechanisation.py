@@ -59,7 +59,7 @@ def _error(estimate, truth):
     return np.hstack([turn, *away, accelerometer, truth.gyroscope_bias - estimate.gyroscope_bias])
 
 
-def test_piecewise_navigation_equals_navigation_of_whole_path(motion, increments):
+def test_piecewise_navigation_matches_navigation_of_complete_path(motion, increments):
     path = integrate(increments, motion.position[0], motion.velocity[0], motion.orientation[0])
     state = _state(motion)
     for begin in range(0, len(motion) - 1, BETWEEN_FIXES):

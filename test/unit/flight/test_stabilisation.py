@@ -132,7 +132,7 @@ def test_loop_uses_readings_of_recorded_imu(errors):
     assert np.max(estimated_error) < 0.1 * np.max(drifted)
 
 
-def test_runs_have_own_numbers_and_loop_is_causal():
+def test_runs_have_independent_numbers_and_loop_is_causal():
     platform, imu = shaken(SHAKEN, duration=5.0), gyroscope(white_noise=1e-4)
     first_run, again, other = (
         simulated(platform, imu=imu, seed=5, run=run).joints.angle for run in (0, 0, 1)

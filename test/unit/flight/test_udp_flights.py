@@ -265,7 +265,7 @@ def test_time_counter_that_wraps_is_not_a_restart_of_the_simulation():
 
 
 @pytest.mark.parametrize("garbage", [b"hello", HEADER, row(49)])
-def test_flight_ends_although_packets_without_new_state_go_on(garbage):
+def test_flight_ends_while_packets_without_new_state_continue(garbage):
     packets = ArrivedPackets([HEADER, *map(row, range(50))], repeated=garbage)
     assert len(receive_flight(packets, timeout=0.05).states) == 50
 

@@ -38,7 +38,7 @@ def motion():
 
 
 @pytest.mark.parametrize("standstill", [5.0, pytest.param(0.0, marks=pytest.mark.gate)])
-def test_bands_of_any_unit_equal_those_of_full_runs(motion, standstill):
+def test_bands_of_any_sensor_match_full_runs(motion, standstill):
     operation = isf.Operation(standstill=standstill)
     model = isf.yaw_error_model(PART, motion, operation=operation)
     full = imu_model(operated(PART, operation, motion), motion.period, 3)
@@ -82,7 +82,7 @@ def test_units_are_within_tolerances_and_differ_between_runs():
     assert PART.this_unit().gyroscope == PART.gyroscope
 
 
-def test_unit_of_run_is_equal_in_steps_and_batches(motion):
+def test_sensor_of_run_is_identical_in_steps_and_batches(motion):
     truth = imu_truth(motion)
     together = imu_model(PART, motion.period, 2).batch(truth, 2, parts=("angular_velocity",))
     for run in range(2):

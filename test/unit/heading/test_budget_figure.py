@@ -34,7 +34,7 @@ def test_bands_of_similar_imus_share_their_scale(straight):
     assert first.get_ylim() == second.get_ylim()
 
 
-def test_bands_of_far_smaller_error_have_their_own_scale(straight):
+def test_bands_of_far_smaller_error_have_separate_scale(straight):
     budgets = [shown("coarse", straight, 1e-2), shown("fine", straight, 1e-4)]
     coarse, fine = to_matplotlib(budget_bands(budgets, LIMIT)).axes
     assert fine.get_ylim()[1] < 0.1 * coarse.get_ylim()[1]

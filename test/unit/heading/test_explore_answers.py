@@ -83,7 +83,7 @@ def test_ranking_of_page_equals_that_of_command(answers, address):
     assert len(rows) == len(question.imu)
 
 
-def test_ranking_of_all_parts_has_whole_catalogue(answers):
+def test_ranking_of_all_parts_contains_complete_catalogue(answers):
     question = question_from_address("ranked=all&duration=1min")
     names = [row.index[0] for row in answers.ranked(question)]
     assert sorted(names) == sorted(answers.parts) and len(names) > 15
@@ -96,7 +96,7 @@ def test_answer_of_short_drive_is_at_its_end(answers):
     assert moved.remarks == ("drive a lasts 660 s: the answer is for its end",)
 
 
-def test_part_measured_at_rest_has_a_remark(answers):
+def test_part_measured_while_stationary_has_a_remark(answers):
     question = question_from_address("imu=bno055,bno055_datasheet")
     measured, stated = (answers.part(question, name) for name in question.imu)
     (remark,) = measured.remarks

@@ -101,7 +101,7 @@ def test_fused_realisations_have_deviation_and_survival():
     assert half_width[-1] == pytest.approx(1.96 * standard_error, rel=1e-9)
 
 
-def test_fused_quantiles_over_units_equal_those_of_gyroscope():
+def test_fused_quantiles_over_sensors_match_those_of_gyroscope():
     imu = YawErrorModel(TIME, (AngleRandomWalk("angle random walk", WALK, spread=0.6),))
     odometer = YawErrorModel(TIME, (RandomConstant("track", TIME, 1.0),))
     fused = isf.FusedYawError(imu, odometer)
@@ -109,7 +109,7 @@ def test_fused_quantiles_over_units_equal_those_of_gyroscope():
     assert fused.absolute_quantile(0.99) > 2.6 * math.sqrt(fused.variance()[-1])
 
 
-def test_fused_heading_keeps_standstills_of_gyroscope():
+def test_fused_heading_includes_standstills_of_gyroscope():
     motion = isf.straight(300.0)
     operation = isf.Operation(stops="every 60s for 3s")
     moved = operation.moved(motion)

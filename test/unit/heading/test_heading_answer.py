@@ -51,24 +51,24 @@ def answer(percentile_50, percentile_95, stays):
     return HeadingAnswer(percentile_50, percentile_95, stays[-1], passage, pd.DataFrame(), ())
 
 
-def test_sentence_of_answer_begins_with_share_of_drives_within_limit():
+def test_answer_message_begins_with_share_of_drives_within_limit():
     sentence = answer(0.01, 0.05, [1.0, 0.97, 0.92]).sentence("part", LIMIT)
     assert sentence.startswith("part: holds 3 deg for all 1200 s in 92 % of drives")
     assert "3 deg is passed in 5 % of them within 1200 s" in sentence
 
 
-def test_sentence_of_lost_heading_does_not_name_half_a_turn_as_limit():
+def test_lost_heading_message_does_not_report_half_a_turn_as_limit():
     sentence = answer(0.5, 4.0, [1.0, 0.5, 0.1]).sentence("part", LIMIT)
     assert "off by half a turn or more in 5 %" in sentence
     assert "within half a turn" not in sentence
 
 
-def test_sentence_of_rarely_passed_limit_names_the_share():
+def test_message_for_rarely_passed_limit_reports_share():
     sentence = answer(0.01, 0.02, [1.0, 0.99, 0.98]).sentence("part", LIMIT)
     assert "3 deg is passed in fewer than 5 %" in sentence
 
 
-def test_sentence_names_shares_of_variance_by_origin_of_numbers():
+def test_message_reports_variance_shares_by_origin_of_numbers():
     shares = {
         "rate random walk": 0.62,
         "bias instability": 0.3,

@@ -26,6 +26,6 @@ def test_open_time_constant_is_described_without_infinity(low, high, words):
     assert "inf" not in sentence
 
 
-def test_known_time_constant_needs_no_sentence():
+def test_known_time_constant_gives_no_message():
     estimates = {"bias_time": SimpleNamespace(low=50.0, high=200.0, value=100.0)}
     assert weak_parameters(estimates, DRIVES) == []

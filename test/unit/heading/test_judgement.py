@@ -98,7 +98,7 @@ def test_judgement_sentence_has_count_and_verdict(observed, model, verdict):
     assert judgement.rejected == (verdict != "not rejected")
 
 
-def test_judgement_of_few_drives_asks_for_more():
+def test_judgement_of_few_drives_requests_more():
     ensemble = np.outer(np.linspace(-1.0, 1.0, 1000), TIME)
     judgement = isf.judge(TIME, ensemble[998] + 1e-6 * TIME, ensemble)
     # One curve on this side is farther out; on the other side two are as far from the end.
@@ -112,7 +112,7 @@ def test_judgement_of_few_drives_asks_for_more():
     assert not few.rejected and "With 40 drives" in few.sentence
 
 
-def test_judgement_of_enough_drives_asks_for_no_more():
+def test_judgement_of_enough_drives_requests_no_more():
     curves = drives(np.random.default_rng(44), 1000)
     enough = isf.judge(TIME, curves[0], curves[1:])
     assert not enough.rejected and "With 999 drives" not in enough.sentence
@@ -197,7 +197,7 @@ def test_pooled_verdict_of_single_unit():
     assert sum(rejected) <= stats.binom.ppf(0.999, 40, 0.05)
 
 
-def test_judged_errors_start_at_zero_where_observed():
+def test_evaluated_errors_start_at_zero_where_observed():
     errors = zero_at_start(TIME, np.array([TIME + 5.0, TIME - 3.0], dtype=np.float32), 20.0)
     np.testing.assert_allclose(np.median(errors[:, :4], axis=1), 0.0, atol=1e-6)
     assert errors.dtype == np.float32
@@ -278,7 +278,7 @@ def test_global_envelope_equals_its_definition(seed, steps):
     np.testing.assert_array_equal(found.high, high)
 
 
-def test_global_envelope_of_equal_curves_shares_ranks():
+def test_global_envelope_of_identical_curves_shares_ranks():
     found = global_envelope(np.zeros(30), np.zeros((40, 30)))
     assert found.p_value == 1.0
     assert found.as_extreme == 40
@@ -293,7 +293,7 @@ def test_global_envelope_of_equal_curves_shares_ranks():
     assert global_envelope(observed, curves).p_value > 0.05
 
 
-def test_judgement_is_equal_in_blocks_and_single_precision(monkeypatch):
+def test_judgement_is_identical_in_blocks_and_single_precision(monkeypatch):
     curves = random_walks(np.random.default_rng(5), 300, 70).astype(np.float32)
     whole = global_envelope(curves[0], curves[1:])
     statistics = curve_statistics(np.arange(70.0), curves)

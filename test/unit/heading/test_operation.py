@@ -99,7 +99,7 @@ THOROUGH_CASES = [case for case in OTHER_CASES if case not in GATE_CASES]
         *(pytest.param(*case, marks=pytest.mark.thorough) for case in THOROUGH_CASES),
     ],
 )
-def test_operated_model_equals_mean_and_deviation_of_full_runs(term, name):
+def test_operation_model_matches_mean_and_deviation_of_full_runs(term, name):
     operation = SHORT_OPERATIONS[name]
     motion = operation.moved(isf.rounds(1, radius=2.5, speed=0.6, rate=RATE))
     imu = specification(**TERMS[term])
@@ -115,7 +115,7 @@ def test_operated_model_equals_mean_and_deviation_of_full_runs(term, name):
 
 @pytest.mark.parametrize("operation", LONG_OPERATIONS.values(), ids=LONG_OPERATIONS)
 @pytest.mark.parametrize("term", ["response", "temperature"])
-def test_operated_mean_equals_noise_free_run_of_leaning_filter(term, operation):
+def test_operation_model_mean_matches_noise_free_run_of_tilted_filter(term, operation):
     motion = operation.moved(isf.rounds(3, radius=2.5, speed=0.6, rate=RATE))
     imu = specification(**{**TERMS[term], "white_noise": 0.0})
     mean = isf.yaw_error_model(imu, motion, 1.0 / RATE, operation=operation).mean()
@@ -154,7 +154,7 @@ def test_gauss_markov_bias_after_standstill_equals_integration():
 @pytest.mark.parametrize(
     "source", [AngleRandomWalk("a", 1e-3), RateGaussMarkov("b", 1e-3, 30.0)], ids=["walk", "bias"]
 )
-def test_stops_are_equal_in_variances_covariances_realisations(source):
+def test_stops_are_consistent_in_variances_covariances_realisations(source):
     stops = (Standstill(20.0, 22.0, 30.0), Standstill(60.0, 60.0, 63.0))
     model = zeroed_model(source, stops, period=0.1)
     covariance = model.covariance()
@@ -198,7 +198,7 @@ def test_standstill_removes_earth_rate():
 
 @pytest.mark.parametrize("chunk", [1, 7, 400])
 @pytest.mark.parametrize("stops", ["every 12s for 2s", "every 12s for 2s, detected"])
-def test_operated_sensor_is_equal_stepped_and_in_batches(stops, chunk):
+def test_operated_sensor_gives_same_output_stepped_and_in_batches(stops, chunk):
     operation = isf.Operation(standstill=4.0, stops=stops)
     motion = operation.moved(isf.rounds(1, radius=2.5, speed=0.6, rate=RATE))
     errors = operated(specification(white_noise=1e-4, turn_on_bias_sigma=1e-2), operation, motion)
@@ -289,7 +289,7 @@ def test_operation_without_drive_or_of_plug_in_is_rejected():
         isf.simulate_imu(isf.straight(10.0), "hector", operation=isf.Operation())
 
 
-def test_better_part_is_least_precise_that_keeps_limit_else_best():
+def test_better_part_is_least_precise_within_limit_or_best():
     parts = {
         f"noise {times}": specification(white_noise=times * 1e-4) for times in (1.0, 4.0, 16.0)
     }

@@ -56,7 +56,7 @@ def test_relative_error_of_random_walk_grows_with_root_of_distance():
         assert entry.rms == pytest.approx(expected, rel=4.0 / np.sqrt(2.0 * entry.independent))
 
 
-def test_relative_error_leaves_out_stretches_that_end_in_a_gap():
+def test_relative_error_excludes_intervals_that_end_in_a_gap():
     time = np.arange(0.0, 100.01, 0.1)
     known = (time < 40.0) | (time > 60.0)
     # A line across the gap would give 0.5 at 50 s.
@@ -67,7 +67,7 @@ def test_relative_error_leaves_out_stretches_that_end_in_a_gap():
     assert entry.stretches == pytest.approx(1901 - 500, abs=8)
 
 
-def test_relative_error_of_jump_at_a_stop_is_in_every_stretch_across_it():
+def test_relative_error_of_jump_at_stop_is_in_every_interval_across_it():
     time = np.arange(0.0, 300.01, 0.1)
     stopping = path(time)
     stopping["x"] = np.where(time < 100.0, time, np.maximum(100.0, time - 100.0))

@@ -52,7 +52,7 @@ def test_zeroing_of_plugin_is_remarked():
     assert not any("zeroing" in r for r in sensor_budget("x", errors, task(), origins={}).remarks)
 
 
-def test_budgets_of_equal_names_are_numbered():
+def test_budgets_with_same_name_are_numbered():
     budget = sensor_budget("mine", noisy_imu(), task(), origins={})
     names = [named.name for named in distinguish_budgets([budget, budget])]
     assert len(set(names)) == 2 and all(name.startswith("mine") for name in names)

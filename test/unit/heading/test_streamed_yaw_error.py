@@ -27,7 +27,7 @@ def streams(phase, count=2000):
 
 @pytest.mark.parametrize("phase", [0, 1, 4_000_000, 9_999_999])
 @pytest.mark.parametrize("lag", [0, 1, 300])
-def test_streamed_yaw_errors_equal_those_of_whole_tables(phase, lag):
+def test_streamed_yaw_errors_match_those_of_complete_tables(phase, lag):
     truth, imu = streams(phase)
     pairs = StreamedYawError()
     known = []

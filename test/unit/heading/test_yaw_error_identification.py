@@ -247,7 +247,7 @@ def change_sensor(drive):
     return replace(drive, name="other", error=drive.error - 0.05 * drive.net_turn)
 
 
-def test_drive_of_another_sensor_is_rejected_by_the_model_of_the_others(monkeypatch):
+def test_drive_of_different_sensor_is_rejected_by_model_of_other_drives(monkeypatch):
     values = study.MODELS["angle random walk"]
     parameters = YawErrorParameters(
         rate_bias=study.CONSTANTS["rate_bias"],
@@ -541,7 +541,7 @@ def test_constant_intervals_average_over_strengths():
             assert coverage == pytest.approx(share, abs=5.0 * 0.0045), term.name
 
 
-def test_likelihood_is_equal_for_any_order_of_terms():
+def test_likelihood_is_independent_of_term_order():
     drive = study.simulate_drive_with_reference(1, "correlated", "sensor errors")
     values = {"yaw_drift_sigma": 0.01, "yaw_drift_time": 8.0}
     values.update(reference_scale=0.8, reference_error_time=9.0)

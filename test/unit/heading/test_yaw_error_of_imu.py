@@ -196,7 +196,7 @@ def test_model_of_every_error_on_flight_equals_full_runs(gimbal):
 
 
 @pytest.mark.parametrize("latitude", [-35.0, 0.0, 50.0, 90.0])
-def test_model_of_gyroscope_at_rest_turns_with_earth(latitude):
+def test_model_of_stationary_gyroscope_turns_with_earth(latitude):
     motion = isf.standing(100.0, latitude, rate=RATE)
     imu = isf.ImuSpecification(output=isf.OutputSpecification(rate=RATE))
     model = isf.yaw_error_model(imu, motion)

@@ -63,7 +63,7 @@ def test_missing_robot_state_publisher_is_warned_of(recorder, monkeypatch):
     assert "robot_state_publisher to publish /tf_static after 0.05 s" in str(warned[0])
 
 
-def test_topics_without_publisher_are_named(recorder):
+def test_topics_without_publisher_are_reported(recorder):
     prefix, recorder.folder = recorder.folder.prefix_path, None
     recorder.inputs = (FakeSubscriber("/clock", 1), FakeSubscriber("/imu/data", 0))
     recorder.configuration = SimpleNamespace(simulation=SimpleNamespace(startup_timeout=0.05))

@@ -79,7 +79,7 @@ def test_interruption_reports_whether_data_are_saved(outcome, completed, words):
         ({"fault": "rviz was stopped", "codes": {}}, "rviz was stopped"),
     ],
 )
-def test_reason_names_node_and_exit_code(outcome, tmp_path, known, reason):
+def test_reason_reports_node_and_exit_code(outcome, tmp_path, known, reason):
     done = outcome(False, **known)
     assert done.exit_code() == 1 and done.final_message().endswith(reason)
     (tmp_path / "run_summary.json").write_text("{")

@@ -44,7 +44,7 @@ def end(*programs):
     return [program.wait(PATIENCE) for program in programs]
 
 
-def test_process_ends_also_if_it_is_stopped(start):
+def test_stopped_process_is_terminated(start):
     assert end(start(SLEEPING)) == [-signal.SIGTERM]
     process = start(SLEEPING)
     process.send_signal(signal.SIGSTOP)

@@ -57,7 +57,7 @@ def test_stop_without_launcher_is_answered_once_results_are_written(recording):
 
 
 @pytest.mark.parametrize("lock_step", [True, False])
-def test_node_under_a_launcher_ends_once_driver_and_simulator_have_ended(recording, lock_step):
+def test_node_under_a_launcher_exits_after_driver_and_simulator(recording, lock_step):
     node = recording(supervised=True, lock_step=lock_step)
     assert node._on_stop(None).success
     node.spin_once()

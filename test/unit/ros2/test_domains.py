@@ -30,7 +30,7 @@ def participant(domain, number=0):
 
 
 @pytest.mark.parametrize("number", [0, 31], ids=["first", "last"])
-def test_domain_with_participant_is_not_taken(two_domains, number):
+def test_domain_with_participant_is_not_used(two_domains, number):
     used, free = two_domains
     with participant(used, number), reserve_domain() as domain:
         assert domain == free
