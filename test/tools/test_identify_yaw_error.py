@@ -197,4 +197,4 @@ def test_rejected_model_gives_exit_code_3(tmp_path):
     assert "No imu.yaml and no hector.yaml are written" in done.stdout
     out = Path("identify_yaw_error")
     assert {path.name for path in out.iterdir()} == FILES - {"imu.yaml", "hector.yaml"}
-    assert "rejects it" in read_yaw_error_model(out / "yaw_error_model.yaml").limits[0]
+    assert "reject it" in read_yaw_error_model(out / "yaw_error_model.yaml").limits[0]

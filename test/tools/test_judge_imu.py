@@ -82,7 +82,7 @@ def test_models_of_right_small_and_large_noise_get_different_verdicts(tmp_path):
     }  # fmt: skip
     assert verdicts() == {"right": "not rejected", "small": "too little", "large": "too much"}
     assert "A real error like this occurs in none of 399 simulated drives" in text
-    assert "not rejected is not proven" in text and "at rest" in text
+    assert "not rejected is not proven" in text and "stationary" in text
     assert "small  rejected: too little  0.0025" in text
     assert Path("judgement/judgement_2.png").read_bytes().startswith(PNG)
 
