@@ -39,7 +39,7 @@ def pytest_itemcollected(item):
 
 
 def _is_thorough(config):
-    # Five examples are too few to falsify a property with a planted defect.
+    # Five examples are too few to violate a property with a planted defect.
     named = any("test_planted_defects" in argument for argument in config.args)
     return named or config.getoption("-m") == "thorough"
 

@@ -1,4 +1,4 @@
-"""Programs with hostile arguments, which they must use or refuse."""
+"""Programs with hostile arguments, which they must accept or reject."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole experiments with hostile recordings, settings and arguments, which require ROS."""
+"""Complete experiments with hostile recordings, settings and arguments, which require ROS."""
 
 import shutil
 
@@ -23,7 +23,7 @@ LAUNCH_ARGUMENTS = ("seed", "imu", "controller", "real_time_factor", "view", "la
 
 @st.composite
 def experiments(draw):
-    """Draw an experiment on a damaged or whole recording with up to three hostile settings."""
+    """Draw an experiment on a damaged or intact recording with up to three hostile settings."""
     specimen = draw(st.deferred(lambda: st.sampled_from(specimens.recordings())))
     name, content = draw(
         st.one_of(damaged_specimens(specimen), st.just((specimen.name, specimen.content)))

@@ -1,4 +1,4 @@
-"""Planted defects of the package, each of which must falsify some properties."""
+"""Planted defects of the package, each of which must violate some properties."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def traceback_on_damaged_text(monkeypatch):
 
 
 def refusal_of_good_bag(monkeypatch):
-    """Raise a KeyError in the selection of a topic, which the reader converts to a refusal."""
+    """Raise a KeyError in the selection of a topic, which the reader converts to a rejection."""
     monkeypatch.setattr(bag, "topic_and_type", lambda *_: {}["topic"])
 
 
@@ -130,7 +130,7 @@ REFUSING = (
     test_hostile_parameters.test_damaged_specification_is_simulated_or_rejected,
     test_hostile_results.test_damaged_result_is_evaluated_or_rejected,
 )
-# Defect -> properties that it must falsify.
+# Defect -> properties that it must violate.
 DEFECTS = {
     traceback_on_damaged_text: READING_TEXT,
     refusal_of_good_bag: (test_hostile_recordings.test_intact_recording_is_read_with_all_samples,),

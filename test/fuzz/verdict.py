@@ -308,7 +308,7 @@ def output_shortcomings(verdict, expected) -> list[str]:
 
 
 def _refusal_shortcomings(line, expected) -> list[str]:
-    """Return the shortcomings of the last line of a program that refuses its input."""
+    """Return the shortcomings of the last line of a program that rejects its input."""
     shortcomings = []
     if not re.search(r"\w \w", line):
         shortcomings.append(f"last line is not a sentence: {line[:200]!r}")

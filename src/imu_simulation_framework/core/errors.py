@@ -81,7 +81,7 @@ class TooFastError(TrajectoryError):
     Parameters
     ----------
     excess : str
-        Place and size of the excess, a part of the message.
+        Location and magnitude of the excess, a part of the message.
     advice : str
         Remedy, a part of the message.
     scale : float, optional

@@ -85,7 +85,7 @@ def use_one_arena() -> None:
 
     The function has to be called before other threads start. With an arena per thread, freed
     memory stays with its thread: a ROS node, with a thread per connection, keeps 1 to 3 MB more,
-    and 20 MB more after it has read and drawn a whole drive.
+    and 20 MB more after it has read and drawn a complete drive.
     """
     with suppress(AttributeError, OSError):
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)

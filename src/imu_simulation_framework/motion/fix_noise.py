@@ -61,8 +61,8 @@ OUTLIER_ACCELERATION = 9.81  # m/s^2; an outlier requires a larger acceleration 
 # Standard deviation of the logarithm of the slow error over the receiver's statement.
 _SLOW_PRIOR = 0.5
 # Largest ratio of the slow error to the receiver's statement. A receiver's filter estimates the
-# size of its slow error: if positions and velocities disagree by more, the velocities are wrong, or
-# the motion has larger accelerations.
+# magnitude of its slow error: if positions and velocities disagree by more, the velocities are
+# wrong, or the motion has larger accelerations.
 _LARGEST_SLOW = 1.5
 # Largest standard deviation of the rate of the slow error without velocities [m/s]. A receiver
 # measures its velocity, so that faster changes are motion of the robot.
@@ -303,7 +303,7 @@ def step_densities(fixes, noise, left_out) -> np.ndarray:
     """Estimate the acceleration density of each step of the model.
 
     A vehicle drives steadily for most of the time and accelerates in between, so that a single
-    density for the whole drive overestimates the uncertainty of its course on straight lines and
+    density for the complete drive overestimates the uncertainty of its course on straight lines and
     underestimates it in corners. In each few seconds the acceleration has Student's t distribution,
     a normal distribution of unknown variance. Expected variances and the distribution's scale are
     estimated alternately, by expectation maximisation (Agamennoni, Nieto and Nebot: Approximate

@@ -384,7 +384,7 @@ def motion_at(poses, times):
     Parameters
     ----------
     poses : pandas.DataFrame
-        Poses of the whole drive.
+        Poses of the complete drive.
     times : array_like, shape (m,)
         At least two times within the drive, increasing [s].
 

@@ -1,7 +1,7 @@
 """Column maps of text files: ``yaw = (raw - 512) * 0.0625 [deg cw from north]``.
 
 A line assigns a column to a quantity, with its unit in brackets; without brackets, the unit is the
-first one of the quantity. A line that cannot be used is refused by name, and so is a quantity
+first one of the quantity. A line that cannot be used is rejected by name, and so is a quantity
 without its counterpart, such as a speed without its course.
 
 .. list-table::
@@ -28,7 +28,7 @@ without its counterpart, such as a speed without its course.
 
 A time of day alone, ``13:16:38.160``, counts from its midnight. If it has whole seconds only and
 several samples in each second, it is not used as the time. Numbers without a unit that can hardly
-be seconds are refused: 1 392 364 131 182 is milliseconds since 1970, and steps of 10, 20, 50 in
+be seconds are rejected: 1 392 364 131 182 is milliseconds since 1970, and steps of 10, 20, 50 in
 whole numbers are milliseconds, too. Write ``[ms]``, or ``[s]`` if they are seconds.
 """
 
@@ -623,7 +623,7 @@ def usable_columns(path, columns, purpose, present, explicit, timed=True):
     present : sequence of str
         Columns of the file, for messages.
     explicit : bool
-        Whether a person wrote the map. A useless line of it is refused; of any other map it is
+        Whether a person wrote the map. A useless line of it is rejected; of any other map it is
         left out.
     timed : bool
         Whether times are needed.

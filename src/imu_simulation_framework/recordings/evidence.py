@@ -59,7 +59,7 @@ class EvidenceCheck:
     verdict : str
         ``confirmed``, ``refused`` or ``undecided``.
     unit : PossibleUnit, optional
-        The unit that fits, of a check that refuses.
+        The unit that fits, of a check that rejects a unit.
     """
 
     quantities: tuple[str, ...]

@@ -1,9 +1,9 @@
 """Units that angular rates and specific forces may have, and those that a recording fits.
 
 A witness measures the size of a column's unit, in SI units: for forces the length of gravity, for
-rates the turns of an orientation or the turns of gravity in the sensor's axes. The lists here hold
-the units that recordings have, each with its size. :func:`fitting_units` compares the two, for a
-unit that is stated, which it confirms or refuses, as for one that is unknown.
+rates the turns of an orientation or the turns of gravity in the sensor's axes. The lists here
+contain the units that recordings have, each with its size. :func:`fitting_units` compares the two,
+for a unit that is stated, which it confirms or rejects, as for one that is unknown.
 
 The tolerances for gravity, counts, increments and noisy turns are not critical: with half and with
 twice their distance from 1, the same columns and units are chosen for 24 simulated drives of a car
@@ -51,7 +51,7 @@ MIN_INCREMENT_RATE = 15.0
 
 MAX_GRAVITY_SPREAD = 0.3
 """Interquartile range of the length of gravity, as a share of its median. Vibration adds some per
-cent; the length of three equal normal variables, an acceleration without gravity, has 0.6."""
+cent; the length of three identical normal variables, an acceleration without gravity, has 0.6."""
 
 MIN_FORCES = 20
 """Samples from which on quartiles of the length are of use."""
@@ -103,7 +103,7 @@ class PossibleUnit:
     is_usual : bool, optional
         Whether the unit, if it fits, excludes those that are not usual.
     is_evidence : bool, optional
-        Whether a stated unit is refused where this one fits. An orientation of a wrong angle may
+        Whether a stated unit is rejected where this one fits. An orientation of a wrong angle may
         look like a rare unit.
     """
 

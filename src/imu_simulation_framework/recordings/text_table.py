@@ -42,7 +42,7 @@ ROWS_AT_ONCE = 5_000
 """Rows that are parsed together: lines of text take many times the memory of numbers."""
 
 _LONGEST_CELL = 20  # lines of a quoted cell; a longer one is a quotation mark without a second
-_LONGEST_LINE = 100_000  # characters; the csv reader of Python refuses a cell of 131072
+_LONGEST_LINE = 100_000  # characters; the csv reader of Python rejects a cell of 131072
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z")
 _FIRST_LINES = 100  # lines in which decimal commas are searched
 _PREAMBLE = 60  # lines at most before a table begins

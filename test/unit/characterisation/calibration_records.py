@@ -50,7 +50,7 @@ def table_record(seed, rest=30.0, turns=10):
 
 
 def free_record(seed, positions=15, rest=20.0):
-    """Return a recording at rest in arbitrary positions, and its sensor."""
+    """Return a recording at rest in arbitrary orientations, and its sensor."""
     generator = np.random.default_rng(seed)
     sensor = drawn_sensor(generator)
     # On a spiral from pole to pole, and off it by some 10 degrees.

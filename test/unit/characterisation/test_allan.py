@@ -20,7 +20,7 @@ WHITE = 1e-4
 
 
 def recording(generator, hours, walk=0.0, ramp=0.0, instability=0.0, quantisation=0.0, axes=AXES):
-    """Equal axes of white noise N = 1e-4 and of the other terms."""
+    """Identical axes of white noise N = 1e-4 and of the other terms."""
     length = round(hours * 3600.0 * RATE)
     values = WHITE * np.sqrt(RATE) * generator.standard_normal((length, 6))
     if walk:

@@ -31,7 +31,7 @@ def results(values):
 
 
 def holds(estimate, truth):
-    """Return whether an interval of four standard errors, twice that of 95 %, holds the truth."""
+    """Return whether an interval of 4 standard errors, twice that of 95 %, contains the truth."""
     middle = 0.5 * (estimate.low + estimate.high)
     return abs(truth - middle) <= estimate.high - estimate.low
 
@@ -107,7 +107,7 @@ def test_closest_correlation_time_is_chosen_and_a_random_walk_has_none():
 
 
 def drifting(seed, sigma):
-    """An hour and more of white noise and a Gauss-Markov process of 150 s, at 2 Hz."""
+    """More than an hour of white noise and a Gauss-Markov process of 150 s, at 2 Hz."""
     generator = np.random.default_rng(seed)
     signal = WHITE * np.sqrt(2.0) * generator.standard_normal(40_000)
     return signal + GaussMarkov(sigma, 150.0, 0.5, generator).batch(40_000)[0, :, 0]

@@ -316,7 +316,7 @@ def test_unusable_recordings_are_rejected(table):
 
 @pytest.fixture(scope="module")
 def tumbled():
-    """Return times, angular velocities and specific forces of a sensor in 15 positions."""
+    """Return times, angular velocities and specific forces of a sensor in 15 orientations."""
     _, times, values = free_record(3, rest=4.0)
     return times, values[:, :3], values[:, 3:]
 

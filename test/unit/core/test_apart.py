@@ -1,4 +1,4 @@
-"""Separate processes: results, errors, and unexpected ends."""
+"""Separate processes: results, errors, and unexpected exits."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Ends of programs: a message of one line and an exit code, without a traceback."""
+"""Exit of programs: a one-line message and an exit code, without a traceback."""
 
 import errno
 import os

@@ -40,7 +40,7 @@ def nested(depth):
 
 
 def shared(depth):
-    """Return nested lists as of YAML aliases: few objects that print as 9 ** depth values."""
+    """Return nested lists as from YAML aliases: few objects that print as 9 ** depth values."""
     value = ["lol"]
     for _ in range(depth):
         value = [value] * 9

@@ -1,4 +1,4 @@
-"""Declarations of settings: checks of values and of texts, order of keys, descriptions."""
+"""Declarations of settings: checks of values and strings, order of keys, descriptions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spectra and the bands around them, against white noise and an average made by hand."""
+"""Spectra and the bands around them, against white noise and a manual average."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Replacement of whole files: permissions, links, and interrupted writes."""
+"""Atomic replacement of files: permissions, links, and interrupted writes."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Motion on the turning Earth, against closed formulas: rest, turns, mountings, frames, tables."""
+"""Motion on the rotating Earth, against closed formulas: rest, turns, mountings, frames, tables."""
 
 import numpy as np
 import pytest

@@ -58,7 +58,7 @@ def test_specified_density_yields_smoothing_spline_with_stated_variances():
 
 
 def drive(rate, deviation, seed=1, duration=90.0, stated=None):
-    """Return five circles of 10 m radius at 4 m/s as receiver's fixes, and the true yaw."""
+    """Return five circles of 10 m radius at 4 m/s as fixes of a receiver, and the true yaw."""
     generator = np.random.default_rng(seed)
     times = 1.5e9 + np.arange(0.0, duration, 1.0 / rate)
     yaw = 0.4 * (times - times[0])

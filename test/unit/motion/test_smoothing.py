@@ -37,7 +37,7 @@ def drawn(seed, count, rate, density, deviation):
 
 
 def slow_errors(generator, times, deviation, slow_time):
-    """Return a Gauss-Markov process of second order, correlation (1 + t/l) exp(-t/l)."""
+    """Return a second-order Gauss-Markov process, correlation (1 + t/l) exp(-t/l)."""
     apart = np.abs(np.subtract.outer(times, times)) / slow_time
     factor = np.linalg.cholesky((1.0 + apart) * np.exp(-apart) + 1e-9 * np.eye(len(times)))
     return deviation * factor @ generator.standard_normal((len(times), 2))

@@ -1,4 +1,4 @@
-"""Guessed column maps of synthetic recordings, and columns that stay undetermined."""
+"""Inferred column maps of synthetic recordings, and columns that stay undetermined."""
 
 import gzip
 

@@ -1,4 +1,4 @@
-"""Evidence for the units of rates and forces: confirmed, refused, or undecided."""
+"""Evidence for the units of rates and forces: confirmed, rejected, or undecided."""
 
 import numpy as np
 import pandas as pd

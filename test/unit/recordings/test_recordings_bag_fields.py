@@ -1,4 +1,4 @@
-"""Bags with messages of types of their own: the definition in the bag is read."""
+"""Bags with user-defined message types: the definition in the bag is read."""
 
 import sqlite3
 from contextlib import closing

@@ -79,7 +79,7 @@ def test_missing_time_is_counted_with_line_in_any_unit(tmp_path, unit, unit_fact
 
 
 def test_quote_in_comment_and_duplicate_columns_are_accepted(tmp_path):
-    # A quote in a comment opens no quotation; columns of equal name are equal or unused.
+    # A quote in a comment opens no quotation; columns with the same name are equal or unused.
     rows = [f"{row},{row.split(',')[1]},{k},1,2" for k, row in enumerate(ROWS)]
     path = write(tmp_path, ['# wheels of 10"', *rows], HEADER + ",x,n,n,n.1")
     assert len(reading.read_reference(path).table) == 100
@@ -152,7 +152,7 @@ def test_preamble_of_logger_is_skipped(tmp_path, preamble, end):
 
 
 def test_header_of_names_units_and_sources_is_read(tmp_path):
-    """RaceChrono writes such headers; the source distinguishes columns of equal name."""
+    """RaceChrono writes such headers; the source distinguishes columns with the same name."""
     lines = [
         "Made by a Logger of version 9.1.",
         "Format,3",

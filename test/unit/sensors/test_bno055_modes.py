@@ -116,7 +116,7 @@ def test_invalid_mode_is_rejected(make, words):
 
 
 def _handled(*turns, still=4.0, turning=1.0):
-    """Return samples of a sensor that rests in one position after another."""
+    """Return samples of a sensor at rest in one orientation after another."""
     rates = [np.zeros((1, 3))]
     for turn in ((0.0, 0.0, 0.0), *turns):
         steps = round(turning / PERIOD) if any(turn) else 0

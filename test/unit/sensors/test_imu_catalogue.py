@@ -1,4 +1,4 @@
-"""Bundled IMUs: content of their files against their documents, and AGISim's units."""
+"""Bundled IMUs: content of their files against their documents, and AGISim's sensors."""
 
 import math
 from operator import attrgetter

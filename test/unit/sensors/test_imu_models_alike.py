@@ -106,7 +106,7 @@ EXACT = ("ideal", "specification")  # models without error by default
 
 @pytest.fixture(params=MODELS)
 def make(request):
-    """Make the model anew, with a seed."""
+    """Create the model again, with a seed."""
     name, parameters = MODELS[request.param]
     return lambda seed=1: make_imu_model(name, parameters, PERIOD, seed)
 

@@ -1,4 +1,4 @@
-"""IMU on the turning Earth: its signals, and the reference of its angles."""
+"""IMU on the rotating Earth: its signals, and the reference of its angles."""
 
 import numpy as np
 import pytest

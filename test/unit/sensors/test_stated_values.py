@@ -1,4 +1,4 @@
-"""Numbers of a specification's file in the units of a data sheet."""
+"""Values in a specification file in the units of a data sheet."""
 
 import math
 import re

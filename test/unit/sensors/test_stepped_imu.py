@@ -1,4 +1,4 @@
-"""IMU that is stepped by a simulation's own loop, alone or in parallel."""
+"""IMU that is stepped by a user-defined simulation loop, alone or in parallel."""
 
 from dataclasses import replace
 

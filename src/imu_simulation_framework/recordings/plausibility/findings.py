@@ -192,7 +192,7 @@ _CLEAR_GAIN = 0.5  # of a single mark, if the others are unchanged or none is ba
 _RIVAL_MARGIN = 0.005  # of the mean mark, within which alternatives explain a recording equally
 _MIN_EXPLAINED = 0.5  # mark of the best pair of turns under an alternative
 _UNCHANGED = 0.02  # change of a mark that noise may make
-# Weights of marks that rest on one number or on a mounting and not on a whole drive; others have 1.
+# Weights of marks that rest on one number or on a mounting, not on a complete drive; others have 1.
 _WEIGHTS = {"upright": 0.3, "gravity": 0.3, "tilt": 0.3, "ahead": 0.3}
 _RESPONSES = {"lateral", "ahead"}  # marks of the accelerometer's response to the motion
 _MAX_FAULTS = 3  # faults of one recording, each found after the one before is corrected

@@ -73,5 +73,5 @@ OpenCV's header ``%YAML:1.0`` and its tags are accepted. Xacro files are expande
 of their arguments. For other arguments, for a file of macros without a call, and for ``{{ }}`` of
 jinja, the error message contains the command to run first: ``xacro FILE.xacro -o FILE.urdf``, or
 PX4's ``scripts/jinja_gen.py``. XML is parsed with defusedxml: document types, entities and external
-references are refused.
+references are rejected.
 """

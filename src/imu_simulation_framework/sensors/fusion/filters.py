@@ -46,7 +46,7 @@ vertical separate from q. Unlike a second direction in e it leaves the tilt alon
 vertical component of e, from which b is estimated with the same gain at the heading's own time
 constant.
 
-Mahony's filter processes a whole series of samples without a loop over them. With the gyroscope
+Mahony's filter processes a complete series of samples without a loop over them. With the gyroscope
 alone the orientation would be a running product P of turns. The filter's is :math:`q_k = d_k P_k`
 with :math:`d_k = d_{k-1} C_k`, where the correction :math:`C_k` of the sample turns about
 :math:`A_k \times u_{k-1}`: A is the measured vertical in the axes of P, and
@@ -651,7 +651,7 @@ def make_filter(output: OutputSpecification, period: float) -> OrientationFilter
 
 
 def fuse_run(filter, orientation, angular_velocity, specific_force, magnetic_field=None):
-    """Compute the orientations of a whole series.
+    """Compute the orientations of a complete series.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ r"""IMU models by name, and the models of classic Gazebo's plug-ins: ideal, gene
 - ``specification``: a real sensor with standard parameters. The orientation is fused
   from gyroscope and accelerometer without a yaw reference, as in the IMU mode of a BNO055.
 
-A model is stepped sample by sample in a simulator, or run over a whole drive many times at once;
+A model is stepped sample by sample in a simulator, or run over a complete drive many times at once;
 both output the same for the same random numbers. The models behave as the plug-ins do.
 
 In each step of length dt, Hector's plug-in changes its drift by (hector_gazebo_plugins,
