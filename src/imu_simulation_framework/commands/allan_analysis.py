@@ -139,7 +139,7 @@ def _axes(path, names, selected, previous) -> tuple[str, ...]:
 
 
 def _heading_drift(identification) -> list[str]:
-    """Return a sentence on the heading drift due to the identified noise about z."""
+    """Return a message on the heading drift due to the identified noise about z."""
     if "gyro_z" not in identification.axes:
         return []
     # Only an analysis of the z axis requires the model of the heading.

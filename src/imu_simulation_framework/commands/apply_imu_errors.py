@@ -210,7 +210,7 @@ def _record(topic, reported, session) -> dict:
 
 
 def _sentences(topic, ideal, reported, session, options, written):
-    """Yield sentences on the outputs and on the recording."""
+    """Yield messages on the outputs and on the recording."""
     frame = options.frame_id or ", ".join(ideal.frames) or "(no name)"
     published, incomplete = written
     count, label = session.report.taken, session.describe()["label"]

@@ -65,7 +65,7 @@ def run(options):
 
 
 def verdict(check, configuration) -> str:
-    """Return in one sentence whether a recording can be used.
+    """Return whether a recording can be used, as one message.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def report_lines(setup, check) -> list[str]:
 
 
 def report_parts(setup, check) -> dict[str, list[str]]:
-    """Return the sentences of the report by its parts.
+    """Return the messages of the report by its parts.
 
     The first ones are the steps in which a recording is read: format, columns, evidence, samples.
 
@@ -260,7 +260,7 @@ def _sample_lines(check) -> list[str]:
 
 
 def _odometry(setup, check):
-    """Yield a sentence where the reference may be odometry, of which nothing is known."""
+    """Yield a message where the reference may be odometry of unknown origin."""
     reference, samples = setup.load().reference, check.reference_samples
     if samples is None or samples.message_type != "nav_msgs/Odometry":
         return

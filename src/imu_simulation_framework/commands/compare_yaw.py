@@ -99,7 +99,7 @@ def _lacks_reference_error(table, first) -> bool:
 
 
 def _distinct(signals):
-    """Return names without the name of a common result, and number equal names."""
+    """Return names without the name of a common result, and number duplicate names."""
     names = [signal.name for signal in signals]
     if len({signal.group for signal in signals}) == 1 and signals[0].group:
         names = [signal.name[len(signal.group) :].strip() for signal in signals]

@@ -67,7 +67,7 @@ def choose_imu(text: str) -> NamedImu:
 
 
 def bundled_parts() -> dict[str, ImuSpecification]:
-    """Return the bundled IMUs whose files state tolerances, as any unit of the part.
+    """Return the bundled IMUs whose files state tolerances, as any sensor of the part.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def bundled_parts() -> dict[str, ImuSpecification]:
 
 
 def choose_unit(imu: NamedImu, options: argparse.Namespace) -> NamedImu:
-    """Return an IMU as any unit of its part, or as the unit of its file.
+    """Return an IMU as any sensor of its part, or as the sensor of its file.
 
     Parameters
     ----------

@@ -51,7 +51,7 @@ def check_experiment(configuration: Configuration) -> RecordingCheck:
 
 
 def path_sentence(poses: pd.DataFrame) -> str:
-    """Describe length, duration and turns of a reference in a sentence.
+    """Describe length, duration and turns of a reference in one message.
 
     Parameters
     ----------

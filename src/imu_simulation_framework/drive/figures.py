@@ -183,7 +183,7 @@ def control_error(comparison) -> Figure:
 
 
 def imu_yaw(comparison) -> Figure:
-    """Draw the yaw of both IMUs with its reference, over the whole drive and at its end.
+    """Draw the yaw of both IMUs with its reference, over the complete drive and at its end.
 
     The reference is a wide line behind the IMUs. Each pair has a zero of its own, that of the
     recording or of the simulator; both are turned to the trajectory, which starts at zero.

@@ -328,7 +328,7 @@ class IntegratingImu:
         self._motion = np.zeros(9)
 
     def start(self, orientation):
-        """Restart with a base at rest.
+        """Restart with a stationary base.
 
         Parameters
         ----------
@@ -592,7 +592,7 @@ class MujocoSimulator:
         return self._imu.position, self._imu.quaternion[_XYZW]
 
     def reset(self, x=0.0, y=0.0, yaw=0.0) -> SimulatorState:
-        """Return to time zero, with the robot at rest at a pose.
+        """Return to time zero, with the robot stationary at a pose.
 
         Parameters
         ----------
@@ -611,7 +611,7 @@ class MujocoSimulator:
         return self.set_pose(x, y, yaw)
 
     def set_pose(self, x, y, yaw) -> SimulatorState:
-        """Place the robot at rest on the ground at a pose.
+        """Place the stationary robot on the ground at a pose.
 
         The simulated time and the angles of the wheels remain, the command becomes zero, and the
         steering becomes straight. The IMU does not measure the jump.
@@ -776,7 +776,7 @@ class MujocoSimulator:
         mujoco.mj_step(self._model, self._data, steps)
 
     def _settle(self, parameters):
-        """Return position and orientation of the base of a robot at rest at the origin."""
+        """Return position and orientation of the base of a stationary robot at the origin."""
         # The robot sinks into MuJoCo's compliant contacts before it rests.
         mujoco.mj_resetData(self._model, self._data)
         self._wait_until_settled()

@@ -304,7 +304,7 @@ def caption(folder, summary) -> str:
 
 
 def _write_figures(folder, comparison, formats, footer):
-    """Write all figures; return a sentence for each figure that could not be drawn.
+    """Write all figures; return a message for each figure that could not be drawn.
 
     A defect in a figure must not prevent the other figures or the results of the experiment.
     """

@@ -405,7 +405,7 @@ HEADINGS = (*IMUS, (ODOMETER, "odometer"))
 """Keys of a summary's ``yaw_error`` and their sources; the odometer is optional."""
 
 MIN_STRETCHES = 4
-"""Smallest number of independent stretches of a length in the table."""
+"""Smallest number of independent intervals of a length in the table."""
 
 
 def terminal_table(summary) -> str:
@@ -475,7 +475,7 @@ def terminal_table(summary) -> str:
 
 
 def drift_sentence(summary) -> str:
-    """Compare the drifts of simulated and recorded IMU in a sentence.
+    """Compare the drifts of simulated and recorded IMU in one message.
 
     The drifts are compared only if the uncertainty of the reference leaves the sign of the recorded
     drift.
@@ -548,7 +548,7 @@ def _with_interval(cell, std) -> str:
 
 
 def _longest_common_length(imus, key, length):
-    """Return the longest stretch with enough independent repetitions for each IMU, or None."""
+    """Return the longest interval with enough independent repetitions for each IMU, or None."""
     lengths = [
         {entry[length] for entry in imu.get(key) or () if entry["independent"] >= MIN_STRETCHES}
         for imu in imus

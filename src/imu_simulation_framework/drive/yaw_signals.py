@@ -187,7 +187,7 @@ def _read_bag(path: str) -> list[YawSignal]:
 
 
 def _read_topic(path: str, topic: str) -> YawSignal:
-    """Read the yaw of a bag's topic, or of a field of a message."""
+    """Read the yaw from a bag's topic, or from a field of a message."""
     topics = topics_of_bag(path)
     bare = topic.strip("/")
     types = {name: topics[name][0] for name in (topic, f"/{bare}", bare) if name in topics}

@@ -129,7 +129,7 @@ def joint_alone(
     rate: float = 100.0,
     seed: int = 1,
 ) -> Sensed:
-    """Simulate the signals of an IMU while a single joint moves on a platform at rest.
+    """Simulate the signals of an IMU while a single joint moves on a stationary platform.
 
     Parameters
     ----------

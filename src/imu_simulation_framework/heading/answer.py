@@ -22,7 +22,7 @@ from .model.sources import KnownError, RandomConstant
 RUNS = 4000
 """Drives that are drawn for the time at which the limit is passed."""
 EARLY_SHARE = 0.05
-"""Share of drives that have passed the limit at the earlier of the two times in a sentence."""
+"""Share of drives that have passed the limit at the earlier of the two times in a message."""
 SMALLEST_BASIS = 0.01
 """Smallest share of the variance whose origin is mentioned."""
 
@@ -248,7 +248,7 @@ def _basis(origin: str) -> str:
 
 
 def seconds(time: float) -> str:
-    """Return a time with three digits, or with all of its whole seconds.
+    """Return a time with three digits, or rounded to seconds.
 
     Parameters
     ----------
@@ -264,7 +264,7 @@ def seconds(time: float) -> str:
 
 
 def angle(size: float) -> str:
-    """Return the size of a yaw error in degrees with three digits, at most half a turn.
+    """Return the magnitude of a yaw error in degrees with three digits, at most half a turn.
 
     Parameters
     ----------

@@ -63,7 +63,7 @@ class Bins(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """Start or end of an error, where its mean or median is taken.
+    """Start or end of an error, over which its mean or median is computed.
 
     Attributes
     ----------

@@ -189,7 +189,7 @@ def bands_text(budgets: Sequence[Budget]) -> str:
 def answer_sentences(
     budgets: Sequence[Budget], answers: Sequence[HeadingAnswer], limit: float
 ) -> list[str]:
-    """Return the sentence of each answer.
+    """Return the message of each answer.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ def answer_sentences(
 
 
 def requirement_sentence(limit: float, at: float, probability: float) -> str:
-    """Return the sentence above a table of requirements.
+    """Return the text above a table of requirements.
 
     Parameters
     ----------

@@ -20,9 +20,9 @@ _WALK_STRENGTHS = np.logspace(-2.0, 1.0, 13)
 """Strengths of the random walk at the end, over the observed error's size. With fewer steps a walk
 between two of these strengths is taken for a transient."""
 _CONSTANT_STRENGTHS = np.logspace(-2.0, 1.0, 5)
-"""Strengths of rate bias and scale factor, over the observed error's size."""
+"""Strengths of rate bias and scale factor, over the observed error's magnitude."""
 _TRANSIENT_STRENGTHS = np.array([0.01, 0.2, 0.5])
-"""Strengths of the transient, over the observed error's size."""
+"""Strengths of the transient, over the observed error's magnitude."""
 _OFFSET_STD, _RESIDUAL_STD = 1e2, 1e-3
 """Standard deviations of the unknown offset, and of a remainder that no part of the model has, over
 the observed error's size."""

@@ -434,5 +434,5 @@ def merge_reductions(reductions: Iterable[Reduction]) -> Reduction:
 
 
 def _small(values):
-    """Return the same whole numbers in the smallest type."""
+    """Return the same integers in the smallest type."""
     return values.astype(np.min_scalar_type(int(values.max(initial=0))))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _RATE_WINDOW = 0.5
-"""Window over which a heading's rate is taken [s], so that its noise is not turning."""
+"""Window over which a heading's rate is computed [s], so that noise does not count as turning."""
 _PHASES = 20
 """Phases of a step that are compared for the best known heading."""
 _SEED = 1
@@ -184,7 +184,7 @@ class ReferenceError:
         return covariance + self.turn_error**2 * np.outer(turn, turn)
 
     def covariance_of_means(self, time: np.ndarray, begins: np.ndarray) -> np.ndarray:
-        """Compute the covariance of the error's means over stretches.
+        """Compute the covariance of the error's means over intervals.
 
         Parameters
         ----------
@@ -279,7 +279,7 @@ class ReferenceError:
 
 
 def walk_of_means(variance: np.ndarray, begins: np.ndarray) -> np.ndarray:
-    """Compute the covariance of a random walk's means over stretches.
+    """Compute the covariance of a random walk's means over intervals.
 
     Parameters
     ----------

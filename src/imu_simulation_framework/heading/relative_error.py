@@ -1,4 +1,4 @@
-"""Relative yaw error: its change over stretches of path or of turning of one length.
+"""Relative yaw error: its change over intervals of distance or of turning.
 
 An error that drifts grows with the length of the drive, so that two drives are comparable only over
 stretches of equal length, wherever these begin: the relative pose error (RPE) of trajectory
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
 STARTS_PER_LENGTH = 100
-"""Number of stretches that begin within the length of one, so that they overlap."""
+"""Number of overlapping intervals that begin within the length of one."""
 
 MIN_INDEPENDENT = 2
-"""Least number of stretches that fit end to end; longer lengths are left out."""
+"""Smallest number of non-overlapping intervals; longer lengths are omitted."""
 
 MAX_LENGTHS = 7
 
 
 @dataclass(frozen=True)
 class RelativeError:
-    """Statistics of the changes of an error over stretches of one length.
+    """Statistics of the changes of an error over intervals of one length.
 
     A change is the error at the end minus that at the beginning.
 
@@ -184,7 +184,7 @@ def relative_errors(
     lengths: Sequence[float],
     change_variance: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
 ) -> list[RelativeError]:
-    """Compute the changes of an error over stretches of each length.
+    """Compute the changes of an error over intervals of each length.
 
     A stretch begins every hundredth of its length, evenly along the path and not in time, so that a
     long stop does not count more than a metre of path. A stretch is left out where the error is

@@ -1,4 +1,4 @@
-"""Requirements on a gyroscope: the largest size of each error that keeps a heading within a limit.
+"""Requirements on a gyroscope: the largest error magnitudes that keep a heading within a limit.
 
 The size of an error means the same for all errors: a constant that is drawn anew with each sensor
 or each start is normal, of either sign, with the size as its standard deviation; the size of noise
@@ -128,7 +128,7 @@ def requirements(
     sample: float | None = None,
     operation: Operation | None = None,
 ) -> pd.DataFrame:
-    """Compute the largest size of each error with which the yaw error stays within a limit.
+    """Compute the largest magnitude of each error with which the yaw error stays within a limit.
 
     Parameters
     ----------

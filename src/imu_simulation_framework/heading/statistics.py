@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TWO_SIDED = 1.96
-"""Standard deviations of a normal distribution on either side of its mean that hold 95 % of it."""
+"""Standard deviations on either side of the mean that contain 95 % of a normal distribution."""
 
 
 def running_window(table: Any, window: float) -> Any:

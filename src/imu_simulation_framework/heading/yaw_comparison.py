@@ -173,7 +173,7 @@ class YawComparison:
 
     @property
     def sentences(self) -> list[str]:
-        """Sentences on a late course, and on a start at which the reference is uncertain."""
+        """Messages on a late course, and on a start at which the reference is uncertain."""
         if self.split is None:
             return []
         return [*self._lag_sentences(), *self._start_sentences()]

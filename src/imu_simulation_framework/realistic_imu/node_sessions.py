@@ -140,7 +140,7 @@ class Shell(Protocol):
         """
 
     def inform(self, sentence: str) -> None:
-        """Log a sentence at the level INFO.
+        """Log a message at the level INFO.
 
         Parameters
         ----------

@@ -1,1 +1,1 @@
-"""Monte Carlo: very many runs of a sensor, of its model or of an experiment."""
+"""Monte Carlo: many runs of a sensor, its model or an experiment."""

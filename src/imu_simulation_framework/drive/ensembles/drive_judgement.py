@@ -37,10 +37,10 @@ from .monte_carlo import Computers, monte_carlo
 from .samplers import Drawing, LinearDrawing, SensorDrawing
 
 CONSTANTS_OF_A_DRIVE = ("rate bias", "quantisation", "yaw drift")
-"""Random constants of models that a unit has anew on each drive."""
+"""Random constants of models that are redrawn for a sensor on each drive."""
 
 MAX_CURVES = 20
-"""Runs that are kept as curves for a page."""
+"""Number of runs whose curves are kept for a page."""
 
 ONE_DRIVE = (
     "With one drive, a model that is not rejected is not proven, and several models may remain."
@@ -141,7 +141,7 @@ class DriveJudgement(NamedTuple):
         return self.drive.observed.name
 
     def remarks(self, models: Sequence[ModelJudgement] | None = None) -> list[str]:
-        """Return the remarks on the drive and on models, each sentence once.
+        """Return the remarks on the drive and on models, without duplicates.
 
         Parameters
         ----------
@@ -200,7 +200,7 @@ class PooledJudgement(NamedTuple):
 
     @property
     def sentences(self) -> list[str]:
-        """Sentences with the verdict, and with the percentiles of the drives under the model."""
+        """Messages with the verdict and the percentiles of the drives under the model."""
         return [self.verdict.sentence, f"{'; '.join(calibration_sentences(self.calibration))}."]
 
 
@@ -342,7 +342,7 @@ def _is_one_unit(errors, model, task) -> bool:
 
 
 def _remarks(errors, has_reference_error):
-    """Yield sentences on limits of the verdict."""
+    """Yield messages on limits of the verdict."""
     if isinstance(errors, ImuSpecification):
         yield from filter(None, [remark_on_motion_errors(errors)])
     if isinstance(errors, YawErrorParameters):

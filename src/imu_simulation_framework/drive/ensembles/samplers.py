@@ -69,7 +69,7 @@ class Drawing(ABC):
 
 @dataclass(frozen=True)
 class SensorDrawing(Drawing):
-    """Source that simulates the whole sensor, with its fusion filter, on a motion.
+    """Source that simulates the complete sensor, including its fusion filter, on a motion.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ class LinearDrawing(Drawing):
 
 @dataclass(frozen=True)
 class ExperimentDrawing(Drawing):
-    """Source that simulates whole experiments in MuJoCo.
+    """Source that simulates complete experiments in MuJoCo.
 
     The seeds of the IMU's errors and of the bumps on the ground differ from run to run.
 

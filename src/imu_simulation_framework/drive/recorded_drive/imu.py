@@ -78,7 +78,7 @@ def prepare_recorded_imu(
 
 
 def coverage_remark(source: str, times: np.ndarray, start: float, stop: float) -> str | None:
-    """Return a sentence on the part of a drive that a recorded IMU does not cover.
+    """Return a message on the part of a drive that a recorded IMU does not cover.
 
     Parameters
     ----------

@@ -148,7 +148,7 @@ class ResultFolder:
         return path
 
     def read_table(self, name, columns=None) -> pd.DataFrame:
-        """Read a table that :meth:`write_table` has written, equal to the last bit.
+        """Read a table that :meth:`write_table` has written, identical to the last bit.
 
         Parameters
         ----------

@@ -410,7 +410,7 @@ class RecordedTable:
     blocks: Callable
 
     def whole(self, columns=None) -> pd.DataFrame:
-        """Return the whole table.
+        """Return the complete table.
 
         Parameters
         ----------

@@ -60,7 +60,7 @@ class Chassis(Settings):
 
 @dataclass(frozen=True)
 class Wheels(Settings):
-    """Driven wheels, equal on both sides.
+    """Driven wheels, the same on both sides.
 
     Attributes
     ----------
@@ -170,7 +170,7 @@ class BundledRobot(Settings):
         return max(wheels, math.hypot(*self.caster.position) + self.caster.radius)
 
     def require_balance(self) -> None:
-        """Refuse a robot that falls over, which would only be noticed as nonsense in results."""
+        """Reject a robot that falls over, as its results would only look implausible."""
         centre, wheels = self.chassis.centre_of_mass[0], self.wheel.positions
         if self.caster is None and len(wheels) == 1:
             raise ConfigurationError("key caster is missing, required with two wheels.")

@@ -178,7 +178,7 @@ class Description:
         return found
 
     def _check_numbers(self) -> None:
-        """Refuse numbers of inertias and limits that no robot has, with their link or joint."""
+        """Reject implausible numbers of inertias and limits, and name their link or joint."""
         for name, link in self.links.items():
             self._place = f"link {name}: "
             inertials = link.findall("inertial")

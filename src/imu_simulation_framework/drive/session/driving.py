@@ -214,7 +214,7 @@ class DriveSession:
 
     @property
     def duration(self) -> float:
-        """Duration of the whole drive [s]."""
+        """Duration of the complete drive [s]."""
         return self._follower.reference.duration
 
     def progress(self, elapsed: float) -> str:

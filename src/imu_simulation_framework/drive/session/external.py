@@ -54,7 +54,7 @@ class ExternalRobotSession:
         self._latest = 0.0
 
     def put(self, x: float, y: float, yaw: float) -> None:
-        """Define the pose of the robot at rest in the world.
+        """Define the pose of the stationary robot in the world.
 
         Parameters
         ----------

@@ -200,7 +200,7 @@ class DrivenSamples(NamedTuple):
 
 
 class SimulatedRobot:
-    """Simulation of the configured robot and its sensors, which starts at rest.
+    """Simulation of the configured robot and its sensors, which starts stationary.
 
     Parameters
     ----------
@@ -265,7 +265,7 @@ class SimulatedRobot:
         return self._samples / self._rate
 
     def set_pose(self, x: float, y: float, yaw: float) -> None:
-        """Place the robot at rest at a pose, and restart the IMU.
+        """Place the stationary robot at a pose, and restart the IMU.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Sentences with the numbers that a figure of the thesis shows here."""
+"""Messages with the results of each reproduced figure of the thesis."""
 
 from __future__ import annotations
 

@@ -562,7 +562,7 @@ class Answers:
         return PartAnswer(name, model, bands, *percentiles, causes, tuple(remarks))
 
     def answer(self, question: Question, name: str) -> HeadingAnswer:
-        """Compute the whole answer for one part, with drawn drives.
+        """Compute the complete answer for one part, with drawn drives.
 
         Parameters
         ----------

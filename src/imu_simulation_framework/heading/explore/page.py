@@ -152,7 +152,7 @@ class _Page:
         self._callbacks()
 
     def _refuse_other_hosts(self):
-        """Refuse requests of another page in the browser, by its name for this machine."""
+        """Reject requests of another page in the browser, by its name for this machine."""
         serve = self.app.server.wsgi_app
 
         def application(environment, start):
@@ -437,7 +437,7 @@ class _Page:
         return *_plot(passages_figure(passages)), said, ranking, rested["number"]
 
     def keep(self, contents, filename):
-        """Return the drives with a recording that was dropped in, or the reason of its refusal."""
+        """Return the drives with a dropped recording, or the reason for its rejection."""
         keep = self.dash.no_update
         if not contents:
             return keep, keep, keep

@@ -13,7 +13,7 @@ CONFIDENCE = 0.95
 
 
 def yaw_error_relative(comparison) -> Figure:
-    """Create a figure of the rms change of the yaw error over stretches of growing length.
+    """Create a figure of the rms change of the yaw error over intervals of growing length.
 
     Parameters
     ----------

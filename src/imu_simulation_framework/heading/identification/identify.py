@@ -327,7 +327,7 @@ def _kept_constants(
 def _remove_faults_iteratively(
     choice: Choice, constants: Sequence[ConstantTerm], correlated_reference: bool
 ) -> tuple[Choice, list[str]]:
-    """Return the choice for drives without faults, and sentences on the faults."""
+    """Return the choice for drives without faults, and messages on the faults."""
     all_faults: list[reliability.Fault] = []
     first = choice
     count = sum(int(np.isfinite(drive.error).sum()) for drive in choice.fit.likelihood.drives)
@@ -356,7 +356,7 @@ def _common_lag(chosen: Fit) -> tuple[float, float]:
 
 
 def _lag_sentences(chosen: Fit) -> list[str]:
-    """Return sentences on the lag of each reference, if the drives show it."""
+    """Return messages on the lag of each reference, if the drives show it."""
     sentences = []
     for drive, (lag, std) in zip(chosen.likelihood.drives, chosen.lags):
         if abs(lag) > 2.0 * std:

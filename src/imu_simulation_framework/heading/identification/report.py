@@ -1,4 +1,4 @@
-"""Sentences, tables, files and page of an identified model of the yaw error."""
+"""Messages, tables, files and page of an identified yaw error model."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ WORDS = {
     "reference_error_time": ("its correlation time", "s"),
     "reference_lag": ("lag of the reference", "s"),
 }
-"""Name and unit of a parameter for a person."""
+"""Displayed name and unit of each parameter."""
 
 ESTIMATES = (
     Column("words", "parameter"),
@@ -232,7 +232,7 @@ def drives_table(
 
 
 def explained_sentence(identification: YawErrorIdentification, index: int) -> str:
-    """Describe the size of a drive's error, and of its remainder without the constants.
+    """Describe the magnitude of a drive's error, and of its remainder without the constants.
 
     Parameters
     ----------

@@ -204,7 +204,7 @@ def observed_yaw_error(
 
 
 def _unsteadiness(yaw):
-    """Return the noise of a heading at even steps, from its straightest stretches [rad].
+    """Return the noise of a heading at even steps, from its straightest intervals [rad].
 
     The turn is taken from the steadier heading: the noise of the other one is in the yaw error as
     well, so that a scale factor of that turn would explain it.
@@ -354,7 +354,7 @@ def sources(terms: Sequence[RandomTerm], values: dict[str, float]) -> list[Proce
 
 
 _UNCERTAINTY_FACTOR = 2.0
-"""One standard deviation of the size of the reference's stated error, as a factor."""
+"""One standard deviation of the magnitude of the reference's stated error, as a factor."""
 _KNOWN_PARAMETERS = REFERENCE_ERROR.parameters
 
 

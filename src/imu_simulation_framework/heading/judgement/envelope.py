@@ -1,4 +1,4 @@
-"""Global envelope test of a whole curve, and pointwise bands.
+"""Global envelope test of a complete curve, and pointwise bands.
 
 Each curve's value at each time has a rank, counted from the nearer end of all values at that time,
 equal values sharing their mean rank. The curve with the smaller smallest rank is more extreme than

@@ -110,7 +110,7 @@ def manner_of_curve(
     envelope: GlobalEnvelope,
     statistics: Sequence[StatisticJudgement],
 ) -> tuple[str, str]:
-    """Return how a model differs in the whole curve, and the statistic that shows it.
+    """Return how a model differs in the complete curve, and the statistic that shows it.
 
     Statistics that reject the model by themselves come first, drift before noise; without them the
     samples outside the envelope decide, and the name is empty.

@@ -189,7 +189,7 @@ class YawErrorDistribution(ABC):
         return {}
 
     def absolute_quantile(self, probability: float) -> float:
-        """Compute a quantile of the size of the last yaw error.
+        """Compute a quantile of the magnitude of the last yaw error.
 
         Parameters
         ----------
@@ -260,7 +260,7 @@ class YawErrorDistribution(ABC):
         return self._unit_mixture()
 
     def _unit_mixture(self, first: int = 0) -> tuple[np.ndarray, np.ndarray]:
-        """Return standard deviations (n, u) of units, and the share (u,) of each of these units.
+        """Return standard deviations (n, u) of sensors, and the share (u,) of each of them.
 
         The strengths are those of Gauss-Hermite points, by which the integral over units of a
         smooth function is a sum. ``first`` is the index of the first of the times.
@@ -327,7 +327,7 @@ def estimate_survivals(
 
 
 def _absolute_quantiles(probability, mean, std, shares):
-    """Return quantiles (n,) of the size of errors that are normal with std (n, u) by units."""
+    """Return quantiles (n,) of the magnitude of normal errors with std (n, u) by sensor."""
     from scipy.special import ndtri  # few of those who import the model need it
 
     if not 0.0 < probability < 1.0:

@@ -89,7 +89,7 @@ _RESPONSE_ERRORS = tuple(name for name in TOLERANCES if name != "vibration_recti
 
 
 def _specification_sources(imu, motion, time, sample, operation, standstills):
-    """Return the sources of a specification's yaw error, and sentences on omitted errors."""
+    """Return the sources of a specification's yaw error, and messages on omitted errors."""
     if imu.output.orientation_reference == "truth":
         return [], []
     if imu.output.filter == "compass":
@@ -291,7 +291,7 @@ def _vertical(motion, standstill_samples, period, samples, standstills) -> _Vert
 
 
 class _Vertical:
-    """Yaw errors of errors of the rate, along a motion of n samples.
+    """Yaw errors due to rate errors, along a motion of n samples.
 
     ``driven``: the motion with the standstill before the drive, if any, whose mean rate is
     subtracted. ``time`` (k,): of a model, from the beginning of the drive on [s]. ``standstills``:
@@ -412,7 +412,7 @@ class _Vertical:
 
 
 def _limits(imu, driven, sample):
-    """Return sentences on non-linear errors of this sensor on this motion."""
+    """Return messages on non-linear errors of this sensor on this motion."""
     gyroscope, limits = imu.gyroscope, []
     if driven.tilt > _MAX_TILT:
         limits.append(
@@ -446,7 +446,7 @@ USUAL_FIELD = MagneticEnvironment(earth=(0.0, 20e-6, -45e-6))
 
 
 def _with_magnetic_heading(sources, imu, motion, time, sample, environment):
-    """Return the sources of a yaw error with a magnetic heading, and sentences on omitted errors.
+    """Return the sources of a yaw error with a magnetic heading, and messages on omitted errors.
 
     ``sources`` are those of the same sensor without it. Processes are to be taken with the
     heading's time constant.
@@ -534,7 +534,7 @@ _DRAWN_ERRORS = ("bias_instability", "random_walk", "gauss_markov_sigma", "turn_
 
 
 def _heading_limits(imu, magnetometer, dip) -> list[str]:
-    """Return sentences on errors of a magnetic heading that the sources do not have."""
+    """Return messages on errors of a magnetic heading that the sources do not include."""
     limits = []
     left_out = [name for name in _DRAWN_ERRORS if any(getattr(magnetometer, name))]
     if left_out:
@@ -689,14 +689,14 @@ def _specification_model(imu, motion, time, sample, operation, magnetic_environm
 
 
 def _whole_period(period: float, sample: float) -> float | None:
-    """Return the sensor's sampling period; None if the model's is not a whole multiple of it."""
+    """Return the sensor's sampling period; None if the model's is not an integer multiple of it."""
     ratio = period / sample
     is_whole = round(ratio) >= 1 and abs(ratio - round(ratio)) < 1e-6 * ratio
     return sample if is_whole else None
 
 
 def _standstills(imu, motion, operation):
-    """Return the stops at which the offset is estimated, and sentences on the detector's errors.
+    """Return the stops at which the offset is estimated, and messages on the detector's errors.
 
     Detected stops are those of one run.
     """

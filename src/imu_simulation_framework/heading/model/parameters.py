@@ -166,7 +166,7 @@ class YawErrorParameters(Settings):
 
     @property
     def limits(self) -> tuple[str, ...]:
-        """Sentences on limits of a prediction from these parameters."""
+        """Messages on limits of a prediction from these parameters."""
         found = []
         if self.rejected:
             found.append(

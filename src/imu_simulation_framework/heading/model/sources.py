@@ -268,7 +268,7 @@ def state_space(
     heading_time_constant: float | None = None,
     standstill: float = 0.0,
 ) -> StateSpace:
-    """Create the state-space model of random processes; equal arguments give the same object.
+    """Create the state-space model of random processes; the same arguments give the same object.
 
     Parameters
     ----------

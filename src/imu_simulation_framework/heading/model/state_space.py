@@ -241,7 +241,7 @@ class _RunSampler:
 
 
 class RunNormals:
-    """Standard normal numbers of runs, stored for several models whose sources have equal names.
+    """Standard normal numbers of runs, stored for several models whose sources have the same names.
 
     Parameters
     ----------
