@@ -37,8 +37,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import cached_property, lru_cache
-from typing import Any, Union, cast
+from functools import cached_property, lru_cache, partial
+from typing import Any, Callable, Union, cast
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -100,8 +100,8 @@ def _specification_sources(imu, motion, time, sample, operation, standstills):
     standstill_samples = 0
     if operation.standstill > 0.0:
         standstill_samples = max(1, round(operation.standstill / motion.period))
-    place = motion, standstill_samples, float(time[1]), len(time)
-    vertical = _vertical(*place, standstills)
+    vertical_with = _verticals(motion, standstill_samples, float(time[1]), len(time))
+    vertical = vertical_with(standstills)
     driven = vertical.driven
     sources = [
         *_bias_and_noise_sources(imu, vertical, sample),
@@ -122,7 +122,7 @@ def _specification_sources(imu, motion, time, sample, operation, standstills):
         error = _filter_yaw_error(quiet, motion, zeroed)
         curve = np.interp(time, motion.time - motion.time[0], error)
         # Its stops are not the model's, where they are detected; so neither has any here.
-        vertical = _vertical(*place, ())
+        vertical = vertical_with(())
         linear: Any = _bias_and_noise_sources(quiet, vertical, sample)
         linear += _response_sources(quiet, vertical, sample, operation.warm_up)
         for source in [*linear, *vertical.earth_turning]:
@@ -278,8 +278,18 @@ class _DrivenMotion:
         return turning
 
 
-# All sensors on a motion share its signals. A drive of an hour takes 50 MB.
+MAX_SHARED_SAMPLES = 150_000
+"""Samples of the longest motion whose signals all sensors on it share: 60 MB, 25 minutes at 100 Hz.
+Signals of longer motions would need more memory than their computation is worth."""
 _driven_motion = lru_cache(maxsize=2)(_DrivenMotion)
+
+
+def _verticals(motion, standstill_samples, period, samples) -> Callable[[tuple], _Vertical]:
+    """Return a function of standstills on the way, which returns the yaw errors along a motion."""
+    if len(motion.time) <= MAX_SHARED_SAMPLES:
+        return partial(_vertical, motion, standstill_samples, period, samples)
+    driven = _DrivenMotion(motion, standstill_samples)
+    return partial(_Vertical, driven, period * np.arange(samples))
 
 
 @lru_cache(maxsize=4)
