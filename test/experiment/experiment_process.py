@@ -151,6 +151,10 @@ class ExperimentProcess:
     def is_running(self) -> bool:
         return self._process.poll() is None
 
+    def ensure_running(self) -> None:
+        """Fail with the output if the experiment has ended."""
+        assert self.is_running, f"the experiment has ended, output:\n{self._text}"
+
     def wait_for(self, pattern, limit=PATIENCE):
         """Wait until the output matches a regular expression; return the match."""
 

@@ -58,6 +58,7 @@ def test_window_shows_curves_until_ctrl_c_after_completed_drive(experiment, disp
     running = experiment("view:=matplotlib", "real_time_factor:=1", settings=settings)
 
     def shows(pixels):
+        running.ensure_running()
         return all(count_pixels(display, colour) > pixels for colour in COLOURS.values())
 
     def shows_curves():
