@@ -82,7 +82,7 @@ def test_unusable_bag_is_rejected(refused, tmp_path, topics, settings, words):
         ("imux:=ideal", ["imux:=ideal", "name:=value"]),
         ("config:=mine.ini", ["mine.ini", "controler", "controller"]),
         ("imu:=hector settings:={imu_hector: {yaw_drif: 1}}", ["imu_hector", "yaw_drift"]),
-        ("simulator:=mujoco imu:=published", ["[imu] model published"]),
+        ("simulator:=mujoco imu:=published", ["[imu] model", "published"]),
         ("settings:={robot: {parameters: robot.yaml}}", ["robot.yaml", "radius"]),
         ("settings:={trajectory: {scale: 10.0}}", ["robot", "scale 1.2"]),
         ("odometer:=mine.yaml", ["[odometer] file: ", "mine.yaml", "unknown key 'wheel'"]),
