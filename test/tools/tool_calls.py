@@ -41,6 +41,8 @@ def call_tool(tool, *arguments):
 
 def _check_columns(tool, begin):
     """Compare the CSV files that a program has written with their declared columns."""
+    if Path.cwd() == TOOLS.parent:
+        return  # a fixture that writes elsewhere; here the guide may be built at the same time
     for path in [*Path.cwd().rglob("*.csv"), *Path.cwd().rglob("*.csv.gz")]:
         if path.stat().st_mtime < begin - 0.1:  # stamps of files are coarser than the clock
             continue
