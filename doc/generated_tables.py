@@ -8,6 +8,7 @@ import json
 import re
 import subprocess
 import sys
+from abc import ABC, abstractmethod
 from inspect import getdoc
 from pathlib import Path
 from typing import ClassVar
@@ -344,7 +345,7 @@ class DeclaredTable(Directive):
         return [nodes.paragraph(text, "", *inlines), *messages]
 
 
-class _MarkdownText(Directive):
+class _MarkdownText(Directive, ABC):
     """Markdown that code generates, in a page of Markdown."""
 
     def run(self):
@@ -355,9 +356,9 @@ class _MarkdownText(Directive):
             table["classes"].append("numbers")
         return container.children
 
+    @abstractmethod
     def text(self):
         """Return the Markdown."""
-        raise NotImplementedError
 
 
 class ImuCatalogue(_MarkdownText):

@@ -325,9 +325,7 @@ class FlightSource:
         if samples.message_type != messages.NAV_SAT_FIX.name or samples.format != "bag":
             for key in ("attitude_topic", "velocity_topic"):
                 if getattr(self, key):
-                    raise RecordingError(
-                        f"{path}: {key} only has an effect with satellite positions"
-                    )
+                    raise RecordingError(f"{path}: {key} is of use only with satellite positions")
             return samples, None, None
         attitude = read_any_bag(path, self.attitude_topic, messages.HEADING_TYPES)
         if not self.velocity_topic:

@@ -139,9 +139,9 @@ def report_fault(name: str, error: Exception) -> str:
         Reason of the fault.
     """
     if isinstance(error, MemoryError):
-        return f"{name}: there is not enough memory; end other programs"
+        return f"{name}: there is not enough memory; close other programs"
     traceback.print_exc()
-    return f"{name}: ended by {type(error).__name__}: {error}"
+    return f"{name}: terminated by {type(error).__name__}: {error}"
 
 
 def reraise_dropped_interrupts() -> None:

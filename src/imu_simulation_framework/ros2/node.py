@@ -644,10 +644,12 @@ class _NodeProcess:
             else:
                 self._log_fatal(str(error))
         except MemoryError:
-            self._log_fatal(f"{self._logger_name}: there is not enough memory; end other programs")
+            self._log_fatal(
+                f"{self._logger_name}: there is not enough memory; close other programs"
+            )
         except Exception as error:  # a programming error, reported before the exit
             traceback.print_exc()
-            self._log_fatal(f"{self._logger_name}: ended by {type(error).__name__}: {error}")
+            self._log_fatal(f"{self._logger_name}: terminated by {type(error).__name__}: {error}")
         finally:
             self._destroy()
         return code

@@ -242,7 +242,7 @@ def test_poses_in_a_bag_are_about_an_origin(tmp_path, flown):
     poses = [writers.odometry(*row) for row in zip(stamps, place, quaternions)]
     path = writers.write_bag(tmp_path / "a.bag", {"/odom": poses})
     require_same(read_flight(path, origin=ORIGIN).flight.states, flown)
-    with pytest.raises(RecordingError, match="attitude_topic only has an effect with satellite"):
+    with pytest.raises(RecordingError, match="attitude_topic is of use only with satellite"):
         read_flight(path, origin=ORIGIN, attitude_topic="/odom")
 
 
