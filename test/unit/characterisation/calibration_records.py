@@ -1,4 +1,4 @@
-"""Simulated calibration recordings of a sensor with random errors."""
+"""Simulated calibration recordings of sensors with random errors."""
 
 from dataclasses import replace
 
@@ -13,7 +13,7 @@ PLACEMENT = np.radians(0.5)
 
 
 def drawn_sensor(generator):
-    """The BNO055 with biases, scale factors and misalignments of 1 %."""
+    """Draw a BNO055 with random biases and with 1 % scale factor and misalignment errors."""
     bno055 = read_imu_specification("bno055")
 
     def drawn(triad, bias):
@@ -31,13 +31,13 @@ def drawn_sensor(generator):
 
 
 def table_record(seed, rest=30.0, turns=10):
-    """Six positions, then whole turns about each axis, either way; placed within half a degree."""
+    """Simulate six positions, then full turns about each axis in both senses, placed to 0.5 deg."""
     generator = np.random.default_rng(seed)
     sensor = drawn_sensor(generator)
     tilts = generator.normal(0.0, PLACEMENT, (6, 3))
     steps = six_positions(rest, 5.0, tilts)
     for axis in range(3):
-        # A small tilt of the axis about which it is turned, and marks that are missed by a little.
+        # The turn axis is tilted slightly, and each turn misses its end mark slightly.
         about = np.eye(3)[axis]
         about = about + np.cross(generator.normal(0.0, PLACEMENT, 3), about)
         about /= np.linalg.norm(about)
@@ -50,27 +50,27 @@ def table_record(seed, rest=30.0, turns=10):
 
 
 def free_record(seed, positions=15, rest=20.0):
-    """Return a recording at rest in arbitrary orientations, and its sensor."""
+    """Return a recording that is stationary in arbitrary orientations, and its sensor."""
     generator = np.random.default_rng(seed)
     sensor = drawn_sensor(generator)
-    # On a spiral from pole to pole, and off it by some 10 degrees.
+    # The vertical follows a spiral from pole to pole, with random deviations of some 10 degrees.
     height = 1.0 - (2.0 * np.arange(positions) + 1.0) / positions
     angle = 2.4 * np.arange(positions)
     level = np.sqrt(1.0 - height**2)
     up = np.column_stack([level * np.cos(angle), level * np.sin(angle), height])
     up += generator.normal(0.0, 0.15, up.shape)
     up /= np.linalg.norm(up, axis=1)[:, None]
-    start = _from_to(up[0], np.array([0.0, 0.0, 1.0]))
+    start = _shortest_rotation(up[0], np.array([0.0, 0.0, 1.0]))
     steps = [(np.zeros(3), rest)]
     for before, after in zip(up, up[1:]):
-        steps += [(_from_to(after, before), 4.0), (np.zeros(3), rest)]
+        steps += [(_shortest_rotation(after, before), 4.0), (np.zeros(3), rest)]
     motion = turntable_motion(steps, 100.0, start=start)
     table = simulate_imu(motion, sensor, seed=seed)
     return sensor, table.index.to_numpy(), table[[*GYRO, *ACCEL]].to_numpy()
 
 
 def rest_record(seed, name, seconds=300.0):
-    """Return the noise of a sensor's gyroscope at rest with all specified terms, without bias."""
+    """Return the noise of a stationary gyroscope with all specified terms but without a bias."""
     from imu_simulation_framework.sensors.noise.processes import BiasInstability, RandomWalk
 
     triad = read_imu_specification(name).gyroscope
@@ -85,10 +85,10 @@ def rest_record(seed, name, seconds=300.0):
 
 
 def chamber_record(seed, temperatures=(0.0, 20.0, 40.0), rest=20.0):
-    """Six positions at each of some temperatures, in a fixture that keeps its errors.
+    """Simulate six positions at each temperature, in a fixture with constant placement errors.
 
-    Returns times, specific forces and temperatures of the samples, the accelerometer with its
-    scale factors and biases over temperature away from 20 degC.
+    Returns sample times, specific forces, sample temperatures, the accelerometer, and its
+    scale factors and biases per degree of difference from 20 degC.
     """
     generator = np.random.default_rng(seed)
     sensor = drawn_sensor(generator)
@@ -110,8 +110,8 @@ def chamber_record(seed, temperatures=(0.0, 20.0, 40.0), rest=20.0):
     return times, values, np.concatenate(sample_temperatures), sensor.accelerometer, scale, bias
 
 
-def _from_to(first, second):
-    """The shortest turn from one direction to another, a rotation vector."""
+def _shortest_rotation(first, second):
+    """Return the rotation vector of the shortest rotation from one direction to another."""
     normal = np.cross(first, second)
     return normal / np.linalg.norm(normal) * np.arccos(first @ second)
 
@@ -124,7 +124,7 @@ def symmetric_part(triad):
 
 
 def magnetic_record(seed, samples=1500, wandering=0.0):
-    """Readings of a magnetometer that tumbles, hard iron [T], soft iron with a mean scale of 1."""
+    """Return readings of a tumbling magnetometer, hard iron [T], and soft iron of mean scale 1."""
     from scipy.spatial.transform import Rotation
 
     from imu_simulation_framework.sensors.noise.processes import BiasInstability

@@ -20,7 +20,7 @@ WHITE = 1e-4
 
 
 def recording(generator, hours, walk=0.0, ramp=0.0, instability=0.0, quantisation=0.0, axes=AXES):
-    """Identical axes of white noise N = 1e-4 and of the other terms."""
+    """Record axes with white noise N = 1e-4 and the same coefficients of the other terms."""
     length = round(hours * 3600.0 * RATE)
     values = WHITE * np.sqrt(RATE) * generator.standard_normal((length, 6))
     if walk:
@@ -36,7 +36,7 @@ def recording(generator, hours, walk=0.0, ramp=0.0, instability=0.0, quantisatio
     return prepare_at_rest(times, values + ramp * times[:, None], axes, "made")
 
 
-def test_only_white_noise_is_identified_in_white_noise_and_band_may_be_a_list():
+def test_white_noise_recording_has_no_other_identified_term():
     hours = 0.5
     axes = ("gyro_x", "accel_x")
     result = identify([recording(np.random.default_rng(11), hours, axes=axes)])
@@ -61,13 +61,13 @@ def test_outlier_rule_does_not_bias_clean_gaussian_noise():
     widths = np.array([estimate.high - estimate.low for estimate in estimates]) / WHITE
     errors = np.array([estimate.value for estimate in estimates]) / WHITE - 1.0
     assert all(estimate.low <= estimate.value <= estimate.high for estimate in estimates)
-    # An interval is of four standard errors or so; half of 0.5 % is left for a bias.
+    # An interval is about four standard errors wide; 0.25 % is allowed for a bias.
     assert np.all(np.abs(errors) < 0.0025 + widths)
     assert abs(np.mean(errors)) < 0.0025 + np.mean(widths) / np.sqrt(len(errors))
 
 
 @pytest.mark.gate
-def test_terms_are_identified_within_their_intervals():
+def test_true_terms_are_within_confidence_intervals():
     truth = dict(zip(model.TERMS, (2e-6, WHITE, 1e-4, 4e-5, 2e-6)))
     made = recording(
         np.random.default_rng(5), 1.0, walk=4e-5, ramp=-2e-6, instability=1e-4, quantisation=2e-6
@@ -81,16 +81,16 @@ def test_terms_are_identified_within_their_intervals():
             identified[term] += estimate.identified
         if axis.fit.terms["rate_ramp"].identified:
             assert axis.signed_coefficient("rate_ramp") < 0.0
-    # Fewer than four of six intervals of 95 % hold in 0.2 % of all cases.
+    # Fewer than four of six 95 % intervals contain the truth in 0.2 % of all cases.
     assert all(count >= 4 for count in held.values()), held
     assert identified["quantisation"] == identified["white_noise"] == 6
-    # A Gauss-Markov process fits as well in one of ten records: fewer than four of six in 2 %.
+    # A Gauss-Markov process fits as well in 10 % of records: fewer than four of six in 2 %.
     assert identified["bias_instability"] >= 4
     assert identified["random_walk"] >= 4
 
 
 @pytest.mark.gate
-def test_several_recordings_have_narrower_intervals_than_each_of_them():
+def test_joint_fit_of_recordings_has_narrower_intervals_than_single_fits():
     generator = np.random.default_rng(7)
     recordings = [recording(generator, 0.5, walk=3e-5, axes=("gyro_x",)) for _ in range(3)]
     together = identify(recordings)
@@ -118,7 +118,7 @@ def test_specification_contains_identified_terms():
     assert min(walk) > 0.0
 
 
-def test_ringing_or_missing_axis_does_not_change_other_axes():
+def test_spectral_line_or_missing_axis_does_not_affect_other_axes():
     made = recording(np.random.default_rng(8), 0.5, axes=("gyro_x", "gyro_y"))
     made.values[0] += 1e-3 * np.sin(2.0 * np.pi * 0.5 * np.arange(made.values.shape[1]) / RATE)
     result = identify([made])
@@ -138,7 +138,7 @@ def test_ringing_or_missing_axis_does_not_change_other_axes():
     assert specification.accelerometer.white_noise == (0.0, 0.0, 0.0)
 
 
-def test_intervals_scale_with_data_unit():
+def test_confidence_intervals_scale_with_unit_of_data():
     factors = np.unique(np.geomspace(1, 20_000, 30).astype(int))
     shapes = model.allan_variance_of_terms(factors, 1.0, BAND)
     covariance = model.allan_covariance(factors, [100_000], 1.0, BAND)
@@ -165,7 +165,7 @@ IDENTIFIED_AXES = ("gyro_z", "accel_z")
 
 @functools.lru_cache(maxsize=None)
 def recorded(name):
-    """Record an IMU of the catalogue at rest; its seed does not depend on the other IMUs."""
+    """Record a stationary IMU of the catalogue, with a seed that is independent of other IMUs."""
     specification = IMUS[name]
     # The orientation is not used.
     output = replace(specification.output, orientation_reference="truth")
@@ -177,7 +177,7 @@ def recorded(name):
 
 
 def specified_terms(name):
-    """The terms of all six axes, with the noise that rounding adds."""
+    """Return the terms of all six axes, with the noise that rounding adds."""
     triads = (IMUS[name].gyroscope, IMUS[name].accelerometer)
     terms = {term: np.hstack([getattr(triad, term) for triad in triads]) for term in model.TERMS}
     steps = np.hstack([triad.resolution for triad in triads])
@@ -186,9 +186,9 @@ def specified_terms(name):
 
 
 @pytest.mark.parametrize("name", sorted(IMUS))
-def test_simulated_imu_has_allan_variance_of_its_specification(name):
-    # Up to a thirtieth of the recording an estimate has some fifty degrees of freedom, so that it
-    # is nearly normal.
+def test_allan_variance_of_simulated_imu_matches_its_specification(name):
+    # Up to a thirtieth of the recording, an estimate has some fifty degrees of freedom
+    # and is therefore nearly normal.
     factors = np.unique(np.geomspace(1, SAMPLES // 30, 12).astype(int))
     terms, values = specified_terms(name), recorded(name)[1]
     for index, axis in enumerate(AXES):
@@ -199,7 +199,7 @@ def test_simulated_imu_has_allan_variance_of_its_specification(name):
         shapes = model.allan_variance_of_terms(factors / SLOW, 1.0 / SLOW, band)
         found = model.overlapping_allan_variance([values[:, index]], SLOW, factors)
         off = (found - shapes @ squares) / np.sqrt(np.diag(covariance))
-        # None of about a thousand numbers deviates by more.
+        # None of about a thousand normal numbers deviates by more than 5 sigma.
         assert np.max(np.abs(off)) < 5.0, axis
 
 
@@ -210,7 +210,7 @@ def test_simulated_imu_has_allan_variance_of_its_specification(name):
         pytest.param(sorted(IMUS), marks=pytest.mark.thorough, id="all"),
     ],
 )
-def test_terms_of_catalogue_entries_are_within_their_intervals(names):
+def test_specified_terms_of_catalogue_imus_are_within_confidence_intervals(names):
     held = {term: [] for term in model.TERMS}
     columns = [AXES.index(axis) for axis in IDENTIFIED_AXES]
     for name in names:

@@ -1,4 +1,4 @@
-"""Allan analysis of sensors with low-pass filter, spectral lines, rounding, and limited drift."""
+"""Allan analysis of sensors with a low-pass filter, spectral lines, rounding, or limited drift."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ NAMES = ("gyro_x",)
 
 
 def noise(seed, order=0):
-    """White noise behind a low-pass of a third of the rate, and a random walk; shape (n, 1)."""
+    """Return white noise, low-passed at a third of the rate, plus a random walk; shape (n, 1)."""
     generator = np.random.default_rng(seed)
     values = WHITE * np.sqrt(RATE) * generator.standard_normal((LENGTH, len(NAMES)))
     if order:
@@ -31,13 +31,13 @@ def results(values):
 
 
 def holds(estimate, truth):
-    """Return whether an interval of 4 standard errors, twice that of 95 %, contains the truth."""
+    """Return whether an interval of 4 standard errors, twice the 95 % one, contains the truth."""
     middle = 0.5 * (estimate.low + estimate.high)
     return abs(truth - middle) <= estimate.high - estimate.low
 
 
 @pytest.mark.parametrize("order", [pytest.param(1, marks=pytest.mark.gate), 2])
-def test_white_noise_behind_a_low_pass_is_identified_and_quantisation_is_unknown(order):
+def test_low_pass_filtered_white_noise_is_identified_without_quantisation(order):
     for result in results(noise(1, order)):
         assert result.fit.start > 0.0
         assert result.fit.squares[0] < 0.0
@@ -48,13 +48,13 @@ def test_white_noise_behind_a_low_pass_is_identified_and_quantisation_is_unknown
         assert estimate.high / estimate.low < 1.1
         walk = result.fit.terms["random_walk"]
         assert walk.low <= WALK <= walk.high
-        # An hour may not separate the slow terms, but shows their presence.
+        # An hour may not suffice to separate the slow terms, but it shows that some are present.
         assert result.squares[2:].any()
         assert not result.departures
 
 
 @pytest.mark.gate
-def test_lines_are_removed_and_rounding_adds_white_noise():
+def test_spectral_lines_are_removed_and_rounding_adds_white_noise():
     values = noise(2) + 2e-3 * np.sin(2.0 * np.pi * 16.01 * np.arange(LENGTH) / RATE)[:, None]
     for result in results(values):
         ((line,),) = result.lines
@@ -65,13 +65,13 @@ def test_lines_are_removed_and_rounding_adds_white_noise():
         assert result.recorded[0][0] > result.curves[0].deviation[0]
     step = WHITE * np.sqrt(RATE)
     for result in results(np.round(noise(3, 1) / step) * step):
-        # The error of rounding is not filtered: step^2 / 12 in each sample.
+        # The rounding error is not filtered: it adds a variance of step^2 / 12 to each sample.
         truth = np.sqrt(WHITE**2 + step**2 / 12.0 / RATE)
         assert holds(result.fit.terms["white_noise"], truth)
 
 
 def terms_of(factors, length, rate=2.0):
-    """Variances and covariances of the terms by the correlation time of a Gauss-Markov process."""
+    """Return a function of the Gauss-Markov time for the terms' variances and covariances."""
 
     def model(time):
         period, band = 1.0 / rate, (1.0, 1e4)
@@ -84,7 +84,7 @@ def terms_of(factors, length, rate=2.0):
 
 
 def identified(signal, rate=2.0):
-    """The fit to one axis, without the standard terms being tried first."""
+    """Fit one axis without trying the standard terms first."""
     factors = allan_model.averaging_factors(len(signal))
     variances = allan_model.overlapping_allan_variance([signal], rate, factors)
     model = terms_of(factors, len(signal), rate)
@@ -92,7 +92,7 @@ def identified(signal, rate=2.0):
 
 
 @pytest.mark.gate
-def test_closest_correlation_time_is_chosen_and_a_random_walk_has_none():
+def test_best_correlation_time_is_chosen_and_random_walk_has_none():
     factors = allan_model.averaging_factors(40_000)[::3]
     model = terms_of(factors, 40_000)
     exact = model(150.0)[0] @ [0.0, WHITE**2, 0.0, 0.0, 0.0, 25.0 * WHITE**2]
@@ -107,14 +107,14 @@ def test_closest_correlation_time_is_chosen_and_a_random_walk_has_none():
 
 
 def drifting(seed, sigma):
-    """More than an hour of white noise and a Gauss-Markov process of 150 s, at 2 Hz."""
+    """Return hours of white noise and a Gauss-Markov process of 150 s correlation time, at 2 Hz."""
     generator = np.random.default_rng(seed)
     signal = WHITE * np.sqrt(2.0) * generator.standard_normal(40_000)
     return signal + GaussMarkov(sigma, 150.0, 0.5, generator).batch(40_000)[0, :, 0]
 
 
 @pytest.mark.gate
-def test_stationary_drift_is_a_gauss_markov_process_even_in_specification():
+def test_stationary_drift_is_identified_and_specified_as_gauss_markov_process():
     fit = identified(drifting(4, 5e-4))
     assert fit.gauss_markov_time.low <= 150.0 <= fit.gauss_markov_time.high
     assert holds(fit.terms[allan_model.GAUSS_MARKOV], 5e-4)
@@ -131,9 +131,9 @@ def test_stationary_drift_is_a_gauss_markov_process_even_in_specification():
 
 
 @pytest.mark.gate
-def test_one_minute_gauss_markov_bias_is_not_a_random_walk_after_an_hour():
-    # More than one of six intervals of 95 % is above zero by chance in less than one of hundred
-    # cases; without a look at the process it was more than half of them.
+def test_one_minute_gauss_markov_bias_is_not_identified_as_random_walk_in_an_hour():
+    # By chance, more than one of six 95 % intervals excludes zero in less than 1 % of cases;
+    # when the Gauss-Markov process is not tried, more than half of the intervals exclude zero.
     called = []
     for seed in range(2):
         generator = np.random.default_rng(seed)
@@ -152,10 +152,10 @@ def test_one_minute_gauss_markov_bias_is_not_a_random_walk_after_an_hour():
 
 
 @pytest.mark.parametrize("share, known", [(2.0, True), (0.2, False)])
-def test_quantisation_is_known_if_shortest_times_show_it(share, known):
+def test_quantisation_is_known_only_if_shortest_averaging_times_show_it(share, known):
     factors = np.unique(np.geomspace(1.0, LENGTH // 10, 30).astype(int))
     tau, model = factors / RATE, terms_of(factors, LENGTH, RATE)
-    # Above white noise up to 0.3 s; of the shortest, another share.
+    # The quantisation exceeds white noise up to 0.3 s; the shortest times differ by a factor.
     variances = model(None)[0] @ np.array([0.1 * WHITE**2, WHITE**2, 0.0, 0.0, 0.0])
     variances[:3] *= share
     fit = fit_real_sensor(tau, variances, model, LENGTH / RATE)
@@ -182,27 +182,27 @@ def sine(frequency, amplitude):
 @pytest.mark.parametrize(
     "frequency, amplitude", [(0.47, 0.3), (0.47, 3.0), (12.34567, 10.0), (24.99, 1.0)]
 )
-def test_line_is_reported_and_noise_is_unchanged(frequency, amplitude):
+def test_spectral_line_is_reported_and_noise_is_unchanged(frequency, amplitude):
     clean = white()
     parts, lines = remove_lines([clean + sine(frequency, amplitude)], RATE)
     assert len(lines) == 1
     assert lines[0].frequency == pytest.approx(frequency, abs=0.01)
-    # Known to sqrt(2 / n) of the white, 0.0045; the window spreads some of a weak one.
+    # White noise limits the amplitude to sqrt(2 / n) = 0.0045; the window spreads a weak line.
     assert lines[0].amplitude == pytest.approx(amplitude, rel=0.05)
     before = allan_model.overlapping_allan_variance([clean], RATE, FACTORS)
     after = allan_model.overlapping_allan_variance(parts, RATE, FACTORS)
-    # Scaled back are some seven bins of 4 mHz: so much of the white may have changed.
+    # Some seven bins of 4 mHz are rescaled, so the white noise may change by their share.
     assert np.abs(after / before - 1.0).max() < 0.02 + 7 * 0.004 / frequency
 
 
-def test_lines_are_removed_up_to_the_ends():
+def test_spectral_lines_are_removed_up_to_ends_of_parts():
     signal = white() + sine(3.3, 5.0)
     parts, lines = remove_lines([signal[:60_000], signal[60_700:]], RATE)
     assert [len(part) for part in parts] == [60_000, 39_300]
     assert lines[0].frequency == pytest.approx(3.3, abs=0.01)
     for part in parts:
         for end in (part[:500], part[-500:]):
-            # Left would be a variance of 12.5; white has 1, known from 500 samples to 0.063.
+            # The line has a variance of 12.5; the white noise has 1, known to a sigma of 0.063.
             assert np.var(end) < 1.0 + 5.0 * 0.063
 
 

@@ -23,8 +23,8 @@ def unit(term):
     "term, power, smallest",
     [("quantisation", 2, 1), ("white_noise", 0, 20), ("random_walk", -2, 5)],
 )
-def test_variances_match_published_degrees_of_freedom(term, power, smallest):
-    # Greenhall and Riley state their approximation to be within a few per cent.
+def test_variances_match_greenhall_riley_degrees_of_freedom(term, power, smallest):
+    # Greenhall and Riley state that their approximation is accurate to a few per cent.
     factors = np.unique(np.geomspace(smallest, LENGTH // 5, 20).astype(int))
     shapes = model.allan_variance_of_terms(factors * PERIOD, PERIOD, BAND)
     shapes = shapes[:, model.TERMS.index(term)]
@@ -36,7 +36,7 @@ def test_variances_match_published_degrees_of_freedom(term, power, smallest):
     np.testing.assert_allclose(freedom, published, rtol=0.06)
 
 
-def test_two_parts_of_same_length_halve_covariance_and_are_weighted_by_terms():
+def test_parts_are_weighted_by_length_and_two_identical_parts_halve_covariance():
     factors = np.array([1, 10, 100, 1000])
     squares = np.array([0.1, 1.0, 0.5, 0.1, 0.2])
     first_result = model.allan_covariance(factors, [20_000], PERIOD, BAND).evaluate(squares)
@@ -58,7 +58,7 @@ def test_two_parts_of_same_length_halve_covariance_and_are_weighted_by_terms():
 
 def test_covariances_match_sum_over_pairs_of_adjacent_mean_differences():
     time, length, factors = 40.0, 500, np.array([1, 6, 50, 120, 200])
-    # The readings are means over a second of white noise and a Gauss-Markov process.
+    # The readings are one-second means of white noise and a Gauss-Markov process.
     lags, ratio = toeplitz(np.arange(length)), 1.0 / time
     drift = np.expm1(-ratio) ** 2 / ratio**2 * np.exp(-(np.maximum(lags, 1) - 1) * ratio)
     np.fill_diagonal(drift, 2.0 * (ratio + np.expm1(-ratio)) / ratio**2)
@@ -80,14 +80,14 @@ def test_covariances_match_sum_over_pairs_of_adjacent_mean_differences():
     np.testing.assert_allclose(found, expected, rtol=1e-3)
 
 
-def test_misfit_is_in_standard_deviations_and_flicker_has_plateau():
+def test_misfit_is_mean_squared_standardised_residual_and_flicker_has_plateau():
     generator = np.random.default_rng(8)
     tau = np.geomspace(0.1, 1000.0, 30)
     shapes = model.allan_variance_of_terms(tau, PERIOD, BAND)
     true = shapes @ np.array([0.0, 1.0, 0.1, 0.01, 0.0])
     deviations = 0.02 * true
     described = []
-    # The first data scatter as expected, the second by ten times as much.
+    # The first data scatter as expected, the second ten times as much.
     for left in (0.02 * generator.standard_normal(30), 0.2 * (-1.0) ** np.arange(30)):
         fit = fit_terms(true * (1.0 + left), shapes, lambda squares: np.diag(deviations**2))
         residuals = (true * (1.0 + left) - shapes @ fit.squares) / deviations
@@ -109,7 +109,7 @@ def test_misfit_is_in_standard_deviations_and_flicker_has_plateau():
         ([3, 40, 100, 300], [0.0, 1.0, 0.0, 0.0, 0.0, 4.0], 50.0),
     ],
 )
-def test_simulated_noise_has_the_modelled_variances_and_covariances(factors, squares, time):
+def test_simulated_noise_matches_modelled_variances_and_covariances(factors, squares, time):
     generator = np.random.default_rng(4)
     length, rounds = 2000, 3000
     signals = generator.standard_normal((rounds, length))
@@ -123,17 +123,17 @@ def test_simulated_noise_has_the_modelled_variances_and_covariances(factors, squ
         np.array(squares)
     )
     deviations = np.sqrt(np.diag(expected))
-    # A correlation's standard error is at most 1/sqrt(n), a variance's sqrt(kurtosis/n) of it.
+    # The standard error is at most 1/sqrt(n) for a correlation, sqrt(kurtosis/n) for a variance.
     off = (np.cov(estimates.T) - expected) / np.outer(deviations, deviations)
     assert np.abs(off).max() < 4.0 * np.sqrt(4.0 / rounds)
     means = model.allan_variance_of_terms(factors, 1.0, BAND, time) @ squares
-    # The sampled random walk has K^2 tau / 3 but for the shortest times, where it is nothing.
+    # The sampled random walk has K^2 tau / 3 except at the shortest times, where it is negligible.
     allowed = 4.0 * deviations / np.sqrt(rounds) + (1e-5 if squares[3] else 0.0)
     assert np.all(np.abs(estimates.mean(axis=0) - means) < allowed)
 
 
 def nist_data():
-    """The 1000 points of NIST SP 1065, section 12.4: a linear congruential generator's."""
+    """Return the 1000 points of a linear congruential generator from NIST SP 1065, section 12.4."""
     number, points = 1234567890, []
     for _ in range(1000):
         points.append(number / 2147483647)
@@ -141,9 +141,9 @@ def nist_data():
     return np.array(points)
 
 
-def test_deviations_match_published_deviations_at_log_spaced_factors():
-    # NIST SP 1065, table 31, "Overlapping Allan Dev" at averaging factors 1, 10, 100; and the mean
-    # of the data themselves.
+def test_allan_deviations_match_nist_sp_1065_and_factors_are_log_spaced():
+    # NIST SP 1065, table 31, "Overlapping Allan Dev" at averaging factors 1, 10 and 100;
+    # the first check compares the mean of the data.
     data = nist_data()
     assert data.mean() == pytest.approx(4.897745e-01, abs=5e-8)
     found = np.sqrt(model.overlapping_allan_variance([data], 1.0, [1, 10, 100]))
@@ -155,9 +155,9 @@ def test_deviations_match_published_deviations_at_log_spaced_factors():
     assert np.all(np.abs(np.log10(ratios) - 0.1) < 0.02)
 
 
-def test_long_stride_changes_estimate_less_than_its_scatter():
+def test_decimated_allan_variance_differs_less_than_its_standard_error():
     generator = np.random.default_rng(1)
-    # More than are looked at in one piece.
+    # The signal is longer than one processing block.
     signal = generator.standard_normal(1_200_000)
     factors = model.averaging_factors(len(signal))
     ours = model.overlapping_allan_variance([signal], 100.0, factors)
@@ -192,17 +192,17 @@ def fit_of(squares, identified):
     return AllanFit(terms, squares, 1.0, True)
 
 
-def test_band_of_single_comparison_is_interval_of_degrees_of_freedom():
+def test_band_for_single_comparison_matches_chi_square_interval():
     band = axis.compute_band(curve(TRUTH), LONGEST, 1)
     few = band.tau > 100.0
     freedom = FREEDOM[np.isin(TAU, band.tau)][few]
     ratio = freedom / chi2.ppf([[0.025], [0.975]], freedom)
-    # The interval also contains the model's error of 2 %.
+    # The interval also contains the model error of 2 %.
     np.testing.assert_allclose(band.high[few], band.deviation[few] * np.sqrt(ratio[0]), rtol=5e-3)
     np.testing.assert_allclose(band.low[few], band.deviation[few] * np.sqrt(ratio[1]), rtol=5e-3)
 
 
-def test_band_ends_at_a_tenth_and_widens_with_model_error():
+def test_band_ends_at_tenth_of_recording_and_widens_with_model_error():
     band = axis.compute_band(curve(TRUTH), LONGEST, 30)
     assert band.tau[0] >= 1.0
     assert band.tau[-1] <= LONGEST / 10.0
@@ -215,7 +215,7 @@ def test_band_ends_at_a_tenth_and_widens_with_model_error():
 
 
 def test_simultaneous_band_contains_all_comparisons_in_95_percent_of_runs():
-    # Independent estimates are the worst case; those of one recording go together.
+    # Independent estimates are the worst case; those of one recording are correlated.
     generator = np.random.default_rng(3)
     rounds, outside = 400, 0
     truth = curve(TRUTH)
@@ -225,7 +225,7 @@ def test_simultaneous_band_contains_all_comparisons_in_95_percent_of_runs():
         measured = model.allan_curve(TAU, variance, FREEDOM, 0.95)
         band = axis.compute_band(measured, LONGEST, int(seen.sum()))
         outside += np.any(band.excess(truth.deviation[seen]) > 0.0)
-    # The smallest model error widens a narrow band, so that less than 5 % are outside.
+    # The smallest model error widens a narrow band, so that less than 5 % of runs are outside.
     assert 0 < outside / rounds < 0.05 + 3.0 * np.sqrt(0.05 * 0.95 / rounds)
 
 
@@ -234,7 +234,7 @@ def choose(fitted, identified):
     return axis.choose_coefficients(fit_of(fitted, identified), [band], shapes_at)
 
 
-def test_identified_terms_suffice_within_band_and_fitted_floor_is_kept_outside():
+def test_fitted_terms_are_added_only_if_identified_terms_leave_band():
     small = TRUTH + [1e-9, 0.0, 0.0, 0.0, 1e-12]
     squares, choice = choose(small, model.TERMS[1:4])
     assert choice == axis.IDENTIFIED
@@ -246,7 +246,7 @@ def test_identified_terms_suffice_within_band_and_fitted_floor_is_kept_outside()
 
 
 @pytest.mark.parametrize("wrong", [[0.0, 1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 4.0, 0.0, 0.0]])
-def test_fit_far_from_curve_is_replaced_by_closest_terms(wrong):
+def test_fit_far_from_allan_curve_is_replaced_by_closest_terms(wrong):
     squares, choice = choose(np.array(wrong), ["white_noise"])
     assert choice == axis.CLOSEST
     assert squares[2] + squares[3] > 0.0

@@ -37,7 +37,7 @@ from imu_simulation_framework.core.units import WORLD_GRAVITY
 from imu_simulation_framework.sensors.imu_specification import TriadSpecification
 
 AXES = [*GYRO, *ACCEL]
-# 5 standard deviations: of some hundred numbers none is further off.
+# 5 standard deviations: none of some hundred normal numbers exceeds this.
 FAR = 5.0
 
 
@@ -61,9 +61,9 @@ def all_off(found, triad):
     ]
 
 
-def test_stationary_periods_are_between_movements_and_biases_include_slow_noise(table):
+def test_stationary_periods_are_between_movements_and_bias_sigma_includes_slow_noise(table):
     _, times, _, rests = table
-    # Six positions, the last of which the turns follow, and a rest after each of six turns.
+    # Six positions (the turns follow the last one) and a stationary period after each of six turns.
     assert len(rests) == 12
     begin = times[[rest.start for rest in rests[:6]]]
     assert np.all((begin - 35.0 * np.arange(6) >= 0.0) & (begin - 35.0 * np.arange(6) < 1.6))
@@ -92,13 +92,13 @@ def test_slow_turn_is_not_stationary_and_gap_ends_stationary_period():
     assert first.start == 0 and 2700 < first.stop <= 3000 <= second.start < 3300
 
 
-def test_block_means_have_equal_durations_at_rest():
+def test_stationary_blocks_have_same_duration():
     times = np.arange(10_000) / 10.0
     values = np.column_stack([times, -times])
     parts = [rest_times.RestTime(1000, 2000), rest_times.RestTime(7000, 9000)]
     means = average_blocks(times, values, parts, most=15)
     np.testing.assert_array_equal(means.group, np.repeat([0, 1], [5, 10]))
-    # From the sample before the first one: 20 s each, zero a tenth before the recording.
+    # Blocks of 20 s begin at the sample before their first one.
     first = np.concatenate([100.0 + 20.0 * np.arange(5), 700.0 + 20.0 * np.arange(10)])
     np.testing.assert_allclose(means.begin, first, atol=1e-9)
     np.testing.assert_allclose(means.end, first + 20.0, atol=1e-9)
@@ -106,7 +106,7 @@ def test_block_means_have_equal_durations_at_rest():
     np.testing.assert_allclose(means.values, np.column_stack([middle, -middle]), atol=1e-9)
 
 
-def test_turn_includes_interval_before_its_first_sample():
+def test_turn_angle_includes_interval_before_first_sample():
     times = np.arange(100) / 10.0
     rests = [rest_times.RestTime(0, 20), rest_times.RestTime(80, 100)]
     still, yaw = np.zeros((100, 3)), 0.5 * times
@@ -114,7 +114,7 @@ def test_turn_includes_interval_before_its_first_sample():
     assert turn.angle == pytest.approx((0.0, 0.0, 0.5 * (times[79] - times[19])))
 
 
-def test_gyroscope_and_accelerometer_errors_are_within_uncertainty(table):
+def test_gyroscope_and_accelerometer_calibration_errors_are_within_uncertainty(table):
     sensor, times, values, rests = table
     turns = rest_times.find_whole_turns(times, values[:, :3], rests, 10)
     noise = to_slow_noise(sensor.gyroscope)
@@ -132,7 +132,7 @@ def test_gyroscope_and_accelerometer_errors_are_within_uncertainty(table):
 
 
 @pytest.mark.parametrize("misalignment", [0.0, 0.01])
-def test_placement_errors_do_not_widen_scale_factors(misalignment):
+def test_placement_errors_do_not_inflate_scale_factor_uncertainty(misalignment):
     generator = np.random.default_rng(6)
     runs, placement, samples = 150, np.radians(0.5), 2
     force = WORLD_GRAVITY * np.concatenate([np.eye(3), -np.eye(3)])
@@ -149,13 +149,13 @@ def test_placement_errors_do_not_widen_scale_factors(misalignment):
         errors += [found.matrix[j][j].value - matrix[j, j] for j in range(3)]
         sigmas += [found.matrix[j][j].sigma for j in range(3)]
     stated, scatter = (np.sqrt(np.mean(np.square(each))) for each in (sigmas, errors))
-    # The effect of tilts along the true value is a sum of four squares, of kurtosis 6. A variance
-    # estimated as none or more is too large on average: a tenth in the scale factors' sigma.
+    # Tilts affect the true value by a sum of four squares, which has a kurtosis of 6. Clipping
+    # negative variances at zero inflates the scale factor's sigma by a tenth on average.
     error = 0.5 * np.sqrt((6.0 - 1.0) / (3 * runs))
     assert 1.0 - 3.0 * error < stated / scatter < 1.1 + 3.0 * error
 
 
-def test_axis_is_up_within_twenty_degrees():
+def test_axis_is_accepted_as_vertical_within_twenty_degrees():
     rests = [rest_times.RestTime(100 * k, 100 * (k + 1)) for k in range(6)]
     for angle in np.radians([18.0, 22.0]):
         up = np.vstack([np.eye(3)[:2], -np.eye(3), [np.sin(angle), 0.0, np.cos(angle)]])
@@ -167,7 +167,7 @@ def test_axis_is_up_within_twenty_degrees():
                 calibrate_accelerometer(*readings)
 
 
-def test_temperature_chamber_gives_biases_and_scale_factors():
+def test_temperature_chamber_recording_yields_biases_and_scale_factors():
     generator = np.random.default_rng(2)
     times = np.arange(60_000) / 50.0
     temperature = np.linspace(-10.0, 50.0, len(times))
@@ -199,11 +199,11 @@ def test_temperature_chamber_gives_biases_and_scale_factors():
         pairs = zip([*found.temperature_bias[0], *found.temperature_scale[0]], [*bias, *scale])
         far.append([off(interval, true_values) for interval, true_values in pairs])
         assert max(interval.sigma for interval in found.temperature_scale[0]) < 1e-6
-    # The scale factor also applies to the component of gravity that a tilt causes across an axis.
+    # The scale factor also applies to the gravity component that a tilt causes across an axis.
     assert np.all(np.sqrt(np.mean(np.square(far), axis=0)) < 1.0 + 3.0 / np.sqrt(20.0))
 
 
-def test_arbitrary_orientations_calibrate_accelerometer_by_gravity():
+def test_accelerometer_is_calibrated_from_gravity_in_arbitrary_orientations():
     sensor, times, values = free_record(3)
     rests = rest_times.find_rest(times, values, AXES, "free")
     noise = to_slow_noise(sensor.accelerometer)
@@ -218,7 +218,7 @@ def test_arbitrary_orientations_calibrate_accelerometer_by_gravity():
             calibrate_accelerometer_by_magnitude(times, values[:, 3:], some, noise=noise)
 
 
-def test_known_noise_widens_intervals_and_does_not_shrink_scale_factors():
+def test_known_flicker_noise_widens_intervals_without_biasing_scale_factors():
     times, readings, hard, _ = magnetic_record(4, wandering=0.1e-6)
     white = 0.6e-6 * np.sqrt(0.04)
     quiet, wandering = (
@@ -226,7 +226,7 @@ def test_known_noise_widens_intervals_and_does_not_shrink_scale_factors():
         for flicker in (0.0, 0.1e-6)
     )
     assert max(off(interval, truth) for interval, truth in zip(wandering.bias, hard)) < FAR
-    # Flicker noise that changes within three hours is constant in a minute and adds to the iron.
+    # Flicker noise that varies over three hours is constant within a minute and adds to hard iron.
     assert wandering.bias[0].sigma > 4.0 * quiet.bias[0].sigma
     far = []
     for seed in range(30):
@@ -237,7 +237,7 @@ def test_known_noise_widens_intervals_and_does_not_shrink_scale_factors():
     assert np.abs(np.mean(far, axis=0)).max() < 3.0 / np.sqrt(30.0)
 
 
-def test_residual_matches_reading_noise_without_scale_change(table):
+def test_sphere_fit_residual_matches_noise_and_scale_is_unbiased(table):
     generator = np.random.default_rng(7)
     directions = generator.normal(size=(2000, 3))
     directions /= np.linalg.norm(directions, axis=1)[:, None]
@@ -245,7 +245,7 @@ def test_residual_matches_reading_noise_without_scale_change(table):
     found = fit_sphere(0.04 * np.arange(2000), readings, 1.0).calibration
     # Four standard errors of a standard deviation.
     assert found.residual == pytest.approx(0.01, rel=4.0 / np.sqrt(2.0 * 2000))
-    # Readings of half, single and double length belong to no sensor.
+    # Readings that differ by factors of half to double belong to no sensor.
     with pytest.raises(RecordingError, match="does not span all directions"):
         fit_sphere(0.04 * np.arange(2000), readings * [1.0, 0.625, 5.0 / 3.0], 1.0)
     _, times, values, rests = table
@@ -256,7 +256,7 @@ def test_residual_matches_reading_noise_without_scale_change(table):
         for unit in (1.0, 100.0)
     )
     assert hundredfold == pytest.approx(100.0 * interval)
-    # Noise makes readings longer, of 2 by 0.1^2 / 2, of which the scale factors know nothing.
+    # Noise lengthens readings of magnitude 2 by 0.1^2 / 2, which must not bias the scale factors.
     directions = generator.normal(size=(20_000, 3))
     readings = 2.0 * directions / np.linalg.norm(directions, axis=1)[:, None]
     readings += 0.1 * generator.normal(size=readings.shape)
@@ -265,7 +265,7 @@ def test_residual_matches_reading_noise_without_scale_change(table):
     assert scale == pytest.approx(1.0, abs=4.0 * 0.1 / np.sqrt(20_000))
 
 
-def test_covariances_of_means_match_noise_processes():
+def test_covariances_of_block_means_match_noise_processes():
     from imu_simulation_framework.sensors.noise.processes import BiasInstability, RandomWalk
 
     period, runs = 0.1, 4000
@@ -280,7 +280,7 @@ def test_covariances_of_means_match_noise_processes():
              for a, b in zip(begin, end)]
         )  # fmt: skip
         theory = unit_covariances(begin, end)[wanted]
-        # Whitened by the theory, the sample covariance is the unit matrix.
+        # Whitened with the theoretical covariance, the sample covariance is the identity matrix.
         white = solve_triangular(np.linalg.cholesky(theory), means.T, lower=True)
         assert np.abs(white @ white.T / runs - np.eye(3)).max() < 5.0 * np.sqrt(2.0 / runs) + 0.03
 
@@ -322,7 +322,7 @@ def tumbled():
 
 
 def rested(seed, seconds):
-    """Return readings of a magnetometer that is at rest before and after its motion."""
+    """Return readings of a magnetometer that is stationary before and after its motion."""
     times, readings, hard, matrix = magnetic_record(seed)
     generator = np.random.default_rng(seed)
     count = round(seconds / 0.04)
@@ -331,13 +331,13 @@ def rested(seed, seconds):
     return 0.04 * np.arange(len(readings)), readings, hard, matrix, count
 
 
-def test_magnetometer_at_rest_does_not_change_calibration():
+def test_stationary_magnetometer_periods_do_not_change_calibration():
     times, readings, _, _, count = rested(2, 120.0)
     parts = rest_times.find_turning_times(times, readings)
     assert [part.start for part in parts] == [0, pytest.approx(count, abs=7)]
     assert parts[0].stop * 0.04 == pytest.approx(2.0, abs=0.3)
     assert parts[1].stop == pytest.approx(count + 1500 + 50, abs=14)
-    # One that is always turned counts as a whole.
+    # A magnetometer that always turns is used completely.
     for moving in (readings[count : count + 1500], readings[:2]):
         (whole,) = rest_times.find_turning_times(times[: len(moving)], moving)
         assert (whole.start, whole.stop) == (0, len(moving))
@@ -350,7 +350,7 @@ def test_magnetometer_at_rest_does_not_change_calibration():
     alone = slice(count, count + 1500)
     turned = fit_sphere(times[alone], readings[alone]).calibration
     for axis in range(3):
-        # 100 more samples have equal noise: it changes the bias by 0.6 uT * 3 * 100 / 1600.
+        # 100 more samples of the same noise change the bias by 0.6 uT * 3 * 100 / 1600.
         assert rest.bias[axis].value == pytest.approx(hard[axis], abs=0.2e-6)
         assert rest.bias[axis].value == pytest.approx(turned.bias[axis].value, abs=0.15e-6)
     diagonal = [rest.matrix[axis][axis].value for axis in range(3)]
@@ -358,13 +358,13 @@ def test_magnetometer_at_rest_does_not_change_calibration():
 
 
 @pytest.mark.parametrize("seconds", [5.0, 900.0])
-def test_turn_times_do_not_depend_on_duration_at_rest(seconds):
+def test_turning_times_do_not_depend_on_duration_of_stationary_period(seconds):
     times, readings, _, _, count = rested(2, seconds)
     spiked = readings[: count + 1500].copy()
     spiked[count // 2] *= 50.0
     parts = rest_times.find_turning_times(times[: len(spiked)], spiked)
     used = np.concatenate([np.arange(part.start, part.stop) for part in parts])
-    # The three directions are before the spike, the spike, and after it, two seconds each.
+    # The three directions are before, at and after the spike, two seconds each.
     assert np.count_nonzero(used < count) * 0.04 < 3.0 * 2.0
     assert np.count_nonzero(used >= count) >= 1500 - 14
 
@@ -372,11 +372,11 @@ def test_turn_times_do_not_depend_on_duration_at_rest(seconds):
 TWO_RESTS = [rest_times.RestTime(0, 50), rest_times.RestTime(80, 100)]
 
 
-def test_constant_axis_at_rest_is_reported():
+def test_constant_axis_while_stationary_is_reported():
     readings = np.random.default_rng(1).normal(size=(100, 3))
     assert constant_remarks("gyroscope", readings, TWO_RESTS) == []
     readings[:50, 0] = 0.1
-    # It has noise in one of the times at rest.
+    # The axis has noise in one of the stationary periods.
     assert constant_remarks("gyroscope", readings, TWO_RESTS) == []
     readings[80:, 0], readings[:, 2] = 0.2, 0.0
     (remark,) = constant_remarks("gyroscope", readings, TWO_RESTS)

@@ -1,4 +1,4 @@
-"""Correction of a calibration in memory and as a file."""
+"""Correction of calibrated errors, in memory and as a file."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def test_correction_recovers_ideal_signals_and_transforms_covariances():
     assert np.allclose(TRIAD.apply(readings, temperature), truth, atol=1e-12)
     single_reading = TRIAD.apply(readings[7], temperature[7])
     assert single_reading.shape == (3,) and np.allclose(single_reading, truth[7], atol=1e-12)
-    # A temperature beyond the range is replaced by its end, a missing one by the reference.
+    # Temperatures beyond the range are clipped to it; a missing one is replaced by the reference.
     assert np.array_equal(TRIAD.apply(np.ones(3), 90.0), TRIAD.apply(np.ones(3), 50.0))
     assert np.array_equal(TRIAD.apply(np.ones(3)), TRIAD.apply(np.ones(3), 20.0))
     generator = np.random.default_rng(1)
@@ -40,7 +40,7 @@ def test_correction_recovers_ideal_signals_and_transforms_covariances():
     assert np.allclose(found, wanted, atol=5.0 * 0.09 * np.sqrt(2.0 / 200_000))
 
 
-def test_correction_file_round_trips_and_keeps_noise_and_uncertainty(tmp_path):
+def test_correction_file_round_trips_and_residual_errors_include_uncertainty(tmp_path):
     correction = isf.sensors.ImuCorrection("my imu", TRIAD, TriadCorrection(), TRIAD)
     path = tmp_path / "correction.yaml"
     path.write_text(imu_correction_text(correction, "made\nby hand"))

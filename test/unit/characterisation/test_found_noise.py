@@ -1,4 +1,4 @@
-"""Estimation of the noise of a calibration from its own recording."""
+"""Estimation of the noise in a calibration from the calibration recording."""
 
 import numpy as np
 import pytest
@@ -26,12 +26,12 @@ def solved(*values, group=TOGETHER, uncertain=None, **prior):
     return estimates.solve(estimates.Means(BEGIN, END, group, axes), **prior)
 
 
-def test_weights_are_restricted_likelihood_times_prior():
+def test_noise_candidate_weights_are_restricted_likelihood_times_prior():
     values = drawn(estimates.SlowNoise(1.0, 0.5), np.random.default_rng(3))
     prior_noise = estimates.Prior(1.0, tail=1, walks=False)
     (likely,) = estimates.estimate_noise(UNITS, [values], [CONTRAST], prior_noise)
     assert sum(candidate.weight for candidate in likely) == pytest.approx(1.0)
-    # The equivalent formula uses differences from the first mean, and B / (N + B) of log B.
+    # The equivalent formula uses differences from the first mean and a prior B / (N + B) of log B.
     differences = np.hstack([-np.ones((59, 1)), np.eye(59)])
     constants = []
     for candidate in likely:
@@ -46,7 +46,7 @@ def test_weights_are_restricted_likelihood_times_prior():
     assert np.ptp(constants) < 1e-6
 
 
-def test_prior_of_large_ratios_falls_with_power_of_tail():
+def test_noise_prior_decreases_with_tail_exponent_at_large_ratios():
     ratios = np.array([1e6, 1e7, 1e8])
     for prior, slope in ((estimates.MAGNETIC, 0.0), (estimates.INERTIAL, -1.0)):
         found = prior.log_density(ratios)
@@ -54,7 +54,7 @@ def test_prior_of_large_ratios_falls_with_power_of_tail():
         assert np.exp(found).sum() == pytest.approx(1.0)
 
 
-def test_odds_of_white_noise_alone_are_prior_odds_times_likelihood_ratio():
+def test_odds_of_pure_white_noise_are_proportional_to_prior_odds():
     values = drawn(estimates.SlowNoise(1.0, 0.5), np.random.default_rng(3))
     odds = []
     for none in (0.3, 0.8):
@@ -70,7 +70,7 @@ def test_odds_of_white_noise_alone_are_prior_odds_times_likelihood_ratio():
     assert odds[0] == pytest.approx(odds[1], rel=1e-9)
 
 
-def test_white_noise_is_recognised_and_quiet_axis_informs_noisy_axis():
+def test_pure_white_noise_is_recognised_and_quiet_axes_inform_noisy_axis():
     values = drawn(estimates.SlowNoise(2.0), np.random.default_rng(5))
     (likely,) = estimates.estimate_noise(UNITS, [values], [CONTRAST], estimates.MAGNETIC)
     white = [candidate for candidate in likely if candidate.noise.bias_instability == 0.0]
@@ -78,7 +78,7 @@ def test_white_noise_is_recognised_and_quiet_axis_informs_noisy_axis():
     assert (
         white[0].weight == max(candidate.weight for candidate in likely) > estimates.MAGNETIC.none
     )
-    # The standard error of the noise from 59 differences is 9 %.
+    # The standard error of the noise estimated from 59 differences is 9 %.
     assert white[0].noise.white_noise == pytest.approx(2.0, rel=3.0 * 0.09)
     assert {candidate.noise.random_walk for candidate in likely} == {0.0}
     generator = np.random.default_rng(1)
@@ -91,7 +91,7 @@ def test_white_noise_is_recognised_and_quiet_axis_informs_noisy_axis():
     assert together.sigma > (1.0 - 3.0 * 0.09) / np.sqrt(120.0)
 
 
-def test_means_at_rest_show_slow_noise_unless_placement_changes_them():
+def test_differences_of_means_are_slow_noise_unless_placement_explains_them():
     generator = np.random.default_rng(4)
     levels = generator.normal(0.0, 3.0, 6)[GROUP]
     values = generator.normal(0.0, np.sqrt(0.5), 60) + levels
@@ -113,8 +113,8 @@ def test_means_at_rest_show_slow_noise_unless_placement_changes_them():
         (estimates.SlowNoise(1.0, 1.0, 0.0), estimates.MAGNETIC),
     ],
 )
-def test_intervals_with_estimated_noise_cover_the_truth(noise, prior):
-    # test/benchmarks/coverage_calibration.py has whole recordings.
+def test_intervals_with_estimated_noise_contain_truth(noise, prior):
+    # test/benchmarks/coverage_calibration.py checks complete recordings.
     generator = np.random.default_rng(5)
     runs, axes = (40, 3) if prior is estimates.INERTIAL else (100, 1)
     held = 0
@@ -125,7 +125,7 @@ def test_intervals_with_estimated_noise_cover_the_truth(noise, prior):
     assert held / count > 0.9 - 3.0 * np.sqrt(0.9 * 0.1 / count)
 
 
-def test_constant_axes_do_not_change_estimates_of_other_axes():
+def test_constant_axes_do_not_affect_estimates_of_other_axes():
     generator = np.random.default_rng(1)
     noisy = [drawn(estimates.SlowNoise(1.0, 0.1), generator) for _ in range(2)]
     joint_solutions = solved(np.zeros(60), *noisy, np.full(60, 3.0))

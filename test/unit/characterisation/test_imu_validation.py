@@ -1,4 +1,4 @@
-"""Validation of an IMU against the truth, axis by axis, and its limits."""
+"""Validation of an IMU against the truth per axis, and limits on its errors."""
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ def truth():
     return isf.simulate_imu(isf.rounds(3.0, radius=2.0), "ideal")
 
 
-def test_errors_are_truth_minus_imu_with_statistics(truth):
+def test_validation_errors_have_expected_statistics_and_allan_deviation(truth):
     random = np.random.default_rng(1)
     wrong = random.normal(0.0, 0.01, truth.shape) + np.arange(9) * 0.1
     validation = validate_imu(truth - wrong, truth)
@@ -32,7 +32,7 @@ def test_errors_are_truth_minus_imu_with_statistics(truth):
         assert statistics.mean == pytest.approx(column.mean())
         assert statistics.standard_deviation == pytest.approx(column.std())
         assert statistics.maximum_absolute == pytest.approx(np.abs(column).max())
-        # White noise: the deviation at one sample is the standard deviation and falls with sqrt(n).
+        # The Allan deviation of white noise is sigma at one sample and decreases with sqrt(n).
         assert compared.allan_deviation[0] == pytest.approx(0.01, rel=0.1)
         assert compared.value("allan_deviation", compared.tau[0] * 10) == pytest.approx(
             0.01 / np.sqrt(10), rel=0.2
@@ -71,20 +71,20 @@ def test_truth_is_interpolated_across_at_most_two_missing_samples(truth):
         assert len(validate_imu(imu, holed).time) == 800 - left_out
 
 
-def test_clocks_are_aligned_by_yaw_rates_on_request(truth):
+def test_clocks_are_aligned_with_yaw_rates_on_request(truth):
     slow = isf.simulate_imu(isf.read_drive("a"), "ideal").iloc[:6000]
     late = slow.copy()
     late.index = late.index + 0.15
     validation = validate_imu(late, slow, align=True)
     assert validation.shift == pytest.approx(0.15, abs=0.005)
     assert "the IMU is 0.15" in validation.remarks[0]
-    # The yaw rate of a circle gives no evidence.
+    # A constant yaw rate contains no information about the time offset.
     assert "times were not aligned" in validate_imu(truth, truth, align=True).remarks[0]
     with pytest.raises(RecordingError, match="no yaw"):
         validate_imu(truth.drop(columns="yaw"), truth, align=True)
 
 
-def test_quantity_missing_on_either_side_is_reported_without_norm(truth):
+def test_missing_quantity_is_reported_and_has_no_norm(truth):
     validation = validate_imu(truth, truth[["yaw", "gyro_z"]])
     compared = [(compared_axis.quantity, compared_axis.axis) for compared_axis in validation.axes]
     assert compared == [("rate", "z"), ("orientation", "yaw")]
@@ -102,7 +102,7 @@ def test_incomparable_tables_are_rejected(truth):
         validate_imu(truth.iloc[:1], truth)
 
 
-def test_limits_are_evaluated_and_nan_fails(truth):
+def test_limits_are_evaluated_and_nan_exceeds_limit(truth):
     wrong = truth.copy()
     wrong["gyro_z"] -= 0.002
     validation = validate_imu(wrong, truth)

@@ -1,4 +1,4 @@
-"""Preparation of recordings at rest: reading in parts, gaps, outliers, and motion."""
+"""Preparation of stationary recordings: reading in parts, gaps, outliers, and motion."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ NAMES = ("gyro_x", "gyro_z", "accel_x", "accel_z")
 
 
 def resting_sensor(seconds=600.0, seed=1):
-    """White noise of a poor sensor, shape (axes, n)."""
+    """Return white noise of a poor sensor, shape (axes, n)."""
     generator = np.random.default_rng(seed)
     times = np.arange(round(seconds * RATE)) / RATE
     sigmas = np.array([0.02, 0.02, 0.1, 0.1])[:, None]
@@ -30,21 +30,21 @@ def check(times, values):
 @pytest.mark.parametrize(
     "change",
     [
-        # It lies still, warms up, reads coarsely with single spikes, or is in degrees.
+        # The sensor is stationary, warms up, has a coarse resolution and spikes, or is in degrees.
         lambda times, values: values,
         lambda times, values: values + np.outer([1, 1, -10, -10], 0.05 * np.exp(-times / 60.0)),
         lambda times, values: np.round(values / 0.05) * 0.05 + 100.0 * (times % 50.0 == 0.0),
         lambda times, values: values * np.degrees([[1.0], [1.0], [np.pi / 180], [np.pi / 180]]),
     ],
 )
-def test_sensor_without_motion_is_at_rest(change):
+def test_sensor_without_motion_is_accepted_as_stationary(change):
     times, values = resting_sensor()
     assert check(times, change(times, values)) == []
 
 
 @pytest.mark.parametrize(
     "axis, amplitude, period",
-    # A robot that turns to and fro, and one that pitches.
+    # The robot turns to and fro, or it pitches.
     [(1, 0.3, 15.0), (2, 1.5, 10.0)],
 )
 def test_moving_sensor_is_rejected(axis, amplitude, period):
@@ -55,7 +55,7 @@ def test_moving_sensor_is_rejected(axis, amplitude, period):
         check(times, values)
 
 
-def test_push_is_reported_and_two_seconds_show_motion():
+def test_short_push_is_reported_and_motion_within_two_seconds_is_rejected():
     times, values = resting_sensor()
     values[1, (times > 100.0) & (times < 102.0)] += 0.5
     (remark,) = check(times, values)
@@ -81,7 +81,7 @@ def prepared(times, values, name="made", **settings):
     return samples_at_rest.prepare_at_rest(times, values, TWO, name, settings)
 
 
-def test_gap_ends_part_and_short_parts_are_excluded():
+def test_gap_splits_recording_and_short_parts_are_excluded():
     times, values = sampled()
     generator = np.random.default_rng(2)
     times = times + generator.uniform(0.0, 0.003, len(times))
@@ -111,7 +111,7 @@ def test_outliers_are_replaced_and_reported():
     assert prepared(times, values, outlier_range=0.0).values[0, 300] == 50.0
 
 
-def test_heavy_tails_slow_bias_and_coarse_readings_are_not_outliers():
+def test_heavy_tails_bias_drift_and_coarse_resolution_are_not_outliers():
     times, values = sampled()
     generator = np.random.default_rng(4)
     heavy = generator.standard_normal(len(times))
@@ -151,7 +151,7 @@ ALL_AXES = (*GYRO, *ACCEL)
 
 
 def written(path, count, spoil=lambda lines: lines):
-    """A CSV file of an IMU at rest at 100 Hz."""
+    """Write a CSV file of a stationary IMU at 100 Hz."""
     values = np.random.default_rng(1).standard_normal((count, 6)) + [0, 0, 0, 0, 0, 9.81]
     lines = [
         f"{0.01 * place:.2f}," + ",".join(f"{value:.9f}" for value in row)
@@ -162,7 +162,7 @@ def written(path, count, spoil=lambda lines: lines):
 
 
 def spoilt(lines):
-    """A sample without a number, two in the wrong order, one twice, and a comment."""
+    """Corrupt lines: a missing number, two swapped samples, a duplicate sample, and a comment."""
     lines[40] = lines[40].rpartition(",")[0] + ","
     lines[70], lines[71] = lines[71], lines[70]
     lines[90] = lines[89]
@@ -183,7 +183,7 @@ def test_reading_in_parts_matches_reading_at_once(tmp_path, monkeypatch, rows, s
     assert parts.report.nan == whole.report.nan
 
 
-def test_units_dates_and_line_numbers_cover_all_parts(tmp_path, monkeypatch):
+def test_units_dates_and_line_numbers_are_correct_in_all_parts(tmp_path, monkeypatch):
     path = tmp_path / "static.csv"
     rows = [f"2020-01-01T00:00:{place:02d}Z,{180.0 * place}" for place in range(30)]
     path.write_text("\n".join(["when,w", *rows]))

@@ -20,7 +20,7 @@ TIMES = np.geomspace(3.0, 60.0, 12)  # s
 
 
 def make_noise(generator, walk=0.0, instability=0.0, sigma=0.0, time=60.0, length=LENGTH):
-    """Return white noise of N = 1e-4 and slow noise, shape (n,)."""
+    """Return white noise of N = 1e-4 plus slow noise, shape (n,)."""
     values = N * np.sqrt(RATE) * generator.standard_normal(length)
     values += np.cumsum(walk / np.sqrt(RATE) * generator.standard_normal(length))
     process = BiasInstability(instability, DEFAULT_BAND, 1.0 / RATE, generator)
@@ -47,7 +47,7 @@ def test_expected_periodogram_matches_mean_of_simulated_periodograms(term, noise
     shape = likelihood._shape(term, 20.0)[: power.shape[1]] * coefficient**2
     if term != WHITE:
         shape = shape + likelihood._shape(WHITE, None)[: power.shape[1]] * N**2
-    # Each ordinate has two degrees of freedom: its standard deviation is its mean.
+    # Each ordinate has two degrees of freedom, so its standard deviation equals its mean.
     deviations = (power.mean(axis=0) / shape - 1.0) * np.sqrt(len(records))
     assert np.sqrt(np.mean(deviations**2)) == pytest.approx(1.0, abs=0.2)
     assert abs(np.mean(deviations)) < 4.0 / np.sqrt(len(deviations))
@@ -62,7 +62,7 @@ def test_expected_periodogram_matches_mean_of_simulated_periodograms(term, noise
         ({"sigma": 3e-4, "time": 20.0}, (GAUSS_MARKOV,)),
     ],
 )
-def test_model_with_simulated_term_is_chosen_and_supported(noise, terms):
+def test_model_selection_chooses_and_supports_simulated_term(noise, terms):
     record = make_noise(np.random.default_rng(5), **noise)
     choice = SlowNoiseLikelihood([([record], RATE)], DEFAULT_BAND).choose(TIMES, 3.84)
     assert choice.terms == terms
@@ -72,7 +72,7 @@ def test_model_with_simulated_term_is_chosen_and_supported(noise, terms):
         assert choice.possible_times[0] < 20.0 * 1.32 < choice.possible_times[-1] * 1.32**2
 
 
-def test_short_and_split_parts_change_little():
+def test_splitting_record_does_not_change_chosen_terms():
     record = make_noise(np.random.default_rng(6), walk=5e-5)
     whole = SlowNoiseLikelihood([([record], RATE)], DEFAULT_BAND).choose(TIMES, 3.84)
     parts = [record[:20], record[20:9000], record[9000:]]
@@ -80,9 +80,9 @@ def test_short_and_split_parts_change_little():
     assert split.terms == whole.terms == (WALK,)
 
 
-def test_one_minute_process_is_not_a_random_walk_after_half_an_hour():
-    # With the Allan variance alone a random walk was identified in half of such records; with a
-    # share of 5 % four of 24 have a probability of 3 %.
+def test_one_minute_gauss_markov_process_is_not_identified_as_random_walk():
+    # The Allan variance alone identified a random walk in half of such records; if 5 % are
+    # identified by chance, four of 24 have a probability of 3 %.
     claims = []
     for seed in range(4):
         generator = np.random.default_rng(seed)
@@ -95,10 +95,10 @@ def test_one_minute_process_is_not_a_random_walk_after_half_an_hour():
     assert sum(claims) < 4
 
 
-def test_random_walk_reports_process_that_fits_equally_well():
+def test_random_walk_fit_reports_gauss_markov_time_that_fits_equally_well():
     record = make_noise(np.random.default_rng(8), walk=5e-5)
     made = prepare_at_rest(np.arange(LENGTH) / RATE, record[:, None], ("gyro_x",), "made")
     fit = identify([made]).axes["gyro_x"].fit
     assert fit.terms[WALK].identified
-    # In half an hour only processes of up to a few minutes differ from a random walk.
+    # In half an hour, only processes of up to a few minutes differ from a random walk.
     assert 60.0 < fit.time_like_walk <= 600.0

@@ -1,4 +1,4 @@
-"""Wrapping, unwrapping, quaternions."""
+"""Angle wrapping and unwrapping, and quaternions."""
 
 import math
 
@@ -9,13 +9,13 @@ from scipy.spatial.transform import Rotation
 from imu_simulation_framework.core import angles
 
 
-def test_fast_yaw_matches_vectorised_yaw():
+def test_scalar_yaw_matches_vectorised_yaw():
     quaternions = 1.3 * Rotation.random(100, random_state=4).as_quat()
     yaws = [angles.fast_yaw(*quaternion) for quaternion in quaternions.tolist()]
     np.testing.assert_allclose(yaws, angles.yaw_from_quaternion(quaternions), rtol=0, atol=1e-14)
 
 
-def test_wrapped_angles_are_in_half_open_interval_and_inner_values_are_unchanged():
+def test_wrapped_angles_are_in_half_open_interval():
     assert angles.wrap(0.1) == 0.1
     multiples = np.arange(-7, 8) * math.pi
     near = np.concatenate(
@@ -28,7 +28,7 @@ def test_wrapped_angles_are_in_half_open_interval_and_inner_values_are_unchanged
     assert angles.wrap(values).tolist() == [angles.wrap(float(value)) for value in values]
 
 
-def test_angle_difference_is_wrapped_across_half_turn():
+def test_angle_difference_is_wrapped_at_180_degrees():
     across = angles.difference(math.radians(-179.0), math.radians(179.0))
     assert across == pytest.approx(math.radians(2.0))
     assert angles.difference(np.array([3.0]), -3.0) == pytest.approx(6.0 - 2.0 * math.pi)
@@ -51,7 +51,7 @@ def test_quaternions_have_ros_order_and_yaw_turns_about_world_z():
 
 
 @pytest.mark.parametrize("shape", [(), (5,), (4, 3), (0,)])
-def test_roll_pitch_yaw_round_trip_keeps_shape(shape):
+def test_roll_pitch_yaw_round_trip_preserves_values_and_shape(shape):
     generator = np.random.default_rng(2)
     expected = generator.uniform(-1.5, 1.5, (*shape, 3))
     quaternions = angles.quaternion_from_roll_pitch_yaw(expected)
@@ -62,7 +62,7 @@ def test_roll_pitch_yaw_round_trip_keeps_shape(shape):
     assert np.allclose(result, expected, atol=1e-12)
 
 
-def test_rotation_vectors_match_scipy_up_to_half_turn():
+def test_rotation_vectors_match_scipy_up_to_180_degrees():
     generator = np.random.default_rng(7)
     first = Rotation.random(200, random_state=1)
     vectors = generator.normal(size=(200, 3)) * np.logspace(-14.0, 0.0, 200)[:, np.newaxis]
@@ -72,6 +72,6 @@ def test_rotation_vectors_match_scipy_up_to_half_turn():
     expected = (first.inv() * second).as_rotvec()
     for sign in (1.0, -1.0):
         found = angles.relative_rotations(first.as_quat(), sign * second.as_quat())
-        # Half a turn is the same about either direction.
+        # A rotation by 180 degrees is the same about either direction of its axis.
         found[1] *= np.sign(found[1] @ expected[1])
         np.testing.assert_allclose(found, expected, rtol=0.0, atol=2e-15)

@@ -10,26 +10,26 @@ from imu_simulation_framework.core.programs import SeparateProcess
 
 
 class Worker:
-    """Object whose methods run in the separate process."""
+    """An object whose methods run in the separate process."""
 
     def __init__(self):
         self.calls = 0
 
     def add(self, first, second):
-        """Return a sum, the number of calls of this object, and its process."""
+        """Return a sum, the number of calls of this object, and the process id."""
         self.calls += 1
         return first + second, self.calls, os.getpid()
 
     def refuse(self):
-        """Raise an error of the package."""
+        """Raise an error class of the package."""
         raise RecordingError("drive.csv, line 3: no number")
 
     def fill(self):
-        """Allocate more memory than a machine has."""
+        """Allocate more memory than any machine has."""
         return bytearray(sys.maxsize)
 
     def die(self):
-        """End the process without a result."""
+        """End the process without returning a result."""
         os._exit(7)
 
 
@@ -44,7 +44,7 @@ def importable(monkeypatch):
     monkeypatch.syspath_prepend(os.path.dirname(__file__))
 
 
-def test_separate_process_keeps_object_between_calls(apart):
+def test_separate_process_preserves_object_between_calls(apart):
     total, calls, process = apart.call("add", 2, 3)
     assert (total, calls) == (5, 1)
     assert process != os.getpid()
@@ -59,12 +59,12 @@ def test_rejections_and_out_of_memory_are_returned_as_messages(apart):
         apart.call("fill")
 
 
-def test_exited_process_is_reported_with_exit_code(apart):
+def test_unexpected_process_exit_is_reported_with_exit_code(apart):
     with pytest.raises(FrameworkError, match="^the test's work exited with code 7$"):
         apart.call("die")
 
 
-def test_separate_process_is_terminated_on_leaving_context():
+def test_separate_process_is_terminated_at_end_of_context():
     with SeparateProcess(__name__, "Worker", "the test's work") as apart:
         *_, process = apart.call("add", 1, 2)
     with pytest.raises(ProcessLookupError):

@@ -1,4 +1,4 @@
-"""Plain YAML, which is never evaluated, even after rosparam and xacro have changed PyYAML."""
+"""Restriction of YAML to plain data, even after rosparam and xacro have changed PyYAML."""
 
 import pytest
 import rosparam
@@ -16,15 +16,15 @@ from imu_simulation_framework.sensors.formats.trees import read_mapping
 
 
 @pytest.fixture(scope="module", autouse=True)
-def taught():
-    """Load PyYAML as in a node that has imported rosparam and expanded a xacro file."""
+def modified_pyyaml():
+    """Load PyYAML as modified by a node that imported rosparam and expanded a xacro file."""
     expand_xacro(urdf_path("robot.xacro"))
     yaml.SafeLoader.add_constructor("!radians", rosparam.construct_angle_radians)
 
 
 @pytest.fixture
 def trap(tmp_path, monkeypatch):
-    """Return a YAML value that creates a file if rosparam evaluates it, and the file."""
+    """Return a YAML value that creates a file if rosparam evaluates it, and that file's path."""
     monkeypatch.chdir(tmp_path)
     return "!radians \"open('made', 'w').close()\"", tmp_path / "made"
 
@@ -48,7 +48,7 @@ def test_yaml_beyond_plain_subset_is_rejected(text, words):
 def test_plain_yaml_values_are_read():
     read = load_plain("{a: 1, b: 2.5, c: [true, null, x], d: !!str 3, e: [12:30:45, 1:30.5]}")
     assert read == {"a": 1, "b": 2.5, "c": [True, None, "x"], "d": "3", "e": ["12:30:45", "1:30.5"]}
-    # Values that rosparam converts to angles stay texts.
+    # Values that rosparam converts to angles remain strings.
     assert load_plain("[deg(90), rad(1)]") == ["deg(90)", "rad(1)"]
     assert load_plain("{a: &a [1, 2], c: &c {<<: {d: *a}}, e: *c}")["e"] == {"d": [1, 2]}
     for number in ("2e-2", "2E-2", "+.2e-1", "2.e-2", "0.02"):

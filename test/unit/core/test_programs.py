@@ -1,4 +1,4 @@
-"""Exit of programs: a one-line message and an exit code, without a traceback."""
+"""Termination of programs: a one-line message and an exit code instead of a traceback."""
 
 import errno
 import os
@@ -39,7 +39,7 @@ def test_expected_error_is_printed_in_one_line(error, sentence, tmp_path, monkey
 
 
 @pytest.mark.parametrize("word", [5000 * "b", "a\tb\x1b[31m"])
-def test_unprintable_or_long_argument_is_shortened_in_message(word, capsys):
+def test_long_or_unprintable_argument_is_shortened_in_message(word, capsys):
     parser = ArgumentParser(prog="tool.py")
     parser.add_argument("--height", type=float)
     assert run_tool(parser.parse_args, ["--height", word]) == 2
@@ -48,7 +48,7 @@ def test_unprintable_or_long_argument_is_shortened_in_message(word, capsys):
     assert line.isprintable() and len(line) < 400
 
 
-def test_misspelt_option_gets_suggestion(capsys):
+def test_misspelt_option_error_suggests_correct_option(capsys):
     parser = ArgumentParser(prog="tool.py")
     parser.add_argument("--height", type=float)
     for word, hint in (("--hieght=2", "did you mean --height?"), ("-q", "--help lists")):
@@ -79,7 +79,7 @@ sys.exit(run_tool(main))
 
 
 def run(text="'x'", redirection="", **options):
-    """Run a program that prints, in a shell that redirects its outputs."""
+    """Run a program that prints, in a shell that redirects its output streams."""
     return subprocess.run(
         ["sh", "-c", f'exec "$0" -c "$1" {redirection}', sys.executable, TOOL.format(text=text)],
         capture_output=True,
@@ -106,12 +106,12 @@ def test_full_or_closed_standard_output_is_reported(text, redirection, message):
 
 
 @pytest.mark.parametrize("redirection", ["2>&-", "2> /dev/full"])
-def test_full_or_closed_standard_error_changes_no_result(redirection):
+def test_full_or_closed_standard_error_does_not_change_result(redirection):
     done = run(redirection=redirection)
     assert (done.returncode, done.stdout) == (0, "x\n")
 
 
-def test_closed_pipe_of_reader_is_not_an_error():
+def test_pipe_closed_by_reader_is_not_an_error():
     reading, writing = os.pipe()
     os.close(reading)
     try:
@@ -129,7 +129,7 @@ def test_closed_pipe_of_reader_is_not_an_error():
 
 @pytest.mark.parametrize("module", ["commands.isf", "ros1.entry_points", "ros2.entry_points"])
 @pytest.mark.parametrize(("number_in_environment", "used"), [(None, "1 1"), ("3", "3 None")])
-def test_programs_use_one_thread_unless_environment_sets_another_number(
+def test_numerical_libraries_use_one_thread_unless_environment_sets_number(
     module, number_in_environment, used
 ):
     code = f"import imu_simulation_framework.{module}; from os import getenv; "

@@ -1,16 +1,16 @@
-"""Progress of long work where output is redirected: capsys is not a terminal."""
+"""Progress of long tasks with redirected output, since capsys is not a terminal."""
 
 from imu_simulation_framework.core import progress
 
 
-def test_short_work_writes_no_lines(capsys):
+def test_short_task_prints_no_progress(capsys):
     with progress.progress_bar(desc="driving", total=60.0, disable=False) as bar:
         for _ in range(60):
             bar.update(1.0)
     assert capsys.readouterr().err == ""
 
 
-def test_long_work_writes_percentage_once_per_period(capsys, monkeypatch):
+def test_long_task_prints_percentage_once_per_period(capsys, monkeypatch):
     clock = [100.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
     with progress.progress_bar(desc="driving", total=50.0, disable=False) as bar:

@@ -1,4 +1,4 @@
-"""Checks before a file is read: its kind, its size and the size of its unpacked content."""
+"""Checks before a file is read: file type, size and decompressed size."""
 
 import bz2
 import gzip
@@ -38,7 +38,7 @@ def refusal(read, path):
 
 @pytest.mark.parametrize("read", READERS.values(), ids=READERS)
 @pytest.mark.parametrize("suffix", ["", ".bag", ".csv.gz"])
-def test_fifo_device_or_folder_is_rejected_by_readers(tmp_path, read, suffix):
+def test_fifo_device_or_folder_is_rejected_by_each_reader(tmp_path, read, suffix):
     path = tmp_path / f"fifo{suffix}"
     os.mkfifo(path)
     assert "it is a FIFO (named pipe), not a regular file" in refusal(read, path)
@@ -83,7 +83,7 @@ def test_oversized_text_is_rejected(tmp_path, monkeypatch, limit, size, name, wo
 
 
 @pytest.mark.parametrize("name", ["bomb.csv.gz", "bomb.bag", "bomb.tum", "bomb.db3.zst"])
-def test_file_with_huge_unpacked_size_is_rejected(tmp_path, monkeypatch, name):
+def test_file_with_huge_decompressed_size_is_rejected(tmp_path, monkeypatch, name):
     monkeypatch.setattr(file_access, "RATIO_FROM", 2**20)
     path, content = tmp_path / name, b"time,x,y\n" + b"1,2,3\n" * 350_000
     path.write_bytes(zstd(bytes(2**22)) if name.endswith(".zst") else gzip.compress(content))
@@ -93,7 +93,7 @@ def test_file_with_huge_unpacked_size_is_rejected(tmp_path, monkeypatch, name):
     assert "MiB and more, which is not read" in reason
 
 
-def test_file_with_hundredfold_compression_is_read(tmp_path):
+def test_file_compressed_a_hundredfold_is_read(tmp_path):
     path = tmp_path / "rest.csv.gz"
     lines = (f"{k / 100},{0.001 * k},0.0,0.0,0.0,0.0,0.0,0.0\n" for k in range(20_000))
     path.write_bytes(gzip.compress(("time,x,y,z,vx,vy,vz,yaw\n" + "".join(lines)).encode()))
@@ -117,7 +117,7 @@ def zstd_of_unknown_size(content):
         (bag.unpack_zstd, zstd_of_unknown_size),
     ],
 )
-def test_chunk_that_unpacks_beyond_limit_is_rejected(monkeypatch, unpack, pack):
+def test_chunk_exceeding_limit_when_decompressed_is_rejected(monkeypatch, unpack, pack):
     monkeypatch.setattr(bag, "LARGEST_CHUNK", 2**20)
     assert unpack(pack(bytes(2**20))) == bytes(2**20)
     with pytest.raises(ValueError, match="more than the chunks of a bag contain"):
@@ -128,7 +128,7 @@ def test_chunk_that_unpacks_beyond_limit_is_rejected(monkeypatch, unpack, pack):
 
 
 @pytest.mark.parametrize("kind, pack", [("lz4", lz4.compress), ("zstd", zstd), ("", bytes)])
-def test_mcap_chunk_with_wrong_stated_size_is_rejected(monkeypatch, kind, pack):
+def test_mcap_chunk_with_wrong_declared_size_is_rejected(monkeypatch, kind, pack):
     content = bytes(2**10)
     assert bag.unpack_mcap(kind, pack(content), 2**10) == content
     with pytest.raises(ValueError, match="that should have 1025"):
@@ -178,5 +178,5 @@ def test_damaged_gzip_file_is_rejected(tmp_path, harm, words):
         (".bag", ".bag"),
     ],
 )
-def test_recording_name_keeps_text_that_is_not_a_file_suffix(path, name):
+def test_recording_name_omits_only_known_file_suffixes(path, name):
     assert recording_name(path) == name

@@ -1,4 +1,4 @@
-"""Quotation of values in messages: short values in full, long values shortened."""
+"""Quoting of values in messages: short values in full, long values shortened."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def test_short_value_is_quoted_in_full(value):
     assert quote(value) == repr(value)
 
 
-def test_long_value_is_quoted_without_middle_and_with_length():
+def test_long_value_is_quoted_with_omitted_middle_and_length():
     text = quote("a" + 9000 * "x" + "b")
     assert text.startswith("'axxx")
     assert text.endswith("xxxb' (9002 characters)")
@@ -40,7 +40,7 @@ def nested(depth):
 
 
 def shared(depth):
-    """Return nested lists as from YAML aliases: few objects that print as 9 ** depth values."""
+    """Return nested lists with YAML-like aliases: few objects that print as 9 ** depth values."""
     value = ["lol"]
     for _ in range(depth):
         value = [value] * 9
@@ -56,7 +56,7 @@ def test_quoted_nested_or_huge_value_stays_short(value):
     assert len(quote(value)) < 300
 
 
-def test_list_of_names_is_shortened_beyond_its_limit():
+def test_long_list_of_names_is_shortened():
     names = [f"column_{k}" for k in range(40)]
     assert join_names(names) == ", ".join(names)
     assert join_names(names * 9).endswith("column_19 and 340 more")
@@ -66,6 +66,6 @@ def test_list_of_names_is_shortened_beyond_its_limit():
 @pytest.mark.parametrize(
     ("angle", "words"), [(-0.001, "0 deg"), (0.0, "0 deg"), (-7.0, "-401 deg")]
 )
-def test_angle_of_zero_whole_degrees_has_no_sign(angle, words):
+def test_angle_rounded_to_zero_has_no_sign(angle, words):
     assert format_degrees(angle) == words
     assert format_degrees(np.float64(angle)) == words

@@ -1,4 +1,4 @@
-"""Declarations of settings: checks of values and strings, order of keys, descriptions."""
+"""Declarations of settings: checks of values and strings, key order, descriptions."""
 
 from __future__ import annotations
 
@@ -113,21 +113,21 @@ def test_setting_outside_declared_range_is_rejected_with_name(key, value, text):
         read(key, text)
 
 
-def test_default_that_is_not_a_choice_is_accepted():
+def test_default_outside_choices_is_accepted():
     assert Example(side="").side == "" and Example(limit=None).limit is None
 
 
-def test_number_without_maximum_has_bound_of_settings_type():
+def test_number_without_maximum_has_limit_of_its_type():
     assert Part(2e10).mass == 2e10
     with pytest.raises(ConfigurationError, match="^mass is "):
         Part(2e12)
 
 
-def test_own_keys_come_before_inherited_keys():
+def test_keys_of_subclass_precede_inherited_keys():
     assert [key.name for key in keys_of(Extended)][:2] == ["name", "length"]
 
 
-def test_replaced_key_has_position_of_inherited_key_and_new_declaration():
+def test_overridden_key_has_inherited_position_and_new_declaration():
     keys = keys_of(Narrowed)
     assert [key.name for key in keys] == [key.name for key in dataclasses.fields(Extended)]
     assert next(key for key in keys if key.name == "seed").metadata["minimum"] == 1
@@ -145,7 +145,7 @@ def test_description_has_meaning_unit_range_and_default():
     assert "green" in describe_values(Example, KEYS["colours"])
 
 
-def test_description_by_name_has_default_of_option():
+def test_description_by_option_name_contains_default():
     words = describe_setting(Example, "length", "as recorded")
     assert words.startswith("length of a step") and words.endswith("default as recorded")
 
@@ -187,7 +187,7 @@ KINDS = (*PARTS.values(), GenericParameters, HectorParameters, gnss.FixQuality, 
 KINDS += (gnss.GnssOutages, gnss.GnssHeading, gnss.GnssOrigin, gnss.GnssSpecification)
 KINDS += (gimbal.HeldAttitude, gimbal.PointAhead, gimbal.PointOnEarth, gimbal.Stabilisation)
 DECLARED: dict = {**{kind: {} for kind in KINDS}, Bar: {"position": (0.0, 0.0, 0.0), "size": 1.0}}
-"""Settings -> values of their keys without a default."""
+"""Settings class to values of its keys that have no default."""
 
 
 @pytest.mark.parametrize("kind", DECLARED)
@@ -206,12 +206,12 @@ def test_yaml_number_outside_bounds_is_rejected_with_name(kind):
                 kind(**{**DECLARED[kind], key.name: value})
 
 
-def test_setting_check_message_begins_with_passed_name():
+def test_setting_error_begins_with_setting_name():
     with pytest.raises(ConfigurationError, match="^the length is -1"):
         check_setting(Example, KEYS["length"], "the length", -1)
 
 
 @pytest.mark.parametrize("value", [1e-13, 0.0, -1.0, 2e12, "1", None, True])
-def test_positive_number_without_maximum_is_neither_tiny_nor_huge(value):
+def test_positive_number_without_maximum_rejects_tiny_and_huge_values(value):
     with pytest.raises(ConfigurationError, match="^x is "):
         check_number("x", value, above=0.0)

@@ -1,4 +1,4 @@
-"""Spectra and the bands around them, against white noise and a manual average."""
+"""Spectra and their confidence bands, compared with white noise and a manual average."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ RUNS = 6000
 
 
 def averaged_periodograms(segments, first, values):
-    """Return periodograms of white noise over its density, independent of the tested functions."""
+    """Return white-noise periodograms relative to their density, without the tested code."""
     noise = np.random.default_rng(11).normal(size=(RUNS, LENGTH // 2 * (segments + 1)))
     window = 0.5 - 0.5 * np.cos(2.0 * np.pi * np.arange(LENGTH) / LENGTH)
     frequencies = np.arange(first, first + values)
@@ -22,20 +22,20 @@ def averaged_periodograms(segments, first, values):
 
 @pytest.mark.parametrize("segments", [1, 2, 5])
 @pytest.mark.parametrize("values", [1, 2, 8])
-def test_averaged_density_has_variance_expected_from_degrees_of_freedom(segments, values):
+def test_averaged_density_variance_matches_degrees_of_freedom(segments, values):
     density = averaged_periodograms(segments, 10, values)
     freedom = signals.degrees_of_freedom(segments, values)
-    # The variance of a chi-square over its freedom, within four standard errors of a variance
-    # whose kurtosis is 3 + 12 / freedom.
+    # The variance of a chi-square ratio, within four standard errors of a variance
+    # with a kurtosis of 3 + 12 / freedom.
     standard_error = np.sqrt((2.0 + 12.0 / freedom) / RUNS)
     assert density.var() == pytest.approx(2.0 / freedom, rel=4.0 * standard_error)
     low, high = signals.variance_interval(freedom)
     covered = np.mean((density * low < 1.0) & (density * high > 1.0))
-    # Four standard errors, and 1 % because the distribution is only nearly chi-square.
+    # Four standard errors, plus 1 % because the distribution is only approximately chi-square.
     assert covered == pytest.approx(0.95, abs=0.01 + 4.0 * np.sqrt(0.95 * 0.05 / RUNS))
 
 
-def test_confidence_factors_cover_white_noise_density():
+def test_confidence_factors_contain_white_noise_density():
     time = np.arange(5000) / 100.0
     spectrum = signals.power_spectral_density(time, np.random.default_rng(1).normal(size=5000))
     frequency, density = signals.logarithmic_average(spectrum)
@@ -55,16 +55,16 @@ def test_white_noise_density_and_degrees_of_freedom_match_welch():
     spectrum = signals.power_spectral_density(np.arange(66000) / rate, noise)
     assert spectrum.segment_length == 65536
     assert spectrum.segments == 1
-    # A Hann window makes neighbouring values depend: 18/35 of them count (Welch 1967).
+    # A Hann window correlates adjacent values: 18/35 of them are independent (Welch 1967).
     standard_error = 1.0 / np.sqrt(len(spectrum.density) * 18.0 / 35.0)
     expected = 2.0 * sigma**2 / rate
     assert np.mean(spectrum.density) == pytest.approx(expected, rel=3.0 * standard_error)
-    # Each of many segments counts 36 / 19 (Welch 1967).
+    # Each of many segments counts as 36 / 19 (Welch 1967).
     assert signals.degrees_of_freedom(10000, 1) / 10000 == pytest.approx(36.0 / 19.0, rel=1e-3)
     assert signals.degrees_of_freedom(1, 1) == pytest.approx(2.0)
 
 
-def test_logarithmic_average_is_mean_within_bands_of_same_width():
+def test_logarithmic_average_is_mean_within_bands_of_same_relative_width():
     frequency = np.arange(1.0, 1000.0)
     spectrum = signals.Spectrum(
         frequency, frequency**2, rate=2000.0, segment_length=2048, segments=1

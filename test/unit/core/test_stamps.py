@@ -1,4 +1,4 @@
-"""Findings in time stamps, and the order of the remaining samples."""
+"""Detection of irregular time stamps, and the order of the remaining samples."""
 
 import json
 
@@ -18,7 +18,7 @@ def regular(count=100, period=0.1, start=1000.0):
     return start + period * np.arange(count)
 
 
-def test_regular_stamps_have_no_findings_and_findings_have_count_and_location():
+def test_stamp_irregularities_are_reported_with_count_and_location():
     order, report = examine_stamps(regular())
     assert np.array_equal(order, np.arange(100))
     assert not (report.missing or report.unordered or report.duplicates or report.gaps)
@@ -31,7 +31,7 @@ def test_regular_stamps_have_no_findings_and_findings_have_count_and_location():
     assert not count_occurrences([False], [0.0])
 
 
-def test_gaps_of_five_periods_and_more_are_counted_with_the_longest():
+def test_gaps_of_five_or_more_periods_are_counted_and_longest_is_reported():
     times = regular()
     times[40:] += 0.6
     times[80:] += 3.0
@@ -46,7 +46,7 @@ def test_gaps_of_five_periods_and_more_are_counted_with_the_longest():
     assert not report.gaps
 
 
-def test_more_than_three_unordered_stamps_or_long_gaps_are_rejected():
+def test_more_than_three_unordered_stamps_or_long_gap_are_rejected():
     for swaps, refused in ((3, False), (4, True)):
         times = regular(12)
         for first in range(0, 3 * swaps, 3):
@@ -61,7 +61,7 @@ def test_more_than_three_unordered_stamps_or_long_gaps_are_rejected():
     assert report.refusal(StampLimits(longest_gap=800.0)) == ""
 
 
-def test_empty_or_single_stamp_has_no_rate():
+def test_fewer_than_two_stamps_have_no_rate():
     order, report = examine_stamps([])
     assert len(order) == 0
     assert report.samples == 0
@@ -74,7 +74,7 @@ def test_empty_or_single_stamp_has_no_rate():
 
 
 @pytest.mark.filterwarnings("error")
-def test_nanoseconds_are_rounded_once_and_nonfinite_values_are_kept():
+def test_conversion_to_nanoseconds_rounds_once_and_preserves_nonfinite_values():
     nanoseconds = 1432235497988949113
     assert seconds_from_nanoseconds(nanoseconds) == float("1432235497.988949113")
     several = np.array([nanoseconds, 1, 0])
@@ -84,7 +84,7 @@ def test_nanoseconds_are_rounded_once_and_nonfinite_values_are_kept():
 
 
 @pytest.mark.parametrize("within", [0.0, 1e-4])
-def test_packets_from_buffering_host_are_counted_with_mean_rate(within):
+def test_samples_buffered_in_packets_are_counted_with_mean_rate(within):
     count, size, rate = 600, 10, 100.0
     index = np.arange(count)
     times = index // size * (size / rate) + index % size * within
@@ -93,7 +93,7 @@ def test_packets_from_buffering_host_are_counted_with_mean_rate(within):
     assert report.mean_rate == pytest.approx(rate, rel=0.01)
 
 
-def test_jitter_and_missing_samples_are_not_packets():
+def test_jitter_and_missing_samples_are_not_reported_as_packets():
     generator = np.random.default_rng(1)
     times = 0.01 * np.arange(2000)
     assert packet_size(times + generator.uniform(-0.004, 0.004, len(times))) == 1
@@ -102,7 +102,7 @@ def test_jitter_and_missing_samples_are_not_packets():
     assert packet_size(np.cumsum(generator.exponential(0.01, 2000))) == 1
 
 
-def test_identical_stamps_are_rejected_as_never_set():
+def test_identical_stamps_are_rejected_as_unset():
     _, report = examine_stamps(np.zeros(50))
     assert report.never_set
     assert "--rate" in report.refusal(StampLimits())

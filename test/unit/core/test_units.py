@@ -1,4 +1,4 @@
-"""Units by their names."""
+"""Parsing of units and conversion to SI."""
 
 import math
 
@@ -16,13 +16,13 @@ from imu_simulation_framework.core.units import STANDARD_GRAVITY, factor, factor
         ("km/h", 1.0 / 3.6),
         ("cm^2", 1e-4),
         ("mg", 9.80665e-3),
-        # Half a degree in an hour of an angle random walk.
+        # An angle random walk of half a degree per square root of an hour.
         ("deg/sqrt(h)", math.pi / 180.0 / 60.0),
         ("ug/sqrt(Hz)", 1e-6 * STANDARD_GRAVITY),
         ("deg/h/sqrt(h)", math.pi / 180.0 / 3600.0 / 60.0),
     ],
 )
-def test_unit_has_factor_to_si(unit, size):
+def test_unit_has_conversion_factor_to_si(unit, size):
     assert factor(unit) == pytest.approx(size, rel=1e-15)
     assert factors(unit, "s") == {unit: factor(unit), "s": 1.0}
 

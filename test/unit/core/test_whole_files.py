@@ -21,7 +21,7 @@ def refusal(path):
     return str(caught.value)
 
 
-def test_existing_file_keeps_mode_and_new_file_follows_umask(tmp_path):
+def test_replaced_file_preserves_mode_and_new_file_follows_umask(tmp_path):
     path = tmp_path / "file"
     path.write_bytes(b"old")
     for mode in (0o600, 0o640, 0o444, 0o755):
@@ -39,7 +39,7 @@ def test_existing_file_keeps_mode_and_new_file_follows_umask(tmp_path):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
-def test_existing_file_keeps_owner(tmp_path):
+def test_replaced_file_preserves_owner(tmp_path):
     path = tmp_path / "file"
     path.write_bytes(b"old")
     os.chown(path, 12345, 23456)
@@ -64,7 +64,7 @@ def test_fifo_device_socket_or_folder_is_not_overwritten(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("target", ["there", "nowhere", "/dev/null"])
-def test_symbolic_link_is_rejected_with_its_target(tmp_path, target):
+def test_symbolic_link_is_rejected_and_its_target_is_named(tmp_path, target):
     (tmp_path / "there").write_bytes(b"old")
     link = tmp_path / "link"
     link.symlink_to(target)
@@ -74,7 +74,7 @@ def test_symbolic_link_is_rejected_with_its_target(tmp_path, target):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "there"]
 
 
-def test_temporary_file_has_new_name_in_private_folder(tmp_path):
+def test_temporary_file_is_in_new_private_folder(tmp_path):
     names = set()
     for _ in range(3):
         with replace_file(tmp_path / "file") as aside:
@@ -101,7 +101,7 @@ def test_interrupted_write_leaves_only_old_file(tmp_path, error):
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
-def test_input_is_not_overwritten_under_any_alias_and_missing_folder_is_reported(tmp_path):
+def test_input_is_never_overwritten_through_alias_and_missing_folder_is_reported(tmp_path):
     source = tmp_path / "imu.yaml"
     source.write_bytes(b"old")
     (tmp_path / "link").symlink_to(source)

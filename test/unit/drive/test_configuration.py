@@ -22,7 +22,7 @@ def _write(folder, text):
     return path
 
 
-def test_bundled_configuration_lists_every_key_with_its_default(tmp_path):
+def test_bundled_config_ini_lists_every_key_with_default(tmp_path):
     bundled = load_configuration(default_configuration_path(), working_directory=tmp_path)
     empty = load_configuration(_write(tmp_path, ""), working_directory=tmp_path)
     text = default_configuration_path().read_text()
@@ -45,7 +45,7 @@ def test_override_replaces_file_value_unless_empty(tmp_path):
     assert settings.control.yaw_integral == 3.0
 
 
-def test_relative_paths_start_at_file_or_working_directory(
+def test_relative_paths_are_resolved_against_file_or_working_directory(
     tmp_path,
 ):
     path = _write(tmp_path, "[recording]\npath = a.bag\n[reference]\npath = b.csv\n")
@@ -66,7 +66,7 @@ def test_relative_paths_start_at_file_or_working_directory(
     assert load_configuration(path).recording.path == str(tmp_path / "far" / "a.bag")
 
 
-def test_written_copy_gives_same_settings(tmp_path):
+def test_written_configuration_yields_same_settings(tmp_path):
     path = _write(
         tmp_path,
         "[trajectory]\nstart = 2.5\nscale = 0.1\n[imu_hector]\nyaw_drift = 0.7\n"
@@ -115,7 +115,7 @@ def test_invalid_override_is_reported_as_override(tmp_path):
 
 
 @pytest.mark.parametrize("value", ["-1e308", "1e11"])
-def test_numbers_beyond_their_bounds_are_rejected(tmp_path, value):
+def test_number_outside_allowed_range_is_rejected(tmp_path, value):
     for name, section in configuration_sections.SECTIONS.items():
         for key in dataclasses.fields(section):
             if "float" in key.type:
@@ -129,7 +129,7 @@ def test_numbers_beyond_their_bounds_are_rejected(tmp_path, value):
     "text",
     ["x\n[imu]\nrate = 1", "x\rrate = 1", "a\u2028b", "a\u202eb", "my ; drive.bag", "; drive.bag"],
 )
-def test_value_that_ini_file_cannot_hold_is_rejected(tmp_path, text):
+def test_value_not_representable_in_ini_file_is_rejected(tmp_path, text):
     path = _write(tmp_path, "")
     with pytest.raises(ConfigurationError, match=r"override of \[recording\] path: "):
         load_configuration(path, {"recording": {"path": text}}, tmp_path)
@@ -140,14 +140,14 @@ def test_value_that_ini_file_cannot_hold_is_rejected(tmp_path, text):
     ["it's.bag", 'say "yes"', "back\\slash", "two  blanks", "{x}", "$(y)", "${z}", "%(w)s", "a;b",
      "# c", "[imu]", "a = b", "a: b", "100 %"],
 )  # fmt: skip
-def test_special_characters_are_kept_in_written_configuration(tmp_path, name):
+def test_written_configuration_preserves_special_characters(tmp_path, name):
     copy = tmp_path / "copy.ini"
     settings = load_configuration(_write(tmp_path, ""), {"recording": {"path": name}}, tmp_path)
     copy.write_text(settings.to_ini())
     assert load_configuration(copy).recording.path == str(tmp_path / name)
 
 
-def test_figure_formats_form_list(tmp_path):
+def test_figure_formats_are_read_as_list(tmp_path):
     settings = load_configuration(_write(tmp_path, "[experiment]\nfigure_formats = svg,png\n"))
     assert settings.experiment.figure_formats == ("svg", "png")
     assert "figure_formats = svg, png\n" in settings.to_ini()
@@ -157,7 +157,7 @@ def test_figure_formats_form_list(tmp_path):
             load_configuration(_write(tmp_path, ""), {"experiment": {"figure_formats": text}})
 
 
-def test_figure_format_none_excludes_other_formats(tmp_path):
+def test_figure_format_none_cannot_be_combined(tmp_path):
     path = _write(tmp_path, "[experiment]\nfigure_formats = none\n")
     assert load_configuration(path).experiment.formats == ()
     path = _write(tmp_path, "[experiment]\nfigure_formats = png, none\n")
@@ -167,7 +167,7 @@ def test_figure_format_none_excludes_other_formats(tmp_path):
 
 
 @pytest.mark.parametrize(("rate", "published"), [(50.0, 50.0), (100.0, 100.0), (400.0, 100.0)])
-def test_imu_is_published_no_faster_than_simulated(tmp_path, rate, published):
+def test_imu_publication_rate_is_limited_to_simulation_rate(tmp_path, rate, published):
     path = tmp_path / "imu.yaml"
     path.write_text(f"output: {{rate: {rate}, drop_repeated: true}}\n")
     sections = {
@@ -177,7 +177,7 @@ def test_imu_is_published_no_faster_than_simulated(tmp_path, rate, published):
     assert imu_sampling(load_configuration(overrides=sections)) == (published, 0.0)
 
 
-def test_errors_missing_in_specification_are_remarked():
+def test_errors_missing_from_specification_are_reported():
     def remarks(file, latitude=None, model="specification", standstill=0.0):
         sections = {"imu": {"model": model}, "imu_specification": {"file": file}}
         sections["operation"] = {"standstill": standstill}
@@ -185,12 +185,12 @@ def test_errors_missing_in_specification_are_remarked():
             load_configuration(overrides={**sections, "simulation": {"latitude": latitude}})
         )
 
-    assert len(remarks("bno055", standstill=10.0)) == 1  # which removes the Earth's rotation
+    assert len(remarks("bno055", standstill=10.0)) == 1  # removes the Earth's rotation
     standing_errors, earth = remarks("bno055")
     assert standing_errors.startswith("bno055 has only stationary errors")
     assert earth.startswith("the Earth's rotation, 15 deg/h times the sine of the latitude, is")
     assert remarks("bno055", latitude=50.0) == [standing_errors]
-    # A sensor with a bias far above the Earth's rate, and all its errors stated, needs neither.
+    # No remark: the bias far exceeds the Earth's rate, and all errors are specified.
     assert remarks("bno055_datasheet") == []
     (zeroed,) = remarks("bno055_datasheet", standstill=10.0)
     assert "standstill of 10 s, [operation] standstill, and removed" in zeroed
@@ -204,7 +204,7 @@ def environment(model="specification", file="bno055_magnetometer", **keys):
     )
 
 
-def test_magnetic_environment_of_given_location_is_created_for_affected_imus(
+def test_magnetic_environment_of_location_is_created_for_magnetic_imus(
     tmp_path,
 ):
     assert environment().bars == ()
@@ -227,7 +227,7 @@ def test_magnetic_environment_of_given_location_is_created_for_affected_imus(
         make_magnetic_environment(load_configuration(overrides={"magnetic_environment": sections}))
 
 
-def test_imu_in_file_of_another_tool_is_read(tmp_path):
+def test_imu_file_of_another_tool_is_read(tmp_path):
     bundled = isf.read_imu_specification("adis16470")
     file = tmp_path / "imu.sdf"
     file.write_text(isf.write_imu_parameters(bundled, "sdf").text)
@@ -238,7 +238,7 @@ def test_imu_in_file_of_another_tool_is_read(tmp_path):
     configuration = load_configuration(overrides=overrides_of_imu)
     described = describe_imu(configuration)["parameters"]["specification"]["gyroscope"]
     assert described["white_noise"] == pytest.approx(bundled.gyroscope.white_noise, rel=1e-6)
-    # gz sim publishes the true orientation, which hides the error of a heading.
+    # gz sim publishes the true orientation, which hides the heading error.
     assert "true orientation" in " ".join(imu_remarks(configuration))
     overrides_of_imu["imu_specification"] = {"file": "hector"}
     with pytest.raises(ConfigurationError, match="parameters of a plug-in; set imu:=hector"):

@@ -1,4 +1,4 @@
-"""Text of the bundled config.ini, which the declarations of the settings generate."""
+"""Text of the bundled config.ini, which is generated from the settings declarations."""
 
 import re
 
@@ -16,7 +16,7 @@ SECTIONS = list(describe_sections())
 KEYS = [(section.name, key) for section in SECTIONS for key in section.keys]
 
 
-def test_bundled_config_ini_equals_declarations():
+def test_bundled_config_ini_matches_declarations():
     assert default_configuration_path().read_text(encoding="utf-8") == configuration_text(), (
         "config.ini differs from the declarations of the settings; write it with\n"
         "./run python -m imu_simulation_framework.drive.configuration_text"
@@ -49,7 +49,7 @@ def test_comments_fit_line_length():
     assert max(map(len, configuration_text().splitlines())) <= LINE_LENGTH
 
 
-def test_text_is_read_as_defaults(tmp_path):
+def test_generated_text_is_read_as_default_settings(tmp_path):
     path = tmp_path / "config.ini"
     path.write_text(configuration_text(), encoding="utf-8")
     empty = tmp_path / "empty.ini"

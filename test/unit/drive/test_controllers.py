@@ -37,8 +37,8 @@ PERIOD = 0.05
 NO_ERROR = TrackingError(0.0, 0.0, 0.0, 0.0)
 
 
-# If the output took its sign from the error and its magnitude from the sum of all terms, a
-# remaining integral would act in the wrong direction.
+# If the error determined the output's sign and the sum of all terms its magnitude,
+# a remaining integral would act in the wrong direction.
 @pytest.mark.parametrize(
     ("gains", "options", "errors", "outputs"),
     [
@@ -63,22 +63,22 @@ NO_ERROR = TrackingError(0.0, 0.0, 0.0, 0.0)
         *("leaves the limit at once", "shrinks while the derivative is at the limit"),
     ],
 )
-def test_pid_terms_follow_their_equation(gains, options, errors, outputs):
+def test_pid_terms_match_equation(gains, options, errors, outputs):
     pid = Pid(*gains, **options)
     assert [pid.step(error) for error in errors] == pytest.approx(outputs)
 
 
-def test_filtered_derivative_of_ramp_converges_with_time_constant():
+def test_filtered_derivative_of_ramp_converges_with_its_time_constant():
     time_constant = 0.5
     pid = Pid(0.0, 0.0, 1.0, 0.01, derivative_time_constant=time_constant)
     outputs = [pid.step(3.0 * 0.01 * k) for k in range(301)]
-    # The discrete filter's step response is within half a period of the exponential.
+    # The step response of the discrete filter is within half a period of the exponential.
     ramp_output = 3.0 * (1.0 - math.exp(-1.0))
     assert outputs[50] == pytest.approx(ramp_output, abs=3.0 * 0.01 / time_constant)
     assert outputs[300] == pytest.approx(3.0, rel=0.005)
 
 
-def test_nan_error_is_not_integrated():
+def test_nan_error_is_rejected_and_not_integrated():
     pid = Pid(1.0, 1.0, 0.0, PERIOD)
     with pytest.raises(ValueError, match="nan"):
         pid.step(math.nan)
@@ -95,7 +95,7 @@ def test_nan_error_is_not_integrated():
         ((0.0, 0.0, 0.0, 0.1, 0.0, 0.0), "output limit"),
     ],
 )
-def test_impossible_pid_settings_are_rejected(arguments, words):
+def test_invalid_pid_settings_are_rejected(arguments, words):
     with pytest.raises(ConfigurationError, match=words):
         Pid(*arguments)
 
@@ -110,7 +110,7 @@ def wheels_of(controller, left, right, error):
 
 
 @pytest.mark.parametrize("name", control.CONTROLLERS)
-def test_controllers_pass_reference_velocities_without_error(name):
+def test_controllers_pass_on_reference_velocities_at_zero_error(name):
     assert made(name).correct(0.4, -0.6, NO_ERROR) == (0.4, -0.6)
     # The open loop ignores all errors.
     if name == "open_loop":
@@ -122,12 +122,12 @@ CLOSED = [name for name in control.CONTROLLERS if name != "open_loop"]
 
 @pytest.mark.parametrize("name", CLOSED)
 @pytest.mark.parametrize("yaw_error", [-0.2, 0.2])
-def test_negative_yaw_error_turns_right(name, yaw_error):
+def test_robot_turns_towards_sign_of_yaw_error(name, yaw_error):
     left, right = wheels_of(made(name), 5.0, 5.0, TrackingError(yaw_error, 0.0, 0.0, 0.0))
     assert math.copysign(1.0, right - left) == math.copysign(1.0, yaw_error)
 
 
-def test_yaw_pid_acts_on_wheels_oppositely_and_turns_first_at_limit():
+def test_yaw_pid_corrects_wheels_oppositely_and_prefers_turning_at_limit():
     controller = made("yaw_pid", yaw_proportional=10.0, yaw_integral=0.0, yaw_derivative=0.0)
     assert wheels_of(controller, 5.0, 6.0, TrackingError(0.1, 9.0, 9.0, 9.0)) == pytest.approx(
         (4.0, 7.0)
@@ -139,7 +139,7 @@ def test_yaw_pid_acts_on_wheels_oppositely_and_turns_first_at_limit():
 
 
 @pytest.mark.parametrize("away", [-0.3, 0.3])
-def test_reference_ahead_speeds_up_and_reference_left_turns_left(away):
+def test_reference_ahead_increases_speed_and_reference_to_left_turns_left(away):
     ahead, to_the_left = TrackingError(0.0, 0.3, away, 0.0), TrackingError(0.0, 0.3, 0.0, away)
     left, right = wheels_of(made("yaw_distance_pid"), 5.0, 5.0, ahead)
     assert left == right
@@ -149,7 +149,7 @@ def test_reference_ahead_speeds_up_and_reference_left_turns_left(away):
         assert (right > left) == (speed * away > 0.0)
 
 
-def test_cross_track_error_while_stationary_neither_turns_nor_integrates():
+def test_cross_track_error_while_stationary_is_ignored_and_not_integrated():
     gains = ControllerGains(distance_integral=5.0, yaw_derivative=0.0)
     waiting, fresh = (make_controller("yaw_distance_pid", gains, PERIOD, ROBOT) for _ in "12")
     lateral = TrackingError(0.0, 0.2, 0.0, 0.2)
@@ -158,8 +158,8 @@ def test_cross_track_error_while_stationary_neither_turns_nor_integrates():
     assert waiting.correct(0.5, 0.0, lateral) == fresh.correct(0.5, 0.0, lateral)
 
 
-def test_tracking_distances_are_along_robot_axes_for_any_yaw():
-    # The robot looks at the reference's position, which itself looks to the left.
+def test_tracking_errors_are_projected_on_robot_axes():
+    # The robot faces the reference, which itself faces left.
     controller = made("yaw_distance_pid")
     left, right = wheels_of(controller, 0.0, 0.0, TrackingError(math.pi / 2, 0.3, 0.0, -0.3))
     expected = ControllerGains.distance_proportional * 0.3
@@ -169,7 +169,7 @@ def test_tracking_distances_are_along_robot_axes_for_any_yaw():
     assert 0.5 * (left + right) == pytest.approx(-5.0)
 
 
-def test_distance_integral_does_not_wind_up_at_wheel_limit():
+def test_distance_integral_does_not_wind_up_at_wheel_velocity_limit():
     controller = made("yaw_distance_pid", distance_proportional=1.0, distance_integral=1.0)
     for _ in range(400):
         wheels_of(controller, 15.0, 15.0, TrackingError(0.0, 0.5, 0.5, 0.0))
@@ -178,7 +178,7 @@ def test_distance_integral_does_not_wind_up_at_wheel_limit():
 
 
 @pytest.mark.parametrize("name", CLOSED)
-def test_wheels_are_never_commanded_beyond_their_limit(name):
+def test_wheel_commands_never_exceed_velocity_limit(name):
     controller = made(name, correction_limit=100.0)
     generator = np.random.default_rng(1)
     for values in generator.uniform(-14.0, 14.0, (300, 5)):
@@ -196,7 +196,7 @@ def test_wheels_are_never_commanded_beyond_their_limit(name):
         ("correction_limit", 0, "^correction_limit is 0, expected"),
     ],
 )
-def test_impossible_gains_are_rejected(key, value, words):
+def test_invalid_controller_gains_are_rejected(key, value, words):
     with pytest.raises(ConfigurationError, match=words):
         ControllerGains(**{key: value})
 
@@ -204,7 +204,7 @@ def test_impossible_gains_are_rejected(key, value, words):
 class Robot(NamedTuple):
     """Robot with first-order wheels and without slip whose parameters deviate from the model.
 
-    The time constant is larger than that of the simulated robots, the robot turns less than
+    The time constant is larger than in the simulated robots, the robot turns less than
     it should (scrubbing), and its left wheel is larger.
     """
 
@@ -243,7 +243,7 @@ def _rms(values):
 
 
 def _figure_eight(direction=1.0):
-    """Return two rounds of a lemniscate of 8 m at up to 0.8 m/s, forwards or backwards."""
+    """Return two laps of an 8 m lemniscate at up to 0.8 m/s, forwards or backwards."""
     times = np.arange(0.0, 80.0, PERIOD)
     phase = 2.0 * math.pi / 40.0 * times
     x, y = 4.0 * np.sin(phase), 2.0 * np.sin(2.0 * phase)
@@ -253,7 +253,7 @@ def _figure_eight(direction=1.0):
 
 
 @pytest.mark.parametrize("direction", [1.0, -1.0], ids=["forwards", "backwards"])
-def test_figure_of_eight_keeps_heading_with_yaw_pid_and_position_with_yaw_distance_pid(direction):
+def test_yaw_pid_limits_heading_error_and_yaw_distance_pid_limits_distance(direction):
     table = _figure_eight(direction)
     errors = _drive(table, made("yaw_pid"))
     assert _rms(errors[100:, 0]) < math.radians(1.0)
@@ -293,7 +293,7 @@ def test_lq_gains_solve_riccati_equation(v):
 
 
 @pytest.mark.parametrize("name", ["yaw_distance_pid", "ramsete", "lq"])
-def test_controllers_while_stationary_reduce_along_track_and_yaw_error_only(name):
+def test_controllers_while_stationary_reduce_only_along_track_and_yaw_errors(name):
     assert made(name).correct(0.0, 0.0, TrackingError(0.0, 0.2, 0.0, 0.2)) == (0.0, 0.0)
     poses = indexed(np.arange(0.0, 20.0, PERIOD), x=0.0, y=0.0, yaw=0.4)
     errors = _drive(trajectory.add_velocities(poses), made(name), (0.3, -0.4, -0.2))
@@ -304,7 +304,7 @@ def test_controllers_while_stationary_reduce_along_track_and_yaw_error_only(name
 
 
 def _noisy_eight(period=PERIOD):
-    """Return the figure of eight with smooth lateral noise of 3 cm, as of smoothed fixes."""
+    """Return the figure of eight with smooth lateral noise of 3 cm, similar to smoothed fixes."""
     table = _figure_eight()
     phases = np.random.default_rng(3).uniform(0.0, 2.0 * math.pi, 20)
     frequencies = np.linspace(0.4, 1.0, 20)
@@ -316,12 +316,12 @@ def _noisy_eight(period=PERIOD):
 
 
 @pytest.mark.parametrize("period", [PERIOD, 2.0])
-def test_rolled_trajectory_has_no_sideslip_and_stays_near_recording(period):
+def test_rolled_trajectory_has_no_sideslip_and_is_close_to_recording(period):
     table = _noisy_eight(period)
     rolled = wheel_limits.roll_along(table, ROBOT)
     assert list(rolled.columns) == list(table.columns)
     assert rolled.index.equals(table.index)
-    # Rolling removes the noise and keeps the path.
+    # Rolling removes the noise and preserves the path.
     away = np.hypot(rolled["x"] - table["x"], rolled["y"] - table["y"])
     assert _rms(away) < 0.045
     x, y, yaw, v = (rolled[name].to_numpy() for name in ("x", "y", "yaw", "v"))
@@ -341,8 +341,8 @@ def test_rolled_trajectory_has_no_sideslip_and_stays_near_recording(period):
 
 
 @pytest.mark.parametrize("v", [0.5, -1.0])
-def test_constant_sideslip_is_rolled_with_lateral_offset(v):
-    # Both gains act on one angle: K_yaw (-a) + K_side e = 0, in a steady state.
+def test_rolling_constant_sideslip_results_in_lateral_offset(v):
+    # In steady state, both gains act on the same angle: K_yaw (-a) + K_side e = 0.
     angle, times = 0.05, np.arange(0.0, 60.0, PERIOD)
     poses = {"x": v * times * math.cos(angle), "y": v * times * math.sin(angle), "yaw": 0.0}
     table = trajectory.add_velocities(indexed(times, **poses))
@@ -386,7 +386,7 @@ def test_controllers_converge_to_moving_path_from_offset(direction, name, offset
     assert np.max(np.abs(after[:, 0])) < math.radians(5.0)
 
 
-def test_stop_and_spot_turn_keep_tracking_error_small():
+def test_tracking_errors_stay_small_during_stop_and_spot_turn():
     # 3 s each: drive, stop, turn by 120 deg, stop, drive; the start is 0.1 m off the path.
     times = np.arange(0.0, 15.0, PERIOD)
     v = np.where(times < 3.0, 1.0, 0.0) + np.where(times >= 12.0, 1.0, 0.0)
@@ -411,7 +411,7 @@ def indexed(times, **columns):
     return pd.DataFrame(table, index=pd.Index(times, name="time"))
 
 
-def test_tracking_errors_are_positive_ahead_and_left_and_wrapped():
+def test_tracking_errors_are_positive_ahead_and_to_left_and_yaw_is_wrapped():
     error = tracking_error(Pose2D(1.0, 5.0, math.pi / 2), Pose2D(3.0, 2.0, math.pi / 2 - 0.1))
     assert error.yaw_error == pytest.approx(0.1)
     assert error.along_track_error == pytest.approx(3.0)
@@ -422,7 +422,7 @@ def test_tracking_errors_are_positive_ahead_and_left_and_wrapped():
 
 
 @pytest.mark.parametrize("times", [[10.0, 11.0, 12.0], [10.0, 10.1, 12.0]])
-def test_reference_interpolates_and_holds_ends(times):
+def test_reference_is_interpolated_and_constant_beyond_its_ends(times):
     table = indexed(times, x=[0.0, 2.0, 2.0], y=[1.0, 1.0, 3.0], yaw=[0.0, 3.0, 7.0])
     reference = Reference.from_table(table)
     middle = 0.5 * (times[0] + times[1])
@@ -433,7 +433,7 @@ def test_reference_interpolates_and_holds_ends(times):
     assert reference.duration == 2.0
 
 
-def test_given_velocities_are_zero_outside_reference():
+def test_reference_velocities_are_zero_outside_its_duration():
     poses = {"x": [0.0, 1.0], "y": [0.0, 0.0], "yaw": [0.0, 0.0]}
     reference = Reference.from_table(
         indexed([0.0, 1.0], **poses, v=[0.9, 1.0], yaw_rate=[0.4, 0.2])
@@ -455,13 +455,13 @@ def test_given_velocities_are_zero_outside_reference():
     ("wheels", "motion"),
     [((4.0, 6.0), (0.5, 0.4)), ((8.0, 12.0), (1.0, 0.8)), ((2.5, -2.5), (0.0, -1.0))],
 )
-def test_robot_turns_to_side_of_slower_wheel(wheels, motion):
+def test_differential_drive_turns_towards_slower_wheel(wheels, motion):
     assert DRIVETRAIN.forward(*wheels) == pytest.approx(motion)
     assert DRIVETRAIN.inverse(*motion) == pytest.approx(wheels)
 
 
 @pytest.mark.parametrize("value", [0.0, -0.1, math.nan, math.inf])
-def test_lengths_and_limits_must_be_positive(value):
+def test_nonpositive_lengths_and_limits_are_rejected(value):
     with pytest.raises(ConfigurationError, match="half_track"):
         DifferentialDrivetrain(0.1, value)
     with pytest.raises(ConfigurationError, match="max_wheel_velocity"):
@@ -484,7 +484,7 @@ def _step_in_speed():
     return indexed(times, x=np.where(times < 20.0, 0.0, 1.2 * (times - 20.0)), y=0.0, yaw=0.0)
 
 
-def test_trajectory_beyond_limits_or_not_finite_is_rejected():
+def test_trajectory_exceeding_limits_or_not_finite_is_rejected():
     check(_circle(np.arange(200) / 20.0), RobotLimits(9.5, 1.0))
     table = trajectory.add_velocities(_circle(np.arange(200) / 20.0))
     table.iloc[7, 3] = math.nan
@@ -492,7 +492,7 @@ def test_trajectory_beyond_limits_or_not_finite_is_rejected():
         wheel_limits.check_limits(table, DRIVETRAIN)
 
 
-def test_limit_check_reports_time_and_ratio_and_its_advice_works():
+def test_limit_check_reports_time_and_ratio_and_its_remedies_work():
     poses = _step_in_speed()
     limits = RobotLimits(15.0, 20.0)
     with pytest.raises(TrajectoryError) as caught:
@@ -508,7 +508,7 @@ def test_limit_check_reports_time_and_ratio_and_its_advice_works():
         check(trajectory.scale(poses, factor + 0.01), limits)
 
 
-def test_limit_check_suggests_window_and_scale_relative_to_present_values():
+def test_limit_check_suggests_window_and_scale_relative_to_current_values():
     poses = _step_in_speed()
     limits = RobotLimits(15.0, 20.0)
     present = trajectory.scale(trajectory.smooth(poses, 0.5), 0.9)
@@ -523,7 +523,7 @@ def test_limit_check_suggests_window_and_scale_relative_to_present_values():
         check(remedy, limits)
 
 
-def test_limit_check_suggests_no_useless_window_or_scale():
+def test_limit_check_does_not_suggest_ineffective_window_or_scale():
     gentle = _circle(np.arange(800) / 20.0)
     with pytest.raises(TrajectoryError, match=r"smoothing over 4 s would fit"):
         check(_step_in_speed(), RobotLimits(15.0, 20.0), recorded=gentle, present_window=3.0)
@@ -550,7 +550,7 @@ def test_wheel_velocity_is_compared_with_preceding_command():
 
 
 @pytest.mark.parametrize("controller", ["ramsete", "lq"])
-def test_wheel_commands_for_gazebo_give_same_yaw_rate(
+def test_wheel_commands_for_gazebo_and_mujoco_produce_same_yaw_rate(
     controller,
 ):
     path = urdf_path("robot_four_wheels.yaml")
@@ -558,7 +558,7 @@ def test_wheel_commands_for_gazebo_give_same_yaw_rate(
     commanded = {}
     for simulator in ("mujoco", "gazebo"):
         drivetrain = load_robot_parameters(path, simulator).drivetrain
-        # Straight on: of how far it slides out of a turn only MuJoCo's is known.
+        # The reference is straight, because only the sideslip of MuJoCo in turns is known.
         velocities = [0.5, 0.5], [0.0, 0.0]
         reference = Reference([0.0, 1.0], [0.0, 0.5], [0.0, 0.0], [0.0, 0.0], *velocities)
         settings = {
@@ -585,7 +585,7 @@ def test_sideslip_in_turn_is_not_a_yaw_error(controller):
 
 
 @pytest.mark.parametrize("wheel", [0.5, 2.0, 4.0, -4.0])
-def test_heading_offset_equals_that_of_equation(wheel):
+def test_heading_offset_of_lateral_error_matches_equation(wheel):
     gains = {"yaw_integral": 0.0, "yaw_derivative": 0.0, "distance_integral": 0.0}
     controller = made("yaw_distance_pid", distance_proportional=0.8, yaw_proportional=1.0, **gains)
     radius, side = ROBOT.drivetrain.wheel_radius, 0.1

@@ -1,4 +1,4 @@
-"""The sentence below an experiment's table: how fast the simulated IMU drifts."""
+"""Message below the results table of an experiment: how fast the simulated IMU drifts."""
 
 import math
 
@@ -10,7 +10,7 @@ DEGREE_PER_MINUTE = math.radians(1.0) / 60.0  # rad/s
 
 
 def summarise(simulated, recorded=None, reference=None):
-    """Return the part of a summary with the drifts [deg/min]."""
+    """Return the part of a summary that contains these drifts [deg/min]."""
     real = None
     if recorded is not None:
         real = {"drift_rad_per_s": recorded * DEGREE_PER_MINUTE, "reference": reference}
@@ -18,19 +18,19 @@ def summarise(simulated, recorded=None, reference=None):
     return {"yaw_error": {"simulated": drift, "real": real}}
 
 
-def test_ratio_of_drifts_has_no_sign():
+def test_drift_ratio_has_no_sign():
     sentence = drift_sentence(summarise(2.8, -1.1))
     assert sentence == "the simulated IMU drifts 2.5 times as fast as the recorded one"
 
 
-def test_error_explained_by_reference_is_reported():
+def test_drift_comparison_reports_error_explained_by_reference():
     reference = {"drift_std_rad_per_s": 0.01 * DEGREE_PER_MINUTE, "rms_rad": math.radians(0.1)}
     sentence = drift_sentence(summarise(2.0, 1.0, reference))
     assert sentence.startswith("the simulated IMU drifts 2 times as fast")
     assert "the reference explains 0.1 deg rms" in sentence
 
 
-def test_drift_within_error_of_reference_is_not_compared():
+def test_drift_within_reference_uncertainty_is_not_compared():
     reference = {"drift_std_rad_per_s": 1.0 * DEGREE_PER_MINUTE, "rms_rad": math.radians(2.0)}
     sentence = drift_sentence(summarise(2.0, 1.0, reference))
     assert "times" not in sentence

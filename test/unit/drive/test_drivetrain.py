@@ -1,4 +1,4 @@
-"""Drivetrains against closed formulas: commands, reachable velocities, and cars in MuJoCo."""
+"""Drivetrains against closed-form equations: commands, reachable velocities, and cars in MuJoCo."""
 
 import math
 from dataclasses import replace
@@ -58,7 +58,7 @@ def test_forward_kinematics_inverts_inverse_kinematics(drivetrain, v, yaw_rate):
 
 
 @pytest.mark.parametrize("drivetrain", UNEQUAL)
-def test_wheels_of_unequal_radius_roll_on_their_radius(drivetrain):
+def test_wheels_of_unequal_radius_roll_with_individual_radius(drivetrain):
     left, right, *_ = drivetrain.inverse(0.8, 0.9)
     assert left == pytest.approx((0.8 - 0.9 * HALF_TRACK) / (0.98 * RADIUS))
     assert right == pytest.approx((0.8 + 0.9 * HALF_TRACK) / (1.03 * RADIUS))
@@ -66,7 +66,7 @@ def test_wheels_of_unequal_radius_roll_on_their_radius(drivetrain):
 
 
 @pytest.mark.parametrize("angle", [-0.5, 0.1, 0.6])
-def test_bicycle_turns_on_radius_of_wheelbase_over_tangent(angle):
+def test_bicycle_turning_radius_is_wheelbase_over_tangent_of_steering(angle):
     v, yaw_rate = TRICYCLE.forward(8.0, 8.0, angle)
     assert v / yaw_rate == pytest.approx(WHEELBASE / math.tan(angle))
     *_, steered = TRICYCLE.inverse(v, yaw_rate)
@@ -74,23 +74,23 @@ def test_bicycle_turns_on_radius_of_wheelbase_over_tangent(angle):
     assert TRICYCLE.min_turning_radius == pytest.approx(WHEELBASE / math.tan(ANGLE))
 
 
-def test_car_wheels_turn_about_common_centre_and_inner_wheel_limits():
+def test_car_wheels_share_turning_centre_and_inner_wheel_limits_radius():
     radius = 1.5
     left, right, *angles = CAR.inverse(0.6, 0.6 / radius)
     for angle, (x, y) in zip(angles, PLACES):
-        # At right angles to the line from the turn's centre.
+        # Each wheel is perpendicular to the line from the turning centre.
         assert math.tan(angle) == pytest.approx(x / (radius - y))
     # Ackermann's condition on a left turn: inner and outer cotangents differ by track / wheelbase.
     cotangents = [1.0 / math.tan(angle) for angle in angles]
     assert cotangents[1] - cotangents[0] == pytest.approx(2.0 * HALF_TRACK / WHEELBASE)
-    # The electronic differential's wheels roll on circles of their own.
+    # With the electronic differential, each wheel rolls on its own circle.
     assert left / right == pytest.approx((radius - HALF_TRACK) / (radius + HALF_TRACK))
     assert CAR.min_turning_radius == pytest.approx(WHEELBASE / math.tan(ANGLE) + HALF_TRACK)
     *_, inner, outer = CAR.inverse(0.6, 5.0)
     assert (inner, outer < ANGLE) == (pytest.approx(ANGLE), True)
 
 
-def test_car_velocities_are_limited_by_steering_and_wheels():
+def test_car_velocities_are_limited_by_steering_angle_and_wheel_velocity():
     assert CAR.limit(0.0, 1.0) == (0.0, 0.0)
     assert DIFFERENTIAL.limit(0.0, 1.0) == (0.0, 1.0)
     assert CAR.limit(-0.6, 5.0) == pytest.approx((-0.6, 0.6 / CAR.min_turning_radius))
@@ -102,7 +102,7 @@ def test_car_velocities_are_limited_by_steering_and_wheels():
         assert CAR.forward(left, right, *angles) == pytest.approx(reached)
 
 
-def test_steering_is_held_while_stationary_and_limited_in_rate():
+def test_steering_angle_is_constant_while_stationary_and_rate_is_limited():
     commanded = CAR.reachable(CAR.inverse(0.5, 0.5 / CAR.min_turning_radius), (0.0,) * 4, PERIOD)
     assert max(commanded[2:]) == pytest.approx(RATE * PERIOD)
     # The driven wheels follow the actual steering angle, not the commanded angle.
@@ -115,7 +115,7 @@ def test_steering_is_held_while_stationary_and_limited_in_rate():
 @pytest.mark.parametrize(
     ("places", "words"), [((), "one or two positions"), (((0.0, 0.1),), "in front of or behind")]
 )
-def test_steering_on_driven_axle_or_missing_is_rejected(places, words):
+def test_missing_steering_or_steering_on_driven_axle_is_rejected(places, words):
     with pytest.raises(ConfigurationError, match=words):
         AckermannDrivetrain(RADIUS, HALF_TRACK, LIMITS, steering=places)
 
@@ -132,7 +132,7 @@ def circle(v=0.6, radius=1.0):
     )
 
 
-def test_impossible_turn_is_reported_with_rate_and_radius(robot):
+def test_impossible_turn_is_rejected_with_rate_and_radius(robot):
     drivetrain = robot.drivetrain
     assert wheel_limits.describe_impossible_turn(circle(), drivetrain) == ""
     tight = wheel_limits.describe_impossible_turn(circle(radius=0.4), drivetrain)
@@ -154,7 +154,7 @@ def prepared(**sections):
     return prepare_drive(load_configuration(overrides=sections))
 
 
-def test_drive_with_spot_turn_is_rolled_and_drive_of_spot_turns_is_rejected():
+def test_drive_with_few_spot_turns_is_rolled_and_with_many_is_rejected():
     drive = prepared(recording={"drive": "a", "laps": 1})
     rolled_remark, moved = drive.smoothing_remarks
     assert "follows the drive as closely as it can" in rolled_remark and "rolling moves" in moved
@@ -181,7 +181,7 @@ def driven(robot, curvature, v, settled=3.0):
 @pytest.mark.parametrize(
     ("curvature", "v"), [(0.0, 0.5), (0.5, 0.5), (1.7, 0.5), (-1.7, 0.5), (1.0, -0.5), (1.0, 1.0)]
 )
-def test_car_in_mujoco_drives_its_circle_within_one_per_mille(robot, curvature, v):
+def test_car_in_mujoco_drives_commanded_circle_to_0_1_percent(robot, curvature, v):
     states, commanded = driven(robot, curvature, v)
     speed, yaw_rate = states.linear_velocity[:, 0].mean(), states.angular_velocity[:, 2].mean()
     assert speed == pytest.approx(v, rel=1e-3)
@@ -192,7 +192,7 @@ def test_car_in_mujoco_drives_its_circle_within_one_per_mille(robot, curvature, 
         fit = np.column_stack([2.0 * x, 2.0 * y, np.ones_like(x)])
         (a, b, c), *_ = np.linalg.lstsq(fit, x**2 + y**2, rcond=None)
         assert math.sqrt(c + a * a + b * b) == pytest.approx(1.0 / abs(curvature), rel=5e-3)
-    # The steering is as commanded, and the undriven wheels roll without slip.
+    # The steering angle is as commanded, and the undriven wheels roll without slip.
     np.testing.assert_allclose(states.wheel_positions[-1, 2:4], commanded[2:], atol=1e-3)
     for place, angle, rolled in zip(
         robot.drivetrain.steering, commanded[2:], states.wheel_velocities[:, 4:].mean(axis=0)
@@ -202,20 +202,20 @@ def test_car_in_mujoco_drives_its_circle_within_one_per_mille(robot, curvature, 
         assert rolled == pytest.approx(forward / robot.drivetrain.wheel_radius, rel=3e-3)
 
 
-def test_steering_servo_turns_at_its_rate_and_stops_at_limit(robot):
+def test_steering_servo_moves_at_rate_limit_and_stops_at_angle_limit(robot):
     simulator = MujocoSimulator(robot)
     simulator.command(0.0, 0.0, 9.0, 9.0)
     rate, most = robot.drivetrain.max_steering_rate, robot.drivetrain.max_steering_angle
     half = simulator.steps(round(50 * most / rate)).wheel_positions[-1, 2:4]
     np.testing.assert_allclose(half, 0.5 * most, atol=3.0 * rate * 0.01)
     np.testing.assert_allclose(simulator.steps(100).wheel_positions[-1, 2:4], most, rtol=1e-2)
-    # A new pose resets the steering.
+    # Setting a new pose resets the steering.
     np.testing.assert_allclose(simulator.set_pose(1.0, 2.0, 3.0).wheel_positions[2:4], 0.0)
 
 
 @pytest.mark.parametrize("name", sorted(CONTROLLERS))
 @pytest.mark.parametrize("v", [0.6, -0.6])
-def test_controllers_return_car_to_circle(robot, name, v):
+def test_controllers_return_displaced_car_to_circle(robot, name, v):
     table, drivetrain = circle(v=v), robot.drivetrain
     controller = make_controller(name, ControllerGains(), PERIOD, robot)
     follower = Follower(Reference.from_table(table), controller, PERIOD, drivetrain)
@@ -248,7 +248,7 @@ def test_controllers_return_car_to_circle(robot, name, v):
 
 
 @pytest.mark.parametrize("name", sorted(set(CONTROLLERS) - {"open_loop"}))
-def test_standing_car_integrates_no_yaw_error(robot, name):
+def test_yaw_error_of_stationary_car_is_not_integrated(robot, name):
     waiting, fresh = (make_controller(name, ControllerGains(), PERIOD, robot) for _ in "12")
     error = TrackingError(0.3, 0.0, 0.0, 0.0)
     for _ in range(100):
@@ -270,23 +270,23 @@ def test_standing_car_integrates_no_yaw_error(robot, name):
         ((1.0, 2.0), (1.0, 2.0)),
     ],
 )
-def test_differential_drive_reaches_limit_of_its_wheels(desired, reached):
+def test_differential_drive_prefers_turning_at_wheel_velocity_limit(desired, reached):
     assert DIFFERENTIAL.limit(*desired) == pytest.approx(reached)
     assert max(map(abs, DIFFERENTIAL.inverse(*reached))) <= LIMITS.max_wheel_velocity + 1e-9
 
 
-def test_car_keeps_its_circle_at_limit_of_its_wheels():
+def test_car_preserves_curvature_at_wheel_velocity_limit():
     assert CAR.limit(3.0, 0.0) == pytest.approx((1.5, 0.0))
     v, yaw_rate = CAR.limit(2.0, 1.0)
     assert yaw_rate / v == pytest.approx(0.5)
     assert v + HALF_TRACK * yaw_rate == pytest.approx(1.5)
-    # The tightest circle has the steered axle's angle at its middle.
+    # On the tightest circle, the middle of the steered axle is at its maximum angle.
     v, yaw_rate = CAR.limit(0.5, 100.0)
     assert v == pytest.approx(0.5)
     assert yaw_rate == pytest.approx(0.5 / CAR.min_turning_radius)
 
 
-def test_follower_commands_velocity_in_middle_of_control_period():
+def test_follower_commands_reference_velocity_at_middle_of_control_period():
     times = np.arange(0.0, 2.0, 0.01)
     acceleration = 0.6  # m/s^2
     zero = np.zeros_like(times)

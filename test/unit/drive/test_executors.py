@@ -1,4 +1,4 @@
-"""Ensembles on several processes, whose results are independent of the number of processes."""
+"""Ensembles on several processes, whose results do not depend on the number of processes."""
 
 import os
 import pickle
@@ -45,7 +45,7 @@ def equal(ensemble, other):
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch):
-    """Use time limits for slow machines; the tests of silence set shorter limits."""
+    """Set generous time limits for slow machines; the tests of timeouts set shorter ones."""
     monkeypatch.setattr(executors, "ANSWER_WITHIN", PATIENCE)
     monkeypatch.setattr(executors, "PATIENCE", PATIENCE)
 
@@ -103,19 +103,21 @@ def worker(start, address, **options):
 
 
 @pytest.mark.gate
-def test_local_processes_give_same_results():
+def test_local_processes_return_same_results_as_serial_run():
     drawing = sensor()
     assert equal(monte_carlo(drawing, RUNS, computers=Computers(2)), monte_carlo(drawing, RUNS))
 
 
-def test_linear_sampler_in_another_process_gives_same_results():
+def test_linear_sampler_in_another_process_returns_same_results():
     linear = LinearDrawing(isf.yaw_error_model(SENSOR, sensor().motion), chunk=256)
     received = pickle.loads(pickle.dumps(linear))
     assert equal(monte_carlo(received, 1000), monte_carlo(linear, 1000))
 
 
 @pytest.mark.gate
-def test_killed_worker_changes_nothing_and_killed_scheduler_is_reported(start, scheduler, tmp_path):
+def test_killed_worker_does_not_change_result_and_killed_scheduler_is_reported(
+    start, scheduler, tmp_path
+):
     process, address = scheduler
     workers = [worker(start, address), worker(start, address)]
     drawing, finished = sensor(), []
@@ -145,7 +147,7 @@ def test_killed_worker_changes_nothing_and_killed_scheduler_is_reported(start, s
 
 
 @pytest.mark.gate
-def test_scheduler_without_usable_worker_or_answer_is_reported(start, scheduler, monkeypatch):
+def test_scheduler_without_usable_worker_or_response_is_reported(start, scheduler, monkeypatch):
     process, address = scheduler
     wait_for_workers = distributed.Client.wait_for_workers
 
@@ -166,7 +168,7 @@ def test_scheduler_without_usable_worker_or_answer_is_reported(start, scheduler,
         monte_carlo(sensor(), 5, computers=Computers(scheduler=address))
 
 
-def test_missing_scheduler_is_reported(free_address):
+def test_unreachable_scheduler_is_reported(free_address):
     with pytest.raises(ClusterError, match="no Dask scheduler answers"):
         monte_carlo(sensor(), 5, computers=Computers(scheduler=free_address))
 
@@ -177,6 +179,6 @@ def test_malformed_scheduler_address_is_rejected(address):
         monte_carlo(sensor(), 5, computers=Computers(scheduler=address))
 
 
-def test_worker_with_another_library_version_is_rejected():
+def test_worker_with_different_library_version_is_rejected():
     with pytest.raises(ClusterError, match=r"numpy .* but 1\.0 is needed"):
         draw_chunk(sensor(), "", 0, 2, 0, {**versions(), "numpy": "1.0"})

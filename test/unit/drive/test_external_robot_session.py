@@ -29,13 +29,13 @@ def session(**options):
     return ExternalRobotSession(WHEELS, 0.05, **options)
 
 
-def test_standing_robot_defines_first_pose():
+def test_pose_of_stationary_robot_is_origin_of_world_frame():
     robot = session()
     robot.odometry(0, state_at(3.0, -2.0, 1.0))
     robot.put(10.0, 20.0, -0.5)
     stood = robot.odometry(0, state_at(3.0, -2.0, 1.0))
     np.testing.assert_allclose(stood[:3], (10.0, 20.0, 0.1))
-    # Two metres ahead of where it stood, and turned by 0.3 rad.
+    # The robot is two metres ahead of its start pose and turned by 0.3 rad.
     ahead = state_at(3.0 + 2.0 * math.cos(1.0), -2.0 + 2.0 * math.sin(1.0), 1.3, 0.7, 0.2)
     moved = robot.odometry(SECOND, ahead)
     np.testing.assert_allclose(
@@ -66,7 +66,7 @@ def test_moving_or_silent_robot_is_rejected():
         robot.put(0.0, 0.0, 0.0)
 
 
-def test_wheel_commands_become_twist_and_silence_stops_robot_once():
+def test_wheel_commands_become_twist_and_missing_commands_stop_robot_once():
     robot = session()
     robot.odometry(0, state_at(0.0, 0.0, 0.0))
     assert robot.command(*WHEELS.inverse(0.6, -0.4)) == pytest.approx((0.6, -0.4))
@@ -76,27 +76,27 @@ def test_wheel_commands_become_twist_and_silence_stops_robot_once():
     assert [robot.left_alone(), robot.left_alone()] == [True, False]
 
 
-def test_command_delay_counts_from_answered_state():
+def test_command_delay_is_measured_from_state_it_responds_to():
     robot = session()
-    robot.command(1.0, 1.0)  # the first command answers no state
+    robot.command(1.0, 1.0)  # the first command does not respond to a state
     for stamp, answered in ((1, 0), (2, 1), (3, 1), (9, 1)):
         robot.odometry(stamp * SECOND // 10, state_at(0.0, 0.0, 0.0))
         robot.due(stamp * SECOND // 10)
         for _ in range(answered):
             robot.command(1.0, 1.0)
-    # The second command answers 0.1 s at 0.2 s, the third 0.2 s at 0.3 s, the last 0.3 s at 0.9 s.
+    # Responses: second command at 0.2 s to 0.1 s, third at 0.3 s to 0.2 s, last at 0.9 s to 0.3 s.
     assert (
         "up to 0.60 s of the robot's time after the state that they respond to" in robot.too_late()
     )
 
 
-def test_overtaking_messages_and_final_zeros_are_not_late():
+def test_reordered_messages_and_final_zero_commands_are_not_late():
     robot = session()
     robot.command(1.0, 1.0)
     for tenth in range(1, 20):
         robot.odometry(tenth * SECOND // 10, state_at(0.0, 0.0, 0.0))
         if tenth < 10:
-            robot.command(1.0, 1.0)  # arrives before the state that it answers
+            robot.command(1.0, 1.0)  # arrives before the state that it responds to
         robot.due(tenth * SECOND // 10)
     for _ in range(3):
         robot.command(0.0, 0.0)
@@ -110,7 +110,7 @@ def configured(**overrides):
     return load_configuration(overrides=settings)
 
 
-def test_external_imu_is_published_or_has_added_errors():
+def test_external_imu_is_used_as_published_or_with_added_errors():
     assert imu_label(configured()) == "published"
     assert imu_label(configured(imu={"model": "specification"})) == "specification_bno055"
     with pytest.raises(ConfigurationError, match="model is hector.* expected published"):
@@ -127,12 +127,12 @@ def test_external_imu_is_published_or_has_added_errors():
         ("simulation", {"gravity": 3.7}),
     ],
 )
-def test_settings_of_simulated_world_are_rejected_for_external_robot(section, keys):
+def test_simulated_world_settings_are_rejected_for_external_robot(section, keys):
     reject_settings_without_effect(configured())
     with pytest.raises(ConfigurationError, match=f"\\[{section}\\] {next(iter(keys))} has no"):
         reject_settings_without_effect(configured(**{section: keys}))
 
 
-def test_simulated_robot_with_external_simulator_is_rejected():
+def test_simulated_robot_rejects_external_simulator():
     with pytest.raises(ConfigurationError, match="simulator is external, .* expected mujoco"):
         SimulatedRobot(configured())

@@ -1,4 +1,4 @@
-"""Malicious robot descriptions, which neither run code nor exhaust memory or time."""
+"""Malicious robot descriptions, which must neither run code nor exhaust memory or time."""
 
 import os
 
@@ -50,7 +50,7 @@ def refuse(folder, text, **keys):
         "names['__class__']",
     ],
 )
-def test_expression_with_names_out_of_scope_is_rejected(expression):
+def test_xacro_expression_with_undefined_names_is_rejected(expression):
     with pytest.raises(ValueError, match="an expression"):
         require_harmless(expression)
 
@@ -66,11 +66,11 @@ def test_expression_with_names_out_of_scope_is_rejected(expression):
         "radius if has_wheels else 0",
     ],
 )
-def test_usual_expression_is_accepted(expression):
+def test_common_xacro_expression_is_accepted(expression):
     require_harmless(expression)
 
 
-def test_expression_of_description_cannot_create_file(tmp_path):
+def test_xacro_expression_cannot_create_file(tmp_path):
     created = tmp_path / "created"
     reaching = (
         "[c for c in ().__class__.__base__.__subclasses__() if c.__name__ == 'catch_warnings']"
@@ -84,19 +84,19 @@ def test_expression_of_description_cannot_create_file(tmp_path):
 @pytest.mark.parametrize(
     ("name", "words"), [("fifo", "not a regular file"), ("/dev/zero", "not a regular file")]
 )
-def test_included_file_that_never_ends_is_rejected(tmp_path, name, words):
+def test_endless_included_file_is_rejected(tmp_path, name, words):
     os.mkfifo(tmp_path / "fifo")
     text = describe_with(f'<xacro:include filename="{name}"/>')
     assert words in refuse(tmp_path, text)
 
 
-def test_included_files_that_are_too_large_together_are_rejected(tmp_path):
+def test_included_files_of_excessive_total_size_are_rejected(tmp_path):
     (tmp_path / "large.xacro").write_text(f"{XACRO}<!--{3 * 2**20 * 'x'}--></robot>")
     text = describe_with('<xacro:include filename="large.xacro"/>' * 3)
     assert "8 MiB" in refuse(tmp_path, text)
 
 
-def test_text_that_does_not_fit_into_memory_is_rejected(tmp_path):
+def test_expansion_exceeding_memory_is_rejected(tmp_path):
     text = describe_with('<xacro:property name="p" value="${2000000000 * \'a\'}"/><l name="${p}"/>')
     assert "MB" in refuse(tmp_path, text)
 
@@ -114,7 +114,7 @@ def test_text_that_does_not_fit_into_memory_is_rejected(tmp_path):
         + "<xacro:m40/>",
     ],
 )
-def test_description_that_takes_hours_is_rejected(tmp_path, added):
+def test_description_requiring_hours_of_expansion_is_rejected(tmp_path, added):
     assert "processor time" in refuse(tmp_path, describe_with(added))
 
 
@@ -138,17 +138,17 @@ def test_description_that_takes_hours_is_rejected(tmp_path, added):
         ('ixx="0.01"', 'ixx="-0.01"', "MuJoCo rejects the robot"),
     ],
 )
-def test_number_that_no_robot_has_is_rejected_with_its_element(tmp_path, before, after, words):
+def test_unrealistic_number_is_rejected_with_its_element(tmp_path, before, after, words):
     assert before in description()
     assert words in refuse(tmp_path, description().replace(before, after, 1))
 
 
-def test_root_that_is_not_a_robot_is_rejected(tmp_path):
+def test_root_element_other_than_robot_is_rejected(tmp_path):
     text = description().replace("<robot ", "<sdf ").replace("</robot>", "</sdf>")
     assert "its root is <sdf>" in refuse(tmp_path, text)
 
 
-def test_xacro_warning_is_not_a_failure_with_output_in_file(tmp_path):
+def test_xacro_warning_is_not_an_error_when_output_is_a_file(tmp_path):
     added = '<xacro:property name="p" value="${xacro.warning(\'old\')}"/><xacro:if value="${p}"/>'
     with open(tmp_path / "printed", "w") as printed:
         former = os.dup(2)
@@ -161,11 +161,11 @@ def test_xacro_warning_is_not_a_failure_with_output_in_file(tmp_path):
     assert parameters.drivetrain.wheel_radius > 0.0
 
 
-def test_result_that_is_not_well_formed_is_rejected(tmp_path):
+def test_malformed_expansion_is_rejected(tmp_path):
     refuse(tmp_path, description().replace("</robot>", ""))
 
 
-def test_settings_of_mujoco_are_left_out(tmp_path):
+def test_mujoco_settings_in_description_are_ignored(tmp_path):
     settings = '<mujoco><option timestep="-1"/></mujoco></robot>'
     MujocoSimulator(load(tmp_path, description().replace("</robot>", settings)))
 

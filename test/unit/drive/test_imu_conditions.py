@@ -1,4 +1,4 @@
-"""Conditions at the IMU and the GNSS receiver, from the states of the robot."""
+"""Conditions at the IMU and the GNSS receiver, computed from the robot's states."""
 
 import numpy as np
 import pandas as pd
@@ -34,7 +34,7 @@ def field(conditions, stamp):
     return conditions.complete([stamp], [TRUTH])[0].magnetic_field
 
 
-def test_field_between_two_poses_is_that_of_interpolated_position(conditions):
+def test_magnetic_field_between_poses_is_evaluated_at_interpolated_position(conditions):
     assert not conditions.is_complete(0)
     conditions.add_state(10, (0.0, 0.0, 0.0), LEVEL)
     conditions.add_state(20, (1.0, 0.5, 0.0), LEVEL)
@@ -43,13 +43,13 @@ def test_field_between_two_poses_is_that_of_interpolated_position(conditions):
     np.testing.assert_allclose(field(conditions, 5), field_at(0.0, 0.0), rtol=1e-12)
 
 
-def test_field_after_pose_was_set_is_that_of_new_pose(conditions):
+def test_magnetic_field_after_setting_pose_is_evaluated_at_new_pose(conditions):
     conditions.add_state(10, (0.0, 0.0, 0.0), LEVEL)
     conditions.add_state(10, (3.0, 0.0, 0.0), LEVEL)
     np.testing.assert_allclose(field(conditions, 10), field_at(3.0, 0.0), rtol=1e-12)
 
 
-def test_motor_fields_and_speed_are_those_of_stamp():
+def test_motor_fields_and_speed_are_interpolated_at_stamp():
     conditions = ImuConditions(HALL, ARM, torques=True)
     conditions.add_state(10, (0.0, 0.0, 0.0), LEVEL)
     conditions.add_state(20, (0.0, 0.0, 0.0), LEVEL)
@@ -74,7 +74,7 @@ def test_motor_fields_and_speed_are_those_of_stamp():
     assert conditions.complete([10], [TRUTH])[0].speed is None
 
 
-def test_batch_equals_single_samples():
+def test_conditions_in_batch_match_single_samples():
     single, batched = (ImuConditions(HALL, ARM, speed=True, torques=True) for _ in range(2))
     for conditions in (single, batched):
         for stamp in range(0, 100, 20):
@@ -100,7 +100,7 @@ GNSS = isf.GnssSpecification(
 
 @pytest.fixture(scope="module")
 def motion():
-    # 10 s with the outage, and fixes behind it.
+    # A 10 s drive that contains the outage, with fixes after it.
     return isf.rounds(1, radius=1.6, speed=1.0)
 
 
@@ -113,7 +113,7 @@ def states(motion, chosen):
 
 
 def drive(session, motion, step):
-    """Return ``[(time, fixes), ...]`` of a drive in pieces of this number of states."""
+    """Return ``[(time, fixes), ...]`` of a drive passed in pieces of this number of states."""
     published = []
     for first in range(0, len(motion), step):
         piece = states(motion, slice(first, first + step))
@@ -124,7 +124,7 @@ def drive(session, motion, step):
 
 
 @pytest.mark.parametrize("step", [1, 5, 7])
-def test_arrived_fixes_are_those_of_motion(motion, step):
+def test_published_fixes_match_simulated_fixes_of_motion(motion, step):
     expected = isf.simulate_gnss(motion, GNSS, seed=6)
     published = drive(PositioningSession(GNSS, 6), motion, step)
     fixes = pd.concat([table for _, table in published])
@@ -136,13 +136,13 @@ def test_arrived_fixes_are_those_of_motion(motion, step):
     )
     turn = fixes["heading"] - expected["heading"].iloc[: len(fixes)]
     np.testing.assert_allclose(np.exp(1j * turn), 1.0, atol=1e-9)
-    assert len(expected) - len(fixes) in (1, 2)  # the last fixes arrive too late
+    assert len(expected) - len(fixes) in (1, 2)  # the last fixes arrive after the end
     for time, table in published:
         assert (table["arrival"] <= time + 1e-9).all()
         assert (table["arrival"] > time - step / 100.0 - 1e-9).all()
 
 
-def test_receiver_restarts_after_pose_was_set(motion):
+def test_receiver_restarts_after_pose_is_set(motion):
     session = PositioningSession(GNSS, 6)
     first = drive(session, motion, 5)
     session.restart()
@@ -151,7 +151,7 @@ def test_receiver_restarts_after_pose_was_set(motion):
         pd.testing.assert_frame_equal(fixes, repeated, check_exact=True)
 
 
-def test_period_between_states_starts_at_next_state(motion):
+def test_fix_due_between_states_is_output_at_next_state(motion):
     session = PositioningSession(isf.GnssSpecification(rate=8.0), 6)
     published = pd.concat([table for _, table in drive(session, motion, 5)])
     np.testing.assert_allclose(published.index[:5], [0.0, 0.13, 0.25, 0.38, 0.5])
@@ -164,7 +164,7 @@ def configured(tmp_path, text):
     return isf.load_configuration(path)
 
 
-def test_receiver_is_read_by_name_and_from_file_and_rejected_otherwise(tmp_path):
+def test_receiver_is_read_by_name_or_file_and_invalid_receiver_is_rejected(tmp_path):
     assert experiment_gnss(configured(tmp_path, "")) is None
     assert experiment_gnss(isf.load_configuration()) is None
     gnss = experiment_gnss(configured(tmp_path, "[gnss]\nfile = rtk_heading\n"))

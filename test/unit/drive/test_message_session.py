@@ -1,4 +1,4 @@
-"""Recording of a drive without ROS: messages of the bag, and completeness."""
+"""Recording of a drive without ROS: messages in the bag, and completeness."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def contents(messages):
     return [message.content for message in messages]
 
 
-def test_message_counts_after_next_stamp(begun):
+def test_message_is_recorded_when_next_stamp_arrives(begun):
     assert begun.take(topics.IMU, at(0.0), "first") == []
     # A waiting simulator repeats its messages.
     assert begun.take(topics.IMU, at(0.0), "again") == []
@@ -46,7 +46,7 @@ def test_message_counts_after_next_stamp(begun):
     assert contents(begun.remaining()) == ["next"]
 
 
-def test_message_without_stamp_gets_clock_time_after_session_begin(session):
+def test_message_without_stamp_gets_clock_time_once_session_has_begun(session):
     session.take(topics.CLOCK, at(1.0), "clock")
     (message,) = session.take(topics.WHEEL_COMMAND, None, "command")
     assert (message.stamp, message.content) == (at(1.0), "command")
@@ -65,7 +65,7 @@ def test_message_after_drive_is_ignored(session):
     assert session.remaining() == []
 
 
-def test_drive_is_over_after_last_tracking_error_and_complete_after_last_command(session):
+def test_drive_ends_with_last_tracking_error_and_is_complete_with_last_command(session):
     for number in range(1, round(DURATION / PERIOD) + 1):
         assert not session.over
         session.take(topics.WHEEL_COMMAND, None, "command")
@@ -82,9 +82,9 @@ def test_drive_is_over_after_last_tracking_error_and_complete_after_last_command
     ("messages", "last"),
     [
         ([(topics.GROUND_TRUTH, DURATION - 0.01)], (topics.GROUND_TRUTH, DURATION)),
-        # The last joint state of the drive suffices, since they are sparse.
+        # The last joint state of the drive suffices, because joint states are sparse.
         ([(topics.JOINT_STATES, 7.8)], (topics.JOINT_STATES, 8.0)),
-        # The recorded IMU may have ended before.
+        # The recorded IMU may have ended earlier.
         ([(topics.YAW_REAL, 3.0), (topics.YAW_ERROR_REAL, 3.0)], None),
     ],
 )
@@ -97,7 +97,7 @@ def test_session_is_complete_when_every_topic_reaches_end(session, messages, las
     assert session.complete
 
 
-def test_static_transforms_get_stamp_of_first_message():
+def test_static_transforms_have_stamp_of_first_message():
     session = MessageSession(PERIOD)
     for robot in ("robot", "antenna"):
         assert session.take(topics.STATIC_TRANSFORMS, None, robot) == []
@@ -111,14 +111,14 @@ def test_static_transforms_get_stamp_of_first_message():
     (message,) = session.take(topics.STATIC_TRANSFORMS, None, "late")
     assert (message.stamp, message.content) == (at(0.0), "late")
     assert contents(session.remaining()) == ["clock", "second"]
-    # Without driven joints there are no joint states.
+    # A session without a drive records no messages.
     nothing = MessageSession(PERIOD)
     nothing.take(topics.STATIC_TRANSFORMS, None, "robot")
     nothing.ends_after(DURATION)
     assert nothing.remaining() == []
 
 
-def test_latched_status_counts_from_first_message():
+def test_latched_status_has_stamp_of_first_message():
     session = MessageSession(PERIOD)
     session.take(topics.STATIC_TRANSFORMS, None, "robot")
     for status in ("off", "on"):
@@ -132,12 +132,12 @@ def test_latched_status_counts_from_first_message():
 
 
 @pytest.mark.parametrize("errors_first", [True, False])
-def test_command_received_before_errors_or_after_clock_is_kept(session, errors_first):
+def test_command_received_before_errors_or_after_clock_is_recorded(session, errors_first):
     last = round(DURATION / PERIOD)
     if errors_first:
         for number in range(1, last + 1):
             session.take(topics.TRAJECTORY_ERROR, at(number * PERIOD), "error")
-        # After the drive zero commands keep the simulator going, and the clock with it.
+        # After the drive, zero commands keep the simulator and its clock running.
         session.take(topics.CLOCK, at(DURATION + 3 * PERIOD), "clock")
     count = last + 1 + 2 * errors_first
     received = [session.take(topics.WHEEL_COMMAND, None, number) for number in range(count)]
@@ -147,10 +147,10 @@ def test_command_received_before_errors_or_after_clock_is_kept(session, errors_f
         assert session.complete
 
 
-def test_lock_step_command_is_stamped_by_its_number():
+def test_lock_step_command_stamp_follows_from_its_number():
     session = MessageSession(PERIOD, lock_step=True)
     session.ends_after(DURATION)
-    # Both commands are read before the first error, and the clock before the second command.
+    # The first command precedes the first error, and the clock precedes the second command.
     assert session.take(topics.WHEEL_COMMAND, None, "first") == []
     session.take(topics.CLOCK, at(PERIOD), "clock")
     assert session.take(topics.WHEEL_COMMAND, None, "second") == []
@@ -163,7 +163,7 @@ def test_lock_step_command_is_stamped_by_its_number():
     ]
 
 
-def test_topics_without_last_message_are_reported(session):
+def test_topics_without_final_message_are_reported(session):
     for topic in (topics.IMU, topics.YAW_SIMULATED, topics.GNSS_FIX, topics.ODOMETER):
         session.take(topic, at(3.0), "early")
     session.take(topics.IMU, at(DURATION), "last")
@@ -196,7 +196,7 @@ def recording():
 
 
 @pytest.mark.parametrize("end", [0.8, TICKS * PERIOD])
-def test_recording_with_wheels_is_complete_with_their_last_sample(recording, end):
+def test_recording_with_wheel_velocities_is_complete_after_their_last_sample(recording, end):
     recording.ends_after(end)
     assert recording.complete
     recording.add_wheels(stamps_of([0.0, 0.2, 0.4, 0.6]), np.zeros((4, 2)))
@@ -205,7 +205,7 @@ def test_recording_with_wheels_is_complete_with_their_last_sample(recording, end
     assert recording.complete
 
 
-def test_recording_with_magnetometer_is_complete_with_its_last_reading(recording):
+def test_recording_with_magnetometer_is_complete_after_its_last_reading(recording):
     recording.add_magnetic_field(stamps_of([0.0, 0.1, 0.2]), np.zeros((3, 3)))
     assert not recording.complete
     recording.add_magnetic_field(
@@ -214,7 +214,7 @@ def test_recording_with_magnetometer_is_complete_with_its_last_reading(recording
     assert recording.complete
 
 
-def test_velocity_of_side_is_mean_of_its_wheels(recording):
+def test_wheel_velocity_of_side_is_mean_of_its_wheels(recording):
     stamps = stamps_of([0.0, 0.2])
     recording.add_wheels(stamps, np.array([[1.0, 3.0, 5.0, 9.0], [0.1, 0.1, 0.3, 0.3]]))
     table = recording.record.tables(0, int(stamps[-1]))["wheel_velocities_actual"].whole()
@@ -222,11 +222,11 @@ def test_velocity_of_side_is_mean_of_its_wheels(recording):
 
 
 @pytest.mark.parametrize(("rate", "ticks"), [(20.0, 4), (5.0, 1), (2.0, 1), (8.0, 2), (100.0, 20)])
-def test_wheels_are_read_five_times_per_second_at_complete_periods(rate, ticks):
+def test_wheels_are_read_about_five_times_per_second(rate, ticks):
     assert ticks_between_wheels(1.0 / rate) == ticks
 
 
-def test_robot_arrives_despite_missing_imu_messages():
+def test_robot_arrival_does_not_require_all_imu_messages():
     recording = RecordingSession(PERIOD)
     recording.ends_after(TICKS * PERIOD)
     recording.add_imu(stamps_of([0.0, 0.3]), np.zeros((2, 10)))
@@ -236,7 +236,7 @@ def test_robot_arrives_despite_missing_imu_messages():
         assert not recording.arrived
         recording.add_error(stamp, stamp / NANOSECONDS, TrackingError(0.0, 0.0, 0.0, 0.0))
     assert recording.arrived
-    # The end grows with messages of the drive, not with later messages.
+    # Only messages of the drive extend the end, not later ones.
     before = recording.recorded_until
     recording.add_ground_truth(stamps_of(2.0), np.zeros((1, 13)))
     assert recording.recorded_until == before

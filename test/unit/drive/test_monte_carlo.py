@@ -1,4 +1,4 @@
-"""Ensembles in chunks: equal results after interruptions, and detection of damaged chunks."""
+"""Ensembles in chunks: identical results after interruptions, and detection of damaged chunks."""
 
 import hashlib
 import io
@@ -73,15 +73,15 @@ def test_interrupted_job_continues_from_its_chunks(tmp_path):
     assert again.drawn == [(24, 8), (32, 8)]
 
 
-def test_additional_runs_continue_from_existing_runs(tmp_path):
+def test_additional_runs_reuse_existing_chunks(tmp_path):
     monte_carlo(Walks(), 12, tmp_path)
     more = Walks()
     assert equal(monte_carlo(more, 24, tmp_path), monte_carlo(Walks(), 24))
-    # The last chunk was not full.
+    # The last chunk was incomplete.
     assert more.drawn == [(8, 8), (16, 8)]
 
 
-def test_curves_of_first_runs_are_kept():
+def test_ensemble_contains_curves_of_requested_first_runs():
     ensemble = monte_carlo(Walks(), 30, keep=11)
     np.testing.assert_array_equal(ensemble.curves, Walks().errors(0, 11).astype(np.float32))
 
@@ -119,7 +119,7 @@ def forged(path, change):
 @pytest.mark.parametrize(
     "change", [{"curves": np.array([{}], dtype=object)}, {"first_run": np.array([8, 8])}]
 )
-def test_forged_chunk_without_usable_arrays_is_simulated_again(tmp_path, change):
+def test_chunk_with_valid_hash_and_unusable_arrays_is_simulated_again(tmp_path, change):
     expected = monte_carlo(Walks(), 20, tmp_path)
     path = tmp_path / "chunks" / "runs_000000008.chunk"
     remarks = []
@@ -144,7 +144,7 @@ def test_forged_chunk_without_usable_arrays_is_simulated_again(tmp_path, change)
         ("density", lambda values: np.append(values, 1.0)),
     ],
 )
-def test_forged_chunk_of_other_arrays_is_rejected_with_name(tmp_path, name, change):
+def test_chunk_with_valid_hash_and_other_arrays_is_rejected_with_name(tmp_path, name, change):
     monte_carlo(Walks(), 20, tmp_path)
     path = tmp_path / "chunks" / "runs_000000008.chunk"
     path.write_bytes(forged(path, lambda arrays: {name: change(arrays[name])}))
@@ -158,7 +158,7 @@ def test_folder_or_chunk_of_another_job_is_rejected(tmp_path):
         monte_carlo(Walks(seed=2), 8, tmp_path)
     with pytest.raises(ResultError, match="with another kept as curves"):
         monte_carlo(Walks(), 8, tmp_path, keep=3)
-    # Another version of a library is rejected, too.
+    # A different library version is rejected, too.
     job = json.loads((tmp_path / "job.json").read_text())
     job["versions"]["numpy"] = "1.0"
     (tmp_path / "job.json").write_text(json.dumps(job))
@@ -191,7 +191,7 @@ def test_zero_runs_or_workers_are_rejected():
         monte_carlo(Walks(), 5, computers=Computers(0))
 
 
-def test_sensor_sampler_equals_simulate_imu():
+def test_sensor_sampler_matches_simulate_imu():
     motion = sources.rounds(2, 5.0)
     for imu in (SENSOR, isf.HectorParameters(yaw_offset=0.1), isf.GenericParameters()):
         drawing = samplers.SensorDrawing(motion, imu, seed=7)
@@ -202,7 +202,7 @@ def test_sensor_sampler_equals_simulate_imu():
         np.testing.assert_array_equal(drawing.time, np.arange(63.0))
 
 
-def test_sensor_sampler_on_flight_equals_simulate_imu_with_earth_rotation():
+def test_sensor_sampler_in_flight_matches_simulate_imu_with_earth_rotation():
     motion = flight(rate=20.0, duration=30.0)
     output = isf.OutputSpecification(rate=20.0)
     imu = isf.ImuSpecification(name="sensor", gyroscope=GYROSCOPE, output=output)
@@ -217,7 +217,7 @@ def test_sensor_sampler_on_flight_equals_simulate_imu_with_earth_rotation():
     np.testing.assert_allclose(ensemble.curves[:, -1], -turned, rtol=1e-3)
 
 
-def test_slower_sensor_is_evaluated_at_its_samples():
+def test_sensor_slower_than_motion_is_evaluated_at_its_samples():
     motion = sources.straight(20.0)
     output = isf.OutputSpecification(rate=20.0, start_offset=0.03)
     drawing = samplers.SensorDrawing(
@@ -230,7 +230,7 @@ def test_slower_sensor_is_evaluated_at_its_samples():
         samplers.SensorDrawing(sources.straight(0.5), SENSOR)
 
 
-def test_sensor_ensemble_has_spread_of_linear_model():
+def test_sensor_ensemble_standard_deviation_matches_linear_model():
     motion = sources.straight(20.0)
     model = isf.yaw_error_model(SENSOR, motion)
     runs = 256
@@ -238,12 +238,12 @@ def test_sensor_ensemble_has_spread_of_linear_model():
     linear = monte_carlo(samplers.LinearDrawing(model), runs)
     expected = math.sqrt(model.variance()[-1])
     for ensemble in (sensor, linear):
-        # A standard deviation of n normal numbers scatters by 1 / sqrt(2 n).
+        # The standard deviation of n normal numbers has a relative standard error of 1 / sqrt(2 n).
         assert abs(ensemble.error.std[-1] / expected - 1.0) < 4.0 / math.sqrt(2.0 * runs)
     assert (sensor.runs, len(sensor.time)) == (runs, 21)
 
 
-def test_another_motion_imu_or_seed_is_another_job():
+def test_different_motion_imu_or_seed_is_a_different_job():
     base = samplers.SensorDrawing(sources.straight(20.0), SENSOR).identity()
     others = [
         samplers.SensorDrawing(sources.straight(20.0, speed=2.0), SENSOR),
@@ -256,12 +256,12 @@ def test_another_motion_imu_or_seed_is_another_job():
     # Level motion on a straight line has the same signals at any speed.
     assert json.dumps(base) == identities[0]
     assert len({json.dumps(base), *identities[1:]}) == 5
-    # Only the available signals count, so that jobs of other versions continue.
+    # Only the signals in use are hashed, so that jobs of other versions can continue.
     motion = sources.straight(20.0)
     assert base["motion"] == samplers.digest(motion.period, *imu_truth(motion)[:3])
 
 
-def test_experiments_with_physics_differ_by_their_seeds_alone():
+def test_experiments_with_physics_differ_only_by_seed():
     overrides = {
         "trajectory": {"stop": 5.0},
         "imu": {"model": "hector"},
@@ -274,7 +274,7 @@ def test_experiments_with_physics_differ_by_their_seeds_alone():
     np.testing.assert_array_equal(drawing.errors(2, 1), errors[2:])
 
 
-def test_magnetic_heading_is_sampled_in_given_environment():
+def test_magnetic_heading_is_sampled_in_magnetic_environment():
     imu = isf.ImuSpecification(
         magnetometer=isf.MagnetometerSpecification(),
         output=isf.OutputSpecification(rate=20.0, magnetic_heading=True),
@@ -283,7 +283,7 @@ def test_magnetic_heading_is_sampled_in_given_environment():
     places = (isf.MagneticEnvironment(earth=(x, y, -45e-6)) for x, y in ((0.0, 2e-5), (-2e-5, 0.0)))
     drawn = [samplers.SensorDrawing(motion, imu, magnetic_environment=place) for place in places]
     errors = [drawing.errors(0, 2) for drawing in drawn]
-    # Magnetic north is a quarter turn further to the left than the sensor assumes.
+    # Magnetic north is 90 degrees further to the left than the sensor assumes.
     np.testing.assert_allclose(
         np.exp(1j * (errors[1] - errors[0])), np.full(errors[0].shape, 1j), atol=1e-9
     )

@@ -5,11 +5,11 @@ import pandas as pd
 
 from imu_simulation_framework.drive.observed_drives import read_drive
 
-LAG = 0.2  # s, of the IMU's stamps against the reference
+LAG = 0.2  # s, delay of the IMU's stamps relative to the reference
 
 
 def write_drive(folder, lag):
-    """Write a drive of 120 s on a winding path, with the integral of the gyroscope as the yaw."""
+    """Write a 120 s drive on a winding path whose yaw is the integral of the gyroscope."""
 
     def yaw(time):
         return 0.6 * np.sin(0.5 * time) + 0.4 * np.sin(1.3 * time)
@@ -29,7 +29,7 @@ def write_drive(folder, lag):
     return config
 
 
-def test_gyroscope_of_late_imu_equals_its_yaw(tmp_path):
+def test_integrated_gyroscope_of_delayed_imu_matches_its_yaw(tmp_path):
     drive = read_drive(str(write_drive(tmp_path, LAG)), step=1.0)
 
     assert any("0.2 s late" in remark for remark in drive.remarks)

@@ -1,4 +1,4 @@
-"""Robots from a user's description, compared with closed formulas of their wheels."""
+"""Robots from user-defined descriptions, compared with closed-form equations of their wheels."""
 
 import math
 import os
@@ -36,10 +36,10 @@ def joint(child, xyz, kind="fixed", parent="base_link", rpy="0 0 0", axis="0 1 0
 
 
 def description(radii=(RADIUS, RADIUS), imu_rpy="0 0 0"):
-    """Return a robot with many features of URDF, whose root is off the ground and off the axle.
+    """Return a robot with many URDF features, whose root is above the ground and off the axle.
 
-    The z axis of the left wheel's link lies across the robot, and the axis of the right wheel
-    points the other way.
+    The z axis of the left wheel's link is parallel to the axle, and the axis of the right wheel
+    has the opposite direction.
     """
     left, right = (collision(f'cylinder radius="{radius}" length="0.02"') for radius in radii)
     height = RADIUS - 0.01
@@ -91,7 +91,7 @@ def driven(parameters, left, right, seconds=4.0):
 
 
 def driven_and_measured(parameters, left, right, seconds=4.0):
-    """Return the second half of a drive from standstill, and the mean specific force in it."""
+    """Return the second half of a drive from standstill, and its mean specific force."""
     simulator = MujocoSimulator(parameters)
     simulator.command(left, right)
     states = simulator.steps(round(100 * seconds))
@@ -100,8 +100,8 @@ def driven_and_measured(parameters, left, right, seconds=4.0):
     return type(states)(*(part[half:] for part in states)), force
 
 
-def test_joint_without_axis_turns_about_x(robot):
-    # The x axis is the default of URDF; here it lies across the robot in the opposite direction.
+def test_joint_without_axis_rotates_about_x(robot):
+    # The x axis is the default of URDF; here, it is along the axle in the opposite direction.
     turned = f'rpy="0 0 {-math.pi / 2}"'
     before = 'rpy="0 0 0"/><axis xyz="0 -1 0"/>'
     assert before in description()
@@ -110,41 +110,41 @@ def test_joint_without_axis_turns_about_x(robot):
 
 
 @pytest.mark.parametrize(("left", "right"), [(4.0, 4.0), (2.0, 4.0), (-3.0, 3.0), (-4.0, -3.0)])
-def test_robot_moves_with_rolling_wheels(robot, left, right):
+def test_robot_velocity_matches_rolling_wheels(robot, left, right):
     states = driven(robot(), left, right)
-    # Rolling: forward with the rims' mean velocity, turning with their difference over the track.
+    # Speed is the mean of the rim velocities, yaw rate their difference over the track.
     v, yaw_rate = RADIUS * (left + right) / 2.0, RADIUS * (right - left) / (2.0 * HALF_TRACK)
     assert np.mean(states.linear_velocity[:, 0]) == pytest.approx(v, rel=2e-3, abs=2e-4)
     assert np.mean(states.angular_velocity[:, 2]) == pytest.approx(yaw_rate, rel=2e-3, abs=2e-4)
-    # MuJoCo's friction creeps under a force, here under the centripetal force.
+    # MuJoCo's friction creeps under a force, which is here the centripetal force.
     assert np.abs(states.linear_velocity[:, 1]).max() < 5e-3
-    # Forward is positive for both wheels, whichever way they are mounted.
+    # Positive velocities of both wheels drive forward, regardless of their mounting direction.
     np.testing.assert_allclose(states.wheel_velocities.mean(axis=0), [left, right], rtol=2e-3)
 
 
-def test_ground_truth_is_below_axle_and_imu_at_its_link(robot):
+def test_ground_truth_pose_is_below_axle_and_imu_pose_is_that_of_its_link(robot):
     parameters = robot()
     assert parameters.imu_position == pytest.approx(IMU)
     states, force = driven_and_measured(parameters, -3.0, 3.0)
-    # The robot turns on the spot except for creep; a point x ahead of the axle has -x omega^2.
+    # The robot turns on the spot except for creep: specific force is -x omega^2 at x ahead.
     assert np.hypot(*states.position[:, :2].T).max() < 5e-3
     assert np.abs(states.position[:, 2]).max() < 1e-4
     rate = RADIUS * 3.0 / HALF_TRACK
     np.testing.assert_allclose(force[:2], -(rate**2) * np.array(IMU[:2]), rtol=0.02, atol=2e-3)
 
 
-def test_mujoco_model_has_masses_of_description_only(robot):
+def test_mujoco_model_contains_only_masses_of_description(robot):
     model = MujocoSimulator(robot())._model
-    # A link without inertial weighs nothing, whatever its shapes.
+    # A link without an inertial element has no mass, regardless of its shapes.
     assert model.body_mass.sum() == pytest.approx(3.0 + 2 * 0.2 + 3 * 0.1)
-    # The base's six and the wheels' two: fork, caster and finger are held.
+    # The base has 6 degrees of freedom, the wheels 2; fork, caster and finger are fixed.
     assert model.nv == 8
 
 
-def test_side_with_less_friction_pulls_less(robot):
+def test_side_with_less_friction_has_less_traction(robot):
     def started(ratio):
         simulator = MujocoSimulator(robot(contact={"wheel_friction": 0.1, "friction_ratio": ratio}))
-        simulator.command(20.0, 20.0)  # at once: both wheels slip
+        simulator.command(20.0, 20.0)  # a step, at which both wheels slip
         return simulator.steps(10)
 
     alike, slippery = started(1.0), started(0.5)
@@ -154,7 +154,7 @@ def test_side_with_less_friction_pulls_less(robot):
     assert abs(alike.angular_velocity[-1, 2]) < 1e-3
 
 
-def test_imu_pose_of_parameters_replaces_description(robot):
+def test_imu_pose_in_parameters_overrides_description(robot):
     parameters = robot(imu={"position": [0.3, 0.0, 0.1], "orientation": [0.0, 0.0, 1.0]})
     assert parameters.imu_position == pytest.approx((0.3, 0.0, 0.1))
     _, force = driven_and_measured(parameters, -3.0, 3.0)
@@ -174,16 +174,16 @@ def test_unequal_wheels_turn_robot_on_straight_command(robot):
     assert np.mean(states.angular_velocity[:, 2]) == pytest.approx(yaw_rate, rel=0.01)
 
 
-def test_multipliers_are_those_of_diff_drive_controller(robot):
+def test_wheel_multipliers_match_diff_drive_controller(robot):
     radii = {"left_wheel_radius_multiplier": 1.01, "right_wheel_radius_multiplier": 0.99}
     parameters = robot(description((1.01 * RADIUS, 0.99 * RADIUS)), **radii)
     states = driven(parameters, *parameters.drivetrain.inverse(0.4, 0.0))
-    # The controller accounts for them: the robot drives straight and at the commanded speed.
+    # The controller compensates them: the robot drives straight and at the commanded speed.
     assert abs(np.mean(states.angular_velocity[:, 2])) < 2e-4
     assert np.mean(states.linear_velocity[:, 0]) == pytest.approx(0.4, rel=2e-3)
     wider = robot(four_wheels(), **SKID, wheel_separation_multiplier=1.8)
     assert wider.drivetrain.half_track == pytest.approx(1.8 * HALF_TRACK)
-    # There its wheels do not slide along the robot.
+    # In Gazebo, the wheels do not slide sideways.
     assert load_robot_parameters(wider.path, "gazebo").drivetrain.half_track == HALF_TRACK
     with pytest.raises(ConfigurationError, match="own.yaml: turning_half_track and wheel_sep"):
         robot(turning_half_track=0.2, wheel_separation_multiplier=1.8)
@@ -209,7 +209,7 @@ SKID = {
 def test_skid_steered_robot_turns_with_estimated_track(robot):
     parameters = robot(four_wheels(), **SKID)
     assert parameters.wheel_joints == (*SKID["left_wheel"], *SKID["right_wheel"])
-    # By the balance of the moments of friction; MuJoCo's wheels bounce, and slide in their own way.
+    # The estimate balances friction moments; MuJoCo's wheels bounce and slide differently.
     track = HALF_TRACK + BEHIND**2 / HALF_TRACK
     assert parameters.drivetrain.half_track == pytest.approx(track, rel=0.1)
     states = driven(parameters, 6.0, 10.0)
@@ -237,7 +237,7 @@ def test_wheel_limits_are_read_from_joints(robot):
     assert parameters.motors.max_wheel_torque == 2.0
 
 
-def test_parameters_inherit_over_several_files(robot, tmp_path):
+def test_parameters_are_inherited_across_several_files(robot, tmp_path):
     robot()
     (tmp_path / "mine").mkdir()
     (tmp_path / "slow.yaml").write_text("like: own.yaml\ndrive: {max_wheel_velocity: 5.0}\n")
@@ -264,7 +264,7 @@ def test_endless_or_binary_description_is_rejected(robot, tmp_path):
             load_robot_parameters(tmp_path / "own.yaml")
 
 
-def test_xacro_finds_neighbouring_packages_and_accepts_arguments(tmp_path):
+def test_xacro_resolves_neighbouring_packages_and_accepts_arguments(tmp_path):
     package = tmp_path / "my_robot"
     (package / "urdf").mkdir(parents=True)
     (package / "package.xml").write_text("<package/>")
@@ -287,7 +287,7 @@ def test_xacro_finds_neighbouring_packages_and_accepts_arguments(tmp_path):
         load_robot_parameters(file)
 
 
-def test_rviz_description_is_tree_below_base_footprint(robot):
+def test_rviz_description_is_tree_with_root_base_footprint(robot):
     from xml.etree import ElementTree
 
     tree = ElementTree.fromstring(robot_description(robot()))
@@ -368,7 +368,7 @@ OTHERS_PLUGINS = """<gazebo><plugin name="d" filename="libgazebo_ros_diff_drive.
 <link name="mount"/></robot>"""
 
 
-def test_gazebo_description_has_only_plugins_of_package(robot):
+def test_gazebo_description_contains_only_plugins_of_package(robot):
     text = description().replace("</robot>", OTHERS_PLUGINS)
     parameters = robot(text, contact={"friction_ratio": 0.5})
     gazebo = describe_for_gazebo(parameters)
@@ -393,7 +393,7 @@ def test_gazebo_description_has_only_plugins_of_package(robot):
 
 
 @pytest.mark.parametrize("plugin", ["hector", "generic"])
-def test_gazebo_imu_is_link_with_mass_at_described_pose(robot, plugin):
+def test_gazebo_imu_is_separate_link_with_mass_at_described_pose(robot, plugin):
     gazebo = describe_for_gazebo(robot(description().replace("</robot>", OTHERS_PLUGINS)), plugin)
     (joint,) = gazebo.findall("joint[@name='imu_joint']")
     assert joint.find("parent").get("link") == "base_footprint"
@@ -436,7 +436,7 @@ def test_command_delay_is_rejected_in_gazebo(robot):
         load_robot_parameters(path, "gazebo")
 
 
-def test_external_robot_keeps_geometric_half_track(robot):
+def test_external_robot_has_geometric_half_track(robot):
     path = robot(four_wheels(), **SKID).path
     half_track = load_robot_parameters(path, "external").drivetrain.half_track
     assert half_track == pytest.approx(HALF_TRACK)
@@ -522,7 +522,7 @@ def test_car_without_valid_steering_is_rejected_in_one_line(robot, change, sente
     assert "\n" not in str(refused.value) and len(str(refused.value)) < 400
 
 
-def test_gazebo_car_steers_by_velocity_and_front_wheels_roll_freely(robot):
+def test_gazebo_car_has_velocity_steering_and_free_front_wheels(robot):
     gazebo = describe_for_gazebo(robot(car(), **STEERED))
     kinds = {item.find("joint").get("name"): item.findtext("joint/hardwareInterface")
              for item in gazebo.iter("transmission")}  # fmt: skip
@@ -537,16 +537,16 @@ def test_gazebo_car_steers_by_velocity_and_front_wheels_roll_freely(robot):
         assert float(limit.get("velocity")) == parameters.drivetrain.max_steering_rate
 
 
-def test_car_torque_uses_weight_on_all_wheels(robot):
+def test_car_torque_limit_is_computed_from_weight_on_all_wheels(robot):
     parameters = robot(car(), **STEERED)
-    # Body, and on each side a driven wheel, a kingpin and a front wheel; two wheels are driven.
+    # The body, and per side a driven wheel, a kingpin and a front wheel; two wheels are driven.
     mass = 3.0 + 2.0 * (0.2 + 0.1 + 0.2)
     grip = 1.0 * mass * 9.80665 / 4.0
     assert parameters.motors.max_wheel_torque == pytest.approx(2.0 * grip * RADIUS)
     assert parameters.steering_gain == pytest.approx(grip * RADIUS / math.radians(0.5))
 
 
-def test_ground_is_below_larger_of_unequal_wheels(robot):
+def test_ground_height_is_determined_by_larger_of_unequal_wheels(robot):
     height = robot().imu_position[2]
     assert height == pytest.approx(IMU[2])
     for radii in ((RADIUS, 0.9 * RADIUS), (0.9 * RADIUS, RADIUS)):

@@ -21,7 +21,7 @@ NOISE = np.radians(2.0)
 
 @pytest.fixture
 def prepared(tmp_path):
-    """Write a CSV of these columns and prepare it with these settings."""
+    """Write a CSV file with these columns and prepare it with these settings."""
 
     def prepare(columns, **sections):
         path = tmp_path / "drive.csv"
@@ -35,7 +35,7 @@ def prepared(tmp_path):
 
 
 def recorded(noise=NOISE, seed=1):
-    """Return poses at uneven stamps with a mean rate of 10 Hz."""
+    """Return poses at irregular stamps with a mean rate of 10 Hz."""
     generator = np.random.default_rng(seed)
     times = np.cumsum(generator.uniform(0.05, 0.15, 600))
     yaw = yaw_at(times)
@@ -48,9 +48,9 @@ def recorded(noise=NOISE, seed=1):
     }
 
 
-def test_drive_shorter_than_control_period_is_rejected_with_its_file(prepared):
+def test_drive_shorter_than_control_period_is_rejected_with_file_name(prepared):
     columns = {name: values[:20] for name, values in recorded().items()}
-    columns["time"] = EPOCH + 2e-7 * np.arange(20)  # less wide than a period of the control
+    columns["time"] = EPOCH + 2e-7 * np.arange(20)  # shorter than a control period
     with pytest.raises(TrajectoryError, match=r"drive\.csv: trajectory lasts"):
         prepared(columns)
 
@@ -64,20 +64,20 @@ def test_imu_is_evaluated_against_recorded_reference(prepared):
     reference = drive.reference
     stamps = reference.index.to_numpy() + drive.start
     rows = np.searchsorted(columns["time"], stamps - 1e-3)
-    # All stamps of the recording between the ends are kept, and no others.
+    # All stamps of the recording between the ends are present, and no others.
     assert np.all(np.diff(rows) == 1)
     np.testing.assert_allclose(columns["time"][rows], stamps, atol=1e-6)
     for name in ("x", "y", "yaw"):
         np.testing.assert_allclose(reference[name], columns[name][rows], atol=1e-12)
-    # It can be interpolated from the first to the last pose that is driven.
+    # The reference can be interpolated from the first to the last pose of the drive.
     assert reference.index[0] <= 0.0 < reference.index[1]
     assert reference.index[-2] < drive.trajectory.index[-1] <= reference.index[-1] + 1e-9
     assert drive.start - columns["time"][0] == pytest.approx(10.0, abs=0.2)
     assert drive.stop - drive.start == pytest.approx(30.0, abs=0.2)
 
 
-def test_cropped_drive_requires_same_wheel_speeds_as_complete_drive(prepared):
-    # Noise of the positions, as with fixes or wheels on gravel, with little smoothing.
+def test_cropping_drive_does_not_change_required_wheel_velocities(prepared):
+    # Position noise, typical of fixes or of wheels on gravel, with little smoothing.
     columns = recorded()
     generator = np.random.default_rng(2)
     columns["x"] += 0.05 * generator.standard_normal(len(columns["x"]))
@@ -90,12 +90,12 @@ def test_cropped_drive_requires_same_wheel_speeds_as_complete_drive(prepared):
         np.testing.assert_allclose(cut.trajectory[wheels], same[wheels], rtol=0.0, atol=1e-6)
 
 
-def test_smoothing_shift_is_reported_and_remarked_if_large(prepared):
+def test_smoothing_shift_is_reported_with_remark_if_large(prepared):
     path, drive = prepared(recorded(), trajectory={"smoothing_window": 2.0, "check_limits": False})
     smoothing = drive.report["smoothing"]
-    # A local fit over 20 samples removes most white noise, so that the shift equals the noise.
-    # Its estimated deviation has a standard error of 1 / sqrt(2 n), 3 % here; the fit takes
-    # (Cleveland's weights, degree 2) about a sixth of its variance.
+    # A local fit over 20 samples removes most white noise, so the shift has the noise's sigma.
+    # The sigma estimate has a relative standard error of 1 / sqrt(2 n) = 3 %, and the fit
+    # (Cleveland's weights, degree 2) removes about a sixth of the shift's variance.
     assert smoothing["yaw_rms"] == pytest.approx(NOISE, rel=0.2)
     assert smoothing["yaw_maximum"] > smoothing["yaw_rms"]
     table = isf.read_reference(path).table
@@ -112,7 +112,7 @@ def test_smoothing_shift_is_reported_and_remarked_if_large(prepared):
     assert drive.reference.index[0] == 0.0
 
 
-def test_rolling_shift_is_reported_and_reference_unchanged(prepared):
+def test_rolling_shift_is_reported_and_reference_is_unchanged(prepared):
     settings = {"smoothing_window": 0.8, "check_limits": False}
     columns = recorded(noise=0.0)
     columns["y"] = columns["y"] + 0.2 * np.sin(2.0 * np.pi * columns["time"])
@@ -127,10 +127,10 @@ def test_rolling_shift_is_reported_and_reference_unchanged(prepared):
     assert any(remark.startswith("rolling moves the yaw") for remark in rolling.smoothing_remarks)
 
 
-def test_reference_of_positions_marks_intervals_of_known_heading(prepared):
+def test_reference_from_positions_marks_intervals_of_known_heading(prepared):
     generator = np.random.default_rng(1)
     times = np.arange(0.0, 100.0, 0.2)
-    # At rest for twenty seconds, a long way before and after.
+    # Stationary for twenty seconds, between long moving intervals.
     moving = (times < 40.0) | (times > 60.0)
     speed = 2.0 * moving
     yaw = yaw_at(np.cumsum(0.2 * moving))
@@ -147,11 +147,11 @@ def test_reference_of_positions_marks_intervals_of_known_heading(prepared):
     true = np.interp(known.index, times, yaw)
     error = (drive.reference["yaw"] - true)[known == 1.0]
     error -= error.median()
-    # The expected value is in the report itself.
+    # The report contains the expected value.
     expected = np.radians(drive.report["positioning"]["heading_deviation_deg"])
     assert np.sqrt(np.mean(error**2)) < 2.0 * expected
     assert "yaw_known" not in drive.trajectory
-    # The fixes are placed, rotated and scaled like the trajectory.
+    # The fixes are translated, rotated and scaled together with the trajectory.
     _, half = prepared(columns, trajectory={"check_limits": False, "scale": 0.5})
     for made in (drive, half):
         fixes, path = made.fixes, made.trajectory
@@ -162,7 +162,7 @@ def test_reference_of_positions_marks_intervals_of_known_heading(prepared):
         assert list(fixes.columns) == ["x", "y"]
 
 
-def test_recordings_with_same_name_are_distinguished_by_folder(tmp_path):
+def test_drive_name_of_generic_file_includes_folder(tmp_path):
     config = tmp_path / "config.ini"
     config.write_text("")
 
@@ -176,14 +176,14 @@ def test_recordings_with_same_name_are_distinguished_by_folder(tmp_path):
     assert name(recording={"drive": "a"}) == "trajectory_a"
 
 
-def test_imu_that_covers_part_of_drive_is_remarked():
+def test_imu_covering_only_part_of_drive_is_reported():
     times = np.arange(100.0, 150.0, 0.1)
     remark = coverage_remark("imu.csv", times, 90.0, 190.0)
     assert "50 % of the trajectory, from 10.0 to 59.9 of 100.0 s" in remark
     assert coverage_remark("imu.csv", times, 100.0, 149.9) is None
 
 
-def test_imu_without_overlap_in_time_is_rejected_with_both_times(tmp_path):
+def test_imu_without_time_overlap_is_rejected_with_both_intervals(tmp_path):
     path = tmp_path / "imu.csv"
     times = np.arange(100.0, 150.0, 0.1)
     writers.write_csv(path, {"time": times.tolist(), "yaw": yaw_at(times).tolist()})
@@ -201,7 +201,7 @@ def configure_single_lap(folder):
     return isf.load_configuration(default_configuration_path(), overrides)
 
 
-def test_stored_preparation_equals_new_preparation(tmp_path):
+def test_stored_preparation_matches_new_preparation(tmp_path):
     configuration = configure_single_lap(tmp_path)
     text = configuration.to_ini()
     preparation, folder = PreparationSession(), ResultFolder(tmp_path, "prepared")
@@ -219,11 +219,11 @@ def test_stored_preparation_equals_new_preparation(tmp_path):
         kept = tmp_path / path.name.replace("written", "prepared")
         assert kept.read_bytes() == path.read_bytes()
     assert len(list(tmp_path.glob("prepared_*"))) == len(list(tmp_path.glob("written_*"))) > 3
-    # It was taken.
+    # The stored preparation can be loaded only once.
     assert DriveToFollow.load(folder, text) is None
 
 
-def test_preparation_that_cannot_be_stored_is_repeated(tmp_path):
+def test_preparation_that_could_not_be_stored_is_not_loaded(tmp_path):
     configuration = configure_single_lap(tmp_path)
     folder = ResultFolder(tmp_path / "missing", "prepared")
     PreparationSession().keep(configuration, folder)

@@ -1,4 +1,4 @@
-"""Record of an experiment: streams of samples in files, and the tables made of them."""
+"""Record of an experiment: sample streams in files, and the tables computed from them."""
 
 import errno
 import os
@@ -26,12 +26,12 @@ def folder(tmp_path):
 
 
 def yaw_at(time):
-    """Return a yaw over more than a full turn, which has to be unwrapped [rad]."""
+    """Return a yaw that spans more than a full turn and has to be unwrapped [rad]."""
     return 1.5 * time
 
 
 def record_of_a_drive(folder=None, wheels=True):
-    """Return a record at 100 Hz of 1 s of standstill and 10 s of drive with commands at 20 Hz."""
+    """Return a 100 Hz record of 1 s of standstill and 10 s of drive with commands at 20 Hz."""
     record = ExperimentRecord()
     record.add_odometer()
     if folder is not None:
@@ -55,7 +55,7 @@ def record_of_a_drive(folder=None, wheels=True):
     return record
 
 
-def test_tables_in_blocks_equal_samples(folder, monkeypatch):
+def test_tables_computed_in_blocks_match_samples(folder, monkeypatch):
     monkeypatch.setattr(sample_store, "_ROWS_PER_BLOCK", 64)
     record = record_of_a_drive(folder)
     assert record.zero() == ZERO
@@ -89,14 +89,14 @@ def test_tables_in_blocks_equal_samples(folder, monkeypatch):
     turning = tables["wheel_velocities_actual"]
     np.testing.assert_allclose(turning.index, 0.05 * np.arange(1, 201), atol=1e-12)
     np.testing.assert_allclose(turning["left"], turning.index - 0.01, atol=1e-12)
-    # The table that is written in parts equals the table that is made at once.
+    # The table written in parts is identical to the complete table.
     kept = files.write_recorded_tables(folder, record, ZERO, ZERO + 10_000 * MILLISECOND)
     for name, table in tables.items():
         pd.testing.assert_frame_equal(folder.read_table(name), table, check_exact=True)
         pd.testing.assert_frame_equal(table[kept[name].columns], kept[name], check_exact=True)
 
 
-def test_steering_columns_follow_wheels_also_after_killed_experiment(folder):
+def test_steering_columns_follow_wheel_columns_even_after_killed_experiment(folder):
     commands = ("left", "right", "steering")
     record = ExperimentRecord(commands)
     record.keep_in(folder)
@@ -115,7 +115,7 @@ def test_steering_columns_follow_wheels_also_after_killed_experiment(folder):
 
 
 @pytest.mark.parametrize("gone", [False, True], ids=["empty", "older version"])
-def test_record_without_wheel_velocities_has_no_table_of_them(folder, gone):
+def test_record_without_wheel_velocities_has_no_wheel_velocity_table(folder, gone):
     record_of_a_drive(folder, wheels=False).flush()
     samples = folder.path("wheel_velocities_actual.samples")
     if gone:
@@ -124,11 +124,11 @@ def test_record_without_wheel_velocities_has_no_table_of_them(folder, gone):
     assert folder.path("wheel_velocities.csv").exists()
     assert not folder.path("wheel_velocities_actual.csv").exists()
     assert not list(folder.folder.glob("*.samples"))
-    # They are not written again.
+    # The tables are not written again.
     assert ExperimentRecord.left_behind(folder) is None
 
 
-def test_stream_without_samples_is_empty_table_with_columns():
+def test_stream_without_samples_becomes_empty_table_with_columns():
     tables = ExperimentRecord().tables(0, 1)
     columns = tables["imu_simulated"].whole().columns.tolist()
     assert columns[:4] == ["roll", "pitch", "yaw", "gyro_x"]
@@ -149,7 +149,7 @@ def test_samples_of_killed_experiment_become_tables(folder):
     assert not list(folder.folder.glob("*.samples"))
 
 
-def test_existing_tables_are_kept(folder):
+def test_existing_tables_are_not_overwritten(folder):
     record = record_of_a_drive(folder)
     files.write_recorded_tables(folder, record, ZERO, ZERO + 5_000 * MILLISECOND)
     files.complete_tables(folder)
@@ -196,7 +196,7 @@ def test_receiver_messages_become_table_of_fixes():
     assert np.flatnonzero(missing).tolist() == [3, 5]
     np.testing.assert_allclose(table["heading"][~missing], yaw_at(table.index[~missing]))
     assert np.isfinite(table["latitude"].iloc[3]) and np.isnan(table["latitude"].iloc[5])
-    # Fixes that may not have arrived and messages without a fix do not count.
+    # Fixes that may not have arrived and messages without a fix are not expected.
     late = record_with_a_receiver(delay=0.3).tables(ZERO, end)["gnss_simulated"].whole()
     assert late.index[-1] == pytest.approx(9.6)
     assert "gnss_simulated" not in record_with_a_receiver(delay=11.0).tables(ZERO, end)
@@ -204,7 +204,7 @@ def test_receiver_messages_become_table_of_fixes():
     assert "odometer" not in record_with_a_receiver().tables(ZERO, end)
 
 
-def test_fixes_of_killed_experiment_are_kept(folder):
+def test_fixes_of_killed_experiment_become_table(folder):
     record_with_a_receiver(folder).flush()
     left = ExperimentRecord.left_behind(folder)
     end = ZERO + 10_000 * MILLISECOND
@@ -254,7 +254,7 @@ def test_samples_in_memory_and_file_form_one_table(path, before):
 
 
 @pytest.mark.parametrize("rows_at_once", [1, 5, 30])
-def test_rows_appended_together_equal_single_rows(path, rows_at_once):
+def test_rows_appended_in_blocks_match_rows_appended_singly(path, rows_at_once):
     store = Stream(COLUMNS)
     store.keep_in(path)
     for begin in range(0, 300, rows_at_once):
@@ -266,7 +266,7 @@ def test_rows_appended_together_equal_single_rows(path, rows_at_once):
     check(Stream.open(path), 300)
 
 
-def test_sample_with_duplicate_stamp_replaces_last_one_in_memory_or_file(path):
+def test_sample_with_duplicate_stamp_replaces_last_sample(path):
     store = Stream(COLUMNS)
     store.append(0, (1.0, 1.0))
     store.append(0, row(0))
@@ -278,11 +278,11 @@ def test_sample_with_duplicate_stamp_replaces_last_one_in_memory_or_file(path):
     check(store, 100)
 
 
-def test_samples_of_killed_process_are_read_except_last_few(path):
+def test_samples_of_killed_process_are_read_except_those_in_memory(path):
     store = Stream(COLUMNS)
     store.keep_in(path)
     fill(store, range(1000))
-    # Killed here, in the middle of a row.
+    # The process was killed while it wrote a row.
     with open(path, "ab") as file:
         file.write(b"half a row")
     left = Stream.open(path)
@@ -323,7 +323,7 @@ def test_missing_or_foreign_sample_file_is_rejected(path):
         Stream.open(path)
 
 
-def test_discarded_samples_leave_no_file_and_existing_file_is_kept(path):
+def test_discarding_samples_removes_file_and_existing_file_is_not_overwritten(path):
     store = Stream(COLUMNS)
     store.discard()
     store.keep_in(path)

@@ -1,4 +1,4 @@
-"""Set-up of undescribed recordings: inferred settings, and the written config.ini."""
+"""Set-up of recordings without a configuration: inferred settings, and the written config.ini."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ FIX, IMU = "sensor_msgs/NavSatFix", "sensor_msgs/Imu"
     ("topics", "expected"),
     [
         ({"/odom": (ODOMETRY, 9), "/fix": (FIX, 9)}, ["/odom", "/fix"]),
-        # Ground truth has priority, and results fused with the IMU in question come last.
+        # Ground truth has priority, and results fused with the evaluated IMU come last.
         (
             {
                 "/odometry/filtered": (ODOMETRY, 9),
@@ -37,7 +37,7 @@ FIX, IMU = "sensor_msgs/NavSatFix", "sensor_msgs/Imu"
         ({}, []),
     ],
 )
-def test_likely_references_are_listed_first(topics, expected):
+def test_likely_reference_topics_are_listed_first(topics, expected):
     found = likely_topics(topics, REFERENCE_TYPES)
     assert sorted(found) == sorted(expected)
     assert found[:1] == expected[:1]
@@ -45,7 +45,7 @@ def test_likely_references_are_listed_first(topics, expected):
     assert found[len(found) - len(fused) :] == fused
 
 
-def test_likely_topics_begin_with_imu_orientation():
+def test_imu_topic_with_orientation_is_listed_first():
     topics = {"/imu/data_raw": (IMU, 9), "/imu/data": (IMU, 9), "/odom": (ODOMETRY, 9)}
     assert likely_topics(topics, IMU_TYPES) == ["/imu/data", "/imu/data_raw"]
 
@@ -61,11 +61,11 @@ def test_likely_topics_begin_with_imu_orientation():
         ("nowhere", "key", "1", False),
     ],
 )
-def test_default_of_key_is_recognised(section, key, text, default):
+def test_default_value_of_key_is_recognised(section, key, text, default):
     assert is_default(section, key, text) is default
 
 
-def test_written_config_has_changed_settings_with_reasons(tmp_path):
+def test_written_config_contains_changed_settings_with_reasons(tmp_path):
     base = tmp_path / "base" / "config.ini"
     base.parent.mkdir()
     base.write_text(
@@ -103,7 +103,7 @@ def test_written_config_has_changed_settings_with_reasons(tmp_path):
 
 
 @pytest.mark.parametrize(("format_name", "file"), [("", "imu.yaml"), ("sdf:", "imu.sdf")])
-def test_relative_paths_of_configuration_are_resolved(tmp_path, format_name, file):
+def test_relative_paths_in_configuration_are_resolved(tmp_path, format_name, file):
     config = tmp_path / "config.ini"
     imu = f"[imu_specification]\nfile = {format_name}{file}\n"
     config.write_text(f"[recording]\npath = drive.bag\n{imu}")
@@ -118,7 +118,7 @@ def test_relative_paths_of_configuration_are_resolved(tmp_path, format_name, fil
     assert f"file = {format_name}../{file}\n" in checked
 
 
-def test_orientation_with_positions_belongs_to_imu_in_file(tmp_path):
+def test_orientation_in_file_with_positions_is_attributed_to_imu(tmp_path):
     times = np.arange(0.0, 60.0, 0.2)
     yaw = 0.1 * times
     table = {
@@ -135,7 +135,7 @@ def test_orientation_with_positions_belongs_to_imu_in_file(tmp_path):
     assert columns["latitude"] == "lat_deg [deg]"
 
 
-def test_lone_orientation_is_reference_for_imu_of_another_file(tmp_path):
+def test_file_with_only_orientation_is_reference_for_imu_in_another_file(tmp_path):
     times = np.arange(0.0, 60.0, 0.02)
     yaw = np.sin(0.3 * times)
     compass = {"timestamps": times, "heading_deg": np.degrees(np.pi / 2.0 - yaw)}
@@ -150,12 +150,12 @@ def test_lone_orientation_is_reference_for_imu_of_another_file(tmp_path):
     assert check.reference.table["yaw"].to_numpy() == pytest.approx(yaw, abs=1e-9)
     assert not check.reference.table[["x", "y"]].any(axis=None)
     assert "the reference has no positions: it is assumed to turn on the spot" in check.remarks
-    # In a single file the orientation would be compared with itself.
+    # With a single file, the orientation would be compared with itself.
     alone = check_configured_recording(set_up(config, paths[0]).load())
     assert "expected columns for time and x y yaw" in alone.problems[0]
 
 
-def test_odometry_with_rates_is_not_an_imu_next_to_imu_file(tmp_path):
+def test_odometry_with_rates_next_to_imu_file_is_not_used_as_imu(tmp_path):
     times = np.arange(0.0, 60.0, 0.05)
     yaw = np.sin(0.3 * times)
     odometry = {
@@ -189,7 +189,7 @@ def test_orientation_of_imu_is_not_used_for_reference(tmp_path, place):
         "x": east,
         "y": north,
     }
-    # An orientation with an error of its own, and columns named as this package's.
+    # An orientation that deviates from the positions, with the column names of this package.
     table = {
         "time": times,
         **{name: positions[name] for name in place.split()},
@@ -208,10 +208,10 @@ def test_orientation_of_imu_is_not_used_for_reference(tmp_path, place):
     at = check.reference.table.index.to_numpy()
     apart = check.reference.table["yaw"] - 2.0 * np.sin(0.2 * at)
     assert np.std(apart[(at > at[0] + 5.0) & (at < at[-1] - 5.0)]) < np.radians(2.0)
-    assert "yaw_known" in check.reference.table  # a course
+    assert "yaw_known" in check.reference.table  # the yaw is a course
 
 
-def test_counts_with_custom_names_stop_experiment(tmp_path):
+def test_raw_counts_in_custom_columns_are_reported_as_problem(tmp_path):
     times = np.arange(0.0, 60.0, 0.05)
     yaw = 2.0 * np.sin(0.2 * times)
     noise = np.random.default_rng(1).standard_normal((len(times), 3))

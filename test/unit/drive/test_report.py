@@ -46,7 +46,7 @@ def information(seed=1, wall_time=2.0):
     )
 
 
-def test_result_files_read_back_give_same_summary(folder):
+def test_result_files_yield_same_summary_after_reading(folder):
     summary = write_results(folder, make_tables(20.0), None, information())
     names = {path.name for path in folder.folder.iterdir()}
     assert names == (
@@ -85,7 +85,7 @@ def test_summary_has_errors_and_counts_and_is_reproducible_except_execution():
 
 
 @pytest.mark.usefixtures("yaw_figure_only")
-def test_figure_formats_that_are_requested_are_written_without_date_and_program(folder):
+def test_figures_are_written_reproducibly_in_requested_formats(folder):
     formats = ("png", "pdf", "svg")
     written = []
     for _ in range(2):
@@ -94,7 +94,7 @@ def test_figure_formats_that_are_requested_are_written_without_date_and_program(
     assert written[0] == written[1]
     for name, beginning in (("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<?xml")):
         assert written[0][name].startswith(beginning)
-    # Neither a date nor a program.
+    # The PNG file contains neither a date nor a program name.
     assert not any(chunk in written[0]["png"] for chunk in (b"tEXt", b"iTXt", b"zTXt", b"tIME"))
 
 
@@ -105,19 +105,19 @@ def test_report_without_format_writes_no_figure(folder):
 
 
 @pytest.mark.usefixtures("yaw_figure_only")
-def test_figure_caption_names_drive_model_seed_and_date(folder):
+def test_figure_caption_contains_drive_model_seed_and_date(folder):
     run = {"drive": "mine_gps", "imu": {"model": "hector", "label": "hector_sigma0.5"}, "seed": 7}
     summary = write_results(folder, make_tables(5.0), None, RunDescription(run), formats=("svg",))
     footer = caption(folder, summary)
     for words in ("drive mine_gps", "hector_sigma0.5", "seed 7", "2019-05-16 17:42:58"):
         assert words in footer
-    # Text is drawn as glyphs, and stands in a comment in front of them.
+    # The text is drawn as glyphs, so the SVG file repeats it in a comment.
     assert f"<!-- {footer} -->" in folder.read_text("imu_yaw.svg")
 
 
-def test_control_errors_of_denser_odometry_have_no_gaps():
+def test_control_errors_with_faster_odometry_have_no_gaps():
     tables = make_tables(20.0)
-    # At 20 Hz each is of the first odometry, at 30 Hz, after a control period.
+    # Each error (20 Hz) has the stamp of the first odometry (30 Hz) after a control period.
     times = np.unique(np.ceil(0.05 * np.arange(400) * 30.0 - 1e-9) / 30.0)
     error = tables.control_error.iloc[: len(times)].set_axis(times, axis=0)
 
@@ -149,7 +149,7 @@ def test_lost_messages_are_counted():
 
 
 @pytest.mark.usefixtures("yaw_figure_only")
-def test_summary_of_values_without_json_type_is_strict_json(folder):
+def test_summary_with_numpy_and_nan_values_is_strict_json(folder):
     run = {"seed": np.int64(3), "speed": np.float32(0.5), "bad": float("nan"), "path": START}
     write_results(folder, cut(make_tables(5.0), 0.0), None, RunDescription(run))
     written = json.loads(folder.read_text("summary.json"), parse_constant=pytest.fail)["run"]
@@ -157,7 +157,7 @@ def test_summary_of_values_without_json_type_is_strict_json(folder):
 
 
 @pytest.mark.parametrize("stop", [3.0, 0.05, 0.0, -1.0])
-def test_experiment_that_ended_early_has_complete_result(folder, stop):
+def test_experiment_ended_early_has_complete_result(folder, stop):
     tables = cut(make_tables(20.0), stop)
     tables.save(folder)
     summary, comparison = evaluate(tables, None, information())
@@ -169,14 +169,14 @@ def test_experiment_that_ended_early_has_complete_result(folder, stop):
 
 
 @pytest.mark.usefixtures("yaw_figure_only")
-def test_result_without_recorded_imu_has_no_table_and_no_error_of_it(folder):
+def test_result_without_recorded_imu_has_neither_its_table_nor_its_error(folder):
     summary = write_results(folder, make_tables(20.0, with_real_imu=False))
     assert not folder.path("imu_real.csv").exists()
     assert summary["yaw_error"]["real"] is None
     assert ExperimentTables.load(folder).imu_real is None
 
 
-def test_figure_that_fails_leaves_other_figures_and_summary(folder, monkeypatch, capsys):
+def test_failing_figure_does_not_prevent_other_figures_and_summary(folder, monkeypatch, capsys):
     def fail(_):
         raise ZeroDivisionError("a defect")
 
@@ -192,7 +192,7 @@ def test_figure_that_fails_leaves_other_figures_and_summary(folder, monkeypatch,
 
 
 @pytest.mark.usefixtures("yaw_figure_only")
-def test_matplotlib_that_cannot_be_imported_leaves_tables_and_summary(folder, monkeypatch):
+def test_failing_matplotlib_import_does_not_prevent_tables_and_summary(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "imu_simulation_framework.report.drawing", None)
     summary = write_results(folder, make_tables(20.0))
     assert [note for note in summary["notes"] if "imu_yaw could not be drawn" in note]
@@ -200,7 +200,7 @@ def test_matplotlib_that_cannot_be_imported_leaves_tables_and_summary(folder, mo
     assert len(ExperimentTables.load(folder).imu_simulated) > 0
 
 
-def test_full_disk_at_figures_leaves_tables_and_summary(folder, monkeypatch):
+def test_full_disk_while_drawing_preserves_tables_and_summary(folder, monkeypatch):
     def full(name, *_):
         raise ResultError(f"{name}: the disk is full")
 
@@ -211,7 +211,7 @@ def test_full_disk_at_figures_leaves_tables_and_summary(folder, monkeypatch):
     assert json.loads(folder.read_text("summary.json"))["yaw_error"]["real"]
 
 
-def test_table_without_column_or_with_huge_number_is_rejected(folder):
+def test_table_with_missing_column_or_huge_number_is_rejected(folder):
     tables = make_tables(5.0)
     tables.save(folder)
     folder.write_table("imu_real", tables.imu_real.drop(columns="yaw"))
@@ -300,7 +300,7 @@ def test_odometer_yaw_error_is_in_summary_table_figures_and_page(folder):
     assert page.sections[0].table.rows[2][0] == "yaw error, odometer [deg]"
 
 
-def test_figure_layers_have_different_looks_and_include_steering():
+def test_figure_layers_have_distinct_styles_and_include_steering():
     tables = make_tables(60.0)
     wheels = {
         name: getattr(tables, name).assign(steering_left=0.1, steering_right=0.2)
@@ -320,7 +320,7 @@ def test_figure_layers_have_different_looks_and_include_steering():
     assert [layer.values["name"] for layer in angles.layers[1:]] == ["left", "right"]
 
 
-def test_answer_reports_imu_and_odometer_separately():
+def test_page_summary_reports_imu_and_odometer_separately():
     tables = make_tables(20.0, with_real_imu=False)
     odometer = tables.ground_truth[["x", "y", "yaw", "v", "yaw_rate"]]
     summary, comparison = evaluate(dataclasses.replace(tables, odometer=odometer))

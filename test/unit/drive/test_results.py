@@ -79,12 +79,12 @@ def test_simultaneous_experiments_get_different_run_numbers(tmp_path):
         ("ě" * 300, "ě" * 100),
     ],
 )
-def test_text_becomes_safe_folder_name(text, name):
+def test_text_is_converted_to_safe_folder_name(text, name):
     assert safe_name(text) == name
 
 
 @pytest.mark.parametrize("rows", [500, 0])
-def test_table_is_read_back_bit_for_bit(folder, rows):
+def test_table_round_trip_preserves_every_bit(folder, rows):
     table = awkward_table().iloc[:rows]
     folder.write_table("imu_real", table)
     read = folder.read_table("imu_real")
@@ -92,7 +92,7 @@ def test_table_is_read_back_bit_for_bit(folder, rows):
     np.testing.assert_array_equal(np.signbit(read), np.signbit(table))
 
 
-def test_same_tables_give_identical_bytes_also_in_parts(folder):
+def test_identical_tables_yield_identical_bytes_even_when_written_in_parts(folder):
     table = awkward_table()
     text = table_to_csv(table)
     assert table_to_csv(table.copy()) == text
@@ -130,7 +130,7 @@ def test_broken_table_is_rejected_with_line_and_column(tmp_path, text, sentence)
 
 
 @pytest.mark.parametrize("piece", [7, 40, 1000])
-def test_table_that_is_read_in_pieces_is_unchanged(tmp_path, monkeypatch, piece):
+def test_table_read_in_pieces_matches_complete_table(tmp_path, monkeypatch, piece):
     path = tmp_path / "table.csv"
     path.write_text(table_to_csv(awkward_table().iloc[:100]))
     whole = read_csv(path)
@@ -182,7 +182,7 @@ def test_missing_or_ambiguous_result_is_rejected(folder):
         find_result(folder.folder)
 
 
-def test_column_is_read_bit_for_bit_and_error_names_missing_file(folder):
+def test_column_is_read_exactly_and_missing_file_is_named_in_error(folder):
     for name, read in (("imu_real.csv", folder.read_table), ("config.ini", folder.read_text)):
         with pytest.raises(ResultError, match=f"20190516-174258_{name}.*No such file"):
             read(name.replace(".csv", ""))
@@ -223,11 +223,11 @@ def test_files_of_another_result_are_copied_smallest_first(folder, tmp_path, mon
     assert not list(tmp_path.glob("prepared_*"))
 
 
-def test_tum_heading_turns_counterclockwise_about_vertical():
+def test_heading_in_tum_file_is_counterclockwise_about_vertical():
     yaw = [0.0, np.pi / 2.0, -0.6]
     rows = np.loadtxt(tum_text([0.0, 1.0, 2.0], [5.0, 6.0, 7.0], [-1.0, 0.0, 1.0], yaw).split("\n"))
     np.testing.assert_array_equal(rows[:, :4], [[0, 5, -1, 0], [1, 6, 0, 0], [2, 7, 1, 0]])
-    # A quarter of a turn to the left leads from east to north.
+    # A turn of 90 degrees to the left leads from east to north.
     ahead = Rotation.from_quat(rows[:, 4:]).apply([1.0, 0.0, 0.0])
     expected = np.column_stack([np.cos(yaw), np.sin(yaw), np.zeros(3)])
     np.testing.assert_allclose(ahead, expected, atol=1e-15)
@@ -247,7 +247,7 @@ def test_impossible_result_folder_is_rejected_in_advance(tmp_path, monkeypatch):
         check_result_folder(tmp_path / "results", "drive", "ideal")
 
 
-def test_longest_accepted_folder_takes_every_file(tmp_path):
+def test_folder_of_longest_accepted_path_has_room_for_every_file(tmp_path):
     def fits(length):
         try:
             check_result_folder(_deep(tmp_path, length), 300 * "d", 300 * "i")

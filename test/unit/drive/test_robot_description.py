@@ -1,4 +1,4 @@
-"""Parameters of the robot, and the robot description that is generated from them."""
+"""Parameters of the robot, and the robot description generated from them."""
 
 import shutil
 import subprocess
@@ -22,7 +22,7 @@ def numbers():
 
 @pytest.fixture
 def write(tmp_path):
-    """Return a function that writes parameters of a robot with an optional change."""
+    """Return a function that writes robot parameters with an optional change."""
 
     def write_parameters(content, section="", key="", value=None):
         if section:
@@ -42,7 +42,7 @@ def _origin(joint):
     return [float(number) for number in joint.find("origin").get("xyz").split()]
 
 
-def test_description_is_valid_and_only_wheels_turn(tmp_path, numbers):
+def test_description_is_valid_and_has_only_wheel_joints(tmp_path, numbers):
     path = tmp_path / "robot.urdf"
     path.write_text(robot_description(load_robot_parameters()), encoding="utf-8")
     tool = shutil.which("check_urdf")
@@ -67,11 +67,11 @@ def test_description_is_valid_and_only_wheels_turn(tmp_path, numbers):
     assert axle_height == numbers["wheel"]["radius"]
     caster_height = axle_height + _origin(joints["left_caster_joint"])[2]
     assert caster_height == pytest.approx(numbers["caster"]["radius"])
-    # The casters' centres at (0.40, 0.14), with a radius of 0.05 m.
+    # The casters are centred at (0.40, 0.14) and have a radius of 0.05 m.
     assert load_robot_parameters().footprint_radius == pytest.approx(0.05 + 0.1796**0.5)
 
 
-def test_other_parameters_change_description_and_kinematics_alike(numbers, write):
+def test_changed_parameters_affect_description_and_kinematics_consistently(numbers, write):
     content = {**numbers, "imu": {**numbers["imu"], "position": [0.05, 0.02, 0.30]}}
     parameters = load_robot_parameters(write(content, "wheel", "radius", 0.13))
     assert parameters.drivetrain.wheel_radius == 0.13
@@ -89,13 +89,13 @@ def test_other_parameters_change_description_and_kinematics_alike(numbers, write
         "') or (lambda: 1 % 0)() or ('.yaml",
     ],
 )
-def test_name_of_parameter_file_is_not_evaluated(numbers, tmp_path, write, name):
+def test_parameter_file_name_is_not_evaluated_as_expression(numbers, tmp_path, write, name):
     path = write(numbers, "wheel", "radius", 0.13).rename(tmp_path / name)
     joints = _joints(robot_description(load_robot_parameters(path)))
     assert _origin(joints["base_joint"])[2] == 0.13
 
 
-def test_unknown_or_missing_key_and_unstable_robot_are_rejected(numbers, write):
+def test_unknown_or_missing_key_or_unstable_robot_is_rejected(numbers, write):
     drive = {key: value for key, value in numbers["drive"].items() if key != "max_wheel_torque"}
     for change, words in (
         (("wheel", "radus", 0.1), r"other_robot.yaml: wheel .*'radus'"),
@@ -121,7 +121,7 @@ def test_unknown_or_missing_key_and_unstable_robot_are_rejected(numbers, write):
         *(("wheel", "positions", value) for value in ([], 0.1, [0.1, 0.1], [0.1, "far"])),
     ],
 )
-def test_impossible_value_is_reported(numbers, write, section, key, value):
+def test_invalid_parameter_value_is_rejected(numbers, write, section, key, value):
     path = write(numbers, section, key, value)
     words = rf"robot.yaml: {section}\.{key} is .*(, expected | too small)"
     with pytest.raises(ConfigurationError, match=words):
@@ -152,7 +152,7 @@ def test_four_wheeled_robot_has_two_wheels_per_side_and_no_casters(numbers, four
     assert parameters.footprint_radius == pytest.approx((reach[0] ** 2 + reach[1] ** 2) ** 0.5)
 
 
-def test_four_wheels_in_gazebo_have_separate_track_motors_and_contacts(four_wheels):
+def test_four_wheels_in_gazebo_have_specific_track_motors_and_contacts(four_wheels):
     path = urdf_path("robot_four_wheels.yaml")
     description = load_robot_parameters(path, "gazebo")
     assert description.drivetrain.half_track == four_wheels["wheel"]["turning_half_track_in_gazebo"]
@@ -167,13 +167,13 @@ def test_four_wheels_in_gazebo_have_separate_track_motors_and_contacts(four_whee
     assert friction == dict.fromkeys(wheels, parameters.contact.wheel_friction)
 
 
-def test_gazebo_value_defaults_to_common_value(numbers, write):
+def test_gazebo_parameter_defaults_to_common_parameter(numbers, write):
     path = write(numbers, "wheel", "turning_half_track", 0.3)
     for simulator in ("mujoco", "gazebo"):
         assert load_robot_parameters(path, simulator).drivetrain.half_track == 0.3
 
 
-def test_robot_with_more_wheels_may_have_casters(numbers, write):
+def test_robot_with_more_than_two_wheels_may_have_casters(numbers, write):
     parameters = load_robot_parameters(write(numbers, "wheel", "positions", [0.1, -0.1]))
     joints = _joints(robot_description(parameters))
     assert len(parameters.wheel_joints) == 4
@@ -191,7 +191,7 @@ def test_robot_without_casters_needs_wheels_at_both_ends(four_wheels, write):
         load_robot_parameters(write(four_wheels, "wheel", "positions", [0.0]))
 
 
-def test_error_names_missing_or_broken_file(tmp_path):
+def test_missing_or_invalid_parameter_file_is_rejected_with_name(tmp_path):
     with pytest.raises(ConfigurationError, match="nowhere.yaml: .* cannot be read"):
         load_robot_parameters(tmp_path / "nowhere.yaml")
     broken = tmp_path / "broken.xacro"

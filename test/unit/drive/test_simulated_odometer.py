@@ -1,4 +1,4 @@
-"""Odometer of the simulated robot: readings of given states, readings in MuJoCo, settings."""
+"""Odometer of the simulated robot: readings from known states, readings in MuJoCo, settings."""
 
 import numpy as np
 import pytest
@@ -63,7 +63,7 @@ def test_restarted_odometer_repeats_its_readings(motion):
     np.testing.assert_array_equal(first, again)
 
 
-def test_odometer_between_states_reads_at_next_state_and_outputs_means(motion):
+def test_odometer_reading_due_between_states_is_output_at_next_state(motion):
     odometer = isf.OdometerSpecification(rate=30.0)
     time, rows = read_in_pieces(OdometerSession(odometer, 1), motion, 5)
     np.testing.assert_allclose(time[:5], [0.0, 0.04, 0.07, 0.1, 0.14], atol=1e-9)
@@ -71,8 +71,8 @@ def test_odometer_between_states_reads_at_next_state_and_outputs_means(motion):
     np.testing.assert_allclose(rows[1:, 5], turned / np.diff(time), rtol=0.0, atol=1e-9)
 
 
-def test_odometer_errors_in_mujoco_equal_umbmark():
-    """A straight drive shows unequal wheels, and a circle a wrong track."""
+def test_odometer_errors_in_mujoco_match_umbmark_equations():
+    """A straight drive reveals unequal wheels, and a circle reveals a wrong track."""
     odometer = isf.OdometerSpecification(diameter_ratio=1.01, track_ratio=1.02, scale=0.99)
     ratio, tracks, scale = odometer.diameter_ratio, odometer.track_ratio, odometer.scale
     per_way = (1.0 - ratio**2) / (2.0 * ratio * scale * odometer.track)
@@ -88,23 +88,23 @@ def test_odometer_errors_in_mujoco_equal_umbmark():
         )
         rows = np.concatenate([control_tick.odometer_rows()[1] for control_tick in ticks])
         yaw = unwrap(yaw_from_quaternion(orientation))
-        # The way from poses alone: steps along the heading in their middle.
+        # The distance is computed from poses alone: steps projected on the mean heading.
         (x, y), along = np.diff(position[:, :2], axis=0).T, 0.5 * (yaw[1:] + yaw[:-1])
         distance, turn = np.sum(np.cos(along) * x + np.sin(along) * y), yaw[-1] - yaw[0]
         odometer_yaw = unwrap(2.0 * np.arctan2(rows[:, 2], rows[:, 3]))
         expected = per_way * distance + per_turn * turn
-        # The rolled distance is the integral of the speed; trapezoids of 0.01 s err by a step times
-        # the speed's changes; a chord is shorter by a share of the turn of a step squared / 24.
+        # The rolled distance is the integral of the speed. Trapezoids of 0.01 s err by a step times
+        # speed's change; a chord is shorter than its arc by a fraction of (turn per step)^2 / 24.
         unsure = 0.01 * np.sum(np.abs(np.diff(velocity[:, 0])))
         unsure += np.max(np.diff(yaw) ** 2) / 24.0 * 200 * 0.05 * np.max(np.abs(velocity[:, 0]))
         assert odometer_yaw[-1] - odometer_yaw[0] == pytest.approx(
             expected, abs=abs(per_way) * unsure + 1e-9
         )
-        # The error is large compared with this bound.
+        # The simulated error is large compared with this bound.
         assert abs(expected - turn) > 50.0 * abs(per_way) * unsure
 
 
-def test_odometer_in_experiment_reads_motion_of_robot(tmp_path):
+def test_odometer_in_experiment_measures_robot_motion(tmp_path):
     (tmp_path / "odometer.yaml").write_text("scale_sigma: 0.01\nslip: 0.001\n")
     text = "[trajectory]\nstop = 3\n[odometer]\nfile = odometer.yaml\n[experiment]\nseed = 4\n"
     configuration = configured(tmp_path, text)
@@ -131,7 +131,7 @@ def configured(tmp_path, text):
     return isf.load_configuration(path)
 
 
-def test_experiment_odometer_is_read_from_file_or_absent(tmp_path):
+def test_experiment_odometer_is_read_from_file_and_absent_by_default(tmp_path):
     assert experiment_odometer(configured(tmp_path, "")) is None
     assert experiment_odometer(isf.load_configuration()) is None
     named, path = "[odometer]\nfile = odometer.yaml\n", tmp_path / "odometer.yaml"
@@ -155,7 +155,7 @@ def test_experiment_odometer_is_read_from_file_or_absent(tmp_path):
         experiment_odometer(configured(tmp_path, named))
 
 
-def test_drive_with_odometer_is_complete_with_last_reading():
+def test_drive_with_odometer_is_complete_after_last_odometer_reading():
     session = RecordingSession(0.05, odometer=isf.OdometerSpecification(rate=30.0))
     session.ends_after(1.0)
     end, row = 10**9, np.zeros((1, 6))

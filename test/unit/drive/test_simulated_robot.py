@@ -1,4 +1,4 @@
-"""Samples of the simulated robot, as they are published and recorded."""
+"""Samples of the simulated robot as they are published and recorded."""
 
 from functools import lru_cache
 
@@ -25,7 +25,7 @@ def robot(tmp_path, output, **simulation):
     )
 
 
-def test_repeated_samples_of_sensor_are_recorded_once(tmp_path):
+def test_repeated_sensor_samples_are_recorded_once(tmp_path):
     once = robot(tmp_path, "rate: 200.0").tick(3.0, 3.0)
     twice = robot(tmp_path, "rate: 200.0, repeat_samples: true").tick(3.0, 3.0)
     (stamps, rows), (again, repeated) = once.imu_rows(), twice.imu_rows()
@@ -37,7 +37,7 @@ def test_repeated_samples_of_sensor_are_recorded_once(tmp_path):
     assert record.imu.backwards == 0
 
 
-def test_gravity_follows_its_setting(tmp_path):
+def test_simulated_gravity_matches_setting(tmp_path):
     samples = robot(tmp_path, "rate: 100.0", gravity=3.71).tick(0.0, 0.0)
     force = samples.reading.specific_force[-1]
     assert force[2] == pytest.approx(3.71, abs=1e-3)
@@ -73,7 +73,7 @@ HALL = (
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory):
-    """Drive for five seconds with an IMU that is measured after this number of samples."""
+    """Drive for five seconds, and evaluate the IMU each time after this number of samples."""
     folder = tmp_path_factory.mktemp("imus")
     (folder / "hall.yaml").write_text(HALL)
 
@@ -106,7 +106,7 @@ def measured(tmp_path_factory):
 @pytest.mark.parametrize(
     "samples_at_once", [7, pytest.param(MEASURED_AT_ONCE - 5, marks=pytest.mark.gate)]
 )
-def test_imu_measured_later_has_same_bits(measured, name, samples_at_once):
+def test_imu_signals_evaluated_in_blocks_are_bit_identical(measured, name, samples_at_once):
     if name == "vqf":
         pytest.importorskip("vqf")
     for (stamps, rows), (later, same) in zip(measured(1, name), measured(samples_at_once, name)):
@@ -115,6 +115,6 @@ def test_imu_measured_later_has_same_bits(measured, name, samples_at_once):
         np.testing.assert_array_equal(same, rows)
 
 
-def test_single_sample_is_rounded_as_in_block(measured):
+def test_single_sample_has_same_rounding_as_block(measured):
     for single, block in zip(measured(1, "everything", 100), measured(300, "everything", 100)):
         np.testing.assert_array_equal(block[1], single[1])

@@ -1,4 +1,4 @@
-"""MuJoCo simulator against kinematics, mechanics, and the sensors of MuJoCo."""
+"""MuJoCo simulator compared with kinematics, mechanics, and MuJoCo's sensors."""
 
 import math
 
@@ -36,7 +36,7 @@ def _changed(parameters, folder, **sections):
 
 
 def _drive(simulator, left, right, duration, ramp_time=RAMP_TIME):
-    """Return the states while the wheels ramp up to these velocities and hold them."""
+    """Return the states while the wheels ramp up to these velocities and maintain them."""
     start = simulator.state.wheel_velocities
     states = []
     for sample in range(round(duration / PERIOD)):
@@ -47,7 +47,7 @@ def _drive(simulator, left, right, duration, ramp_time=RAMP_TIME):
 
 
 def _measure(simulator, states):
-    """Return the signals of the IMU since the last change of the pose."""
+    """Return the IMU signals since the last change of the pose."""
     return simulator.measure(SimulatorState(*map(np.array, zip(*states))))
 
 
@@ -59,7 +59,7 @@ def _all_bytes(states):
     return [b"".join(np.asarray(value).tobytes() for value in state) for state in states]
 
 
-def test_straight_drive_covers_rolled_distance(simulator, parameters):
+def test_straight_drive_distance_matches_rolled_distance(simulator, parameters):
     states = _drive(simulator, 10.0, 10.0, 6.0) + _drive(simulator, 0.0, 0.0, 2.0)
     # Ramping up and down costs the distance of one ramp time at full velocity.
     distance = parameters.drivetrain.wheel_radius * 10.0 * 6.0
@@ -94,12 +94,12 @@ def test_circle_is_within_0_3_percent_of_kinematics(simulator, parameters, left,
     assert states[-1].angular_velocity[2] == pytest.approx(yaw_rate, rel=3e-3)
 
 
-def test_torque_limit_bounds_acceleration(simulator, parameters):
+def test_acceleration_matches_torque_limit(simulator, parameters):
     numbers = parameters.numbers
     radius, wheel_mass = numbers["wheel"]["radius"], numbers["wheel"]["mass"]
     mass = numbers["chassis"]["mass"] + numbers["imu"]["mass"]
     mass += 2.0 * wheel_mass + 2.0 * numbers["caster"]["mass"]
-    # Two wheels that are homogeneous cylinders add half their mass each as inertia.
+    # Two wheels, as homogeneous cylinders, add half of their mass each as inertia.
     mass += wheel_mass + 2.0 * parameters.motors.motor_inertia / radius**2
     acceleration = 2.0 * parameters.motors.max_wheel_torque / radius / mass
     simulator.command(15.0, 15.0)
@@ -107,13 +107,13 @@ def test_torque_limit_bounds_acceleration(simulator, parameters):
     assert (speeds[-1] - speeds[9]) / (10 * PERIOD) == pytest.approx(acceleration, rel=0.01)
 
 
-def test_wheels_turn_no_faster_than_their_limit(simulator, parameters):
+def test_wheel_velocity_stays_within_limit(simulator, parameters):
     limit = parameters.drivetrain.limits.max_wheel_velocity
     states = _drive(simulator, 10.0 * limit, 10.0 * limit, 2.0)
     assert states[-1].wheel_velocities == pytest.approx([limit, limit], rel=1e-3)
 
 
-def test_stationary_imu_measures_gravity_only(simulator):
+def test_stationary_imu_measures_only_gravity(simulator):
     states = [simulator.step() for _ in range(200)]
     _, rate, force = _measure(simulator, states)[:3]
     assert np.abs(np.linalg.norm(force, axis=1) - GRAVITY).max() < 1e-6
@@ -122,16 +122,16 @@ def test_stationary_imu_measures_gravity_only(simulator):
     assert np.abs(rate).max() < 1e-8
 
 
-def test_integrated_gyroscope_equals_true_yaw(simulator):
+def test_integrated_gyroscope_matches_true_yaw(simulator):
     states = _drive(simulator, 2.0, 5.0, 3.0) + _drive(simulator, 6.0, 1.0, 3.0)
     rate = _measure(simulator, states).angular_velocity[:, 2]
-    # Level ground: the robot pitches by micrometres per wheelbase when it accelerates.
+    # On level ground, the robot pitches by micrometres per wheelbase when it accelerates.
     np.testing.assert_allclose(np.cumsum(rate) * PERIOD, _yaws(states), atol=1e-8)
 
 
-def test_tilted_imu_signals_are_means_of_mujoco_sensors(parameters, tmp_path):
+def test_tilted_imu_signals_match_means_of_mujoco_sensors(parameters, tmp_path):
     mounting = {"orientation": [0.4, -0.3, 1.0], "position": [0.20, 0.10, 0.30]}
-    # Then the actuators' input is the command, and a bare model can be driven alike.
+    # Without the integral, the actuator input is the command, as in a bare model.
     direct = {"velocity_integral_gain": 0.0}
     parameters = _changed(parameters, tmp_path, imu=mounting, drive=direct)
     simulator = MujocoSimulator(parameters)
@@ -148,7 +148,7 @@ def test_tilted_imu_signals_are_means_of_mujoco_sensors(parameters, tmp_path):
         data.ctrl[:] = command
         forces, rates = [], []
         for _ in range(10):
-            # The acceleration holds during a step; the velocity at its end turned the robot.
+            # The acceleration is constant during a step; the rotation uses the velocity at its end.
             mujoco.mj_forward(model, data)
             mujoco.mj_rnePostConstraint(model, data)
             mujoco.mj_objectAcceleration(model, data, mujoco.mjtObj.mjOBJ_XBODY, imu, motion, 1)
@@ -159,13 +159,13 @@ def test_tilted_imu_signals_are_means_of_mujoco_sensors(parameters, tmp_path):
             rates.append(motion[:3].copy())
     measured = _measure(simulator, states)
     np.testing.assert_allclose(measured.angular_velocity[-1], np.mean(rates, axis=0), atol=1e-8)
-    # The centripetal part grows by less than 1 m/s^2 per second; MuJoCo's forces are those at
-    # the steps' beginnings, half a millisecond earlier on average.
+    # The centripetal part grows by less than 1 m/s^2 per second; MuJoCo's forces apply to the
+    # beginning of each step, half a millisecond earlier on average.
     np.testing.assert_allclose(measured.specific_force[-1], np.mean(forces, axis=0), atol=1e-3)
     assert np.linalg.norm(measured.specific_force[-1]) > GRAVITY
 
 
-def test_imu_signals_do_not_depend_on_division_into_calls(parameters, tmp_path):
+def test_imu_signals_do_not_depend_on_number_of_states_per_call(parameters, tmp_path):
     mounting = {"orientation": [0.4, -0.3, 1.0], "position": [0.20, 0.10, 0.30]}
     simulator = MujocoSimulator(_changed(parameters, tmp_path, imu=mounting))
     states = _drive(simulator, 2.0, 5.0, 1.0)
@@ -178,7 +178,7 @@ def test_imu_signals_do_not_depend_on_division_into_calls(parameters, tmp_path):
     )
 
 
-def test_iron_is_visible_and_has_no_contacts(parameters):
+def test_iron_bodies_are_visible_and_have_no_contacts(parameters):
     bodies = [Bar((0.5, 0.0, 0.05), (0.1, 3.0, 0.1)), Ellipsoid((1.0, 0.0, 0.0), 0.3)]
     plain, among = MujocoSimulator(parameters), MujocoSimulator(parameters, bodies=bodies)
     assert _all_bytes(_drive(among, 8.0, 8.0, 2.0)) == _all_bytes(_drive(plain, 8.0, 8.0, 2.0))
@@ -187,7 +187,7 @@ def test_iron_is_visible_and_has_no_contacts(parameters):
     assert model.site("iron_1").pos.tolist() == [1.0, 0.0, 0.0]
 
 
-def test_motor_torques_follow_acceleration(simulator, parameters):
+def test_motor_torques_match_acceleration(simulator, parameters):
     states = _drive(simulator, 5.0, 5.0, 2.0)
     pulled = np.array([state.wheel_torques for state in states])
     ramp, steady = pulled[10 : round(RAMP_TIME / PERIOD) - 10], pulled[-20:]
@@ -199,13 +199,13 @@ def test_motor_torques_follow_acceleration(simulator, parameters):
         np.testing.assert_array_equal(state.position, other.position)
         np.testing.assert_array_equal(state.wheel_velocities, other.wheel_velocities)
     impulse = PERIOD * np.sum([state.wheel_torques for state in states])
-    # All 16.2 kg at the wheels' radius, and the inertia of two wheels with their motors, which turn
-    # with v / radius.
+    # The mass of 16.2 kg at the wheel radius, and the inertia of two wheels with their motors,
+    # which turn with v / radius.
     inertia = 16.2 * 0.1 + 2.0 * (0.5 * 1.2 * 0.1**2 + 0.02) / 0.1
     assert impulse == pytest.approx(inertia * states[-1].linear_velocity[0], rel=0.02)
 
 
-def test_same_commands_give_identical_bits(parameters):
+def test_identical_commands_produce_bit_identical_states(parameters):
     def states(simulator):
         generator = np.random.default_rng(3)
         for _ in range(300):
@@ -219,7 +219,7 @@ def test_same_commands_give_identical_bits(parameters):
     assert _all_bytes(states(first)) == expected
 
 
-def test_set_pose_keeps_robot_stationary_without_imu_jump(simulator):
+def test_set_pose_leaves_robot_stationary_without_imu_jump(simulator):
     before = _drive(simulator, 5.0, 8.0, 1.5)[-1]
     placed = simulator.set_pose(10.0, -4.0, 2.5)
     assert placed.time == before.time
@@ -238,7 +238,7 @@ def test_set_pose_keeps_robot_stationary_without_imu_jump(simulator):
     assert states[-1].time == pytest.approx(before.time + 50 * PERIOD, abs=1e-12)
 
 
-def test_reset_sets_time_to_zero_at_given_pose(simulator):
+def test_reset_sets_time_to_zero_and_places_robot_at_pose(simulator):
     _drive(simulator, 5.0, 8.0, 1.0)
     state = simulator.reset(1.0, 2.0, -3.0)
     assert state.time == 0.0
@@ -248,7 +248,7 @@ def test_reset_sets_time_to_zero_at_given_pose(simulator):
     assert [simulator.step().time for _ in range(3)] == [0.01, 0.02, 0.03]
 
 
-def test_drive_is_independent_of_start_pose(simulator):
+def test_simulated_drive_is_independent_of_start_pose(simulator):
     simulator.reset()
     states = _drive(simulator, 3.0, 6.0, 4.0)
     plain, force = states[-1], _measure(simulator, states).specific_force[-1]
@@ -265,7 +265,7 @@ def test_drive_is_independent_of_start_pose(simulator):
 
 
 @pytest.mark.parametrize("sample_rate", [5, 20, 1000])
-def test_wheels_hold_their_velocity_at_any_sample_rate(parameters, sample_rate):
+def test_wheel_velocities_match_commands_at_any_sample_rate(parameters, sample_rate):
     simulator = MujocoSimulator(parameters, sample_rate=sample_rate)
     simulator.command(3.0, 5.0)
     states = simulator.steps(6 * sample_rate)
@@ -280,8 +280,8 @@ def test_robot_that_does_not_settle_is_rejected(parameters, tmp_path):
 
 
 def test_unstable_physics_is_reported(simulator, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)  # MuJoCo leaves a log file
-    simulator.set_pose(1e12, 0.0, 0.0)  # farther away than MuJoCo can take
+    monkeypatch.chdir(tmp_path)  # MuJoCo writes a log file there
+    simulator.set_pose(1e12, 0.0, 0.0)  # farther away than MuJoCo can handle
     with pytest.raises(SimulatorError, match="unstable at 0.01 s"):
         simulator.step()
     simulator.reset()
@@ -298,13 +298,13 @@ def test_unstable_physics_is_reported(simulator, tmp_path, monkeypatch):
         *(({"gravity": gravity}, "gravity") for gravity in (0.0, -9.81, math.nan)),
     ],
 )
-def test_incompatible_rates_or_gravity_are_rejected(parameters, settings, words):
+def test_incompatible_rates_and_invalid_gravity_are_rejected(parameters, settings, words):
     with pytest.raises(ConfigurationError, match=words):
         MujocoSimulator(parameters, **settings)
 
 
 @pytest.mark.parametrize("command", [(math.nan, 1.0), (1.0, math.inf)])
-def test_nan_commands_are_rejected(simulator, command):
+def test_nonfinite_commands_and_poses_are_rejected(simulator, command):
     with pytest.raises(SimulatorError, match="wheel commands"):
         simulator.command(*command)
     with pytest.raises(SimulatorError, match="cannot be placed at"):
@@ -317,31 +317,31 @@ def four_wheels():
 
 
 @pytest.mark.parametrize(("left", "right"), [(6.0, 6.0), (2.0, 6.0), (8.0, 5.0), (-3.0, 3.0)])
-def test_four_wheels_turn_with_effective_half_track(four_wheels, left, right):
+def test_four_wheeled_robot_turns_with_effective_half_track(four_wheels, left, right):
     states = _drive(MujocoSimulator(four_wheels), left, right, 5.0)[200:]
     v, yaw_rate = four_wheels.drivetrain.forward(left, right)
     speeds = [state.linear_velocity[0] for state in states]
     rates = [state.angular_velocity[2] for state in states]
     assert np.mean(speeds) == pytest.approx(v, rel=5e-3, abs=1e-3)
-    # Measured, since it turns by sliding: a few percent, depending on how fast.
+    # The half track is identified from simulation and depends on speed by a few per cent.
     assert np.mean(rates) == pytest.approx(yaw_rate, rel=0.03, abs=1e-3)
 
 
 @pytest.mark.parametrize("v", [0.3, 1.0])
-def test_four_wheels_have_identified_sideslip_at_any_speed(four_wheels, v):
+def test_four_wheeled_robot_has_identified_sideslip_at_any_speed(four_wheels, v):
     drivetrain = four_wheels.drivetrain
     for yaw_rate in (0.45, -0.45):
         states = _drive(MujocoSimulator(four_wheels), *drivetrain.inverse(v, yaw_rate), 6.0)[200:]
         v_x, v_y, _ = np.mean([state.linear_velocity for state in states], axis=0)
         turning = np.mean([state.angular_velocity[2] for state in states])
-        # It grows faster than the yaw rate: half as large in slow turns, 1.6 times in fast turns.
+        # Sideslip is not linear in yaw rate: half as large in slow turns, 1.6 times in fast turns.
         assert -np.arctan2(v_y, v_x) == pytest.approx(drivetrain.sideslip(turning), rel=0.2)
 
 
-def test_unequal_wheels_turn_robot(parameters, tmp_path):
+def test_unequal_wheel_radii_turn_robot_on_straight_command(parameters, tmp_path):
     changed = _changed(parameters, tmp_path, wheel={"diameter_ratio": 1.02})
     states = _drive(MujocoSimulator(changed), 5.0, 5.0, 4.0)[200:]
-    # E_d of UMBmark: both wheels' mean radius stays, the yaw rate is the rims' difference.
+    # E_d of UMBmark: the mean radius is unchanged, the yaw rate is the rims' velocity difference.
     radius, track = parameters.drivetrain.wheel_radius, 2.0 * parameters.drivetrain.half_track
     yaw_rate = 5.0 * radius * 2.0 * (1.02 - 1.0) / (2.02 * track)
     assert np.mean([s.angular_velocity[2] for s in states]) == pytest.approx(yaw_rate, rel=0.01)
@@ -353,13 +353,13 @@ def test_command_acts_after_command_delay(parameters, tmp_path):
     immediate, late = (
         _drive(MujocoSimulator(robot), 5.0, 5.0, 1.0) for robot in (parameters, changed)
     )
-    # The same motion 20 samples later; as long as nothing acts the robot stands.
+    # The motion is the same, 20 samples later; until then the robot is stationary.
     velocities = [np.array([s.linear_velocity[0] for s in states]) for states in (immediate, late)]
     np.testing.assert_allclose(velocities[1][20:], velocities[0][:-20], atol=1e-6)
     assert np.abs(velocities[1][:20]).max() < 1e-6
 
 
-def test_parameter_file_holds_only_differences(parameters, tmp_path):
+def test_parameter_file_contains_only_differences(parameters, tmp_path):
     changed = _changed(parameters, tmp_path, wheel={"half_track": 0.3}, caster={"radius": 0.04})
     assert changed.drivetrain.half_track == 0.3
     assert changed.numbers["caster"] == {**parameters.numbers["caster"], "radius": 0.04}

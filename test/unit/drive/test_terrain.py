@@ -1,4 +1,4 @@
-"""Terrain: positions and heights of bumps and iron, equal in both simulators."""
+"""Terrain: positions and heights of bumps and iron, identical in both simulators."""
 
 import math
 import re
@@ -23,7 +23,7 @@ def height_at(terrain, x, y):
     return np.max(np.where(inside > 0.0, middle_z + np.sqrt(np.maximum(inside, 0.0)), 0.0))
 
 
-def test_bumps_have_given_height_and_leave_start_free():
+def test_bumps_have_configured_height_and_avoid_start():
     terrain = Terrain(height=0.03)
     spheres = terrain.spheres()
     heights = spheres[:, 2] + terrain.radius
@@ -34,7 +34,7 @@ def test_bumps_have_given_height_and_leave_start_free():
     assert height_at(terrain, 0.0, 0.0) == 0.0
 
 
-def test_bumps_count_as_near_up_to_their_edges():
+def test_distance_to_bumps_is_measured_to_their_edges():
     terrain = Terrain(height=0.02, radius=2.0)
     x, y, z = terrain.spheres()[0]  # at a corner of the square
     foot = np.sqrt(2.0**2 - z**2)
@@ -46,30 +46,30 @@ def test_bumps_count_as_near_up_to_their_edges():
     assert height_at(terrain, *([x, y] + 0.99 * foot * outwards)) > 0.0
 
 
-def test_bumps_depend_on_seed_only():
+def test_bump_positions_depend_only_on_seed():
     np.testing.assert_array_equal(Terrain(seed=3).spheres(), Terrain(seed=3).spheres())
     assert not np.array_equal(Terrain(seed=3).spheres(), Terrain(seed=4).spheres())
 
 
 @pytest.mark.parametrize("name", ["flat", "uneven"])
-def test_bundled_worlds_equal_generated_worlds(name):
+def test_bundled_worlds_match_generated_worlds(name):
     terrain = None if name == "flat" else Terrain()
     assert (package_share() / "worlds" / f"{name}.world").read_text() == world_sdf(terrain)
 
 
-def test_world_has_every_sphere_of_terrain():
+def test_world_contains_every_sphere_of_terrain():
     terrain = Terrain(size=9.0)
     places = re.findall(r"<collision name=\"bump_\d+\"><pose>(\S+) (\S+) (\S+)", world_sdf(terrain))
     np.testing.assert_allclose(np.array(places, dtype=float), terrain.spheres(), atol=1e-6)
 
 
-def test_robot_rolls_over_and_stands_on_bumps():
+def test_robot_rolls_over_bumps_and_stops_on_them():
     terrain = Terrain(height=0.02, spacing=1.0, size=12.0)
     simulator = MujocoSimulator(load_robot_parameters(), terrain=terrain)
     level = simulator.set_pose(0.0, 0.0, 0.0)
     assert abs(level.position[2]) < 1e-5
     x, y, z = terrain.spheres()[0]
-    # The middle of the axle is over the bump; the wheels stand on its flanks or next to it.
+    # The middle of the axle is over the bump; the wheels are on its flanks or next to it.
     standing = simulator.set_pose(x, y - load_robot_parameters().drivetrain.half_track, 0.0)
     assert standing.position[2] == pytest.approx(0.5 * (z + terrain.radius), abs=0.003)
     simulator.reset()
@@ -94,13 +94,13 @@ LENGTHS = ("height", "spacing", "radius", "size")
         ({"spacing": 1e-300}, "10000 bumps"),
     ],
 )
-def test_impossible_terrain_is_rejected_by_name(settings, words):
+def test_invalid_terrain_is_rejected_with_setting_name(settings, words):
     assert len(Terrain(size=100.0, spacing=1.0).spheres()) > 9000
     with pytest.raises(ConfigurationError, match=words):
         Terrain(**settings)
 
 
-def test_gazebo_shows_iron_where_it_is_and_nothing_touches_it():
+def test_gazebo_displays_iron_at_its_position_without_contacts():
     bodies = [
         Bar((1.0, 2.0, 0.1), (0.1, 3.0, 0.2), (0.0, 0.0, 0.5)),
         Ellipsoid((0.0, 0.0, 1.0), 0.4),
@@ -114,12 +114,12 @@ def test_gazebo_shows_iron_where_it_is_and_nothing_touches_it():
 
 
 @pytest.mark.parametrize("spacing", [0.5, 3.0])
-def test_middles_of_bumps_are_within_quarter_of_spacing_of_grid(spacing):
+def test_bump_centres_are_within_quarter_spacing_of_grid(spacing):
     size = 12.0 * spacing
     middles = Terrain(spacing=spacing, size=size).spheres()[:, :2]
     count = int(size // spacing)
     line = (np.arange(count) - 0.5 * (count - 1)) * spacing
     away = np.abs(middles[..., np.newaxis] - line).min(axis=-1)
     assert away.max() <= 0.25 * spacing
-    # For over 100 uniform coordinates the outer fifth is empty with a probability of 2e-10.
+    # With over 100 uniform coordinates, the outer fifth is empty with a probability of 2e-10.
     assert away.max() > 0.2 * spacing

@@ -1,4 +1,4 @@
-"""Sentences on the figures of the thesis, and the choice of figures."""
+"""Statements on the figures of the thesis, and the choice of figures."""
 
 import numpy as np
 import pytest
@@ -19,14 +19,14 @@ def spectrum(density):
     return Spectrum(FREQUENCY, density * np.ones(len(FREQUENCY)), 20.0, 20000, 1)
 
 
-def test_powers_are_ratios_to_mean_of_simulated_spectra_by_band():
+def test_band_powers_are_relative_to_mean_simulated_spectrum():
     recorded = np.where(FREQUENCY <= 0.01, 60.0, np.where(FREQUENCY < 1.0, 3.0, 1.5))
     sentence = describe_powers(spectrum(recorded), [spectrum(2.0), spectrum(4.0)])
     for ratio in ("20 times below 0.01 Hz", "1 times from 0.02 to 0.2 Hz", "0.5 times above 1 Hz"):
         assert ratio in sentence
 
 
-def test_peak_is_largest_density_at_low_frequency():
+def test_spectrum_peak_is_largest_density_at_low_frequency():
     density = np.where(np.isclose(FREQUENCY, 0.015), 5.0, 1.0)
     density[0], density[-1] = 100.0, 100.0
     assert "0.0150 Hz (A)" in describe_peaks({"a": spectrum(density)})
@@ -37,7 +37,7 @@ def test_missing_spectrum_is_rejected():
         require_spectrum(None)
 
 
-def test_number_of_two_figures_chooses_both():
+def test_figure_number_shared_by_two_figures_selects_both():
     assert [item.label for item in choose_items(["3.10", "4.4"])] == ["3.10a", "3.10b", "4.2, 4.4"]
     with pytest.raises(ConfigurationError, match=r"4\.25"):
         choose_items(["4.25"])

@@ -10,7 +10,7 @@ from imu_simulation_framework.drive.session.yaws import YawSession
 ZERO = 1000 * NANOSECONDS
 REFERENCE = (np.array([0.0, 6.0]), np.array([0.0, 0.6]))
 RECORDED = (np.array([1.0, 5.0]), np.array([0.5, 8.5]))
-"""The recorded IMU turns by 2 rad/s from the first second on."""
+"""The recorded IMU turns at 2 rad/s from the first second on."""
 
 
 def at(time):
@@ -34,7 +34,7 @@ def session():
     return session
 
 
-def test_wrapped_yaw_is_unwrapped():
+def test_wrapped_yaw_messages_are_unwrapped():
     session = YawSession()
     yaws = 0.1 * np.arange(100)
     wrapped = np.angle(np.exp(1j * yaws))
@@ -45,7 +45,7 @@ def test_wrapped_yaw_is_unwrapped():
     assert [sample.stamp for sample in samples] == [at(k) for k in range(100)]
 
 
-def test_simulated_error_is_ground_truth_less_imu_from_zero(session):
+def test_simulated_yaw_error_is_ground_truth_minus_imu_starting_at_zero(session):
     found = []
     for k in range(50):
         found += session.add_ground_truth(at(0.01 * k), 0.3 * k)
@@ -64,7 +64,7 @@ def test_yaw_error_waits_for_next_ground_truth_and_ignores_previous_session(sess
     assert not errors_of(session.add_ground_truth(at(5.01), 1.0))
 
 
-def test_recorded_yaw_is_aligned_with_drive_start(session):
+def test_recorded_yaw_is_aligned_at_drive_start(session):
     session.begin(ZERO + 2 * NANOSECONDS)
     for time, expected in ((1.0, 0.5), (3.5, 5.5)):
         (yaw,) = select_topic(session.add_imu(at(time), 0.0), topics.YAW_REAL)
@@ -72,13 +72,13 @@ def test_recorded_yaw_is_aligned_with_drive_start(session):
         assert np.exp(1j * yaw.yaw) == pytest.approx(np.exp(1j * expected))
 
 
-def test_recorded_error_counts_from_recording_start(session):
-    # No sample was at 1 s, where the error is zero.
+def test_recorded_yaw_error_starts_at_zero_at_recording_start(session):
+    # There was no sample at 1 s, where the error is zero.
     (error,) = select_topic(session.add_imu(at(2.0), 0.0), topics.YAW_ERROR_REAL)
     assert error.unwrapped == pytest.approx(0.1 - 2.0)
 
 
-def test_recorded_yaw_is_played_only_within_recording_and_drive(session):
+def test_recorded_yaw_is_published_only_within_recording_and_drive(session):
     for time in (0.5, 5.5):
         assert not select_topic(session.add_imu(at(time), 0.0), topics.YAW_REAL)
     session = YawSession()
@@ -90,7 +90,7 @@ def test_recorded_yaw_is_played_only_within_recording_and_drive(session):
     assert [sample.topic for sample in session.add_imu(at(3.0), 0.0)] == [topics.YAW_SIMULATED]
 
 
-def test_recorded_yaw_is_played_for_stamps_before_known_start():
+def test_recorded_yaw_is_published_for_stamps_before_known_start():
     session = YawSession()
     session.compare_with(REFERENCE, (np.array([0.0, 5.0]), np.array([0.5, 8.5])))
     for k in (-1, 0, 0, 1):
@@ -101,8 +101,8 @@ def test_recorded_yaw_is_played_for_stamps_before_known_start():
     np.testing.assert_allclose([yaw.unwrapped for yaw in played], [0.5, 0.516, 0.532])
 
 
-def test_simulated_error_is_zero_at_drive_start():
-    # Before it the robot is put elsewhere, and the IMU's errors are set.
+def test_simulated_yaw_error_is_zero_at_drive_start():
+    # Before the drive, the robot is moved to its start pose and the IMU's errors are set.
     session = YawSession()
     found = []
     for k in range(-20, 5):
@@ -118,7 +118,7 @@ def test_simulated_error_is_zero_at_drive_start():
     np.testing.assert_allclose(errors_of(found), 0.1 * np.arange(6), atol=1e-9)
 
 
-def test_last_repeated_sample_before_drive_counts():
+def test_last_repeated_sample_before_drive_is_reference():
     session = YawSession()
     for off in (0.9, 0.7):
         session.add_ground_truth(at(0.0), 0.0)

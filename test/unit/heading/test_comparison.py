@@ -38,12 +38,12 @@ def compare_tables(tables, scale=1.0, **settings):
     return compare(tables, ComparisonSettings(**settings), scale)
 
 
-def test_yaw_error_is_reference_minus_imu_from_zero_modulo_turns():
+def test_yaw_error_is_reference_minus_imu_starting_at_zero_and_unwrapped():
     time = np.arange(10001) / 100.0
     reference = yaw(wavy_yaw(time))
     imu = yaw(wavy_yaw(time) + 0.001 * time + 0.7)
     result = compare_yaw(imu, reference, ComparisonSettings())
-    # The median over the first 300 samples of the ramp is its value at 1.495 s.
+    # The median of the ramp over its first 300 samples is its value at 1.495 s.
     np.testing.assert_allclose(result.error, -0.001 * (time - 1.495), atol=1e-12)
     assert result.statistics.drift == pytest.approx(-0.001, rel=1e-9)
     assert result.statistics.final == pytest.approx(-0.001 * (98.505 - 1.495), rel=1e-9)
@@ -65,7 +65,7 @@ def test_yaw_error_is_reference_minus_imu_from_zero_modulo_turns():
     assert np.all(error.iloc[1:] == 0.0)
 
 
-def test_yaw_error_has_no_samples_outside_reference_time():
+def test_yaw_error_has_no_samples_outside_reference_interval():
     reference = yaw([0.0, 1.0, 2.0], rate=1.0, start=10.0)
     imu = yaw(np.zeros(60), rate=20.0, start=9.525)
     result = compare_yaw(imu, reference, ComparisonSettings())
@@ -74,10 +74,10 @@ def test_yaw_error_has_no_samples_outside_reference_time():
     np.testing.assert_allclose(result.reference_yaw, result.error.index - 10.0, atol=1e-12)
 
 
-def test_yaw_error_between_samples_of_slow_reference_ignores_turning():
+def test_yaw_error_between_samples_of_slow_reference_is_unaffected_by_turning():
     time, reference_time = np.arange(10001) / 100.0, np.arange(501) / 5.0
     imu = yaw(wavy_yaw(3.0 * time) + 0.001 * time)
-    # The angle that the IMU turned within its gap is unknown.
+    # The angle by which the IMU turned within its gap is unknown.
     imu = imu[(imu.index < 40.03) | (imu.index > 42.38)]
     reference = yaw(wavy_yaw(3.0 * reference_time), rate=5.0)
     result = compare_yaw(imu, reference, ComparisonSettings(start_window=0.001))
@@ -85,7 +85,7 @@ def test_yaw_error_between_samples_of_slow_reference_ignores_turning():
     np.testing.assert_allclose(result.imu_yaw, imu, atol=1e-12)
 
 
-def test_error_statistics_of_uneven_samples_equal_known_numbers():
+def test_error_statistics_of_irregular_samples_match_expected_values():
     statistics = error_statistics([0.0, 1.0, 2.0, 3.0], [1.0, -3.0, 1.0, 5.0], final_window=1.0)
     assert (statistics.samples, statistics.mean, statistics.median) == (4, 1.0, 1.0)
     assert statistics.rms == pytest.approx(3.0)
@@ -99,20 +99,20 @@ def test_error_statistics_of_uneven_samples_equal_known_numbers():
     time = uneven_times()
     assert edge_samples(time, 2.0) == np.sum(time < time[0] + 2.0)
     assert edge_samples(time, 2.0, is_end=True) == np.sum(time > time[-1] - 2.0)
-    # A short series uses a tenth of its duration, and at least one sample.
+    # For a short series, a tenth of its duration is used, and at least one sample.
     assert edge_samples(time[:101], 3.0) == np.sum(time < time[0] + 0.1 * (time[100] - time[0]))
     assert edge_samples(time[:1], 3.0) == edge_samples(time[:1], 3.0, is_end=True) == 1
 
 
 def uneven_times():
-    """Return uneven stamps of 29 Hz, and later of 60 Hz."""
+    """Return irregular stamps, first at 29 Hz, later at 60 Hz."""
     steps = np.concatenate([np.full(300, 1 / 29), np.full(900, 1 / 60)])
     steps *= np.random.default_rng(7).uniform(0.8, 1.2, len(steps))
     return 1.6e9 + np.cumsum(steps)
 
 
 @pytest.mark.parametrize("window", [1e-6, 1.0, 5.19, 100.0])
-def test_median_trend_of_uneven_samples_uses_window_in_seconds(window):
+def test_median_trend_of_irregular_samples_uses_window_in_seconds(window):
     time = uneven_times()
     error = pd.Series(np.random.default_rng(8).normal(size=len(time)).cumsum(), index=time)
     expected = [np.median(error[np.abs(time - middle) <= 0.5 * window]) for middle in time]
@@ -120,28 +120,28 @@ def test_median_trend_of_uneven_samples_uses_window_in_seconds(window):
 
 
 @pytest.mark.parametrize("shift", [-0.37, 0.0, 0.043, 0.5])
-def test_time_shift_finds_known_delay(shift):
+def test_time_shift_estimate_matches_known_delay(shift):
     generator = np.random.default_rng(6)
     imu_time = np.arange(20001) / 100.0
     gps_time = np.arange(1001) / 5.0
     gps = wavy_yaw(gps_time) + generator.normal(size=1001) * np.radians(0.25)
     found = find_time_shift(imu_time, wavy_yaw(imu_time - shift), gps_time, gps, max_shift=1.0)
-    # Matching 1000 headings of noise s against slopes of 0.9 rad/s rms in all leaves about
-    # s / (0.9 sqrt(1000)) = 0.15 ms; the interpolation between fixes costs some more.
+    # With 1000 headings of noise s and rates of 0.9 rad/s rms, the shift has a standard error of
+    # s / (0.9 sqrt(1000)) = 0.15 ms; the interpolation between fixes adds to it.
     assert found.shift == pytest.approx(shift, abs=0.003)
     assert found.correlation > 0.9
     assert found.problem == ""
 
 
 @pytest.mark.parametrize("lag", [0.0, 0.3, -0.2])
-def test_late_course_is_aligned_without_alignment_setting(lag):
+def test_delayed_course_is_aligned_without_alignment_setting(lag):
     time, noise = np.arange(24001) / 100.0, np.random.default_rng(4)
     known = time[::20]
     wrong = np.radians(1.0) * noise.standard_normal(len(known))
     poses = pd.DataFrame({"yaw": wavy_yaw(known - lag) + wrong}, index=known)
     poses = poses.assign(yaw_std=np.radians(1.0), yaw_error_time=0.2, yaw_lag=0.5, turn_error=0.0)
     result = compare_yaw(yaw(wavy_yaw(time)), poses["yaw"], ComparisonSettings(), poses)
-    # At steps of 1 s the noise of two courses and the changing rate determine the lag.
+    # The lag's uncertainty follows from the noise and rate changes over 1 s steps of both headings.
     rate = np.gradient(wavy_yaw(time), time)
     error = np.radians(1.0) * np.sqrt(2.0) / np.sqrt(240.0 * np.var(rate[100:] - rate[:-100]))
     if lag == 0.0:
@@ -154,7 +154,7 @@ def test_late_course_is_aligned_without_alignment_setting(lag):
         assert ("late" if lag > 0.0 else "early") in sentence
 
 
-def test_lag_is_estimated_from_measured_course_only():
+def test_lag_is_estimated_only_from_measured_courses():
     # Corners take 1.5 s, and the receiver measures the course once per second.
     random, time = np.random.default_rng(5), np.arange(40001) / 100.0
     rates = np.zeros(len(time))
@@ -176,7 +176,7 @@ def test_lag_is_estimated_from_measured_course_only():
     assert found.shift == pytest.approx(-lag, abs=4.0 * std) and std < 0.01
 
 
-def test_time_shift_finds_delay_of_nearly_periodic_motion():
+def test_delay_of_nearly_periodic_motion_is_estimated():
     def heading(time):
         return 2.0 * np.sin(2.0 * np.pi * 2.3 * time) + 0.3 * np.sin(0.7 * time)
 
@@ -192,7 +192,7 @@ def test_time_shift_finds_delay_of_nearly_periodic_motion():
     assert found == pytest.approx(-lag, abs=4.0 * std) and std < 0.01
 
 
-def test_lag_of_short_drive_keeps_its_prior_deviation():
+def test_lag_uncertainty_of_short_drive_is_its_prior():
     time = np.arange(1001) / 100.0
     poses = pd.DataFrame({"yaw": wavy_yaw(time - 0.3)}, index=time)
     poses = poses.assign(yaw_std=np.radians(1.0), yaw_error_time=0.2, yaw_lag=0.5, turn_error=0.0)
@@ -202,7 +202,7 @@ def test_lag_of_short_drive_keeps_its_prior_deviation():
 
 
 @pytest.mark.parametrize(("first", "is_reported"), [(30.0, True), (3.0, False)])
-def test_uncertain_reference_at_start_is_reported(first, is_reported):
+def test_uncertain_reference_heading_at_start_is_reported(first, is_reported):
     time = np.arange(2401) / 20.0
     std = np.radians(np.where(time < 10.0, first, 2.0))
     poses = pd.DataFrame({"yaw": wavy_yaw(time)}, index=time)
@@ -213,13 +213,13 @@ def test_uncertain_reference_at_start_is_reported(first, is_reported):
         result.sentences if is_reported else []
     )
     assert len(result.sentences) == is_reported
-    # Over many correlation times the mean is known better than each sample.
+    # Over many correlation times, the mean is more certain than each sample.
     poses["yaw_error_time"] = 0.05
     result = compare_yaw(yaw(wavy_yaw(time)), poses["yaw"], settings, poses)
     assert len(result.sentences) == is_reported and "30 deg" not in "".join(result.sentences)
 
 
-def test_estimated_zero_ignores_poor_reference_at_start():
+def test_estimated_zero_is_unaffected_by_poor_reference_at_start():
     time, degree = np.arange(2401) / 20.0, np.radians(1.0)
     std = degree * np.where(time < 10.0, 20.0, 1.0)
     wrong = degree * np.where(time < 10.0, 15.0, 0.0) + 0.5 * degree * np.sin(time)
@@ -229,7 +229,7 @@ def test_estimated_zero_ignores_poor_reference_at_start():
     known = poses.assign(yaw_std=std, yaw_error_time=5.0, yaw_lag=0.0, turn_error=0.0)
     start = compare_yaw(imu, poses["yaw"], ComparisonSettings(zero="start"), known)
     result = compare_yaw(imu, poses["yaw"], ComparisonSettings(), known)
-    # Without an error of the reference, or on request, the median of the start is used.
+    # Without a reference error model, or on request, the median at the start is used.
     assert exact.zero == start.zero == "start" and exact.start_offset == start.start_offset
     assert exact.error.equals(start.error) and exact.zero_words == ""
     off = abs(result.start_offset - 0.7)
@@ -241,7 +241,7 @@ def test_estimated_zero_ignores_poor_reference_at_start():
     assert start.split.zero_std > 10.0 * degree
 
 
-def test_alignment_reduces_error_or_is_reported_as_impossible():
+def test_alignment_reduces_yaw_error_or_is_reported_as_impossible():
     time = np.arange(20001) / 100.0
     late = yaw(wavy_yaw(time - 0.3))
     reference = yaw(wavy_yaw(time))
@@ -265,7 +265,7 @@ def test_alignment_reduces_error_or_is_reported_as_impossible():
         assert found.problem and word in found.problem
 
 
-def test_yaw_error_difference_is_on_grid_of_slower_rate():
+def test_yaw_error_difference_has_samples_of_slower_imu():
     late, reference = (np.random.default_rng(5).standard_normal(n) for n in (37, 30))
     lags = np.arange(-12, 15)
     expected = []
@@ -303,7 +303,7 @@ def test_experiment_comparison_returns_simulated_errors():
 
 @pytest.mark.parametrize("stop", [2.0, 0.05, 0.0, -1.0])
 @pytest.mark.parametrize("align", [False, True])
-def test_experiment_that_ended_early_is_compared_up_to_its_end(stop, align):
+def test_experiment_ended_early_is_compared_up_to_its_end(stop, align):
     result = compare_tables(cut(make_tables(duration=30.0), stop), align=align)
     if stop >= 0.0:
         assert result.simulated.statistics.samples == int(round(100 * stop)) + 1
@@ -314,11 +314,11 @@ def test_experiment_that_ended_early_is_compared_up_to_its_end(stop, align):
         assert result.simulated is None
         assert any("simulated IMU has no sample" in remark for remark in result.remarks)
         assert any("tracking" in remark for remark in result.remarks)
-        # The recorded IMU is there all the same; an alignment may cost it samples at an end.
+        # The recorded IMU is compared nevertheless; alignment may remove samples at one end.
         assert result.real.statistics.samples >= 2980
 
 
-def test_missing_recorded_imu_is_remarked_and_arguments_unchanged():
+def test_missing_recorded_imu_is_reported_and_arguments_are_not_modified():
     tables = make_tables(duration=10.0)
     present = [table for table in vars(tables).values() if table is not None]
     before = [table.copy() for table in present]
@@ -342,21 +342,21 @@ def test_missing_recorded_imu_is_remarked_and_arguments_unchanged():
 
 @pytest.mark.parametrize("key", ["median_window", "max_shift", "start_window"])
 @pytest.mark.parametrize("value", [0.0, -1.0, 1e5, 1e308, float("nan"), float("inf"), "x"])
-def test_comparison_settings_out_of_range_are_rejected_by_name(key, value):
+def test_comparison_settings_out_of_range_are_rejected_with_name(key, value):
     with pytest.raises(ConfigurationError, match=key):
         ComparisonSettings(**{key: value})
 
 
-def test_guessed_heading_is_left_out_of_yaw_error():
+def test_yaw_error_excludes_guessed_heading():
     time = np.arange(6001) / 100.0
     truth = wavy_yaw(time)
-    # The robot stands from 20 to 24 s; the guess turns a whole round there.
+    # The robot is stationary from 20 to 24 s, where the guessed heading makes a full turn.
     guess = truth + 2.0 * np.pi * np.clip((time - 20.0) / 4.0, 0.0, 1.0)
     known = yaw(((time < 21.0) | (time > 23.0)).astype(float)).to_frame("yaw_known")
     result = compare_yaw(yaw(truth + 0.001 * time), yaw(guess), ComparisonSettings(), known)
     assert not ((result.error.index > 21.0) & (result.error.index < 23.0)).any()
     later = result.error[result.error.index > 24.0]
-    # Zero is the median over the first three seconds, to a sample.
+    # The zero is the median over the first three seconds, accurate to one sample.
     np.testing.assert_allclose(later, -0.001 * (later.index - 1.5), rtol=0.0, atol=6e-5)
     time = np.arange(1001) / 100.0
     imu = yaw(0.1 * time)
@@ -371,7 +371,7 @@ def test_guessed_heading_is_left_out_of_yaw_error():
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.1])
-def test_relative_error_distances_are_metres_of_recorded_drive(scale):
+def test_relative_error_distances_are_those_of_unscaled_drive(scale):
     tables = make_tables()
     as_driven = compare_tables(tables).real.over_distance
     tables.trajectory_data[["x", "y"]] *= scale
@@ -384,12 +384,12 @@ def test_relative_error_distances_are_metres_of_recorded_drive(scale):
 
 
 @pytest.mark.parametrize("late", [0.15, -0.3])
-def test_delay_against_poses_without_stated_error_is_estimated(late):
+def test_delay_to_poses_without_error_model_is_estimated(late):
     time = np.arange(0.0, 120.0, 0.05)
     poses = pd.DataFrame({"yaw": wavy_yaw(time)}, index=time)
     imu = pd.Series(wavy_yaw(time - late), index=time)
     found, left = lateness(imu, poses, 0.2, None)
     assert found.shift == pytest.approx(late, abs=0.01) and left < 0.01
-    # A very short overlap gives no result.
+    # A very short overlap yields no result.
     alone = imu.set_axis(time + time[-1])
     assert lateness(alone, poses, 0.2, None) == (None, 0.2)

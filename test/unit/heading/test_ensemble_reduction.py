@@ -1,4 +1,4 @@
-"""Statistics of an ensemble, independent of the size of its chunks."""
+"""Ensemble statistics, which do not depend on the chunk size."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def equal(first, second):
     return all(np.array_equal(first.arrays()[key], second.arrays()[key]) for key in first.arrays())
 
 
-def test_reductions_of_any_parts_add_up():
+def test_merged_reductions_of_parts_match_complete_reduction():
     values = 1e6 + np.random.default_rng(2).standard_normal((1000, 5))
     parts = np.split(values, [1, 37, 600])
     whole = Moments.of(parts[0])
@@ -32,7 +32,7 @@ def test_reductions_of_any_parts_add_up():
         whole = whole.combined(Moments.of(part))
     assert whole.count == 1000
     np.testing.assert_allclose(whole.mean, values.mean(axis=0), rtol=1e-14)
-    # A million is rounded to 1e-10.
+    # Rounding of a million is 1e-10.
     np.testing.assert_allclose(whole.std, values.std(axis=0, ddof=1), rtol=1e-9)
     errors = walks(200)
     whole = reduce_runs(TIME, errors)
@@ -46,7 +46,7 @@ def test_reductions_of_any_parts_add_up():
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1e-4, 1.0, 1e3])
-def test_ensemble_quantiles_are_within_a_bin_of_exact_quantiles(scale):
+def test_ensemble_quantiles_are_within_one_bin_of_exact_quantiles(scale):
     values = scale * np.random.default_rng(3).standard_normal((20000, 2)) + 0.3 * scale
     probabilities = [0.005, 0.025, 0.25, 0.5, 0.75, 0.975, 0.995]
     found = ensemble.quantiles(ensemble.count_values(values), probabilities)
@@ -54,18 +54,18 @@ def test_ensemble_quantiles_are_within_a_bin_of_exact_quantiles(scale):
     assert np.all(np.abs(found - exact) <= ensemble.RESOLUTION * np.abs(exact) + 1.1e-8)
 
 
-def test_value_beyond_grid_gives_infinite_quantile():
+def test_value_beyond_histogram_yields_infinite_quantile():
     counts = ensemble.count_values(np.array([[-1e9], [0.1], [0.1], [1e9]]))
     assert counts[0, 0] == 1 and counts[0, -1] == 1
     low, middle, high = ensemble.quantiles(counts, [0.1, 0.5, 0.99])[0]
     assert low == -np.inf and high == np.inf and middle == pytest.approx(0.1, rel=0.01)
-    # The smallest and the largest of equal values are in the bin of the value, too.
+    # The smallest and the largest of identical values are in that value's bin, too.
     equals = ensemble.count_values(np.full((7, 1), -0.2))
     found = ensemble.quantiles(equals, [0.0, 0.5, 1.0])
     np.testing.assert_allclose(found, -0.2, rtol=ensemble.RESOLUTION)
 
 
-def test_reduction_has_few_quantile_times_and_no_short_spectrum():
+def test_reduction_has_limited_quantile_times_and_no_spectrum_of_short_run():
     for times in (2, 121, 122, 601, 86401):
         places = ensemble.quantile_places(times)
         assert places[-1] == times - 1 and len(places) <= 121

@@ -1,4 +1,4 @@
-"""Answers of the page, compared with the commands and the Python code that it shows."""
+"""Results of the page, compared with the commands and the Python code that it displays."""
 
 import contextlib
 import io
@@ -41,7 +41,7 @@ def answers():
 
 def agree(answers, question, printed):
     found = WITHIN.findall(printed)
-    # Coarser motion steps affect the filter's tilt in curves; the page shows three digits.
+    # Coarser motion steps affect the filter's tilt in curves; the page displays three digits.
     assert [name for name, *_ in found] == list(question.imu)
     for name, *sizes in found:
         part = answers.part(question, name)
@@ -53,7 +53,9 @@ def agree(answers, question, printed):
     "address",
     [QUICK_ADDRESS, *(pytest.param(address, marks=pytest.mark.gate) for address in GATE_ADDRESSES)],
 )
-def test_command_and_python_lines_equal_numbers_of_page(answers, address, tmp_path, monkeypatch):
+def test_displayed_command_and_python_code_reproduce_results_of_page(
+    answers, address, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     question = question_from_address(address)
     moved, step = answers.moved(question), answers.model(question, question.imu[0]).step
@@ -68,7 +70,7 @@ def test_command_and_python_lines_equal_numbers_of_page(answers, address, tmp_pa
 
 
 @pytest.mark.parametrize("address", RANKED_ADDRESSES)
-def test_ranking_of_page_equals_that_of_command(answers, address):
+def test_ranking_on_page_matches_ranking_of_displayed_command(answers, address):
     question = question_from_address(address)
     program, *arguments = shlex.split(Words().ranking_command(question, answers.moved(question)))
     printed = assert_success(call_tool(program, *arguments, "--table", "csv")).stdout
@@ -83,27 +85,27 @@ def test_ranking_of_page_equals_that_of_command(answers, address):
     assert len(rows) == len(question.imu)
 
 
-def test_ranking_of_all_parts_contains_complete_catalogue(answers):
+def test_ranking_of_all_parts_covers_complete_catalogue(answers):
     question = question_from_address("ranked=all&duration=1min")
     names = [row.index[0] for row in answers.ranked(question)]
     assert sorted(names) == sorted(answers.parts) and len(names) > 15
     assert "--imu" not in Words().ranking_command(question, answers.moved(question))
 
 
-def test_answer_of_short_drive_is_at_its_end(answers):
+def test_result_for_drive_shorter_than_duration_is_at_its_end(answers):
     moved = answers.moved(question_from_address("motion=drive&duration=8h"))
     assert moved.at == 660.0
     assert moved.remarks == ("drive a lasts 660 s: the answer is for its end",)
 
 
-def test_part_measured_while_stationary_has_a_remark(answers):
+def test_part_measured_only_while_stationary_has_remark(answers):
     question = question_from_address("imu=bno055,bno055_datasheet")
     measured, stated = (answers.part(question, name) for name in question.imu)
     (remark,) = measured.remarks
     assert remark.startswith("bno055 has only stationary errors") and stated.remarks == ()
 
 
-def test_dropped_recording_is_read_once(tmp_path):
+def test_uploaded_recording_is_read_once(tmp_path):
     read = []
 
     def reader(path):

@@ -1,4 +1,4 @@
-"""Questions of the page, as texts and as the query of an address."""
+"""Settings of the page as form texts and as the query string of its address."""
 
 import math
 
@@ -24,12 +24,12 @@ QUESTIONS = [
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_question_is_restored_from_texts_and_address(question):
+def test_page_settings_are_restored_from_form_texts_and_address(question):
     assert question_from_texts(question_texts(question)) == question
     assert question_from_address(f"?{question_address(question)}") == question
 
 
-def test_address_has_fields_that_differ_from_defaults():
+def test_address_contains_only_fields_that_differ_from_defaults():
     assert question_address(Question()) == ""
     question = Question(motion="circles", radius=3.0, imu=("mti3", "bno055"), duration=1800.0)
     assert question_address(question) == "motion=circles&radius=3&duration=30min&imu=mti3,bno055"
@@ -40,13 +40,13 @@ def test_address_has_fields_that_differ_from_defaults():
     [(0.0, "0s"), (59.0, "59s"), (60.0, "1min"), (61.0, "61s"), (90.0, "1.5min"), (3600.0, "1h"),
      (9000.0, "2.5h"), (0.1, "0.1s"), (12345.678, "12345.678s")],
 )  # fmt: skip
-def test_time_text_uses_unit_with_few_digits(seconds, text):
+def test_duration_text_uses_unit_with_fewest_digits(seconds, text):
     assert time_text(seconds) == text
     if seconds >= 10.0:
         assert question_from_texts({"duration": text}).duration == pytest.approx(seconds, rel=1e-12)
 
 
-def test_question_operation_has_given_stops():
+def test_operation_in_page_settings_has_regular_stops():
     question = Question(stops="given", every=150.0, stop=4.0, standstill=20.0, warm_up=60.0)
     assert question.operation.stops == "every 2.5min for 4s"
     assert question.operation.given_stops == (150.0, 4.0)
@@ -65,7 +65,7 @@ def test_question_operation_has_given_stops():
         ({"colour": "red"}, "no field colour; it has motion, drive"),
     ],
 )
-def test_invalid_question_is_rejected_with_field(texts, words):
+def test_invalid_page_setting_is_rejected_with_field_name(texts, words):
     with pytest.raises(ConfigurationError) as refusal:
         question_from_texts(texts)
     assert words in str(refusal.value) and "\n" not in str(refusal.value)

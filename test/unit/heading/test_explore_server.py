@@ -1,4 +1,4 @@
-"""Server of the page: rejection of forged requests and of questions that take too long."""
+"""Server of the page: rejection of forged requests and of excessive computations."""
 
 import json
 
@@ -37,7 +37,7 @@ def post(client, body):
 
 
 def request_body(asked, output="asked"):
-    """Return a request as the page's script sends it for its fast answer."""
+    """Return a request as sent by the page's script for its fast result."""
     names = ("mistake", "cards", "remarks", "causes")
     outputs = [{"id": name, "property": "children"} for name in names]
     outputs += [{"id": "bands", "property": name} for name in ("figure", "style")]
@@ -68,18 +68,18 @@ def request_body(asked, output="asked"):
         json.dumps(request_body({"number": 1, "page": "a", "texts": {"motion": {}}})),
     ],
 )
-def test_forged_question_is_answered_with_400(client, body, capfd):
+def test_forged_request_is_answered_with_status_400(client, body, capfd):
     assert post(client, body).status_code == 400
     assert "Traceback" not in capfd.readouterr().err
 
 
-def test_unknown_package_of_components_is_answered_with_404(client, capfd):
+def test_unknown_component_package_is_answered_with_status_404(client, capfd):
     answer = client.get("/_dash-component-suites/nothing/there.js", headers={"Host": "localhost:1"})
     assert answer.status_code == 404
     assert "Traceback" not in capfd.readouterr().err
 
 
-def test_question_of_page_is_answered(client):
+def test_valid_request_of_page_is_answered(client):
     texts = question_texts(question_from_address("duration=1min&imu=bno055"))
     answer = post(client, json.dumps(request_body({"number": 1, "page": "a", "texts": texts})))
     assert answer.status_code == 200
@@ -87,7 +87,7 @@ def test_question_of_page_is_answered(client):
     assert shown["accepted"] is True
 
 
-def test_motion_with_too_many_turns_is_rejected_before_it_is_made(answers):
+def test_motion_with_too_many_turns_is_rejected_before_simulation(answers):
     question = question_from_address("motion=circles&speed=20&radius=0.5&duration=8h")
     with pytest.raises(ConfigurationError, match="samples, expected at most"):
         answers.moved(question)

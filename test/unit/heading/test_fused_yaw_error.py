@@ -1,4 +1,4 @@
-"""Fused heading of gyroscope and odometer, against formulas, a Kalman filter and ensembles."""
+"""Fused heading of gyroscope and odometer compared with formulas, a Kalman filter and ensembles."""
 
 import math
 
@@ -28,13 +28,13 @@ def rolling(*sources):
     return YawErrorModel(TIME, (YawRandomWalk("wheel slip", SLIP**2 * TIME), *sources))
 
 
-def test_fused_random_walks_and_bias_equal_closed_form():
+def test_fused_random_walks_and_bias_match_closed_form():
     both = WALK**2 + SLIP**2
     walks = TIME * WALK**2 * SLIP**2 / both
     found = isf.FusedYawError(walking(), rolling())
     np.testing.assert_allclose(found.variance(), walks, rtol=1e-3, atol=2e-10)
 
-    # Given the difference of so long, a bias is known by 1 / variance = 1 / BIAS^2 + t / both.
+    # From the difference of both headings, the bias has 1 / variance = 1 / BIAS^2 + t / both.
     found = isf.FusedYawError(walking(RandomConstant("rate bias", -TIME, BIAS)), rolling())
     known = 1.0 / (1.0 / BIAS**2 + TIME / both)
     expected = walks + (SLIP**2 / both * TIME) ** 2 * known
@@ -42,16 +42,16 @@ def test_fused_random_walks_and_bias_equal_closed_form():
     np.testing.assert_allclose(found.budget().sum(axis=1), found.variance(), rtol=1e-9)
 
 
-def test_fused_known_error_is_shared_by_random_walks():
+def test_fused_known_error_is_divided_in_proportion_to_random_walk_variances():
     ramp = 0.01 * TIME / TIME[-1]
     fused = isf.FusedYawError(walking(KnownError("tilt", ramp)), rolling())
-    # A drift that is taken for walking goes to both as their variances.
+    # A drift that is mistaken for random walks is divided in proportion to their variances.
     expected = ramp * SLIP**2 / (WALK**2 + SLIP**2)
     np.testing.assert_allclose(fused.mean(), expected, rtol=1e-3, atol=1e-6)
     np.testing.assert_allclose(fused.mean_by_source()["tilt"], fused.mean())
 
 
-def test_fused_variance_equals_that_of_kalman_filter():
+def test_fused_variance_matches_kalman_filter():
     turn = 3.0 * np.sin(TIME / 20.0)
     imu = walking(
         RateGaussMarkov("bias instability", 3e-4, 50.0), RandomConstant("scale factor", -turn, 0.01)
@@ -61,7 +61,7 @@ def test_fused_variance_equals_that_of_kalman_filter():
     )
     found = isf.FusedYawError(imu, odometer).variance()
 
-    # Both walks, the Gauss-Markov rate and its integral, and the constants.
+    # The states are both random walks, the Gauss-Markov rate and its integral, and the constants.
     decay = math.exp(-1.0 / 50.0)
     transition = np.eye(7)
     transition[2, 2], transition[3, 2] = decay, -50.0 * (1.0 - decay)
@@ -85,7 +85,7 @@ def test_fused_variance_equals_that_of_kalman_filter():
     assert np.all(found[1:] < np.minimum(imu.variance(), odometer.variance())[1:])
 
 
-def test_fused_realisations_have_deviation_and_survival():
+def test_fused_realisations_match_standard_deviation_and_survival():
     imu = walking(RandomConstant("rate bias", -TIME, BIAS))
     fused = isf.FusedYawError(imu, rolling(KnownError("track", 1e-4 * TIME)))
     runs = fused.realisations(2000)
@@ -101,7 +101,7 @@ def test_fused_realisations_have_deviation_and_survival():
     assert half_width[-1] == pytest.approx(1.96 * standard_error, rel=1e-9)
 
 
-def test_fused_quantiles_over_sensors_match_those_of_gyroscope():
+def test_fused_quantiles_with_poor_odometer_match_gyroscope_quantiles():
     imu = YawErrorModel(TIME, (AngleRandomWalk("angle random walk", WALK, spread=0.6),))
     odometer = YawErrorModel(TIME, (RandomConstant("track", TIME, 1.0),))
     fused = isf.FusedYawError(imu, odometer)
@@ -109,7 +109,7 @@ def test_fused_quantiles_over_sensors_match_those_of_gyroscope():
     assert fused.absolute_quantile(0.99) > 2.6 * math.sqrt(fused.variance()[-1])
 
 
-def test_fused_heading_includes_standstills_of_gyroscope():
+def test_fused_heading_includes_gyroscope_zeroing_at_standstills():
     motion = isf.straight(300.0)
     operation = isf.Operation(stops="every 60s for 3s")
     moved = operation.moved(motion)
@@ -128,7 +128,7 @@ def test_fused_heading_includes_standstills_of_gyroscope():
         (np.arange(0.0, 1100.0), "up to 1000 times, but there are 1100"),
     ],
 )
-def test_fusion_at_different_times_is_rejected(other, sentence):
+def test_fusion_with_different_or_too_many_times_is_rejected(other, sentence):
     odometer = YawErrorModel(other, (RandomConstant("track", other, 0.01),))
     imu = walking() if len(other) < 1000 else odometer
     with pytest.raises(ConfigurationError, match=sentence):

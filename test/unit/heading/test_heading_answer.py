@@ -1,4 +1,4 @@
-"""Answer of a heading budget: percentiles at the end, and first passage of the limit."""
+"""Result of a heading budget: percentiles at the end, and first passage of the limit."""
 
 import math
 
@@ -17,26 +17,26 @@ LIMIT = math.radians(3.0)
 
 @pytest.fixture(scope="module")
 def model():
-    """Return a model of a bias only, whose errors never return within the limit."""
+    """Return a model with only a bias, whose error never returns within the limit."""
     bias = TriadSpecification(turn_on_bias_sigma=[0.0, 0.0, math.radians(0.05)])
     motion = isf.straight(60.0)
     operation = Operation(standstill=0.0)
     return yaw_error_model(ImuSpecification(gyroscope=bias), motion, 1.0, operation=operation)
 
 
-def test_share_that_stays_within_does_not_exceed_share_within_at_end(model):
+def test_share_always_within_limit_does_not_exceed_share_within_at_end(model):
     answers = [heading_answer(model, LIMIT, runs=200, seed=seed) for seed in range(8)]
-    # Normal with a standard deviation of 60 s * 0.05 deg/s = 3 deg.
+    # The error at the end is normal with a standard deviation of 60 s * 0.05 deg/s = 3 deg.
     assert answers[0].within == pytest.approx(math.erf(math.sqrt(0.5)), abs=1e-6)
     stays = np.array([answer.first_passage.stays[-1] for answer in answers])
     assert (stays <= answers[0].within).all()
-    # Standard error of 200 runs: 0.033.
+    # The standard error with 200 runs is 0.033.
     assert (stays > answers[0].within - 5.0 * 0.033).all()
     for answer in answers:
         assert (np.diff(answer.first_passage.stays) <= 0.0).all()
 
 
-def test_interval_of_passage_contains_true_time_of_constant_bias(model):
+def test_first_passage_interval_contains_true_time_of_constant_bias(model):
     passage = heading_answer(model, LIMIT, runs=2000).first_passage
     low, high = passage.interval(0.05)
     # 5 % of biases exceed 1.96 times 0.05 deg/s.
@@ -51,24 +51,24 @@ def answer(percentile_50, percentile_95, stays):
     return HeadingAnswer(percentile_50, percentile_95, stays[-1], passage, pd.DataFrame(), ())
 
 
-def test_answer_message_begins_with_share_of_drives_within_limit():
+def test_heading_message_begins_with_share_of_drives_within_limit():
     sentence = answer(0.01, 0.05, [1.0, 0.97, 0.92]).sentence("part", LIMIT)
     assert sentence.startswith("part: holds 3 deg for all 1200 s in 92 % of drives")
     assert "3 deg is passed in 5 % of them within 1200 s" in sentence
 
 
-def test_lost_heading_message_does_not_report_half_a_turn_as_limit():
+def test_message_for_lost_heading_does_not_report_180_degrees_as_limit():
     sentence = answer(0.5, 4.0, [1.0, 0.5, 0.1]).sentence("part", LIMIT)
     assert "off by half a turn or more in 5 %" in sentence
     assert "within half a turn" not in sentence
 
 
-def test_message_for_rarely_passed_limit_reports_share():
+def test_message_for_rarely_exceeded_limit_reports_share_of_drives():
     sentence = answer(0.01, 0.02, [1.0, 0.99, 0.98]).sentence("part", LIMIT)
     assert "3 deg is passed in fewer than 5 %" in sentence
 
 
-def test_message_reports_variance_shares_by_origin_of_numbers():
+def test_heading_message_reports_variance_shares_by_origin_of_parameters():
     shares = {
         "rate random walk": 0.62,
         "bias instability": 0.3,
@@ -93,7 +93,7 @@ def test_message_reports_variance_shares_by_origin_of_numbers():
     assert "variance" not in found.sentence("part", LIMIT)
 
 
-def test_deprecated_names_of_answer_warn_and_give_values_of_new_names():
+def test_deprecated_names_of_heading_answer_warn_and_return_new_values():
     result = answer(0.01, 0.05, [1.0, 0.97, 0.92])
     for old, new in (
         ("half", "percentile_50"),
@@ -107,6 +107,6 @@ def test_deprecated_names_of_answer_warn_and_give_values_of_new_names():
         assert result.first_passage.by(0.05) == result.first_passage.time_at(0.05)
 
 
-def test_deprecated_not_exceeded_of_model_gives_absolute_quantile(model):
+def test_deprecated_not_exceeded_warns_and_returns_absolute_quantile(model):
     with pytest.warns(DeprecationWarning, match="absolute_quantile"):
         assert model.not_exceeded(0.95) == model.absolute_quantile(0.95)

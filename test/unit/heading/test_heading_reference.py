@@ -1,4 +1,4 @@
-"""Yaw error model with a magnetic heading, against simulations of the sensors."""
+"""Yaw error model with a magnetic heading, compared with simulations of the sensors."""
 
 from dataclasses import replace
 
@@ -34,7 +34,7 @@ IMU = isf.ImuSpecification(
     ),
 )
 SETTLED = 4.0 * CONSTANT
-"""The heading begins as a mean of readings, which is not a low-pass yet."""
+"""The heading begins as a mean of readings; the low-pass model applies only later."""
 
 
 def ensemble(imu, motion, environment, runs):
@@ -54,7 +54,7 @@ def quiet(gyroscope=None, accelerometer=None, magnetometer=None):
 
 
 @pytest.mark.parametrize("environment", [CLEAN, BEAM], ids=["clean", "beam"])
-def test_magnetic_heading_model_equals_full_runs(environment):
+def test_magnetic_heading_model_matches_full_simulations(environment):
     runs, sigmas = 100, 4.0
     motion = isf.read_drive("a", laps=1).resampled(RATE)
     model = isf.yaw_error_model(IMU, motion, 1.0, environment)
@@ -72,31 +72,31 @@ def test_magnetic_heading_model_equals_full_runs(environment):
     [
         ("angle random walk", {"gyroscope": {"white_noise": 1e-3}}, 1e-6 * CONSTANT / 2.0),
         ("rate bias", {"gyroscope": {"turn_on_bias_sigma": 1e-3}}, 1e-6 * CONSTANT**2),
-        # The noise density of the heading is that of the field divided by its horizontal part.
+        # The noise density of the heading is that of the field divided by the horizontal field.
         ("magnetometer noise", {"magnetometer": {"white_noise": 1e-7}}, 2.5e-5 / (2.0 * CONSTANT)),
     ],
 )
-def test_magnetic_heading_of_noise_and_bias_equals_closed_form(name, errors, expected):
+def test_magnetic_heading_variance_from_noise_and_bias_matches_closed_form(name, errors, expected):
     model = isf.yaw_error_model(quiet(**errors), isf.at_rest(200.0, rate=RATE), 1.0, CLEAN)
     assert model.only(name).variance()[-1] == pytest.approx(expected, rel=0.02)
 
 
-def test_magnetic_heading_of_tilted_filter_in_dipping_field():
+def test_magnetic_heading_variance_from_tilt_in_dipping_field_matches_closed_form():
     noisy = quiet({"white_noise": (1e-3, 1e-3, 0.0)}, {"white_noise": 5e-3})
     model = isf.yaw_error_model(noisy, isf.at_rest(200.0, rate=RATE), 1.0, CLEAN)
     assert model.names == ("filter's tilt",)
     tilt = 1e-6 * 3.0 / 2.0 + (5e-3 / 9.80665) ** 2 / 6.0
-    # A Gauss-Markov process of 3 s through a low-pass of 5 s.
+    # A Gauss-Markov process with 3 s correlation time after a low-pass filter of 5 s.
     expected = tilt * (45.0 / 20.0) ** 2 * 3.0 / (3.0 + CONSTANT)
     assert model.variance()[-1] == pytest.approx(expected, rel=0.02)
     level = isf.MagneticEnvironment(earth=(0.0, 20e-6, 0.0))
     assert isf.yaw_error_model(noisy, isf.at_rest(200.0, rate=RATE), 1.0, level).names == ()
 
 
-def test_magnetic_heading_of_rate_random_walk_still_grows():
+def test_magnetic_heading_variance_from_rate_random_walk_grows_without_bound():
     walking = quiet({"random_walk": 1e-4})
     variance = isf.yaw_error_model(walking, isf.at_rest(1000.0, rate=RATE), 1.0, CLEAN).variance()
-    # K^2 T^2 (t - 3 T / 2) after many time constants.
+    # The variance is K^2 T^2 (t - 3 T / 2) after many time constants.
     expected = (1e-4 * CONSTANT) ** 2 * (1000.0 - 1.5 * CONSTANT)
     assert variance[-1] == pytest.approx(expected, rel=0.01)
     time = np.arange(0.0, 100.0, 0.5)

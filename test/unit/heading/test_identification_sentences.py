@@ -19,13 +19,13 @@ DRIVES = 2 * [SimpleNamespace(time=np.arange(0.0, 600.0), step=1.0)]
         (50.0, math.inf, "only a lower limit of 50 s"),
     ],
 )
-def test_open_time_constant_is_described_without_infinity(low, high, words):
+def test_unbounded_time_constant_is_described_without_infinity(low, high, words):
     estimates = {"bias_time": SimpleNamespace(low=low, high=high, value=100.0)}
     (sentence,) = weak_parameters(estimates, DRIVES)
     assert words in sentence
     assert "inf" not in sentence
 
 
-def test_known_time_constant_gives_no_message():
+def test_well_determined_time_constant_yields_no_message():
     estimates = {"bias_time": SimpleNamespace(low=50.0, high=200.0, value=100.0)}
     assert weak_parameters(estimates, DRIVES) == []

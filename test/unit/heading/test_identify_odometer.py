@@ -1,4 +1,4 @@
-"""Identification of UMBmark's errors from simulated odometers, and rejected inputs."""
+"""Identification of UMBmark errors from simulated odometers, and rejected inputs."""
 
 import math
 
@@ -32,7 +32,7 @@ def motion():
 
 
 @pytest.mark.gate
-def test_odometer_intervals_cover_simulated_errors(motion):
+def test_odometer_error_intervals_contain_simulated_errors(motion):
     found = [isf.heading.identify_odometer(*driven(motion, run=run), TRACK) for run in range(RUNS)]
     ratio_errors, track_errors, slip_errors, halves = np.array(
         [
@@ -51,16 +51,16 @@ def test_odometer_intervals_cover_simulated_errors(motion):
         assert abs(np.std(standardised) - 1.0) < 4.0 / math.sqrt(2.0 * RUNS)
     noise = np.mean([result.noise for result in found])
     assert noise == pytest.approx(1e-3, rel=0.1)
-    assert sum(result.wander > 1.0 for result in found) <= 2  # one of a hundred is expected
+    assert sum(result.wander > 1.0 for result in found) <= 2  # one in a hundred is expected
 
 
-def test_odometer_errors_without_slip_and_noise_are_exact(motion):
+def test_odometer_errors_without_slip_and_noise_are_identified_exactly(motion):
     odometer = isf.OdometerSpecification(
         rate=10, track=TRACK, diameter_ratio=0.98, track_ratio=0.9, wheel_radius=0.2
     )
     found = isf.heading.identify_odometer(*driven(motion, odometer, noise=0.0), TRACK)
-    # The way is the odometer's own: turns of unequal wheels make it longer, by (1 - E_d) b / 4 a
-    # radian, and E_d makes (1 - E_d) / b of a metre.
+    # The distance is the odometer's: turns with unequal wheels lengthen it by (1 - E_d) b / 4 per
+    # radian, and E_d turns by (1 - E_d) / b per metre.
     assert found.specification.diameter_ratio == pytest.approx(0.98, abs=1e-5)
     assert found.specification.track_ratio == pytest.approx(0.9, abs=0.02**2 / 4.0)
     assert found.specification.slip < 1e-4
@@ -68,11 +68,11 @@ def test_odometer_errors_without_slip_and_noise_are_exact(motion):
 
 
 @pytest.mark.gate
-def test_prediction_interval_covers_changing_wheel_diameters(motion):
+def test_prediction_interval_accounts_for_changing_wheel_diameters(motion):
     halves, wander = [], []
     for run in range(RUNS):
         readings, yaw = driven(motion, run=run)
-        # E_d wanders by three thousandths over a minute.
+        # E_d varies by 0.003 with a correlation time of one minute.
         kept = math.exp(-0.1 / 60.0)
         random = np.random.default_rng(1000 + run).standard_normal(len(yaw))
         ratio = lfilter([3e-3 * math.sqrt(1.0 - kept**2)], [1.0, -kept], random)
@@ -85,7 +85,7 @@ def test_prediction_interval_covers_changing_wheel_diameters(motion):
         halves.append((observed - predicted) / std)
         wander.append(found.wander)
     assert np.median(wander) > 5.0
-    # Steps alone would give 4.9; half a drive determines the remainder poorly.
+    # With slip alone, it would be 4.9; half a drive determines the variation poorly.
     assert np.std(halves) < 2.6
 
 
@@ -109,7 +109,7 @@ def test_odometer_drive_without_turns_is_rejected():
 
 
 @pytest.mark.parametrize("mixed", [-1.2, 0.0, 0.5])
-def test_slip_factor_is_that_of_inverse_curvature(mixed):
+def test_slip_interval_factor_matches_inverse_curvature(mixed):
     curvature = np.array([[2.0, mixed], [mixed, 1.5]])
     found = np.array([0.3, -0.2])
 

@@ -1,4 +1,4 @@
-"""Judgement of yaw errors: p-values and verdicts, against definitions, chance and sensors."""
+"""Judgement of yaw errors: p-values and verdicts compared with definitions, chance and sensors."""
 
 from pathlib import Path
 
@@ -26,14 +26,14 @@ RUNS = 199
 
 
 def drives(generator, runs, drift=1.0, bias=0.0, noise=0.0):
-    """Return errors of a random walk, individual and common rates, and white noise."""
+    """Return errors with a random walk, individual and common rates, and white noise."""
     walk = np.cumsum(generator.normal(size=(runs, len(TIME))), axis=1)
     rate = bias + generator.normal(size=(runs, 1)) / 100.0
     errors = drift * (0.1 * walk + rate * TIME) + noise * generator.normal(size=walk.shape)
     return errors - errors[:, :1]
 
 
-def test_curve_statistics_of_many_curves_equal_those_of_each():
+def test_curve_statistics_of_many_curves_match_single_curves():
     time = np.sort(np.random.default_rng(1).uniform(0.0, 300.0, 400))
     curves = np.cumsum(np.random.default_rng(2).normal(size=(7, 400)), axis=1)
     found = curve_statistics(time, curves)
@@ -51,14 +51,14 @@ def test_curve_statistics_of_many_curves_equal_those_of_each():
     assert names[4::3] == ["psd 0.0024 to 0.024 Hz", "psd 2.4 to 5 Hz"]
 
 
-def test_holm_steps_down():
+def test_holm_correction_is_a_step_down_procedure():
     # By hand: 0.01 * 4, 0.02 * 3, 0.03 * 2, and never less than the previous value.
     np.testing.assert_allclose(holm([0.03, 0.01, 0.9, 0.02]), [0.06, 0.04, 0.9, 0.06])
     np.testing.assert_allclose(holm([0.5, 0.9]), [1.0, 1.0])
 
 
 @pytest.mark.gate
-def test_p_values_of_right_model_are_uniform():
+def test_p_values_of_true_model_are_uniform():
     generator = np.random.default_rng(30)
     p_values, rejected = {}, 0
     for _ in range(DRAWS):
@@ -70,12 +70,12 @@ def test_p_values_of_right_model_are_uniform():
         rejected += judgement.rejected
     assert len(p_values) >= 7
     for name, values in p_values.items():
-        # Even within their steps, the last of which is half as wide where two sides meet.
+        # The values are uniform within their steps; the last step is half as wide at the two sides.
         step = np.minimum((1.0 if name == "envelope" else 2.0) / (RUNS + 1), values)
         places = np.array(values) - step * generator.uniform(size=DRAWS)
-        # At least one of seven true hypotheses has a p-value of 0.01 in every fourteenth test.
+        # One of seven true hypotheses has a p-value below 0.01 in every fourteenth test.
         assert stats.kstest(places, "uniform").pvalue > 0.01 / len(p_values), name
-    # Corrected, a true model is rejected in 5 % of the drives at most, in whichever statistic.
+    # After correction, a true model is rejected in at most 5 % of the drives by any statistic.
     assert rejected / DRAWS < 0.05 + 2.5 * np.sqrt(0.05 * 0.95 / DRAWS)
 
 
@@ -90,7 +90,7 @@ def test_p_values_of_right_model_are_uniform():
         ({}, {}, "not rejected"),
     ],
 )
-def test_judgement_sentence_has_count_and_verdict(observed, model, verdict):
+def test_judgement_message_contains_count_and_verdict(observed, model, verdict):
     ensemble = drives(np.random.default_rng(40), 999, **model)
     judgement = isf.judge(TIME, drives(np.random.default_rng(41), 1, **observed)[0], ensemble)
     assert judgement.verdict == verdict
@@ -98,10 +98,10 @@ def test_judgement_sentence_has_count_and_verdict(observed, model, verdict):
     assert judgement.rejected == (verdict != "not rejected")
 
 
-def test_judgement_of_few_drives_requests_more():
+def test_judgement_with_few_simulated_drives_requests_more():
     ensemble = np.outer(np.linspace(-1.0, 1.0, 1000), TIME)
     judgement = isf.judge(TIME, ensemble[998] + 1e-6 * TIME, ensemble)
-    # One curve on this side is farther out; on the other side two are as far from the end.
+    # One curve on this side is farther out; on the other side, two are equally far from the end.
     assert judgement.envelope.as_extreme == 3
     assert "3 of 1000 simulated drives" in judgement.sentence
     test = judge_statistic("rms", 2.5, np.arange(1.0, 100.0))
@@ -112,7 +112,7 @@ def test_judgement_of_few_drives_requests_more():
     assert not few.rejected and "With 40 drives" in few.sentence
 
 
-def test_judgement_of_enough_drives_requests_no_more():
+def test_judgement_with_enough_simulated_drives_does_not_request_more():
     curves = drives(np.random.default_rng(44), 1000)
     enough = isf.judge(TIME, curves[0], curves[1:])
     assert not enough.rejected and "With 999 drives" not in enough.sentence
@@ -130,12 +130,12 @@ def test_judgement_of_enough_drives_requests_no_more():
         (TIME, TIME, np.zeros((5, 120)), "5 simulated drives cannot reject"),
     ],
 )
-def test_judgement_of_mismatched_arrays_is_rejected(time, observed, ensemble, words):
+def test_judgement_rejects_mismatched_or_invalid_arrays(time, observed, ensemble, words):
     with pytest.raises(EnsembleError, match=words):
         isf.judge(time, observed, ensemble)
 
 
-def test_calibration_of_right_model_is_even():
+def test_calibration_of_true_model_is_uniform():
     generator = np.random.default_rng(7)
     model = drives(generator, 999)
 
@@ -143,26 +143,26 @@ def test_calibration_of_right_model_is_even():
         observed = drives(generator, count, **options)
         return several_drives.calibrations([isf.judge(TIME, drive, model) for drive in observed])
 
-    # One in a thousand seeds has a smaller p-value.
+    # One seed in a thousand has a smaller p-value.
     assert min(holm([verdict.p_value for verdict in found(20)])) > 0.001
     twice = found(20, drift=3.0)
     assert all(verdict.p_value < 1e-4 for verdict in twice)
     assert "are not uniform" in several_drives.calibration_sentences(twice)[1]
     five = found(5, drift=0.1)
     assert five[0].inside == 5
-    # All of five: the share whose fifth power is 5 %.
+    # With five of five inside, the lower limit is the share whose fifth power is 5 %.
     assert five[0].least == pytest.approx(0.05 ** (1 / 5))
     assert "these intervals hold 55 %" in several_drives.calibration_sentences(five)[0]
-    # Massey's table of 1951.
+    # The value is from Massey's table of 1951.
     assert several_drives.unseen_share(5) == pytest.approx(0.565, abs=0.003)
     assert "fewer than 4 drives" in several_drives.calibration_sentences(found(3))[1]
 
 
-def test_pooled_verdict_of_single_unit():
+def test_pooled_verdict_over_drives_of_single_sensor():
     random, count, time = np.random.default_rng(8), 5, TIME[:40]
 
     def drawn(runs, size=1.0, unit_share=0.0):
-        # Walks that are new on each drive, and a constant of the unit that each drive sees.
+        # Each drive has new random walks, and all drives share a constant of the sensor.
         constant = unit_share * random.standard_normal((runs, 1))
         walks = np.cumsum(random.standard_normal((count, runs, len(time))), axis=2)
         return size * walks + constant * np.sin(0.01 * time)
@@ -185,7 +185,7 @@ def test_pooled_verdict_of_single_unit():
     assert found.alone > 0.05 >= found.together
     apart = pooled(observed, model, one_unit=False)
     assert np.isnan(apart.together) and not apart.rejected and "together" not in apart.sentence
-    # One of five drives on its own.
+    # A single drive of five is rejected.
     model = drawn(2999)
     observed = drawn(1)
     observed[2] *= 20.0
@@ -197,7 +197,7 @@ def test_pooled_verdict_of_single_unit():
     assert sum(rejected) <= stats.binom.ppf(0.999, 40, 0.05)
 
 
-def test_evaluated_errors_start_at_zero_where_observed():
+def test_evaluated_errors_start_at_zero_and_cover_only_observed_times():
     errors = zero_at_start(TIME, np.array([TIME + 5.0, TIME - 3.0], dtype=np.float32), 20.0)
     np.testing.assert_allclose(np.median(errors[:, :4], axis=1), 0.0, atol=1e-6)
     assert errors.dtype == np.float32
@@ -211,18 +211,18 @@ def test_evaluated_errors_start_at_zero_where_observed():
     np.testing.assert_array_equal(ensemble, zero_at_start(time, curves[:, known]))
 
 
-def test_ensemble_has_estimated_zero_of_observed_error():
+def test_ensemble_zero_is_estimated_as_for_observed_error():
     time, random = np.arange(200.0), np.random.default_rng(1)
     std = np.where(time < 20.0, 0.3, 0.01)
     known = ReferenceError(time, std, 5.0, 0.0 * time, 0.0 * time)
     curves = known.draw(400, random)
     time, observed, ensemble = zero_where_known(time, curves[0] + 3.0, curves, known)
-    # The same weights for all, of which the poor start has little.
+    # All curves have the same weights, which are small at the uncertain start.
     np.testing.assert_allclose(ensemble[0], observed, atol=1e-9)
     assert np.std(ensemble[:, -1]) < 0.02 < 0.1 < np.std(zero_at_start(time, curves)[:, -1])
 
 
-def test_shown_tests_are_in_degrees():
+def test_displayed_tests_are_in_degrees():
     generator = np.random.default_rng(8)
     judged = isf.judge(TIME, drives(generator, 1)[0], drives(generator, RUNS))
     curve, *shown = shown_tests(judged)
@@ -237,7 +237,7 @@ def test_shown_tests_are_in_degrees():
 
 
 def random_walks(generator, runs, samples):
-    """Return random walks, which are all zero at the start."""
+    """Return random walks that are all zero at the start."""
     walks = np.cumsum(generator.normal(size=(runs, samples)), axis=1)
     return walks - walks[:, :1]
 
@@ -255,7 +255,7 @@ def define_envelope(observed, ensemble):
             from_below = count_below + (equal + 1) / 2
             ranks.append(min(from_below, count + 1 - from_below))
         sorted_ranks.append(sorted(ranks))
-    # Lists are compared as extreme rank lengths are: by the first element that differs.
+    # Rank lists are ordered by extreme rank length: by the first element that differs.
     measures = [sum(other < mine for other in sorted_ranks) for mine in sorted_ranks]
     p_value = sum(other <= sorted_ranks[0] for other in sorted_ranks) / count
     allowed = [m for m in measures if sum(other < m for other in measures) <= 0.05 * count]
@@ -265,7 +265,7 @@ def define_envelope(observed, ensemble):
 
 @pytest.mark.parametrize("steps", [None, 1.0], ids=["continuous", "many_ties"])
 @pytest.mark.parametrize("seed", range(6))
-def test_global_envelope_equals_its_definition(seed, steps):
+def test_global_envelope_matches_its_definition(seed, steps):
     generator = np.random.default_rng(seed)
     curves = random_walks(generator, 60, 15)
     curves[0] *= 1.0 + 0.5 * seed
@@ -278,7 +278,7 @@ def test_global_envelope_equals_its_definition(seed, steps):
     np.testing.assert_array_equal(found.high, high)
 
 
-def test_global_envelope_of_identical_curves_shares_ranks():
+def test_global_envelope_assigns_equal_ranks_to_identical_curves():
     found = global_envelope(np.zeros(30), np.zeros((40, 30)))
     assert found.p_value == 1.0
     assert found.as_extreme == 40
@@ -286,14 +286,14 @@ def test_global_envelope_of_identical_curves_shares_ranks():
     assert global_envelope(curves[0] + 100.0, curves).p_value == 0.05
     with pytest.raises(EnsembleError, match="18 simulated drives .* at least 19"):
         global_envelope(curves[0], curves[1:])
-    # Within the pointwise bands throughout, but at the upper and lower end in turn.
+    # The curve is always within the pointwise bands, alternating between their two limits.
     curves = random_walks(np.random.default_rng(4), 999, 200)
     _, (band,) = pointwise_bands(curves, [0.9])
     observed = np.where(np.arange(200) % 2, band.high, band.low)
     assert global_envelope(observed, curves).p_value > 0.05
 
 
-def test_judgement_is_identical_in_blocks_and_single_precision(monkeypatch):
+def test_judgement_is_identical_in_blocks_and_in_single_precision(monkeypatch):
     curves = random_walks(np.random.default_rng(5), 300, 70).astype(np.float32)
     whole = global_envelope(curves[0], curves[1:])
     statistics = curve_statistics(np.arange(70.0), curves)
@@ -322,7 +322,7 @@ SLOW = isf.HectorParameters(yaw_drift=1.118, yaw_drift_frequency=0.001)
 
 @pytest.fixture(scope="module")
 def recorded():
-    """Yaw error of drive A's recorded IMU each second [rad]."""
+    """Return the yaw error of drive A's recorded IMU each second [rad]."""
     reference = isf.read_reference(DATA / "drive_a_gps.csv.gz").table["yaw"]
     imu = isf.read_imu(DATA / "drive_a_imu.csv.gz").table["yaw"]
     error = compare_yaw(imu, reference, ComparisonSettings()).error
@@ -336,14 +336,14 @@ def recorded():
     [(isf.HectorParameters(), True, True), (SLOW, False, False)],
     ids=["hector", "hector_slow"],
 )
-def test_hector_settings_of_thesis_are_rejected_on_drive_a(recorded, imu, curve, too_little):
+def test_hector_settings_of_thesis_are_rejected_for_drive_a(recorded, imu, curve, too_little):
     times, observed = recorded
     model = isf.yaw_error_model(imu, isf.read_drive("a"))
     ensemble = zero_at_start(times, model.realisations(2000, 1))
     judgement = isf.judge(times, observed, ensemble)
     tests = {test.name: test for test in judgement.statistics}
     assert judgement.rejected
-    # The slow IMU drifts as far, but varies too much on the way.
+    # The slow IMU drifts as far, but varies too much in between.
     assert (judgement.envelope.p_value <= 0.05) == curve
     assert (tests["rms"].p_value <= 0.05) == too_little
     wander = tests["psd 0.02 to 0.2 Hz"]

@@ -1,4 +1,4 @@
-"""Linear model of an odometer's yaw error, against simulations and closed formulas."""
+"""Linear model of an odometer's yaw error, compared with simulations and closed-form equations."""
 
 import math
 
@@ -21,7 +21,7 @@ ALL = {
 
 @pytest.fixture(scope="module")
 def motion():
-    """Return two rounds forwards and the same path backwards to the start, at 10 Hz."""
+    """Return two laps forwards and the same path backwards to the start, at 10 Hz."""
     time = np.arange(0.0, 80.0, 0.1)
     yaw = 4.0 * np.pi * np.sin(np.pi * time / 79.9) ** 2
     speed = np.where(time < 40.0, 1.0, -0.5)
@@ -31,7 +31,7 @@ def motion():
 
 
 @pytest.mark.parametrize("key", TOLERANCES)
-def test_odometer_tolerances_equal_simulated_deviations(motion, key):
+def test_odometer_tolerances_match_simulated_standard_deviations(motion, key):
     mean, sigma = TOLERANCES[key]
     odometer = isf.OdometerSpecification(rate=10.0, **{key: mean, f"{key}_sigma": sigma})
     model = isf.yaw_error_model(odometer, motion, 1.0)
@@ -50,7 +50,7 @@ def test_odometer_tolerances_equal_simulated_deviations(motion, key):
     np.testing.assert_allclose(std, deviation, rtol=0.03, atol=0.01 * np.max(std))
 
 
-def test_odometer_model_equals_simulated_odometers(motion):
+def test_odometer_model_matches_simulated_odometers(motion):
     odometer = isf.OdometerSpecification(rate=10.0, **ALL)
     model = isf.yaw_error_model(odometer, motion, 1.0)
     runs = [isf.simulate_odometer(motion, odometer, run=run) for run in range(RUNS)]
@@ -69,7 +69,7 @@ def test_odometer_model_equals_simulated_odometers(motion):
     assert abs(share - 0.8) < 4.0 * math.sqrt(2.0 * 0.8 * 0.2 / RUNS)
 
 
-def test_odometer_slip_is_brownian_motion_of_rolled_distance():
+def test_odometer_slip_error_is_brownian_motion_over_rolled_distance():
     slip, track, speed = 2e-3, 0.5, 1.0
     odometer = isf.OdometerSpecification(slip=slip, track=track)
     model = isf.yaw_error_model(odometer, isf.straight(200.0, speed), 10.0)
@@ -77,19 +77,19 @@ def test_odometer_slip_is_brownian_motion_of_rolled_distance():
     np.testing.assert_allclose(np.sqrt(model.variance()), sigma * np.sqrt(model.time), rtol=1e-6)
     covariance = sigma**2 * np.minimum.outer(model.time, model.time)
     np.testing.assert_allclose(model.covariance(), covariance, atol=1e-12)
-    # The probability of crossing a barrier by then is the series of the reflection principle.
+    # The probability of having crossed a barrier follows from the reflection principle.
     limit = sigma * math.sqrt(200.0)
     odd = 2 * np.arange(20) + 1
     series = np.exp(-((odd * np.pi) ** 2) / 8.0) * (-1.0) ** np.arange(20) / odd
     stays, half_width = model.probability_always_within(limit, runs=20_000)
-    # The readings, at which alone it is looked at, are fifty a second.
+    # The error is checked only at the readings, fifty times per second.
     assert abs(stays - 4.0 / np.pi * series.sum()) < 2.0 * half_width + 0.005
     errors = model.realisations(4000)[:, 1:] / (sigma * math.sqrt(10.0))
     steps = np.diff(errors, axis=1)
     assert abs(np.mean(steps[:, 1:] * steps[:, :-1])) < 4.0 / math.sqrt(steps[:, 1:].size)
 
 
-def test_walks_of_same_name_are_merged_and_model_truncated():
+def test_random_walks_with_same_name_are_merged_and_model_is_truncated():
     time = np.arange(5.0)
     walks = [YawRandomWalk("slip", time**2), YawRandomWalk("slip", 3.0 * time)]
     model = YawErrorModel(time, (*walks, YawNoise("noise", 1.0)))
@@ -99,9 +99,9 @@ def test_walks_of_same_name_are_merged_and_model_truncated():
     assert abs(drawn[:, -1].std() / 28**0.5 - 1.0) < 4.0 / math.sqrt(8000.0)
 
 
-def test_odometer_ticks_are_noise_within_a_step(motion):
+def test_odometer_ticks_are_white_noise_of_one_step(motion):
     odometer = isf.OdometerSpecification(rate=10.0, ticks_per_turn=100, track=0.4)
     model = isf.yaw_error_model(odometer, motion, 1.0)
     error = isf.yaw_error(isf.simulate_odometer(motion, odometer), motion)
-    # Readings are hardly correlated, because a wheel turns by several ticks between them.
+    # Readings are nearly uncorrelated, because a wheel turns by several ticks between them.
     assert float(np.std(error)) == pytest.approx(math.sqrt(model.variance()[-1]), rel=0.15)

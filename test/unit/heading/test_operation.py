@@ -1,4 +1,4 @@
-"""Gyroscope zeroing at standstill, against closed formulas and full simulations."""
+"""Gyroscope zeroing at standstill, compared with closed-form equations and full simulations."""
 
 import math
 from dataclasses import replace
@@ -65,14 +65,14 @@ def specification(**gyroscope):
 
 
 def errors_of_runs(imu, motion, operation, runs, seed=11):
-    """Return yaw errors (runs, samples) of the whole sensor with its filter."""
+    """Return yaw errors (runs, samples) of the complete sensor with its filter."""
     model = imu_model(operated(imu, operation, motion), motion.period, seed)
     yaw = model.batch(imu_truth(motion, speed=True), runs, parts=("yaw",)).yaw
     return np.unwrap(motion.yaw - yaw, axis=1)
 
 
 DISTINCT = ("walk", "offset", "quantisation", "temperature")
-"""Return terms that differ in their zeroing; all other terms behave like one of them."""
+"""Terms that differ in their zeroing; each other term behaves like one of them."""
 RUNS = 600
 QUICK_CASES = [(term, "stops") for term in DISTINCT]
 GATE_CASES = [
@@ -83,7 +83,7 @@ GATE_CASES = [
     ("walk", "warm"),
     ("temperature", "warm"),
 ]
-"""Each other operation with two terms, each term with another operation."""
+"""The remaining operations with two terms each, and the remaining terms with one operation."""
 OTHER_CASES = [
     *((term, "stops") for term in TERMS if term not in DISTINCT),
     *((term, name) for term in DISTINCT for name in ("zeroed", "stops alone", "warm")),
@@ -99,7 +99,7 @@ THOROUGH_CASES = [case for case in OTHER_CASES if case not in GATE_CASES]
         *(pytest.param(*case, marks=pytest.mark.thorough) for case in THOROUGH_CASES),
     ],
 )
-def test_operation_model_matches_mean_and_deviation_of_full_runs(term, name):
+def test_operation_model_matches_mean_and_deviation_of_full_simulations(term, name):
     operation = SHORT_OPERATIONS[name]
     motion = operation.moved(isf.rounds(1, radius=2.5, speed=0.6, rate=RATE))
     imu = specification(**TERMS[term])
@@ -120,7 +120,7 @@ def test_operation_model_mean_matches_noise_free_run_of_tilted_filter(term, oper
     imu = specification(**{**TERMS[term], "white_noise": 0.0})
     mean = isf.yaw_error_model(imu, motion, 1.0 / RATE, operation=operation).mean()
     error = errors_of_runs(imu, motion, operation, 1)[0]
-    # The tilt error of the filter changes a renewed offset in third order only.
+    # The filter's tilt error affects a renewed offset only in third order.
     np.testing.assert_allclose(mean, error[: len(mean)], atol=5e-7)
 
 
@@ -129,7 +129,7 @@ def zeroed_model(source, stops=(), standstill=10.0, end=100, period=None):
     return YawErrorModel(time, (source,), period, standstill=standstill, standstills=stops)
 
 
-def test_noise_after_standstill_equals_closed_form():
+def test_noise_variance_after_standstill_matches_closed_form():
     variance = zeroed_model(AngleRandomWalk("noise", 2e-4)).variance()
     time = np.arange(101.0)
     assert variance == pytest.approx(4e-8 * (time + time**2 / 10.0), rel=1e-9)
@@ -139,7 +139,7 @@ def test_noise_after_standstill_equals_closed_form():
     assert math.sqrt(model.variance()[-1]) < 1e-3
 
 
-def test_gauss_markov_bias_after_standstill_equals_integration():
+def test_gauss_markov_bias_variance_after_standstill_matches_integration():
     sigma, constant, standstill, end = 1e-3, 40.0, 20.0, 60.0
     step = 0.05
     before, after = np.arange(-standstill, 0.0, step), np.arange(0.0, end, step)
@@ -154,7 +154,7 @@ def test_gauss_markov_bias_after_standstill_equals_integration():
 @pytest.mark.parametrize(
     "source", [AngleRandomWalk("a", 1e-3), RateGaussMarkov("b", 1e-3, 30.0)], ids=["walk", "bias"]
 )
-def test_stops_are_consistent_in_variances_covariances_realisations(source):
+def test_variances_covariances_and_realisations_with_stops_are_consistent(source):
     stops = (Standstill(20.0, 22.0, 30.0), Standstill(60.0, 60.0, 63.0))
     model = zeroed_model(source, stops, period=0.1)
     covariance = model.covariance()
@@ -163,14 +163,14 @@ def test_stops_are_consistent_in_variances_covariances_realisations(source):
     drawn = model.realisations(4000, seed=3)
     scatter = np.var(drawn[:, 1:], axis=0)
     assert scatter == pytest.approx(model.variance()[1:], rel=5.0 * math.sqrt(2 / 4000))
-    # While it stands the heading is held, whatever is read.
+    # The heading is held while the robot is stationary, whatever the gyroscope measures.
     assert np.all(drawn[:, 22:31] == drawn[:, 22:23])
     correlation = np.corrcoef(drawn[:, 40], drawn[:, 90])[0, 1]
     expected = covariance[40, 90] / math.sqrt(covariance[40, 40] * covariance[90, 90])
     assert correlation == pytest.approx(expected, abs=5.0 / math.sqrt(4000))
 
 
-def test_likelihood_with_stops_equals_normal_density():
+def test_likelihood_with_stops_matches_normal_density():
     model = zeroed_model(AngleRandomWalk("a", 1e-3), (Standstill(20.0, 20.0, 25.0),), end=40)
     model = replace(model, sources=(*model.sources, YawNoise("reference", 1e-3)))
     observed = model.realisations(1, seed=5)[0]
@@ -183,7 +183,7 @@ def test_likelihood_with_stops_equals_normal_density():
     assert np.isnan(likelihood.innovations[7])
 
 
-def test_standstill_removes_earth_rate():
+def test_zeroing_at_standstill_removes_earth_rate():
     motion = isf.straight(600.0, rate=RATE)
     imu = specification(white_noise=1e-6)
     north = isf.on_earth(motion, 50.0)
@@ -198,7 +198,7 @@ def test_standstill_removes_earth_rate():
 
 @pytest.mark.parametrize("chunk", [1, 7, 400])
 @pytest.mark.parametrize("stops", ["every 12s for 2s", "every 12s for 2s, detected"])
-def test_operated_sensor_gives_same_output_stepped_and_in_batches(stops, chunk):
+def test_zeroed_sensor_output_is_identical_in_steps_and_batches(stops, chunk):
     operation = isf.Operation(standstill=4.0, stops=stops)
     motion = operation.moved(isf.rounds(1, radius=2.5, speed=0.6, rate=RATE))
     errors = operated(specification(white_noise=1e-4, turn_on_bias_sigma=1e-2), operation, motion)
@@ -216,7 +216,7 @@ def test_operated_sensor_gives_same_output_stepped_and_in_batches(stops, chunk):
     np.testing.assert_array_equal(np.vstack(parts), whole.angular_velocity[0])
 
 
-def test_detector_finds_stops_of_shaken_robot():
+def test_stops_of_vibrating_robot_are_detected():
     operation = isf.Operation(standstill=4.0, stops="every 15s for 3s, detected")
     motion = operation.moved(isf.straight(60.0, rate=100.0))
     imu = isf.ImuSpecification(
@@ -225,7 +225,7 @@ def test_detector_finds_stops_of_shaken_robot():
         vibration=Vibration(spectrum=((5.0, 0.05), (40.0, 0.05))),
     )
     model = isf.yaw_error_model(imu, motion, 0.5, operation=operation)
-    # The mask covers the standstills, later by the window of 1 s, and nothing else.
+    # The detected intervals are the standstills, delayed by the 1 s window, and nothing else.
     assert [stop.end for stop in model.standstills] == pytest.approx([18, 33, 48, 63, 78], abs=0.5)
     assert all(stop.held_from >= stop.start + 0.5 for stop in model.standstills)
 
@@ -233,8 +233,8 @@ def test_detector_finds_stops_of_shaken_robot():
 @pytest.mark.parametrize(
     "stops, period", [("every 2min for 3s", 3.0), ("every 70s for 4s", 2.0), ("found", 0.5)]
 )
-def test_ranking_uses_steps_at_stops(stops, period):
-    # A sixtieth of ten minutes is longer than any of the stops.
+def test_ranking_time_steps_resolve_stops(stops, period):
+    # The default step, a sixtieth of ten minutes, is longer than any of the stops.
     scheduled, operation = isf.Operation(stops="every 2min for 3s"), isf.Operation(stops=stops)
     driven = isf.straight(600.0, rate=20.0)
     motion = scheduled.moved(driven) if stops == "found" else driven
@@ -246,20 +246,20 @@ def test_ranking_uses_steps_at_stops(stops, period):
     begun = [stop for stop in model.standstills if stop.start <= 600.0]
     assert len(begun) == 600 // (70 if "70s" in stops else 120)
     expected = model.absolute_quantile(0.95)
-    # Without its stops the error is larger by half.
+    # Without stops, the error is larger by half.
     free = isf.yaw_error_model(imu, driven, 10.0, sample=0.01, operation=isf.Operation())
     assert rows["nearly_all"].iloc[0] == pytest.approx(expected, rel=0.02)
     assert free.until(61).absolute_quantile(0.95) > 1.3 * expected
 
 
-def test_stops_of_motion_are_detected():
+def test_stops_contained_in_motion_are_detected():
     motion = isf.Operation(stops="every 30s for 4s").moved(isf.straight(100.0))
     assert motion.duration == pytest.approx(100.0 + 3 * 5.0, abs=0.5)
     assert motion.position[-1, 0] == pytest.approx(100.0, abs=0.05)
     stops = isf.Operation(stops="found").standstills(motion)
     found = [(stop.start, stop.end) for stop in stops]
     np.testing.assert_allclose(found, [(30.0, 34.0), (60.0, 64.0), (90.0, 94.0)], atol=0.11)
-    # Velocity is the derivative of position, and force that of velocity.
+    # Velocity must be the derivative of position, and acceleration the derivative of velocity.
     step = motion.period
     velocity, force = (np.gradient(x[:, 0], step) for x in (motion.position, motion.velocity))
     np.testing.assert_allclose(velocity[1:-1], motion.velocity[1:-1, 0], atol=0.02)
@@ -277,25 +277,25 @@ def test_stops_of_motion_are_detected():
         ({"stops": "detected", "standstill": 0.5}, "min_stop, 1 s"),
     ],
 )
-def test_impossible_operation_is_rejected(settings, words):
+def test_invalid_operation_settings_are_rejected(settings, words):
     with pytest.raises(ConfigurationError, match=words):
         isf.Operation(**settings)
 
 
-def test_operation_without_drive_or_of_plug_in_is_rejected():
+def test_operation_without_driving_time_or_with_plugin_is_rejected():
     with pytest.raises(MotionError, match="leave no time to drive"):
         isf.Operation(stops="every 4s for 3s").moved(isf.straight(10.0))
     with pytest.raises(ConfigurationError, match="operation is set for HectorParameters"):
         isf.simulate_imu(isf.straight(10.0), "hector", operation=isf.Operation())
 
 
-def test_better_part_is_least_precise_within_limit_or_best():
+def test_suggested_part_is_least_precise_within_limit_or_else_best():
     parts = {
         f"noise {times}": specification(white_noise=times * 1e-4) for times in (1.0, 4.0, 16.0)
     }
     operation = isf.Operation(standstill=10.0)
     motion = isf.straight(100.0, rate=RATE)
-    # White noise after a standstill has the variance N^2 (t + t^2 / T); 1.96 sigma covers 95 %.
+    # White noise after a standstill has a variance of N^2 (t + t^2 / T); 1.96 sigma contains 95 %.
     size = 1.96e-4 * math.sqrt(100.0 + 100.0**2 / 10.0)
     for limit, times in ((5.0 * size, 4.0), (0.5 * size, 1.0), (100.0 * size, 16.0)):
         part = better_part(parts, motion, limit, 100.0, operation)

@@ -1,4 +1,4 @@
-"""Share of the reference in a yaw error: closed formulas, and intervals on simulated drives."""
+"""Share of the reference in a yaw error: closed-form equations, and intervals in simulations."""
 
 import dataclasses
 import math
@@ -29,7 +29,7 @@ DRIVE_TIME = TIME[TIME < 300.0]
 
 
 def correlated(random, time_constant):
-    """Return a correlated series of unit variance, by recursion."""
+    """Return a correlated series of unit variance, computed by recursion."""
     kept = math.exp(-STEP / time_constant)
     values = np.empty(len(DRIVE_TIME))
     values[0] = random.standard_normal()
@@ -65,7 +65,7 @@ def drive(random, kind, imu_size):
     imu = np.cumsum(steps) + 0.005 * DEGREE * random.standard_normal() * DRIVE_TIME
     imu = imu_size * (imu + 0.01 * random.standard_normal() * turn)
     first = slice(round(START / STEP))
-    # The IMU's own error is zero over the start.
+    # The IMU error is zero on average over the start.
     error = pd.Series(reference_noise - imu + np.mean(imu[first]), DRIVE_TIME)
     own = np.mean(imu[first]) - imu
     return error, known, math.sqrt(np.mean(own**2)), np.mean(own[-first.stop :])
@@ -73,12 +73,12 @@ def drive(random, kind, imu_size):
 
 KINDS = ["white", "correlated", "course", "lag", "turn error", "slip"]
 DRIVES = 7
-"""Drives of each kind: one kind that fails altogether is beyond four standard errors of the share
-of all. test/benchmarks/coverage_zero.py has a hundred of each."""
+"""Drives of each kind. If one kind failed completely, the share over all kinds would deviate by
+more than four standard errors. test/benchmarks/coverage_zero.py has a hundred of each kind."""
 
 
 @pytest.mark.gate
-def test_split_intervals_cover_error_of_imu_and_zero():
+def test_error_split_intervals_contain_imu_error_and_zero():
     random, held = np.random.default_rng(7), []
     for kind in [*KINDS] * DRIVES:
         error, known, own, final = drive(random, kind, 1.5)
@@ -97,15 +97,15 @@ def test_split_intervals_cover_error_of_imu_and_zero():
 
 
 @pytest.mark.gate
-def test_split_of_reference_error_alone_gives_none_to_imu():
+def test_error_split_attributes_pure_reference_error_to_reference():
     random = np.random.default_rng(8)
     drives = [drive(random, kind, 0.0)[:2] for kind in [*KINDS] * DRIVES]
-    # NaN where the reference is better than stated.
+    # The limit is NaN where the reference is better than stated.
     found = [split_error(error, known, START).imu_low > 0.0 for error, known in drives]
     assert np.mean(found) < 0.05 + 4.0 * math.sqrt(0.05 * 0.95 / len(found))
 
 
-def test_split_reference_rms_equals_closed_form():
+def test_error_split_reference_rms_matches_closed_form():
     std, turn_error = 2.0 * DEGREE, 0.03
     rate = np.full(len(TIME), 3.0 * DEGREE)
     known = ReferenceError(TIME, np.full(len(TIME), std), 30.0, rate, rate * TIME, 0.5, turn_error)
@@ -120,7 +120,7 @@ def test_split_reference_rms_equals_closed_form():
     length_errors = relative_errors(error, Progress(TIME, TIME), [30.0], known.change_variance)
     expected = math.sqrt(alike[0] + (turn_error * 90.0 * DEGREE) ** 2)
     assert length_errors[0].reference_rms == pytest.approx(expected)
-    # A lag is the same all along a steady turn, and zero at the start is zero of it.
+    # A lag is constant in a steady turn, and therefore cancels with the zero at the start.
     split = split_error(error, known, START)
     constant = split_error(error, ReferenceError(TIME, 0.0 * TIME, 1.0, rate, TIME, 0.5), START)
     assert constant.reference == pytest.approx(0.0, abs=1e-6)
@@ -128,7 +128,7 @@ def test_split_reference_rms_equals_closed_form():
     assert split.final_std == pytest.approx(math.sqrt(is_end), rel=0.05)
 
 
-def test_split_with_overstated_reference_error_is_unknown():
+def test_error_split_with_overstated_reference_error_is_unknown():
     known = ReferenceError(TIME, np.full(len(TIME), DEGREE), 1.0, 0.0 * TIME, 0.0 * TIME)
     error = pd.Series(1e-3 * DEGREE * np.sin(TIME), TIME)
     split = split_error(error, known, START)
@@ -137,8 +137,8 @@ def test_split_with_overstated_reference_error_is_unknown():
     assert split.imu_words().startswith("nothing")
 
 
-def test_split_does_not_weigh_samples_by_gaps():
-    # Unknown for most of the time, and far off for the first seconds behind that.
+def test_error_split_does_not_weight_samples_by_gaps():
+    # The error is unknown most of the time, and large in the first seconds after the gap.
     time = np.concatenate([np.arange(0.0, 20.0, STEP), np.arange(400.0, 600.0, STEP)])
     error = np.where((time >= 400.0) & (time < 405.0), 90.0, 20.0) * DEGREE
     error = pd.Series(np.where(time < 20.0, 0.0, error), time)
@@ -148,7 +148,7 @@ def test_split_does_not_weigh_samples_by_gaps():
     assert split.imu == pytest.approx(math.sqrt(np.mean(error**2)), rel=0.03)
 
 
-def test_drawn_reference_errors_have_covariance():
+def test_drawn_reference_errors_match_covariance():
     time, runs = np.arange(0.0, 20.0, 0.5), 20_000
     std = np.linspace(0.01, 0.03, len(time))
     known = ReferenceError(time, std, 4.0, 0.3 * np.sin(time), 0.3 * (1.0 - np.cos(time)), 0.3, 0.1)
@@ -156,11 +156,11 @@ def test_drawn_reference_errors_have_covariance():
     found = np.cov(known.draw(runs, np.random.default_rng(8)), rowvar=False)
     variances = np.diag(expected)
     deviations = np.sqrt((np.outer(variances, variances) + expected**2) / runs)
-    # Some 800 of them, which hang together.
+    # None of some 800 correlated entries deviates by more than 5 standard errors.
     assert np.max(np.abs(found - expected) / deviations) < 5.0
 
 
-def test_covariance_of_means_equals_that_of_samples():
+def test_covariance_of_means_matches_covariance_of_samples():
     random = np.random.default_rng(9)
     time = np.arange(0.0, 40.0, 0.1)
     for std, correlation_time in ((0.02, 0.01), (0.02, 3.0), (0.02, 1e9)):
@@ -175,7 +175,7 @@ def test_covariance_of_means_equals_that_of_samples():
         np.testing.assert_allclose(known.covariance_of_means(time, begins), expected, rtol=1e-6)
 
 
-def test_jump_and_outlier_hardly_move_estimated_zero():
+def test_jump_and_outlier_hardly_affect_estimated_zero():
     random = np.random.default_rng(3)
     error, known, *_ = drive(random, "correlated", 0.3)
     right = split_error(error, known, START, ESTIMATED)
@@ -190,7 +190,7 @@ def test_jump_and_outlier_hardly_move_estimated_zero():
     assert abs(found.zero - right.zero) < found.zero_std < 2.0 * right.zero_std
 
 
-def test_poses_state_reference_error_and_alignment_removes_lag():
+def test_reference_error_is_read_from_poses_and_alignment_reduces_lag():
     poses = pd.DataFrame({"yaw": 0.01 * TIME}, TIME)
     assert ReferenceError.from_poses(poses) is None
     poses = poses.assign(**dict(zip(REFERENCE_ERROR, (0.1, 5.0, 0.5, 0.02))))
@@ -205,11 +205,11 @@ def test_poses_state_reference_error_and_alignment_removes_lag():
     assert aligned.turn == pytest.approx(0.03 * (TIME - TIME[0]))
 
 
-def test_course_of_smoothed_fixes_has_stated_error():
+def test_course_error_of_smoothed_fixes_matches_stated_error():
     random, step = np.random.default_rng(5), 0.05
     fine, ratios, alike = np.arange(0.0, 240.0, step), [], []
     for _ in range(8):
-        # The motion has the assumed liveliness; a steadier motion has less error than stated.
+        # The motion has the assumed acceleration density; with less, the error is smaller.
         jumps = 0.2 * math.sqrt(step) * random.standard_normal((len(fine), 2))
         velocity = np.array([4.0, 0.0]) + np.cumsum(jumps, axis=0)
         true = np.unwrap(np.arctan2(velocity[:, 1], velocity[:, 0]))
@@ -224,14 +224,14 @@ def test_course_of_smoothed_fixes_has_stated_error():
         later = round(float(poses["yaw_error_time"].iloc[0]) * TRAJECTORY_RATE)
         products = error.to_numpy()[later:] * error.to_numpy()[:-later]
         alike.append(float(np.mean(products)) / ratios[-1])
-    # About 150 independent errors in each of eight drives determine a size to 2 %; the liveliness
-    # of the robot is estimated, too, within about 10 %.
+    # About 150 independent errors in each of eight drives determine sigma to 2 %; the
+    # acceleration density of the robot is estimated to about 10 %.
     assert math.sqrt(np.mean(ratios)) == pytest.approx(1.0, abs=0.2)
     assert np.mean(alike) == pytest.approx(math.exp(-1.0), abs=0.1)
 
 
-def test_course_error_is_receiver_error_across_path():
-    # Sixteen times as much variance to the north: it turns the course of a path to the east.
+def test_course_error_follows_from_receiver_error_across_path():
+    # The northward variance is sixteen times larger and affects the course of an eastward path.
     random, times = np.random.default_rng(5), np.arange(0.0, 100.0, 0.2)
     noise = random.standard_normal((len(times), 2)) * (0.1, 0.4)
     deviations = []
@@ -239,12 +239,12 @@ def test_course_error_is_receiver_error_across_path():
         table = pd.DataFrame(2.0 * np.outer(times, direction) + noise, times, ["x", "y"])
         table = table.assign(variance_east=0.01, variance_north=0.16)
         deviations.append(trajectory_from_fixes(table).poses["yaw_std"].median())
-    # Smoothing removes more of the larger error, and the liveliness is estimated for each.
+    # Smoothing removes more of the larger error, since the motion is estimated for each path.
     assert deviations[0] > 1.3 * deviations[1]
 
 
 @pytest.mark.parametrize("lag, turn_error", [(0.0, 0.0), (0.5, 0.0), (0.0, 0.02)])
-def test_expected_spectrum_equals_density_of_process(lag, turn_error):
+def test_expected_reference_error_spectrum_matches_density_of_process(lag, turn_error):
     time_constant, std = 4.0, 3.0 * DEGREE
     rate = 8.0 * DEGREE * np.cos(0.5 * TIME)
     turn = np.cumsum(rate) * STEP
@@ -260,13 +260,13 @@ def test_expected_spectrum_equals_density_of_process(lag, turn_error):
     density += [turn_error**2 * power_spectral_density(TIME, turn).density]
     _, expected = logarithmic_average(dataclasses.replace(found, density=sum(density)), 3)
     frequency, mean = logarithmic_average(found, 3)
-    # At least four values per band and 20 runs: a standard error of 0.11. The peak of the turns
-    # is left out, because it depends on 20 random constants only, one per run.
+    # At least four values per band and 20 runs yield a standard error of 0.11. The peak of the
+    # turns is excluded, because it depends on only 20 random constants, one per run.
     is_in_band = (frequency > 0.01) & (
         np.abs(np.log10(frequency * 4.0 * math.pi)) > 0.3 * (lag > 0.0)
     )
     assert mean[is_in_band] == pytest.approx(expected[is_in_band], rel=0.35)
-    # Between samples of a slower reference the error is a line, which has no noise up there.
+    # Between samples of a slower reference, the error is interpolated and has no noise there.
     finer = expected_spectrum(known, np.arange(0.0, TIME[-1], 0.05))
     assert np.all(finer.density[finer.frequency > 5.0] < 1e-3 * np.max(mean))
     assert expected_spectrum(known, TIME[:10]) is None

@@ -1,4 +1,4 @@
-"""Relative yaw errors over stretches of a drive, and gaps of a series."""
+"""Relative yaw errors over sections of a drive, and gaps in a series."""
 
 import numpy as np
 import pandas as pd
@@ -35,7 +35,7 @@ def test_relative_error_of_drift_per_metre_is_proportional_to_length():
             assert value == pytest.approx(0.01 * entry.length)
 
 
-def test_relative_error_over_turn_counts_turns_to_either_side():
+def test_relative_error_over_turn_accumulates_left_and_right_turns():
     time = np.arange(0.0, 40.01, 0.1)
     there_and_back = path(time)
     there_and_back["yaw"] = 0.5 * np.minimum(time, 40.0 - time)
@@ -51,36 +51,36 @@ def test_relative_error_of_random_walk_grows_with_root_of_distance():
     progress = travelled_distance(path(time))
     entries = relative_errors(series(np.cumsum(steps), time), progress, [10.0, 100.0])
     for entry in entries:
-        # Changes over overlapping stretches: four standard errors of independent stretches.
+        # Sections overlap, so the tolerance is four standard errors of independent sections.
         expected = 1e-3 * np.sqrt(entry.length)
         assert entry.rms == pytest.approx(expected, rel=4.0 / np.sqrt(2.0 * entry.independent))
 
 
-def test_relative_error_excludes_intervals_that_end_in_a_gap():
+def test_relative_error_excludes_sections_that_end_in_gap():
     time = np.arange(0.0, 100.01, 0.1)
     known = (time < 40.0) | (time > 60.0)
-    # A line across the gap would give 0.5 at 50 s.
+    # Linear interpolation across the gap would yield 0.5 at 50 s.
     error = series(np.where(time > 50.0, 1.0, 0.0), time)[known]
     (entry,) = relative_errors(error, travelled_distance(path(time)), [5.0])
     assert entry.maximum_absolute == 0.0
-    # Stretches that begin or end between 40 and 60 s are missing.
+    # Sections that begin or end between 40 and 60 s are missing.
     assert entry.stretches == pytest.approx(1901 - 500, abs=8)
 
 
-def test_relative_error_of_jump_at_stop_is_in_every_interval_across_it():
+def test_relative_error_of_every_section_across_stop_includes_jump():
     time = np.arange(0.0, 300.01, 0.1)
     stopping = path(time)
     stopping["x"] = np.where(time < 100.0, time, np.maximum(100.0, time - 100.0))
     progress = travelled_distance(stopping)
     assert progress.end == pytest.approx(200.0)
-    # The error jumps while the robot stands: every stretch across the stop has all of it.
+    # The error jumps during a stop: each section across the stop includes the complete jump.
     error = series(np.where(time < 150.0, 0.0, 0.3), time)
     (entry,) = relative_errors(error, progress, [10.0])
     assert entry.maximum_absolute == pytest.approx(0.3)
     assert entry.mean == pytest.approx(0.3 * 10.0 / 190.0, rel=0.02)
 
 
-def test_lengths_are_round_and_fit_twice():
+def test_section_lengths_are_round_and_fit_twice_into_drive():
     assert distance_lengths(41.0)[-1] == 20.0
     assert distance_lengths(40.0)[-1] == 20.0
     assert distance_lengths(39.9)[-1] == 10.0
@@ -88,13 +88,13 @@ def test_lengths_are_round_and_fit_twice():
     np.testing.assert_allclose(np.degrees(turn_lengths(np.radians(400.0))), [45.0, 90.0, 180.0])
 
 
-def test_gaps_are_steps_above_half_a_second_and_five_usual_steps():
+def test_gaps_exceed_half_a_second_and_five_sampling_periods():
     time = np.concatenate([np.arange(0.0, 1.0, 0.01), np.arange(3.0, 4.0, 0.01)])
     assert find_gap_ends(time).tolist() == [100]
     assert find_gap_ends(np.arange(0.0, 10.0, 1.0)).tolist() == []
     assert find_gap_ends([]).tolist() == find_gap_ends([1.0]).tolist() == []
     for period, longest in ((0.01, 0.5), (0.05, 0.5), (0.2, 1.0), (1.0, 5.0)):
-        # Half a second is bridged whatever the rate, and five usual steps.
+        # Steps of up to half a second or of five sampling periods are bridged at any rate.
         for step, gaps in ((0.98 * longest, []), (1.02 * longest, [50])):
             steps = np.full(100, period)
             steps[49] = step

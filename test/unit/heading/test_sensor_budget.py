@@ -1,4 +1,4 @@
-"""Budgets and drifts of a sensor without the programs."""
+"""Heading budgets and drifts of a sensor, computed without the programs."""
 
 import math
 
@@ -24,14 +24,14 @@ def task(at=50.0):
     return BudgetTask(path, path, Operation(standstill=0.0), at, 1.0, None)
 
 
-def test_straight_drift_of_white_noise_grows_with_root_of_time():
+def test_drift_of_white_noise_on_straight_line_grows_with_root_of_time():
     times = (60.0, 600.0, 3600.0)
     np.testing.assert_allclose(
         straight_drift(noisy_imu(), times), NOISE * np.sqrt(times), rtol=1e-6
     )
 
 
-def test_sensor_budget_ends_at_time_of_answer():
+def test_sensor_budget_ends_at_requested_time():
     budget = sensor_budget("mine", noisy_imu(), task(), origins={})
     assert budget.model.time[-1] == pytest.approx(50.0)
     assert math.sqrt(budget.model.variance()[-1]) == pytest.approx(
@@ -39,12 +39,12 @@ def test_sensor_budget_ends_at_time_of_answer():
     )
 
 
-def test_budget_task_turn_is_that_of_its_rounds():
-    # A round of 5 m radius at 1 m/s takes 31.4 s.
+def test_budget_turn_is_that_of_driven_circles():
+    # A circle of 5 m radius at 1 m/s takes 31.4 s.
     assert task(at=10.0 * math.pi).turn == pytest.approx(2.0 * math.pi, rel=1e-3)
 
 
-def test_zeroing_of_plugin_is_remarked():
+def test_zeroing_of_plugin_is_reported():
     zeroed = task()._replace(operation=Operation())
     errors = GenericParameters(gaussian_noise=1e-3)
     remarks = sensor_budget("plug-in", errors, zeroed, origins={}).remarks

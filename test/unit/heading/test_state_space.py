@@ -1,4 +1,4 @@
-"""Steps of the yaw error's state space against closed formulas and a recursion in plain numpy."""
+"""State-space steps of the yaw error against closed-form equations and a NumPy recursion."""
 
 import math
 
@@ -11,7 +11,7 @@ from imu_simulation_framework.heading.model.state_space import bridges_within
 
 
 @pytest.mark.parametrize("width", [0.6, 1.0, 1.6, 2.5])
-def test_bridge_from_zero_to_zero_has_kolmogorov_distribution(width):
+def test_brownian_bridge_from_zero_to_zero_has_kolmogorov_distribution(width):
     variance = 0.3
     limit = width * math.sqrt(variance)
     stays = bridges_within(
@@ -20,7 +20,7 @@ def test_bridge_from_zero_to_zero_has_kolmogorov_distribution(width):
     assert stays[0, 1] == pytest.approx(kstwobign.cdf(width), rel=1e-6)
 
 
-def test_bridge_near_one_limit_obeys_reflection_principle():
+def test_brownian_bridge_near_one_limit_matches_reflection_principle():
     variance, limit, start, end = 0.04, 1.0, 0.85, 0.9
     errors = np.array([[start, end]])
     stays = bridges_within(errors, np.array([variance]), np.array([limit]), np.array([True]))
@@ -28,8 +28,8 @@ def test_bridge_near_one_limit_obeys_reflection_principle():
     assert stays[0, 1] == pytest.approx(one_sided, rel=1e-9)
 
 
-def test_sampled_step_of_corrected_heading_equals_recursion():
-    """Each sample moves the integral by the reading, and then corrects all of it."""
+def test_sampled_step_of_corrected_heading_matches_recursion():
+    """Each sample adds the reading to the integral and then corrects the complete integral."""
     period, samples, heading_time, bias_time = 0.1, 7, 2.0, 5.0
     angle_density, bias_density = 0.3, 0.8
     drift = np.array([[-1.0 / heading_time, 1.0], [0.0, -1.0 / bias_time]])
@@ -40,7 +40,7 @@ def test_sampled_step_of_corrected_heading_equals_recursion():
     bias_variance = 0.5 * bias_density * bias_time * (1.0 - held**2)
     covariance, state = np.zeros((2, 2)), np.eye(2)
     for _ in range(samples):
-        # The bias of this sample, the integral with it and with noise, and the correction.
+        # The bias of this sample, the integral with bias and noise, and the correction.
         step = np.array([[kept, kept * period * held], [0.0, held]])
         added = np.array([[kept * math.sqrt(angle_density * period), kept * period], [0.0, 1.0]])
         added = added @ np.diag([1.0, bias_variance]) @ added.T

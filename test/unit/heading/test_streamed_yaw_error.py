@@ -1,4 +1,4 @@
-"""Yaw errors of streamed samples, against yaw errors of whole tables."""
+"""Yaw errors of streamed samples, compared with yaw errors of complete tables."""
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ PERIOD = 10_000_000
 
 
 def turning(stamps):
-    """Return the yaw of a robot that makes several full turns, and back [rad]."""
+    """Return the yaw of a robot that makes several full turns to either side [rad]."""
     return 7.0 * np.sin(0.4 * np.asarray(stamps) * 1e-9)
 
 
@@ -46,7 +46,7 @@ def test_streamed_yaw_errors_match_those_of_complete_tables(phase, lag):
         ComparisonSettings(),
     )
     np.testing.assert_allclose(np.array(stamps) * 1e-9, whole.error.index, atol=1e-9)
-    # The last sample lies after the last truth, unless their stamps are the same.
+    # The last sample is later than the last ground truth, unless their stamps are the same.
     assert len(errors) == len(imu) - (phase > 0)
     errors = unwrap(errors)
     np.testing.assert_allclose(errors - errors[0], whole.error - whole.error.iloc[0], atol=1e-9)
@@ -59,7 +59,7 @@ def test_streamed_imu_sample_before_first_truth_has_no_error():
     assert pairs.add_imu(10, 0.25) == [(10, 0.75)]
 
 
-def test_streamed_samples_that_wait_are_bounded(monkeypatch):
+def test_number_of_waiting_streamed_samples_is_limited(monkeypatch):
     monkeypatch.setattr(true_yaw_error, "MAX_WAITING", 5)
     pairs = StreamedYawError()
     for k in range(100):
@@ -68,7 +68,7 @@ def test_streamed_samples_that_wait_are_bounded(monkeypatch):
     assert pairs.add_truth(200, 1.0) == [(k, 1.0) for k in range(95, 100)]
 
 
-def test_streamed_stamp_that_goes_back_drops_all_samples_before_it():
+def test_decreasing_streamed_stamp_discards_all_previous_samples():
     pairs = StreamedYawError()
     for stamp in (100, 200):
         pairs.add_truth(stamp, 1.0)
@@ -78,7 +78,7 @@ def test_streamed_stamp_that_goes_back_drops_all_samples_before_it():
     assert pairs.add_truth(70, 2.0) == [(60, 2.0)]
 
 
-def test_streamed_stamp_that_is_repeated_counts_with_its_last_value():
+def test_repeated_streamed_stamp_replaces_previous_value():
     pairs = StreamedYawError()
     pairs.add_truth(10, 1.0)
     pairs.add_truth(10, 3.0)

@@ -31,8 +31,8 @@ SAYABLE = YawErrorParameters(
 )
 
 
-def test_specification_from_parameters_drifts_equally():
-    # It begins at rest: where a filter begins while it is accelerated, it begins leaning.
+def test_specification_from_parameters_has_same_drift():
+    # The drive begins stationary, so that the filter starts without a tilt.
     motion = isf.read_drive("a", laps=1)
     specification, omissions = specification_from_parameters(SAYABLE, "found", 100.0)
     assert omissions == [] and specification.name == "found"
@@ -44,7 +44,7 @@ def test_specification_from_parameters_drifts_equally():
     parameters = YawErrorParameters(yaw_drift_sigma=sigma, yaw_drift_time=time)
     zero = np.zeros(len(TIME))
     variance = isf.YawErrorModel(TIME, tuple(parameters.sources(TIME, zero, zero))).variance()
-    # Covariance of x(t) - x(0) for a first-order Gauss-Markov process.
+    # The covariance of x(t) - x(0) for a first-order Gauss-Markov process.
     np.testing.assert_allclose(variance, 2.0 * sigma**2 * -np.expm1(-TIME / time), atol=1e-15)
 
 
@@ -93,11 +93,11 @@ def test_hector_parameters_are_identified():
     chosen = fit(Likelihood(observed(model, 1), RANDOM, (terms.RATE_BIAS,)))
     hector = hector_of(chosen, 0.01)
     assert hector.loss > 10.0 and hector.more_parameters == 1
-    # A ramp looks like a drift that does not come back.
+    # A ramp is identified as a drift with a very long correlation time.
     assert hector.correlation_time > 1000.0
 
 
-def test_yaw_error_model_file_is_read_back(tmp_path):
+def test_yaw_error_model_file_round_trips(tmp_path):
     path = tmp_path / "model.yaml"
     entries = {
         name: (value, 0.0, math.inf, terms.UNITS[name])
@@ -107,7 +107,7 @@ def test_yaw_error_model_file_is_read_back(tmp_path):
     path.write_text(yaw_error_model_text("mine", list("abcd"), entries, {"step": 1.0}))
     again = read_yaw_error_model(path)
     defaults = YawErrorParameters()
-    # Student's distribution covers 95 % of the biases whose spread comes from four drives.
+    # Student's t distribution accounts for the bias spread being estimated from four drives.
     student = t(3).ppf(0.975) / norm.ppf(0.975)
     more = SAYABLE.rate_bias_spread * math.sqrt(student**2 - 1.0)
     open_ = {"rate_bias_spread_uncertainty": more}

@@ -45,7 +45,7 @@ TIME = np.arange(301.0)
 
 
 def turning(rate, error=None):
-    """Return a drive with this turning per second."""
+    """Return a drive with this turn rate [rad/s]."""
     steps = np.concatenate([[0.0], np.broadcast_to(rate, len(TIME) - 1)])
     error = np.sin(TIME) if error is None else error
     return ObservedYawError("a", TIME, error, np.cumsum(steps), np.cumsum(np.abs(steps)))
@@ -53,15 +53,15 @@ def turning(rate, error=None):
 
 @pytest.fixture
 def few_draws(monkeypatch):
-    """Average the constants' intervals over a quarter of the draws, for tests of other results.
+    """Average constant intervals over a quarter of the draws, for tests of other results.
 
-    Their widths vary by 2 to 6 % with the seed then, instead of 1 to 3 %.
+    The interval widths then vary by 2 to 6 % with the seed, instead of 1 to 3 %.
     """
     monkeypatch.setattr(reliability, "_DRAWS", 50)
 
 
 def covers(result, truth):
-    """Return whether the interval of each identified parameter covers the true value."""
+    """Return whether the interval of each identified parameter contains the true value."""
     return [
         result.estimates[parameter].low <= value <= result.estimates[parameter].high
         for parameter, value in truth.items()
@@ -71,15 +71,15 @@ def covers(result, truth):
 
 @pytest.mark.gate
 @pytest.mark.usefixtures("few_draws")
-def test_angle_random_walk_is_identified_without_bias_and_within_its_intervals():
-    # Three drives of five minutes; test/benchmarks/coverage_yaw_error.py has fifty.
+def test_angle_random_walk_is_identified_without_bias_and_within_intervals():
+    # Three five-minute drives; test/benchmarks/coverage_yaw_error.py has fifty.
     truth = {**study.MODELS["angle random walk"], **study.CONSTANTS}
     results = [
         identify_yaw_error(study.simulate_drives("angle random walk", number, 1, 300.0))
         for number in range(3)
     ]
     held = [holds for result in results for holds in covers(result, truth)]
-    # Binomial 0.1 % limits: 95 % of the intervals cover the truth, 90 % of the models are right.
+    # Binomial 0.1 % limits: 95 % of intervals contain the truth, 90 % of models are correct.
     assert len(held) >= 0.9 * len(truth) * len(results)
     assert sum(held) >= binom.ppf(0.001, len(held), 0.95)
     right = sum(set(result.estimates) == set(truth) for result in results)
@@ -97,8 +97,8 @@ def test_angle_random_walk_is_identified_without_bias_and_within_its_intervals()
 
 @pytest.mark.gate
 @pytest.mark.usefixtures("few_draws")
-def test_rate_drift_is_identified_and_its_parts_add_up_to_the_error():
-    # That a drift is not a random walk takes ten minutes.
+def test_rate_drift_is_identified_and_fitted_parts_sum_to_error():
+    # It takes ten minutes to distinguish a drift from a random walk.
     result = identify_yaw_error(study.simulate_drives("rate drift", 0, 1, 600.0))
     truth = {**study.MODELS["rate drift"], **study.CONSTANTS}
     assert set(result.estimates) == set(truth)
@@ -108,7 +108,7 @@ def test_rate_drift_is_identified_and_its_parts_add_up_to_the_error():
     single = parts.drop(columns=["error", MODEL, "innovation", "innovation_std"])
     np.testing.assert_allclose(single.sum(axis=1), parts["error"], atol=1e-12)
     noise = result.estimates["reference_noise"].value
-    # The smoother gives some of the noise to the drift, but not much of it.
+    # The smoother attributes some of the noise to the drift, but only a small part.
     assert 0.7 * noise < parts[RESIDUAL].std() < noise
     named = {"rate bias", "scale factor per net turn", "Gauss-Markov drift of the rate"}
     assert named <= set(parts.columns)
@@ -127,7 +127,7 @@ def test_rate_drift_is_identified_and_its_parts_add_up_to_the_error():
     assert (nested.loc[~more, "likelihood_ratio"] < 0.0).all()
 
 
-def test_failed_line_search_continues_without_slopes():
+def test_optimiser_continues_without_gradient_after_failed_line_search():
     # L-BFGS-B alone ends on a ridge, 0.27 below the maximum.
     def ridge(x):
         return -30.0 * abs(x[0] - x[1] + 0.3) - 0.5 * (x[0] + x[1]) ** 2
@@ -141,9 +141,9 @@ def test_failed_line_search_continues_without_slopes():
     assert identify.p_value(2.0, 2) == pytest.approx(0.5 * np.exp(-2.0))
 
 
-def test_search_that_went_astray_is_repeated_from_the_larger_model(monkeypatch):
-    # Wrong optimum of scipy's search for this drive on one kind of processor: the rate random walk
-    # was rejected in favour of a drift that explains hardly more.
+def test_failed_search_is_repeated_from_larger_model(monkeypatch):
+    # SciPy's search ended in this wrong optimum on one type of processor: the rate random walk
+    # was rejected in favour of a drift that fits hardly better.
     lost = {"rate_random_walk": 1.564e-3, "reference_noise": 1.1037e-3}
 
     def astray(likelihood, start=None):
@@ -163,8 +163,8 @@ def test_search_that_went_astray_is_repeated_from_the_larger_model(monkeypatch):
 
 
 @pytest.mark.parametrize("number", [1, 6])
-def test_search_recovers_negligible_strength(number):
-    # With an angle random walk of next to nothing the others are at their best, but for it.
+def test_search_recovers_from_negligible_noise_strength(number):
+    # With a negligible angle random walk, only that strength is away from its optimum.
     drives, truth = (
         study.simulate_drives("rate random walk", number),
         study.MODELS["rate random walk"],
@@ -178,9 +178,9 @@ def test_search_recovers_negligible_strength(number):
 
 
 @pytest.mark.gate
-def test_likelihood_falls_equally_at_both_ends_of_an_interval():
-    # In this drive the search for the upper end of the noise first looked so far out that the
-    # angle random walk went to nothing, and stayed there: the interval ended at the estimate.
+def test_log_likelihood_drop_is_equal_at_both_interval_limits():
+    # In this drive, the search for the upper limit of the noise first went so far that the angle
+    # random walk became negligible and stayed so: the interval ended at the estimate.
     drives = study.simulate_drives("rate random walk", 3)
     terms = (ANGLE_RANDOM_WALK, RATE_RANDOM_WALK, REFERENCE_NOISE)
     constants, _ = reliability.identifiable_constants(drives)
@@ -194,7 +194,7 @@ def test_likelihood_falls_equally_at_both_ends_of_an_interval():
             def minus(logarithms, name=name, end=end, others=others):
                 return -likelihood({name: end, **dict(zip(others, np.exp(logarithms)))})
 
-            # Another search than the library's, which needs no slope.
+            # This search needs no gradient, unlike that of the library.
             best = minimize(
                 minus, np.log([found.values[other] for other in others]), method="Nelder-Mead",
                 options={"xatol": 1e-4, "fatol": 1e-5},
@@ -205,7 +205,7 @@ def test_likelihood_falls_equally_at_both_ends_of_an_interval():
 
 @pytest.mark.gate
 @pytest.mark.usefixtures("few_draws")
-def test_bias_spread_is_identified_from_several_drives():
+def test_bias_spread_is_identified_from_multiple_drives():
     spread = 2e-3
     generator = np.random.default_rng(3)
     drives = [
@@ -214,8 +214,8 @@ def test_bias_spread_is_identified_from_several_drives():
     ]
     pooled = identify_yaw_error(drives)
     found = pooled.estimates["rate_bias_spread"]
-    # The drives' own estimates, whose curves are nearly at right angles: their scale factors'
-    # weighted mean, and the scatter of their biases less the uncertainty of each.
+    # Estimates from single drives, which are nearly orthogonal: the weighted mean of the scale
+    # factors, and the scatter of the biases minus the uncertainty of each.
     constants = reliability.identifiable_constants(drives)[0][:2]
     random = (ANGLE_RANDOM_WALK, REFERENCE_NOISE)
     single = [fit(Likelihood([drive], random, constants)).constants for drive in drives]
@@ -225,7 +225,7 @@ def test_bias_spread_is_identified_from_several_drives():
     scale = pooled.estimates["scale_factor"]
     assert abs(scale.value - weights @ scales) < 0.3 * (scale.high - scale.low) / 3.92
     scatter = np.sqrt(np.var(biases, ddof=1) - np.mean(bias_stds**2))
-    # A scatter of five is known within a share of 1 / sqrt(8); this much of that they differ.
+    # The scatter of five biases has a relative standard error of 1 / sqrt(8); a fifth is allowed.
     assert found.value == pytest.approx(scatter, rel=0.2 / np.sqrt(8.0))
     assert pooled.checks[-1].name == "one sensor" and pooled.checks[-1].passed
     assert found.low <= spread <= found.high
@@ -243,11 +243,11 @@ def same_sensor_drives(duration=200.0):
 
 
 def change_sensor(drive):
-    """Return the drive of a sensor whose scale factor is larger by 0.05."""
+    """Return the drive with a different sensor, whose scale factor is larger by 0.05."""
     return replace(drive, name="other", error=drive.error - 0.05 * drive.net_turn)
 
 
-def test_drive_of_different_sensor_is_rejected_by_model_of_other_drives(monkeypatch):
+def test_drive_of_different_sensor_is_rejected_by_model_from_other_drives(monkeypatch):
     values = study.MODELS["angle random walk"]
     parameters = YawErrorParameters(
         rate_bias=study.CONSTANTS["rate_bias"],
@@ -265,7 +265,7 @@ def test_drive_of_different_sensor_is_rejected_by_model_of_other_drives(monkeypa
 
     monkeypatch.setattr(identify, "identify_yaw_error", identify_others)
     drives = same_sensor_drives()
-    # More than one in a hundred sets of three drives contains a rejected drive.
+    # With the same sensor, few sets of three drives contain a rejected drive.
     assert not any(judged.rejected for judged in predicted_from_others(drives, runs=999))
     first, second, third = (drive.name for drive in drives)
     assert identified == [[second, third], [first, third], [first, second]]
@@ -283,7 +283,7 @@ def test_drives_of_different_sensors_are_rejected():
     assert check.sentence.endswith("other differs most")
 
 
-def test_unidentifiable_constants_are_reported():
+def test_unidentifiable_constants_are_omitted_and_reported():
     def names(*drives):
         return [term.parameter for term in reliability.identifiable_constants(drives)[0]]
 
@@ -301,12 +301,12 @@ def test_unidentifiable_constants_are_reported():
     assert "steady rate" in steady[0] and "would separate them" in steady[0]
 
 
-def test_residual_checks_have_power_and_level():
+def test_residual_checks_have_expected_power_and_significance_level():
     white = np.random.default_rng(2).standard_normal(600)
     coloured = white + 0.5 * np.concatenate([[0.0], white[:-1]])
     outliers = white.copy()
     outliers[::100] = 8.0
-    # A model whose scale was fitted to all of a drive that is twice as noisy from the middle on.
+    # The scale is fitted to the complete drive, whose second half is twice as noisy.
     louder = white * np.repeat([1.0, 2.0], 300) / np.sqrt(2.5)
     for values, name in (
         ([coloured], "whiteness"),
@@ -317,16 +317,16 @@ def test_residual_checks_have_power_and_level():
         failed = [check.name for check in reliability.check_residuals(values) if not check.passed]
         assert name in failed
     assert all(check.passed for check in reliability.check_residuals([white]))
-    # The scale does not count: a fit takes it from the same innovations.
+    # The scale is irrelevant, because a fit estimates it from the same innovations.
     generator = np.random.default_rng(4)
     p = [reliability.check_residuals([scale * generator.standard_normal(600)])[2].p
          for scale in np.geomspace(0.5, 2.0, 400)]  # fmt: skip
     assert kstest(p, "uniform").pvalue > 0.01
-    # Binomial distribution: 4 of 400 expected, more than 12 in one of 3000 cases.
+    # Binomial distribution: 4 of 400 are expected; more than 12 occur in one of 3000 cases.
     assert np.sum(np.array(p) < reliability.LEVEL) <= 12
 
 
-def test_observed_yaw_error_has_even_steps_and_rejects_bad_input():
+def test_observed_yaw_error_has_regular_steps_and_invalid_input_is_rejected():
     import pandas as pd
 
     stamps = np.arange(0.0, 100.0, 0.1)
@@ -338,7 +338,7 @@ def test_observed_yaw_error_has_even_steps_and_rejects_bad_input():
     np.testing.assert_array_equal(np.isnan(observed.error), gap)
     np.testing.assert_allclose(observed.error[~gap], 0.01 * observed.time[~gap])
     assert observed.net_turn[~gap] == pytest.approx(np.sin(observed.time[~gap]), abs=1e-9)
-    # Up, down and up again within a turn.
+    # The yaw increases, decreases and increases again.
     turned = [0.0, np.sin(1.0), 2.0 - np.sin(3.0), 4.0 + np.sin(6.0)]
     assert observed.absolute_turn[[0, 1, 3, 6]] == pytest.approx(turned, abs=0.01)
     with pytest.raises(ConfigurationError, match="20 yaw errors"):
@@ -363,7 +363,7 @@ def test_observed_yaw_error_has_even_steps_and_rejects_bad_input():
 
 @pytest.mark.gate
 @pytest.mark.usefixtures("few_draws")
-def test_faults_of_reference_are_not_attributed_to_sensor():
+def test_reference_faults_are_not_attributed_to_sensor():
     # The reference is 0.3 s late, jumps once, and has an outlier.
     drive = study.simulate_drive_with_reference(1, "white", "sensor errors", 300.0)
     lag, rate = 0.3, drive.reference.rate
@@ -373,14 +373,14 @@ def test_faults_of_reference_are_not_attributed_to_sensor():
     known = replace(drive.reference, lag=0.5)
     result = identify_yaw_error([replace(drive, error=error, reference=known)], True)
     for name, value in (("reference_lag", lag), ("rate_bias", study.CONSTANTS["rate_bias"])):
-        # 4 standard errors.
+        # The tolerance is four standard errors.
         estimate = result.estimates[name]
         assert abs(estimate.value - value) < 1.02 * (estimate.high - estimate.low)
     faults = [remark for remark in result.remarks if "excluded" in remark]
     assert ["at 100 s the yaw error jumps" in fault for fault in faults] == [True, False]
     assert ["at 200 s the yaw error has an outlier" in fault for fault in faults] == [False, True]
     assert result.accepted and not result.hidden
-    # Satellite positioning does not slip.
+    # The reference is satellite positioning, which does not slip.
     assert not result.tried["terms"].str.contains("slip").any()
 
     parts = result.parts()
@@ -395,17 +395,16 @@ def test_faults_of_reference_are_not_attributed_to_sensor():
     )  # fmt: skip
 
 
-def test_turn_is_taken_from_steadier_heading():
+def test_turn_is_computed_from_less_noisy_heading():
     import pandas as pd
 
-    # Otherwise the reference noise is in the error and in the turn, and a scale factor of 1
-    # explains it.
+    # Reference noise in both error and turn would be explained by a scale factor of 1.
     yaw, noise = 0.02 * TIME, 0.01 * np.random.default_rng(1).standard_normal(len(TIME))
     for imu, right in ((yaw, yaw + noise), (yaw + noise, yaw)):
         error, reference = pd.Series(right - imu, TIME), pd.Series(right, TIME)
         observed = observed_yaw_error("a", error, reference)
-        # The heading is a straight line within 4 standard errors of its fit, twice that of the
-        # mean at the ends.
+        # The heading is a straight line within 4 standard errors of its fit; those at the ends are
+        # twice that of the mean.
         np.testing.assert_allclose(np.diff(observed.net_turn, 2), 0.0, atol=1e-12)
         reach = 4.0 * 2.0 * 0.01 * np.sqrt(2.0 / len(TIME))
         np.testing.assert_allclose(observed.net_turn, yaw, atol=2.0 * reach)
@@ -413,24 +412,24 @@ def test_turn_is_taken_from_steadier_heading():
         np.testing.assert_allclose(observed.error, error, atol=1e-12)
 
 
-def test_small_turns_back_of_steady_heading_count():
+def test_small_reversals_of_smooth_heading_are_included_in_turn():
     import pandas as pd
 
-    # Else wheels slip in turns that are not counted, and a walk of the sensor is found.
+    # If they were omitted, the slip of the wheels would be identified as a random walk.
     random, wave = np.random.default_rng(1), np.radians(1.2) * np.sin(TIME / 8.0)
     for yaw, noise in ((wave, 0.0), (0.0 * wave, 0.004)):
         reference = yaw + 0.004 * random.standard_normal(len(TIME))
         error = pd.Series(reference - yaw - noise * random.standard_normal(len(TIME)), TIME)
         observed = observed_yaw_error("a", error, pd.Series(reference, TIME))
-        # A scale factor is fitted, to 4 standard errors of a regression; first and last turn may be
-        # too small; a noise of 4.5 standard deviations to either side is one turn.
+        # The tolerance is 4 standard errors of a fitted scale factor, plus the first and last turn;
+        # noise of 4.5 standard deviations to either side is one turn.
         turned = np.sum(np.abs(np.diff(yaw)))
         reach = 4.0 * 0.004 / np.std(wave) / np.sqrt(len(TIME)) * turned + np.radians(2.4)
         assert observed.absolute_turn[-1] == pytest.approx(turned, abs=reach + 9.0 * noise)
 
 
 def known_reference(rate, error, std, correlation_time):
-    """Return a drive at a rate (n,) with a white or a small error of the reference."""
+    """Return a drive with this turn rate (n,) and a white or small reference error."""
     net = np.cumsum(rate)
     known = ReferenceError(TIME, np.full(len(TIME), std), correlation_time, rate, net)
     return ObservedYawError("a", TIME, error, net, np.cumsum(np.abs(rate)), known)
@@ -438,14 +437,14 @@ def known_reference(rate, error, std, correlation_time):
 
 @pytest.mark.gate
 @pytest.mark.usefixtures("few_draws")
-def test_late_poses_with_stated_error_give_a_lag_and_no_sensor_error():
+def test_late_poses_with_stated_error_yield_lag_but_no_sensor_error():
     random = np.random.default_rng(3)
     rate = 0.3 * np.sin(TIME / 7.0) + 0.1
     error = -0.15 * rate + 0.003 * random.standard_normal(len(TIME))
     result = identify_yaw_error([known_reference(rate, error, 0.003, 0.1)])
     lag = result.estimates["reference_lag"]
     assert lag.low < 0.15 < lag.high and result.accepted
-    # No interval of the sensor's is without zero, at 4 standard errors instead of 2.
+    # All sensor intervals contain zero, with 4 standard errors instead of 2.
     for name in ("angle_random_walk", "rate_bias", "scale_factor"):
         low, high = result.estimates[name][1:3]
         assert low - 0.5 * (high - low) < 0.0 < high + 0.5 * (high - low)
@@ -453,7 +452,7 @@ def test_late_poses_with_stated_error_give_a_lag_and_no_sensor_error():
 
 
 @pytest.mark.gate
-def test_short_drift_is_attributed_to_the_course_unless_it_is_too_large():
+def test_short_term_drift_is_attributed_to_course_unless_too_large():
     random = np.random.default_rng(5)
     rate, drift = 0.2 * np.sin(TIME / 9.0), np.zeros(len(TIME))
     kept = np.exp(-1.0 / 6.0)
@@ -469,14 +468,14 @@ def test_short_drift_is_attributed_to_the_course_unless_it_is_too_large():
         assert is_of_sensor or "reference_drift_sigma" in choice.fit.values
 
 
-def test_limit_of_estimate_at_bound_is_open():
+def test_interval_of_estimate_at_bound_is_unbounded():
     search = reliability._ProfileSearch(None, [], {})
     low, high = reliability._profile_limits(lambda value: value, search, 0.0, (0.0, 9.0), 0.3, 1.0)
     assert low == -np.inf and high == pytest.approx(1.0, rel=0.03)
 
 
 @pytest.mark.gate
-def test_constant_intervals_include_unseen_random_walk():
+def test_constant_intervals_account_for_undetected_random_walk():
     random = np.random.default_rng(7)
     drive = turning(0.3 * np.sin(TIME[1:] / 9.0), 0.01 * random.standard_normal(len(TIME)))
     constants = reliability.identifiable_constants([drive])[0][:1]
@@ -485,13 +484,13 @@ def test_constant_intervals_include_unseen_random_walk():
     bias, with_walk = (reliability.intervals(each)["rate_bias"] for each in (found, wider))
     std = np.sqrt(found.constants[1][0, 0])
     assert bias.high - bias.low > 2.0 * 1.96 * std
-    # The width equals that with the walk in the model; both limits agree within a few per cent.
+    # The width is the same as with a random walk in the model, within a few per cent.
     assert bias.high - bias.low == pytest.approx(with_walk.high - with_walk.low, rel=0.1)
 
 
-def test_constant_of_few_samples_has_student_interval():
-    # 30 independent steps of a random walk of unknown strength. With a uniform prior of strengths
-    # one degree of freedom is lost in addition to that of the mean.
+def test_constant_from_few_samples_has_student_t_interval():
+    # 30 independent steps of a random walk of unknown strength. A uniform prior of the strength
+    # removes one degree of freedom, in addition to that of the mean.
     time, steps = np.arange(31.0), 1e-3 * np.random.default_rng(5).standard_normal(30)
     error, straight = np.concatenate([[0.0], np.cumsum(steps)]), np.zeros(31)
     drive = ObservedYawError("a", time, error, straight, straight)
@@ -500,15 +499,15 @@ def test_constant_of_few_samples_has_student_interval():
     bias = reliability.intervals(found)["rate_bias"]
     apart = np.sum((steps - steps.mean()) ** 2)
     reach = t.ppf(0.975, 28) * np.sqrt(apart / 28.0 / 30.0)
-    # The strengths that are drawn are 800 at most: the mean of their standard deviations, which
-    # differ by 13 %, has a standard error of 0.5 %.
+    # Up to 800 strengths are drawn; their standard deviations scatter by 13 %, so their mean has
+    # a standard error of 0.5 %.
     assert 0.5 * (bias.high - bias.low) == pytest.approx(reach, rel=0.02)
     assert bias.low + bias.high == pytest.approx(-2.0 * steps.mean(), abs=0.04 * reach)
 
 
 @pytest.mark.gate
-def test_constant_intervals_average_over_strengths():
-    # The likelihood puts the random walk at zero, since a drift takes its part.
+def test_constant_intervals_average_over_noise_strengths():
+    # The maximum likelihood of the random walk is zero, because a drift explains its part.
     drive = replace(
         study.simulate_drive_with_reference(0, "correlated", "sensor errors"), reference=None
     )
@@ -517,7 +516,7 @@ def test_constant_intervals_average_over_strengths():
     estimates = reliability.intervals(fit(likelihood))
     walk, sigma, time = (estimates[name] for name in likelihood.names)
     assert walk.low == 0.0
-    # The sum over a grid, which is even in both strengths and in the time's logarithm.
+    # The grid is regular in both strengths and in the logarithm of the time.
     grid = product(
         np.linspace(0.02 * walk.high, 1.5 * walk.high, 9),
         np.linspace(0.7 * sigma.low, 1.5 * sigma.high, 9),
@@ -535,13 +534,13 @@ def test_constant_intervals_average_over_strengths():
         found = estimates[term.parameter]
         for limit, share in ((found.low, 0.025), (found.high, 0.975)):
             coverage = np.average(norm.cdf((limit - mean) / std), weights=weights)
-            # Over 24 seeds the shares have standard deviations of 0.0015 to 0.0045; another
-            # processor rounds the maximum differently, so that its draws are those of another
-            # seed. At the maximum alone, the lower shares would be 0.22 and 0.055.
+            # Over 24 seeds, shares have standard deviations of 0.0015 to 0.0045. Rounding differs
+            # between processors, which has the effect of another seed. With only the maximum, the
+            # lower shares would be 0.22 and 0.055.
             assert coverage == pytest.approx(share, abs=5.0 * 0.0045), term.name
 
 
-def test_likelihood_is_independent_of_term_order():
+def test_likelihood_does_not_depend_on_term_order():
     drive = study.simulate_drive_with_reference(1, "correlated", "sensor errors")
     values = {"yaw_drift_sigma": 0.01, "yaw_drift_time": 8.0}
     values.update(reference_scale=0.8, reference_error_time=9.0)
@@ -554,7 +553,7 @@ def test_likelihood_is_independent_of_term_order():
 
 @pytest.mark.gate
 @pytest.mark.usefixtures("few_draws")
-def test_slip_on_turns_is_attributed_to_the_reference():
+def test_slip_in_turns_is_attributed_to_reference():
     drive = study.simulate_drive_with_reference(2, "slipping", "no sensor errors", 300.0)
     result = identify_yaw_error([drive])
     slip = result.estimates["reference_slip"]

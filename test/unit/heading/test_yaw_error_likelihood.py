@@ -24,7 +24,7 @@ OTHERS = {**VALUES, "angle_random_walk": 8e-4, "reference_noise": 2e-3}
 
 
 def drive(length, seed, wobble):
-    """Return a drive that turns nearly steadily, with a wobble of this size."""
+    """Return a drive that turns at a nearly constant rate, with a variation of this amplitude."""
     times = np.arange(length + 1.0)
     rate = 0.1 + wobble * np.sin(times / 20.0)
     turn = np.concatenate([[0.0], np.cumsum(rate[1:])])
@@ -41,18 +41,18 @@ def sources(values):
     )
 
 
-def test_scales_bound_search_and_whiteness_equals_ljung_box():
+def test_search_bounds_follow_data_scales_and_whiteness_matches_ljung_box():
     drives = [drive(100, 1, 0.0), drive(600, 2, 0.0), drive(300, 3, 0.0)]
     found = terms.scales(drives)
     assert found.bounds("rate_drift_time") == pytest.approx((5.0, 6000.0))
-    # A random walk K of the rate makes K T^1.5 / sqrt(3), a constant rate its T-fold.
+    # A rate random walk K yields K T^1.5 / sqrt(3), a constant rate its product with T.
     walk, rate = found.typical("rate_random_walk"), found.typical("rate_drift_sigma")
     assert walk * 600.0**1.5 == pytest.approx(rate * 600.0)
     residuals = np.concatenate([d.error - np.polyval(np.polyfit(d.time, d.error, 1), d.time)
                                 for d in drives])  # fmt: skip
     assert rate * 600.0 == pytest.approx(np.sqrt(np.mean(residuals**2)))
     drives = np.random.default_rng(9).normal(size=(2, 400))
-    # Correlations about zero, which innovations have on average.
+    # The correlations are about zero, which is the mean of innovations.
     drives -= drives.mean(axis=1)[:, None]
     expected = [acorr_ljungbox(drive, lags=[LAGS])["lb_stat"].iloc[0] for drive in drives]
     whiteness = check_residuals(drives)[0]
@@ -60,7 +60,7 @@ def test_scales_bound_search_and_whiteness_equals_ljung_box():
     assert whiteness.p == pytest.approx(chi2.sf(sum(expected), 2 * LAGS))
 
 
-def test_fitted_part_of_rate_drift_is_its_integral():
+def test_fitted_part_of_rate_drift_is_integral_of_rate():
     times = 5.0 * np.arange(200)
     error = 0.1 * np.sin(times / 100.0)
     observed = terms.ObservedYawError("slow", times, error, 0.0 * times, 0.0 * times)
@@ -74,7 +74,7 @@ def test_fitted_part_of_rate_drift_is_its_integral():
 
 
 class Dense:
-    """Restricted likelihood by matrices (Harville 1977), up to a constant."""
+    """Restricted likelihood computed with dense matrices (Harville 1977), up to a constant."""
 
     def __init__(self, drives):
         self.drives = drives
@@ -96,7 +96,7 @@ class Dense:
             covariance[part, part] += reference_covariance(observed, values)
         inverse = np.linalg.inv(covariance)
         information = self.design.T @ inverse @ self.design
-        # A scale factor has a standard deviation of 5 % beforehand.
+        # The prior standard deviation of the scale factor is 5 %.
         information[-1, -1] += 0.05**-2
         self.covariance = np.linalg.inv(information)[-2:, -2:]
         solution = np.linalg.solve(information, self.design.T @ inverse @ self.error)
@@ -122,7 +122,7 @@ def reference_covariance(observed, values):
     return covariance + scaled.covariance(observed.time)
 
 
-def test_likelihood_with_reference_error_equals_matrices():
+def test_likelihood_with_reference_error_matches_dense_matrices():
     drives = []
     for seed in (1, 2):
         observed = drive(200, seed, 0.1)
@@ -136,21 +136,21 @@ def test_likelihood_with_reference_error_equals_matrices():
         {**VALUES, "reference_slip": slip, "reference_scale": scale, "reference_error_time": time}
         for slip, scale, time in ((3e-3, 1.0, 4.0), (6e-3, 0.6, 8.0))
     )
-    # Both are as uncertain beforehand as a factor of two makes them.
+    # The prior standard deviation of both is a factor of two.
     prior = -0.5 * ((np.log(0.6) ** 2 + np.log(2.0) ** 2) / np.log(2.0) ** 2)
     expected = dense(others) - dense(changed) + prior
     assert likelihood(others) - likelihood(changed) == pytest.approx(expected, rel=2e-3)
     estimates, covariance = likelihood.constants_of(likelihood.filtered(changed))
     std = np.sqrt(np.diag(dense.covariance))
     np.testing.assert_allclose(estimates / std, dense.constants / std, rtol=0.0, atol=0.01)
-    # The scale factor is poorly determined, since the reference's turn error hides it; its prior is
-    # broad, and not flat.
+    # The scale factor is poorly determined, because the turn error of the reference masks it, and
+    # its prior is broad but not flat.
     np.testing.assert_allclose(covariance, dense.covariance, rtol=0.015)
 
 
-# A wobble of 0.003 leaves 6e-6 of the turn's curve that the time's does not explain.
+# With an amplitude of 0.003, time explains all but 6e-6 of the turn.
 @pytest.mark.parametrize("wobble", [0.1, 0.003])
-def test_restricted_likelihood_and_constants_equal_matrices(wobble):
+def test_restricted_likelihood_and_constants_match_dense_matrices(wobble):
     drives = [drive(300, 1, wobble)]
     dense, likelihood = Dense(drives), Likelihood(drives, RANDOM, CONSTANTS)
     expected = dense(OTHERS) - dense(VALUES)
@@ -160,19 +160,19 @@ def test_restricted_likelihood_and_constants_equal_matrices(wobble):
     np.testing.assert_allclose(covariance, dense.covariance, rtol=1e-3)
 
 
-def test_several_drives_share_constants_but_not_the_start():
+def test_drives_share_constants_but_not_start_offset():
     drives = [drive(200, 1, 0.1), drive(150, 2, 0.05), drive(100, 3, 0.1)]
     dense, likelihood = Dense(drives), Likelihood(drives, RANDOM, CONSTANTS, spread=True)
     for spread in (1e-4, 5e-4):
         expected = dense(VALUES, spread) - dense(VALUES, 2e-4)
         some, others = ({**VALUES, terms.SPREAD: size} for size in (spread, 2e-4))
         found = likelihood(some) - likelihood(others)
-        # The prior is broad, and not flat.
+        # The prior is broad but not flat.
         assert found == pytest.approx(expected, rel=1e-3)
 
 
 @pytest.mark.parametrize("wobble", [0.1, 0.003])
-def test_likelihood_of_fixed_constant_falls_by_standard_errors(wobble):
+def test_likelihood_of_fixed_constant_decreases_with_squared_standard_error(wobble):
     likelihood = Likelihood([drive(300, 1, wobble)], RANDOM, CONSTANTS)
     estimates, covariance = likelihood.constants_of(likelihood.filtered(VALUES))
     for index in range(2):
@@ -183,7 +183,7 @@ def test_likelihood_of_fixed_constant_falls_by_standard_errors(wobble):
             assert conditional - best == pytest.approx(-0.5 * away**2, rel=1e-3)
 
 
-def test_likelihood_leaves_out_missing_observations():
+def test_likelihood_ignores_missing_observations():
     whole = drive(300, 1, 0.1)
     gap = np.where((whole.time > 100.0) & (whole.time < 200.0), np.nan, whole.error)
     holed = terms.ObservedYawError("holed", whole.time, gap, whole.net_turn, whole.absolute_turn)

@@ -31,7 +31,7 @@ RANDOM = [name for name in MODEL.names if name != "offset"]
 RUNS = 10_000
 
 
-def test_variances_equal_closed_forms():
+def test_variances_of_sources_match_closed_forms():
     budget = MODEL.budget().iloc[100]
     t = 100.0
 
@@ -49,7 +49,7 @@ def test_variances_equal_closed_forms():
     assert budget["reference"] == pytest.approx(0.003**2, rel=1e-12)
 
 
-def test_budget_adds_up_to_bands_and_probabilities():
+def test_budget_bands_and_probabilities_are_consistent():
     np.testing.assert_allclose(MODEL.budget().sum(axis=1), MODEL.variance(), rtol=1e-12)
     np.testing.assert_allclose(MODEL.mean_by_source().sum(axis=1), MODEL.mean(), rtol=1e-12)
     np.testing.assert_allclose(np.diag(MODEL.covariance()), MODEL.variance(), rtol=1e-12)
@@ -59,7 +59,7 @@ def test_budget_adds_up_to_bands_and_probabilities():
     np.testing.assert_allclose(bands["mean"] - bands["lower_50"], 0.67448975 * std)
     within = MODEL.probability_within(0.05)[100]
     assert within == pytest.approx(norm.cdf(0.05, 0.01, std[100]) - norm.cdf(-0.05, 0.01, std[100]))
-    # A constant that is equal in all runs is either always within or never.
+    # An error that is identical in all runs is either always or never within the limit.
     known = YawErrorModel(TIME, (KnownError("known", 0.01 * TIME),))
     for limit, share in ((1.001, 1.0), (0.999, 0.0)):
         assert known.probability_within(limit)[100] == share
@@ -67,18 +67,18 @@ def test_budget_adds_up_to_bands_and_probabilities():
 
 
 @pytest.mark.parametrize("names", [[name] for name in RANDOM] + [RANDOM])
-def test_realisations_have_covariance_of_model(names):
+def test_realisations_match_covariance_of_model(names):
     model = MODEL.only(*names)
     errors = model.realisations(RUNS, seed=3)
     variance = model.variance()
     random = variance > 0.0
-    # Standard error of a variance of normal numbers; with this seed all of 101 times are within 3.
+    # The standard error of a variance; with this seed, all of 101 times are within three of them.
     excess = np.var(errors, axis=0)[random] / variance[random] - 1.0
     assert np.max(np.abs(excess)) < 3.0 * np.sqrt(2.0 / RUNS)
     bias = np.mean(errors, axis=0)[random] / np.sqrt(variance[random])
     assert np.max(np.abs(bias)) < 3.0 / np.sqrt(RUNS)
     assert np.all(errors[:, ~random] == 0.0)
-    # Between times, too; by Isserlis's theorem.
+    # The covariances between times are checked as well; their errors follow Isserlis's theorem.
     expected = model.covariance()
     between = np.cov(errors[:, ::10], rowvar=False, ddof=0)
     expected = expected[::10, ::10]
@@ -101,13 +101,13 @@ def test_realisations_have_covariance_of_model(names):
         (lambda: RateGaussMarkov("d", 1.0, 0.0), "correlation_time is 0.0, but it must be pos"),
     ],
 )
-def test_invalid_model_is_rejected(make, sentence):
+def test_invalid_yaw_error_model_is_rejected(make, sentence):
     with pytest.raises(ConfigurationError, match=sentence):
         make()
 
 
 def _wiener_within(limit, std):
-    """Return the probability that a Wiener process of this final deviation stays in a band."""
+    """Return the probability that a Wiener process with this final sigma stays within a limit."""
     k = np.arange(100)
     odd = 2 * k + 1
     return 4.0 / np.pi * np.sum((-1.0) ** k / odd * np.exp(-((odd * np.pi * std / limit) ** 2) / 8))
@@ -115,7 +115,7 @@ def _wiener_within(limit, std):
 
 @pytest.mark.parametrize("steps", [20, 360])
 @pytest.mark.parametrize("limit", [0.9, 1.5])
-def test_survival_of_wiener_process_equals_closed_form(steps, limit):
+def test_survival_of_wiener_process_matches_closed_form(steps, limit):
     time = np.linspace(0.0, 3600.0, steps + 1)
     model = YawErrorModel(time, (AngleRandomWalk("angle random walk", 1.0 / 60.0),))
     stays, half_width = model.survival(limit, 8000, seed=2)
@@ -125,8 +125,8 @@ def test_survival_of_wiener_process_equals_closed_form(steps, limit):
         assert stays[place] == pytest.approx(expected, abs=1.5 * half_width[place])  # 3 sigma
 
 
-def test_survival_between_steps_equals_fine_simulation():
-    # 200 s: noise and a drift of 3 s at steps of 5 s against a plain simulation at 50 Hz.
+def test_survival_between_steps_matches_fine_simulation():
+    # 200 s of noise and a 3 s drift in 5 s steps, compared with a plain simulation at 50 Hz.
     walk, sigma, correlation_time, limit, runs = 0.03, 0.02, 3.0, 0.6, 4000
     period = 0.02
     generator = np.random.default_rng(4)
@@ -147,7 +147,7 @@ def test_survival_between_steps_equals_fine_simulation():
 
 
 @pytest.mark.parametrize("gap", [slice(0, 0), slice(20, 60)])
-def test_likelihood_equals_multivariate_normal_density(gap):
+def test_likelihood_matches_multivariate_normal_density(gap):
     observed = MODEL.realisations(1, seed=9)[0]
     observed[gap] = np.nan
     result = MODEL.likelihood(observed)
@@ -157,11 +157,11 @@ def test_likelihood_equals_multivariate_normal_density(gap):
     )
     assert result.log_likelihood == pytest.approx(normal.logpdf(observed[is_finite]), rel=1e-9)
     normalised = (result.innovations / result.innovation_std)[is_finite]
-    # A mean square of independent normal numbers.
+    # The tolerance is for a mean square of independent normal numbers.
     assert abs(np.mean(normalised**2) - 1.0) < 3.0 * np.sqrt(2.0 / is_finite.sum())
 
 
-def test_run_depends_on_its_number_alone():
+def test_realisation_depends_only_on_its_run_number():
     together = MODEL.realisations(50, seed=5)
     for first, runs in ((37, 1), (25, 20)):
         some = MODEL.realisations(runs, seed=5, first_run=first)
@@ -174,7 +174,7 @@ def test_run_depends_on_its_number_alone():
     assert model.probability_always_within(0.3) == pytest.approx((inside**101, 0.0))
 
 
-def test_sampled_sensor_equals_sum_over_samples():
+def test_state_space_of_sampled_sensor_matches_sum_over_samples():
     period, samples = 0.1, 7
     sigma, time = 1e-3, 0.3
     space = state_space((RateGaussMarkov("fast", sigma, time),), samples * period, period)
@@ -186,7 +186,7 @@ def test_sampled_sensor_equals_sum_over_samples():
         integral = once @ integral @ once.T + np.outer(kick, kick)
     np.testing.assert_allclose(space.noise[0], integral, rtol=1e-12)
     np.testing.assert_allclose(space.transition, np.linalg.matrix_power(once, samples), rtol=1e-12)
-    # The fast process's samples are 2e-4 of its correlation time apart.
+    # The samples of the fast process are 2e-4 of its correlation time apart.
     continuous, sampled = (state_space(tuple(SOURCES[2:7]), 1.0, each) for each in (None, 1e-4))
     np.testing.assert_allclose(sampled.transition, continuous.transition, rtol=2e-3, atol=1e-9)
     np.testing.assert_allclose(sampled.noise, continuous.noise, rtol=2e-3, atol=1e-15)

@@ -1,4 +1,4 @@
-"""Linear yaw error model, against simulations of the sensors."""
+"""Linear yaw error model, compared with simulations of the sensors."""
 
 import math
 from dataclasses import replace
@@ -41,7 +41,7 @@ EVERYTHING = isf.ImuSpecification(
 
 
 def ensemble(imu, motion, runs, every):
-    """Return yaw errors (runs, n) of the whole sensor."""
+    """Return yaw errors (runs, n) of the complete sensor."""
     parts = []
     for first in range(0, runs, 50):
         model = imu_model(imu, motion.period, seed=7)
@@ -56,7 +56,7 @@ def ensemble(imu, motion, runs, every):
 def assert_same_distribution(errors, model, sigmas=3.5):
     runs = len(errors)
     std = np.sqrt(model.variance())
-    # The first sample sets the sensor's yaw, after the first step of Hector's drift.
+    # The first sample determines the sensor's yaw, after the first step of Hector's drift.
     random = (std > 0.0) & (model.time >= 1.0)
     off = np.mean(errors, axis=0) - model.mean()
     assert np.max(np.abs(off[random]) / std[random]) < sigmas / np.sqrt(runs)
@@ -72,7 +72,7 @@ def assert_same_distribution(errors, model, sigmas=3.5):
         pytest.param(None, 400, marks=pytest.mark.thorough),
     ],
 )
-def test_model_of_every_error_on_drive_a_equals_full_runs(laps, runs):
+def test_model_with_all_errors_on_drive_a_matches_full_simulations(laps, runs):
     motion = isf.read_drive("a", laps=laps).resampled(RATE)
     model = isf.yaw_error_model(EVERYTHING, motion)
     assert model.limits == ()
@@ -84,13 +84,13 @@ QUIET = isf.ImuSpecification(
     gyroscope=isf.TriadSpecification(white_noise=5e-5, bias_instability=5e-6),
     output=isf.OutputSpecification(rate=RATE, filter_time_constant=3.0),
 )
-"""The IMU is as good as a BNO055 at rest, so that the filter's tilt error is not small."""
+"""This IMU is as good as a stationary BNO055, so the filter's tilt error is noticeable."""
 
 
-def test_filter_on_circle_turns_slower_by_cosine_of_tilt():
-    # In steady circles the estimated vertical is constant in the body frame. The filter's equation
-    # (fusion.py) gives to first order its deviation a / (1 + i w T) from the true vertical, a the
-    # acceleration over gravity, and the gyroscope's rate about it is w times its cosine.
+def test_filter_yaw_rate_on_circle_is_reduced_by_cosine_of_tilt():
+    # On a steady circle, the estimated vertical is constant in the body frame. To first order, the
+    # filter equation (fusion.py) yields a deviation of a / (1 + i w T) from the true vertical, with
+    # a as acceleration over gravity; the yaw rate about it is w times the cosine of the deviation.
     motion = isf.rounds(10, 5.0, 2.0, RATE)
     model = isf.yaw_error_model(QUIET, motion)
     curve = model.mean_by_source()["acceleration tilt"]
@@ -107,7 +107,7 @@ def test_filter_on_circle_turns_slower_by_cosine_of_tilt():
 
 
 def tumbling(rate):
-    """Return a minute of fast turns about all axes, sampled at a rate [Hz]."""
+    """Return a minute of fast rotation about all axes, sampled at a rate [Hz]."""
     time = np.arange(0.0, 60.0, 1.0 / rate)
     turned = 1.0 - np.cos(0.5 * time)
     angles = np.stack([0.7 * time, 3.0 * turned, 1.1 * time], axis=1)
@@ -116,17 +116,17 @@ def tumbling(rate):
 
 
 @pytest.mark.parametrize("rate", [10.0, 100.0])
-def test_error_of_misaligned_sensor_is_bounded_by_its_angle(rate):
+def test_misalignment_error_while_tumbling_matches_closed_form(rate):
     turned = 0.01 * np.array([0.3, -0.8, 0.5])
     matrix = np.cross(turned, np.eye(3)).T  # turned x rate
     gyroscope = isf.TriadSpecification(scale_factor_and_misalignment=matrix.tolist())
     motion = tumbling(rate)
-    # A filter that hardly corrects the tilt, as the closed form has none.
+    # The filter hardly corrects the tilt, because the closed form does not include it.
     output = isf.OutputSpecification(rate=rate, filter_time_constant=1e9)
     imu = isf.ImuSpecification(gyroscope=gyroscope, output=output)
     (source,) = isf.yaw_error_model(imu, motion).sources
     up = Rotation.from_quat(motion.orientation).as_matrix()[:, 2][:: int(rate)]
-    # h . (turned x rate) is turned . (rate x h), and h' = -rate x h.
+    # Since h' = -rate x h, the integrand h . (turned x rate) is the derivative of turned . h.
     assert source.curve == pytest.approx((up - up[0])[: len(source.curve)] @ turned, abs=2e-4)
 
 
@@ -137,13 +137,13 @@ def test_error_of_misaligned_sensor_is_bounded_by_its_angle(rate):
         isf.GenericParameters(gaussian_noise=0.004),
     ],
 )
-def test_plug_in_yaw_error_has_distribution_of_model(parameters):
+def test_plugin_yaw_error_distribution_matches_model(parameters):
     motion = isf.straight(60.0, rate=RATE)
     errors = ensemble(parameters, motion, 400, round(RATE))
     assert_same_distribution(errors, isf.yaw_error_model(parameters, motion))
 
 
-def test_nonlinear_errors_are_reported_and_requirements_scale():
+def test_nonlinear_errors_are_reported_and_requirements_match_closed_form():
     gyroscope = isf.TriadSpecification(saturation=(1.0, 1.0, 0.1), resolution=0.01)
     output = isf.OutputSpecification(filter="vqf", filter_rate_bias=True)
     motion = isf.read_drive("a", laps=1).mounted(rotation=Rotation.from_euler("x", 0.3))
@@ -151,7 +151,7 @@ def test_nonlinear_errors_are_reported_and_requirements_scale():
     limits = isf.yaw_error_model(imu, motion).limits
     for limit, words in zip(limits, ("by up to 17 deg", "z saturates at 0.1", "quantised", "vqf")):
         assert words in limit
-    # The largest tilt is reported, not that at the start.
+    # The largest tilt is reported, not the tilt at the start.
     time = np.arange(0.0, 10.0, 0.01)
     turns = Rotation.from_euler("x", 0.3 * np.sin(0.3 * time))
     rolling = isf.Motion.from_poses(time, np.zeros((len(time), 3)), turns.as_quat())
@@ -159,7 +159,7 @@ def test_nonlinear_errors_are_reported_and_requirements_scale():
     assert "by up to 17 deg" in tilt
     limit, time = math.radians(5.0), 600.0
     allowed = requirements(isf.straight(time, rate=RATE), limit, time, 0.95, RATE)
-    # N sqrt(t) is the yaw's standard deviation, of which 1.96 are within the limit.
+    # N sqrt(t) is the standard deviation of the yaw, and the limit is 1.96 times that.
     noise = limit / (1.959964 * math.sqrt(time)) / (math.radians(1.0) / 60.0)
     assert allowed.loc["angle random walk", "alone"] == pytest.approx(noise, rel=1e-6)
     assert allowed.loc["angle random walk", "unit"] == "deg/sqrt(h)"
@@ -177,7 +177,7 @@ def test_model_with_inconsistent_period_is_rejected():
 
 
 @pytest.mark.parametrize("gimbal", [False, True])
-def test_model_of_every_error_on_flight_equals_full_runs(gimbal):
+def test_model_with_all_errors_in_flight_matches_full_simulations(gimbal):
     motion = flight(rate=RATE, duration=100.0)
     if gimbal:
         motion = mount_on_gimbal(motion)
@@ -186,8 +186,8 @@ def test_model_of_every_error_on_flight_equals_full_runs(gimbal):
     runs = 150
     errors = ensemble(EVERYTHING, motion, runs, round(RATE))[:, : len(model.time)]
     std = np.sqrt(model.variance())
-    # Banking and the gimbal mix the noise of three axes as on average, and the yaw error by the
-    # filter's tilt error varies (see model.limits).
+    # The model averages the noise of the three axes over banking and gimbal motion, and the yaw
+    # error from the filter's tilt error varies (see model.limits).
     later = model.time >= 20.0
     off = (np.mean(errors, axis=0) - model.mean())[later] / std[later]
     excess = np.std(errors, axis=0, ddof=1)[later] / std[later] - 1.0
@@ -196,7 +196,7 @@ def test_model_of_every_error_on_flight_equals_full_runs(gimbal):
 
 
 @pytest.mark.parametrize("latitude", [-35.0, 0.0, 50.0, 90.0])
-def test_model_of_stationary_gyroscope_turns_with_earth(latitude):
+def test_model_of_stationary_gyroscope_includes_earth_rotation(latitude):
     motion = isf.standing(100.0, latitude, rate=RATE)
     imu = isf.ImuSpecification(output=isf.OutputSpecification(rate=RATE))
     model = isf.yaw_error_model(imu, motion)
