@@ -185,7 +185,11 @@ def smooth_plane(fixes, noise, left_out=None, model=None, densities=None) -> lis
         known = np.isfinite(velocities)
         parts += [velocities, np.where(known, noise.velocity_deviation**2, np.inf)]
     columns: Any = ((None if part is None else part[:, axis] for part in parts) for axis in (0, 1))
-    return [model.smooth(Measurements(*column), densities) for column in columns]
+    east, north = (Measurements(*column) for column in columns)
+    posterior = model.posterior(east, densities)
+    # Most receivers state the same error for both axes.
+    same = posterior if north.has_variances_of(east) else None
+    return [model.smooth(east, densities, posterior), model.smooth(north, densities, same)]
 
 
 def motion_model(fixes, noise) -> MotionModel:
@@ -458,17 +462,19 @@ def find_outliers(fixes, noise, left_out):
     ndarray of bool, shape (2, n)
         Outliers among positions and velocities.
     """
-    motions = smooth_plane(fixes, noise, left_out)
+    model = motion_model(fixes, noise)
+    motions = smooth_plane(fixes, noise, left_out, model)
     count = len(fixes.times)
     # Squares of deletion residuals, standardised and in their units, summed over axes.
     scores, distances = np.zeros((2, count)), np.zeros((2, count))
     for axis, motion in enumerate(motions):
-        known = motion.known_variances()
-        _add_deleted(scores[0], distances[0], motion.white_residuals, known, motion.variances)
+        posterior = motion.posterior
+        known = posterior.known_variances
+        _add_deleted(scores[0], distances[0], motion.white_residuals, known, posterior.variances)
         if fixes.velocities is not None:
-            states = motion_model(fixes, noise).velocities_at
+            states = model.velocities_at
             residuals = fixes.velocities[:, axis] - motion.velocities[states]
-            known, variances = motion.covariances[states, 1, 1], noise.velocity_deviation**2
+            known, variances = posterior.covariances[states, 1, 1], noise.velocity_deviation**2
             _add_deleted(scores[1], distances[1], residuals, known, variances)
     scores, distances = np.sqrt(scores), np.sqrt(distances)
     scores[0, left_out] = 0.0

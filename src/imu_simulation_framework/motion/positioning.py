@@ -598,7 +598,7 @@ def _smooth_path(fixes, settings, duration, rate) -> _Path:
     splines = [
         CubicHermiteSpline(model.times, motion.positions, motion.velocities) for motion in motions
     ]
-    known = (motion.covariances[:, 1, 1] for motion in motions)
+    known = (motion.posterior.covariances[:, 1, 1] for motion in motions)
     # Rounding may make a variance zero.
     variances = [
         np.interp(time, model.times, np.where(values > 0.0, values, np.inf)) for values in known
@@ -722,7 +722,8 @@ def _course_error_time(path, minimum_speed):
     It is estimated from draws of the posterior distribution of all samples together.
     """
     random = np.random.default_rng(_SEED)
-    east, north = (motion.draw_velocity_errors(_DRAWS, random) for motion in path.motions)
+    posteriors = (motion.posterior for motion in path.motions)
+    east, north = (posterior.draw_velocity_errors(_DRAWS, random) for posterior in posteriors)
     velocity = np.array([motion.velocities for motion in path.motions])
     speed = np.hypot(*velocity)
     moving = speed >= minimum_speed

@@ -51,37 +51,53 @@ class Measurements:
     velocities: np.ndarray | None = None
     velocity_variances: np.ndarray | None = None
 
+    def has_variances_of(self, other: Measurements) -> bool:
+        """Return whether other measurements have errors of the same variances.
+
+        Parameters
+        ----------
+        other : Measurements
+            Measurements at the same times.
+
+        Returns
+        -------
+        bool
+        """
+        return (
+            np.array_equal(self.variances, other.variances)
+            and np.array_equal(self.slow_deviations, other.slow_deviations)
+            and np.array_equal(self.velocity_variances, other.velocity_variances)
+        )
+
 
 @dataclass(frozen=True)
-class SmoothMotion:
-    """Estimate of the motion at the model's k times.
+class Posterior:
+    """Precision of all states after the measurements, and the covariances that follow from it.
+
+    It depends on the times and variances of the measurements, not on their values.
 
     Parameters
     ----------
-    positions, velocities : ndarray, shape (k,)
-        Estimates [m], [m/s].
-    residuals : ndarray, shape (n,)
-        Measured less smooth positions [m], the sum of white and slow error.
-    white_residuals : ndarray, shape (n,)
-        White errors [m].
+    model : MotionModel
+        Model with k times.
     variances : ndarray, shape (n,)
-        Variances of the white errors [m^2], including the motion between two times.
-    deviance : float
-        -2 times the logarithm of the measurements' likelihood, without the constant ``ln(2 pi)``
-        for each; there is no prior of the first position and velocity.
+        Variances of the white errors of positions [m^2], including the motion between two times.
+    rows : ndarray, shape (n, 2 s)
+        Position plus slow error, by the s states at both ends of the position's step.
+    precision : ndarray, shape (2 s, k s)
+        Precision of all states in lower banded form.
+    factor : ndarray, shape (2 s, k s)
+        Cholesky factor of the precision.
+    log_determinants : float
+        Part of the deviance that does not depend on the values.
     """
 
-    positions: np.ndarray
-    velocities: np.ndarray
-    residuals: np.ndarray
-    white_residuals: np.ndarray
+    model: MotionModel
     variances: np.ndarray
-    deviance: float
-    _model: MotionModel
-    _squares: np.ndarray
-    _rows: np.ndarray
-    _precision: np.ndarray
-    _factor: np.ndarray
+    rows: np.ndarray
+    precision: np.ndarray
+    factor: np.ndarray
+    log_determinants: float
 
     def draw_velocity_errors(self, count, random):
         """Draw errors of the velocities from their posterior distribution.
@@ -100,18 +116,23 @@ class SmoothMotion:
         """
         from scipy.linalg import solve_banded
 
-        width, size = self._factor.shape
-        upper = np.zeros_like(self._factor)
-        for k, diagonal in enumerate(self._factor):
+        width, size = self.factor.shape
+        upper = np.zeros_like(self.factor)
+        for k, diagonal in enumerate(self.factor):
             upper[width - 1 - k, k:] = diagonal[: size - k]
         normal = random.standard_normal((size, count))
         states = solve_banded((0, width - 1), upper, normal, check_finite=False)
-        return states.reshape(len(self.positions), -1, count)[:, 1].T
+        return states.reshape(len(self.model.times), -1, count)[:, 1].T
 
     @property
     def _shape(self):
         """Number of times, and of states at each."""
-        return len(self.positions), self._precision.shape[1] // len(self.positions)
+        count = len(self.model.times)
+        return count, self.precision.shape[1] // count
+
+    @cached_property
+    def _forward_pivots(self):
+        return _pivots(self.factor, *self._shape)
 
     @cached_property
     def covariances(self):
@@ -124,15 +145,14 @@ class SmoothMotion:
         """
         from scipy.linalg import cholesky_banded
 
-        count, size = self._shape
-        forward = _pivots(self._factor, count, size)
         # The same matrix with rows and columns in the opposite order.
-        turned = np.zeros_like(self._precision)
-        for i, diagonal in enumerate(self._precision):
+        turned = np.zeros_like(self.precision)
+        for i, diagonal in enumerate(self.precision):
             turned[i, : len(diagonal) - i] = diagonal[: len(diagonal) - i][::-1]
         factor = cholesky_banded(turned, lower=True, overwrite_ab=True, check_finite=False)
-        backward = _pivots(factor, count, size)[::-1, ::-1, ::-1]
-        return np.linalg.inv(forward + backward - _blocks(self._precision, count, size))
+        backward = _pivots(factor, *self._shape)[::-1, ::-1, ::-1]
+        own = _blocks(self.precision, *self._shape)
+        return np.linalg.inv(self._forward_pivots + backward - own)
 
     def _pairs(self):
         """Return the covariance of all states at successive times, (k - 1, 2 s, 2 s).
@@ -144,10 +164,56 @@ class SmoothMotion:
         coupling = np.zeros((count - 1, size, size))
         for a in range(size):
             for b in range(size):
-                coupling[:, a, b] = self._precision[size + a - b].reshape(count, size)[:-1, b]
-        pivots = _pivots(self._factor, count, size)[:-1]
+                coupling[:, a, b] = self.precision[size + a - b].reshape(count, size)[:-1, b]
+        pivots = self._forward_pivots[:-1]
         both = -np.linalg.solve(pivots, np.swapaxes(coupling, 1, 2) @ covariances[1:])
         return np.block([[covariances[:-1], both], [np.swapaxes(both, 1, 2), covariances[1:]]])
+
+    @cached_property
+    def innovation_covariances(self):
+        """Covariance of each step's innovation of position and velocity, (k - 1, 2, 2)."""
+        steps, (_, size) = self.model.steps, self._shape
+        change = np.zeros((len(steps), 2, 2 * size))
+        change[:, 0, 0] = change[:, 1, 1] = -1.0
+        change[:, 0, size] = change[:, 1, size + 1] = 1.0
+        change[:, 0, 1] = -steps
+        return change @ self._pairs() @ np.swapaxes(change, 1, 2)
+
+    @cached_property
+    def known_variances(self):
+        """Variances of position and slow error together, at measured times, (n,) [m^2]."""
+        pairs = self._pairs()[self.model.position_steps]
+        return np.einsum("ki,kij,kj->k", self.rows, pairs, self.rows)
+
+
+@dataclass(frozen=True)
+class SmoothMotion:
+    """Estimate of the motion at the model's k times.
+
+    Parameters
+    ----------
+    positions, velocities : ndarray, shape (k,)
+        Estimates [m], [m/s].
+    residuals : ndarray, shape (n,)
+        Measured less smooth positions [m], the sum of white and slow error.
+    white_residuals : ndarray, shape (n,)
+        White errors [m].
+    squares : ndarray, shape (k - 1,)
+        Squares of each step's innovation, relative to a density of 1.
+    deviance : float
+        -2 times the logarithm of the measurements' likelihood, without the constant ``ln(2 pi)``
+        for each; there is no prior of the first position and velocity.
+    posterior : Posterior
+        Covariances of the estimates.
+    """
+
+    positions: np.ndarray
+    velocities: np.ndarray
+    residuals: np.ndarray
+    white_residuals: np.ndarray
+    squares: np.ndarray
+    deviance: float
+    posterior: Posterior
 
     def expected_squares(self):
         """Return the expected squares of each step's innovation, relative to a density of 1.
@@ -160,26 +226,10 @@ class SmoothMotion:
         ndarray, shape (k - 1,)
             Expected squares of the innovations.
         """
-        steps, (_, size) = self._model.steps, self._shape
-        change = np.zeros((len(steps), 2, 2 * size))
-        change[:, 0, 0] = change[:, 1, 1] = -1.0
-        change[:, 0, size] = change[:, 1, size + 1] = 1.0
-        change[:, 0, 1] = -steps
-        unknown = change @ self._pairs() @ np.swapaxes(change, 1, 2)
-        first, mixed, second = _step_precision(steps)
+        first, mixed, second = _step_precision(self.posterior.model.steps)
+        unknown = self.posterior.innovation_covariances
         squares = first * unknown[:, 0, 0] + second * unknown[:, 1, 1]
-        return self._squares + squares + 2.0 * mixed * unknown[:, 0, 1]
-
-    def known_variances(self):
-        """Return the posterior variances of position and slow error together, at measured times.
-
-        Returns
-        -------
-        ndarray, shape (n,)
-            Variances [m^2].
-        """
-        pairs = self._pairs()[self._model.position_steps]
-        return np.einsum("ki,kij,kj->k", self._rows, pairs, self._rows)
+        return self.squares + squares + 2.0 * mixed * unknown[:, 0, 1]
 
 
 class MotionModel:
@@ -273,8 +323,8 @@ class MotionModel:
                 band[self._size + row - column, :-1, first + column] -= wf[row][column]
         return band
 
-    def smooth(self, measurements, acceleration_density) -> SmoothMotion:
-        """Estimate the motion.
+    def posterior(self, measurements, acceleration_density) -> Posterior:
+        """Compute the precision of all states after the measurements.
 
         Parameters
         ----------
@@ -286,23 +336,18 @@ class MotionModel:
 
         Returns
         -------
-        SmoothMotion
+        Posterior
 
         Raises
         ------
         ValueError
             The measurements do not determine a motion that can be computed.
         """
-        from scipy.linalg import LinAlgError, cho_solve_banded, cholesky_banded
+        from scipy.linalg import LinAlgError, cholesky_banded
 
         count, size = len(self.times), self._size
         intensity = np.square(acceleration_density)
-        times = self.position_times
-        # A line is subtracted: it fits the motion's model exactly, and small numbers keep digits.
-        first, last = measurements.positions[[0, -1]]
-        slope = (last - first) / (times[-1] - times[0])
-        positions = measurements.positions - first - slope * (times - times[0])
-        rows = np.zeros((len(positions), 2 * size))
+        rows = np.zeros((len(self.position_times), 2 * size))
         rows[:, 0], rows[:, 1], rows[:, size], rows[:, size + 1] = self._state_weights
         intensities = np.broadcast_to(intensity, len(self.steps))
         variances = measurements.variances + intensities[self.position_steps] * self._bridge
@@ -310,36 +355,71 @@ class MotionModel:
         band = (
             self._motion / intensity if intensity.ndim == 0 else self._motion_precision(intensity)
         )
-        right = np.zeros((count, size))
-        deviance = 2.0 * np.sum(np.log(intensities)) + self._log_steps + _log_sum(variances)
+        logarithms = 2.0 * np.sum(np.log(intensities)) + self._log_steps + _log_sum(variances)
         if self.slow_time > 0.0:
             sigmas = measurements.slow_deviations
             rows[:, 2], rows[:, size + 2] = sigmas * (1.0 - self._shares), sigmas * self._shares
             band += self._slow
-            deviance += self._log_slow
-        self._add_positions(band, right, rows, positions, 1.0 / variances)
-        if measurements.velocities is not None:
-            velocity_weights = 1.0 / measurements.velocity_variances
-            velocities = np.where(velocity_weights > 0.0, measurements.velocities - slope, 0.0)
-            band[0, self.velocities_at, 1] += velocity_weights
-            right[self.velocities_at, 1] += velocity_weights * velocities
-            deviance += _log_sum(measurements.velocity_variances)
+            logarithms += self._log_slow
+        self._add_positions(band, rows, 1.0 / variances)
+        if measurements.velocity_variances is not None:
+            band[0, self.velocities_at, 1] += 1.0 / measurements.velocity_variances
+            logarithms += _log_sum(measurements.velocity_variances)
 
         precision = band.reshape(2 * size, count * size)
         try:
             factor = cholesky_banded(precision, lower=True, check_finite=False)
         except LinAlgError:
             raise ValueError("the measurements do not determine a motion") from None
-        states = cho_solve_banded((factor, True), right.ravel(), check_finite=False)
+        logarithms += 2.0 * np.sum(np.log(factor[0]))
+        return Posterior(self, variances, rows, precision, factor, logarithms)
+
+    def smooth(self, measurements, acceleration_density, posterior=None) -> SmoothMotion:
+        """Estimate the motion.
+
+        Parameters
+        ----------
+        measurements : Measurements
+            Measurements, with ``slow_deviations`` if and only if the model has a slow error.
+        acceleration_density : float or ndarray, shape (k - 1,)
+            Density of the white noise that drives the velocity, constant or for each step
+            [m/s^2/sqrt(Hz)].
+        posterior : Posterior, optional
+            Posterior of other measurements with the same variances, and of the same density.
+
+        Returns
+        -------
+        SmoothMotion
+
+        Raises
+        ------
+        ValueError
+            The measurements do not determine a motion that can be computed.
+        """
+        from scipy.linalg import cho_solve_banded
+
+        posterior = posterior or self.posterior(measurements, acceleration_density)
+        rows, variances = posterior.rows, posterior.variances
+        count, size, times = len(self.times), self._size, self.position_times
+        # A line is subtracted: it fits the motion's model exactly, and small numbers keep digits.
+        first, last = measurements.positions[[0, -1]]
+        slope = (last - first) / (times[-1] - times[0])
+        positions = measurements.positions - first - slope * (times - times[0])
+        right = self._weighted_positions(rows, positions, 1.0 / variances)
+        if measurements.velocities is not None:
+            velocity_weights = 1.0 / measurements.velocity_variances
+            velocities = np.where(velocity_weights > 0.0, measurements.velocities - slope, 0.0)
+            right[self.velocities_at, 1] += velocity_weights * velocities
+        states = cho_solve_banded((posterior.factor, True), right.ravel(), check_finite=False)
         states = states.reshape(count, size)
-        deviance += 2.0 * np.sum(np.log(factor[0]))
 
         # The exponent comes from the residuals of each part of the model, without cancellation.
+        deviance = posterior.log_determinants
         x, v = states[:, 0], states[:, 1]
         jump = np.diff(v)
         offset = np.diff(x) - self.steps * (v[1:] + v[:-1]) / 2.0
         squares = (12.0 * offset**2 / self.steps**2 + jump**2) / self.steps
-        deviance += np.sum(squares / intensity)
+        deviance += np.sum(squares / np.square(acceleration_density))
         pairs = np.hstack([states[:-1], states[1:]])[self.position_steps]
         white = residuals = positions - np.sum(rows * pairs, axis=1)
         if self.slow_time > 0.0:
@@ -356,27 +436,30 @@ class MotionModel:
             v + slope,
             residuals,
             white,
-            variances,
-            float(deviance),
-            self,
             squares,
-            rows,
-            precision,
-            factor,
+            float(deviance),
+            posterior,
         )
 
-    def _add_positions(self, band, right, rows, positions, weights):
-        """Add the information of positions (n,) to precision and right side, in place."""
+    def _add_positions(self, band, rows, weights):
+        """Add the information of positions with weights (n,) to a precision, in place."""
         size, steps = self._size, len(self.steps)
-        informed = [a for a in range(2 * size) if np.any(rows[:, a])]
-        for a in informed:
+        informed = _informed_states(rows)
+        for index, a in enumerate(informed):
             weighted = weights * rows[:, a]
-            later, state = divmod(a, size)
-            right[later : later + steps, state] += self._sum_by_step(weighted * positions)
-            for b in informed[: informed.index(a) + 1]:
+            for b in informed[: index + 1]:
                 begin, column = divmod(b, size)
                 step_sums = self._sum_by_step(weighted * rows[:, b])
                 band[a - b, begin : begin + steps, column] += step_sums
+
+    def _weighted_positions(self, rows, positions, weights):
+        """Return the right side (k, s) of the states' equations by positions (n,)."""
+        right, steps = np.zeros((len(self.times), self._size)), len(self.steps)
+        for a in _informed_states(rows):
+            later, state = divmod(a, self._size)
+            step_sums = self._sum_by_step(weights * rows[:, a] * positions)
+            right[later : later + steps, state] += step_sums
+        return right
 
     def _sum_by_step(self, values):
         """Return the sums of the positions' values (n,) in each step, (k - 1,)."""
@@ -410,6 +493,11 @@ def bridge_variance(share):
 def _step_precision(steps):
     """Return the inverse of [[dt^3/3, dt^2/2], [dt^2/2, dt]], a step's covariance for density 1."""
     return 12.0 / steps**3, -6.0 / steps**2, 4.0 / steps
+
+
+def _informed_states(rows):
+    """Return the columns of rows (n, 2 s) by which the positions depend on a state."""
+    return np.flatnonzero(rows.any(axis=0)).tolist()
 
 
 def _log_sum(variances):

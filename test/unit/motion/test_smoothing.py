@@ -85,7 +85,7 @@ def test_correlated_errors_are_separated_from_motion_and_velocity_is_consistent(
         logarithms.append(np.log(ratios))
         for axis, smooth in enumerate(fix_noise.smooth_plane(given, noise)):
             errors = smooth.velocities - velocities[:, axis]
-            normalised.append(np.mean(errors**2 / smooth.covariances[:, 1, 1]))
+            normalised.append(np.mean(errors**2 / smooth.posterior.covariances[:, 1, 1]))
     for values in np.array(logarithms).T:
         assert abs(values.mean()) < 3.0 * standard_error(values) + 0.05
     assert np.mean(normalised) == pytest.approx(1.0, abs=3.0 * standard_error(normalised) + 0.05)
@@ -266,8 +266,10 @@ def test_late_velocities_match_dense_gaussian_conditioning(lag):
     assert motion.positions == pytest.approx(expected[2 * count : len(every)], **close)
     assert motion.velocities == pytest.approx(expected[len(every) + 2 * count :], **close)
     assert motion.residuals == pytest.approx(values - expected[:count], **close)
-    assert motion.known_variances() == pytest.approx(left[:count], **close)
-    assert motion.covariances[:, 1, 1] == pytest.approx(left[len(every) + 2 * count :], **close)
+    known = motion.posterior.known_variances
+    covariances = motion.posterior.covariances
+    assert known == pytest.approx(left[:count], **close)
+    assert covariances[:, 1, 1] == pytest.approx(left[len(every) + 2 * count :], **close)
 
 
 def test_step_densities_follow_motion():
@@ -287,7 +289,7 @@ def test_step_densities_follow_motion():
     for chosen_densities in (None, densities):
         motions = fix_noise.smooth_plane(given, noise, densities=chosen_densities)
         errors = np.column_stack([axis.velocities for axis in motions]) - velocities
-        stds = np.sqrt([axis.covariances[:, 1, 1] for axis in motions]).T
+        stds = np.sqrt([axis.posterior.covariances[:, 1, 1] for axis in motions]).T
         actual.append([errors[steady], (errors / stds)[steady], (errors / stds)[~steady]])
     constant, adapted = np.sqrt([[np.mean(values**2) for values in rows] for rows in actual])
     # 600 errors of each kind, correlated over some seconds: an rms has a standard error of 6 %.
@@ -325,8 +327,8 @@ def test_positions_velocities_and_correlated_errors_match_dense_gaussian_conditi
     assert motion.positions == pytest.approx(expected[:count], abs=1e-3)
     assert motion.velocities == pytest.approx(expected[count:], abs=1e-3)
     left = np.diag(state - state @ np.linalg.solve(total, state))
-    assert motion.covariances[:, 0, 0] == pytest.approx(left[:count], abs=1e-3)
-    assert motion.covariances[:, 1, 1] == pytest.approx(left[count:], abs=1e-3)
+    assert motion.posterior.covariances[:, 0, 0] == pytest.approx(left[:count], abs=1e-3)
+    assert motion.posterior.covariances[:, 1, 1] == pytest.approx(left[count:], abs=1e-3)
     deviance = -2.0 * multivariate_normal.logpdf(both, cov=total)
     deviance -= 2.0 * count * np.log(2.0 * np.pi)
     # Without a prior the two large variances drop out.
