@@ -1,4 +1,4 @@
-"""Fixtures for tests of flights: JSBSim and scripts of the tests."""
+"""Fixtures for flight tests: JSBSim and scripts written by the tests."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ SCRIPT = """<runscript name="ours">
 
 @pytest.fixture
 def script(tmp_path):
-    """Write a script and return its path."""
+    """Return a function that writes a flight script and returns its path."""
 
     def write(events="", aircraft="c310", start="ellington", end=1000, top="") -> Path:
         path = tmp_path / "ours.xml"

@@ -1,6 +1,7 @@
-"""JSBSim sends c3104 by UDP, as fast as its receiver takes the packets.
+"""Fly c3104 with JSBSim and send it by UDP, as fast as the receiver accepts packets.
 
-``python jsbsim_sender.py PORT SECONDS OUTPUT``: the output's element, with PORT and RATE in it.
+Call ``python jsbsim_sender.py PORT SECONDS OUTPUT``; OUTPUT is the output element, in which
+PORT and RATE are replaced.
 """
 
 import sys
@@ -15,7 +16,7 @@ _BURST = 20  # steps, whose packets fit into the receiver's buffer in the kernel
 
 
 def main(port, seconds, output):
-    """Fly and send."""
+    """Simulate the flight and send its packets."""
     simulator = jsbsim.FGFDMExec(str(Path(jsbsim.__file__).parent))
     simulator.set_debug_level(0)
     simulator.load_script("scripts/c3104.xml")
@@ -33,7 +34,7 @@ def main(port, seconds, output):
 
 
 def _is_unread(port):
-    """Return whether packets to a UDP port still wait in the kernel, see proc(5)."""
+    """Return whether the kernel holds unread packets of a UDP port, see proc(5)."""
     for line in Path("/proc/net/udp").read_text().splitlines()[1:]:
         _, local, _, _, queues, *_ = line.split()
         if int(local.split(":")[1], 16) == port:

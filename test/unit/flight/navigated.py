@@ -1,4 +1,4 @@
-"""Sensors of a navigator, for tests."""
+"""Sensors of a navigator, used by several tests."""
 
 from imu_simulation_framework.sensors.gnss.specification import FixQuality, GnssSpecification
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification, TriadSpecification

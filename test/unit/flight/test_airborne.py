@@ -1,4 +1,4 @@
-"""Measurements of a flight, tick by tick."""
+"""Sensor outputs of a flight, tick by tick."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def airborne():
     return AirborneImu(states(), isf.read_gimbal("level"), imu, RTK, seed=3)
 
 
-def test_airborne_imu_equals_library_functions(airborne):
+def test_airborne_imu_samples_match_library_functions(airborne):
     body = states().motion(at=np.arange(801) / 100.0)
     imu = isf.read_imu_specification("adis16470")
     carried = isf.simulate_gimbal(body, isf.read_gimbal("level"), imu, seed=3)
@@ -38,7 +38,7 @@ def test_airborne_imu_equals_library_functions(airborne):
 
 
 @pytest.mark.parametrize("period", [0.001, 0.01, 0.02, 0.07, 1.0, 100.0])
-def test_ticks_contain_each_sample_once_in_order(airborne, period):
+def test_simulation_ticks_contain_each_sample_once_in_order(airborne, period):
     ticks = list(airborne.ticks(period))
     for name, whole in {
         "stamps": airborne.stamps,
@@ -56,7 +56,7 @@ def test_ticks_contain_each_sample_once_in_order(airborne, period):
     assert all(round(1e9 * arrival) <= stamp for stamp, arrival in arrived)
 
 
-def test_slower_imu_has_separate_stamps_and_missing_receiver_yields_no_fixes():
+def test_slow_airborne_imu_has_own_stamps_and_no_receiver_yields_no_fixes():
     slow = isf.ImuSpecification("slow", output=isf.OutputSpecification(rate=25.0))
     found = AirborneImu(states(), isf.read_gimbal("off"), slow)
     assert len(found.imu) == len(found.imu_stamps) == 201
@@ -67,7 +67,7 @@ def test_slower_imu_has_separate_stamps_and_missing_receiver_yields_no_fixes():
     assert all(len(tick.fixes) == 0 for tick in found.ticks(1.0))
 
 
-def test_world_is_level_at_start_and_antenna_may_be_at_imu(airborne):
+def test_world_frame_is_level_at_start_and_antenna_may_be_at_imu(airborne):
     np.testing.assert_allclose(airborne.truth[0, :3], 0.0, atol=1e-6)
     forward = airborne.truth[:, 7]
     np.testing.assert_allclose(forward, np.linalg.norm(airborne.body.velocity, axis=1), rtol=0.2)
@@ -77,7 +77,7 @@ def test_world_is_level_at_start_and_antenna_may_be_at_imu(airborne):
     np.testing.assert_allclose(found.fixes[["x", "y", "z"]], there, rtol=0.0, atol=1e-9)
 
 
-def test_fixes_equal_those_of_navigation_filter(airborne):
+def test_recorded_fixes_match_fixes_of_navigation_filter(airborne):
     seed = run_seed(5, 0)
     table = receiver.record_earth_fixes(airborne.body, RTK, seed)
     expected = receiver.simulate_earth_fixes(airborne.body, RTK, seed=seed)
@@ -85,13 +85,13 @@ def test_fixes_equal_those_of_navigation_filter(airborne):
     np.testing.assert_allclose(places, expected.position[0], rtol=0.0, atol=1e-9)
     local = enu_to_ecef(*np.radians(table[["latitude", "longitude"]].to_numpy()).T)
     velocities = local.apply(table[["velocity_east", "velocity_north", "velocity_up"]].to_numpy())
-    # Along the axes of a place that is off by the fix's own error, of some centimetres.
+    # The velocity axes are those of the fix position, which is off by some centimetres.
     np.testing.assert_allclose(velocities, expected.velocity[0], rtol=0.0, atol=1e-6)
     variances = table[["variance_east", "variance_up", "velocity_variance"]].to_numpy()
     np.testing.assert_array_equal(variances, expected.variance[0][:, [0, 2, 3]])
 
 
-def test_incompatible_rates_are_rejected():
+def test_incompatible_rates_or_short_flight_are_rejected():
     off = isf.read_gimbal("off")
     with pytest.raises(ConfigurationError, match="receiver's rate is 3 Hz, expected"):
         AirborneImu(states(), off, "ideal", isf.GnssSpecification(rate=3.0))

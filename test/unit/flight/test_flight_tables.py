@@ -1,4 +1,4 @@
-"""Equality of a flight's tables, its bag, and the recordings read back."""
+"""Agreement of a flight's tables, its bag, and the recordings read from them."""
 
 import numpy as np
 import pytest
@@ -33,14 +33,14 @@ def bag(flown, tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", ["body", "imu_truth"])
-def test_ground_truth_table_reads_as_recorded_flight(flown, tables, tmp_path, name):
+def test_ground_truth_table_can_be_read_as_recorded_flight(flown, tables, tmp_path, name):
     path = tmp_path / f"{name}.csv"
     path.write_text(table_to_csv(tables[name]))
     motion = flown.body if name == "body" else flown.imu_motion
     require_same_motion(isf.read_flight(path).flight.states, motion, angle=1e-9, position=1e-6)
 
 
-def test_ground_truth_of_bag_reads_as_recorded_flight(flown, bag):
+def test_ground_truth_in_bag_can_be_read_as_recorded_flight(flown, bag):
     origin = flown.origin * (180.0 / np.pi, 180.0 / np.pi, 1.0)
     for topic, motion in (
         ("/ground_truth/state", flown.body),
@@ -51,7 +51,7 @@ def test_ground_truth_of_bag_reads_as_recorded_flight(flown, bag):
         np.testing.assert_array_equal(recorded.flight.states.time, np.arange(801) / 100.0)
 
 
-def test_imu_and_receiver_of_bag_equal_tables(bag, tables):
+def test_imu_and_receiver_messages_in_bag_match_tables(bag, tables):
     recorded = isf.read_imu(bag).table
     np.testing.assert_allclose(recorded.to_numpy(), tables["imu"].to_numpy(), atol=1e-9)
     fixes = isf.read_reference(bag, topic="/gnss/fix", velocity_topic="/gnss/velocity")
@@ -59,7 +59,7 @@ def test_imu_and_receiver_of_bag_equal_tables(bag, tables):
     assert fixes.report.unknown_variance.count == 0
 
 
-def test_increments_and_joints_equal_motion_and_gimbal(flown, tables):
+def test_increments_and_joint_angles_match_motion_and_gimbal(flown, tables):
     given = isf.increments_of(flown.imu_motion)
     expected = np.hstack([given.delta_theta, given.delta_velocity])
     np.testing.assert_array_equal(tables["increments"].to_numpy(), expected)
@@ -67,18 +67,18 @@ def test_increments_and_joints_equal_motion_and_gimbal(flown, tables):
     np.testing.assert_array_equal(tables["gimbal"].to_numpy()[:, :3], flown.joints.angle)
 
 
-def test_single_joint_has_rate_of_table_3(flown):
+def test_single_gimbal_joint_has_rate_of_published_table_3(flown):
     gimbal = isf.read_gimbal("agisim")
     for joint, axis, rate in (("pan", 2, 0.8225), ("tilt", 1, 0.5483)):
         found = figures.joint_alone(joint, gimbal, "ideal", flown.origin)
         measured = found.measured[1]
-        # Means over a sample of a sine of 4 s and more; the Earth turns with 7e-5 rad/s.
+        # The rates are sample means of a sine of 4 s or more; the Earth adds 7e-5 rad/s.
         assert np.max(np.abs(measured[:, axis])) == pytest.approx(rate, abs=2e-4)
         assert np.max(np.abs(np.delete(measured, axis, axis=1))) < 1e-4
         np.testing.assert_allclose(found.measured[0], found.true[0], atol=1e-12)
 
 
-def test_signals_are_cut_by_time(flown):
+def test_flight_signals_are_cropped_by_time(flown):
     every = figures.sensed_in_flight(flown)
     part = every.between(5.0, 6.0)
     assert len(every.time) == len(flown.imu_stamps)
@@ -86,7 +86,7 @@ def test_signals_are_cut_by_time(flown):
     assert part.measured[0].shape == part.true[1].shape == (len(part.time), 3)
 
 
-def test_navigator_has_receiver_at_imu(flown):
+def test_navigation_assumes_receiver_at_imu(flown):
     imu = isf.read_imu_specification("adis16470")
     _, rmse = figures.navigated(flown.imu_motion, imu, isf.read_gnss_specification("rtk"), runs=3)
     assert len(rmse) == 3 and np.all(rmse["position_n"] < 0.1)

@@ -20,10 +20,10 @@ def c3104():
     return fly("c3104", duration=200.0, start=3.0)
 
 
-def test_c310_takes_off_climbs_cruises_and_turns(c3104):
+def test_c310_flight_phases_match_events_of_script(c3104):
     found = c3104.states.instants()
-    # The script's own events say when it was: it raises the gear at 40 ft, turns to its first
-    # waypoint at 800 ft and 50 s, and to its second at 168 s.
+    # The events of the script state when: it raises the gear at 40 ft, turns to its first waypoint
+    # at 800 ft and 50 s, and to its second waypoint at 168 s.
     assert 15.0 < found.lift_off < found.ascent < 19.0
     assert 50.0 < found.cruise < 60.0
     assert 167.0 < found.turn_start < 171.0 and 195.0 < found.turn_end < 200.0
@@ -42,7 +42,7 @@ def test_settings_of_flight_are_recorded(c3104):
     np.testing.assert_array_equal(c3104.states.time, np.arange(150, 10_151) / 50.0)
 
 
-def test_repeated_flight_is_bitwise_identical_and_silent(c3104, capfd):
+def test_repeated_flight_is_bit_identical_and_prints_nothing(c3104, capfd):
     again = fly("c3104", duration=20.0, start=3.0)
     np.testing.assert_array_equal(again.states.position, c3104.states.position[:1001])
     np.testing.assert_array_equal(again.states.orientation, c3104.states.orientation[:1001])
@@ -61,7 +61,7 @@ def _simulator():
     return simulator
 
 
-def test_states_equal_properties_of_jsbsim(c3104):
+def test_flight_states_match_jsbsim_properties(c3104):
     simulator = _simulator()
     for _ in range(1500):
         simulator.run()
@@ -71,13 +71,13 @@ def test_states_equal_properties_of_jsbsim(c3104):
     ned = [simulator[f"velocities/v-{name}-fps"] * 0.3048 for name in ("north", "east", "down")]
     velocity = ned_to_ecef(*geodetic_of(c3104.states.position[row])[:2]).apply(ned)
     np.testing.assert_allclose(c3104.states.velocity[row], velocity, atol=1e-9)
-    # Its matrix leads from ECEF to forward, right, down.
+    # JSBSim's matrix rotates from ECEF to forward, right, down.
     matrix = np.asarray(simulator.get_propagate().get_Tec2b()).T @ np.diag([1.0, -1.0, -1.0])
     ours = Rotation.from_quat(c3104.states.orientation[row]).as_matrix()
     np.testing.assert_allclose(ours, matrix, atol=1e-14)
 
 
-def test_specific_force_of_motion_equals_jsbsim():
+def test_specific_force_of_motion_matches_jsbsim():
     simulator = _simulator()
     forces = np.empty((3001, 3))
     for row in range(len(forces)):
@@ -86,9 +86,9 @@ def test_specific_force_of_motion_equals_jsbsim():
         simulator.run()
     motion = fly("c3104", duration=60.0).states.motion()
     off = np.abs(motion.specific_force - forces * [1.0, -1.0, -1.0])
-    # JSBSim's gravity is that of J2, and its step is of second order.
+    # JSBSim uses J2 gravity and integrates with second order.
     assert np.max(off[motion.time > 20.0]) < 0.01
-    # It changes a force from one step to the next where a wheel leaves the ground.
+    # JSBSim's force changes within one step when a wheel leaves the ground.
     assert np.max(off[motion.time > 3.0]) < 1.0
 
 
@@ -103,7 +103,7 @@ def test_engine_failure_and_early_end_are_reported(script):
         fly(script(end=5), duration=10.0, start=7.0)
 
 
-def test_crash_is_reported_and_previous_states_are_kept(script):
+def test_crash_is_reported_and_states_before_it_are_returned(script):
     dive = SET.format("ap/altitude_hold", 0) + SET.format("fcs/elevator-cmd-norm", 1)
     events = AT.format(name="Dive", time=60, set=dive)
     own = (data_folder() / "scripts" / "c3104.xml").read_text(encoding="utf-8")
@@ -112,7 +112,7 @@ def test_crash_is_reported_and_previous_states_are_kept(script):
     assert "the flight ends at" in flight.remarks[0] and "has crashed: it" in flight.remarks[0]
     assert 60.0 < flight.states.time[-1] < 100.0
     assert np.all(np.isfinite(flight.states.position))
-    # It is flown until it touches the ground, and no further than the next look.
+    # The flight ends at the first check after the aircraft touches the ground.
     assert geodetic_of(flight.states.position[-1])[2] < 25.0
 
 
@@ -143,7 +143,9 @@ NO_SUCH = "<event><condition>no/such ge 1</condition></event>"
         ),
     ],
 )
-def test_invalid_script_is_rejected_by_name_and_silently(script, tmp_path, capfd, make, words):
+def test_invalid_script_is_rejected_with_name_and_without_output(
+    script, tmp_path, capfd, make, words
+):
     with pytest.raises(SimulatorError, match=words) as refusal:
         fly(make(script, tmp_path))
     assert "\n" not in str(refusal.value)
@@ -151,12 +153,12 @@ def test_invalid_script_is_rejected_by_name_and_silently(script, tmp_path, capfd
 
 
 @pytest.mark.parametrize("settings", [{"rate": 0.0}, {"duration": -1.0}, {"start": -1.0}])
-def test_numbers_out_of_range_are_rejected(settings):
+def test_flight_settings_out_of_range_are_rejected(settings):
     with pytest.raises(ConfigurationError, match=f"a flight's {next(iter(settings))} is"):
         fly("c3104", **settings)
 
 
-def test_user_aircraft_are_found_in_their_folder(script, tmp_path):
+def test_user_aircraft_is_found_in_specified_folder(script, tmp_path):
     with pytest.raises(SimulatorError, match=r"gone: .* folder of aircraft"):
         fly("c3104", aircraft_folder=tmp_path / "gone")
     shutil.copytree(data_folder() / "aircraft" / "c310", tmp_path / "fleet" / "mine")
@@ -175,7 +177,7 @@ def _output(name, kind="CSV", more=""):
 
 
 def _fleet(tmp_path, change=lambda text: text):
-    """Return a folder of aircraft with a changed copy of the C310."""
+    """Return an aircraft folder with a changed copy of the C310."""
     aircraft = tmp_path / "fleet" / "c310"
     shutil.copytree(data_folder() / "aircraft" / "c310", aircraft)
     path = aircraft / "c310.xml"
@@ -183,7 +185,7 @@ def _fleet(tmp_path, change=lambda text: text):
     return aircraft
 
 
-def test_outputs_of_script_are_not_opened(script, tmp_path, monkeypatch):
+def test_outputs_in_flight_script_are_not_opened(script, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     kept, fifo = tmp_path / "kept.csv", tmp_path / "fifo"
     kept.write_text("mine\n")
@@ -211,7 +213,7 @@ def test_outputs_of_script_are_not_opened(script, tmp_path, monkeypatch):
     assert {path.name for path in tmp_path.iterdir()} == {"kept.csv", "fifo", "ours.xml"}
 
 
-def test_outputs_of_aircraft_are_not_opened(script, tmp_path):
+def test_outputs_in_aircraft_files_are_not_opened(script, tmp_path):
     kept = tmp_path / "kept.csv"
     kept.write_text("mine\n")
     asked = _output(kept) + '<system file="ours"/>'
@@ -223,7 +225,7 @@ def test_outputs_of_aircraft_are_not_opened(script, tmp_path):
     (aircraft / "Systems").mkdir(exist_ok=True)
     system = f'<system name="ours">{_output(kept)}{component}</system>'
     (aircraft / "Systems" / "ours.xml").write_text(system)
-    # The output of a system's component keeps its name.
+    # The output element of a system's component is preserved.
     event = "<event><condition>ours/b gt -1e9</condition></event>"
     flight = fly(script(event), duration=1.0, aircraft_folder=tmp_path / "fleet")
     assert len(flight.states.time) == 51
@@ -231,7 +233,7 @@ def test_outputs_of_aircraft_are_not_opened(script, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["c310.xml", "ellington.xml"])
-def test_fifo_in_folder_of_aircraft_is_rejected_at_once(script, tmp_path, name):
+def test_fifo_in_aircraft_folder_is_rejected_at_once(script, tmp_path, name):
     path = _fleet(tmp_path) / name
     path.unlink(missing_ok=True)
     os.mkfifo(path)
@@ -239,7 +241,7 @@ def test_fifo_in_folder_of_aircraft_is_rejected_at_once(script, tmp_path, name):
         fly(script(), duration=1.0, aircraft_folder=tmp_path / "fleet")
 
 
-def test_deeply_nested_xml_is_rejected(script, tmp_path):
+def test_deeply_nested_aircraft_xml_is_rejected(script, tmp_path):
     deep = "<a>" * 200_000 + "</a>" * 200_000
     _fleet(tmp_path, lambda _: deep)
     with pytest.raises(SimulatorError, match=r"c310.xml: .*line 1: .*nested more than 200 deep"):

@@ -1,4 +1,4 @@
-"""Reading of gimbals and tables of joint angles from files."""
+"""Reading of gimbals and joint angle tables from files."""
 
 import numpy as np
 import pytest
@@ -35,13 +35,13 @@ LOOPED = isf.GimbalSpecification(
     ],
     ids=lambda gimbal: gimbal.name,
 )
-def test_written_gimbal_reads_back_equal(tmp_path, gimbal):
+def test_gimbal_file_round_trips(tmp_path, gimbal):
     path = tmp_path / "gimbal.yaml"
     path.write_text(yaml.safe_dump(gimbal_to_mapping(gimbal)))
     assert isf.read_gimbal(path) == gimbal
 
 
-def test_gimbal_file_equals_constructed_gimbal(tmp_path):
+def test_gimbal_file_matches_constructed_gimbal(tmp_path):
     path = tmp_path / "looped.yaml"
     path.write_text(
         "body_to_pan: [0.5, 0, -0.4]\nbase: [0, 0.1, 0]\npan_to_tilt: [0.1, 0, 0]\n"
@@ -88,14 +88,14 @@ def test_bundled_gimbal_matches_paper_and_unknown_names_are_rejected():
         ("table: {times: [0, 1]}", "table lacks the key angles"),
     ],
 )
-def test_invalid_gimbal_is_rejected_with_name_of_file(tmp_path, text, message):
+def test_invalid_gimbal_is_rejected_with_file_name(tmp_path, text, message):
     require_refused(isf.read_gimbal, tmp_path / "wrong.yaml", text, message)
 
 
 ROWS = ["time,pan,tilt,roll", *(f"{0.5 * k},{0.01 * k},0.2,-0.1" for k in range(40))]
 
 
-def test_table_in_folder_of_gimbal_commands_it(tmp_path):
+def test_joint_table_path_is_relative_to_gimbal_file(tmp_path):
     (tmp_path / "angles.csv").write_text("\n".join(ROWS) + "\n")
     path = tmp_path / "told.yaml"
     path.write_text("table: nowhere.csv\n")
@@ -124,6 +124,6 @@ def _with(line, text):
         (ROWS[:2], "has 1 rows of angles"),
     ],
 )
-def test_faulty_table_is_rejected_with_line(tmp_path, rows, message):
+def test_invalid_joint_table_is_rejected_with_line(tmp_path, rows, message):
     text = "\n".join(rows) + "\n"
     require_refused(read_joint_table, tmp_path / "angles.csv", text, rf"angles.csv: .*{message}.*")

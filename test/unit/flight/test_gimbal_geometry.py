@@ -1,4 +1,4 @@
-"""Comparison of arms and joints with closed forms and differentiation."""
+"""Gimbal arms and joints compared with closed-form equations and numerical differentiation."""
 
 import numpy as np
 import pytest
@@ -18,12 +18,12 @@ STANDING = isf.at_rest(12.0, 100.0)
 
 
 def _difference(values, step):
-    """Return first derivatives, of fourth order, of values at -2, -1, 0, 1, 2 steps."""
+    """Return fourth-order first derivatives from values at -2, -1, 0, 1, 2 steps."""
     return (values[0] - 8.0 * values[1] + 8.0 * values[3] - values[4]) / (12.0 * step)
 
 
-def test_joints_on_turning_platform_agree_with_differentiation():
-    # Nothing of the library in it: rotation matrices by axis and angle, differences in time.
+def test_gimbal_motion_on_turning_platform_matches_numerical_differentiation():
+    # The expected values use rotation matrices and differences in time, and no library code.
     def about(axis, angle):
         x, y, z = np.eye(3)[axis]
         skew = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
@@ -68,16 +68,16 @@ def test_joints_on_turning_platform_agree_with_differentiation():
         np.testing.assert_allclose(found.position[index], position, rtol=0.0, atol=1e-12)
 
 
-def test_gimbal_on_flight_equals_three_consecutive_mountings():
+def test_gimbal_in_flight_matches_three_consecutive_mountings():
     platform = flight(100.0, 20.0)
     gimbal = isf.GimbalSpecification(geometry=ARMS, drive=SWINGING)
     found, expected = isf.simulate_gimbal(platform, gimbal).motion, mount_on_gimbal(platform)
-    inner = slice(100, -100)  # at its ends a spline is worse
+    inner = slice(100, -100)  # a spline is less accurate at its ends
     off = {"position": 2e-9, "orientation": 1e-12, "velocity": 1e-7, "angular_velocity": 1e-7}
     require_same_motion(found, expected, inner, **off, specific_force=1e-5)
 
 
-def test_links_lead_to_imu_and_default_gimbal_changes_nothing():
+def test_gimbal_links_end_at_imu_and_default_gimbal_leaves_motion_unchanged():
     geometry = isf.GimbalGeometry(
         (0.3, 0.0, -0.4), (0.1, 0.0, 0.0), (0.1, 0.0, -0.1), (0.1, 0.0, 0.0), (0.0, 0.05, 0.0)
     )
@@ -97,7 +97,7 @@ def test_links_lead_to_imu_and_default_gimbal_changes_nothing():
 
 
 def closure(name, rate):
-    """Return the largest position error of increments on a gimbal over 200 s."""
+    """Return the largest position, velocity and angle errors of gimbal increments over 200 s."""
     gimbal = isf.read_gimbal(name)
     carried = isf.simulate_gimbal(flight(rate), gimbal, isf.read_imu_specification("agisim")).motion
     begin = carried.position[0], carried.velocity[0], carried.orientation[0]
@@ -108,25 +108,25 @@ def closure(name, rate):
 
 
 @pytest.mark.parametrize("name", ["off", "agisim", "level", "ground_point"])
-def test_increments_on_a_gimbal_close_with_second_order(name):
+def test_gimbal_increments_reproduce_motion_to_second_order(name):
     error_100, error_50 = closure(name, 100.0), closure(name, 50.0)
     assert np.all(np.array(error_100) < (1e-3, 1e-4, 1e-6))
     assert error_50[0] / error_100[0] == pytest.approx(4.0, rel=0.1)
 
 
-def test_table_is_spline_through_its_angles():
+def test_joint_table_is_interpolated_with_spline():
     times = np.arange(0.0, 12.5, 0.05)
     angles = np.array(AMPLITUDES) * np.sin(2.0 * np.pi * np.outer(times, 1.0 / np.array(PERIODS)))
     tabulated = isf.TabulatedJoints(tuple(times), tuple(map(tuple, angles)))
     found = tabulated.joints(STANDING.time)
     expected = SWINGING.joints(STANDING.time)
-    # h^4 / 384 of the fourth derivative, for the pan 5e-8 rad; at the ends it is worse.
+    # The error is h^4 / 384 of the fourth derivative, 5e-8 rad for the pan; ends are worse.
     inner = slice(50, -50)
     np.testing.assert_allclose(found.angle[inner], expected.angle[inner], rtol=0.0, atol=6e-8)
     np.testing.assert_allclose(found.angle, expected.angle, rtol=0.0, atol=1e-5)
 
 
-def test_short_table_and_joints_of_other_times_are_rejected():
+def test_short_joint_table_and_joints_with_other_times_are_rejected():
     tabulated = isf.TabulatedJoints((0.0, 1.0, 2.0), ((0.0,) * 3,) * 3, "angles.csv")
     gimbal = isf.GimbalSpecification(drive=tabulated)
     with pytest.raises(MotionError, match=r"angles\.csv: .* from 0 s to 2 s, .* to 12 s"):
@@ -148,6 +148,6 @@ def test_short_table_and_joints_of_other_times_are_rejected():
         ),
     ],
 )
-def test_prescribed_angles_beyond_limits_are_rejected(drive, joint):
+def test_prescribed_joint_angles_beyond_limits_are_rejected(drive, joint):
     with pytest.raises(ConfigurationError, match=f"the gimbal is at its limits: {joint}"):
         isf.GimbalSpecification(drive=drive)

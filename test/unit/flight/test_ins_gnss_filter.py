@@ -37,18 +37,18 @@ def _started(motion, errors):
 
 
 def require_within(mean, degrees, count):
-    """Check that a mean of chi-square variables is within its bounds of 99.9 %."""
+    """Check that a mean of chi-square variables is within its 99.9 % bounds."""
     low, high = mean_bounds(degrees, count, 0.999)
     assert low < mean < high
 
 
 @pytest.mark.parametrize("gimbal", [False, True])
-def test_errors_agree_with_covariance_of_filter(airframe, gimbal):
+def test_navigation_errors_are_consistent_with_filter_covariance(airframe, gimbal):
     motion = mount_on_gimbal(airframe) if gimbal else airframe
     navigated = isf.navigate_runs(motion, IMU, GNSS, RUNS, seed=11)
     found = navigated.consistency()
     assert found.degrees == 15
-    # 5 % are outside of 95 % bounds; errors are correlated over half of the time and more.
+    # 5 % are outside the 95 % bounds, but errors are correlated over half of the time or more.
     assert found.nees_within > 0.8
     require_within(found.mean_nees, 15, 2 * RUNS)
     require_within(found.mean_nis, 6, RUNS * len(found.time))
@@ -56,7 +56,7 @@ def test_errors_agree_with_covariance_of_filter(airframe, gimbal):
     assert found.nis_within > expected
 
 
-def test_errors_are_at_fixes_and_runs_do_not_depend_on_each_other(airframe):
+def test_navigation_errors_are_evaluated_at_fixes_and_runs_are_independent(airframe):
     time = airframe.time[0] + np.array([0.0, 1.0, 2.0])
     attitude, velocity, position = np.random.default_rng(1).standard_normal((3, 2, 3, 3))
     found = NavigationErrors(time, attitude, velocity, position, np.zeros((2, 3, 9)))
@@ -69,7 +69,7 @@ def test_errors_are_at_fixes_and_runs_do_not_depend_on_each_other(airframe):
     assert single_run.covariance[0] == pytest.approx(many.covariance[2], rel=1e-6, abs=1e-12)
 
 
-def test_errors_at_times_without_true_motion_are_rejected(airframe):
+def test_navigation_errors_beyond_true_motion_are_rejected(airframe):
     navigated = isf.navigate_runs(airframe, IMU, GNSS, 1)
     last = np.searchsorted(airframe.time, navigated.navigation.time[-1])
 
@@ -130,7 +130,7 @@ def _textbook(motion, increments, fixes, tuning, errors):
     return [np.array(values) for values in zip(*states)], np.array(covariances)
 
 
-def test_filter_equals_textbook_filter_at_imu_rate():
+def test_navigation_filter_matches_textbook_filter_at_imu_rate():
     motion = mount_on_gimbal(flight(rate=100.0, duration=40.0))
     tuning = tuning_of(IMU)
     increments = simulate_increments(motion, IMU, seed=4)
@@ -146,11 +146,11 @@ def test_filter_equals_textbook_filter_at_imu_rate():
     turned = Rotation.from_matrix(made.attitude[0] @ attitude.swapaxes(1, 2)).as_rotvec()
     off = [made.accelerometer_bias[0] - biases[0], made.gyroscope_bias[0] - biases[1]]
     differences = [turned, made.velocity[0] - velocity, made.position[0] - position, *off]
-    # The tolerance is a tenth of the filter's own uncertainty.
+    # The tolerance is a tenth of the filter's uncertainty.
     assert np.all(np.abs(np.hstack(differences)) < 0.1 * sigma)
 
 
-def test_uncertainty_grows_without_fixes(airframe):
+def test_navigation_uncertainty_grows_without_fixes(airframe):
     gnss = replace(GNSS, outages=isf.GnssOutages(times=((40.0, 60.0),)))
     navigated = isf.navigate_runs(airframe, IMU, gnss, RUNS, seed=2)
     navigation, found = navigated.navigation, navigated.consistency()
@@ -166,7 +166,7 @@ def test_uncertainty_grows_without_fixes(airframe):
 
 
 @pytest.mark.gate
-def test_antenna_on_the_airframe_navigates_as_well_as_at_the_imu(airframe):
+def test_antenna_on_airframe_is_as_accurate_as_antenna_at_imu(airframe):
     imu = mount_on_gimbal(airframe)
     away = replace(GNSS, lever_arm=ANTENNA)
     antenna_at_imu = isf.navigate_runs(imu, IMU, GNSS, RUNS, seed=7).rmse().mean()
@@ -179,20 +179,20 @@ def test_antenna_on_the_airframe_navigates_as_well_as_at_the_imu(airframe):
         assert (low <= navigated.mean_nis <= high) == consistent
 
 
-def test_velocity_at_first_fix_is_that_of_turning_antenna(airframe):
+def test_velocity_at_first_fix_includes_rotation_of_lever_arm(airframe):
     arm = np.array((20.0, 0.0, 0.0))
     away = replace(GNSS, lever_arm=tuple(arm))
     navigated = isf.navigate_runs(airframe, IMU, away, RUNS, seed=7, initial_errors=np.zeros(9))
     assert navigated.navigation.time[0] == airframe.time[0]
     innovation = navigated.navigation.innovation[:, 0, 3:].mean(axis=0)
-    # The start is exact, so the noise of the fixes remains; four standard errors of the mean.
+    # The start is exact, so only the noise of fixes remains; four standard errors of the mean.
     bound = 4.0 * 0.15 / math.sqrt(RUNS)
     assert np.all(np.abs(innovation) < bound)
-    # The turn of the airframe moves the antenna by far more.
+    # The rotation of the airframe moves the antenna by far more.
     assert np.linalg.norm(np.cross(airframe.angular_velocity[0], arm)) > 10.0 * bound
 
 
-def test_slower_imu_with_later_start_navigates():
+def test_slower_imu_with_later_start_is_consistent():
     output = isf.OutputSpecification(rate=50.0, start_offset=1.0)
     motion = flight(rate=100.0, duration=50.0)
     slower = isf.navigate_runs(motion, replace(IMU, output=output), GNSS, RUNS, seed=11)
@@ -200,7 +200,7 @@ def test_slower_imu_with_later_start_navigates():
     require_within(slower.consistency().mean_nees, 15, 2 * RUNS)
 
 
-def test_inconsistent_inputs_and_exact_fixes_are_rejected(airframe):
+def test_inconsistent_filter_inputs_and_exact_fixes_are_rejected(airframe):
     increments = simulate_increments(airframe, IMU, 2)
     turned, gained = increments.delta_theta, increments.delta_velocity
     fixes = isf.simulate_earth_fixes(airframe, GNSS, 2)
@@ -230,7 +230,7 @@ def _tuned(period=0.01, **errors):
 MATRIX_SIZES = {"gyroscope_matrix": 1.7e-3, "accelerometer_matrix": 3.7e-3, "g_sensitivity": 6e-6}
 
 
-def test_tuning_matches_simulated_noise_and_slow_processes():
+def test_filter_tuning_matches_simulated_noise_and_slow_processes():
     tuning = _tuned(white_noise=(1e-5, 2e-5, 3e-5), random_walk=1e-7, turn_on_bias_sigma=1e-4)
     assert tuning.gyroscope_noise == pytest.approx((1e-5, 2e-5, 3e-5))
     assert tuning.gyroscope_random_walk == pytest.approx([1e-7] * 3)
@@ -250,7 +250,7 @@ def test_tuning_matches_simulated_noise_and_slow_processes():
     assert np.all(np.array(tuning.gyroscope_bias) > 1e-5)
 
 
-def test_tuning_contains_magnitude_of_errors_without_signs():
+def test_filter_tuning_contains_error_magnitudes_without_signs():
     matrix = ((0.0, 3e-3, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, -5e-3))
     bias = (0.0, 0.03, 0.0)
     triad = isf.TriadSpecification(turn_on_bias=bias, scale_factor_and_misalignment=matrix)
@@ -261,7 +261,7 @@ def test_tuning_contains_magnitude_of_errors_without_signs():
     assert not np.any(tuning.gyroscope_matrix)
 
 
-def test_initial_errors_have_stated_magnitude_and_invalid_ones_are_rejected():
+def test_initial_errors_match_stated_sigma_and_invalid_tuning_is_rejected():
     with pytest.raises(ConfigurationError, match="^heading"):
         isf.InitialUncertainty(heading=0.0)
     wrong = {"gyroscope_noise": (-1.0, 0, 0), "position_noise": 0.0, "gyroscope_matrix": 1e-3}
@@ -270,12 +270,12 @@ def test_initial_errors_have_stated_magnitude_and_invalid_ones_are_rejected():
             replace(tuning_of(IMU), **{name: value})
     uncertainty = isf.InitialUncertainty(tilt=1e-3, heading=0.02, velocity=0.3, position=5.0)
     drawn = uncertainty.draw(2000, seed=1)
-    # Three standard errors of a standard deviation of 2000.
+    # Three standard errors of a standard deviation from 2000 numbers.
     assert np.std(drawn, axis=0) == pytest.approx(uncertainty.sigmas, rel=3.0 / math.sqrt(4000.0))
     assert np.array_equal(uncertainty.draw(2, seed=1, first_run=3), drawn[3:5])
 
 
-def test_tuned_noise_of_fixes_replaces_reported_noise():
+def test_tuned_fix_noise_overrides_reported_noise():
     motion = flight(rate=50.0, duration=10.0)
     velocity = {"velocity_noise": 0.2, "vertical_velocity_noise": 0.2}
     quality = isf.FixQuality(horizontal_noise=5.0, vertical_noise=5.0, **velocity)
@@ -286,7 +286,7 @@ def test_tuned_noise_of_fixes_replaces_reported_noise():
     found, expected = (
         np.diagonal(runs.navigation.covariance, axis1=2, axis2=3) for runs in (tuned, reported)
     )
-    # The attitudes differ by the effect of the noise.
+    # The covariances of the attitude differ by the effect of the noise.
     assert found == pytest.approx(expected, rel=0.02)
 
 
@@ -310,7 +310,7 @@ def test_filter_without_scale_factor_states_is_not_overconfident(gimbal):
     motion = mount_on_gimbal(airframe) if gimbal else airframe
 
     def navigated(share):
-        """With a filter that knows so much of all, not of the first."""
+        """Navigate with a filter that knows this share of the error magnitudes."""
         matrices = {
             name: np.full((3, 3), share * size).tolist() for name, size in MATRIX_SIZES.items()
         }
@@ -319,7 +319,7 @@ def test_filter_without_scale_factor_states_is_not_overconfident(gimbal):
 
     found, unknown = navigated(1.0).consistency(), navigated(0.0)
     assert found.degrees == 9
-    # The mean over time of errors that stay alike: as one time's.
+    # These errors hardly change, so the mean over time is as uncertain as a single time.
     require_within(found.mean_nees, 9, len(imus))
     errors = unknown.errors._replace(states=unknown.errors.states[..., :9])
     assert consistency(unknown.navigation, errors).mean_nees > 90.0

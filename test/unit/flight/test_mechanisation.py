@@ -59,7 +59,7 @@ def _error(estimate, truth):
     return np.hstack([turn, *away, accelerometer, truth.gyroscope_bias - estimate.gyroscope_bias])
 
 
-def test_piecewise_navigation_matches_navigation_of_complete_path(motion, increments):
+def test_piecewise_navigation_matches_integration_of_complete_path(motion, increments):
     path = integrate(increments, motion.position[0], motion.velocity[0], motion.orientation[0])
     state = _state(motion)
     for begin in range(0, len(motion) - 1, BETWEEN_FIXES):
@@ -70,7 +70,7 @@ def test_piecewise_navigation_matches_navigation_of_complete_path(motion, increm
     assert state.attitude[0] == pytest.approx(expected, abs=1e-12)
 
 
-def test_rotations_equal_scipy_and_correction_removes_error():
+def test_rotation_matrices_match_scipy_and_correction_removes_error():
     vectors = np.array([[0.0, 0.0, 0.0], [1e-9, 0.0, 0.0], [1e-4, -2e-4, 1e-5], [1.0, -2.0, 0.5]])
     expected = Rotation.from_rotvec(vectors).as_matrix()
     assert rotation_matrix(vectors) == pytest.approx(expected, abs=1e-15)
@@ -82,7 +82,7 @@ def test_rotations_equal_scipy_and_correction_removes_error():
         assert getattr(back, name) == pytest.approx(value, abs=1e-8), name
 
 
-def test_small_errors_grow_with_transition_matrix(motion, increments):
+def test_small_navigation_errors_propagate_with_transition_matrix(motion, increments):
     begin = 700
     truth = _state(motion, begin)
     sizes = np.repeat([1e-4, 0.1, 10.0, 1e-2, 1e-4], 3)
@@ -94,13 +94,13 @@ def test_small_errors_grow_with_transition_matrix(motion, increments):
     ends, _ = _navigated(estimates, increments, begin)
     grown = _error(ends, NavigationState(*(np.repeat(part, 15, axis=0) for part in end)))
     predicted = wrong @ filter.transition(end, stretch)[0].T
-    # The Earth turns by 4e-5 rad in the meantime, and errors are not infinitely small; places on
-    # the Earth are rounded to 1e-9 m.
+    # Meanwhile, the Earth turns by 4e-5 rad, the errors are not infinitesimal, and positions
+    # on the Earth are rounded to 1e-9 m.
     largest = np.max(np.abs(grown), axis=1, keepdims=True)
     assert np.all(np.abs(predicted - grown) < 2e-4 * largest + 4e-9)
 
 
-def test_scale_and_sensitivity_errors_follow_influence_matrix(motion, increments):
+def test_effect_of_scale_and_sensitivity_errors_matches_influence_matrix(motion, increments):
     begin = 700
     truth = _state(motion, begin)
     window = slice(begin + 1, begin + BETWEEN_FIXES + 1)
@@ -120,15 +120,15 @@ def test_scale_and_sensitivity_errors_follow_influence_matrix(motion, increments
         grown = _error(ends, end)[0]
         predicted = size * filter.influence(stretch)[0][:, element]
         largest = np.max(np.abs(filter.influence(stretch)[0]), axis=1) * size
-        # Within the stretch a tilt is taken to grow evenly, which shows in the position.
+        # The filter assumes that a tilt grows evenly between fixes, which affects the position.
         assert np.all(np.abs(predicted - grown)[:3] < 2e-3 * largest[:3])
         assert np.all(np.abs(predicted - grown)[3:9] < 0.1 * largest[3:9])
 
 
-def test_last_rate_is_extrapolated_linearly(motion):
+def test_last_angular_rate_is_extrapolated_linearly(motion):
     period, samples = 0.02, 6
     begin, slope = np.array([0.3, -0.2, 0.1]), np.array([0.5, 0.4, -0.7])
-    # Increments are integrals over a period of a rate that grows evenly.
+    # Increments are integrals over a period of a linearly increasing rate.
     edges = period * np.arange(samples + 1)[:, np.newaxis]
     turns = np.diff(begin * edges + 0.5 * slope * edges**2, axis=0)[np.newaxis]
     _, stretch = navigate(_state(motion), turns, np.zeros((1, samples, 3)), period)
@@ -147,27 +147,27 @@ def _turned():
 
 
 @pytest.mark.parametrize("arm, arm_rate", [(ARM, ARM_RATE), (0.0 * ARM, 0.0 * ARM)])
-def test_innovation_depends_on_errors_by_measurement_matrix(arm, arm_rate):
+def test_innovation_depends_on_errors_through_measurement_matrix(arm, arm_rate):
     truth = _turned()
     _, matrix = filter.antenna_matrix(truth, RATE[np.newaxis], arm, arm_rate)
 
     def seen(error):
         estimate = filter.corrected(truth, -error[np.newaxis])
-        # A gyroscope whose bias is underestimated seems to turn faster.
+        # A gyroscope with an underestimated bias appears to turn faster.
         rate = RATE + error[12:]
         return filter.antenna_matrix(estimate, rate[np.newaxis], arm, arm_rate)[0][0]
 
     sizes = np.repeat([1e-3, 0.1, 1.0, 0.01, 1e-3], 3)
     for state, size in enumerate(sizes):
         error = size * np.eye(15)[state]
-        # From both sides, so that what is left is of third order, 1e-9 of the arm: the Earth's
-        # turning makes 1e-7 m/s of these errors. Positions of 4e6 m are rounded to 1e-9 m.
+        # The central difference leaves an error of third order, 1e-9 of the arm. Earth rotation
+        # contributes 1e-7 m/s of these errors, and positions of 4e6 m are rounded to 1e-9 m.
         innovation = 0.5 * (seen(-error) - seen(error))
         assert innovation[:3] == pytest.approx((matrix[0] @ error)[:3], abs=2e-8)
         assert innovation[3:] == pytest.approx((matrix[0] @ error)[3:], abs=5e-9)
 
 
-def test_varying_lever_arm_leads_from_imu_to_antenna():
+def test_varying_lever_arm_points_from_imu_to_antenna():
     airframe = flight(duration=10.0)
     imu = mount_on_gimbal(airframe)
     antenna = mount_antenna(airframe, replace(GNSS, lever_arm=ANTENNA))
@@ -178,7 +178,7 @@ def test_varying_lever_arm_leads_from_imu_to_antenna():
         seen, _ = filter.antenna_matrix(_state(imu, sample), rate, arm.arm[index], arm.rate[index])
         assert seen[0, :3] == pytest.approx(antenna.position[sample], abs=1e-8)
         assert seen[0, 3:] == pytest.approx(antenna.velocity[sample], abs=1e-9)
-    # The arm's rate is that of the arm.
+    # The rate must be the derivative of the lever arm.
     whole = lever_arm_between(imu, antenna, imu.time)
     rate = np.gradient(whole.arm, imu.time, axis=0)
     assert whole.rate[2:-2] == pytest.approx(rate[2:-2], abs=2e-4)

@@ -29,7 +29,7 @@ def flown():
 
 @pytest.fixture
 def aviation(flown):
-    """Return a table in the axes of aviation."""
+    """Return the flight as a table in aviation axes."""
     latitude, longitude, height = flown.latitude_longitude_height.T
     body = Rotation.from_quat(flown.orientation)
     angles = aviation_of_orientation(latitude, longitude, body)
@@ -47,7 +47,7 @@ def aviation(flown):
 
 @pytest.fixture
 def write(tmp_path):
-    """Write a table and return its path."""
+    """Return a function that writes a table and returns its path."""
 
     def written(table):
         table.to_csv(tmp_path / "flight.csv", index=False)
@@ -57,7 +57,7 @@ def write(tmp_path):
 
 
 def ros(flown, aviation):
-    """Return the table in the axes of ROS."""
+    """Return the flight as a table in ROS axes."""
     level = enu_to_ecef(*np.radians(aviation[["latitude [deg]", "longitude [deg]"]].to_numpy().T))
     table = aviation.drop(columns=["roll [rad]", "pitch [rad]", "heading [rad]"])
     table["velocity_up [m/s]"] = -table.pop("velocity_down [m/s]")
@@ -66,7 +66,7 @@ def ros(flown, aviation):
 
 
 def about_the_origin(flown):
-    """Positions and quaternions in a level plane at ORIGIN."""
+    """Return positions and quaternions in a level plane at ORIGIN."""
     level = enu_to_ecef(LATITUDE, LONGITUDE)
     place = level.inv().apply(flown.position - ecef_of(LATITUDE, LONGITUDE, HEIGHT))
     quaternions = (level.inv() * Rotation.from_quat(flown.orientation)).as_quat()
@@ -77,7 +77,7 @@ def require_same(states, flown, place=1e-6, angle=1e-9):
     require_same_motion(states, flown, angle=angle, position=place)
 
 
-def test_tables_of_aviation_and_ros_give_the_flight(flown, aviation, write):
+def test_tables_in_aviation_and_ros_axes_reproduce_flight(flown, aviation, write):
     recorded = read_flight(write(aviation))
     require_same(recorded.flight.states, flown)
     np.testing.assert_allclose(recorded.flight.states.velocity, flown.velocity, atol=1e-9)
@@ -88,7 +88,7 @@ def test_tables_of_aviation_and_ros_give_the_flight(flown, aviation, write):
     assert recorded.flight.settings["axes"] == "enu"
 
 
-def test_column_map_sets_units_and_names(flown, aviation, write):
+def test_column_map_specifies_units_and_names(flown, aviation, write):
     table = aviation.rename(columns=lambda name: name.split()[0])
     table["velocity_north"] /= 0.3048
     table["altitude"] /= 0.3048
@@ -99,7 +99,7 @@ def test_column_map_sets_units_and_names(flown, aviation, write):
     require_same(recorded.flight.states, flown)
 
 
-def test_positions_about_an_origin(flown, aviation, write):
+def test_local_positions_reproduce_flight_and_require_origin(flown, aviation, write):
     place, quaternions = about_the_origin(flown)
     names = ("time", "x", "y", "z", "qx", "qy", "qz", "qw")
     table = pd.DataFrame(np.column_stack([flown.time, place, quaternions]), columns=names)
@@ -108,7 +108,7 @@ def test_positions_about_an_origin(flown, aviation, write):
         read_flight(write(table))
 
 
-def test_coarse_positions_are_replaced_by_velocities_or_reported(flown, aviation, write):
+def test_coarsely_rounded_positions_are_replaced_by_velocities_or_reported(flown, aviation, write):
     places = ["latitude [deg]", "longitude [deg]"]
     aviation[places] = aviation[places].round(7)
     recorded = read_flight(write(aviation))
@@ -127,7 +127,7 @@ def test_coarse_positions_are_replaced_by_velocities_or_reported(flown, aviation
 
 
 @pytest.mark.parametrize("column", ["latitude [deg]", "velocity_down [m/s]", "heading [rad]"])
-def test_missing_number_is_left_out_and_reported_with_line(aviation, write, column):
+def test_sample_with_missing_number_is_dropped_and_reported_with_line(aviation, write, column):
     aviation.loc[100, column] = np.nan
     recorded = read_flight(write(aviation))
     assert len(recorded.flight.states) == len(aviation) - 1
@@ -137,7 +137,7 @@ def test_missing_number_is_left_out_and_reported_with_line(aviation, write, colu
     ]
 
 
-def test_short_gaps_are_reported_and_invalid_choices_rejected(aviation, write):
+def test_short_gaps_are_reported_and_invalid_settings_are_rejected(aviation, write):
     few = read_flight(write(aviation.drop(index=range(500, 504))))
     assert any("the first is line 502" in remark for remark in few.flight.remarks)
     path = write(aviation)
@@ -151,7 +151,7 @@ def test_short_gaps_are_reported_and_invalid_choices_rejected(aviation, write):
     [(1, 11, 13), (5, 3, 5)],
     ids=["a quarter of a second at 50 Hz", "five samples at 10 Hz"],
 )
-def test_spline_bridges_quarter_of_a_second_or_five_samples(
+def test_gaps_up_to_quarter_second_or_five_samples_are_interpolated(
     aviation, write, every, bridged, refused
 ):
     table = aviation.iloc[::every].reset_index(drop=True)
@@ -177,7 +177,7 @@ NORTH, EAST = "velocity_north [m/s]", "velocity_east [m/s]"
 
 
 def but_for(column, row, value):
-    """Return a function that changes a cell of a table."""
+    """Return a function that changes one cell of a table."""
     return lambda table: table.assign(**{column: table[column].where(table.index != row, value)})
 
 
@@ -193,13 +193,13 @@ def but_for(column, row, value):
         ),
     ],
 )
-def test_invalid_table_is_rejected_with_line(aviation, write, change, words):
+def test_invalid_flight_table_is_rejected_with_line(aviation, write, change, words):
     with pytest.raises(RecordingError, match=f"flight.csv: .*{words}"):
         read_flight(write(change(aviation)))
 
 
 def bag(tmp_path, flown, aviation, every=1):
-    """Positions, attitudes and velocities in topics of their own."""
+    """Write positions, attitudes and velocities to separate topics of a bag."""
     latitude, longitude, height = aviation.iloc[:, 1:4].to_numpy().T
     table = ros(flown, aviation)
     stamps = [round(time * 1e9) + START * 10**9 for time in flown.time]
@@ -217,26 +217,26 @@ def bag(tmp_path, flown, aviation, every=1):
     return writers.write_bag(tmp_path / "a.bag", {"/fix": fixes, "/imu": imus, "/vel": twists})
 
 
-def test_bag_with_fixes_attitudes_and_velocities_gives_the_flight(tmp_path, flown, aviation):
+def test_bag_with_fixes_attitudes_and_velocities_reproduces_flight(tmp_path, flown, aviation):
     path = bag(tmp_path, flown, aviation)
     recorded = read_flight(path, topic="/fix", attitude_topic="/imu", velocity_topic="/vel")
     require_same(recorded.flight.states, flown)
     np.testing.assert_allclose(recorded.flight.states.velocity, flown.velocity, atol=1e-8)
-    # Seconds since 1970 are rounded to 2e-7 s, which must not shake the aircraft.
+    # Seconds since 1970 are rounded to 2e-7 s, which must not add noise to the motion.
     np.testing.assert_array_equal(recorded.flight.states.time, np.arange(len(flown)) / RATE)
     assert recorded.flight.settings["start"] == START
     force_error = recorded.flight.states.motion().specific_force - flown.specific_force
     assert np.max(np.abs(force_error)) < 1e-3
 
 
-def test_slower_fixes_are_joined_at_the_times_of_the_attitudes(tmp_path, flown, aviation):
+def test_slower_fixes_are_interpolated_at_attitude_times(tmp_path, flown, aviation):
     path = bag(tmp_path, flown, aviation, every=5)
     states = read_flight(path, topic="/fix", attitude_topic="/imu").flight.states
     assert len(states) == len(flown)
     require_same(states, flown, place=1e-3)
 
 
-def test_poses_in_a_bag_are_about_an_origin(tmp_path, flown):
+def test_poses_in_bag_are_relative_to_origin(tmp_path, flown):
     place, quaternions = about_the_origin(flown)
     stamps = [round(time * 1e9) + 10**9 for time in flown.time]
     poses = [writers.odometry(*row) for row in zip(stamps, place, quaternions)]
@@ -255,7 +255,7 @@ def test_topics_without_common_time_are_rejected(tmp_path):
         read_flight(path, topic="/fix", attitude_topic="/imu")
 
 
-def test_recorded_flight_is_cut_and_rejected_after_its_end(flown, tmp_path):
+def test_recorded_flight_is_cropped_and_start_after_its_end_is_rejected(flown, tmp_path):
     path = tmp_path / "flight.csv"
     flown.table().to_csv(path)
     found, _ = find_flight(path, duration=5.0, start=2.0)

@@ -33,9 +33,10 @@ def response(error, frequency, time):
 def residual_gain(stabilisation, frequency, period):
     r"""Return the transfer function from a platform's angle to the residual angle of an axis.
 
-    With the state x of ``transition``, :math:`x_{k+1} = F x_k + G d_k`, and the platform's
-    angle d, which acts on the error as the joint's does, the residual is d + (1, 0, 0) x; in z it
-    is :math:`1 + H (z I - F)^{-1} G`, at :math:`z = \exp(2 \pi i f T)`.
+    The state x of ``transition`` follows :math:`x_{k+1} = F x_k + G d_k`, where d is the
+    platform's angle. It acts on the error like the joint's angle, so the residual is
+    d + (1, 0, 0) x and the transfer function is :math:`1 + H (z I - F)^{-1} G` at
+    :math:`z = \exp(2 \pi i f T)`.
     """
     decay, _, wanted = servo(stabilisation, period)
     proportional, integral = gains(stabilisation)
@@ -52,20 +53,20 @@ def gyroscope(**errors):
 
 
 @pytest.mark.parametrize("make", [shaken, shaken_on_earth])
-def test_ideal_gimbal_holds_attitude(make):
+def test_ideal_gimbal_maintains_attitude(make):
     platform = make(SHAKEN)
     found = simulated(platform, isf.Stabilisation())
     assert found.residual.largest_pointing_error < 1e-12
     assert found.residual.largest_rate_error < 1e-12
     rate = np.linalg.norm(found.motion.angular_velocity, axis=1)
-    # The remaining rate is that of a level platform on its path over the rotating Earth.
+    # The remaining rate is that of a level platform moving over the rotating Earth.
     expected = 0.0 if make is shaken else EARTH_RATE
     assert np.max(np.abs(rate - expected)) < (1e-12 if make is shaken else 1e-5)
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
 @pytest.mark.parametrize("frequency", [0.2, 1.0, 5.0])
-def test_residual_of_sine_matches_transfer_function(axis, frequency):
+def test_gimbal_residual_for_sine_matches_transfer_function(axis, frequency):
     size = np.zeros(3)
     size[axis] = 0.02
     platform = shaken(size, (frequency,) * 3)
@@ -74,7 +75,7 @@ def test_residual_of_sine_matches_transfer_function(axis, frequency):
     assert response(error, frequency, platform.time[2000:]) == pytest.approx(gain, abs=1e-9)
 
 
-def test_transfer_function_equals_textbook_with_fast_samples_and_servos():
+def test_transfer_function_with_fast_sampling_and_servos_matches_textbook():
     fast = replace(LOOP, servo_bandwidth=5000.0)
     frequency = np.array([0.1, 1.0, 3.0, 10.0])
     s, natural = 2j * np.pi * frequency, 2.0 * np.pi * 3.0
@@ -82,22 +83,22 @@ def test_transfer_function_equals_textbook_with_fast_samples_and_servos():
     np.testing.assert_allclose(residual_gain(fast, frequency, 1e-5), expected, rtol=2e-3)
 
 
-def test_loop_starts_with_rate_of_target():
-    # Abeam the line of sight turns fastest, at a rate that hardly changes.
+def test_stabilisation_loop_starts_with_target_rate():
+    # The line of sight turns fastest abeam, at a nearly constant rate.
     abeam = isf.PointAhead(0.0, 300.0, -900.0)
     found = simulated(shaken((0.0, 0.0, 0.0), duration=2.0), replace(LOOP, target=abeam))
     turning = SPEED / np.hypot(300.0, 900.0)
-    # A loop that began with a target at rest would fall behind by some of this.
+    # A loop that assumed a stationary target at the start would lag by some of this.
     lag = turning / (2.0 * np.pi * LOOP.bandwidth)
     assert found.residual.largest_pointing_error < 0.01 * lag
 
 
-def test_gyroscope_bias_turns_line_of_sight_unless_aided():
+def test_gyroscope_bias_rotates_line_of_sight_unless_aided():
     bias = 1e-3
     imu = gyroscope(turn_on_bias=(0.0, 0.0, bias))
     found = simulated(shaken((0.0, 0.0, 0.0)), imu=imu)
     off = found.residual.attitude_error[:, 2]
-    # The joints follow with the loop's own delay, a constant.
+    # The joints follow with the delay of the loop, which is constant.
     slope = np.polyfit(found.motion.time[1000:], off[1000:], 1)[0]
     assert slope == pytest.approx(bias, rel=1e-6)
     found = simulated(shaken((0.0, 0.0, 0.0)), replace(LOOP, aid_time=5.0), imu=imu)
@@ -113,8 +114,8 @@ def test_gyroscope_bias_turns_line_of_sight_unless_aided():
         {"nonlinearity": 0.1, "saturation": 1.0},
     ],
 )
-def test_loop_uses_readings_of_recorded_imu(errors):
-    # The camera has to turn as the point passes by, so that scale factor errors have an effect.
+def test_stabilisation_loop_uses_same_readings_as_recorded_imu(errors):
+    # The camera has to turn while passing the point, so that scale factor errors have an effect.
     platform, imu = shaken(SHAKEN, duration=20.0), gyroscope(**errors)
     passed = isf.PointAhead(400.0, 300.0, -900.0)
     drive = replace(LOOP, target=passed, bandwidth=5.0, servo_bandwidth=50.0)
@@ -126,13 +127,13 @@ def test_loop_uses_readings_of_recorded_imu(errors):
         believed.append(believed[-1] * Rotation.from_rotvec(0.01 * rate))
     ideal = Rotation.from_quat(simulated(platform, drive).motion.orientation).inv()
     drifted = (ideal * Rotation.from_quat(found.motion.orientation)).magnitude()
-    # The estimated attitude is on target as without errors, the true attitude is not.
+    # The estimated attitude is as close to the target as without errors, the true attitude is not.
     estimated_error = (ideal * Rotation.concatenate(believed)).magnitude()
     assert np.max(drifted) > 1e-3
     assert np.max(estimated_error) < 0.1 * np.max(drifted)
 
 
-def test_runs_have_independent_numbers_and_loop_is_causal():
+def test_gimbal_runs_have_independent_noise_and_loop_is_causal():
     platform, imu = shaken(SHAKEN, duration=5.0), gyroscope(white_noise=1e-4)
     first_run, again, other = (
         simulated(platform, imu=imu, seed=5, run=run).joints.angle for run in (0, 0, 1)
@@ -150,16 +151,16 @@ def test_runs_have_independent_numbers_and_loop_is_causal():
     assert np.max(np.abs(first_run[600:] - second_run[600:])) > 1e-3
 
 
-def test_joints_stay_within_angles_and_limits_are_reported():
+def test_joint_angles_stay_within_limits_and_reached_limits_are_reported():
     limits = (None, (-0.02, 0.02), None)
     found = simulated(shaken(SHAKEN), limits=limits)
     assert np.max(np.abs(found.joints.angle[:, 1])) == 0.02
     at = found.residual.angle_limited
     assert not at[:, (0, 2)].any() and np.all(found.joints.rate[at] == 0.0)
-    # A sine is beyond half of its size for two thirds of the time.
+    # A sine exceeds half of its amplitude for two thirds of the time.
     assert found.residual.time_at_angle_limit[1] == pytest.approx(40.0, abs=3.0)
     assert "The gimbal is at its limits: its tilt is at the end of its angles" in found.remarks[1]
-    # On its way back it is on the target as before.
+    # Between the limits, the gimbal is on target again.
     free = np.flatnonzero(~at[:, 1] & (found.motion.time > 1.0))
     assert np.median(np.abs(found.residual.attitude_error[free, 1])) < 5e-3
     found = simulated(shaken(SHAKEN), isf.Stabilisation(), (None, (-0.02, 0.02), None))
@@ -168,7 +169,7 @@ def test_joints_stay_within_angles_and_limits_are_reported():
     assert len(found.remarks) == 2
 
 
-def test_joint_rates_are_limited_and_fixed_joints_do_not_move():
+def test_joint_rates_stay_within_limits_and_fixed_joints_do_not_move():
     slow = replace(LOOP, rate_limits=(2.0, 0.1, 2.0))
     found = simulated(shaken(SHAKEN), slow)
     assert np.max(np.abs(found.joints.rate[:, 1])) <= 0.1
@@ -185,8 +186,8 @@ def test_joint_rates_are_limited_and_fixed_joints_do_not_move():
 
 
 @pytest.mark.parametrize("bandwidth", [None, 3.0])
-def test_gimbal_lock_stays_finite_and_recovers(bandwidth):
-    # The platform pitches by more than 90 degrees in all, the target is straight ahead.
+def test_motion_through_gimbal_lock_stays_finite_and_recovers(bandwidth):
+    # The platform pitches by more than 90 degrees in total, and the target is straight ahead.
     platform = shaken((0.1, 1.7, 0.1), (0.05, 0.05, 0.03), duration=40.0)
     drive = replace(LOOP, bandwidth=bandwidth)
     found = simulated(platform, drive)
@@ -200,14 +201,14 @@ def test_gimbal_lock_stays_finite_and_recovers(bandwidth):
 
 @pytest.mark.parametrize("make", [shaken, shaken_on_earth])
 @pytest.mark.parametrize("boresight", ["forward", "down"])
-def test_line_of_sight_starts_at_imu(make, boresight):
+def test_lines_of_sight_from_imu_meet_at_target(make, boresight):
     platform = make(SHAKEN, duration=20.0)
     drive = isf.Stabilisation(isf.PointAhead(800.0, 300.0, -900.0), boresight, bandwidth=4.0)
     perfect = replace(drive, bandwidth=None)
     found = simulated(platform, perfect, limits=(None, (-1.5, 1.5), None))
     axis = (1.0, 0.0, 0.0) if boresight == "forward" else (0.0, 0.0, -1.0)
     sights = Rotation.from_quat(found.motion.orientation).apply(axis)
-    # All lines of sight meet in a point, that of least squares.
+    # All lines of sight meet in one point, which is estimated by least squares.
     across = np.eye(3) - sights[:, :, np.newaxis] * sights[:, np.newaxis, :]
     near = found.motion.position - found.motion.position[0]
     point = np.linalg.solve(across.sum(axis=0), (across @ near[:, :, np.newaxis]).sum(axis=0))
@@ -218,7 +219,7 @@ def test_line_of_sight_starts_at_imu(make, boresight):
     assert looped.residual.rms_pointing_error < 5e-3
 
 
-def test_forward_view_is_level_and_points_on_earth_require_earth_motion():
+def test_forward_view_is_level_and_point_on_earth_requires_earth_motion():
     drive = isf.Stabilisation(isf.PointAhead(2000.0, 100.0, -500.0))
     found = simulated(shaken(SHAKEN, duration=10.0), drive)
     left = Rotation.from_quat(found.motion.orientation).apply((0.0, 1.0, 0.0))
@@ -233,7 +234,7 @@ def test_forward_view_is_level_and_points_on_earth_require_earth_motion():
     assert found.residual.largest_pointing_error < 1e-9
 
 
-def test_point_on_path_and_unstable_loop_are_rejected():
+def test_target_on_path_and_unstable_loop_are_rejected():
     drive = isf.Stabilisation(isf.PointAhead(100.0))
     platform = shaken((0.0, 0.0, 0.0), duration=4.0)
     with pytest.raises(MotionError, match="target point .* at 2 s"):
@@ -242,13 +243,13 @@ def test_point_on_path_and_unstable_loop_are_rejected():
         simulated(shaken(SHAKEN, duration=1.0), replace(LOOP, bandwidth=30.0))
 
 
-def test_loop_with_slow_gyroscope_acts_at_its_samples():
+def test_stabilisation_loop_runs_at_rate_of_slow_gyroscope():
     platform = shaken((0.0, 0.0, 0.02), (0.5,) * 3)
     imu = isf.ImuSpecification("slow", output=isf.OutputSpecification(rate=50.0))
     found = simulated(platform, imu=imu)
     error = -found.residual.attitude_error[2000::2, 2]
     gain = residual_gain(LOOP, 0.5, 0.02)
     assert response(error, 0.5, platform.time[2000::2]) == pytest.approx(gain, abs=1e-9)
-    # In between, the servos go on as they do.
+    # Between samples, the servos continue.
     angle, rate = found.joints.angle[:, 0], found.joints.rate[:, 0]
     np.testing.assert_allclose(np.diff(angle) / 0.01, 0.5 * (rate[1:] + rate[:-1]), atol=2e-3)

@@ -48,14 +48,14 @@ def received(output, **settings):
 
 
 class ArrivedPackets:
-    """Packets that have all arrived, in place of a receiver: no delay of the machine counts.
+    """Packets that have already arrived, instead of a receiver, so that delays have no effect.
 
     Parameters
     ----------
     packets : iterable of bytes
-        All are of one sender.
+        The packets of one sender.
     repeated : bytes, optional
-        A packet that goes on coming after the others.
+        A packet that is received repeatedly after the others.
     """
 
     host, port, dropped = "127.0.0.1", 5501, 0
@@ -76,7 +76,7 @@ def datagrams():
     return socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 
 
-def test_udp_port_is_a_source_of_flights(monkeypatch):
+def test_flight_can_be_received_on_udp_port(monkeypatch):
     listening, flights = threading.Event(), []
 
     class ReportingReceiver(PacketReceiver):
@@ -99,7 +99,7 @@ def test_udp_port_is_a_source_of_flights(monkeypatch):
     assert flight.states.time[-1] - flight.states.time[0] == pytest.approx(4.0, abs=0.05)
 
 
-def test_silence_and_too_few_states_are_rejected():
+def test_missing_packets_and_too_few_states_are_rejected():
     silent = r"port \d+ of 127.0.0.1: no packet arrived for 0.2 s"
     with reserved_port() as port, pytest.raises(SimulatorError, match=silent):
         find_flight(f"udp:{port}", silence=0.2)
@@ -110,14 +110,14 @@ def test_silence_and_too_few_states_are_rejected():
 
 
 def errors(states, flown):
-    """Largest errors of position [m], velocity [m/s] and orientation [rad]."""
+    """Return the largest errors of position [m], velocity [m/s] and orientation [rad]."""
     rows = np.rint(states.time * 50.0).astype(int)
     place, speed = states.position - flown.position[rows], states.velocity - flown.velocity[rows]
     turned = relative_rotations(states.orientation, flown.orientation[rows])
     return [np.linalg.norm(off, axis=1).max() for off in (place, speed, turned)]
 
 
-def test_text_with_all_digits_gives_the_flight(flown):
+def test_text_packets_with_full_precision_reproduce_flight(flown):
     sent = "<position> ON </position><velocities> ON </velocities>"
     flight = received(TEXT.format(' precision="15"', sent))
     place, speed, angle = errors(flight.states, flown)
@@ -127,22 +127,22 @@ def test_text_with_all_digits_gives_the_flight(flown):
     assert len(flight.states) == 50 * (SECONDS - 1) + 1
 
 
-def test_text_with_seven_digits_gives_the_path_by_its_velocities(flown):
+def test_path_from_text_with_seven_digits_is_integrated_from_velocities(flown):
     flight = received(TEXT.format("", PROPERTIES))
     (remark,) = flight.remarks
     assert "positions come in steps of 1.1 m" in remark and "steps of 3e-05 m/s" in remark
     assert 'precision="15"' in remark
     place, speed, angle = errors(flight.states, flown)
-    # The mean of some thousand positions in steps of 1.1 m; c3104 is stationary during the first
-    # seconds, so that not all of them are independent.
+    # The offset is the mean of some thousand positions in steps of 1.1 m, not all independent,
+    # because c3104 is stationary in the first seconds.
     assert place < 0.3 and speed < 3e-5 and angle < 2e-6
-    # An IMU measures the changes of the path from one state to the next. On the ground wheels
-    # bump, between which no spline of velocities knows the way.
+    # An IMU measures changes between adjacent states. On the ground, wheels bump between states,
+    # which a spline of velocities cannot reproduce.
     moved = np.diff(flight.states.position - flown.position[: len(flight.states)], axis=0)
     assert np.max(np.abs(moved[1000:])) < 1e-5
 
 
-def test_flightgear_packets_give_the_flight_within_their_floats(flown):
+def test_flightgear_packets_reproduce_flight_to_single_precision(flown):
     simulated = '<time type="simulation" resolution="1e-6"/>'
     flight = received(FLIGHTGEAR.format("", simulated))
     place, speed, angle = errors(flight.states, flown)
@@ -152,7 +152,7 @@ def test_flightgear_packets_give_the_flight_within_their_floats(flown):
     assert "4.8e-7 rad" in flight.remarks[0]
 
 
-def test_flightgear_packets_without_time_require_their_rate(flown):
+def test_flightgear_packets_without_time_require_rate_setting(flown):
     with pytest.raises(SimulatorError, match=r"contain no time; .*their rate"):
         flight_of(*[flightgear(NO_TIME)] * 20)
     flight = received(FLIGHTGEAR.format("", ""), rate=50.0)
@@ -160,7 +160,7 @@ def test_flightgear_packets_without_time_require_their_rate(flown):
 
 
 def row(number, period=0.02):
-    """A packet of an aircraft that flies north along a meridian at 60 m/s."""
+    """Return a packet of an aircraft that flies north along a meridian at 60 m/s."""
     latitude = 30.0 + number * period * 60.0 / 110_850.0
     cells = (number * period, latitude, -95.0, 1000.0, 196.85, 0.0, 0.0, 0.0, 0.0, 0.0)
     return ",".join(f"{cell:.15g}" for cell in cells).encode() + b"\n"
@@ -170,7 +170,7 @@ HEADER = b"<LABELS> ," + LABELS.encode() + b"\n"
 
 
 def flightgear(counts):
-    """A packet of FlightGear's structure, with a time in microseconds."""
+    """Return a packet with FlightGear's structure and a time in microseconds."""
     packet = bytearray(408)
     struct.pack_into(">II3d14f", packet, 0, 24, 0, -1.6, 0.5, 300.0, *[0.0] * 11, 60.0, 0.0, 0.0)
     struct.pack_into(">I", packet, 356, counts)
@@ -190,12 +190,12 @@ def test_lost_and_reordered_packets_are_reported():
     )
     assert flight.settings["packets"] == 99
     assert len(flight.states) == 97 and np.all(np.diff(flight.states.time) > 0.0)
-    # Smooth as it is, nothing is lost with them.
+    # The motion is smooth, so interpolation loses nothing.
     motion = flight.states.motion(at=np.arange(1, 99) / 50.0)
     np.testing.assert_allclose(np.linalg.norm(motion.velocity, axis=1), 60.0, rtol=1e-3)
 
 
-def test_unusable_packets_and_packets_of_another_kind_are_ignored_and_reported():
+def test_unusable_packets_and_other_packet_types_are_ignored_and_reported():
     packets = list(map(row, range(20)))
     packets[5:5] = [b"hello\n", b"\x00\xff", b",,,,,,,,,\n"]
     flight = flight_of(HEADER, *packets)
@@ -210,7 +210,7 @@ def test_unusable_packets_and_packets_of_another_kind_are_ignored_and_reported()
     )
 
 
-def test_packets_before_the_labels_and_before_a_restart_are_reported():
+def test_packets_before_labels_and_restart_of_simulator_are_reported():
     flight = flight_of(b"hello\n", row(0), HEADER, *map(row, range(1, 21)))
     assert len(flight.states) == 20
     assert flight.remarks == ("2 packets ignored that arrived before the first usable one",)
@@ -222,7 +222,7 @@ def test_packets_before_the_labels_and_before_a_restart_are_reported():
 @pytest.mark.parametrize(
     "first", [[b"hello"], [HEADER], [b"<LABELS> ,Time,P,Q\n"], [flightgear(0), flightgear(10**9)]]
 )
-def test_another_first_sender_does_not_lock_the_simulator_out(first):
+def test_other_sender_before_simulator_does_not_block_simulator(first):
     with PacketReceiver() as receiver, datagrams() as stranger, datagrams() as simulator:
         for packet in first:
             stranger.sendto(packet, (receiver.host, receiver.port))
@@ -236,7 +236,7 @@ def test_another_first_sender_does_not_lock_the_simulator_out(first):
 
 @pytest.mark.parametrize("place", [0, 3, 50])
 @pytest.mark.parametrize("astray", [150, 50_000, -500])
-def test_packet_of_another_time_is_ignored_and_reported(place, astray):
+def test_packet_with_implausible_time_is_ignored_and_reported(place, astray):
     packets = list(map(row, range(100, 200)))
     packets.insert(place, row(100 + astray))
     flight = flight_of(HEADER, *packets)
@@ -245,7 +245,7 @@ def test_packet_of_another_time_is_ignored_and_reported(place, astray):
     assert remark.startswith("1 packet left out, whose times are more than 1 s from")
 
 
-def test_long_gap_is_kept_and_slow_simulator_is_received():
+def test_long_gap_is_accepted_and_slow_simulator_is_received():
     flight = flight_of(HEADER, *map(row, [*range(50), *range(200, 250)]))
     assert len(flight.states) == 100 and flight.states.time[-1] == pytest.approx(249 * 0.02)
     assert "150 packets of 250 did not arrive" in flight.remarks[0]
@@ -254,7 +254,7 @@ def test_long_gap_is_kept_and_slow_simulator_is_received():
     assert flight.remarks == () and flight.settings["rate"] == 0.5
 
 
-def test_time_counter_that_wraps_is_not_a_restart_of_the_simulation():
+def test_time_counter_overflow_is_not_treated_as_restart():
     counts = 2**32 - 1_000_000 + 20_000 * np.arange(100)
     counts[20], counts[21] = counts[21], counts[20]
     counts[50], counts[51] = counts[51], counts[50]
@@ -270,7 +270,7 @@ def test_flight_ends_while_packets_without_new_state_continue(garbage):
     assert len(receive_flight(packets, timeout=0.05).states) == 50
 
 
-def test_labels_that_are_unusable_or_too_late_are_reported():
+def test_missing_or_unusable_labels_are_rejected():
     packets = ArrivedPackets([b"<LABELS> ,Time,P,Q,R\n"], repeated=b"0,1,2,3\n")
     with pytest.raises(SimulatorError, match=r"the labels lack a position"):
         receive_flight(packets, timeout=0.05)
@@ -281,7 +281,7 @@ def test_labels_that_are_unusable_or_too_late_are_reported():
     assert len(flight.states) == 20
 
 
-def test_packets_beyond_the_room_are_dropped_and_counted():
+def test_packets_beyond_queue_size_are_dropped_and_counted():
     with PacketReceiver(most_waiting=10) as receiver, datagrams() as sender:
         for packet in (HEADER, *map(row, range(30))):
             sender.sendto(packet, (receiver.host, receiver.port))
@@ -291,7 +291,7 @@ def test_packets_beyond_the_room_are_dropped_and_counted():
     assert len(flight.states) == 9
 
 
-def test_occupied_or_impossible_port_is_rejected():
+def test_occupied_or_invalid_udp_port_is_rejected():
     taken = pytest.raises(SimulatorError, match=r"UDP port \d+ .* Address already")
     with PacketReceiver() as receiver, taken:
         PacketReceiver(port=receiver.port)

@@ -12,7 +12,7 @@ CARTESIAN = ("Time", *(f"position/ecef-{axis}-ft" for axis in "xyz"), *LABELS[4:
 
 
 def flightgear(count=packets.NO_TIME, latitude=0.5):
-    """Return FGNetFDM of JSBSim's net_fdm.hxx with numbers in the fields that are read."""
+    """Return a FGNetFDM packet of JSBSim's net_fdm.hxx with numbers in the fields that are used."""
     packet = struct.pack(">II3d14f", 24, 0, -1.5, latitude, 300.0, 0.0, *range(1, 14))
     return packet + bytes(356 - len(packet)) + struct.pack(">I", count) + bytes(48)
 
@@ -57,12 +57,12 @@ def test_text_and_flightgear_packets_are_decoded():
         (lambda: write_flightgear(-1e200), "its latitude"),
     ],
 )
-def test_implausible_packets_are_rejected(read, words):
+def test_implausible_udp_packets_are_rejected(read, words):
     with pytest.raises(packets.UnusablePacketError, match=words):
         read()
 
 
-def test_step_is_last_digit_of_largest_number():
+def test_resolution_is_last_digit_of_largest_number():
     columns = packets.TextColumns.from_labels(LABELS)
     packet = b"0.02,29.6352,-1.660922,999.99,0.1,0.2,0.3\n"
     assert columns.digits(packet) == 7
@@ -72,12 +72,12 @@ def test_step_is_last_digit_of_largest_number():
 
 
 @pytest.mark.parametrize("latitude", [-90.0, -45.0, 0.0, 29.6, 80.0])
-def test_radial_heights_and_geocentric_latitudes_give_positions(latitude):
+def test_radial_heights_and_geocentric_latitudes_are_converted_to_ecef(latitude):
     latitude, longitude, height = np.radians([latitude]), np.array([2.0]), np.array([9000.0])
     place = ecef_of(latitude, longitude, height)
     radius = np.linalg.norm(place)
     geocentric = np.arcsin(place[:, 2] / radius)
-    # The ellipsoid below, along the same radius.
+    # The point of the ellipsoid on the same radius.
     surface_radius = 1.0 / np.hypot(
         np.cos(geocentric) / 6378137.0, np.sin(geocentric) / 6356752.314245179
     )

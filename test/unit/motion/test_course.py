@@ -1,4 +1,4 @@
-"""Heading from a course, and from two antennas."""
+"""Heading from a course and from two antennas."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from imu_simulation_framework.motion.course import (
 )
 
 
-def test_heading_is_course_while_moving_and_first_course_before():
+def test_heading_is_course_while_moving_and_first_course_before_motion():
     times = np.arange(0.0, 60.0, 0.1)
     yaw = 0.3 * times  # nearly three turns
     velocities = np.column_stack([np.cos(yaw), np.sin(yaw)])
@@ -21,7 +21,7 @@ def test_heading_is_course_while_moving_and_first_course_before():
     velocities = np.where(times[:, None] < 5.0, 0.0, [[0.0, 1.0]])
     heading = heading_from_course(times, velocities, 0.2, 0.8)
     assert heading == pytest.approx(np.full(100, np.pi / 2.0))
-    # Half a turn within 2 s, at 0.5 m/s: 1.5 pi / 0.8 rad/s would take 5.9 s.
+    # 180 deg within 2 s at 0.5 m/s; turning at the limit of 0.8 rad/s would take 5.9 s.
     times = np.arange(0.0, 20.0, 0.05)
     yaw = np.clip((times - 9.0) * np.pi / 2.0, 0.0, np.pi)
     speed = np.where((times > 9.0) & (times < 11.0), 0.5, 2.0)
@@ -35,14 +35,14 @@ def test_heading_is_course_while_moving_and_first_course_before():
 
 
 def stop_between(yaw_before, yaw_after, stop=10.0, rate=20.0):
-    """Return 20 s straight on, a stop, and 20 s straight on in another direction."""
+    """Return 20 s straight ahead, a stop, and 20 s straight ahead in another direction."""
     times = np.arange(0.0, 40.0 + stop, 1.0 / rate)
     speed = np.where((times < 20.0) | (times >= 20.0 + stop), 1.0, 0.0)
     yaw = np.where(times < 20.0 + stop / 2.0, yaw_before, yaw_after)
     return times, np.column_stack([speed * np.cos(yaw), speed * np.sin(yaw)])
 
 
-def test_heading_is_held_in_stop_and_turned_at_its_end_within_limit():
+def test_heading_is_constant_in_stop_and_turns_at_its_end_within_rate_limit():
     times, velocities = stop_between(0.2, 1.7)
     heading = heading_from_course(times, velocities, 0.2, 0.8)
     needed = 1.5 * 1.5 / 0.8
@@ -69,7 +69,7 @@ def test_heading_of_robot_without_motion_is_rejected():
     assert compare_with_course(np.arange(3.0), np.zeros(3), np.zeros((3, 2)), nowhere) is None
 
 
-def test_insignificant_speed_and_swaying_antenna_keep_heading():
+def test_insignificant_speed_and_swaying_antenna_do_not_change_heading():
     times, velocities = stop_between(0.3, 0.3, stop=20.0)
     rest = (times >= 20.0) & (times < 40.0)
     velocities[rest] = 0.4 * np.column_stack([np.cos(times[rest]), np.sin(times[rest])])
@@ -77,7 +77,7 @@ def test_insignificant_speed_and_swaying_antenna_keep_heading():
     assert np.ptp(believed) > 3.0
     held = heading_from_course(times, velocities, 0.2, 0.8, deviations=0.2)
     assert np.ptp(held) < 1e-9
-    # It brakes from 1.5 m/s, sways back by 0.1 m, stops, and drives on.
+    # The robot brakes from 1.5 m/s, sways back by 0.1 m, stops, and drives on.
     speed = np.repeat([1.5, -0.5, 0.0, 1.5], [200, 4, 40, 200])
     times, velocities, yaw = moved(speed, np.zeros(len(speed)))
     assert heading_from_course(times, velocities, 0.2, 0.8) == pytest.approx(yaw, abs=1e-9)
@@ -90,19 +90,19 @@ def moved(speed, turn_rate, rate=20.0):
     return times, speed[:, None] * np.column_stack([np.cos(yaw), np.sin(yaw)]), yaw
 
 
-def test_three_point_turn_is_driven_backwards_in_the_middle():
+def test_middle_of_three_point_turn_is_recognised_as_reversing():
     speed = np.repeat([1.0, 0.0, -1.0, 0.0, 1.0], [200, 20, 120, 20, 200])
     turn_rate = np.repeat([0.0, 0.3, 0.0], [100, 300, 160])
     times, velocities, yaw = moved(speed, turn_rate)
     heading = heading_from_course(times, velocities, 0.2, 0.8)
     assert heading[-1] == pytest.approx(yaw[-1], abs=1e-9)
-    # In both stops of 1 s the heading is held, or half of the 0.3 rad is turned too early.
+    # In each 1 s stop the heading is held, or half of the 0.3 rad is turned too early.
     assert np.abs(heading - yaw).max() < 0.31
     assert heading[speed != 0.0] == pytest.approx(yaw[speed != 0.0], abs=0.16)
 
 
 @pytest.mark.parametrize("way, turned", [(0.3, 0.0), (2.0, 1.5)])
-def test_jump_between_two_stops_is_not_a_course(way, turned):
+def test_position_jump_between_two_stops_is_not_used_as_course(way, turned):
     speed = np.repeat([1.0, 0.0, 1.0, 0.0, 1.0], [200, 80, int(way * 20), 80, 200])
     times, velocities, _ = moved(speed, np.zeros(len(speed)))
     between = slice(280, 280 + int(way * 20))
@@ -113,8 +113,8 @@ def test_jump_between_two_stops_is_not_a_course(way, turned):
 
 
 @pytest.mark.parametrize("stop, way", [(5.0, 10.0), (1.0, 30.0)])
-def test_rows_with_turns_on_the_spot_are_driven_forwards(stop, way):
-    """There is time to turn on the spot in short rows; long rows exceed the longest reverse."""
+def test_rows_with_turns_on_the_spot_are_recognised_as_forward_driving(stop, way):
+    """Short rows leave time to turn on the spot; long rows exceed the longest reverse section."""
     row, rest = int(way * 20), int(stop * 20)
     speed = np.repeat([1.0, 0.0, 1.0, 0.0, 1.0], [row, rest, row, rest, row])
     turn_rate = np.repeat([0.0, np.pi / stop, 0.0, -np.pi / stop, 0.0], [row, rest] * 2 + [row])
@@ -124,12 +124,12 @@ def test_rows_with_turns_on_the_spot_are_driven_forwards(stop, way):
     assert wrap(heading - yaw)[middle] == pytest.approx(0.0, abs=1e-9)
 
 
-def test_antenna_heading_is_bridged_by_course_in_gaps():
+def test_antenna_heading_gaps_are_bridged_with_course():
     times = np.arange(0.0, 30.0, 0.05)
     course = 0.2 * times
     measured_times = np.arange(0.0, 30.0, 0.5)
     heard = (measured_times < 10.0) | (measured_times > 20.0)
-    # Backwards, with a wrapped heading that deviates from the course before the gap.
+    # The robot reverses, and its wrapped heading deviates from the course before the gap.
     wander = np.where(measured_times < 10.0, 0.01 * measured_times, 0.1)
     measured = wrap(0.2 * measured_times + np.pi + wander)
     heading, silent = heading_from_antennas(times, course, measured_times[heard], measured[heard])
@@ -138,7 +138,7 @@ def test_antenna_heading_is_bridged_by_course_in_gaps():
     inside = np.isfinite(expected)
     assert wrap(heading[inside] - expected[inside]) == pytest.approx(0.0, abs=1e-9)
     assert np.abs(wrap(heading[silent] - course[silent] - np.pi)).max() < 0.11
-    # From 9.5 s to 20.5 s, and after the last heading at 29.5 s.
+    # The gaps are from 9.5 s to 20.5 s, and after the last heading at 29.5 s.
     assert silent.sum() == pytest.approx((11.0 + 0.45) / 0.05, abs=2)
     times = np.arange(0.0, 3.0, 0.1)
     heading, silent = heading_from_antennas(times, 0.5 * times, np.array([1.0]), np.array([2.0]))

@@ -32,7 +32,7 @@ def simulated(drive):
     return bundled_drives.simulate_drive(drive)
 
 
-def test_drive_has_stated_duration_and_ends_at_rest(drive, simulated):
+def test_drive_has_specified_duration_and_ends_stationary(drive, simulated):
     motion, poses, samples = simulated
     assert motion.index[-1] == drive.duration
     assert len(poses) == 5 * drive.duration + 1
@@ -52,7 +52,7 @@ def test_drive_has_stated_duration_and_ends_at_rest(drive, simulated):
 def test_true_motion_follows_differential_drive_kinematics(simulated):
     motion = simulated[0]
     derived = trajectory.add_velocities(motion)
-    # Central differences at 100 Hz of at most 1 m/s, 1.4 rad/s and their slow changes.
+    # Tolerances of central differences at 100 Hz, with at most 1 m/s and 1.4 rad/s.
     assert np.max(np.abs(derived["v"] - motion["v"])) < 1e-3
     assert np.max(np.abs(derived["yaw_rate"] - motion["yaw_rate"])) < 1e-3
     x, y, cosine, sine = motion["x"], motion["y"], np.cos(motion["yaw"]), np.sin(motion["yaw"])
@@ -66,7 +66,7 @@ def test_true_motion_follows_differential_drive_kinematics(simulated):
     wheel_limits.check_limits(trajectory.add_velocities(prepared), DRIVETRAIN)
 
 
-def test_laps_repeat_exactly_and_fewer_laps_are_prefix_of_drive():
+def test_laps_repeat_exactly_and_fewer_laps_are_start_of_drive():
     motion, whole, read = bundled_drives.simulate_drive(DRIVES["a"])
     part = motion.iloc[1000:5500]
     assert part["yaw_rate"].max() > 1.2
@@ -80,7 +80,7 @@ def test_laps_repeat_exactly_and_fewer_laps_are_prefix_of_drive():
     motion, poses, samples = bundled_drives.simulate_drive(drives.with_laps(DRIVES["a"], 2))
     assert motion.index[-1] == 120.0
     assert poses.iloc[:-1].equals(whole.iloc[: len(poses) - 1])
-    # The first sample of the next lap equals the last of this lap, but for rounding.
+    # The first sample of the next lap equals the last sample of this lap, except for rounding.
     assert np.allclose(poses.iloc[-1], whole.iloc[len(poses) - 1], atol=1e-7)
     assert np.array_equal(samples.orientation, read.orientation[: len(motion)])
 
@@ -89,7 +89,7 @@ def test_drive_b_reverses_and_depends_on_seed():
     motion = true_motion(DRIVES["b"])
     assert motion["v"].min() < -0.3
     assert np.hypot(motion["x"], motion["y"]).max() < 60.0
-    # Repetition would show as an equal piece of yaw rate a minute or more later.
+    # A repetition would show as a correlation of the yaw rate after a minute or more.
     rate = motion["yaw_rate"].iloc[::20].to_numpy()
     rate = rate - rate.mean()
     correlation = np.correlate(rate, rate, mode="full")[len(rate) - 1 :] / np.sum(rate**2)
@@ -102,8 +102,8 @@ def test_drive_b_reverses_and_depends_on_seed():
 
 
 @pytest.mark.gate
-def test_yaw_error_is_bias_scale_factor_and_random_walks(drive):
-    # Without resolution, over many seeds: mean and deviation of the final error.
+def test_yaw_error_statistics_match_bias_scale_factor_and_random_walks(drive):
+    # The final error over many seeds, without resolution, has this mean and standard deviation.
     motion, gyroscope, duration, runs = true_motion(drive), DRIVE_IMU.gyroscope, drive.duration, 40
     scale = gyroscope.scale_factor_and_misalignment[2][2]
     mean = gyroscope.turn_on_bias[2] * duration + scale * motion["yaw"].iloc[-1]
@@ -116,7 +116,7 @@ def test_yaw_error_is_bias_scale_factor_and_random_walks(drive):
     assert abs(ratio - 1.0) < 3.0 / math.sqrt(2.0 * (runs - 1))
 
 
-def test_reference_noise_has_the_stated_deviations(drive, simulated):
+def test_reference_noise_matches_specified_standard_deviations(drive, simulated):
     motion, poses, _ = simulated
     noise = (poses - motion[["x", "y", "yaw"]].iloc[::20]).to_numpy()
     stated = np.array([0.02, 0.02, math.radians(0.25)])
@@ -127,7 +127,7 @@ def test_reference_noise_has_the_stated_deviations(drive, simulated):
     assert np.all(np.abs(lag_one) < 4.0 / math.sqrt(count))
 
 
-def test_output_is_quantised_like_the_sensor(simulated):
+def test_simulated_output_is_quantised_like_sensor(simulated):
     samples = simulated[2]
     for values, step in (
         (samples.orientation, 2.0**-14),
@@ -140,7 +140,7 @@ def test_output_is_quantised_like_the_sensor(simulated):
     assert np.max(np.abs(np.linalg.norm(samples.orientation, axis=1) - 1.0)) < 2.0**-14
 
 
-def test_errors_can_be_switched_off():
+def test_drive_errors_can_be_disabled():
     motion, poses, samples = bundled_drives.simulate_drive(
         drives.with_laps(DRIVES["d"], 1),
         isf.GnssSpecification(rate=5.0, heading=isf.GnssHeading("antennas")),
@@ -159,6 +159,6 @@ def test_errors_can_be_switched_off():
         (lambda: drives.get_drive("e"), "drive is 'e', expected one of a, b, c, d"),
     ],
 )
-def test_impossible_laps_and_unknown_drives_are_rejected(call, words):
+def test_invalid_laps_and_unknown_drives_are_rejected(call, words):
     with pytest.raises(ConfigurationError, match=words):
         call()

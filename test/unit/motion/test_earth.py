@@ -14,7 +14,7 @@ def _local_gravity(height):
     return enu_to_ecef(LATITUDES, LONGITUDES).inv().apply(gravity)
 
 
-def test_gravity_on_ellipsoid_matches_published_tables_and_is_vertical():
+def test_gravity_on_ellipsoid_matches_published_values_and_is_vertical():
     assert pytest.approx(9.7803253359, abs=5e-11) == earth.EQUATORIAL_GRAVITY
     assert pytest.approx(9.8321849378, abs=1e-10) == earth.POLAR_GRAVITY
     assert earth.normal_gravity(0.0) == pytest.approx(earth.EQUATORIAL_GRAVITY, rel=1e-15)
@@ -26,17 +26,17 @@ def test_gravity_on_ellipsoid_matches_published_tables_and_is_vertical():
 
 
 @pytest.mark.parametrize("height, bound", [(-400.0, 1e-7), (1000.0, 2e-7), (10000.0, 1e-6)])
-def test_gravity_above_ellipsoid_follows_series_and_bends_towards_pole(height, bound):
+def test_gravity_above_ellipsoid_matches_series_and_deflects_towards_pole(height, bound):
     local = _local_gravity(height)
     size = np.linalg.norm(local, axis=1)
     assert np.abs(size - earth.normal_gravity(LATITUDES, height)).max() < bound
     assert np.abs(local[:, 0]).max() < 1e-13
-    # Groves, 2.140.
+    # Groves, equation 2.140.
     bent = -8.08e-9 * height * np.sin(2.0 * LATITUDES)
     assert np.abs(local[:, 1] - bent).max() < 0.01 * np.abs(bent).max()
 
 
-def test_gravitation_has_neither_curl_nor_sources():
+def test_gravitation_has_zero_curl_and_divergence():
     place = earth.ecef_of(0.8, 0.3, 5000.0)
     step = 10.0
     ahead, lower = (

@@ -1,4 +1,4 @@
-"""Motion on the rotating Earth, against closed formulas: rest, turns, mountings, frames, tables."""
+"""Motion on the rotating Earth against closed forms: stationary, turns, mountings, frames."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def test_stationary_body_measures_gravity_and_earth_rate(latitude, longitude):
 ALL = ("position", "orientation", "velocity", "angular_velocity", "specific_force")
 
 
-def test_stationary_body_has_specified_angles_and_zero_velocity():
+def test_stationary_body_has_specified_pose_and_zero_velocity():
     given = isf.standing(10.0, 47.0, 11.0, 500.0, roll=0.1, pitch=-0.2, yaw=1.0)
     motion = isf.EarthMotion.from_poses(given.time, given.position, given.orientation)
     require_same_motion(motion, given, **dict.fromkeys(ALL, 1e-10))
@@ -69,12 +69,12 @@ def test_mounted_motion_matches_motion_from_poses_and_links():
 
 
 @pytest.mark.parametrize("latitude, longitude", [(50.0, 10.0), (0.0, 180.0), (-90.0, 0.0)])
-def test_coordinated_turn_has_specific_force_from_formula(latitude, longitude):
+def test_coordinated_turn_specific_force_matches_formula(latitude, longitude):
     speed, radius = 60.0, 500.0
     motion = isf.circling(60.0, latitude, longitude, 100.0, radius, speed)
     weight = float(normal_gravity(np.radians(latitude), 100.0))
     measured = np.hypot(weight, speed**2 / radius)
-    # Coriolis: 2 * 7.3e-5 * 60 = 9e-3, and the plumb line over 500 m of ground.
+    # The Coriolis term is 2 * 7.3e-5 * 60 = 9e-3, and the plumb line varies over the 500 m radius.
     assert motion.specific_force[:, 2] == pytest.approx(measured, abs=1e-2)
     assert motion.specific_force[:, :2] == pytest.approx(0.0, abs=1e-2)
     bank = -np.arctan2(speed**2 / radius, weight)
@@ -86,7 +86,7 @@ def test_coordinated_turn_has_specific_force_from_formula(latitude, longitude):
     assert local.angular_velocity == pytest.approx(np.tile(turning, (6001, 1)), abs=1e-12)
 
 
-def test_resampling_across_date_line_keeps_motion():
+def test_resampling_across_date_line_preserves_motion():
     motion = isf.circling(120.0, 10.0, 180.0, 100.0, radius=1000.0, speed=60.0)
     longitude = motion.latitude_longitude_height[:, 1]
     assert longitude.min() < -3.14 and longitude.max() > 3.14
@@ -101,7 +101,7 @@ def test_resampling_across_date_line_keeps_motion():
     require_same_motion(twice, flight(200.0, 30.0), slice(40, -40), **off)
 
 
-def test_specified_velocity_determines_motion_and_level_plane_keeps_body():
+def test_specified_velocity_determines_motion_and_local_frame_preserves_it():
     time, position, orientation = poses(50.0, 60.0)
     truth = isf.EarthMotion.from_poses(time, position, orientation)
     random = np.random.default_rng(1)
@@ -109,7 +109,7 @@ def test_specified_velocity_determines_motion_and_level_plane_keeps_body():
     motion = isf.EarthMotion.from_states(time, rounded, truth.velocity, orientation)
     assert motion.velocity == pytest.approx(truth.velocity, abs=1e-12)
     assert motion.specific_force == pytest.approx(truth.specific_force, abs=1e-3)
-    # A single offset, the mean of 3001 roundings.
+    # The remaining difference is a single offset, the mean of 3001 rounding errors.
     offset = motion.position - truth.position
     assert np.ptp(offset, axis=0) == pytest.approx(0.0, abs=1e-4)
     assert np.abs(offset).max() < 4.0 * 0.29 / np.sqrt(3001)
@@ -135,13 +135,13 @@ def test_specified_velocity_determines_motion_and_level_plane_keeps_body():
         lambda: isf.EarthMotion.from_poses([0.0, 1.0], np.zeros((2, 3)), np.ones((2, 4))),
     ],
 )
-def test_invalid_motion_is_rejected(call):
+def test_invalid_earth_motion_is_rejected(call):
     with pytest.raises(MotionError):
         call()
 
 
 @pytest.mark.parametrize("latitude, longitude", [(0.7, 2.0), (-1.2, -3.0), (0.0, np.pi)])
-def test_local_axes_point_along_steps_east_north_and_up(latitude, longitude):
+def test_local_axes_point_east_north_and_up(latitude, longitude):
     step = 1e-6
     place = ecef_of(latitude, longitude, 0.0)
     east = ecef_of(latitude, longitude + step, 0.0) - place
@@ -162,20 +162,20 @@ def test_longitude_defines_east_at_pole():
     "angles, body_axis, direction",
     [
         ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)),  # to the north
-        ((0.0, 0.0, 0.0), (0.0, 1.0, 0.0), (-1.0, 0.0, 0.0)),  # left wing in the west
+        ((0.0, 0.0, 0.0), (0.0, 1.0, 0.0), (-1.0, 0.0, 0.0)),  # left wing to the west
         ((0.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, 0.0, 1.0)),
         ((0.0, 0.1, 0.0), (1.0, 0.0, 0.0), (0.0, np.cos(0.1), np.sin(0.1))),  # nose up
         ((0.1, 0.0, 0.0), (0.0, 1.0, 0.0), (-np.cos(0.1), 0.0, np.sin(0.1))),  # right wing down
         ((0.0, 0.0, 0.5 * np.pi), (1.0, 0.0, 0.0), (1.0, 0.0, 0.0)),  # to the east
     ],
 )
-def test_aviation_angles_turn_aircraft_by_convention(angles, body_axis, direction):
+def test_aviation_angles_rotate_aircraft_by_convention(angles, body_axis, direction):
     local = enu_to_ecef(0.7, 2.0).inv() * orientation_of_aviation(0.7, 2.0, angles)
     assert local.apply(body_axis) == pytest.approx(direction, abs=1e-15)
 
 
 @pytest.mark.parametrize("with_velocity", [False, True])
-def test_flight_table_contains_states_of_motion(with_velocity):
+def test_flight_table_reproduces_motion(with_velocity):
     motion = flight(50.0, 60.0)
     table = motion.table()
     place, velocity, angles = (

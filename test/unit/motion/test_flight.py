@@ -13,15 +13,15 @@ PLACES = np.column_stack([np.full(len(TIME), LATITUDE), TIME * 9e-6, np.full(len
 
 
 def eastwards(**others):
-    """Return a flight along a parallel, with its nose up by a tenth."""
+    """Return a flight along a parallel with a pitch of 0.1 rad."""
     angles = np.tile([0.0, 0.1, np.pi / 2.0], (len(TIME), 1))
     return FlightStates.from_ecef_and_aviation(TIME, ecef_of(*PLACES.T), angles, **others)
 
 
-def test_aviation_and_ros_states_match_and_motion_follows_poses():
+def test_aviation_and_ros_states_match_and_motion_passes_through_poses():
     velocity = np.tile([1.0, 50.0, -2.0], (len(TIME), 1))
     ned = eastwards(velocity_ned=velocity)
-    # Nose up is a negative pitch about left, and east a yaw of zero.
+    # In ROS, nose up is a negative pitch about the left axis, and east is a yaw of zero.
     level = Rotation.from_euler("ZYX", [0.0, -0.1, 0.0]).as_quat()
     local = np.tile(level, (len(TIME), 1)), velocity[:, [1, 0, 2]] * [1.0, 1.0, -1.0]
     enu = FlightStates.from_local(TIME, PLACES, *local)
@@ -44,13 +44,13 @@ def test_rounded_positions_are_replaced_by_integral_of_velocities():
     coarse = FlightStates(TIME, ecef_of(*place.T), exact.orientation, velocity)
     assert np.max(np.linalg.norm(coarse.position - exact.position, axis=1)) > 0.2
     repaired = coarse.integrated()
-    # A step of 0.56 m, evenly distributed, on the mean of 1000: 0.56 / sqrt(12 * 1000), four times.
+    # Four times 0.56 / sqrt(12 * 1000): the mean of 1000 positions with a resolution of 0.56 m.
     assert np.max(np.linalg.norm(repaired.position - exact.position, axis=1)) < 4 * 0.0051
     with pytest.raises(MotionError, match="velocity is missing"):
         eastwards().integrated()
 
 
-def test_flight_is_cut_by_time_and_instants_need_no_velocities():
+def test_flight_is_cropped_by_time_and_flight_phases_require_no_velocities():
     states = eastwards(velocity_ned=np.ones((len(TIME), 3)), on_ground=TIME < 3.0)
     part = states.between(2.0, 5.0)
     assert part.time[0] == 2.0 and part.time[-1] == 5.0 and len(part) == 151
@@ -65,7 +65,7 @@ INSTANTS = np.arange(0.0, 200.0, 1.0 / RATE)
 
 
 def flown(climb, course_rate, speed=60.0):
-    """Return velocities east, north, up of a flight with a climb and a rate of its course."""
+    """Return velocities east, north, up of a flight with this climb rate and turn rate."""
     course = np.cumsum(np.broadcast_to(course_rate, INSTANTS.shape)) / RATE
     speed = np.broadcast_to(speed, INSTANTS.shape)
     east, north = speed * np.cos(course), speed * np.sin(course)
@@ -76,7 +76,7 @@ def between(begin, end, value):
     return np.where((begin <= INSTANTS) & (end > INSTANTS), value, 0.0)
 
 
-def test_flight_instants_are_found_within_averaging_window():
+def test_flight_phases_are_detected_within_averaging_window():
     climb = between(20.0, 60.0, 8.0)
     turning = between(100.0, 130.0, np.radians(3.0)) + between(30.0, 40.0, np.radians(-5.0))
     actual = flight_instants(INSTANTS, flown(climb, turning), INSTANTS < 18.0)
@@ -91,7 +91,7 @@ def test_flight_instants_are_found_within_averaging_window():
     assert list(actual.marked()) == names.split(", ")
 
 
-def test_longest_climb_is_ascent_and_strong_turn_is_in_cruise():
+def test_ascent_is_longest_climb_and_strong_turn_is_in_cruise():
     climbs = between(20.0, 30.0, 8.0) + between(60.0, 100.0, 8.0) + between(150.0, 160.0, 8.0)
     actual = flight_instants(INSTANTS, flown(climbs, 0.0))
     assert (actual.ascent, actual.cruise) == pytest.approx((60.0, 100.0), abs=0.5)
@@ -103,7 +103,7 @@ def test_longest_climb_is_ascent_and_strong_turn_is_in_cruise():
     assert alone.turn_start == pytest.approx(30.0, abs=0.5)
 
 
-def test_level_or_short_flight_has_no_instants():
+def test_level_or_short_flight_has_no_detected_phases():
     actual = flight_instants(INSTANTS, flown(0.2, 0.0))
     assert actual.marked() == {} and actual.turns == () and actual.sentences() == []
     assert flight_instants([0.0, 1.0], np.ones((2, 3))).marked() == {}

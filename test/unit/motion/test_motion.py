@@ -1,4 +1,4 @@
-"""Motion: kinematics, means, mountings, against closed formulas."""
+"""Motion: kinematics, means and mountings, compared with closed-form equations."""
 
 import math
 
@@ -15,7 +15,7 @@ GRAVITY = 9.81
 
 
 def tumbling(time):
-    """Poses, angular velocity and specific force in closed form: Rz(a) Rx(b) along Lissajous."""
+    """Return poses, angular velocity and specific force of Rz(a) Rx(b) on a Lissajous path."""
     a, b = 0.5 * time + 0.3 * np.sin(time), 0.2 * np.sin(2.0 * time)
     a_rate, b_rate = 0.5 + 0.3 * np.cos(time), 0.4 * np.cos(2.0 * time)
     rotation = Rotation.from_euler("ZX", np.column_stack([a, b]))
@@ -35,7 +35,7 @@ def tumble():
 
 def test_kinematics_match_closed_form_for_any_quaternion_sign(tumble):
     motion, rate, force = tumble
-    # A cubic spline's derivatives: the fourth power of 10 ms, the square for accelerations.
+    # Spline derivatives have fourth-order errors in 10 ms, accelerations second-order errors.
     np.testing.assert_allclose(motion.angular_velocity, rate, rtol=0.0, atol=1e-6)
     np.testing.assert_allclose(motion.specific_force[20:-20], force[20:-20], rtol=0.0, atol=1e-4)
     speed = 2.1 * np.cos(0.7 * motion.time)
@@ -46,7 +46,7 @@ def test_kinematics_match_closed_form_for_any_quaternion_sign(tumble):
 
 
 def integrated(rate):
-    """Return the error of the last orientation [rad] and velocity [m/s] of summed means."""
+    """Return the final orientation [rad] and velocity [m/s] errors of summed sample means."""
     time = np.arange(int(30.0 * rate) + 1) / rate
     position, rotation, _, _ = tumbling(time)
     motion = isf.Motion.from_poses(time, position, rotation.as_quat(), GRAVITY)
@@ -55,7 +55,7 @@ def integrated(rate):
     steps = Rotation.from_rotvec(angular_velocity / rate)
     halves = Rotation.from_rotvec(0.5 * angular_velocity / rate)
     for k in range(1, len(motion)):
-        # The mean force is in the turning axes, and is turned back at the middle of the period.
+        # The mean force refers to the turning axes; it is rotated at the middle of the period.
         velocity = velocity + (turned * halves[k]).apply(force[k]) / rate
         velocity[2] -= GRAVITY / rate
         turned = turned * steps[k]
@@ -63,10 +63,10 @@ def integrated(rate):
     return missed.magnitude(), np.linalg.norm(velocity - motion.velocity[-1])
 
 
-def test_means_sum_to_orientation_and_velocity_and_first_is_instantaneous(tumble):
+def test_sample_means_sum_to_orientation_and_velocity(tumble):
     (turn, velocity), (finer_turn, finer_velocity) = integrated(50.0), integrated(100.0)
     assert max(turn, finer_turn) < 1e-9
-    # The trapezoidal rule is of second order.
+    # The trapezoidal rule has a second-order error.
     assert finer_velocity < 1e-3
     assert velocity / finer_velocity == pytest.approx(4.0, rel=0.1)
     motion, _, _ = tumble
@@ -96,7 +96,7 @@ def test_mounted_motion_matches_lever_arm_formula(tumble, place, force):
     require_same_motion(mounted, direct, slice(20, -20), angle=1e-12, **off)
 
 
-def test_specific_force_at_rest_on_circle_and_straight_follows_formula():
+def test_specific_force_stationary_on_circle_and_on_straight_matches_formula():
     motion = isf.at_rest(1.0, roll=0.3, pitch=-0.2, yaw=2.0)
     rate, force = motion.means()
     np.testing.assert_array_equal(rate, 0.0)
@@ -116,10 +116,10 @@ def test_specific_force_at_rest_on_circle_and_straight_follows_formula():
 
 
 @pytest.mark.parametrize("name", ["a", "c", "d"])
-def test_synthetic_drives_are_consistent(name):
+def test_synthetic_drives_have_consistent_poses_and_derivatives(name):
     motion = isf.read_drive(name, laps=2)
     derived = isf.Motion.from_poses(motion.time, motion.position, motion.orientation, GRAVITY)
-    # Where manoeuvres meet, the acceleration has kinks.
+    # Between manoeuvres, the slope of the acceleration is discontinuous.
     off = {"velocity": 1e-5, "angular_velocity": 1e-5, "specific_force": 0.02}
     require_same_motion(derived, motion, **off)
     table = motion.table()
@@ -127,7 +127,7 @@ def test_synthetic_drives_are_consistent(name):
     np.testing.assert_allclose(table["yaw_rate"], motion.angular_velocity[:, 2])
 
 
-def test_resampling_keeps_motion_and_uneven_samples_have_no_period(tumble):
+def test_resampling_preserves_motion_and_irregular_samples_have_no_period(tumble):
     motion, _, _ = tumble
     finer = motion.resampled(250.0)
     assert finer.period == pytest.approx(0.004)
@@ -191,18 +191,18 @@ TURNED = float(np.sum(np.abs(np.diff(YAW))))
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_left_and_right_turns_add_up(sign):
+def test_absolute_turn_accumulates_left_and_right_turns(sign):
     turned = absolute_turn(sign * YAW)
     assert turned[0] == 0.0 and np.all(np.diff(turned) >= 0.0)
-    # The last turn back is smaller than the reversal.
+    # The last turn back is smaller than the reversal threshold.
     assert turned[-1] == pytest.approx(TURNED, abs=REVERSAL)
     np.testing.assert_allclose(turned[:3000], YAW[:3000])
 
 
-def test_noise_is_not_counted_as_turn_but_each_leg_is():
+def test_absolute_turn_excludes_noise_and_includes_each_reversal():
     noise = np.random.default_rng(1).normal(0.0, math.radians(0.25), len(YAW))
     assert np.sum(np.abs(np.diff(YAW + noise))) > 5.0 * TURNED
-    # An extreme of the noise, of at most 4 sigma, adds to each of some ten turning points.
+    # Noise extremes of at most 4 sigma add to each of some ten turning points.
     assert absolute_turn(YAW + noise)[-1] == pytest.approx(TURNED, abs=22 * math.radians(1.0))
     assert absolute_turn(noise)[-1] < math.radians(3.0)
     legs = absolute_turn(np.array([0.0, 1.0, 0.5, 2.0, 1.0]))

@@ -1,4 +1,4 @@
-"""Lanes back and forth, in closed form."""
+"""Motion along mowing lanes, in closed form."""
 
 import math
 
@@ -12,7 +12,7 @@ from imu_simulation_framework.motion.motion import absolute_turn
 @pytest.mark.parametrize(
     "lanes, length, width, radius, speed", [(5, 20.0, 2.0, None, 1.0), (4, 3.0, 2.5, 0.5, 0.4)]
 )
-def test_mowing_has_length_turns_and_positions_of_pattern(lanes, length, width, radius, speed):
+def test_mowing_length_turns_and_positions_match_pattern(lanes, length, width, radius, speed):
     rate = 200.0
     motion = isf.mowing(lanes, length, width, speed, radius, rate)
     turning = 0.5 * width if radius is None else radius
@@ -20,9 +20,9 @@ def test_mowing_has_length_turns_and_positions_of_pattern(lanes, length, width, 
     distance = lanes * length + (lanes - 1) * (math.pi * turning + across)
     assert motion.duration == pytest.approx(distance / speed, abs=1.0 / rate)
     steps = np.linalg.norm(np.diff(motion.position, axis=0), axis=1)
-    # A chord is shorter than its arc by the square of the step's turn over 24.
+    # A chord is shorter than its arc by the fraction (turn per step)^2 / 24.
     assert steps.sum() == pytest.approx(speed * motion.duration, rel=(speed / rate / turning) ** 2)
-    # All but the end of the last lane turns; half a turn to alternating sides.
+    # Each lane except the last ends with a 180 degree turn, to alternating sides.
     assert absolute_turn(motion.yaw)[-1] == pytest.approx((lanes - 1) * math.pi)
     net = math.pi if lanes % 2 == 0 else 0.0
     assert motion.yaw[-1] - motion.yaw[0] == pytest.approx(net, abs=1e-9)
@@ -32,7 +32,7 @@ def test_mowing_has_length_turns_and_positions_of_pattern(lanes, length, width, 
     assert motion.position[:, 0].min() == pytest.approx(-turning, abs=1e-3)
 
 
-def test_mowing_velocity_rate_and_force_are_derivatives():
+def test_mowing_velocity_rate_and_force_are_derivatives_of_pose():
     motion = isf.mowing(3, 5.0, 2.0, 0.8, 0.7, rate=1000.0)
     step = motion.period
     changes = np.diff(motion.position, axis=0) / step
@@ -44,7 +44,7 @@ def test_mowing_velocity_rate_and_force_are_derivatives():
     inside[bends] = False
     np.testing.assert_allclose(np.diff(motion.yaw)[inside] / step, rate[1:][inside], atol=1e-9)
     np.testing.assert_allclose(motion.specific_force[:, 1], 0.8 * rate)
-    # A straight line between two quarters: four bends at each of two turns.
+    # A turn consists of a straight line between two 90 degree arcs: four curvature jumps per turn.
     assert len(bends) == 8
 
 

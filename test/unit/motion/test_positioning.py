@@ -26,29 +26,29 @@ def fixes(times, east, north, variance):
 def test_local_positions_are_east_and_north_at_any_altitude():
     east, north = np.array([0.0, 100.0, -30.0]), np.array([0.0, 50.0, 200.0])
     position = positioning.local_position(fixes([0.0, 1.0, 2.0], east, north, 1.0))
-    # A plane and its ellipsoid differ by d^2 / 2 R in height, which moves the rest by 1e-5 of it.
+    # Plane and ellipsoid differ by d^2 / 2 R in height, which shifts the positions by 1e-5 of it.
     assert position[:, 0] == pytest.approx(east, abs=1e-3)
     assert position[:, 1] == pytest.approx(north, abs=1e-3)
     table = fixes(np.arange(3.0), [0.0, 10.0, 20.0], [0.0, 0.0, 0.0], 1.0)
     noisy = table.assign(altitude=[500.0, np.nan, 900.0])
-    # Equal to the bit but for the first altitude, which changes the last digits of enu2geodetic.
+    # Bit-identical except for the first altitude, which changes the last digits of enu2geodetic.
     expected = positioning.local_position(table)
     assert positioning.local_position(noisy) == pytest.approx(expected, abs=1e-6)
     nowhere = positioning.local_position(table.assign(altitude=np.nan))
     assert nowhere[:, 0] == pytest.approx([0.0, 10.0, 20.0], rel=1e-3)
-    # Equal to the bit to positions on the ellipsoid.
+    # Bit-identical to positions on the ellipsoid.
     level = positioning.local_position(table.drop(columns="altitude"))
     np.testing.assert_array_equal(nowhere, level)
 
 
-def test_specified_density_yields_smoothing_spline_with_stated_variances():
+def test_specified_acceleration_density_yields_smoothing_spline():
     generator = np.random.default_rng(2)
     times = 1.5e9 + np.arange(0.0, 60.0, 0.5)
     east = 5.0 * (times - times[0]) + generator.standard_normal(len(times))
     table = fixes(times, east, 0.0 * east, 1.0)
     settings = positioning.FixSettings(acceleration_density=0.3, error_correlation_time=2.0)
     made = positioning.trajectory_from_fixes(table, settings)
-    # Errors are correlated for 2 s at 2 Hz: n dt / (dt + 2 T), a ninth of the fixes.
+    # With errors correlated for 2 s at 2 Hz, n dt / (dt + 2 T) fixes are independent, a ninth.
     weights, local = np.full(len(times), 1.0 / 9.0), positioning.local_position(table)[:, 0]
     spline = make_smoothing_spline(times - times[0], local, weights, 0.3**-2)
     expected = spline(made.poses.index - times[0])
@@ -58,7 +58,7 @@ def test_specified_density_yields_smoothing_spline_with_stated_variances():
 
 
 def drive(rate, deviation, seed=1, duration=90.0, stated=None):
-    """Return five circles of 10 m radius at 4 m/s as fixes of a receiver, and the true yaw."""
+    """Return fixes on five circles of 10 m radius at 4 m/s, and the true yaw."""
     generator = np.random.default_rng(seed)
     times = 1.5e9 + np.arange(0.0, duration, 1.0 / rate)
     yaw = 0.4 * (times - times[0])
@@ -74,7 +74,7 @@ def yaw_error(poses, table, yaw):
 
 @pytest.mark.parametrize("rate", [1.0, 5.0, 10.0])
 @pytest.mark.parametrize("stated", [0.1, 2.5])
-def test_smoothing_keeps_tight_circles(rate, stated):
+def test_smoothing_preserves_tight_circles(rate, stated):
     table, yaw = drive(rate, 0.1, stated=stated)
     made = positioning.trajectory_from_fixes(table)
     assert list(made.poses.columns) == ["x", "y", "yaw", "yaw_known", *REFERENCE_ERROR]
@@ -85,8 +85,8 @@ def test_smoothing_keeps_tight_circles(rate, stated):
     assert yaw_error(made.poses, table, yaw) < np.radians(5.0)
 
 
-def test_expected_heading_deviation_matches_rms_error():
-    # The motion follows the model; test_smoothing draws it.
+def test_expected_heading_standard_deviation_matches_rms_error():
+    # The motion is drawn from the smoothing model.
     ratios = []
     for seed in range(16):
         generator = np.random.default_rng(seed)
@@ -120,8 +120,8 @@ def test_doppler_velocities_improve_heading():
     assert combined.report.heading_deviation < alone.report.heading_deviation
 
 
-def test_course_held_by_receiver_does_not_turn_path():
-    # A quarter turn at 1 m/s within 10 s; below 1.4 m/s the receiver holds the course.
+def test_constant_course_output_of_slow_receiver_does_not_affect_path():
+    # A 90 degree turn at 1 m/s in 10 s; below 1.4 m/s the receiver outputs a constant course.
     generator = np.random.default_rng(4)
     times = np.arange(0.0, 60.0, 0.2)
     speed = np.interp(times, [20.0, 24.0, 36.0, 40.0], [5.0, 1.0, 1.0, 5.0])
@@ -136,16 +136,16 @@ def test_course_held_by_receiver_does_not_turn_path():
         speed * np.sin(reported),
     )
     made = positioning.trajectory_from_fixes(table)
-    # A few faster fixes repeat the course since the road is straight.
+    # A few faster fixes also repeat the course, because the road is straight.
     assert made.report.held_courses == pytest.approx(slow.sum(), abs=8)
     assert "holds its course" in " ".join(made.report.sentences())
     inside = (made.poses.index > 27.0) & (made.poses.index < 35.0)
     error = made.poses["yaw"].to_numpy() - np.interp(made.poses.index, times, yaw)
-    # The stated deviation of positions is 2 m, so that velocities determine the path if used.
+    # The stated sigma of positions is 2 m, so velocities would dominate the path if they were used.
     assert np.abs(error[inside]).max() < np.radians(20.0)
 
 
-def test_reverse_between_two_course_flips_is_reported():
+def test_reversing_between_two_course_flips_is_reported():
     generator = np.random.default_rng(8)
     times = np.arange(0.0, 60.0, 0.2)
     speed = np.where((times > 25.0) & (times < 30.0), -1.0, 1.0)
@@ -180,7 +180,7 @@ def test_antennas_provide_heading_while_stationary_and_reversing():
 
 
 def held(rate=50.0, every=5, rest=10.0):
-    """Return positions held by a receiver at a faster rate of rows; a standstill, then 5 m/s."""
+    """Return positions repeated in rows faster than the receiver; a standstill, then 5 m/s."""
     times = np.arange(0.0, 40.0, 1.0 / rate)
     given = every / rate * np.floor(np.arange(len(times)) / every)
     return times, np.column_stack([5.0 * np.maximum(given - rest, 0.0), 0.0 * given])
@@ -190,12 +190,14 @@ def held(rate=50.0, every=5, rest=10.0):
     "rate, every, repeated, expected",
     [
         (50.0, 5, [], [number for number in range(2000) if number % 5]),
-        # Repetitions at rest are correct, as positions change in motion.
+        # Repeated positions are correct while stationary, since positions change in motion.
         (10.0, 1, [], []),
         (10.0, 1, [250, 300, 301], [250, 300, 301]),
     ],
 )
-def test_held_positions_are_distinguished_from_stationary_periods(rate, every, repeated, expected):
+def test_repeated_positions_are_distinguished_from_stationary_periods(
+    rate, every, repeated, expected
+):
     times, coordinates = held(rate, every)
     for number in repeated:
         coordinates[number] = coordinates[number - 1]
@@ -203,7 +205,7 @@ def test_held_positions_are_distinguished_from_stationary_periods(rate, every, r
     np.testing.assert_array_equal(np.flatnonzero(actual), expected)
 
 
-def test_held_fixes_yield_path_of_original_fixes():
+def test_repeated_fixes_yield_path_of_original_fixes():
     table, _ = drive(10.0, 0.05)
     rows = np.repeat(np.arange(len(table)), 5)
     times = table.index[0] + np.arange(len(rows)) / 50.0
@@ -214,7 +216,7 @@ def test_held_fixes_yield_path_of_original_fixes():
     assert actual == pytest.approx(plain.poses.to_numpy(), abs=1e-5)
 
 
-def test_variances_come_from_position_error_or_hdop():
+def test_variances_are_computed_from_position_error_or_hdop():
     error, hdop = np.array([2.0, np.nan, 0.0]), np.array([1.0, 2.0, np.nan])
     expected = [2.0, (2.0 * positioning.RANGE_ERROR) ** 2, np.nan]
     assert positioning.variances_from_quality(error, hdop) == pytest.approx(expected, nan_ok=True)
@@ -222,7 +224,7 @@ def test_variances_come_from_position_error_or_hdop():
     assert positioning.variances_from_quality(error)[0] == pytest.approx(2.0)
 
 
-def test_fix_report_names_outlier_places_and_is_json():
+def test_fix_report_contains_outlier_locations_and_is_valid_json():
     table, _ = drive(5.0, 0.3)
     table.iloc[100, table.columns.get_loc("latitude")] += 1e-3
     made = positioning.trajectory_from_fixes(table, places=np.arange(len(table)) + 2)
@@ -243,14 +245,14 @@ def test_inconsistent_variances_velocities_and_stamps_are_reported():
     assert "variances differ" in " ".join(
         positioning.trajectory_from_fixes(table).report.sentences()
     )
-    # km/h taken for m/s.
+    # The velocities are in km/h, but are taken for m/s.
     table["velocity_east"], table["velocity_north"] = 14.4 * np.cos(yaw), 14.4 * np.sin(yaw)
     made = positioning.trajectory_from_fixes(table)
     assert "check their unit, course and axes" in " ".join(made.report.sentences())
     assert made.report.refused_velocity_scale == pytest.approx(1.0 / 3.6, rel=0.02)
     assert yaw_error(made.poses, table, yaw) < np.radians(5.0)
     times = np.arange(0.0, 60.0, 0.2)
-    # Stamps that run 1.3 times too slow at first and too fast later, as of a buffered receiver.
+    # Stamps of a buffering receiver, first 1.3 times too slow and later too fast.
     warped = times + 6.0 * np.sin(np.pi * times / 60.0) ** 2
     table = fixes(warped, 10.0 * times, 0.0 * times, 1.0)
     table["velocity_east"], table["velocity_north"] = 10.0, 0.0
@@ -259,7 +261,7 @@ def test_inconsistent_variances_velocities_and_stamps_are_reported():
 
 
 @pytest.mark.filterwarnings("error")
-def test_distant_last_fix_leaves_no_negative_variance():
+def test_distant_last_fix_does_not_cause_negative_variance():
     seconds = 1.6e9 + 0.1 * np.arange(200)
     turns = seconds - seconds[0]
     table = pd.DataFrame(
@@ -271,11 +273,11 @@ def test_distant_last_fix_leaves_no_negative_variance():
     assert np.isfinite(made.poses.to_numpy()).all()
 
 
-def test_velocity_between_fixes_has_variance_of_brownian_bridge():
+def test_velocity_variance_between_fixes_matches_brownian_bridge():
     count, step = 200, 2.0
     at = (np.arange(count) + 1.0) / count
     walk = np.minimum.outer(at, at) * step
-    # Its end and its integral are known.
+    # The end of the process and its integral are known.
     known = np.zeros((2, count))
     known[0, -1], known[1] = 1.0, step / count
     known[1, -1] *= 0.5
@@ -284,7 +286,7 @@ def test_velocity_between_fixes_has_variance_of_brownian_bridge():
     assert scatter == pytest.approx(np.diag(left), abs=1e-4)
 
 
-def test_positions_spanning_centuries_are_rejected_before_allocation():
+def test_fixes_spanning_centuries_are_rejected_before_memory_allocation():
     times = 1e9 * np.arange(20.0)
     table = fixes(times, 5.0 * np.arange(20.0), np.zeros(20), 1.0)
     with pytest.raises(ValueError, match="unit of their time"):

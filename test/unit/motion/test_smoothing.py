@@ -1,4 +1,4 @@
-"""Smoothing: estimated strengths, and accuracy on known motions."""
+"""Smoothing of fixes: estimated noise parameters, and accuracy for known motions."""
 
 from dataclasses import replace
 
@@ -20,7 +20,7 @@ def motion(generator, times, density, speed=8.0):
     first, second = generator.standard_normal((2, len(steps), 2))
     jumps = density * np.sqrt(steps)[:, None] * first
     velocities[1:] = velocities[0] + np.cumsum(jumps, axis=0)
-    # With both velocities given, the position in the middle scatters by q^2 dt^3 / 12.
+    # Given both velocities, the position in the middle has a variance of q^2 dt^3 / 12.
     bridges = density * np.sqrt(steps**3 / 12.0)[:, None] * second
     means = steps[:, None] * (velocities[1:] + velocities[:-1]) / 2.0
     positions[1:] = np.cumsum(means + bridges, axis=0)
@@ -37,7 +37,7 @@ def drawn(seed, count, rate, density, deviation):
 
 
 def slow_errors(generator, times, deviation, slow_time):
-    """Return a second-order Gauss-Markov process, correlation (1 + t/l) exp(-t/l)."""
+    """Return a second-order Gauss-Markov process with correlation (1 + t/l) exp(-t/l)."""
     apart = np.abs(np.subtract.outer(times, times)) / slow_time
     factor = np.linalg.cholesky((1.0 + apart) * np.exp(-apart) + 1e-9 * np.eye(len(times)))
     return deviation * factor @ generator.standard_normal((len(times), 2))
@@ -54,7 +54,7 @@ def standard_error(values):
 @pytest.mark.gate
 @pytest.mark.parametrize("rate", [1.0, 5.0, 10.0])
 @pytest.mark.parametrize("density, deviation, stated", [(0.8, 0.5, 0.5), (0.3, 0.1, 1.0)])
-def test_estimated_density_and_white_noise_do_not_depend_on_stated_deviation(
+def test_estimated_density_and_white_noise_do_not_depend_on_stated_sigma(
     rate, density, deviation, stated
 ):
     actual = []
@@ -66,7 +66,7 @@ def test_estimated_density_and_white_noise_do_not_depend_on_stated_deviation(
     actual = np.array(actual)
     for logarithms in actual.T:
         assert abs(logarithms.mean()) < 3.0 * standard_error(logarithms) + 0.01
-    # At 1 Hz and 0.1 m the motion moves a fix more than noise, so that noise is less certain.
+    # At 1 Hz and 0.1 m, motion changes positions more than noise, so the noise is less certain.
     assert actual[:, 0].std() < 0.2
 
 
@@ -92,7 +92,7 @@ def test_correlated_errors_are_separated_from_motion_and_velocity_is_consistent(
 
 
 @pytest.mark.gate
-def test_agile_motion_is_not_estimated_as_correlated_error():
+def test_agile_motion_is_not_mistaken_for_correlated_error():
     """The robot accelerates strongly, and the receiver states ten times its error of 0.3 m."""
     times = np.arange(0.0, 80.0, 0.1)
     for seed in range(6):
@@ -100,12 +100,12 @@ def test_agile_motion_is_not_estimated_as_correlated_error():
         positions, _ = motion(generator, times, 2.0)
         noisy = positions + slow_errors(generator, times, 0.3, 2.0)
         noise = fix_noise.estimate_noise(fixes(times, noisy, 3.0), 4.0)
-        # The slow error changes by at most half a metre per second.
+        # The slow error changes by at most 0.5 m/s.
         assert noise.slow_scale * 3.0 / noise.slow_time <= 0.5 + 1e-9
 
 
 @pytest.mark.gate
-def test_doppler_velocities_are_weighted_by_doppler_noise():
+def test_doppler_velocities_are_weighted_by_estimated_noise():
     deviations, gains = [], []
     for seed in SEEDS:
         generator, times, _, velocities, noisy = drawn(seed, 400, 5.0, 0.8, 1.0)
@@ -135,7 +135,7 @@ def test_only_outliers_are_rejected(seed, doppler):
     given = fixes(times, noisy, 0.5, velocities if doppler else None)
     noise, used, left_out = fix_noise.estimate_robustly(given, 0.0)
     assert np.array_equal(np.flatnonzero(left_out), wrong)
-    # Without a correlation time there is no slow error.
+    # Without a correlation time, there is no slow error.
     assert (noise.slow_scale, noise.slow_time) == (0.0, 0.0)
     if doppler:
         assert np.array_equal(np.flatnonzero(np.isnan(used.velocities[:, 0])), [200])
@@ -150,7 +150,7 @@ def test_clean_drive_has_no_outliers():
         given = fixes(times, noisy, 0.5)
         noise = fix_noise.estimate_noise(given, 4.0)
         assert not fix_noise.find_outliers(given, noise, np.zeros(400, dtype=bool)).any()
-    # A slow error is estimated however short its time is.
+    # A slow error is estimated even for a short correlation time.
     assert fix_noise.estimate_noise(given, 1.0).slow_scale > 0.0
 
 
@@ -167,7 +167,7 @@ def test_drive_without_noise_is_not_changed_by_smoothing():
 
 
 @pytest.mark.gate
-def test_density_is_estimated_without_bias_from_long_recording():
+def test_acceleration_density_estimate_from_long_recording_is_unbiased():
     logarithms = []
     for seed in range(6):
         _, times, _, _, noisy = drawn(seed, 9000, 10.0, 0.5, 0.3)
@@ -177,8 +177,8 @@ def test_density_is_estimated_without_bias_from_long_recording():
     assert np.std(logarithms) < 0.08
 
 
-def test_rare_turns_of_a_fast_recording_are_not_smoothed_away():
-    # Quarter turns of two seconds every 35 s, which intervals of four seconds all miss.
+def test_rare_turns_in_high_rate_recording_are_not_smoothed_away():
+    # 90 degree turns of two seconds every 35 s, which are all missed by four-second intervals.
     times = np.arange(18000) / 100.0
     turning = np.where((times + 20.0) % 35.2 > 33.2, np.pi / 4.0, 0.0)
     yaw = np.cumsum(turning) / 100.0
@@ -201,7 +201,7 @@ def test_velocity_scale_is_estimated_from_positions(factor):
     assert fix_noise.velocity_scale(fixes(np.arange(100.0), noise[0], 1.0, noise[1])) is None
 
 
-def test_positions_with_large_variance_count_less():
+def test_positions_with_large_variance_have_less_weight():
     stated = np.where((np.arange(400) % 100 < 50)[:, None], 0.2, 5.0) * np.ones((1, 2))
     _, times, _, _, noisy = drawn(5, 400, 5.0, 0.5, stated)
     noise = fix_noise.estimate_noise(fix_noise.PlaneFixes(times, noisy, stated), 0.0)
@@ -213,7 +213,7 @@ def test_positions_with_large_variance_count_less():
     stated = np.array([[0.5, 2.0], [0.0, 1e-4]])
     given = fix_noise.PlaneFixes(np.arange(2.0), np.zeros((2, 2)), stated, None)
     actual = fix_noise.white_variances(given, fix_noise.FixNoise(1.0, 3.0, 0.0, 0.0, 0.1))
-    # A tenth of a millimetre is the smallest deviation of a position.
+    # A tenth of a millimetre is the smallest sigma of a position.
     np.testing.assert_allclose(actual, 9.0 * stated**2 + 1e-8, rtol=1e-12)
 
 
@@ -261,7 +261,7 @@ def test_late_velocities_match_dense_gaussian_conditioning(lag):
     total = state[np.ix_(reported, reported)] + np.diag(np.append(variances, np.full(count, 0.02)))
     expected = state[:, reported] @ np.linalg.solve(total, np.append(values, velocities))
     left = np.diag(state - state[:, reported] @ np.linalg.solve(total, state[reported]))
-    # Several positions within a step share the motion there, which is neglected.
+    # The motion between positions within the same step is neglected.
     close = {"abs": 1e-3} if abs(lag) < 0.2 else {"abs": 0.01}
     assert motion.positions == pytest.approx(expected[2 * count : len(every)], **close)
     assert motion.velocities == pytest.approx(expected[len(every) + 2 * count :], **close)
@@ -272,10 +272,10 @@ def test_late_velocities_match_dense_gaussian_conditioning(lag):
     assert covariances[:, 1, 1] == pytest.approx(left[len(every) + 2 * count :], **close)
 
 
-def test_step_densities_follow_motion():
+def test_acceleration_densities_adapt_to_motion():
     generator = np.random.default_rng(4)
     times = np.arange(600.0)
-    # The robot hardly accelerates for half a minute out of each minute.
+    # The robot hardly accelerates for half of each minute.
     steady = (times // 30.0) % 2.0 == 0.0
     kicks = np.where(steady, 0.02, 0.8)[:, np.newaxis] * generator.standard_normal((600, 2))
     velocities = np.cumsum(kicks, axis=0)
@@ -292,7 +292,7 @@ def test_step_densities_follow_motion():
         stds = np.sqrt([axis.posterior.covariances[:, 1, 1] for axis in motions]).T
         actual.append([errors[steady], (errors / stds)[steady], (errors / stds)[~steady]])
     constant, adapted = np.sqrt([[np.mean(values**2) for values in rows] for rows in actual])
-    # 600 errors of each kind, correlated over some seconds: an rms has a standard error of 6 %.
+    # 600 errors of each type, correlated over some seconds: an rms has a standard error of 6 %.
     assert 0.6 < adapted[1] < adapted[2] < 1.2
     assert adapted[0] < 0.85 * constant[0]
     assert np.median(densities[steady[1:]]) < 0.7 * np.median(densities[~steady[1:]])
@@ -331,12 +331,12 @@ def test_positions_velocities_and_correlated_errors_match_dense_gaussian_conditi
     assert motion.posterior.covariances[:, 1, 1] == pytest.approx(left[count:], abs=1e-3)
     deviance = -2.0 * multivariate_normal.logpdf(both, cov=total)
     deviance -= 2.0 * count * np.log(2.0 * np.pi)
-    # Without a prior the two large variances drop out.
+    # The two large prior variances are subtracted.
     assert motion.deviance == pytest.approx(deviance - 2.0 * np.log(vague), abs=1e-3)
     assert motion.residuals == pytest.approx(values - motion.positions)
 
 
-def test_measurements_of_infinite_variance_are_ignored():
+def test_measurements_with_infinite_variance_are_ignored():
     times, values, variances = measured()
     variances[10] = np.inf
     values[10] = 1e3
@@ -353,8 +353,8 @@ def test_measurements_of_infinite_variance_are_ignored():
     assert combined.deviance == alone.deviance
 
 
-def test_one_hour_at_ten_hertz_keeps_precision_and_nan_is_rejected():
-    # Residuals from a rate of 10 Hz over 36 km; the slow error's innovations are 1e-6 of it.
+def test_smoothing_of_one_hour_at_ten_hertz_is_precise_and_nan_is_rejected():
+    # One hour at 10 Hz over 36 km; the innovations of the slow error are 1e-6 of that.
     times = np.arange(36000) / 10.0
     truth = 10.0 * times + 50.0 * np.sin(times / 40.0)
     given = truth, np.full(36000, 1e-4), np.full(36000, 0.1)
@@ -370,7 +370,7 @@ def test_one_hour_at_ten_hertz_keeps_precision_and_nan_is_rejected():
 
 
 def circle(times, radius=1.0):
-    """Return half a metre per second on a circle."""
+    """Return positions on a circle at 0.5 m/s."""
     angle = 0.5 * times / radius
     return radius * np.column_stack([np.cos(angle), np.sin(angle)])
 
@@ -381,7 +381,7 @@ def test_jitter_matches_standard_deviation_of_white_errors(rate, error):
     actual = []
     for seed in range(20):
         generator = np.random.default_rng(seed)
-        # Uneven stamps.
+        # The stamps are irregular.
         times = np.cumsum(generator.uniform(0.5, 1.5, 1000)) / rate
         noise = error * generator.standard_normal((1000, 2))
         actual.append(fix_noise.jitter(times, circle(times) + noise))

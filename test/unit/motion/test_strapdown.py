@@ -1,4 +1,4 @@
-"""Increments of a motion on the Earth, and their integration back to it."""
+"""Increments of a motion on the Earth, and their integration back to the motion."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from imu_simulation_framework.motion.earth import EARTH_RATE
 
 
 def _require_closed(motion, place, velocity, angle):
-    """Require that increments lead back to their motion within tolerances in m, m/s and rad."""
+    """Require that increments reproduce their motion within tolerances in m, m/s and rad."""
     begin = motion.position[0], motion.velocity[0], motion.orientation[0]
     path = isf.integrate(isf.increments_of(motion), *begin)
     require_same_motion(path, motion, position=place, velocity=velocity)
@@ -21,15 +21,15 @@ def _require_closed(motion, place, velocity, angle):
 
 
 @pytest.mark.parametrize("latitude, longitude", [(90.0, 0.0), (-90.0, 0.0), (3.0, 180.0)])
-def test_increments_integrate_back_to_motion_at_poles_and_date_line(latitude, longitude):
+def test_integrated_increments_reproduce_motion_at_poles_and_date_line(latitude, longitude):
     motion = mount_on_gimbal(isf.circling(200.0, latitude, longitude, 300.0))
     _require_closed(motion, 1e-3, 1e-4, 1e-6)
 
 
-def test_increments_integrate_back_to_motion_at_rest_in_large_rotations_and_uneven_times():
+def test_integrated_increments_reproduce_large_rotations_and_irregular_times():
     motion = isf.standing(3600.0, 47.0, 11.0, 500.0, yaw=1.0, rate=10.0)
     _require_closed(motion, 1e-2, 1e-5, 1e-9)
-    # Half a turn per sample about axes that change.
+    # A rotation of nearly 180 degrees per sample about changing axes.
     count = 200
     moments = np.arange(count) / 10.0
     still = isf.standing(moments[-1], 20.0, rate=10.0)
@@ -50,9 +50,9 @@ def test_increments_integrate_back_to_motion_at_rest_in_large_rotations_and_unev
 
 
 @pytest.mark.parametrize("gimbal", [False, True])
-def test_increments_are_integrals_of_rate_and_force(gimbal):
+def test_increments_match_integrals_of_rate_and_force(gimbal):
     coarse, fine = 50, 40
-    # In closed form but for the gimbal's angles: no derivative of positions, which are rounded.
+    # Everything except gimbal angles is in closed form: derivatives of positions would be rounded.
     finer = isf.circling(4.0, 47.0, 11.0, 300.0, radius=300.0, rate=float(coarse * fine))
     finer = mount_on_gimbal(finer) if gimbal else finer
     samples = slice(None, None, fine)
@@ -63,7 +63,7 @@ def test_increments_are_integrals_of_rate_and_force(gimbal):
     for number in range(20, 180, 16):
         within = slice((number - 1) * fine, number * fine + 1)
         start = Rotation.from_quat(finer.orientation[(number - 1) * fine])
-        # Axes that stay parallel to the Earth's at the start.
+        # Axes that stay parallel to the Earth's axes at the start of the period.
         angles = EARTH_RATE * step * np.arange(fine + 1)
         earth = Rotation.from_rotvec(np.outer(angles, [0.0, 0.0, 1.0]))
         turned = start.inv() * earth * Rotation.from_quat(finer.orientation[within])
@@ -72,14 +72,14 @@ def test_increments_are_integrals_of_rate_and_force(gimbal):
         gained = simpson(turned.apply(finer.specific_force[within]), dx=step, axis=0)
         parts = Rotation.from_rotvec(np.outer((np.arange(1000) + 0.5) / 1000.0, theta))
         assert np.mean(parts.as_matrix(), axis=0) @ velocity == pytest.approx(gained, abs=1e-9)
-        # Without any correction coning and sculling are of the third power of the period.
+        # Without corrections, coning and sculling are of third order in the period.
         plain = simpson(finer.specific_force[within], dx=step, axis=0)
         assert velocity == pytest.approx(plain, abs=3e-5)
         rate = simpson(finer.angular_velocity[within], dx=step, axis=0)
         assert theta == pytest.approx(rate, abs=1e-6)
 
 
-def test_means_are_increments_divided_by_period_and_path_through_earth_is_rejected():
+def test_sample_means_match_increments_and_path_through_earth_is_rejected():
     motion = mount_on_gimbal(flight(100.0, 10.0))
     increments = isf.increments_of(motion)
     rate, force = motion.means()

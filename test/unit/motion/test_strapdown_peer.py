@@ -10,24 +10,24 @@ from scipy.spatial.transform import Rotation
 from imu_simulation_framework.motion.earth import geodetic_of
 from imu_simulation_framework.motion.strapdown import increments_of
 
-pytestmark = pytest.mark.gate  # each process compiles pyins for seconds
+pytestmark = pytest.mark.gate  # each process compiles pyins for some seconds
 
 FRD = np.array([1.0, -1.0, -1.0])
 INCREMENTS = ["theta_x", "theta_y", "theta_z", "dv_x", "dv_y", "dv_z"]
 
 
 def _place(position):
-    """Return latitude and longitude [deg] and height of places in ECEF."""
+    """Return latitude and longitude [deg] and height of positions in ECEF."""
     return geodetic_of(position) * (180.0 / np.pi, 180.0 / np.pi, 1.0)
 
 
 def _gravitation(position):
-    """Return the gravitation of pyins: gravity changes linearly with height, and is vertical."""
+    """Return the gravitation model of pyins: vertical gravity that is linear in height."""
     return earth.gravitation_ecef(_place(position))
 
 
 def _trajectory(motion):
-    """Return a motion as a table of pyins: north, east, down; forward, right, down; degrees."""
+    """Return a motion as pyins table: north, east, down; forward, right, down; degrees."""
     latitude, longitude, _ = motion.latitude_longitude_height.T
     angles = aviation_of_orientation(latitude, longitude, Rotation.from_quat(motion.orientation))
     velocity = motion.local_velocity[:, [1, 0, 2]] * (1.0, 1.0, -1.0)
@@ -35,8 +35,8 @@ def _trajectory(motion):
     return pd.DataFrame(values, motion.time, util.TRAJECTORY_COLS)
 
 
-def _their_form(increments):
-    """Return increments of pyins, whose velocity is in the axes at the start of the period."""
+def _pyins_increments(increments):
+    """Return increments for pyins, with velocity in the axes at the start of the period."""
     turned, gained = increments.delta_theta[1:], increments.delta_velocity[1:]
     size = np.linalg.norm(turned, axis=1, keepdims=True)
     once = np.cross(turned, gained)
@@ -47,8 +47,8 @@ def _their_form(increments):
     return pd.DataFrame(values, increments.time[1:], ["dt", *INCREMENTS])
 
 
-def _led_back(increments, truth):
-    """Return the error at the end of pyins' integration: [m], [m/s], [rad]."""
+def _integration_error(increments, truth):
+    """Return the final error of pyins' integration: [m], [m/s], [rad]."""
     path = strapdown.Integrator(truth.iloc[0]).integrate(increments)
     difference = transform.compute_state_difference(path, truth).abs().max().to_numpy()
     return difference[:3].max(), difference[3:6].max(), np.radians(difference[6:].max())
@@ -68,23 +68,22 @@ def motion(request):
 
 def test_pyins_integrates_increments_more_accurately_than_its_own(motion):
     truth = _trajectory(motion)
-    computed = _led_back(_their_form(increments_of(motion, _gravitation)), truth)
-    # pyins uses the Coriolis acceleration at the start of the period, an error of first order.
+    computed = _integration_error(_pyins_increments(increments_of(motion, _gravitation)), truth)
+    # pyins uses the Coriolis acceleration at the start of the period, a first-order error.
     assert np.all(np.array(computed) < (5e-3, 1e-4, 1e-8))
     increments = strapdown.compute_increments_from_imu(_generated(truth, "increment"), "increment")
-    reference = _led_back(increments, truth)
+    reference = _integration_error(increments, truth)
     assert all(our <= their for our, their in zip(computed, reference))
 
 
-def test_pyins_generator_returns_same_rates_forces_and_increments(motion):
+def test_pyins_simulation_matches_rates_forces_and_increments(motion):
     truth = _trajectory(motion)
     measured = _generated(truth, "rate")
-    # At the ends the splines of pyins use the mean rates of the outermost periods.
+    # At the ends, the splines of pyins use the mean rates of the outermost periods.
     inner = slice(50, -50)
     rate, force = (measured[names].to_numpy() * FRD for names in (util.GYRO_COLS, util.ACCEL_COLS))
     assert rate[inner] == pytest.approx(motion.angular_velocity[inner], abs=1e-7)
-    # The curvature of pyins' splines is that of positions rounded to nanometres, 6e-9 / (10 ms)^2
-    # ...
+    # pyins derives forces from the curvature of splines through positions rounded to nanometres.
     curvature = 6.0 * 4e-9 / motion.period**2
     assert force[inner] == pytest.approx(motion.specific_force[inner], abs=2.0 * curvature)
     measured = _generated(truth, "increment")
@@ -93,6 +92,6 @@ def test_pyins_generator_returns_same_rates_forces_and_increments(motion):
         for names in (util.GYRO_COLS, util.ACCEL_COLS)
     )
     our_rate, our_force = motion.means()
-    # Coning and sculling of pyins: of second order, up to 1e-5 and 1e-4 here.
+    # Coning and sculling errors of pyins are of second order, up to 1e-5 and 1e-4 here.
     assert rate[inner] == pytest.approx(our_rate[inner], abs=1e-5)
     assert force[inner] == pytest.approx(our_force[inner], abs=2e-4)

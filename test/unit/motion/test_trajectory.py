@@ -35,7 +35,7 @@ def generator():
     return np.random.default_rng(3)
 
 
-def test_crop_by_time_includes_both_ends_and_by_index_excludes_stop():
+def test_cropping_by_time_includes_both_ends_and_by_index_excludes_stop():
     table = _circle(1.5e9 + np.arange(11) / 10.0)
     kept = trajectory.crop(table, 0.2, 0.5)
     assert kept.index.tolist() == table.index[2:6].tolist()
@@ -45,7 +45,7 @@ def test_crop_by_time_includes_both_ends_and_by_index_excludes_stop():
     assert trajectory.crop_by_index(table).equals(table)
 
 
-def test_resample_is_even_from_first_sample_and_follows_curve(generator):
+def test_resampled_trajectory_is_regular_from_first_sample_and_follows_curve(generator):
     times = 100.0 + _uneven_times(20.0, generator)
     resampled = trajectory.resample(_circle(times), 20.0)
     assert resampled.index[0] == times[0]
@@ -55,7 +55,7 @@ def test_resample_is_even_from_first_sample_and_follows_curve(generator):
     assert np.max(np.abs((resampled - expected).to_numpy())) < 2e-3
 
 
-def test_resample_does_not_overshoot_and_same_rate_changes_nothing():
+def test_resampling_does_not_overshoot_and_preserves_samples_at_same_rate():
     times = np.arange(0.0, 4.0, 0.2)
     x = np.minimum(times, 2.0)
     resampled = trajectory.resample(_poses(times, x, 0.0, 0.0), 50.0)
@@ -67,14 +67,14 @@ def test_resample_does_not_overshoot_and_same_rate_changes_nothing():
     assert np.allclose(resampled, table, atol=1e-6)
 
 
-def test_smoothing_keeps_lines_turns_and_bends(generator):
+def test_smoothing_preserves_lines_turns_and_curves(generator):
     times = _uneven_times(30.0, generator)
     line = _poses(times, 0.7 * times, -0.2 * times, 0.1)
     turn = _poses(times, 4.0, 1.0, 0.9 * times)
     for table in (line, turn):
         assert np.allclose(trajectory.smooth(table, 1.5), table, atol=1e-9)
     circle = _circle(times)
-    # A moving mean of this width would cut the bend by 2 cm.
+    # A moving average of this width would cut the curve by 2 cm.
     assert np.max(np.abs((trajectory.smooth(circle, 1.5) - circle).to_numpy())) < 1e-3
     times = np.arange(401) / 20.0
     step = np.tanh(times - 10.0)
@@ -83,10 +83,10 @@ def test_smoothing_keeps_lines_turns_and_bends(generator):
     assert np.allclose(smoothed["x"], smoothed["yaw"], atol=1e-12)
 
 
-def test_smoothing_reduces_noise_by_its_kernel(generator):
-    # On an even grid the regression is a convolution; the variance of its output is the
-    # sum of the kernel's squares.
-    # More samples than a block.
+def test_smoothing_reduces_noise_according_to_its_kernel(generator):
+    # At regular times, the local regression is a convolution, and the variance of its output is
+    # the sum of the squared kernel.
+    # The trajectory is longer than one processing block.
     times = np.arange(40_000) / 20.0
     window = 2.0
     u = np.arange(-20, 21) / 20.0
@@ -98,7 +98,7 @@ def test_smoothing_reduces_noise_by_its_kernel(generator):
     noise = sigma * generator.standard_normal((3, len(times)))
     smoothed = trajectory.smooth(_poses(times, *noise), window).iloc[40:-40]
     expected = sigma * math.sqrt(np.sum(kernel**2))
-    # About one independent value per kernel's effective width.
+    # There is about one independent value per effective kernel width.
     independent = 3 * len(smoothed) * np.sum(kernel**2)
     ratio = smoothed.to_numpy().std() / expected
     assert abs(ratio - 1.0) < 3.0 / math.sqrt(2.0 * independent)
@@ -106,7 +106,7 @@ def test_smoothing_reduces_noise_by_its_kernel(generator):
     assert np.allclose(smoothed["x"].iloc[: len(interior)], interior, atol=1e-12)
 
 
-def test_smoothing_needs_four_samples_and_bridges_gaps(generator):
+def test_smoothing_requires_four_samples_and_does_not_distort_at_gaps(generator):
     noisy = generator.standard_normal((4, 3))
     times = np.array([0.0, 0.1, 0.2, 0.3])
     smoothed = trajectory.smooth(_poses(times, *noisy.T), 0.8).to_numpy()
@@ -124,7 +124,7 @@ def test_smoothing_needs_four_samples_and_bridges_gaps(generator):
     assert np.allclose(smoothed.iloc[50], table.iloc[50], rtol=0.0, atol=1e-12)
 
 
-def test_moving_to_origin_and_scaling_keep_shape():
+def test_moving_to_origin_and_scaling_preserve_shape():
     table = trajectory.add_velocities(_circle(np.arange(200) / 20.0))
     moved = trajectory.move_to_origin(table)
     assert moved[["x", "y", "yaw"]].iloc[0].tolist() == [0.0, 0.0, 0.0]
@@ -140,15 +140,15 @@ def test_moving_to_origin_and_scaling_keep_shape():
 
 
 @pytest.mark.parametrize("v", [0.8, -0.8])
-def test_velocities_have_sign_of_driving_direction(v, generator):
+def test_velocity_sign_matches_driving_direction(v, generator):
     times = _uneven_times(20.0, generator)
     table = trajectory.add_velocities(_circle(times, v=v))
-    # Chords of an arc of 0.4 rad/s over up to 0.18 s, weighted unevenly.
+    # Chords of an arc of 0.4 rad/s over up to 0.18 s, with different weights.
     assert np.allclose(table["v"], v, atol=2e-3)
     assert np.allclose(table["yaw_rate"], 0.4, atol=1e-9)
 
 
-def test_turn_on_the_spot_has_no_speed():
+def test_turn_on_the_spot_has_zero_speed():
     times = np.arange(100) / 20.0
     turn = trajectory.add_velocities(_poses(times, 2.0, 1.0, 0.7 * times))
     assert np.allclose(turn["v"], 0.0, atol=1e-12)
@@ -167,12 +167,12 @@ def test_turn_on_the_spot_has_no_speed():
         (lambda t: trajectory.add_velocities(t.iloc[:1]), "at least 2"),
     ],
 )
-def test_invalid_preparation_of_trajectory_is_rejected(call, words):
+def test_invalid_trajectory_preparation_is_rejected(call, words):
     with pytest.raises(TrajectoryError, match=words):
         call(_circle(np.arange(11) / 10.0))
 
 
-def test_functions_do_not_modify_their_arguments(generator):
+def test_trajectory_functions_do_not_modify_their_arguments(generator):
     times = _uneven_times(10.0, generator)
     poses = _circle(times)
     table = trajectory.add_velocities(poses)
@@ -191,7 +191,7 @@ def test_functions_do_not_modify_their_arguments(generator):
     assert table.equals(before)
 
 
-def test_part_of_drive_has_velocities_of_complete_drive(generator):
+def test_cropped_drive_has_velocities_of_complete_drive(generator):
     times = np.arange(0.0, 60.0, 0.1)
     noisy = _circle(times) + 0.02 * generator.standard_normal((len(times), 3))
     grid = trajectory.even_times(noisy, 20.0)
@@ -200,7 +200,7 @@ def test_part_of_drive_has_velocities_of_complete_drive(generator):
     pd.testing.assert_frame_equal(whole, trajectory.add_velocities(resampled))
     for first, last in ((0, 200), (1, 2), (101, 400), (len(grid) - 3, len(grid) - 1)):
         part = trajectory.motion_at(noisy, grid[first : last + 1])
-        # Differences of second order, on a grid that differs in the last bit.
+        # Second-order differences on time grids that differ in the last bit.
         pd.testing.assert_frame_equal(part, whole.iloc[first : last + 1], rtol=0.0, atol=1e-9)
     # Exact stamps: a sample that remains beyond a cut is used.
     noisy.index = pd.Index(0.125 * np.arange(len(noisy)), name="time")
