@@ -36,7 +36,7 @@ def _columns(rows, *names):
     return np.array([[float(row[name]) for name in names] for row in rows])
 
 
-def test_committed_drive_matches_generated_drive_and_is_small_and_labelled(tmp_path):
+def test_committed_drive_matches_generated_drive(tmp_path):
     done = _run("a", "--out", tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert [Path(line.split(" ")[0]).name for line in done.stdout.splitlines()] == list(FILES)
@@ -51,7 +51,7 @@ def test_committed_drive_matches_generated_drive_and_is_small_and_labelled(tmp_p
         assert {line.split(",", column + 1)[column] for line in lines} == {frame}
 
 
-def test_gps_file_has_fields_of_pose_stamped(tmp_path):
+def test_gps_file_has_fields_of_pose_stamped_message(tmp_path):
     drive = with_laps(DRIVES["a"], 1)
     path, _ = bundled_drives.write_drive(drive, tmp_path)
     poses = simulate_drive(drive)[1]
@@ -68,7 +68,7 @@ def test_gps_file_has_fields_of_pose_stamped(tmp_path):
     assert set(np.diff(stamps)) == {200_000_000}
 
 
-def test_imu_file_has_fields_of_imu(tmp_path):
+def test_imu_file_has_fields_of_imu_message(tmp_path):
     drive = with_laps(DRIVES["c"], 1)
     reference_path, path = bundled_drives.write_drive(drive, tmp_path)
     samples = simulate_drive(drive)[2]
@@ -100,7 +100,7 @@ def test_same_seed_yields_identical_bytes_and_other_seed_differs(tmp_path):
         assert path.read_bytes() != other.read_bytes()
 
 
-def test_ensure_drive_writes_missing_files_and_leaves_others(tmp_path, monkeypatch):
+def test_ensure_drive_writes_only_missing_files(tmp_path, monkeypatch):
     monkeypatch.setitem(DRIVES, "c", with_laps(DRIVES["c"], 1))
     paths = bundled_drives.ensure_drive("c", tmp_path / "new")
     assert [path.name for path in paths] == ["drive_c_gps.csv.gz", "drive_c_imu.csv.gz"]
@@ -114,7 +114,7 @@ def test_ensure_drive_writes_missing_files_and_leaves_others(tmp_path, monkeypat
         bundled_drives.ensure_drive("x", tmp_path)
 
 
-def test_generate_drive_without_writable_folder_prints_one_line_and_exits_with_2():
+def test_generate_drive_reports_unwritable_folder_in_one_line():
     done = _run("a", "--laps", "1", "--out", "/dev/null/here")
     assert (done.returncode, done.stdout) == (2, "")
     (sentence,) = done.stderr.splitlines()

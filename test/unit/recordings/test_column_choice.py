@@ -1,4 +1,4 @@
-"""Inferred column maps of synthetic recordings, and columns that stay undetermined."""
+"""Inferred column maps of synthetic recordings, and columns that remain undetermined."""
 
 import gzip
 
@@ -42,8 +42,8 @@ def quaternion(half, form="q{}"):
     return {form.format(axis): part for axis, part in zip("xyzw", parts)}
 
 
-def test_car_and_receiver_in_one_table_are_recognised():
-    """The columns have degrees, km/h, milliseconds since 1970, and the time of day as hhmmss."""
+def test_imu_and_receiver_columns_in_one_table_are_recognised():
+    """The columns are in degrees, km/h, milliseconds since 1970, and the time of day as hhmmss."""
     rates = zip(("rollrate", "pitchrate", "yawrate"), np.degrees(CAR.rates).T)
     chosen = choose(
         time=74800000 + np.round(1e3 * (TIME % 60.0) + 1e5 * (TIME // 60.0)),
@@ -100,10 +100,10 @@ WHOLE = {**{name: np.round(1e7 * values) for name, values in PLACE.items()}, "al
     "columns, quantity, written",
     [
         (pose(heading=AZIMUTH), "heading", "heading [deg cw from north]"),
-        # The name yaw states no convention.
+        # The column name yaw implies no convention.
         (pose(yaw=AZIMUTH), "yaw", "yaw [deg]"),
         (given(**PLACE, accuracy=ZEROS + 3.0), "position_error", "accuracy [m]"),
-        # A receiver's whole numbers.
+        # Receivers output integers.
         (WHOLE, "latitude", "lat * 1e-7 [deg]"),
         (WHOLE, "altitude", "alt [mm]"),
         (given(**PLACE, ve=EAST, vn=NORTH), "velocity_east", "ve [m/s]"),
@@ -146,7 +146,7 @@ def inertial(gyro=1.0, accel=1.0, **columns):
             for unit, multiple in IN_ONE_SECOND.items()
             for start in (0.0, 1.7e9)
         ),
-        # Microseconds since a start are not seconds since 1970.
+        # Microseconds since switching on must not be read as seconds since 1970.
         *(
             (inertial(t=np.rint(1e6 * (start + TIME))), "time", "t [us]")
             for start in (700.0, 2000.0, 3900.0)
@@ -155,7 +155,7 @@ def inertial(gyro=1.0, accel=1.0, **columns):
             {**TWO_COLUMNS, **CAR.inertial()},
             *("time", "header.stamp.secs [s] + header.stamp.nsecs [ns]"),
         ),
-        # A name that a map cannot hold is replaced by its place.
+        # A column name that a map cannot contain is replaced by its number.
         ({"%time": 1e9 * SECONDS, **CAR.inertial()}, "time", "col1 [ns]"),
         # The computer's stamp has priority over a stamp of another clock.
         *(
@@ -166,7 +166,7 @@ def inertial(gyro=1.0, accel=1.0, **columns):
                 (1.7e9 - 0.01, "stamp"),
             )
         ),
-        # The yaw determines the gyroscope's unit, gravity the accelerometer's.
+        # The unit of the gyroscope follows from the yaw, that of the accelerometer from gravity.
         *(
             (inertial(gyro=factor, yaw=angle * wrapped(CAR.yaw)), *chosen)
             for factor, unit in ((1.0, "rad/s"), (DEGREES, "deg/s"))
@@ -177,7 +177,7 @@ def inertial(gyro=1.0, accel=1.0, **columns):
             (inertial(accel=factor), "accel_z", f"acc_z [{unit}]")
             for factor, unit in ((1.0, "m/s^2"), (1.0 / GRAVITY, "g"), (1e3 / GRAVITY, "mg"))
         ),
-        # Rates that were converted twice.
+        # Rates that were converted from degrees to radians twice.
         (
             inertial(1.0 / DEGREES, **quaternion(CAR.yaw / 2.0)),
             *("gyro_x", "gyro_x * 57.29578 [rad/s]"),
@@ -188,15 +188,15 @@ def test_imu_times_and_units_are_inferred(columns, quantity, written):
     assert choose(**columns).imu[quantity] == written
 
 
-def test_device_stamps_are_preferred_to_buffered_receipt_times():
-    """Ten samples at a time are received within a millisecond, measured they were evenly."""
+def test_device_stamps_are_preferred_over_buffered_receipt_times():
+    """Samples are measured at regular times, but received in groups of ten within a millisecond."""
     bursts = 1.7e9 + 0.2 * (np.arange(len(TIME)) // 10) + 1e-4 * (np.arange(len(TIME)) % 10)
     chosen = choose(receipt=bursts, stamp=69210.0 + TIME, **CAR.inertial())
     assert chosen.imu["time"] == "stamp [s]"
 
 
 @pytest.mark.parametrize("size", [1000, 10000, 2**14, 2**30])
-def test_quaternion_and_gyroscope_counts_are_scaled(size):
+def test_quaternion_and_gyroscope_counts_are_scaled_to_units(size):
     counts = {name: np.rint(size * part) for name, part in quaternion(CAR.yaw / 2.0).items()}
     rates = vectors("gyro_{}", np.rint(16.0 * np.degrees(CAR.rates)))
     chosen = choose(t=TIME, **counts, **rates)
@@ -207,8 +207,8 @@ def test_quaternion_and_gyroscope_counts_are_scaled(size):
 @pytest.mark.parametrize(
     "unknown, noise, quantity", [(None, 0.0, "course"), (None, 0.2, "heading"), (-3000.0, 0.0, "")]
 )
-def test_heading_held_at_rest_is_course_of_receiver(unknown, noise, quantity):
-    """A heading of two antennas varies at rest, too."""
+def test_heading_constant_while_stationary_is_recognised_as_course(unknown, noise, quantity):
+    """A heading of two antennas also varies while stationary."""
     stop = TIME > 45.0
     still = np.flatnonzero(~stop)[-1]
     held = AZIMUTH + noise * np.random.default_rng(3).standard_normal(len(TIME))
@@ -223,7 +223,7 @@ def test_heading_held_at_rest_is_course_of_receiver(unknown, noise, quantity):
     assert {"course", "heading"} & set(chosen) == {quantity} - {""}
 
 
-def test_zero_positions_are_rows_without_fix():
+def test_zero_positions_are_treated_as_rows_without_fix():
     missing = np.arange(len(TIME)) % 5 > 0
     place = {name: np.where(missing, 0.0, values) for name, values in PLACE.items()}
     chosen = choose(t=TIME, **place, speed=np.where(missing, 0.0, CAR.speed), course=AZIMUTH)
@@ -247,7 +247,7 @@ def test_quaternion_that_contradicts_yaw_is_not_used():
 
 
 @pytest.mark.parametrize("scale", [0.4, 0.003])
-def test_gyroscope_unit_at_rest_is_left_open(scale):
+def test_gyroscope_unit_while_stationary_is_undetermined(scale):
     noise = np.random.default_rng(5).standard_normal((2000, 3))
     chosen = choose(t=0.01 * np.arange(2000), **vectors("g{}", scale * noise))
     assert "gyro_x" not in chosen.imu
@@ -257,7 +257,7 @@ def test_gyroscope_unit_at_rest_is_left_open(scale):
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 @pytest.mark.parametrize("size, unit", [(1.0, "rad/s"), (np.pi / 180.0, "deg/s")])
 def test_gyroscope_unit_in_motion_is_inferred_from_gravity(size, unit, sign):
-    # The size alone does not determine the unit.
+    # The magnitude alone does not determine the unit.
     time, random = 0.02 * np.arange(6000), np.random.default_rng(6)
     rates = size * np.column_stack([np.cos(w * time) for w in (2.1, 1.7, 2.9)])
     steps = Rotation.from_rotvec(0.02 * rates)
@@ -273,7 +273,7 @@ def test_gyroscope_unit_in_motion_is_inferred_from_gravity(size, unit, sign):
     assert any("gravity turns" in reason for reason in chosen.reasons)
 
 
-def test_dates_with_time_zone_in_unnamed_column_are_read(tmp_path):
+def test_dates_with_time_zone_in_column_without_name_are_read(tmp_path):
     stamps = np.datetime64("2020-07-16T12:35:00", "ms") + np.round(1e3 * TIME).astype("m8[ms]")
     columns = {"": [f"{stamp}-12:00".replace("T", " ") for stamp in stamps], **PLACE}
     path = write_csv(tmp_path / "a.csv", columns)
@@ -284,33 +284,33 @@ def test_dates_with_time_zone_in_unnamed_column_are_read(tmp_path):
     assert read["stamp"][0] == pytest.approx(1594946100.0)
 
 
-def test_table_without_time_serves_allan_analysis_only():
+def test_table_without_time_is_usable_only_for_allan_analysis():
     chosen = choose(**PLACE, **vectors("gyro_{} [rad/s]", CAR.rates), **vectors("a{}", CAR.forces))
     assert chosen.reference == {}
     assert sorted(chosen.imu) == ["accel_x", "accel_y", "accel_z", "gyro_x", "gyro_y", "gyro_z"]
     assert any("Allan" in reason for reason in chosen.reasons)
 
 
-def test_eight_columns_with_forces_are_not_poses(tmp_path):
-    # TUM's have a quaternion there.
+def test_table_of_eight_columns_with_forces_is_not_read_as_tum_poses(tmp_path):
+    # In TUM files, the last four columns are a quaternion.
     rows = np.column_stack([1e3 * TIME + 0.3, 1e3 * TIME, CAR.rates, CAR.forces])
     np.savetxt(tmp_path / "imu.txt", rows)
     assert recording_format(tmp_path / "imu.txt") == "csv"
 
 
-def test_table_without_known_names_has_no_map(tmp_path):
+def test_table_without_known_column_names_has_no_column_map(tmp_path):
     path = tmp_path / "imu.txt"
     np.savetxt(path, np.column_stack([TIME, CAR.rates, CAR.forces]))
     chosen = find_column_maps(path)
     assert (chosen.imu, chosen.reference) == ({}, {})
     assert chosen.unused == [f"col{place}" for place in range(1, 8)]
-    # The reason is that of a table with neither, so a table with an IMU does not have it.
+    # This reason is only for a table without reference and IMU, so a table with an IMU lacks it.
     imu = choose(t=TIME, **vectors("g{} [rad/s]", CAR.rates), **vectors("acc_{}", CAR.forces))
     assert imu.imu and not imu.reference
     assert chosen.reasons and not set(chosen.reasons) & set(imu.reasons)
 
 
-def test_unit_of_angle_is_inferred_from_values(tmp_path):
+def test_angle_unit_is_inferred_from_values(tmp_path):
     columns = {"time": TIME, "swing": np.degrees(wrapped(CAR.yaw))}
     columns.update(fix(course=AZIMUTH, still=ZEROS))
     path = write_csv(tmp_path / "a.csv", columns)
@@ -323,9 +323,9 @@ def test_unit_of_angle_is_inferred_from_values(tmp_path):
         assert find_angle_column(path, column) == chosen
 
 
-def test_sampling_of_long_compressed_file_keeps_quoted_cells_intact(tmp_path):
+def test_sampling_of_long_compressed_file_preserves_quoted_cells(tmp_path):
     time = 0.01 * np.arange(30000)
-    # The robot stands at first, so that the beginning alone gives no evidence.
+    # The robot is stationary at first, so the beginning alone is no evidence.
     moving = np.maximum(time - 150.0, 0.0)
     yaw = wrapped(10.0 * np.sin(0.3 * moving))
     rate = np.degrees(3.0 * np.cos(0.3 * moving)) * (moving > 0.0)
@@ -350,29 +350,29 @@ SPARSE = np.where(np.arange(len(TIME)) % 3, np.nan, wrapped(CAR.yaw))
         (given(yaw=0.3 * np.sin(TIME)), "yaw"),
         # The yaw is unwrapped.
         (given(yaw=CAR.yaw), "yaw"),
-        # A roll of three degrees is not a half turn.
+        # A roll of up to three must be in degrees, because it is not a half turn.
         (
             given(roll=3.0 * np.sin(TIME), pitch=np.cos(TIME), yaw=2.0 * np.sin(0.3 * TIME)),
             "roll pitch yaw",
         ),
-        # The heading is not the course, is sometimes -1, or the positions do not move.
+        # The heading differs from the course, is sometimes -1, or the positions are constant.
         (fix(direction=180.0 + 170.0 * np.sin(5.0 * TIME)), "speed direction"),
         (fix(course=np.where(TIME < 5.0, -1.0, AZIMUTH)), "speed course"),
         (given(lat=ZEROS + 48.0, lon=ZEROS + 48.0, speed=TIME, course=AZIMUTH), "speed course"),
-        # Swapped.
+        # The velocities are swapped.
         (given(**PLACE, vn=EAST, ve=NORTH), "ve vn"),
-        # It may be the IMU's.
+        # The accuracy may belong to the IMU.
         (given(**PLACE, accuracy=ZEROS + 3.0, **CAR.inertial()), "accuracy"),
         (MIDDLING, "gx gy gz"),
-        # In the Gulf of Guinea.
+        # A position near zero latitude and longitude.
         (given(lat=CAR.latitude - 48.0, lon=CAR.longitude - 11.0), "lat lon"),
         *((CAR.inertial(accel=gravity), "acc_x acc_y acc_z") for gravity in (0.03, 0.5, 3.0)),
-        # It never changes, or is mostly missing.
+        # The column is constant, or most of its values are missing.
         (given(**quaternion(ZEROS), **CAR.inertial()), "qx qy qz qw"),
         (given(yaw=SPARSE, **CAR.inertial()), "yaw"),
         # The yaw may belong to the reference or to the IMU.
         (pose(yaw=wrapped(CAR.yaw), **CAR.inertial()), "yaw"),
-        # They hardly move.
+        # The positions hardly change.
         (given(x=1e-2 * CAR.east / np.ptp(CAR.east), y=ZEROS), "x y"),
     ],
 )
@@ -382,7 +382,7 @@ def test_undetermined_columns_are_omitted(columns, names):
     assert chosen.reasons
     written = " ".join([*chosen.reference.values(), *chosen.imu.values()])
     assert not any(f"{name} [" in written for name in names.split())
-    # Determined columns are kept.
+    # Determined columns are still used.
     gyro = {*chosen.open_columns, *chosen.imu}
     assert ("gyro_z" in gyro) == bool({"gyro_z", "gz"} & set(columns))
     assert ("latitude" in chosen.reference) == ("lat" in columns and "lat" not in names)
@@ -397,7 +397,7 @@ def test_unwrapped_yaw_unit_is_inferred_from_gyroscope_or_magnitude():
     assert choose(t=TIME, yaw=CAR.yaw, **rates).imu["yaw"] == "yaw [rad]"
 
 
-def test_implausible_outlier_does_not_change_choice():
+def test_implausible_outlier_does_not_change_column_choice():
     columns = {"t": TIME, **CAR.inertial()}
     broken = {name: values.copy() for name, values in columns.items()}
     broken["acc_z"][7], broken["gyro_x"][9] = 1e301, -1e200
@@ -411,7 +411,7 @@ def test_forces_that_contradict_header_unit_are_omitted():
     assert sorted(chosen.imu) == ["gyro_z", "time"]
 
 
-def test_row_numbers_and_times_of_day_are_not_used_as_time():
+def test_row_numbers_and_wrapping_times_of_day_are_not_used_as_time():
     chosen = choose(t=np.arange(len(TIME)), **CAR.inertial())
     assert "time" not in chosen.imu and "t" in chosen.unused
     face = 120000.0 + 100.0 * (TIME // 60.0) + TIME % 60.0
@@ -424,7 +424,7 @@ def test_row_numbers_and_times_of_day_are_not_used_as_time():
     "names, reference, imu",
     [
         (["gt_yaw"], "gt_yaw [rad]", None),
-        # The yaw belongs to the IMU, so that the reference's yaw is its course.
+        # The yaw belongs to the IMU, so the reference yaw is computed from the course.
         (["imu_yaw"], None, "imu_yaw [rad]"),
         (["yaw", "imu_yaw"], "yaw [rad]", "imu_yaw [rad]"),
         ([], None, None),
@@ -471,7 +471,7 @@ KNOWN = {
 
 
 @pytest.mark.parametrize("stem, names", KNOWN.items())
-def test_column_names_have_axis_and_unit(stem, names):
+def test_axis_and_unit_are_recognised_in_column_names(stem, names):
     for meaning in map(meaning_of, names.split("|")):
         assert (meaning.kind, meaning.axis, meaning.unit) == stem
 
@@ -483,7 +483,7 @@ Temperature (C)|seq|col3|-0.25|"""
 
 
 @pytest.mark.parametrize("name", UNKNOWN.replace("\n", "|").split("|"))
-def test_names_of_other_quantities_are_not_recognised(name):
+def test_column_names_of_other_quantities_are_not_recognised(name):
     assert meaning_of(name) is None
 
 
@@ -495,14 +495,14 @@ def test_units_are_recognised_in_common_spellings(text, unit):
     assert canonical_unit(text) == unit
 
 
-def test_seconds_and_nanoseconds_are_paired_with_source_behind_their_unit():
+def test_seconds_and_nanoseconds_columns_with_source_suffix_are_paired():
     whole = np.floor(TIME)
     parts = {"timestamp_sec_imu": 1.7e9 + whole, "timestamp_nanosec_imu": 1e9 * (TIME - whole)}
     chosen = choose(**parts, **Car().inertial())
     assert chosen.imu["time"] == "timestamp_sec_imu [s] + timestamp_nanosec_imu [ns]"
 
 
-def test_growing_clock_is_preferred_to_overflowing_clock():
+def test_increasing_clock_is_preferred_over_overflowing_clock():
     counts = {"Arduino Time": np.arange(len(TIME)) % 256, "Computer time": TIME}
     assert choose(**counts, **Car().inertial()).imu["time"] == "Computer time [s]"
 
@@ -510,7 +510,7 @@ def test_growing_clock_is_preferred_to_overflowing_clock():
 @pytest.mark.parametrize(
     "name, unit", [("rover_timestamps", "s"), ("rover_time_ms", "ms"), ("host stamp (us)", "us")]
 )
-def test_column_whose_name_contains_time_is_time_if_no_other_is(name, unit):
+def test_column_with_time_in_its_name_is_time_unless_another_is(name, unit):
     table = {name: IN_ONE_SECOND[unit] * TIME, **Car().inertial()}
     assert choose(**table).imu["time"] == f"{name} [{unit}]"
     assert choose(**table, time_s=TIME).imu["time"] == "time_s [s]"

@@ -21,7 +21,7 @@ DEGREE = np.pi / 180.0
 
 
 def make_motion(seed=1):
-    """Return times [s], rates [rad/s], forces [m/s^2], quaternions of a sensor turned by hand."""
+    """Return times [s], rates [rad/s], forces [m/s^2] and quaternions of a hand-held sensor."""
     generator = np.random.default_rng(seed)
     times = np.arange(0.0, 60.0, 1.0 / RATE)
     angles = np.sin(2.0 * np.pi * np.outer(times, [0.11, 0.17, 0.23])) * [0.7, 0.5, 1.2]
@@ -33,7 +33,7 @@ def make_motion(seed=1):
 
 
 def write_table(path, units, sizes, quaternions=True):
-    """Write a table whose header states ``units``; a 1 in its columns is ``sizes`` in SI units."""
+    """Write a table with ``units`` in its header; a value of 1 is ``sizes`` in SI units."""
     times, rates, forces, orientation = make_motion()
     columns = {"time [s]": times}
     for names, unit, size, vectors in zip((GYRO, ACCEL), units, sizes, (rates, forces)):
@@ -74,7 +74,7 @@ def test_wrong_unit_in_header_is_rejected_with_fitting_unit(
         (("mdeg/s", "mg"), (1e-3 * DEGREE, 1e-3 * GRAVITY)),
     ],
 )
-def test_right_unit_in_header_is_confirmed_by_each_witness(tmp_path, units, sizes):
+def test_correct_unit_in_header_is_confirmed_by_each_check(tmp_path, units, sizes):
     samples = read_imu_samples(write_table(tmp_path / "a.csv", units, sizes))
     checks = collect_evidence(samples).checks
     assert [check.verdict for check in checks] == ["confirmed"] * 3
@@ -82,7 +82,7 @@ def test_right_unit_in_header_is_confirmed_by_each_witness(tmp_path, units, size
 
 
 def test_rates_confirmed_by_gravity_are_accepted_despite_wrong_orientation(tmp_path):
-    # Angles in rad whose header states degrees turn a 57th of the motion.
+    # Angles in rad with degrees in the header describe only a 57th of the motion.
     times, rates, forces, orientation = make_motion()
     angles = Rotation.from_quat(orientation).as_euler("ZYX")[:, ::-1]
     columns = {"time [s]": times, **dict(zip((f"{name} [rad/s]" for name in GYRO), rates.T))}
@@ -95,7 +95,7 @@ def test_rates_confirmed_by_gravity_are_accepted_despite_wrong_orientation(tmp_p
     assert evidence.refused == ()
 
 
-def test_lunar_gravity_is_undecided(tmp_path):
+def test_unit_of_forces_with_lunar_gravity_is_undecided(tmp_path):
     path = write_table(tmp_path / "a.csv", ("rad/s", "m/s^2"), (1.0, 6.0))
     accel = collect_evidence(read_imu_samples(path)).checks[0]
     assert (accel.quantities, accel.verdict) == (ACCEL, "undecided")
@@ -121,6 +121,6 @@ def test_noisy_ratio_matches_several_count_units():
     assert " [deg/s]" not in written
 
 
-def test_acceleration_without_gravity_is_not_an_increment():
+def test_acceleration_without_gravity_is_not_read_as_increment():
     forces = 0.13 * np.random.default_rng(8).standard_normal((1000, 3))
     assert fitting_force_units(forces, RATE) == []

@@ -1,4 +1,4 @@
-"""Lateral acceleration in curves decides whether the gyroscope or the reference is mirrored."""
+"""Detection of a mirrored gyroscope or reference from the lateral acceleration in curves."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from imu_simulation_framework.recordings.plausibility import findings as faults
 
 
 def speed_in_traffic(times):
-    """Speed [m/s] of a vehicle that accelerates and brakes, and never drives backwards."""
+    """Return the speed [m/s] of a vehicle that accelerates and brakes, but never reverses."""
     return 2.0 + 1.2 * np.sin(0.8 * times) + 0.5 * np.sin(0.37 * times + 2.0)
 
 
@@ -25,7 +25,7 @@ def unchanged(imu):
 
 
 def turned_about_vertical(degrees):
-    """Turn the sensor, whose x axis then points aside or backwards."""
+    """Return a function that turns the sensor, so that its x axis points sideways or backwards."""
     rotation = Rotation.from_euler("z", degrees, degrees=True)
     return lambda imu: turned(imu, rotation)
 
@@ -41,11 +41,11 @@ def lateral_of(result):
 @pytest.mark.parametrize("degrees", [0.0, 90.0, 180.0, 215.0])
 @pytest.mark.parametrize(("gyroscope", "sense"), [(1.0, 1.0), (-1.0, -1.0)])
 @pytest.mark.parametrize("accelerometer", [1.0, -1.0], ids=["reaction", "gravity"])
-def test_handedness_is_detected_in_any_mounting(degrees, gyroscope, sense, accelerometer):
+def test_gyroscope_handedness_is_detected_in_any_mounting(degrees, gyroscope, sense, accelerometer):
     reference, imu = traffic_drive()
     imu = bare(turned_about_vertical(degrees)(imu))
     imu = scaled(scaled(imu, GYRO, gyroscope), ACCEL, accelerometer)
-    # The responses follow the motion: their angle is 90 deg within the noise.
+    # The responses follow the motion: their angle is 90 deg, up to noise.
     assert lateral_of(check(reference, imu)).sine == pytest.approx(sense, abs=0.02)
 
 
@@ -101,7 +101,7 @@ def test_sensor_with_downward_z_axis_that_outputs_gravity_is_detected():
 
 
 @pytest.mark.parametrize("imu", [unchanged, bare], ids=["orientation", "bare"])
-def test_mirrored_yaw_without_lateral_evidence_reports_both_interpretations_and_changes_nothing(
+def test_mirrored_yaw_without_lateral_evidence_reports_both_interpretations(
     imu,
 ):
     reference, sensor = drive()
@@ -110,7 +110,7 @@ def test_mirrored_yaw_without_lateral_evidence_reports_both_interpretations_and_
     assert len(finding.readings) == 2 and not finding.settings
 
 
-def test_lateral_acceleration_resolves_axes_of_upright_telephone():
+def test_lateral_acceleration_resolves_axes_of_upright_phone():
     reference, imu = traffic_drive()
     upright = bare(turned(imu, PORTRAIT))
     (finding,) = check(reference, scaled(upright, GYRO, -1.0)).findings
@@ -121,9 +121,9 @@ def test_lateral_acceleration_resolves_axes_of_upright_telephone():
     assert "accel_convention" in finding.sentence()
 
 
-def test_lateral_acceleration_rules_out_gyroscope_fault_without_reference_path():
+def test_fault_of_upright_phone_without_reference_path_is_ambiguous():
     reference, imu = traffic_drive()
     imu = scaled(bare(turned(imu, PORTRAIT)), ACCEL, -1.0)
     (finding,) = check(constant(reference, ("x", "y"), (0.0, 0.0)), imu).findings
-    # Without positions there is no speed, and nothing decides.
+    # Without positions, the speed is unknown and the fault remains ambiguous.
     assert finding.fault == faults.AMBIGUOUS_VERTICAL and not finding.settings

@@ -1,4 +1,4 @@
-"""Units of an IMU: rejection of units that the recording contradicts."""
+"""Units of an IMU: rejection of units that contradict the recording."""
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ GRAVITY = 9.80665  # m/s^2
 
 
 def make_record_at_rest(seed=1, seconds=30.0, gyro_noise=0.002, accel_noise=0.02):
-    """Return times [s] and readings of a sensor that lies flat, in SI units."""
+    """Return times [s] and readings in SI units of a level, stationary sensor."""
     generator = np.random.default_rng(seed)
     times = np.arange(0.0, seconds, 1.0 / RATE)
     gyro = gyro_noise * generator.normal(size=(len(times), 3))
@@ -25,7 +25,7 @@ def make_record_at_rest(seed=1, seconds=30.0, gyro_noise=0.002, accel_noise=0.02
 
 
 def make_record_in_motion(seed=1):
-    """Return times [s], readings in SI units and quaternions of a sensor that is turned by hand."""
+    """Return times [s], readings in SI units and quaternions of a hand-held sensor."""
     generator = np.random.default_rng(seed)
     times = np.arange(0.0, 60.0, 1.0 / RATE)
     frequencies = [0.11, 0.17, 0.23]  # Hz
@@ -47,13 +47,13 @@ def write_table(path, times, gyro, accel, quaternions=None, names=(*GYRO, *ACCEL
 
 
 def read_both_ways(path, **options):
-    """Read a recording as an Allan analysis and as a comparison do."""
+    """Read a recording both for an Allan analysis and for a comparison."""
     read_at_rest(path, **options)
     read_imu(path, require=(), **options)
 
 
 @pytest.mark.parametrize("reader", [read_at_rest, read_imu])
-def test_accelerometer_in_g_is_rejected_with_doubt_about_gyroscope(tmp_path, reader):
+def test_accelerometer_in_g_is_rejected_and_gyroscope_unit_is_questioned(tmp_path, reader):
     times, gyro, accel = make_record_at_rest()
     path = write_table(tmp_path / "g.csv", times, np.degrees(gyro), accel / GRAVITY)
     with pytest.raises(RecordingError, match=r"accel_x = accel_x \[g\].*gyro_x = gyro_x \[deg/s\]"):
@@ -61,7 +61,7 @@ def test_accelerometer_in_g_is_rejected_with_doubt_about_gyroscope(tmp_path, rea
 
 
 @pytest.mark.parametrize(("factor", "unit"), [(1.0 / GRAVITY, "[g]"), (1e3 / GRAVITY, "[mg]")])
-def test_accelerometer_in_other_units_of_gravity_is_rejected(tmp_path, factor, unit):
+def test_accelerometer_in_other_gravity_units_is_rejected(tmp_path, factor, unit):
     times, gyro, accel = make_record_at_rest()
     path = write_table(tmp_path / "table.csv", times, gyro, factor * accel)
     with pytest.raises(RecordingError) as caught:
@@ -69,14 +69,14 @@ def test_accelerometer_in_other_units_of_gravity_is_rejected(tmp_path, factor, u
     assert f"accel_x = accel_x {unit}" in str(caught.value)
 
 
-def test_accelerometer_increments_are_rejected_with_rate(tmp_path):
+def test_accelerometer_increments_are_rejected_and_rate_is_suggested(tmp_path):
     times, gyro, accel = make_record_at_rest()
     path = write_table(tmp_path / "table.csv", times, gyro, accel / RATE)
     with pytest.raises(RecordingError, match=r"accel_x = accel_x \* 50"):
         read_at_rest(path)
 
 
-def test_gyroscope_without_unit_is_rejected_with_accelerometer_in_g(tmp_path):
+def test_gyroscope_without_unit_is_rejected_if_accelerometer_is_in_g(tmp_path):
     times, gyro, accel = make_record_at_rest()
     names = (*GYRO, *(f"{name} (g)" for name in ACCEL))
     path = write_table(tmp_path / "table.csv", times, gyro, accel / GRAVITY, names=names)
@@ -95,7 +95,7 @@ def test_gyroscope_without_unit_is_rejected_with_accelerometer_in_g(tmp_path):
     [(np.degrees(1.0), "gyro_x = gyro_x [deg/s]"), (1.0 / RATE, "gyro_x = gyro_x * 50")],
 )
 @pytest.mark.parametrize("has_orientation", [False, True])
-def test_gyroscope_in_other_unit_is_rejected_where_sensor_turns(
+def test_gyroscope_in_wrong_unit_is_rejected_if_sensor_turns(
     tmp_path, factor, remedy, has_orientation
 ):
     times, gyro, accel, quaternions = make_record_in_motion()
@@ -105,11 +105,11 @@ def test_gyroscope_in_other_unit_is_rejected_where_sensor_turns(
         read_imu(path, require=())
     assert remedy in str(caught.value)
     if has_orientation:
-        # Nothing is made of the gyroscope.
+        # The recorded orientation is used instead of the gyroscope.
         assert read_imu(path).report.orientation_source == "recorded"
 
 
-def test_unit_stated_in_conventions_is_used(tmp_path):
+def test_unit_in_conventions_is_used(tmp_path):
     times, gyro, accel = make_record_at_rest()
     path = write_table(tmp_path / "table.csv", times, np.degrees(gyro), accel / GRAVITY)
     conventions = ImuConventions(gyro_unit="deg/s", accel_unit="g")
@@ -118,7 +118,7 @@ def test_unit_stated_in_conventions_is_used(tmp_path):
     np.testing.assert_allclose(recorded.axes[5], accel[:, 2], atol=1e-9)
 
 
-def test_si_units_are_accepted_at_rest_in_motion_and_on_moon(tmp_path):
+def test_si_units_are_accepted_while_stationary_in_motion_and_on_moon(tmp_path):
     times, gyro, accel = make_record_at_rest()
     read_both_ways(write_table(tmp_path / "rest.csv", times, gyro, accel))
     read_both_ways(write_table(tmp_path / "moon.csv", times, gyro, accel / 6.0))
@@ -129,11 +129,11 @@ def test_si_units_are_accepted_at_rest_in_motion_and_on_moon(tmp_path):
 
 def test_linear_acceleration_of_one_metre_per_second_squared_is_accepted(tmp_path):
     times, gyro, accel = make_record_at_rest(accel_noise=0.6)
-    # The length of three normal variables of this size is about 1 m/s^2, and varies by 40 %.
+    # The magnitude of three normal variables of this sigma is about 1 m/s^2, and varies by 40 %.
     read_both_ways(write_table(tmp_path / "linear.csv", times, gyro, accel - [0.0, 0.0, GRAVITY]))
 
 
-def test_counts_with_unknown_names_are_rejected(tmp_path):
+def test_raw_counts_are_rejected_and_scale_is_suggested(tmp_path):
     times, gyro, accel = make_record_at_rest()
     counts = np.rint(16384.0 * accel / GRAVITY)
     path = write_table(tmp_path / "counts.csv", times, gyro, counts)

@@ -1,4 +1,4 @@
-"""Layouts of recordings: recognition by the header, column maps, and evidence against them."""
+"""Layouts of recordings: recognition by header, column maps, and contradicting evidence."""
 
 import numpy as np
 import pandas as pd
@@ -48,10 +48,10 @@ def write_table(path, accel="b", gravity=1.0):
 
 
 @pytest.mark.parametrize("name", bundled_names(FOLDER))
-def test_bundled_layout_is_valid_and_recognises_its_own_columns(name):
+def test_bundled_layout_is_valid_and_recognises_its_columns(name):
     layout = read_layout(name)
     descriptions = [*layout.imu_columns.values(), *layout.reference_columns.values()]
-    # A map has names and units; without the unit each is a name, as no layout has a sum.
+    # Map entries consist of names and units; without the unit, only the names remain.
     columns = [
         text.rpartition(" [")[0].partition(" * ")[0].split(" + ")
         for alternatives in descriptions
@@ -64,7 +64,7 @@ def test_bundled_layout_is_valid_and_recognises_its_own_columns(name):
     assert set(maps.reference) == set(layout.reference_columns)
 
 
-def test_longest_matching_header_is_first():
+def test_layout_with_longest_matching_header_is_first():
     names = [maps.layout.name for maps in find_layouts("a.csv", read_layout("xsens_mti").header)]
     assert names == ["Xsens MTi"]
     both = [*read_layout("xsens_dot").header, *read_layout("xsens_dot_euler").header]
@@ -77,7 +77,7 @@ def test_longest_matching_header_is_first():
     "count, size, name",
     [(1e4, 1.0, "Xsens MTi without orientation"), (1e6, 57.3, "Xsens DOT without orientation")],
 )
-def test_rate_distinguishes_clocks_with_same_header(tmp_path, count, size, name):
+def test_sampling_rate_distinguishes_clocks_with_same_header(tmp_path, count, size, name):
     path = tmp_path / "a.csv"
     columns = {"PacketCounter": np.arange(len(TIME)), "SampleTimeFine": np.rint(count * TIME)}
     for axis, force, rate in zip("XYZ", CAR.forces.T, size * CAR.rates.T):
@@ -89,8 +89,8 @@ def test_rate_distinguishes_clocks_with_same_header(tmp_path, count, size, name)
     np.testing.assert_allclose(stamps, TIME, atol=1e-4)
 
 
-def test_handheld_telephone_has_units_of_its_logger(tmp_path):
-    # Rates that neither rest nor turn fast show no unit by their size.
+def test_handheld_phone_recording_has_units_of_its_logger(tmp_path):
+    # Rates that are neither small nor large do not reveal their unit.
     rates = CAR.rates + np.random.default_rng(3).normal(0.0, 0.1, CAR.rates.shape)
     stamps = np.rint(1e9 * (1.7e9 + TIME)).astype(np.int64)
     for name, vectors in (("Gyroscope", rates), ("TotalAcceleration", CAR.forces)):
@@ -104,10 +104,10 @@ def test_handheld_telephone_has_units_of_its_logger(tmp_path):
     np.testing.assert_allclose(samples.columns["accel_x"], CAR.forces[:, 0])
 
 
-def test_bno055_logger_has_rates_in_degrees_and_no_specific_force(tmp_path):
+def test_bno055_logger_layout_has_rates_in_degrees_and_no_specific_force(tmp_path):
     path = tmp_path / "a.csv"
     columns = {"Arduino_Timestamp_ms": 1e3 * TIME}
-    # The logger's acceleration is without gravity.
+    # The acceleration of this logger excludes gravity.
     linear = CAR.forces - [0.0, 0.0, GRAVITY]
     for name, vectors in (("Accel", linear), ("Gyro", np.degrees(CAR.rates)), ("Mag", CAR.forces)):
         columns.update(zip((f"{name}_{axis}" for axis in "XYZ"), vectors.T))
@@ -122,7 +122,7 @@ def test_bno055_logger_has_rates_in_degrees_and_no_specific_force(tmp_path):
 
 
 @pytest.mark.parametrize("accel, gravity, unit", [("a", 1.0 / GRAVITY, "g"), ("b", 1.0, "m/s^2")])
-def test_first_column_that_is_present_is_mapped(tmp_path, accel, gravity, unit):
+def test_first_alternative_column_present_in_file_is_mapped(tmp_path, accel, gravity, unit):
     path = write_table(tmp_path / "a.csv", accel, gravity)
     chosen = find_columns(path, "imu_recording", layout=LAYOUT)
     assert chosen.layout == LAYOUT.name
@@ -132,8 +132,8 @@ def test_first_column_that_is_present_is_mapped(tmp_path, accel, gravity, unit):
     np.testing.assert_allclose(samples.columns["accel_z"], CAR.forces[:, 2], atol=1e-9)
 
 
-def test_table_that_contradicts_its_layout_is_read_by_column_names(tmp_path):
-    # Without the column time, which the layout maps.
+def test_table_contradicting_its_layout_is_read_by_column_names(tmp_path):
+    # The table lacks the column time, which the layout maps.
     for name, vectors in (("Gyroscope", CAR.rates), ("TotalAcceleration", CAR.forces)):
         columns = {"seconds_elapsed": TIME, **dict(zip("xyz", vectors.T))}
         pd.DataFrame(columns).to_csv(tmp_path / f"{name}.csv", index=False)
@@ -153,7 +153,7 @@ def test_missing_gyroscope_unit_error_lists_possible_map_lines(tmp_path):
         read_imu(tmp_path)
 
 
-def test_absent_quantities_are_omitted():
+def test_quantities_missing_from_table_are_omitted():
     present = ["counter", "p", "q2", "ax", "ay"]
     (maps,) = find_layouts("a.csv", present, LAYOUT)
     assert sorted(maps.imu) == ["accel_x", "accel_y", "gyro_x", "gyro_y", "time"]
@@ -166,7 +166,7 @@ def test_accelerations_without_gravity_contradict_layout(tmp_path):
     assert LAYOUT.name in maps.reasons[0] and "accel_x" in maps.reasons[0]
 
 
-def test_rates_that_turn_too_far_contradict_layout(tmp_path):
+def test_implausibly_large_rates_contradict_layout(tmp_path):
     layout = RecordingLayout(
         name="with yaw",
         header=("t", "yaw"),
@@ -192,7 +192,7 @@ def test_named_layout_without_its_header_is_rejected(tmp_path):
         find_columns(path, "imu_recording", layout=LAYOUT)
 
 
-def test_column_that_named_layout_misspells_is_reported(tmp_path):
+def test_column_missing_for_named_layout_is_reported(tmp_path):
     path, description = tmp_path / "a.csv", tmp_path / "acme.yaml"
     rates = {f"w{axis}": np.degrees(rate) for axis, rate in zip(AXES, CAR.rates.T)}
     pd.DataFrame({"t": TIME, "psi": np.degrees(CAR.yaw), **rates}).to_csv(path, index=False)
@@ -273,7 +273,7 @@ def test_table_without_header_is_recognised_by_its_file_name(tmp_path, name):
         np.testing.assert_allclose(samples.columns["accel_z"], CAR.forces[:, 2])
 
 
-def test_axes_of_log_are_converted_once():
+def test_axes_of_autopilot_log_are_converted_once():
     present = ["TimeUS", *(f"{kind}{axis}" for kind in ("Gyr", "Acc") for axis in "XYZ")]
     (as_text,) = find_layouts("a.csv", present)
     (as_log,) = find_layouts("a.bin", present, frame="ned")

@@ -1,4 +1,4 @@
-"""Axes, units and scales that names of columns leave open and values determine."""
+"""Axes, units and scales that column names leave undetermined and values determine."""
 
 import numpy as np
 import pandas as pd
@@ -31,7 +31,7 @@ def euler(x, y, z, form="Euler_{}"):
 
 
 @pytest.mark.parametrize("form", ["Euler_{}", "euler{}", "imu.euler_angles.{}", "EULER {} (deg)"])
-def test_bno055_euler_x_is_identified_as_heading_by_gyroscope(form):
+def test_bno055_euler_x_is_identified_as_heading_from_gyroscope(form):
     chosen = choose(t=TIME, **euler(HEADING, SWAY, -SWAY, form), **CAR.inertial())
     angles = {"roll", "pitch", "yaw", "heading"} & set(chosen.imu)
     assert angles == {"heading"}
@@ -40,21 +40,21 @@ def test_bno055_euler_x_is_identified_as_heading_by_gyroscope(form):
     assert set(chosen.unused) == {form.format("Y"), form.format("Z")}
 
 
-def test_euler_z_is_identified_as_yaw_by_gyroscope():
+def test_euler_z_is_identified_as_yaw_from_gyroscope():
     chosen = choose(t=TIME, **euler(SWAY, -SWAY, YAW), **CAR.inertial())
     assert [chosen.imu[name] for name in ("roll", "pitch", "yaw")] == [
         f"Euler_{axis} [deg]" for axis in "XYZ"
     ]
 
 
-def test_heading_among_euler_angles_is_inferred_from_gyroscope_on_side():
+def test_heading_among_euler_angles_is_inferred_with_sensor_on_its_side():
     side = {f"gyro_{a}": CAR.rates[:, k] for a, k in zip("xyz", (2, 0, 1))}
     side.update({f"acc_{a}": CAR.forces[:, k] for a, k in zip("xyz", (2, 0, 1))})
     assert "heading" in choose(t=TIME, **euler(HEADING, SWAY, -SWAY), **side).imu
 
 
 def test_euler_angles_without_gyroscope_are_assigned_by_range():
-    """The only angle over a full turn is the angle about the vertical."""
+    """Only the angle about the vertical covers a full turn."""
     chosen = choose(t=TIME, **euler(HEADING, SWAY, -SWAY))
     assert chosen.imu["heading"] == "Euler_X [deg cw from north]"
     assert choose(t=TIME, **euler(SWAY, -SWAY, HEADING)).imu["yaw"] == "Euler_Z [deg]"
@@ -65,7 +65,7 @@ def test_euler_angles_without_gyroscope_are_assigned_by_range():
 
 @pytest.mark.parametrize("scalar", ["first", "last"])
 @pytest.mark.parametrize("form", ["q{}", "quat_{}", "Quaternion{}"])
-def test_scalar_of_quaternion_numbered_from_1_is_inferred(scalar, form):
+def test_scalar_part_of_quaternion_numbered_from_1_is_inferred(scalar, form):
     quaternions = Rotation.from_euler("z", CAR.yaw).as_quat()
     parts = np.roll(quaternions, scalar == "first", axis=1).T
     columns = {form.format(place): part for place, part in enumerate(parts, 1)}
@@ -84,7 +84,7 @@ EAST, NORTH = CAR.speed * np.cos(CAR.yaw), CAR.speed * np.sin(CAR.yaw)
 PLACE = {"x": CAR.east, "y": CAR.north}
 
 
-def test_velocities_along_x_and_y_belong_to_reference():
+def test_velocities_along_x_and_y_are_assigned_to_reference():
     chosen = choose(t=TIME, **PLACE, vx=EAST, vy=NORTH)
     assert chosen.reference["velocity_east"] == "vx [m/s]"
     assert chosen.reference["velocity_north"] == "vy [m/s]"
@@ -103,7 +103,7 @@ def test_unused_velocities_are_reported(columns, words):
     assert has_reason(chosen, "vx, vy", words)
 
 
-def test_velocities_of_unknown_direction_are_omitted():
+def test_velocities_with_unknown_direction_are_omitted():
     straight = {"x": CAR.speed.cumsum() / RATE, "y": 0.01 * np.sin(TIME)}
     chosen = choose(t=TIME, **straight, vx=CAR.speed, vy=ZEROS + 0.001)
     assert "velocity_east" not in chosen.reference
@@ -117,7 +117,7 @@ def test_columns_with_same_name_are_distinguished_by_unit(tmp_path):
     assert chosen.imu["gyro_z"] == "z [rad/s] [rad/s]"
     assert chosen.imu["accel_x"] == "x [m/s^2] [m/s^2]"
     assert not chosen.reference
-    # The units in a line of their own.
+    # The units are in a separate line.
     path = tmp_path / "a.csv"
     lines = ["t,x,y,z,x,y,z", "s,m/s^2,m/s^2,m/s^2,deg/s,deg/s,deg/s"]
     rows = np.column_stack([TIME, CAR.forces, np.degrees(CAR.rates)])
@@ -128,7 +128,7 @@ def test_columns_with_same_name_are_distinguished_by_unit(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["Gyroscope.csv", "2020-my_gyro.csv", "drive.csv"])
-def test_bare_axis_names_belong_to_sensor_in_file_name(tmp_path, name):
+def test_bare_axis_names_are_assigned_to_sensor_in_file_name(tmp_path, name):
     path = tmp_path / name
     axes = {axis: CAR.rates[:, k].tolist() for k, axis in enumerate("xyz")}
     writers.write_csv(path, {"seconds_elapsed": TIME.tolist(), **axes})
@@ -143,7 +143,7 @@ def increments(**columns):
 
 
 def test_axes_numbered_from_1_are_recognised():
-    """Matrix libraries write such names; nine such numbers are not quaternion."""
+    """Matrix libraries write such names; nine numbered columns are not a quaternion."""
     names = {f"gyro_{k + 1}": CAR.rates[:, k] for k in range(3)}
     names.update({f"acc_{k + 1}": CAR.forces[:, k] for k in range(3)})
     chosen = choose(t=TIME, **names, pos_1=CAR.east, pos_2=CAR.north, pos_3=ZEROS + 0.5)
@@ -155,22 +155,22 @@ def test_axes_numbered_from_1_are_recognised():
     assert not {"qw", "qx"} & set(chosen.imu)
 
 
-def test_velocity_increments_become_rates_by_gravity():
-    """NovAtel's CORRIMU and messages of its first drivers have such increments."""
+def test_velocity_increments_are_recognised_from_gravity():
+    """NovAtel's CORRIMU and messages of its first drivers contain such increments."""
     chosen = increments()
     assert chosen.imu["accel_z"] == "acc_z * 50 [m/s^2]"
     assert chosen.open_columns["gyro_z"] == ["gyro_z * 50 [deg/s]", "gyro_z * 50 [rad/s]"]
     assert has_reason(chosen, "as changes of velocity from sample to sample")
 
 
-def test_accelerations_without_gravity_are_not_increments():
+def test_accelerations_without_gravity_are_not_read_as_increments():
     """0.2 m/s^2 at 50 Hz, multiplied by the rate, is as large as gravity."""
     noise = 0.13 * np.random.default_rng(8).standard_normal((len(TIME), 3))
     chosen = choose(t=TIME, **{f"acc_{axis}": noise[:, k] for k, axis in enumerate("xyz")})
     assert has_reason(chosen, "acc_x, acc_y, acc_z", "so without gravity, left out")
 
 
-def test_angle_increments_become_rates_by_heading():
+def test_angle_increments_are_recognised_from_heading():
     turned = {f"gyro_{axis}": 4.0 * CAR.rates[:, k] / 200.0 for k, axis in enumerate("xyz")}
     chosen = choose(t=0.25 * TIME, yaw=YAW, **turned)
     assert chosen.imu["gyro_z"] == "gyro_z * 200 [rad/s]"
@@ -187,7 +187,7 @@ def counts(**columns):
     )
 
 
-def test_counts_are_scaled_by_gravity_and_yaw():
+def test_raw_counts_are_scaled_with_gravity_and_yaw():
     chosen = counts()
     assert chosen.imu["accel_z"] == "az / 8192 [g]"
     assert "gyro_z" not in chosen.imu
@@ -195,8 +195,8 @@ def test_counts_are_scaled_by_gravity_and_yaw():
     assert counts(yaw=YAW).imu["gyro_z"] == "gz / 65.5 [deg/s]"
 
 
-def test_large_whole_numbers_are_not_degrees_per_second():
-    """NovAtel's RAWIMU has such counts."""
+def test_large_integers_are_not_read_as_degrees_per_second():
+    """NovAtel's RAWIMU contains such counts."""
     rates = np.rint(1e5 * CAR.rates)
     chosen = choose(t=TIME, **{f"gyro_{axis}": rates[:, k] for k, axis in enumerate("xyz")})
     assert chosen.imu == {}
@@ -204,7 +204,7 @@ def test_large_whole_numbers_are_not_degrees_per_second():
 
 
 @pytest.mark.parametrize("start", [9 * 3600.0 + 59 * 60.0 + 50.0, 86400.0 - 20.0])
-def test_time_of_day_alone_is_time(tmp_path, start):
+def test_time_of_day_is_used_as_time_if_it_is_the_only_clock(tmp_path, start):
     def clock(time):
         minutes, seconds = divmod((start + time) % 86400.0, 60.0)
         return f"{int(minutes) // 60}:{int(minutes) % 60:02d}:{seconds:06.3f}"
@@ -221,7 +221,7 @@ def test_time_of_day_alone_is_time(tmp_path, start):
     assert stamps - stamps[0] == pytest.approx(TIME, abs=1e-6)
 
 
-def test_whole_seconds_are_not_time_of_many_samples():
+def test_whole_seconds_are_not_used_as_time_of_many_samples():
     clock = np.array([f"12:00:{int(time):02d}" for time in TIME])
     chosen = choose(clock=clock, **CAR.inertial())
     assert "time" not in chosen.imu
@@ -244,7 +244,7 @@ def test_dates_and_milliseconds_in_two_columns_form_time(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.xlsx"])
-def test_line_number_serves_as_time(tmp_path, name):
+def test_line_number_is_suggested_as_time(tmp_path, name):
     path, columns = tmp_path / name, CAR.inertial()
     if name == "a.csv":
         writers.write_csv(path, columns)
@@ -261,13 +261,13 @@ def test_line_number_serves_as_time(tmp_path, name):
 @pytest.mark.parametrize(
     "name, unit", [("Gyro_X_deg_per_s", "deg/s"), ("gyro_x_rad_per_sec", "rad/s")]
 )
-def test_units_with_per_are_recognised(name, unit):
+def test_units_written_with_per_are_recognised(name, unit):
     columns = {name.replace("X", axis.upper()).replace("_x_", f"_{axis}_"): CAR.rates[:, k]
                for k, axis in enumerate("xyz")}  # fmt: skip
     assert choose(t=TIME, **columns).imu["gyro_x"] == f"{name} [{unit}]"
 
 
-def test_gps_seconds_are_recognised():
+def test_gps_seconds_are_recognised_as_time():
     assert choose(GPST=3.9e5 + TIME, **CAR.inertial()).imu["time"] == "GPST [s]"
 
 
@@ -277,7 +277,7 @@ def test_text_file_with_only_comments_is_rejected(tmp_path):
     assert "contains only comments" in refusal(read_reference_samples, path)
 
 
-def test_first_line_of_numbers_and_words_is_not_a_header(tmp_path):
+def test_first_line_with_numbers_and_words_is_not_read_as_header(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("".join(f"odom {0.1 * k:.1f} {0.5 * k:.2f} 1.25 ok\n" for k in range(9)))
     assert "its columns are col1, col2, col3" in refusal(
@@ -301,8 +301,8 @@ def test_odometry_orientation_is_not_used_for_imu(tmp_path):
 
 
 @pytest.mark.parametrize("further, unit", [({}, ""), ({"yaw": YAW}, "mrad/s")])
-def test_whole_thousandths_are_not_taken_for_degrees(further, unit):
-    """MAVLink's RAW_IMU has mg and mrad/s in xacc and xgyro."""
+def test_integer_milliunits_are_not_read_as_degrees(further, unit):
+    """MAVLink's RAW_IMU contains mg and mrad/s in xacc and xgyro."""
     forces, rates = np.rint(1e3 * CAR.forces / GRAVITY), np.rint(1e3 * CAR.rates)
     columns = {f"{axis}acc": forces[:, k] for k, axis in enumerate("xyz")}
     columns.update({f"{axis}gyro": rates[:, k] for k, axis in enumerate("xyz")})
@@ -313,8 +313,8 @@ def test_whole_thousandths_are_not_taken_for_degrees(further, unit):
 
 @pytest.mark.parametrize("size", [100.0, 1000.0 / GRAVITY])
 @pytest.mark.parametrize("names", ["{}acc {}gyro", "acc_{} gyro_{}"])
-def test_bno055_counts_are_not_taken_for_thousandths(size, names):
-    """A BNO055 outputs 100 counts per m/s^2 and 16 per deg/s, which resembles mg and mrad/s."""
+def test_bno055_counts_are_not_read_as_milliunits(size, names):
+    """A BNO055 outputs 100 counts per m/s^2 and 16 per deg/s, which resemble mg and mrad/s."""
     lean, rates = 0.15 * np.sin(0.9 * TIME), CAR.rates.copy()
     rates[:, 1] += np.gradient(lean, TIME)
     forces = GRAVITY * np.column_stack([-np.sin(lean), ZEROS, np.cos(lean)])
@@ -340,7 +340,7 @@ def test_gyroscope_counts_with_orientation_get_nearest_unit(count):
     assert chosen.imu["gyro_z"] == per_radian
 
 
-def test_unit_of_integer_rates_stays_open():
+def test_unit_of_integer_rates_remains_undetermined():
     rates = {f"g{a}": np.rint(16.4 * np.degrees(CAR.rates[:, k])) for k, a in enumerate("xyz")}
     forces = {f"a{a}": CAR.forces[:, k] for k, a in enumerate("xyz")}
     chosen = choose(t=TIME, **rates, **forces)
@@ -349,7 +349,7 @@ def test_unit_of_integer_rates_stays_open():
 
 
 def test_magnetic_field_named_like_rates_is_omitted():
-    """A table of a VectorNav has its magnetic field under the names of angular velocities."""
+    """A VectorNav table contains the magnetic field under the names of angular velocities."""
     north, down = 0.2, 0.4  # G
     field = np.column_stack([north * np.cos(CAR.yaw), -north * np.sin(CAR.yaw), ZEROS - down])
     names = {f"Angular Velocity {a}": field[:, k] for k, a in enumerate("XYZ")}
@@ -358,7 +358,7 @@ def test_magnetic_field_named_like_rates_is_omitted():
     assert "accel_z" in chosen.imu
     assert "gyro_z" not in {**chosen.imu, **chosen.open_columns}
     assert has_reason(chosen, "Angular Velocity X", "magnetic field")
-    # Turns of one size to both sides have a steady length as well.
+    # Turns at the same rate to both sides also have a constant magnitude.
     sides = np.where(np.sin(0.2 * TIME) > 0.0, 0.5, -0.5)
     noise = 0.005 * np.random.default_rng(1).standard_normal((len(TIME), 3))
     rates = np.column_stack([ZEROS, ZEROS, sides]) + noise
@@ -366,7 +366,7 @@ def test_magnetic_field_named_like_rates_is_omitted():
     assert "gyro_z" in choose(t=TIME, **names, **forces).imu
 
 
-def test_gyroscope_counts_next_to_accelerations_are_not_degrees():
+def test_gyroscope_counts_next_to_accelerations_are_not_read_as_degrees():
     lean = 0.15 * np.sin(0.9 * TIME)
     rates = CAR.rates + np.column_stack([ZEROS, np.gradient(lean, TIME), ZEROS])
     forces = GRAVITY * np.column_stack([-np.sin(lean), ZEROS, np.cos(lean)])
@@ -377,8 +377,8 @@ def test_gyroscope_counts_next_to_accelerations_are_not_degrees():
 
 
 @pytest.mark.parametrize("kind", ["Gyroscope{} [rad/s]", "Accelerometer{} [m/s²]"])
-def test_numbered_columns_of_gopro_telemetry_require_axis_of_first_column(tmp_path, kind):
-    """The first of z, x and y has a name; without an axis in it the order is unknown."""
+def test_numbered_gopro_columns_require_axis_in_name_of_first_column(tmp_path, kind):
+    """The first of z, x and y has a name; without an axis in that name, the order is unknown."""
     values = CAR.rates + 0.001 if kind.startswith("G") else CAR.forces
     for first, count in ((" (z)", 3), ("", 0)):
         path = tmp_path / f"{count}.csv"
@@ -390,7 +390,7 @@ def test_numbered_columns_of_gopro_telemetry_require_axis_of_first_column(tmp_pa
 
 
 def test_accelerations_named_by_directions_are_recognised():
-    """AiM's RaceStudio exports such names, upwards negative."""
+    """AiM's RaceStudio exports such names, with upwards negative."""
     names = ("InlineAcc [g]", "LateralAcc [g]", "VerticalAcc [g]")
     columns = dict(zip(names, (CAR.forces * [1.0, -1.0, -1.0] / GRAVITY).T))
     rates = {"YawRate [deg/s]": -np.degrees(CAR.rates[:, 2])}
@@ -398,7 +398,7 @@ def test_accelerations_named_by_directions_are_recognised():
     assert [chosen.imu[f"accel_{a}"] for a in "xyz"] == [f"{name} [g]" for name in names]
 
 
-def test_text_that_is_not_a_time_is_reported():
+def test_text_in_time_column_is_reported():
     stamps = np.array([f"2024-3-23--13-41-{time:06.3f}" for time in TIME])
     assert has_reason(
         choose(Time=stamps, **CAR.inertial()), "Time is not taken", "not a known form"
@@ -417,7 +417,7 @@ def test_comment_line_names_columns_of_numbers_and_words(tmp_path):
 
 @pytest.mark.parametrize("mark", [".", ","])
 @pytest.mark.parametrize("day", ["", "2024-03-01 ", "2024/03/01 "])
-def test_fractions_of_seconds_follow_point_or_comma(mark, day):
+def test_fractional_seconds_after_point_or_comma_are_read(mark, day):
     texts = pd.Series([f"{day}09:59:59{mark}250", f"{day}10:00:01{mark}000"])
     assert np.diff(seconds_of_dates(texts)) == pytest.approx([1.75], abs=1e-6)
 
@@ -425,14 +425,14 @@ def test_fractions_of_seconds_follow_point_or_comma(mark, day):
 @pytest.mark.parametrize(
     ("begin", "step", "unit"),
     [
-        (672_705_976_809_250, 2_000_000, "ns"),  # a week after a telephone was switched on
+        (672_705_976_809_250, 2_000_000, "ns"),  # a week after the phone was switched on
         (1_279_034_942, 2, "ms"),
         (1_279_034_942_000, 2_000, "us"),
         (1_766_385_749_423_015, 5_000, "us"),  # since 1970
         (1_766_385_749, 1, "s"),
     ],
 )
-def test_uptime_counts_of_telephone_are_not_read_as_dates(begin, step, unit):
+def test_uptime_counts_of_phone_are_not_read_as_dates(begin, step, unit):
     count = begin + step * np.arange(200)
     pieces = np.zeros(200, dtype=int)
     assert time_unit(count.astype(float), pieces, IMU_STEPS)[0] == unit
@@ -441,7 +441,7 @@ def test_uptime_counts_of_telephone_are_not_read_as_dates(begin, step, unit):
 def test_microseconds_and_nanoseconds_since_1970_are_distinguished():
     count = 1_766_385_749_423_015 + 1_000_000 * np.arange(200.0)
     assert time_unit(count, np.zeros(200, dtype=int), FIX_STEPS)[0] == "us"
-    # A camera's poses with the nanoseconds of a telephone, which were the year 2000.
+    # Camera poses with a phone's uptime in nanoseconds; in microseconds, it would be the year 2000.
     count = 951_412_773_297_707 + 8_000_000 * np.arange(200.0)
     assert time_unit(count, np.zeros(200, dtype=int), FIX_STEPS)[0] == "ns"
 
@@ -456,7 +456,7 @@ def test_microseconds_and_nanoseconds_since_1970_are_distinguished():
         ("pqr", "f_{}"),
     ],
 )
-def test_names_with_part_or_protocol_field_are_recognised(gyro, accel):
+def test_column_names_with_part_or_protocol_field_are_recognised(gyro, accel):
     names = list("pqr") if gyro == "pqr" else [gyro.format(axis.upper()) for axis in "xyz"]
     columns = {name: CAR.rates[:, k] for k, name in enumerate(names)}
     columns.update({accel.format(axis): CAR.forces[:, k] for k, axis in enumerate("xyz")})
@@ -465,14 +465,14 @@ def test_names_with_part_or_protocol_field_are_recognised(gyro, accel):
     assert chosen.imu["accel_x"] == f"{accel.format('x')} [m/s^2]"
 
 
-def test_single_letter_names_of_forces_and_rates_are_not_sensors():
+def test_single_letter_force_and_rate_names_are_not_read_as_imu():
     forces = {f"f_{axis}": CAR.forces[:, k] for k, axis in enumerate("xyz")}
     assert not choose(t=TIME, **forces).imu
     assert not choose(t=TIME, r=CAR.rates[:, 2]).imu
 
 
 def test_noisy_rates_with_ros_names_are_in_rad_per_second():
-    """A telephone in the hand neither lies still nor turns fast."""
+    """A hand-held phone is neither stationary nor turning fast."""
     noisy = CAR.rates + np.random.default_rng(3).normal(0.0, 0.1, CAR.rates.shape)
     forces = {f"linear_acceleration_{a}": CAR.forces[:, k] for k, a in enumerate("xyz")}
     for stem in ("angular_velocity", "gyro"):
@@ -488,15 +488,15 @@ def test_noisy_rates_with_ros_names_are_in_rad_per_second():
         (50.0, False),  # more than a robot turns in rad/s, and little in deg/s
     ],
 )
-def test_rates_with_ros_names_beyond_full_scale_have_open_unit(largest, unit_is_known):
+def test_unit_of_rates_with_ros_names_beyond_full_scale_is_undetermined(largest, unit_is_known):
     rates = {f"angular_velocity_{axis}": largest * np.sin(3.0 * TIME) for axis in "xyz"}
     chosen = choose(t=TIME, **rates)
     assert ("gyro_z" in chosen.imu) == unit_is_known
     assert ("gyro_z" in chosen.open_columns) != unit_is_known
 
 
-def test_velocities_north_and_east_are_recognised():
-    """Programs with a north-east-down world have such names; positions decide."""
+def test_north_and_east_velocities_are_recognised_from_positions():
+    """Programs with a north-east-down world write such names; positions determine the order."""
     north, east = (CAR.speed * wave(CAR.yaw) for wave in (np.sin, np.cos))
     columns = {"lat": CAR.latitude, "lon": CAR.longitude, "vel[0]": north, "vel[1]": east}
     chosen = choose(t=TIME, **columns)
@@ -506,7 +506,7 @@ def test_velocities_north_and_east_are_recognised():
     assert swapped.reference["velocity_east"] == "vel[0] [m/s]"
 
 
-def test_quaternion_that_agrees_with_gyroscope_replaces_angles_of_other_order():
+def test_quaternion_matching_gyroscope_replaces_euler_angles_of_other_order():
     """HiPNUC's angles are about z, x and y."""
     angles = np.column_stack([YAW, 40.0 * np.sin(0.5 * TIME), 50.0 * np.sin(0.8 * TIME + 1.0)])
     turned = Rotation.from_euler("ZXY", angles, degrees=True)
@@ -520,7 +520,7 @@ def test_quaternion_that_agrees_with_gyroscope_replaces_angles_of_other_order():
 
 
 @pytest.mark.parametrize("name", ["gyro.csv", "my_accelerometer.csv"])
-def test_sensor_file_with_bare_axis_names_contains_no_positions(tmp_path, name):
+def test_axis_columns_in_sensor_file_are_not_read_as_positions(tmp_path, name):
     path = tmp_path / name
     values = CAR.rates if name == "gyro.csv" else CAR.forces
     axes = {axis: values[:, k].tolist() for k, axis in enumerate("xyz")}
@@ -532,7 +532,7 @@ def test_sensor_file_with_bare_axis_names_contains_no_positions(tmp_path, name):
     assert lines[-1].startswith("z [")
 
 
-def test_vector_index_is_not_a_unit(tmp_path):
+def test_vector_index_in_name_is_not_read_as_unit(tmp_path):
     path = tmp_path / "a.csv"
     writers.write_csv(path, {"time": TIME.tolist(), "y[0]": TIME.tolist(), "y[1]": TIME.tolist()})
     assert "found time" in refusal(read_reference_samples, path)
@@ -550,7 +550,7 @@ def test_time_unit_in_name_is_used_unless_steps_are_implausible(name, count, uni
         assert chosen.time.startswith(name)
 
 
-def test_time_that_is_not_determined_is_open_in_imu_and_reference():
+def test_undetermined_time_is_open_in_imu_and_reference():
     # Steps of 1 may be counts or milliseconds.
     columns = {"stamp": np.arange(len(TIME)) + 7.0, **CAR.inertial()}
     chosen = choose(**columns, lat=CAR.latitude, lon=CAR.longitude)
@@ -559,19 +559,19 @@ def test_time_that_is_not_determined_is_open_in_imu_and_reference():
     assert chosen.open_reference["latitude"] == ["lat [deg]"]
 
 
-def test_latitude_of_unknown_unit_is_open_with_each_unit():
-    # Near the equator and Greenwich degrees and radians are as large.
+def test_latitude_with_unknown_unit_is_open_with_each_candidate_unit():
+    # Near the equator and Greenwich, values in degrees and radians have similar magnitudes.
     chosen = choose(t=TIME, lat=1e-4 * CAR.latitude, lon=1e-4 * CAR.longitude)
     assert chosen.reference == {} and chosen.open_reference["time"] == ["t [s]"]
     assert {"lat [deg]", "lat [rad]", "lat * 1e-7 [deg]"} <= set(chosen.open_reference["latitude"])
 
 
-def test_position_in_two_units_is_open_with_both():
+def test_position_with_two_units_is_open_with_both_units():
     chosen = choose(**{"t": TIME, "x [m]": CAR.east, "y [km]": 1e-3 * CAR.north})
     assert set(chosen.open_reference["x"]) == {"x [m] [m]", "x [m] [km]"}
 
 
-def test_lone_gyroscope_of_unknown_unit_is_open_in_recording_of_tables(tmp_path):
+def test_gyroscope_of_unknown_unit_is_open_in_recording_of_several_tables(tmp_path):
     rates = CAR.rates + np.random.default_rng(3).normal(0.0, 0.1, CAR.rates.shape)
     for name, vectors in (("gyro", rates), ("magnetometer", CAR.forces)):
         table = {"seconds": TIME, **dict(zip("xyz", vectors.T))}

@@ -1,4 +1,4 @@
-"""Placeholder orientations, which are not used as the yaw of a reference."""
+"""Placeholder orientations, which are not used as reference yaw."""
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,7 @@ def read_poses(tmp_path, x, y, yaw):
 
 
 @pytest.mark.parametrize("yaw", [0.0, 0.5 * np.pi])
-def test_constant_orientation_on_bent_path_is_replaced_by_course(tmp_path, yaw):
+def test_constant_orientation_on_curved_path_is_replaced_by_course(tmp_path, yaw):
     turn_rate, radius = 0.1, 5.0  # rad/s, m
     angle = turn_rate * TIMES
     recorded, remarks = read_poses(
@@ -27,13 +27,13 @@ def test_constant_orientation_on_bent_path_is_replaced_by_course(tmp_path, yaw):
     )
     assert len(remarks) == 1
     known = recorded.table[recorded.table["yaw_known"] == 1.0]
-    # The course of a circle is the angle; the smoothed path is within 1.1 deg rms of it.
+    # On a circle, the course is the angle; the smoothed path has an error of 1.1 deg rms at most.
     difference = known["yaw"] - turn_rate * known.index.to_numpy()
     assert len(known) > 0.9 * len(TIMES)
     assert np.degrees(np.sqrt(np.mean(difference**2))) < 2.0
 
 
-def test_constant_orientation_on_straight_path_is_kept(tmp_path):
+def test_constant_orientation_on_straight_path_is_used(tmp_path):
     for sign in (1.0, np.sign(np.sin(0.2 * TIMES))):
         x = np.cumsum(np.broadcast_to(0.05 * sign, TIMES.shape))
         recorded, remarks = read_poses(tmp_path, x * np.cos(0.3), x * np.sin(0.3), 0.3)
@@ -41,21 +41,21 @@ def test_constant_orientation_on_straight_path_is_kept(tmp_path):
         assert not remarks
 
 
-def test_unit_quaternion_of_robot_at_rest_is_kept(tmp_path):
+def test_identity_quaternion_of_stationary_robot_is_used(tmp_path):
     noise = 0.01 * np.random.default_rng(1).normal(size=(2, len(TIMES)))
     recorded, remarks = read_poses(tmp_path, *noise, 0.0)
     assert not remarks
     assert not recorded.table["yaw"].any()
 
 
-def test_measured_orientation_on_bent_path_is_kept(tmp_path):
+def test_measured_orientation_on_curved_path_is_used(tmp_path):
     angle = 0.1 * TIMES
     recorded, remarks = read_poses(tmp_path, np.sin(angle), 1.0 - np.cos(angle), angle + 0.2)
     np.testing.assert_allclose(recorded.table["yaw"], angle + 0.2, atol=1e-6)
     assert not remarks
 
 
-def test_constant_yaw_column_on_bent_path_is_replaced_by_course(tmp_path):
+def test_constant_yaw_column_on_curved_path_is_replaced_by_course(tmp_path):
     angle = 0.1 * TIMES
     columns = {"time": TIMES, "x": 5.0 * np.sin(angle), "y": -5.0 * np.cos(angle), "yaw": 0.0}
     pd.DataFrame(columns).to_csv(tmp_path / "poses.csv", index=False)

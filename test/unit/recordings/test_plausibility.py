@@ -33,7 +33,7 @@ from imu_simulation_framework.recordings.plausibility.interpretation import (
 from imu_simulation_framework.recordings.reading import read_imu_samples, read_reference_samples
 
 DURATION = {"a": 110.0, "d": 300.0}
-"""Rounds [s] of the bundled drives that have everything in them: bends; straights and turns."""
+"""Durations [s] of the first laps, which contain curves (a), or straights and turns (d)."""
 
 
 MOTION_FAULTS = (
@@ -44,7 +44,7 @@ MOTION_FAULTS = (
     "x and y exchanged",
     "reference's yaw from north",
 )
-"""Faults that only the shape of the path shows; all others look alike on any drive."""
+"""Faults that only the shape of the path reveals; all others look the same on any drive."""
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def drive():
 
 @functools.lru_cache(maxsize=None)
 def beginning_of(name):
-    """Samples of a bundled drive's first rounds, orientations as quaternions."""
+    """Return samples of the first laps of a bundled drive, with orientations as quaternions."""
     reference, imu = ensure_drive(name, files.drive_folder())
     return (
         _beginning(read_reference_samples(reference), DURATION[name]),
@@ -72,7 +72,7 @@ def part(samples, kept):
 
 
 def standing_drive(reference):
-    """Return odometry at rest, which is constant to the last bit."""
+    """Return stationary odometry, which is constant to the last bit."""
     return constant(reference, ("x", "y", *QUATERNION), (1.0, 2.0, 0.0, 0.0, 0.0, 1.0))
 
 
@@ -81,7 +81,7 @@ def names(result):
 
 
 @pytest.mark.parametrize("name", ["a", pytest.param("d", marks=pytest.mark.gate)])
-def test_good_recording_raises_no_false_alarm(name):
+def test_correct_recording_raises_no_false_alarm(name):
     assert names(check(*beginning_of(name))) == []
 
 
@@ -98,7 +98,7 @@ def test_yaw_that_deviates_from_course_is_accepted_if_imu_agrees(agreeing):
 
 
 def test_reference_noise_is_not_wheel_slip():
-    """Noise increases the turned angle, but not that of the gyroscope."""
+    """Noise increases the accumulated turn, but not that of the gyroscope."""
     reference, imu = made_drive(duration=300.0)
     noise = np.radians(15.0) * np.random.default_rng(2).standard_normal(len(reference))
     noisy = with_yaw(reference, lambda yaw: yaw + noise)
@@ -140,7 +140,7 @@ def test_clock_offset_is_estimated_even_from_different_epoch(drive):
     for seconds in (0.5, -3.0):
         (finding,) = check(reference, shifted(imu, seconds)).findings
         ((section, key, value),) = finding.settings
-        # A tenth of the grid that turns are compared on.
+        # The tolerance is a tenth of the time grid on which turns are compared.
         assert abs(float(value) + seconds) < 0.02
         assert finding.grave == (abs(seconds) > 1.0)
     (finding,) = check(drive[0], shifted(drive[1], -1e6)).findings
@@ -166,7 +166,7 @@ def test_recording_without_comparison_has_no_finding(drive):
     assert names(check(drive[0], None)) == []
 
 
-def test_imu_without_orientation_is_checked_by_gyroscope(drive):
+def test_imu_without_orientation_is_checked_with_gyroscope(drive):
     reference, imu = drive
     bare = drop_columns(imu, *QUATERNION)
     assert names(check(reference, bare)) == []
@@ -180,10 +180,10 @@ LEFT_OUT = [("gyro_y",), ("gyro_x",), GYRO[:2], GYRO, ("accel_x",), ACCEL, QUATE
 
 
 @pytest.mark.parametrize("left_out", [*LEFT_OUT, (*QUATERNION, *ACCEL), (*GYRO, *ACCEL)])
-def test_imu_with_missing_quantities_is_checked_by_remaining_quantities(left_out):
+def test_imu_with_missing_quantities_is_checked_with_remaining_ones(left_out):
     reference, imu = made_drive()
     if left_out == (*GYRO, *ACCEL):
-        # Independent noise makes it an orientation sensor and no copy of the reference.
+        # With independent noise it is an orientation sensor instead of a copy of the reference.
         imu = with_yaw(imu, lambda yaw: yaw + 1e-3 * np.sin(elapsed(imu)))
     assert names(check(reference, drop_columns(imu, *left_out))) == []
     if "gyro_z" not in left_out:
@@ -192,7 +192,7 @@ def test_imu_with_missing_quantities_is_checked_by_remaining_quantities(left_out
 
 
 @pytest.mark.filterwarnings("error")
-def test_impossible_rate_in_dropped_sample_is_not_a_fault():
+def test_impossible_rate_in_dropped_sample_is_not_reported_as_fault():
     reference, imu = made_drive()
     rate, acceleration = imu.columns["gyro_z"].copy(), imu.columns["accel_x"].copy()
     rate[496], acceleration[496] = -1.8e307, np.nan
@@ -206,21 +206,21 @@ def test_imu_much_shorter_than_reference_has_no_finding(seconds):
 
 
 @pytest.mark.parametrize("which", [0, 1])
-def test_gap_is_not_a_fault(which):
+def test_gap_is_not_reported_as_fault(which):
     samples = list(made_drive())
     times = elapsed(samples[which])
     samples[which] = part(samples[which], (times < 30.0) | (times > 50.0))
     assert names(check(*samples)) == []
 
 
-def test_lost_samples_or_small_scale_error_are_not_faults():
+def test_lost_samples_or_small_scale_error_are_not_reported_as_faults():
     reference, imu = made_drive()
     kept = np.random.default_rng(1).random(len(imu)) > 0.3
     assert names(check(reference, part(imu, kept))) == []
     assert names(check(reference, with_yaw(imu, lambda yaw: 1.2 * np.unwrap(yaw)))) == []
 
 
-def test_drifting_imu_on_robot_at_rest_is_not_a_fault():
+def test_drifting_imu_on_stationary_robot_is_not_reported_as_fault():
     reference, imu = made_drive()
     still = standing_drive(reference)
     drift = np.radians(1.0)
@@ -253,7 +253,7 @@ def round_and_round(imu_sense):
     return check(turned, imu)
 
 
-def test_steady_circle_reveals_mirrored_yaw():
+def test_mirrored_yaw_is_detected_on_steady_circle():
     # The IMU has no error at all.
     assert names(round_and_round(1.0)) == [faults.NOT_INDEPENDENT]
     result = round_and_round(-1.0)
@@ -261,7 +261,7 @@ def test_steady_circle_reveals_mirrored_yaw():
 
 
 @pytest.mark.parametrize("factor, expected", [(1.0, []), (16.4, [faults.SCALE])])
-def test_gyroscope_in_counts_is_grave_against_course(factor, expected):
+def test_gyroscope_in_counts_compared_with_course_is_grave_finding(factor, expected):
     reference, imu = made_drive()
     counts = scaled(drop_columns(imu, *QUATERNION), GYRO, factor)
     conventions = ReferenceConventions(), ImuConventions()
@@ -273,7 +273,7 @@ def test_gyroscope_in_counts_is_grave_against_course(factor, expected):
     assert all(finding.grave and "gyro_z" in finding.remedy for finding in result.findings)
 
 
-def test_faulty_gyroscope_is_reported_but_not_grave():
+def test_faulty_gyroscope_next_to_orientation_is_reported_as_not_grave():
     reference, imu = made_drive()
     generator = np.random.default_rng(1)
     for broken in (
@@ -284,23 +284,23 @@ def test_faulty_gyroscope_is_reported_but_not_grave():
         result = check(reference, broken)
         assert names(result)
         assert not result.grave
-        # Without an orientation the yaw would be integrated from it.
+        # Without an orientation, the yaw would be integrated from the gyroscope.
         assert check(reference, drop_columns(broken, *QUATERNION)).grave
 
 
-def test_pose_file_is_not_accepted_as_imu_for_itself():
+def test_reference_file_is_rejected_as_imu_of_same_recording():
     reference, _ = made_drive()
     result = check(reference, drop_columns(reference, "x", "y"))
     assert names(result) == [faults.SAME_YAW]
     assert result.grave
-    # An independent orientation is accepted; a suspiciously good orientation is reported.
+    # An independent orientation is accepted; a suspiciously accurate one is reported.
     other = with_yaw(reference, lambda yaw: yaw + 1e-6 * np.sin(elapsed(reference)))
     result = check(reference, drop_columns(other, "x", "y"))
     assert names(result) == [faults.NOT_INDEPENDENT]
     assert not result.grave
 
 
-def test_antenna_heading_is_not_course():
+def test_antenna_heading_is_not_treated_as_course():
     reference, imu = made_drive()
     interpretation = Interpretation(
         reference, imu, ReferenceConventions(), ImuConventions(), fixes=object()
@@ -312,8 +312,8 @@ def test_antenna_heading_is_not_course():
 
 
 @pytest.mark.parametrize("factor", [0.5, 2.0, 180.0 / np.pi])
-def test_quaternion_of_scaled_yaw_is_reported(factor):
-    """Programs have written sin(yaw) in place of sin(yaw / 2), or the sine of degrees."""
+def test_quaternion_computed_from_scaled_yaw_is_reported(factor):
+    """Some programs write sin(yaw) instead of sin(yaw / 2), or the sine of degrees."""
     reference, imu = made_drive()
     wrong = with_yaw(imu, lambda yaw: factor * np.unwrap(yaw))
     result = check(reference, wrong)
@@ -323,13 +323,13 @@ def test_quaternion_of_scaled_yaw_is_reported(factor):
     assert "fused" in result.findings[0].sentence()
 
 
-def test_slowly_following_yaw_is_not_a_fault():
-    """An IMU that weights its magnetometer above its gyroscope shrinks amplitudes."""
+def test_lagging_yaw_with_reduced_amplitude_is_not_reported_as_fault():
+    """An IMU that weights its magnetometer above its gyroscope reduces amplitudes."""
     reference, imu = made_drive()
     times = elapsed(imu)
 
     def slow(yaw):
-        # All that changes is nearly halved, but for the turn from beginning to end.
+        # All changes are nearly halved, except for the total turn of the drive.
         yaw = np.unwrap(yaw)
         steady = yaw[0] + (yaw[-1] - yaw[0]) * times / times[-1]
         return steady + 0.55 * (yaw - steady)

@@ -1,4 +1,4 @@
-"""Measures of plausibility: relations of headings, directions of a path, clock offsets."""
+"""Plausibility measures: relations of headings, directions of a path, clock offsets."""
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from imu_simulation_framework.recordings.plausibility.relation import (
     relate,
 )
 
-RATE = 8.0  # at this rate the ends of all windows, an eighth of a second apart, are samples
+RATE = 8.0  # at this rate, the ends of all windows, an eighth of a second apart, are samples
 TIMES = np.arange(0.0, 400.0, 1.0 / RATE)
 
 
@@ -25,7 +25,7 @@ def related(first, second, times=TIMES):
     return relate(heading(first), heading(second, times))
 
 
-def test_identical_headings_with_or_without_bias_agree():
+def test_identical_headings_agree_even_with_bias():
     relation = related(yaw_at(TIMES), yaw_at(TIMES) + 1.0)
     assert relation.conclusive
     assert relation.agree
@@ -41,7 +41,7 @@ def test_identical_headings_with_or_without_bias_agree():
 
 
 def meandering(degrees_per_second, generator):
-    """Return an angle whose rate has this deviation and a correlation time of 3 s."""
+    """Return an angle whose rate has this standard deviation and a correlation time of 3 s."""
     rate = np.zeros(len(TIMES))
     kept = np.exp(-1.0 / (3.0 * RATE))
     for k in range(1, len(TIMES)):
@@ -53,8 +53,8 @@ def meandering(degrees_per_second, generator):
     ("turning", "noise", "conclusive"),
     [(0.05, 2.0, False), (0.1, 1.0, False), (0.2, 1.0, False), (0.6, 1.0, True), (2.0, 3.0, True)],
 )
-def test_noise_that_hides_slow_turns_does_not_make_them_unrelated(turning, noise, conclusive):
-    """Turning is in deg/s, and noise of the reference in deg."""
+def test_headings_with_turns_hidden_by_noise_are_inconclusive(turning, noise, conclusive):
+    """Turning is in deg/s, and the noise of the reference in deg."""
     generator = np.random.default_rng(1)
     angle = meandering(turning, generator)
     noisy = angle + np.radians(noise) * generator.standard_normal(len(angle))
@@ -66,8 +66,8 @@ def test_noise_that_hides_slow_turns_does_not_make_them_unrelated(turning, noise
 
 
 @pytest.mark.parametrize("period", [4.0, 8.0, 16.0])
-def test_unshared_oscillations_stay_unrelated(period):
-    """Over long windows neither heading turns."""
+def test_unshared_oscillations_are_unrelated(period):
+    """Over long windows, neither heading turns."""
     noise = np.radians(0.5) * np.random.default_rng(4).standard_normal(len(TIMES))
     weaving = np.radians(6.0) * np.sin(2.0 * np.pi * TIMES / period) + noise
     for other in (noise[::-1], np.radians(6.0) * np.sin(np.sqrt(5.0) * TIMES)):
@@ -87,20 +87,20 @@ def test_heading_scale_is_estimated_with_sign(scale):
 @pytest.mark.parametrize("delay", [-3.2, -0.37, 0.4, 2.55])
 def test_heading_delay_is_estimated(delay):
     relation = related(yaw_at(TIMES), yaw_at(TIMES - delay))
-    # A tenth of the grid of an eighth of a second.
+    # The tolerance is a tenth of the time grid of an eighth of a second.
     assert relation.delay == pytest.approx(delay, abs=0.0125)
     assert relation.correlation > 0.999
     assert relation.correlation_as_recorded < relation.correlation
 
 
-def test_delay_without_clear_improvement_is_zero():
-    # A periodic heading fits again a period later.
+def test_heading_delay_without_clear_improvement_is_zero():
+    # A periodic heading fits again one period later.
     angle = np.sin(2.0 * np.pi * TIMES / 5.0)
     assert related(angle, angle + 1e-3 * np.sin(TIMES)).delay == 0.0
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_noise_lowers_correlation_and_scale_by_expected_amount(seed):
+def test_heading_noise_reduces_correlation_and_scale_as_expected(seed):
     noise = 0.1
     generator = np.random.default_rng(seed)
     true = yaw_at(TIMES)
@@ -111,12 +111,12 @@ def test_noise_lowers_correlation_and_scale_by_expected_amount(seed):
     expected = np.sqrt(share)
     deviation = (1.0 - share) / np.sqrt(relation.windows)
     assert relation.correlation == pytest.approx(expected, abs=4.0 * deviation)
-    # Var of a regression coefficient = residual variance / (n variance of the regressor).
+    # The variance of a regression coefficient is residual variance / (n variance of the regressor).
     deviation = np.sqrt(share * (1.0 - share) / relation.windows)
     assert relation.scale == pytest.approx(share, abs=4.0 * deviation)
 
 
-def test_nearly_constant_headings_are_not_related():
+def test_nearly_constant_headings_are_unrelated():
     generator = np.random.default_rng(1)
     drift = np.radians(0.5) * TIMES
     relation = related(1e-4 * generator.standard_normal(len(TIMES)), drift)
@@ -134,7 +134,7 @@ def test_steady_rotation_is_compared_by_direction():
     same = related(circle, np.radians(20.0) * TIMES)
     assert same.agree
     assert same.scale == 1.0
-    # A bias of 2 deg/s is not a scale of ten percent.
+    # A bias of 2 deg/s is not a scale error of ten per cent.
     assert related(circle, np.radians(22.0) * TIMES).agree
     opposite = related(circle, -np.radians(20.0) * TIMES)
     assert opposite.opposed
@@ -150,7 +150,7 @@ def test_headings_with_short_overlap_have_no_relation(times):
     assert related(yaw_at(TIMES), yaw_at(times), times) is None
 
 
-def test_relation_uses_common_interval_only():
+def test_heading_relation_uses_only_common_interval():
     times = TIMES[800:2400]
     relation = related(yaw_at(TIMES), yaw_at(times), times)
     assert relation.agree
@@ -171,10 +171,10 @@ DRIVE = np.arange(0.0, 120.0, 0.05)
 
 
 @pytest.mark.parametrize("speed", [0.6, -0.6, 15.0])
-def test_path_direction_follows_yaw_forwards_or_backwards(speed):
+def test_path_direction_matches_yaw_forwards_and_backwards(speed):
     path = path_direction(poses(yaw_at(DRIVE), DRIVE, speed))
     assert path.concentration > 0.98
-    # Displacements of half a metre, or of 20 ms, on bends.
+    # The directions are those of displacements of half a metre, or over 20 ms, in curves.
     assert abs(path.offset) < np.radians(2.0)
     assert path.conclusive
     assert not path.mirrored
@@ -193,7 +193,7 @@ def test_path_with_rotated_yaw_has_offset(turn):
     assert not path.mirrored
 
 
-def test_distant_outlier_needs_no_memory_and_changes_little():
+def test_distant_outlier_hardly_changes_path_direction():
     good = poses(yaw_at(DRIVE), DRIVE, 0.6)
     wrong = good.copy()
     wrong.iloc[len(wrong) // 2, wrong.columns.get_loc("x")] = 1e9
@@ -203,7 +203,7 @@ def test_distant_outlier_needs_no_memory_and_changes_little():
 
 
 def test_paths_without_clear_direction_are_inconclusive():
-    # Twice any of its four directions is the same when mirrored.
+    # Twice each of the four directions is the same when mirrored.
     yaw = 0.5 * np.pi * (DRIVE // 30.0)
     path = path_direction(poses(yaw, DRIVE, 0.6))
     assert path.concentrated
@@ -212,7 +212,7 @@ def test_paths_without_clear_direction_are_inconclusive():
     course = np.random.default_rng(1).uniform(-np.pi, np.pi, 61)[(DRIVE // 2.0).astype(int)]
     path = path_direction(poses(yaw_at(DRIVE), DRIVE, 0.6, course=course))
     assert not path.concentrated
-    # 60 directions: a resultant length of more than four standard errors is none of chance.
+    # With 60 directions, a resultant of four standard errors does not occur by chance.
     assert path.concentration < 4.0 / np.sqrt(60.0)
     table = poses(yaw_at(DRIVE), DRIVE, 0.0)
     table[["x", "y"]] += 0.01 * np.random.default_rng(1).standard_normal((len(DRIVE), 2))
@@ -226,7 +226,7 @@ def test_paths_without_clear_direction_are_inconclusive():
 @pytest.mark.parametrize(
     "part", [slice(None), slice(1000, 2000), slice(0, 800)], ids=["all", "middle", "beginning"]
 )
-def test_clock_offset_to_another_epoch_is_estimated(part, sign):
+def test_clock_offset_between_different_epochs_is_estimated(part, sign):
     times = TIMES[part]
     second = heading(sign * yaw_at(times), times - 1.5e9 + 0.33)
     offset, correlation = clock_offset(heading(yaw_at(TIMES)), second)
@@ -238,7 +238,7 @@ def test_independent_headings_do_not_correlate():
     generator = np.random.default_rng(1)
     walks = np.cumsum(generator.standard_normal((2, len(TIMES))), axis=1)
     _, correlation = clock_offset(heading(walks[0]), heading(walks[1]))
-    # The largest of 3200 coefficients of white noise, each of a standard error of 1/40 or less.
+    # The largest of 3200 coefficients of white noise, each with a standard error of at most 1/40.
     assert abs(correlation) < 0.2
 
 
@@ -249,7 +249,7 @@ def test_clock_offset_is_zero_for_too_short_heading(order):
     assert clock_offset(*(short, slow)[::order]) == (0.0, 0.0)
 
 
-def test_net_turn_excludes_intervals_of_unknown_yaw():
+def test_net_turn_excludes_intervals_with_unknown_yaw():
     times = np.arange(0.0, 100.0, 0.1)
     true = yaw_at(times)
     known = (times < 40.0) | (times > 60.0)

@@ -35,13 +35,13 @@ VALUES = {
     **{f"accel_{axis}": CAR.forces[:, place] for place, axis in enumerate("xyz")},
     **dict(zip(["qw", "qx", "qy", "qz"], [np.cos(HALF), ZEROS, ZEROS, np.sin(HALF)])),
 }
-"""In SI units."""
+"""Vectors in SI units."""
 AXES = {"gyro": "xyz", "accel": "xyz", "q": "wxyz"}
-"""Vectors, which are a single entry of a test's table."""
+"""Quantities with three axes, which are a single entry in the table of a test."""
 
 
 def mapped(text):
-    """Return quantity -> (column, unit and words), for ``gyro=Gyr_{X} [deg/s]; time=t [s]``."""
+    """Return quantity -> (column, unit and words) for ``gyro=Gyr_{X} [deg/s]; time=t [s]``."""
     columns = {}
     for entry in filter(None, map(str.strip, text.split(";"))):
         quantity, written = entry.split("=", 1)
@@ -161,7 +161,7 @@ HEADERS = {
         "longitude=LOCATION Longitude : [deg]; altitude=LOCATION Altitude ( m) [m]; "
         "position_error=LOCATION Accuracy ( m) [m]",
     ),
-    # The vertical axis of this gyroscope is undetermined, so that it is left out.
+    # The vertical axis of this gyroscope is undetermined and therefore omitted.
     "a telephone in a car": (
         "GPS LATITUDE (degrees), GPS LONGITUDE (degrees), GPS ALTITUDE (m), GPS SPEED (Kmh), "
         "GPS ACCURACY (m), GPS ORIENTATION (°),GPS SATELLITES IN RANGE, TIME SINCE START (ms), "
@@ -346,11 +346,11 @@ OPEN_HEADERS = {
         "time=TimeStamp [ms]; accel=Acc{X} [m/s^2] | gyro=Gy{X} [rad/s]",
     ),
 }
-"""Headers without the unit of the gyroscope: columns that are chosen, and those that are open."""
+"""Headers without a gyroscope unit: columns that are chosen, and columns that remain open."""
 
 
 def recorded(folder, header, columns):
-    """Return the path of a file with a header, the columns of a map and noise in all others."""
+    """Return the path of a file with a header, the columns of a map, and noise in all others."""
     separator = next(sign for sign in ("\t", ";", ",", " ") if sign in header)
     lines = [line.split(separator) for line in header.split("\n")]
     names = [name.strip("# ") for name in lines[0]]
@@ -370,7 +370,7 @@ def recorded(folder, header, columns):
 
 
 @pytest.mark.parametrize("header, expected", HEADERS.values(), ids=HEADERS)
-def test_real_header_yields_columns_and_units(tmp_path, header, expected):
+def test_real_header_yields_expected_columns_and_units(tmp_path, header, expected):
     imu, reference = map(mapped, f"{expected}|".split("|")[:2])
     path = recorded(tmp_path, header, {**reference, **imu})
     if imu and reference:
@@ -385,7 +385,7 @@ def test_real_header_yields_columns_and_units(tmp_path, header, expected):
 
 
 @pytest.mark.parametrize("header, expected", OPEN_HEADERS.values(), ids=OPEN_HEADERS)
-def test_real_header_without_gyroscope_unit_leaves_it_open(tmp_path, header, expected):
+def test_real_header_without_gyroscope_unit_leaves_unit_open(tmp_path, header, expected):
     columns, opened = map(mapped, expected.split("|"))
     path = recorded(tmp_path, header, {**columns, **opened})
     chosen = find_column_maps(path)
@@ -396,7 +396,7 @@ def test_real_header_without_gyroscope_unit_leaves_it_open(tmp_path, header, exp
 
 @pytest.mark.parametrize("tilting", [False, True])
 @pytest.mark.parametrize("scalar", ["first", "last"])
-def test_scalar_of_numbered_quaternion_is_inferred_from_gyroscope(scalar, tilting):
+def test_scalar_part_of_numbered_quaternion_is_inferred_from_gyroscope(scalar, tilting):
     axis = np.array([0.0, 0.3 * tilting, 1.0])
     rates = 0.8 * np.cos(0.5 * TIME)[:, np.newaxis] * axis
     rates[:, 0] = 0.7 * tilting * np.cos(1.3 * TIME)
@@ -413,7 +413,7 @@ def test_scalar_of_numbered_quaternion_is_inferred_from_gyroscope(scalar, tiltin
     assert any(
         f"with the {scalar} for w it turns as the gyro" in reason for reason in chosen.reasons
     )
-    # Without a gyroscope, or with other axes, the first part is taken and reported.
+    # Without a gyroscope, or with other axes, the first part is assumed to be the scalar.
     rotated_gyro = {"gyro_x": rates[:, 2], "gyro_y": rates[:, 0], "gyro_z": rates[:, 1]}
     for further in ({}, {} if tilting else rotated_gyro):
         chosen = choose(t=TIME, **columns, **further)

@@ -1,4 +1,4 @@
-"""Logs of autopilots, whose world is north-east-down and whose body is forward-right-down."""
+"""Autopilot logs, whose world is north-east-down and whose body is forward-right-down."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ FRD = [1.0, -1.0, -1.0]
 
 
 class Flat(Car):
-    """Car on flat ground, with the log of an autopilot in it."""
+    """Car on flat ground, with the log of an autopilot."""
 
     def __init__(self):
         super().__init__()
@@ -28,15 +28,15 @@ class Flat(Car):
 
 
 def assert_is_the_car(car, imu, reference):
-    """Assert that the tables are those of the car, in the axes of ROS."""
+    """Assert that the tables contain the signals of the car in ROS axes."""
     rows = np.rint((imu.index.to_numpy() - START / 1e6) * RATE).astype(int)
     assert len(rows) >= len(TIME) - 20
     assert_inertial(imu, car, rows, 2e-6)
-    # Angles are written to a hundredth of a degree, and by ten times a second.
+    # Angles are recorded ten times per second with a resolution of 0.01 deg.
     assert wrap(imu["yaw"].to_numpy() - car.yaw[rows]) == pytest.approx(0.0, abs=1e-3)
     times = reference.index.to_numpy() - START / 1e6
     error = wrap(reference["yaw"].to_numpy() - np.interp(times, TIME, car.yaw))
-    # Between fixes 0.2 s apart.
+    # The error is that of interpolation between fixes 0.2 s apart.
     assert np.sqrt(np.mean(error**2)) < np.radians(0.5)
 
 
@@ -75,7 +75,7 @@ def px4_topics(car):
 
 
 def ardupilot_messages(car):
-    """Return name -> (types of the fields, columns)."""
+    """Return name -> (field types, columns)."""
     every, some = car.microseconds, car.microseconds[SLOW]
     rates, forces = (np.repeat(values * FRD, 2, axis=0) for values in (car.rates, car.forces))
     forces[1::2] *= 1.01  # of a second IMU
@@ -128,11 +128,11 @@ def px4(car, tmp_path_factory):
     return path
 
 
-def test_px4_log_is_read_in_ros_axes(car, px4):
+def test_px4_log_is_converted_to_ros_axes(car, px4):
     assert_is_the_car(car, *read_chosen(px4))
 
 
-def test_px4_magnetometer_is_rotated_with_imu(car, tmp_path):
+def test_px4_magnetometer_axes_are_converted_with_imu_axes(car, tmp_path):
     field = np.array([0.2, -0.05, 0.43])  # G; forward, right, down
     topic = {
         "timestamp": ("uint64_t", car.microseconds),
@@ -146,7 +146,7 @@ def test_px4_magnetometer_is_rotated_with_imu(car, tmp_path):
     assert table.to_numpy() == pytest.approx(np.tile(1e-4 * field * FRD, (len(TIME), 1)), abs=1e-11)
 
 
-def test_px4_north_east_positions_and_heading_are_converted(car, tmp_path):
+def test_px4_north_east_positions_and_heading_are_converted_to_enu(car, tmp_path):
     topics = {
         "vehicle_local_position_groundtruth": {
             "timestamp": ("uint64_t", car.microseconds),
@@ -188,7 +188,7 @@ def test_px4_log_without_data_is_rejected(px4, tmp_path, cut, message):
 
 
 @pytest.mark.parametrize("name", ["drive.bin", "drive.log"])
-def test_ardupilot_log_is_read_in_ros_axes(car, tmp_path, name):
+def test_ardupilot_log_is_converted_to_ros_axes(car, tmp_path, name):
     messages = ardupilot_messages(car)
     path = tmp_path / name
     text = f"{text_log(messages)}FMT, 1, broken\n".encode()

@@ -1,4 +1,4 @@
-"""Bags with user-defined message types: the definition in the bag is read."""
+"""Bags with user-defined message types, whose definitions are read from the bag."""
 
 import sqlite3
 from contextlib import closing
@@ -103,12 +103,14 @@ def test_message_fields_are_mapped_like_columns(car, tmp_path, version):
     table = read_imu(path, columns=COLUMNS).table
     assert table.index.to_numpy() - START == pytest.approx(TIME, abs=3e-7)
     assert np.array_equal(table[["gyro_x", "gyro_y", "gyro_z"]], car.rates)
-    # Degrees in numbers of 32 bits.
+    # The yaw is in degrees in single precision.
     assert wrap(table["yaw"].to_numpy() - car.yaw) == pytest.approx(0.0, abs=3e-7)
 
 
 @pytest.mark.parametrize(("version", "distribution"), [(4, "foxy"), (5, "humble"), (8, "iron")])
-def test_messages_without_definitions_use_layout_of_distribution(tmp_path, version, distribution):
+def test_messages_without_definitions_are_read_with_definitions_of_distribution(
+    tmp_path, version, distribution
+):
     kind = "shape_msgs/msg/SolidPrimitive"
     store = get_typestore(Stores[f"ROS2_{distribution.upper()}"])
     names = [field for field in store.types[kind].__dataclass_fields__ if field != "__msgtype__"]
@@ -130,14 +132,14 @@ def test_messages_without_definitions_use_layout_of_distribution(tmp_path, versi
     path.write_text(yaml.safe_dump(description))
     (table,) = read_bag_tables(tmp_path / "bag").tables.values()
     assert table.cells["/solid.type"].tolist() == [3, 3, 3]
-    if distribution == "humble":  # the default of files and folders that state no distribution
+    if distribution == "humble":  # the default for files and folders that state no distribution
         path.unlink()
         for path in (tmp_path / "bag", tmp_path / "bag/bag.db3"):
             (table,) = read_bag_tables(path).tables.values()
             assert table.cells["/solid.type"].tolist() == [3, 3, 3]
 
 
-def test_contents_of_bag_read_as_tables_are_its_topics(bag):
+def test_tables_of_bag_are_its_topics(bag):
     contents = list_contents(bag, "tables")
     assert contents.format == "bag"
     assert [table.name for table in contents.tables] == ["/gps", "/vectornav"]
@@ -149,11 +151,11 @@ def test_reference_is_chosen_from_topics_of_unknown_type(car, bag):
     assert recorded.report.usable == len(TIME[::10])
     times = recorded.table.index.to_numpy() - START
     error = wrap(recorded.table["yaw"].to_numpy() - np.interp(times, TIME, car.yaw))
-    # Between fixes 0.2 s apart, without velocities.
+    # The error is that of interpolation between fixes 0.2 s apart, without velocities.
     assert np.sqrt(np.mean(error**2)) < np.radians(1.0)
 
 
-def test_topic_of_unknown_type_is_chosen(car, bag):
+def test_imu_is_chosen_from_topics_of_unknown_type(car, bag):
     maps = find_column_maps(bag)
     assert maps.imu["time"] == "/vectornav.header.stamp [ns]"
     assert {"/vectornav.receipt", "/gps.receipt"} <= set(maps.unused)

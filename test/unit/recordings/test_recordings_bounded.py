@@ -29,7 +29,7 @@ def test_overlong_column_name_is_rejected(tmp_path, name):
             read(path)
 
 
-def test_thousands_of_columns_are_rejected(tmp_path):
+def test_table_with_thousands_of_columns_is_rejected(tmp_path):
     path = write_csv(tmp_path / "table.csv", ["time"] * 20_000)
     with pytest.raises(RecordingError, match="20000 columns"):
         read_imu(path)
@@ -46,7 +46,7 @@ def test_json_with_thousands_of_keys_is_rejected(tmp_path):
             read_imu(path)
 
 
-def test_matlab_variable_that_unpacks_beyond_limit_is_rejected(tmp_path):
+def test_matlab_variable_exceeding_limit_when_decompressed_is_rejected(tmp_path):
     packer = zlib.compressobj(9)
     size = 300 * 2**20
     parts = [packer.compress(struct.pack("<II", 14, size))]
@@ -58,7 +58,7 @@ def test_matlab_variable_that_unpacks_beyond_limit_is_rejected(tmp_path):
         read_imu(tmp_path / "data.mat")
 
 
-def test_flipped_bits_of_numpy_header_are_rejected_or_harmless(tmp_path):
+def test_flipped_bits_in_numpy_header_are_rejected_or_harmless(tmp_path):
     samples = np.zeros(40, dtype=GYRO_TABLE)
     samples["time"] = 0.01 * np.arange(40)
     file = io.BytesIO()

@@ -1,4 +1,4 @@
-"""CSV tables as spreadsheets, editors and crashes damage them."""
+"""CSV tables as damaged by spreadsheets, editors and crashes."""
 
 import csv
 
@@ -42,11 +42,11 @@ IMU_ROWS = [f"{0.1 * k:.1f},{'1e308' if k == 50 else 0.01},9.8,0.1" for k in ran
             (with_row(f"5.0,{cell},0.0,0.0"), HEADER, "line 52: a quotation mark is not")
             for cell in ('"2.5', '2.5"')
         ),
-        # Open quotations swallow lines; pandas decides which of two errors it reports.
+        # An unclosed quotation mark absorbs lines; pandas reports one of two errors.
         (with_row('5.0,2"5,"0.0,0.0'), HEADER, "drive.csv: "),
         *((with_row(f"5.0,{cell},0.0,0.0"), HEADER, "line 52 has 1310") for cell in LONG),
         *((ROWS, f"{HEADER},{cell}", "line 1 has 1310") for cell in LONG),
-        # It is cut.
+        # The long value is shortened in the message.
         (with_row(f"5.0,{'x' * 9000},0.0,0.0"), HEADER, "'xxx"),
         (TWICE, "time,x,y,x,yaw", "2 columns are called 'x', with different values"),
         (with_row("5.0,-1e308,0,0"), HEADER, "line 52: x is -1e+308, expected"),
@@ -60,7 +60,7 @@ IMU_ROWS = [f"{0.1 * k:.1f},{'1e308' if k == 50 else 0.01},9.8,0.1" for k in ran
         (IMU_ROWS, "time,gyro_z,accel_z,yaw", "line 52: gyro_z is 1e+308"),
     ],
 )
-def test_malformed_row_is_rejected_with_line(tmp_path, lines, header, words):
+def test_malformed_row_is_rejected_with_line_number(tmp_path, lines, header, words):
     read = reading.read_imu if "gyro_z" in header else reading.read_reference
     sentence = refusal(read, write(tmp_path, lines, header))
     assert words in sentence and len(sentence) < 400
@@ -69,7 +69,7 @@ def test_malformed_row_is_rejected_with_line(tmp_path, lines, header, words):
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("time", ["nan", ""])
 @pytest.mark.parametrize("unit, unit_factor", [("s", 1.0), ("ns", 1e9)])
-def test_missing_time_is_counted_with_line_in_any_unit(tmp_path, unit, unit_factor, time):
+def test_missing_time_is_counted_with_line_number_in_any_unit(tmp_path, unit, unit_factor, time):
     times = [f"{unit_factor * (1e5 + k):.0f}" for k in range(100)]
     times[50] = time
     path = write(tmp_path, [f"{time},0.0,0.0,0.0" for time in times], f"time [{unit}],x,y,yaw")
@@ -79,7 +79,7 @@ def test_missing_time_is_counted_with_line_in_any_unit(tmp_path, unit, unit_fact
 
 
 def test_quote_in_comment_and_duplicate_columns_are_accepted(tmp_path):
-    # A quote in a comment opens no quotation; columns with the same name are equal or unused.
+    # A quote in a comment opens no quotation; columns with the same name are identical or unused.
     rows = [f"{row},{row.split(',')[1]},{k},1,2" for k, row in enumerate(ROWS)]
     path = write(tmp_path, ['# wheels of 10"', *rows], HEADER + ",x,n,n,n.1")
     assert len(reading.read_reference(path).table) == 100
@@ -89,9 +89,9 @@ def test_quote_in_comment_and_duplicate_columns_are_accepted(tmp_path):
 
 
 @pytest.mark.parametrize("rows_at_once", [1, 3, 1000])
-def test_table_parsed_in_blocks_matches_table_parsed_at_once(rows_at_once):
-    # Whole numbers and fractions, a column of texts and numbers, a column that begins
-    # empty, quoted cells, comments and empty lines in between, two kinds of line ends.
+def test_table_parsed_in_blocks_matches_table_parsed_completely(rows_at_once):
+    # Integers and fractions, a column with text and numbers, a column that begins with empty cells,
+    # quoted cells, comments and empty lines in between, two types of line endings.
     text = (
         "time,mixed,late,name\n1,1.50,,a\n# no row\n2.25,x,,b\r\n\n3,2.50,7,'c\nc'\n"
         "4,007,8,d\n9007199254740993,1e3,,e\n"
@@ -124,7 +124,7 @@ def test_decimal_commas_with_semicolons_or_tabs_are_read(separator):
         np.testing.assert_array_equal(bare.numbers(name), numbers)
 
 
-def test_decimal_commas_after_many_whole_numbers_are_read():
+def test_decimal_commas_after_many_integers_are_read():
     rows = [f"{k};0" for k in range(250)] + ["250;0,5"]
     table = parse_table("a.csv", "a;b\n" + "\n".join(rows), rows_at_once=100)
     np.testing.assert_array_equal(table.numbers("a"), np.arange(251))
@@ -143,7 +143,7 @@ def test_decimal_commas_after_many_whole_numbers_are_read():
     ],
 )
 @pytest.mark.parametrize("end", ["", ","])
-def test_preamble_of_logger_is_skipped(tmp_path, preamble, end):
+def test_preamble_written_by_logger_is_skipped(tmp_path, preamble, end):
     rows = [row + end for row in ROWS]
     path = write(tmp_path, [*preamble[1:], HEADER + end, *rows], preamble[0])
     assert len(reading.read_reference(path).table) == len(ROWS)
@@ -151,7 +151,7 @@ def test_preamble_of_logger_is_skipped(tmp_path, preamble, end):
     assert table.lines[0] == len(preamble) + 2
 
 
-def test_header_of_names_units_and_sources_is_read(tmp_path):
+def test_header_with_names_units_and_sources_is_read(tmp_path):
     """RaceChrono writes such headers; the source distinguishes columns with the same name."""
     lines = [
         "Made by a Logger of version 9.1.",
@@ -182,7 +182,7 @@ def test_empty_cells_after_last_name_are_ignored(tmp_path):
     assert len(reading.read_reference(path).table) == len(ROWS)
 
 
-def test_flattened_message_has_group_names_before_repeated_fields(tmp_path):
+def test_repeated_fields_of_flattened_message_are_prefixed_with_group_name(tmp_path):
     header = "stamp,secs,nsecs,pose,position,x,y,z,orientation,x,y,z,w,twist,linear,x,y,z"
     rows = [f",{100 + k},500,,,{0.5 * k},0,0,,0,0,0.6,0.8,,,0.5,0,0" for k in range(100)]
     path = write(tmp_path, rows, header)
@@ -202,7 +202,7 @@ def test_unused_duplicate_columns_are_accepted(tmp_path, more):
     assert samples.has(("latitude", "longitude")) and more not in samples.columns
 
 
-def test_table_with_nmea_sentence_names_is_not_an_nmea_log(tmp_path):
+def test_table_with_nmea_sentence_names_is_not_read_as_nmea_log(tmp_path):
     rows = [f"{1.7e9 + k:.1f},$GPGGA,45.00{k:02},7.0" for k in range(100)]
     path = write(tmp_path, rows, "Time,header,latitude,longitude")
     assert find_column_maps(path).reference["latitude"] == "latitude [deg]"

@@ -57,7 +57,7 @@ def test_units_of_columns_are_converted(quantity):
         assert QUANTITIES[quantity].units[unit] == pytest.approx(factor, rel=1e-15)
 
 
-def test_quantities_are_used_documented_and_begin_with_si_unit():
+def test_quantities_are_used_and_documented_with_si_unit_first():
     assert {next(iter(quantity.units.values())) for quantity in QUANTITIES.values()} == {1.0}
     assert {name for names in USES.values() for name in names} == set(QUANTITIES)
     assert all(quantity.meaning for quantity in QUANTITIES.values())
@@ -87,7 +87,7 @@ def test_factor_and_offset_of_column_are_applied(tmp_path, description, expected
     assert imu(tmp_path, f"{description} [deg/s]") == pytest.approx(np.radians(expected))
 
 
-def test_column_name_that_resembles_expression_is_name(tmp_path):
+def test_column_name_resembling_expression_is_read_as_name(tmp_path):
     assert np.array_equal(imu(tmp_path, "n - 512", **{"n - 512": [7.0] * COUNT}), [7.0] * COUNT)
 
 
@@ -97,7 +97,7 @@ def test_invalid_column_expression_is_rejected(tmp_path, description):
     assert f"no column '{description}'; its columns are t, n" in sentence
 
 
-def test_standard_deviation_is_squared_and_nmea_minutes_become_degrees(tmp_path):
+def test_standard_deviations_and_nmea_minutes_are_converted(tmp_path):
     path = table(tmp_path, lat=[4807.038] * COUNT, lon=[-1131.5] * COUNT)
     columns = {"time": "t", "latitude": "lat [ddmm.mmmm]", "longitude": "lon [ddmm.mmmm]"}
     columns.update({"sigma_east": "n [cm]", "sigma_north": "n * 2"})
@@ -108,8 +108,8 @@ def test_standard_deviation_is_squared_and_nmea_minutes_become_degrees(tmp_path)
     assert samples.columns["variance_north"] == pytest.approx((2.0 * NUMBERS) ** 2)
 
 
-def test_speed_and_course_of_receiver_become_velocity_if_known(tmp_path):
-    """The quarter turn from north to east is in km/h and degrees clockwise from north."""
+def test_speed_and_course_of_receiver_become_velocity(tmp_path):
+    """A 90 degree turn from north to east, in km/h and degrees clockwise from north."""
     course = np.linspace(0.0, 90.0, COUNT)
     path = table(tmp_path, course=course.tolist(), v=[36.0] * COUNT)
     columns = {**FIXES, "speed": "v [km/h]", "course": "course [deg]"}
@@ -127,7 +127,7 @@ def test_speed_and_course_of_receiver_become_velocity_if_known(tmp_path):
     assert np.array_equal(np.isnan(own.columns["velocity_east"]), np.arange(COUNT) < 5)
 
 
-def test_time_units_are_converted_also_in_two_columns(tmp_path):
+def test_time_units_are_converted_in_one_or_two_columns(tmp_path):
     for unit, factor in {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0}.items():
         assert times(table(tmp_path), f"n [{unit}]") == pytest.approx(factor * NUMBERS, rel=1e-15)
     sec, nsec = ([int(k) for k in numbers] for numbers in np.divmod(np.arange(COUNT), 10))
@@ -155,7 +155,7 @@ def test_dates_are_read_as_times(tmp_path, between, suffix, zone, unit):
         assert times(path, f"date{unit}") == pytest.approx(MORNING + zone + SECONDS, abs=1e-6)
 
 
-def test_dates_with_clock_column_or_missing_are_read(tmp_path):
+def test_dates_with_separate_time_of_day_or_missing_dates_are_read(tmp_path):
     dates = [date.format("T") for date in DATES]
     dates[3] = ""
     missing = read_imu(table(tmp_path, date=dates), columns={"time": "date", "yaw": "n"}).report
@@ -176,7 +176,7 @@ def test_file_without_header_is_mapped_by_column_number(tmp_path):
     assert "the file's columns are col1, col2" in refusal(read_imu, path)
 
 
-def test_quoted_cell_may_span_two_lines(tmp_path):
+def test_quoted_cell_spanning_two_lines_is_read(tmp_path):
     path = tmp_path / "a.csv"
     rows = [f'{t},"$GPGGA,{n}\n",{n}' for t, n in zip(SECONDS, NUMBERS)]
     rows[7] = '0.7,"$GPGGA\n",'
@@ -197,7 +197,7 @@ def test_column_names_in_comment_above_numbers_are_read(tmp_path):
 
 
 @pytest.mark.parametrize("names", [("time [ms]", "yaw [deg cw]"), ("time (ms)", "yaw (deg cw)")])
-def test_units_in_header_need_no_column_map(tmp_path, names):
+def test_units_in_header_are_read_without_column_map(tmp_path, names):
     columns = {names[0]: (1000.0 * SECONDS).tolist(), names[1]: NUMBERS.tolist()}
     recorded = read_imu(writers.write_csv(tmp_path / "a.csv", columns)).table
     assert recorded.index.to_numpy() == pytest.approx(SECONDS)
@@ -221,7 +221,7 @@ def test_times_not_in_seconds_are_rejected_with_unit(tmp_path, step, start, unit
 
 @pytest.mark.parametrize("start", [0.0, 1.5e9])
 @pytest.mark.parametrize("step", [0.001, 0.05, 1.0, 2.5])
-def test_times_in_seconds_need_no_unit(tmp_path, step, start):
+def test_times_in_seconds_require_no_unit(tmp_path, step, start):
     path = table(tmp_path, clock=(start + step * np.arange(COUNT)).tolist())
     assert len(read_imu(path, columns={"time": "clock", "yaw": "n"}).table) == COUNT
 
@@ -247,7 +247,7 @@ def test_times_in_seconds_need_no_unit(tmp_path, step, start):
         (read_imu, IMU, ("roll",), "maps roll, which can be used only if all of roll, pitch"),
     ],
 )
-def test_unusable_mapped_column_is_rejected_with_name(tmp_path, read, columns, more, reason):
+def test_unusable_mapped_column_is_rejected_with_column_name(tmp_path, read, columns, more, reason):
     mapping = {**columns, **dict.fromkeys(more, "n")}
     assert reason in refusal(read, table(tmp_path), columns=mapping)
 
@@ -266,8 +266,8 @@ def test_unusable_unmapped_column_is_ignored(tmp_path):
 @pytest.mark.parametrize(
     "name", ["x [m/s2]", "z [rad/s^2]", "y (g)", "roll [deg/s]", "temperature [°C]", "pitch [dps]"]
 )
-def test_column_with_unit_of_another_quantity_is_not_chosen_by_name(tmp_path, name):
-    """The message does not blame a column map, since the user has given none."""
+def test_column_with_unit_of_another_quantity_is_not_chosen(tmp_path, name):
+    """The message does not mention a column map, because the user has not given one."""
     columns = {"time": SECONDS.tolist(), "gyro_z [rad/s]": NUMBERS.tolist()}
     path = table(tmp_path, **columns, **{name: NUMBERS.tolist()})
     assert read_imu(path).table["gyro_z"].to_numpy() == pytest.approx(NUMBERS)
@@ -276,7 +276,7 @@ def test_column_with_unit_of_another_quantity_is_not_chosen_by_name(tmp_path, na
 
 
 @pytest.mark.parametrize("name", ["gyro_x", "accel_y"])
-def test_recording_without_times_uses_rate(tmp_path, name):
+def test_recording_without_times_uses_specified_rate(tmp_path, name):
     path = tmp_path / "a.csv"
     path.write_text("\n".join(map(repr, NUMBERS.tolist())))
     recorded = read_imu(path, columns={name: "#1"}, rate=10.0, require=())

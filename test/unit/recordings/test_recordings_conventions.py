@@ -1,4 +1,4 @@
-"""Conventions of recordings: each is read as the same drive, and unknown values are rejected."""
+"""Conventions of recordings: each yields the same drive, and unknown values are rejected."""
 
 import itertools
 import math
@@ -52,7 +52,7 @@ def assert_is_the_imu(table):
 
 def assert_is_the_drive(table):
     assert table[["x", "y"]].to_numpy() == pytest.approx(POSITIONS[:, :2], abs=1e-12)
-    # Whole turns do not matter.
+    # Additional full turns are irrelevant.
     turns = (table["yaw"].to_numpy() - YAW) / (2.0 * np.pi)
     assert turns == pytest.approx(np.full(COUNT, np.rint(turns[0])), abs=1e-8)
 
@@ -126,11 +126,11 @@ def test_yaw_column_without_convention_follows_settings(tmp_path, words):
     assert_is_the_drive(read_reference(path, columns=columns, conventions=conventions).table)
 
 
-def test_headings_in_columns_and_quaternions_follow_their_conventions(tmp_path):
+def test_headings_in_columns_and_quaternions_are_converted_by_convention(tmp_path):
     columns = {"time": "t", "x": "e", "y": "n", "heading": "h [deg]"}
     path = angles_csv(tmp_path, *WORDS["cw from north"], "enu")
     assert_is_the_drive(read_reference(path, columns=columns).table)
-    # Some drivers convert a heading, clockwise from north, to a quaternion and keep the sense.
+    # Some drivers convert a heading, clockwise from north, to a quaternion in the same sense.
     headings = Rotation.from_euler("Z", (np.pi / 2.0 - YAW)[:, None]).as_quat()
     messages = [writers.odometry(*row) for row in zip(STAMPS, POSITIONS, headings)]
     path = writers.write_bag(tmp_path / "a.bag", {"/odom": messages})
@@ -153,7 +153,7 @@ ANY = Rotation.from_euler("ZYX", ANY_ANGLES[:, ::-1])
 
 @pytest.mark.parametrize("useless", [0.0, math.nan])
 @pytest.mark.parametrize("yaw_convention", ["", "ccw_from_north"])
-def test_invalid_quaternion_stays_invalid(useless, yaw_convention):
+def test_invalid_quaternion_remains_invalid_after_conversion(useless, yaw_convention):
     conventions = ReferenceConventions("ned", yaw_convention)
     own = frames.quaternions_from_convention([[useless] * 4], conventions)
     assert np.array_equal(own, [[useless] * 4], equal_nan=True)
@@ -161,8 +161,8 @@ def test_invalid_quaternion_stays_invalid(useless, yaw_convention):
 
 @pytest.mark.parametrize("frame", frames.FRAMES)
 @pytest.mark.parametrize("convention", frames.YAW_CONVENTIONS)
-def test_yaw_in_quaternion_follows_yaw_convention(frame, convention):
-    """The quaternion was made of roll, pitch and a heading of another convention."""
+def test_yaw_in_quaternion_is_converted_by_yaw_convention(frame, convention):
+    """The quaternion was computed from roll, pitch and a heading of another convention."""
     sign, offset = frames.YAW_CONVENTIONS[convention]
     roll, pitch, yaw = ANY_ANGLES.T
     heading = sign * (yaw - offset)
@@ -184,12 +184,12 @@ def test_unknown_convention_is_rejected_with_name(key):
         ImuConventions(**{key: UNKNOWN[key]})
 
 
-def test_levelling_turns_gravity_upright_in_any_mounting():
+def test_levelling_rotates_gravity_to_vertical_in_any_mounting():
     ups = np.random.default_rng(5).normal(size=(50, 3))
     for up in ups / np.linalg.norm(ups, axis=1, keepdims=True):
         roll, pitch = frames.levelling_roll_pitch(9.8 * up)
         levelled = Rotation.from_euler("ZYX", (0.3, pitch, roll)).apply(up)
-        # Angles within 10 degrees of a quarter turn are taken for a quarter turn.
+        # Angles within 10 degrees of 90 degrees are replaced by 90 degrees.
         assert levelled[2] > math.cos(math.radians(15.0))
 
 

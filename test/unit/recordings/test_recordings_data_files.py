@@ -1,4 +1,4 @@
-"""Tables in workbooks, Parquet, JSON, HDF5 and data of MATLAB."""
+"""Tables in workbooks, Parquet, JSON, HDF5 and MATLAB files."""
 
 import functools
 import json
@@ -71,7 +71,7 @@ def json_lines(path, car, written=json.dumps):
 
 
 def json_of_sensors(path, car):
-    """Write JSON like Sensor Logger: numbers as texts, all sensors in one array."""
+    """Write JSON like Sensor Logger: numbers as text, all sensors in one array."""
     samples = [
         {
             "sensor": name,
@@ -104,7 +104,7 @@ def mat_of_structs(path, car):
 
 
 def mat_of_labelled_matrices(path, car):
-    """Write a log as ArduPilot's ground station does, with axes forward-right-down."""
+    """Write a log like ArduPilot's ground station, with axes forward-right-down."""
     names = ["LineNo", "TimeUS", *(f"{kind}{axis}" for kind in ("Gyr", "Acc") for axis in "XYZ")]
     vectors = [[1.0, -1.0, -1.0] * car.rates, [1.0, -1.0, -1.0] * car.forces]
     rows = np.column_stack([np.arange(len(TIME)), np.rint(1e6 * TIME), *vectors])
@@ -135,7 +135,7 @@ def json_of_columns(path, car):
 
 
 def json_of_a_camera(path, car):
-    """Write telemetry of a camera as exported, with separate names of vector components."""
+    """Write camera telemetry as exported, with separate names of vector components."""
     streams = {
         key: {
             "samples": [
@@ -223,7 +223,7 @@ def test_truncated_file_is_rejected_in_one_line(car, tmp_path, name):
         ('{"t":' * 100_000, "is not JSON|has .* characters"),
     ],
 )
-def test_foreign_json_is_rejected(tmp_path, content, message):
+def test_json_without_recording_is_rejected(tmp_path, content, message):
     path = tmp_path / "a.json"
     path.write_text(content)
     with pytest.raises(RecordingError, match=message):
@@ -251,7 +251,7 @@ def test_missing_library_is_reported_with_pip_extra(car, tmp_path, monkeypatch, 
         find_column_maps(path)
 
 
-def test_workbook_dates_are_times(tmp_path, car):
+def test_workbook_dates_are_read_as_times(tmp_path, car):
     stamps = [f"2024-05-01 10:00:{time:09.6f}" for time in TIME[:2900]]
     rows = zip(stamps, *car.rates[:2900].T)
     path = write_xlsx(

@@ -1,4 +1,4 @@
-"""Findings in a recording: faulty samples are left out, counted and located."""
+"""Findings in a recording: faulty samples are omitted, counted and located."""
 
 import json
 import math
@@ -48,7 +48,7 @@ def written(tmp_path, messages, **options):
     return writers.write_bag(path, {"/topic": messages}, receipt=receipt, **options)
 
 
-def test_good_recording_has_no_remark(tmp_path):
+def test_correct_recording_has_no_remark(tmp_path):
     (sentence,) = read_reference(written(tmp_path, odometry())).report.sentences()
     assert f"{COUNT} of {COUNT} samples" in sentence and "10.00 Hz" in sentence
 
@@ -82,11 +82,11 @@ LONG = {4: tuple(1.01 * part for part in HALF), 6: tuple(1.0005 * part for part 
         (odometry(orientations=LONG), UNNORMALISED, 1, 5, 0.4, COUNT, ("yaw", 6, 0.5)),
         (odometry(orientations={4: (0,) * 4}), "zero_quaternions", 1, 5, 0.4, COUNT - 1, ()),
         (fixes(single={0: NO_FIX, 9: NO_FIX}), "no_fix", 2, 1, 0.0, COUNT - 2, ()),
-        # It is not believed.
+        # A variance of zero is treated as unknown.
         (fixes(single={5: {"variance": 0.0}}), "unknown_variance", 1, 6, 0.5, COUNT, ()),
     ],
 )
-def test_faulty_samples_are_counted_and_reported_with_place(
+def test_faulty_samples_are_counted_and_reported_with_location(
     tmp_path, messages, name, count, place, time, left, value
 ):
     recorded = read_reference(written(tmp_path, messages))
@@ -118,7 +118,7 @@ def test_receipt_time_replaces_unset_stamps(tmp_path):
     assert recorded.table.index[-1] == STAMPS[-1] / 1e9
 
 
-def test_lines_with_empty_or_missing_cells_are_counted_by_their_place(tmp_path):
+def test_lines_with_empty_or_missing_cells_are_reported_with_line_number(tmp_path):
     path = writers.write_csv(
         tmp_path / "a.csv",
         {
@@ -144,7 +144,7 @@ def test_lines_with_empty_or_missing_cells_are_counted_by_their_place(tmp_path):
 
 
 @pytest.mark.parametrize("part", ["gyro", "accel"])
-def test_quantity_marked_unknown_by_imu_is_absent(tmp_path, part):
+def test_quantity_marked_unknown_in_imu_message_is_absent(tmp_path, part):
     recorded = read_imu(written(tmp_path, imu(unknown=(part,))))
     assert recorded.report.absent == (part,)
     assert f"{part}_x" not in recorded.table

@@ -1,4 +1,4 @@
-"""GNSS fixes: variances, velocities and headings, on the way from samples to a path."""
+"""GNSS fixes: variances, velocities and headings, from samples to a path."""
 
 import json
 import warnings
@@ -32,7 +32,7 @@ def truth():
 
 
 def samples(deviation=0.5, **columns):
-    """Return samples of positions as a reader returns them, with further ``columns``."""
+    """Return samples of positions as returned by a reader, with further ``columns``."""
     times, positions, _, _ = truth()
     noise = deviation * np.random.default_rng(7).standard_normal(positions.shape)
     latitude, longitude, _ = pymap3d.enu2geodetic(*(positions + noise).T, 0.0, 48.0, 11.0, 0.0)
@@ -54,7 +54,7 @@ def stated(report):
     return report.positioning["stated_deviation"]
 
 
-def test_variances_come_from_covariance_then_error_then_default():
+def test_variances_are_taken_from_covariance_then_error_then_default():
     error, stated_variance = np.full(COUNT, 2.0), np.full(COUNT, 0.25)
     report = reference_table(samples(position_error=error))[1]
     assert stated(report) == pytest.approx(np.sqrt(2.0))
@@ -73,7 +73,7 @@ def test_variances_come_from_covariance_then_error_then_default():
 
 
 def total_station_samples(rate, error, seed=1):
-    """Return positions by a total station of a robot on a circle of 1 m."""
+    """Return total station positions of a robot on a circle of 1 m."""
     times = np.arange(0.0, 120.0, 1.0 / rate)
     noise = error * np.random.default_rng(seed).standard_normal((len(times), 2))
     x, y = (np.column_stack([np.cos(times / 2.0), np.sin(times / 2.0)]) + noise).T
@@ -114,7 +114,7 @@ def test_doppler_velocities_are_used_and_reported():
 @pytest.mark.parametrize("form", ["yaw", "quaternion"])
 def test_heading_recorded_with_fixes_is_used(form):
     _, _, _, yaw = truth()
-    # The heading has a sideslip of 40 deg, which the course does not show.
+    # The heading has a sideslip of 40 deg, which the course does not contain.
     heading = yaw + np.radians(40.0)
     heading[100:103] = np.nan
     if form == "yaw":
@@ -140,7 +140,7 @@ def test_outlier_is_reported_with_line():
 
 @pytest.mark.parametrize("kind", ["bag", "ros2", "rostopic_csv"])
 def test_fix_variances_are_horizontal_diagonal_of_covariance(tmp_path, kind):
-    # Row-major in east, north, up: nine numbers of which none stands for another.
+    # The covariance is row-major in east, north, up; all nine numbers are different.
     covariance = np.array([[4.0, 0.1, 0.2], [0.3, 16.0, 0.4], [0.5, 0.6, 100.0]]).ravel()
     times, positions, _, _ = truth()
     latitude, longitude, _ = pymap3d.enu2geodetic(*positions.T, 0.0, 48.0, 11.0, 0.0)
@@ -181,7 +181,7 @@ def test_velocity_nearest_to_fix_is_used(tmp_path, make, late):
     assert np.array_equal(samples.columns["latitude"], [fix.latitude for fix in ROUGH_FIXES])
 
 
-def test_velocities_of_higher_rate_or_missing_are_accepted(tmp_path):
+def test_velocities_with_higher_rate_or_missing_are_accepted(tmp_path):
     times = [START + PERIOD // 10 * k for k in range(10 * TOLD)]
     messages = [writers.twist_stamped(time, (k, 0.0, 0.0)) for k, time in enumerate(times)]
     path = writers.write_ros2_bag(tmp_path / "a", {"/fix": ROUGH_FIXES, "/vel": messages})
@@ -202,7 +202,7 @@ def test_velocities_of_higher_rate_or_missing_are_accepted(tmp_path):
         lambda stamp, heading: writers.odometry(stamp, np.zeros(3), heading),
     ],
 )
-def test_heading_topic_of_two_antennas_is_read(tmp_path, make):
+def test_heading_topic_of_dual_antenna_receiver_is_read(tmp_path, make):
     messages = [make(stamp + 1000, heading) for stamp, heading in zip(STAMPS, HEADINGS)]
     path = bag(tmp_path, heading=messages)
     samples = read_reference_samples(path, topic="/fix", heading_topic="/heading")
@@ -210,7 +210,7 @@ def test_heading_topic_of_two_antennas_is_read(tmp_path, make):
 
 
 @pytest.mark.parametrize("changes", [True, False])
-def test_yaw_variance_is_used_only_if_it_varies(changes):
+def test_yaw_variance_is_ignored_if_constant(changes):
     times, positions, _, yaw = truth()
     deviation = np.full(COUNT, 0.02) + changes * 1e-4 * np.arange(COUNT)
     columns = {"stamp": times, "x": positions[:, 0], "y": positions[:, 1], "yaw": yaw}
@@ -228,18 +228,18 @@ def test_yaw_variance_is_used_only_if_it_varies(changes):
     assert set(table["turn_slip"]) == {0.04} and ReferenceError.from_poses(table).slip == 0.04
 
 
-def test_course_has_error_columns_and_bounds_error_of_antenna_heading():
+def test_course_error_columns_limit_error_of_antenna_heading():
     table, _ = reference_table(samples())
     assert list(table.columns[-4:]) == list(REFERENCE_ERROR)
     assert set(table["yaw_lag"]) == {FixSettings().course_lag}
     _, _, _, yaw = truth()
     noisy = yaw + np.radians(1.0) * np.random.default_rng(3).standard_normal(COUNT)
     table, _ = reference_table(samples(0.01, position_error=np.full(COUNT, 0.02), yaw=noisy))
-    # At the rate of the trajectory, between headings, they have 2/3 of the variance.
+    # Interpolated at the trajectory's rate, headings have 2/3 of the variance.
     assert np.sqrt(2.0 / 3.0) < np.degrees(table["yaw_std"]).median() < 1.2
 
 
-def test_missing_positions_are_not_zero():
+def test_missing_positions_are_not_read_as_zero():
     nowhere = np.full(5, np.nan)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

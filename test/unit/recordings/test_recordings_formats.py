@@ -1,4 +1,4 @@
-"""The same content in every format gives the same table."""
+"""Identical content in every format yields the same table."""
 
 import math
 
@@ -16,7 +16,7 @@ START = 1_432_235_497_988_949_113
 COUNT = 50
 STAMPS = [START + 100_000_000 * k + 37 * k for k in range(COUNT)]
 TIMES = np.array([k // 10**9 + (k % 10**9) / 1e9 for k in STAMPS])
-YAW = 0.15 * np.arange(COUNT)  # more than a turn, so that unwrapping shows
+YAW = 0.15 * np.arange(COUNT)  # more than a full turn, so that unwrapping has an effect
 POSITIONS = np.column_stack([0.1 * np.arange(COUNT), np.sin(YAW), np.full(COUNT, 0.3)])
 ANGLES = np.column_stack([0.02 * np.sin(YAW), 0.03 * np.cos(YAW), YAW])
 ORIENTATIONS = Rotation.from_euler("ZYX", ANGLES[:, ::-1]).as_quat()
@@ -72,7 +72,7 @@ def test_poses_are_read_from_bag(tmp_path, make):
 
 
 @pytest.mark.parametrize("compression", ["BZ2", "LZ4"])
-def test_compressed_bag_of_many_chunks_is_read(tmp_path, compression):
+def test_compressed_bag_with_many_chunks_is_read(tmp_path, compression):
     path = writers.write_bag(
         tmp_path / "a.bag",
         {"/odom": poses(writers.odometry), "/imu": imu_messages()},
@@ -99,7 +99,7 @@ def test_poses_are_read_from_rostopic_echo_with_and_without_arrays(tmp_path, mak
 
 def test_imu_is_identical_in_every_format(tmp_path):
     bag = writers.write_bag(tmp_path / "a.bag", {"/imu/data": imu_messages()})
-    # The columns are named like the package's own tables.
+    # The columns have the names of the package's tables.
     read_imu(bag).table.to_csv(tmp_path / "a.csv")
     echo = writers.write_rostopic_csv(tmp_path / "b.csv", imu_messages())
     for path in (bag, echo, tmp_path / "a.csv"):
@@ -147,12 +147,12 @@ def test_fixes_are_identical_in_every_format(tmp_path):
         assert recorded.table.equals(bag.table)
     assert bag.report.usable == COUNT
     assert bag.table.index[0] == TIMES[0]
-    # 1e-6 deg of latitude is 0.1112 m, 2e-6 deg of longitude 0.149 m at 48 deg.
+    # 1e-6 deg of latitude is 0.1112 m; 2e-6 deg of longitude is 0.149 m at 48 deg.
     expected = math.atan2(0.1112, 0.1490)
     assert bag.table["yaw"].to_numpy() == pytest.approx(np.full(len(bag.table), expected), abs=0.01)
 
 
-def test_times_can_be_shifted(tmp_path):
+def test_time_offset_shifts_recorded_times(tmp_path):
     path = writers.write_bag(
         tmp_path / "a.bag", {"/odom": poses(writers.odometry), "/imu": imu_messages()}
     )
@@ -168,7 +168,7 @@ def test_csv_with_any_separator_is_read(tmp_path, separator):
     assert np.array_equal(table.index, cells["time"])
 
 
-def test_csv_of_spreadsheet_is_read(tmp_path):
+def test_csv_written_by_spreadsheet_is_read(tmp_path):
     """The file has a byte order mark, CRLF, comments, empty lines and quoted names."""
     lines = ["\ufeff# by hand", '"t, since start [ms]","heading"', ""]
     lines += [f"{100 * k},{10.0 * k}" for k in range(COUNT)] + ["", ""]
@@ -180,7 +180,7 @@ def test_csv_of_spreadsheet_is_read(tmp_path):
     assert recorded.report.usable == COUNT
 
 
-def test_messages_from_two_publishers_are_in_order_of_reception(tmp_path):
+def test_messages_from_two_publishers_are_in_reception_order(tmp_path):
     path = tmp_path / "a.bag"
     writer = writers.Writer(path)
     messages = imu_messages()
@@ -190,7 +190,7 @@ def test_messages_from_two_publishers_are_in_order_of_reception(tmp_path):
             writer.add_connection("/imu", kind, typestore=writers.STORE, callerid=caller)
             for caller in ("/one", "/two")
         ]
-        # The later half is first, so that the order in the file differs from that of reception.
+        # The second half is written first, so the file order differs from the reception order.
         for index in [*range(25, COUNT), *range(25)]:
             data = writers.STORE.serialize_ros1(messages[index], kind)
             writer.write(connections[index % 2], STAMPS[index], data)
@@ -217,7 +217,7 @@ def test_bag_index_pointing_before_message_is_followed():
 
 
 def test_mounting_rotates_imu_to_body_axes(tmp_path):
-    """The IMU is mounted on its side, pointing to the right of the robot."""
+    """The IMU is mounted on its side and points to the right of the robot."""
     mounting = (math.pi / 2.0, 0.0, -math.pi / 2.0)
     imu_to_robot = Rotation.from_euler("ZYX", mounting[::-1])
     orientations = (Rotation.from_quat(ORIENTATIONS) * imu_to_robot).as_quat()
@@ -234,8 +234,8 @@ def test_mounting_rotates_imu_to_body_axes(tmp_path):
     assert table["yaw"].to_numpy() == pytest.approx(YAW - 0.5, abs=1e-12)
 
 
-def test_kitti_drive_with_missing_files_lacks_their_frames(tmp_path):
-    # On a circle of 20 m at 10 m/s; 1e-5 deg of latitude are 1.11 m.
+def test_kitti_frames_with_missing_files_are_omitted(tmp_path):
+    # The drive is a circle of 20 m at 10 m/s; 1e-5 deg of latitude is 1.11 m.
     seconds = 1_317_042_145.964389445 + 0.1 * np.arange(200)
     yaw = 0.5 * (seconds - seconds[0])
     metre = np.degrees(1.0 / 6_378_137.0)

@@ -1,4 +1,4 @@
-"""Fusion of an orientation for IMUs that were recorded without an orientation."""
+"""Orientation fusion for IMUs that were recorded without an orientation."""
 
 import math
 
@@ -31,11 +31,11 @@ def written(tmp_path, gyro=RATES, accel=UP, orientation=(0.0,) * 4, stamps=STAMP
 
 @pytest.mark.parametrize("filter", ["mahony", "vqf"])
 @pytest.mark.parametrize("orientation", [(0.0,) * 4, (0.0, 0.0, 0.0, 1.0), (1.0, 0.0, 0.0, 0.0)])
-def test_unset_orientation_is_fused(tmp_path, filter, orientation):
+def test_unset_orientation_is_replaced_by_fused_orientation(tmp_path, filter, orientation):
     path = written(tmp_path, orientation=orientation)
     conventions = ImuConventions(filter=filter, filter_time_constant=2.0)
     recorded = isf.read_imu(path, conventions=conventions)
-    # The trapezoidal rule is off by h^2 / 12 times the change of slope: 1e-5.
+    # The trapezoidal rule has an error of h^2 / 12 times the change of slope, 1e-5.
     assert recorded.table["yaw"].to_numpy() == pytest.approx(TURNED, abs=2e-5)
     assert recorded.table[["roll", "pitch"]].to_numpy() == pytest.approx(np.zeros((COUNT, 2)))
     assert list(recorded.table.columns)[:4] == ["roll", "pitch", "yaw", "gyro_x"]
@@ -85,7 +85,7 @@ def test_imu_mounted_on_side_is_rotated_before_fusion(tmp_path):
         (0.01 * UP, (), "does not show gravity (usually 0.10 m/s^2"),
     ],
 )
-def test_yaw_without_gravity_is_integrated_rate(tmp_path, accel, unknown, why):
+def test_yaw_without_accelerometer_is_integrated_rate(tmp_path, accel, unknown, why):
     recorded = isf.read_imu(written(tmp_path, accel=accel, unknown=unknown))
     assert recorded.table["yaw"].to_numpy() == pytest.approx(TURNED, abs=2e-5)
     assert np.array_equal(recorded.table["roll"], np.zeros(COUNT))
@@ -95,20 +95,20 @@ def test_yaw_without_gravity_is_integrated_rate(tmp_path, accel, unknown, why):
     )
 
 
-def test_gap_is_interpolated_and_reported(tmp_path):
+def test_gap_in_fused_orientation_is_interpolated_and_reported(tmp_path):
     keep = (TIMES < 10.0) | (TIMES > 10.6)
     path = written(
         tmp_path, RATES[keep], UP[keep], stamps=[s for s, kept in zip(STAMPS, keep) if kept]
     )
     recorded = isf.read_imu(path)
-    # The chord across 0.64 s is off by 0.64^3 / 12 times the rate's curvature, 0.1: 2e-3.
+    # The chord across 0.64 s has an error of 0.64^3 / 12 times the rate's curvature, 0.1: 2e-3.
     assert recorded.table["yaw"].to_numpy() == pytest.approx(TURNED[keep], abs=3e-3)
     (remark,) = recorded.report.remarks[1:]
     assert "across gaps, the longest of 0.640 s, the rate is interpolated" in remark
 
 
-def test_jitter_of_stamps_keeps_integrated_angle():
-    """The rate is constant; stamps jitter by up to half a step, or come in bursts."""
+def test_stamp_jitter_does_not_change_integrated_angle():
+    """The rate is constant; stamps jitter by up to half a step, or arrive in bursts."""
     random = np.random.default_rng(4)
     rates = np.tile([0.0, 0.0, 0.7], (COUNT, 1))
     jitter = TIMES + random.uniform(-0.45, 0.45, COUNT) / RATE
@@ -118,14 +118,14 @@ def test_jitter_of_stamps_keeps_integrated_angle():
         assert angles[:, 2] == pytest.approx(0.7 * (times - times[0]), abs=1e-9)
 
 
-def test_fusion_starts_at_tilt_of_accelerometer():
+def test_fusion_starts_at_tilt_measured_by_accelerometer():
     tilt = Rotation.from_euler("ZYX", [0.0, 0.2, -0.3])
     angles = fused_angles(TIMES, np.zeros((COUNT, 3)), tilt.inv().apply(UP), OUTPUT)
     expected = np.tile([-0.3, 0.2, 0.0], (COUNT, 1))
     assert angles == pytest.approx(expected, abs=1e-9)
 
 
-def test_trapezoidal_integral_is_exact_for_line():
+def test_trapezoidal_integral_is_exact_for_linear_rate():
     times = np.array([0.0, 0.1, 0.7, 1.0, 3.0])
     assert integral(times, 2.0 * times) == pytest.approx(times**2, abs=1e-15)
     columns = integral(times, np.column_stack([np.ones(5), times]))

@@ -1,4 +1,4 @@
-"""Folders of gnss-ins-sim, read as reference and IMU in the axes of ROS."""
+"""Folders written by gnss-ins-sim, read as reference and IMU in ROS axes."""
 
 import numpy as np
 import pytest
@@ -52,24 +52,24 @@ def write_folder(folder, geodetic=True, **rows):
 
 
 @pytest.mark.parametrize("geodetic", [True, False])
-def test_reference_turns_clockwise_with_imu(tmp_path, geodetic):
+def test_gnss_ins_sim_reference_and_imu_turn_in_same_direction(tmp_path, geodetic):
     folder = write_folder(tmp_path, geodetic)
     maps = find_column_maps(folder)
     reference = read_reference(folder, columns=maps.reference).table
     np.testing.assert_allclose(np.diff(reference["yaw"]), -TURN_RATE / RATE, atol=1e-6)
     start = reference.iloc[0]
-    # It starts to the north, along y; ellipsoid and sphere differ by half a per cent.
+    # The drive starts northwards, along y; ellipsoid and sphere differ by half a per cent.
     assert start["yaw"] == pytest.approx(0.5 * np.pi)
     assert np.ptp(reference["x"]) == pytest.approx(2.0 * RADIUS, rel=0.01)
     assert np.ptp(reference["y"]) == pytest.approx(2.0 * RADIUS, rel=0.01)
     imu = read_imu(folder, columns=maps.imu, require=()).table
     assert "yaw" not in imu
-    # Standard error of the mean of 600 samples of 1e-3: 4e-5; five of them.
+    # The mean of 600 samples of 1e-3 has a standard error of 4e-5; five of them are allowed.
     assert imu["gyro_z"].mean() == pytest.approx(-TURN_RATE, abs=2e-4)
     assert imu["accel_z"].mean() == pytest.approx(9.80665, abs=2e-4)
 
 
-def test_files_of_different_length_are_rejected(tmp_path):
+def test_gnss_ins_sim_files_of_different_length_are_rejected(tmp_path):
     write_folder(tmp_path, **{"gyro-0": 100})
     with pytest.raises(RecordingError, match="gyro-0.csv has 100 rows, expected 600"):
         find_column_maps(tmp_path)

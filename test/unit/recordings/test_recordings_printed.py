@@ -1,4 +1,4 @@
-"""Printed recordings: messages of ``rostopic echo``, and text logs of receivers."""
+"""Printed recordings: output of ``rostopic echo``, and text logs of receivers."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def echoed(time, yaw, rates, forces, ros):
 
 
 @pytest.mark.parametrize("ros", [1, 2])
-def test_messages_of_rostopic_echo_are_read(tmp_path, ros):
+def test_rostopic_echo_output_is_read(tmp_path, ros):
     path = tmp_path / "imu.txt"
     samples = zip(TIME, CAR.yaw, CAR.rates, CAR.forces)
     # The last message is truncated.
@@ -50,8 +50,8 @@ def test_messages_of_rostopic_echo_are_read(tmp_path, ros):
     assert table["gyro_z"].to_numpy() == pytest.approx(CAR.rates[:, 2])
 
 
-def test_messages_of_ros2_topic_echo_csv_are_read(tmp_path):
-    """``--csv`` prints no names, so that the number of columns determines the message type."""
+def test_ros2_topic_echo_csv_output_is_read(tmp_path):
+    """``--csv`` prints no names, so the number of columns determines the message type."""
     imu, odometry, pose = (tmp_path / f"{name}.csv" for name in ("imu", "odometry", "pose"))
     rows: tuple = ([], [], [])
     matrix, zeros = [0.0] * 9, [0.0] * 36
@@ -115,14 +115,14 @@ def test_novatel_log_is_read(tmp_path, short):
     assert recorded.columns["gyro_z"] == pytest.approx(CAR.rates[:, 2], abs=1e-8)
     assert recorded.columns["accel_y"] == pytest.approx(CAR.forces[:, 1], abs=1e-6)
     reference = read_reference_samples(path, format="tables", columns=chosen.reference).columns
-    # Without the lines of a receiver that has no solution yet.
+    # The lines of a receiver that has no solution yet are skipped.
     places = np.arange(0, len(TIME), 5)[TIME[::5] > 1.0]
     heading = np.exp(1j * (np.pi / 2.0 - reference["yaw"]))
     assert heading == pytest.approx(np.exp(1j * CAR.yaw[places]), abs=1e-9)
     assert reference["velocity_east"] == pytest.approx((CAR.speed * np.cos(CAR.yaw))[places])
 
 
-def test_novatel_raw_imu_counts_have_no_unit(tmp_path):
+def test_novatel_raw_imu_counts_have_undetermined_unit(tmp_path):
     path = tmp_path / "a.ASC"
     path.write_text(log("RAWIMU", (2.0**15 / 0.05, 2.0**33)))
     chosen = find_column_maps(path)
@@ -141,13 +141,13 @@ def test_novatel_imu_scale_is_inferred_from_gravity(tmp_path, counts):
     assert recorded.columns["accel_y"] == pytest.approx(CAR.forces[:, 1], abs=1e-4)
 
 
-def test_novatel_log_with_wrong_checksums_is_rejected(tmp_path):
+def test_novatel_log_with_invalid_checksums_is_rejected(tmp_path):
     path = tmp_path / "a.ASC"
     path.write_text(log().replace("*", "*0"))
     assert "contains no NovAtel log INSPVA" in refusal(isf.read_imu, path)
 
 
-NOON = 12.0 * 3600.0 - 20.0  # The drive passes it
+NOON = 12.0 * 3600.0 - 20.0  # the drive passes it
 
 
 def clock(seconds):
@@ -155,7 +155,7 @@ def clock(seconds):
 
 
 def vbox():
-    """Return a log of Racelogic: minutes, west longitude positive, degree sign in Latin-1."""
+    """Return a Racelogic log: minutes, west longitude positive, degree sign in Latin-1."""
     header = ["satellites", "time", "latitude", "longitude", "velocity kmh", "heading", "height"]
     header += ["Vertical velocity m/s", "Long accel g", "Lat accel g"]
     own = ["RollRate", "PitchRate", "YawRate", "X_Accel", "Y_Accel", "Z_Accel"]

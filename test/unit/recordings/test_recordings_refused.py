@@ -1,4 +1,4 @@
-"""Unusable recordings, which are rejected with a message of one line."""
+"""Unusable recordings, which are rejected with a one-line message."""
 
 import math
 import struct
@@ -34,7 +34,7 @@ def fixes(place):
 
 
 def bag(messages, **others):
-    """Return a function that writes a bag whose messages are received at even times."""
+    """Return a function that writes a bag whose messages are received at regular times."""
     topics = {"/topic": messages, **{f"/{name}": other for name, other in others.items()}}
     return lambda folder: writers.write_bag(folder / "a.bag", topics, receipt=STAMPS)
 
@@ -53,7 +53,7 @@ def file(name, content):
 
 
 def kitti(values, name="", text=""):
-    """Return a function that writes a folder of KITTI with a changed file."""
+    """Return a function that writes a KITTI folder with a changed file."""
 
     def written(folder):
         path = writers.write_kitti(folder, 1e9 + 0.1 * np.arange(COUNT), values)
@@ -149,7 +149,7 @@ REFERENCES = [
     case(bag(odometry(), a=odometry()), "several topics can be used; choose one of: /a, /topic"),
     case(angles(), "time and x y yaw or x y qx qy qz qw", columns={"time": "t", "x": "t"}),
     case(bag(odometry(STAMPS[:9])), "9 of 9 samples can be used, expected at least 10"),
-    # Stamps: all alike, back by seconds, with years in between, pairwise exchanged.
+    # Stamps: identical, going back by seconds, with years in between, swapped in pairs.
     case(bag(odometry([STAMPS[0]] * COUNT)), f"all {COUNT} time stamps are"),
     case(bag(odometry(JUMP)), "the clock runs backwards by 9.900 s at message 26"),
     case(bag(odometry(PAUSE)), "gaps must not exceed 600 s"),

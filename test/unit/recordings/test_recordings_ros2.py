@@ -52,7 +52,7 @@ def assert_equal_samples(ours, expected):
 
 
 def write(kind, path, content):
-    """Write a bag in a storage and return the path to open."""
+    """Write a bag in a storage format and return the path to open."""
     if kind.startswith("mcap"):
         packed = {"compression": "LZ4", "chunk_size": 1000}
         options_by_kind = {
@@ -75,7 +75,7 @@ STORAGES = (
 
 @pytest.mark.parametrize("storage", STORAGES)
 @pytest.mark.parametrize("kind", REFERENCES)
-def test_ros2_messages_match_ros1_messages_in_every_storage(tmp_path, kind, storage):
+def test_ros2_messages_match_ros1_messages_in_every_storage_format(tmp_path, kind, storage):
     ros1 = writers.write_bag(tmp_path / "a.bag", topics(kind))
     ros2 = write(storage, tmp_path / "b", topics(kind))
     assert_equal_samples(reading.read_reference_samples(ros2), reading.read_reference_samples(ros1))
@@ -83,7 +83,7 @@ def test_ros2_messages_match_ros1_messages_in_every_storage(tmp_path, kind, stor
 
 
 @pytest.mark.parametrize("storage", ["ros1", *STORAGES])
-def test_other_sensors_are_read_from_every_storage(tmp_path, storage):
+def test_other_sensors_are_read_from_every_storage_format(tmp_path, storage):
     content = {
         "/mag": [writers.magnetic_field(*row) for row in zip(STAMPS, 1e-5 * GYRO)],
         "/temperature": [writers.temperature(*row) for row in zip(STAMPS, 20.0 + ACCEL[:, 0])],
@@ -99,7 +99,7 @@ def test_other_sensors_are_read_from_every_storage(tmp_path, storage):
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("storage", ["ros1", "mcap without index"])
-def test_signalling_nan_is_missing_without_warning(tmp_path, storage):
+def test_signalling_nan_is_read_as_missing_without_warning(tmp_path, storage):
     plain, signalling = struct.pack("<d", 1234.5), bytes.fromhex("01000000 0000f0ff")
     gyro = [1234.5 if k == 10 else 0.1 for k in range(COUNT)]
     messages = [
@@ -117,11 +117,11 @@ def test_signalling_nan_is_missing_without_warning(tmp_path, storage):
     assert len(reading.read_imu(path).table) == COUNT - 1
 
 
-def test_recording_of_several_files_is_read_in_order(tmp_path):
+def test_recording_with_several_files_is_read_in_order(tmp_path):
     folder = tmp_path / "drive"
     folder.mkdir()
     for part in range(3):
-        # Ten files would sort wrongly by their names alone.
+        # Alphabetical order would be wrong for ten files.
         chunk = IMU[10 * part : 10 * (part + 1)]
         writers.write_mcap(folder / f"drive_{9 + part}.mcap", {"/imu": chunk})
     recorded = reading.read_imu(folder)
@@ -129,7 +129,7 @@ def test_recording_of_several_files_is_read_in_order(tmp_path):
     assert not recorded.report.stamps.unordered
 
 
-def test_packed_bag_file_is_read(tmp_path):
+def test_compressed_bag_file_is_read(tmp_path):
     path = writers.write_mcap(tmp_path / "a.mcap", {"/imu": IMU})
     expected = reading.read_imu(path).table
     packed = tmp_path / "a.mcap.zstd"
@@ -169,7 +169,7 @@ def test_message_with_wrong_layout_is_rejected(tmp_path, change):
     ("options", "index"),
     [({"compression": CompressionType.ZSTD, "chunk_size": 300}, True), ({}, True), ({}, False)],
 )
-def test_mcap_messages_are_in_order_of_time(tmp_path, options, index):
+def test_mcap_messages_are_in_time_order(tmp_path, options, index):
     order = np.random.default_rng(3).permutation(COUNT).tolist()
     path = tmp_path / "a.mcap"
     if not index:
@@ -207,7 +207,7 @@ RECORD = 22 + len(writers.ros2_bytes(IMU[0]))  # bytes of a message in MCAP
         ({}, tuple(struct.pack("<Q", time) for time in (STAMPS[3], 2**63)), "a time of 9223372"),
     ],
 )
-def test_foreign_or_damaged_mcap_file_is_rejected(tmp_path, options, change, words):
+def test_mcap_file_that_is_damaged_or_no_ros2_bag_is_rejected(tmp_path, options, change, words):
     path = tmp_path / "a.mcap"
     checked = words == "a chunk with a wrong checksum"
     writer = McapWriter(str(path), compression=CompressionType.NONE, enable_crcs=checked)
@@ -224,7 +224,7 @@ def test_foreign_or_damaged_mcap_file_is_rejected(tmp_path, options, change, wor
     assert words in refusals.refusal(reading.read_imu_samples, path, topic="/imu")
 
 
-def test_foreign_database_is_rejected(tmp_path):
+def test_database_that_is_no_ros2_bag_is_rejected(tmp_path):
     with closing(sqlite3.connect(tmp_path / "a.db3")) as database:
         database.execute("CREATE TABLE words (word TEXT)")
         database.commit()

@@ -1,4 +1,4 @@
-"""Lines of receivers and IMUs: NMEA 0183, VectorNav, and numbers between words."""
+"""Serial output of receivers and IMUs: NMEA 0183, VectorNav, and numbers between words."""
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ from imu_simulation_framework.recordings.reading import (
 )
 
 SLOW = slice(0, None, 10)
-MIDNIGHT = 23.0 * 3600.0 + 59.0 * 60.0 + 30.0  # the drive goes on into the next day
+MIDNIGHT = 23.0 * 3600.0 + 59.0 * 60.0 + 30.0  # the drive continues into the next day
 
 
 def minutes(degrees, letters, digits):
@@ -28,7 +28,7 @@ def minutes(degrees, letters, digits):
 
 
 def nmea(car, stamp=lambda time: ""):
-    """Return the lines of a receiver with two antennas at 5 Hz."""
+    """Return the output of a dual-antenna receiver at 5 Hz."""
     lines = []
     for k in range(0, len(TIME), 10):
         since = MIDNIGHT + TIME[k]
@@ -48,7 +48,7 @@ def nmea(car, stamp=lambda time: ""):
     return lines
 
 
-def test_nmea_epoch_becomes_row(car, tmp_path):
+def test_nmea_epoch_becomes_table_row(car, tmp_path):
     path = tmp_path / "gps.nmea"
     path.write_text("\r\n".join(["73,M*1F", *nmea(car)]) + "\r\n$GNGGA,1234")
     assert recording_format(path) == "tables"
@@ -61,7 +61,7 @@ def test_nmea_epoch_becomes_row(car, tmp_path):
     assert times[0] == pytest.approx(0.0, abs=3e-7)
     assert times[-1] == pytest.approx(TIME[SLOW][-1], abs=0.05 + 3e-7)  # on a grid of 0.05 s
     error = wrap(table["yaw"].to_numpy() - np.interp(times, TIME, car.yaw))
-    # The heading of the antennas, interpolated between epochs 0.2 s apart.
+    # The antenna heading is interpolated between epochs 0.2 s apart.
     assert np.sqrt(np.mean(error**2)) < np.radians(0.2)
     cells = read_table_file(path).tables["GNSS"].cells
     assert cells["latitude [deg]"].to_numpy() == pytest.approx(car.latitude[SLOW], abs=2e-9)
@@ -70,9 +70,9 @@ def test_nmea_epoch_becomes_row(car, tmp_path):
     assert set(cells["sigma_north [m]"]) == {0.011}
 
 
-def test_nmea_lines_without_fix_or_damaged_are_left_out(car, tmp_path):
+def test_damaged_nmea_lines_and_lines_without_fix_are_skipped(car, tmp_path):
     lines = [line for line in nmea(car) if "GGA" in line]
-    lines[5] = lines[5].replace("1", "2", 1)  # against its checksum
+    lines[5] = lines[5].replace("1", "2", 1)  # wrong checksum
     lines[7] = sentence(lines[7][1:].split("*")[0].replace(",4,12,", ",0,00,"))
     lines[9] = sentence("GNGGA,235932.000,,,,,0,00,99.9,,M,,M,,")
     path = tmp_path / "gps.txt"
@@ -96,7 +96,7 @@ def test_receipt_time_before_nmea_sentence_becomes_column(car, tmp_path, kind):
     assert table.index[0] - 1.7e9 == pytest.approx(0.0, abs=1e-6)
 
 
-def test_messages_of_vectornav_are_turned_into_axes_of_ros(car, tmp_path):
+def test_vectornav_messages_are_converted_to_ros_axes(car, tmp_path):
     lines = []
     for k, time in enumerate(TIME):
         gyro, accel = car.rates[k] * [1, -1, -1], car.forces[k] * [1, -1, -1]
@@ -110,7 +110,7 @@ def test_messages_of_vectornav_are_turned_into_axes_of_ros(car, tmp_path):
     assert table.index.to_numpy() == pytest.approx(TIME[rows])
     assert_inertial(table, car, rows)
     assert wrap(table["yaw"].to_numpy() - car.yaw[rows]) == pytest.approx(0.0, abs=1e-7)
-    # Without times of reception its rate has to be known.
+    # Without reception times, the rate has to be specified.
     path.write_text("\n".join(line.split(" ")[-1] for line in lines) + "\n")
     assert len(read_imu(path, rate=50.0).table) == len(rows)
 
@@ -156,7 +156,7 @@ def test_numbers_between_words_become_columns(car, tmp_path, layout, start):
         "key: 1\nvalue: 2\n",
     ],
 )
-def test_tables_are_not_lines_of_words(tmp_path, text):
+def test_tables_are_not_read_as_lines_of_words(tmp_path, text):
     path = tmp_path / "a.csv"
     path.write_text(text)
     assert recording_format(path) == "csv"
@@ -205,7 +205,7 @@ def gnss_logger(car):
 
 
 def get_sensor_data(car):
-    """Return a log of the IPIN competitions, whose fixes have another sensor clock."""
+    """Return a log of the IPIN competitions, whose fixes have a different sensor clock."""
     lines = ["% LogFile created by the 'GetSensorData' App", "%"]
     lines.append("% Gyroscope data: \t'GYRO;AppTimestamp(s);SensorTimestamp(s);Gyr_X(rad/s);"
                  "Gyr_Y(rad/s);Gyr_Z(rad/s);Accuracy(integer)'")  # fmt: skip
@@ -221,7 +221,7 @@ def get_sensor_data(car):
 
 
 def with_a_header(car):
-    """Return lines with a common header, as in a competition on telephones in cars."""
+    """Return lines with a common header, as in a competition with phones in cars."""
     lines = ["MessageType,utcTimeMillis,MeasurementX,MeasurementY,MeasurementZ"]
     for kind, time, values in tagged(car, ("UncalGyro", "UncalAccel", "Fix")):
         if kind != "Fix":
@@ -267,7 +267,7 @@ def test_ardupilot_log_without_formats_is_read(car, tmp_path):
     assert gps["GPS.GCrs"].to_numpy() == pytest.approx(np.degrees(car.azimuth[SLOW]), abs=1e-8)
 
 
-def test_unnamed_line_kinds_have_numbered_columns(car, tmp_path):
+def test_columns_of_unnamed_line_kinds_are_numbered(car, tmp_path):
     path = tmp_path / "a.csv"
     lines = [
         f"{round(1e6 * time)},{kind},{','.join(values)}"
@@ -281,8 +281,8 @@ def test_unnamed_line_kinds_have_numbered_columns(car, tmp_path):
     assert table["accel_z"].to_numpy() == pytest.approx(car.forces[:, 2], abs=1e-8)
 
 
-def test_row_numbers_are_time_of_mapped_table_among_several(tmp_path):
-    """A logger of a BNO055 prints its calibration status between samples without times."""
+def test_row_numbers_of_mapped_table_among_several_are_time(tmp_path):
+    """A BNO055 logger prints its calibration status between samples without times."""
     path = tmp_path / "bno055.txt"
     path.write_text(
         "".join(

@@ -1,4 +1,4 @@
-"""Recordings of several tables: a file for each sensor, each on times of its own."""
+"""Recordings of several tables: a file for each sensor, with individual times."""
 
 import json
 import re
@@ -25,7 +25,7 @@ def nanoseconds(times):
 
 
 def phone(car):
-    """Return the tables of a telephone's sensors, each with its own times."""
+    """Return the tables of a phone's sensors, each with individual times."""
     between = TIME[:-1] + 0.007
     force = np.column_stack([np.interp(between, TIME, axis) for axis in car.forces.T])
     yaw = np.interp(SLOW, TIME, car.yaw)
@@ -34,7 +34,7 @@ def phone(car):
         for name, values in (("latitude", car.latitude), ("longitude", car.longitude))
     }
     turned = Rotation.from_euler("z", car.yaw[::2]).as_quat()
-    turned[7] *= -1.0  # the other name of the same turn
+    turned[7] *= -1.0  # another name of the same rotation
     return {
         "Gyroscope": {"time": nanoseconds(TIME), **dict(zip("xyz", car.rates.T))},
         "Accelerometer": {
@@ -88,14 +88,14 @@ def test_other_sensors_are_interpolated_at_gyroscope_times(car, zipped):
     for axis in "xyz":
         expected = np.interp(nanoseconds(TIME[rows]), given["time"], given[axis])
         assert forces[f"accel_{axis}"].to_numpy() == pytest.approx(expected, abs=1e-4)
-    # Interpolated along the chord over 0.04 s of at most 0.55 rad/s.
+    # The error of linear interpolation over 0.04 s at no more than 0.55 rad/s.
     assert wrap(table["yaw"].to_numpy() - car.yaw[rows]) == pytest.approx(0.0, abs=1e-4)
     # Samples before the first or after the last sample of another table are missing.
     assert len(rows) >= len(TIME) - 2
 
 
 @pytest.mark.parametrize("name", ["Accelerometer", "LinearAcceleration"])
-def test_gravity_is_added_to_accelerations_without_it(car, tmp_path, name):
+def test_gravity_is_added_to_accelerations_without_gravity(car, tmp_path, name):
     tables = phone(car)
     measured = tables.pop("TotalAcceleration")
     tables[name] = tables.pop("Accelerometer")
@@ -107,7 +107,7 @@ def test_gravity_is_added_to_accelerations_without_it(car, tmp_path, name):
     rows = np.rint(RATE * (table.index.to_numpy() - START / 1e9)).astype(int)
     expected = np.interp(nanoseconds(TIME[rows]), measured["time"], measured["x"])
     assert table["accel_x"].to_numpy() == pytest.approx(expected, abs=1e-4)
-    # The table of another recording is of no use.
+    # The table of another recording is not used.
     tables["Gravity"]["time"] = times + 1_000_000_000_000
     assert "accel_z" not in find_column_maps(write_folder(tmp_path / "other", tables)).imu
 
@@ -118,7 +118,7 @@ def test_tables_without_time_are_reported(car, tmp_path):
     assert any("no table has a column that could be" in reason for reason in maps.reasons)
 
 
-def test_receiver_table_is_reference(car, zipped):
+def test_receiver_table_is_used_as_reference(car, zipped):
     maps = find_column_maps(zipped)
     assert maps.reference["time"] == "Location.time [ns]"
     assert set(maps.reference) >= {"latitude", "longitude", "speed", "course", "position_error"}
@@ -127,7 +127,7 @@ def test_receiver_table_is_reference(car, zipped):
     assert recorded.report.usable == len(SLOW)
     times = recorded.table.index.to_numpy() - START / 1e9
     error = wrap(recorded.table["yaw"].to_numpy() - np.interp(times, TIME, car.yaw))
-    # Between fixes a second apart the yaw turns by up to 0.55 rad, at up to 0.12 rad/s^2.
+    # Between fixes a second apart, the yaw turns by up to 0.55 rad, at up to 0.12 rad/s^2.
     assert np.sqrt(np.mean(error**2)) < 0.12 / 8.0
 
 
@@ -171,7 +171,7 @@ def test_wrapped_angle_is_interpolated_along_shorter_arc(tmp_path):
     )
 
 
-def test_pause_of_other_sensor_is_not_interpolated(car, tmp_path):
+def test_pause_in_another_sensor_table_is_not_interpolated(car, tmp_path):
     given = phone(car)
     pause = (TIME[:-1] < 20.0) | (TIME[:-1] > 22.0)
     given["TotalAcceleration"] = {k: v[pause] for k, v in given["TotalAcceleration"].items()}
@@ -184,7 +184,7 @@ def test_pause_of_other_sensor_is_not_interpolated(car, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["attitude_setpoint.yaw_deg", "gyro_bias.x", "Gravity.x", "mag.x"])
-def test_setpoint_and_foreign_tables_are_not_measurements(car, tmp_path, name):
+def test_setpoint_tables_and_unrelated_tables_are_not_read_as_measurements(car, tmp_path, name):
     table, _, column = name.partition(".")
     times = {"time_s": TIME}
     tables = {table: {**times, column: car.yaw}, "temperature": {**times, "celsius": car.yaw}}
@@ -222,7 +222,7 @@ def test_incompatible_tables_are_rejected(car, tmp_path, columns, change, messag
     assert message in refusal(read_imu, path, columns=columns)
 
 
-def test_tables_without_times_do_not_belong_together(zipped):
+def test_tables_without_times_are_not_joined(zipped):
     columns = {"gyro_z": "Gyroscope.z", "accel_z": "TotalAcceleration.z"}
     sentence = refusal(read_imu, zipped, columns=columns, rate=50.0, require=())
     assert "no time, which is needed to join" in sentence
@@ -254,7 +254,7 @@ def test_tables_with_different_time_names_or_without_headers_are_joined(car, tmp
         (tmp_path / "bare").mkdir(exist_ok=True)
         bare.to_csv(tmp_path / "bare" / f"VID_20220713{name}.csv", index=False, header=False)
     assert_inertial(read_imu(tmp_path / "named").table, car)
-    # Without a header the unit of the gyroscope is open.
+    # Without a header, the unit of the gyroscope is undetermined.
     maps = find_column_maps(tmp_path / "bare")
     gyro = {quantity: lines[-1] for quantity, lines in maps.open_columns.items()}
     assert_inertial(read_imu(tmp_path / "bare", columns={**maps.imu, **gyro}).table, car)
@@ -268,8 +268,8 @@ def test_tables_without_time_use_time_table_of_same_length(car, tmp_path):
     assert_inertial(read_imu(tmp_path).table, car)
 
 
-def test_each_of_many_tables_is_examined_only_a_few_times(tmp_path, monkeypatch):
-    """The log of an autopilot has hundreds of tables, perhaps without an IMU."""
+def test_number_of_passes_over_many_tables_is_limited(tmp_path, monkeypatch):
+    """An autopilot log has hundreds of tables, perhaps without an IMU."""
     looked, tables, understood = [], 40, table_choice.candidates_of
 
     def counted(*arguments):

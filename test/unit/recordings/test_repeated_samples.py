@@ -1,4 +1,4 @@
-"""Repeated samples, which are counted and left out of an analysis of noise."""
+"""Repeated samples, which are counted and excluded from noise analyses."""
 
 import numpy as np
 import pandas as pd
@@ -42,7 +42,7 @@ def test_duplicate_messages_are_read_once(tmp_path, rates, rate):
     np.testing.assert_allclose(table[list(GYRO)], rates)
 
 
-def test_readings_held_by_faster_logger_are_read_once(tmp_path, rates):
+def test_readings_repeated_by_faster_logger_are_read_once(tmp_path, rates):
     times = np.arange(3 * COUNT) / (3.0 * RATE)
     path = write_table(tmp_path / "held.csv", times, np.repeat(rates, 3, axis=0))
     found, axes, _ = read_gyro(path)
@@ -50,10 +50,10 @@ def test_readings_held_by_faster_logger_are_read_once(tmp_path, rates):
     np.testing.assert_allclose(axes, rates)
 
 
-def test_coarse_readings_that_coincide_by_chance_are_kept(rates):
+def test_coarse_readings_that_coincide_by_chance_are_not_dropped(rates):
     coarse = np.round(rates[:, :1] / 0.02) * 0.02
     assert np.mean(np.diff(coarse[:, 0]) == 0.0) > 0.3
     assert not repeated_samples(coarse.T).any()
-    # Neither are they repeated where no stamp was set.
+    # Nor are they treated as repeated where stamps are unset.
     assert not repeated_samples(coarse.T, np.zeros(COUNT)).any()
     assert repeated_samples(coarse.T, np.repeat(np.arange(COUNT // 2), 2)).sum() > 0.1 * COUNT

@@ -1,4 +1,4 @@
-"""Sensors turned in all axes, telephones held upright, and headings that differ by a scale."""
+"""Sensors rotated about all axes, phones held upright, and headings with a scale error."""
 
 from dataclasses import replace
 
@@ -28,17 +28,17 @@ from imu_simulation_framework.recordings.plausibility.interpretation import Inte
 from imu_simulation_framework.recordings.plausibility.symptoms import symptoms
 
 PORTRAIT = Rotation.from_matrix([[0, -1, 0], [0, 0, 1], [-1, 0, 0]])
-"""From forward, left, up to a telephone's right, up along the display, out of the display."""
+"""From forward, left, up to a phone's right, up along the display, out of the display."""
 
 READING = Rotation.from_euler("x", -25.0, degrees=True) * PORTRAIT
 ANY = Rotation.from_euler("ZYX", [20.0, 35.0, -120.0], degrees=True)
 OTHER = Rotation.from_euler("ZYX", [70.0, -25.0, 40.0], degrees=True)
-# rad; uncertainty by noise of a direction that is a mean over thousands of samples
+# rad; uncertainty due to noise of a direction averaged over thousands of samples
 ANGLE = 0.02
 
 
 def carried(lean=6.0):
-    """Return reference and IMU of a body that also rolls and pitches, by these degrees."""
+    """Return reference and IMU of a body that also rolls and pitches by this amplitude [deg]."""
     reference, imu = drive()
     imu_orientation = leaning(imu, lean)
     turns = (imu_orientation[:-1].inv() * imu_orientation[1:]).as_rotvec() * IMU_RATE
@@ -83,7 +83,7 @@ def opposite_roll(imu):
 
 
 def drop_path(reference):
-    """Return the reference without positions, so that only the IMU shows the sense of turning."""
+    """Return the reference without positions, so that only the IMU indicates the turn direction."""
     return constant(reference, ("x", "y"), (0.0, 0.0))
 
 
@@ -106,7 +106,7 @@ def up_after(turn, settings):
     [pytest.param(drive, id="robot"), pytest.param(carried, id="carried", marks=pytest.mark.gate)],
 )
 @pytest.mark.parametrize("turn", [ANY, OTHER, READING], ids=["any", "other", "reading"])
-def test_mounting_about_several_axes_is_estimated(recording, turn, imu):
+def test_mounting_rotation_about_several_axes_is_estimated(recording, turn, imu):
     reference, straight = recording()
     planted = imu(turned(straight, turn))
     result = check(reference, planted)
@@ -117,7 +117,7 @@ def test_mounting_about_several_axes_is_estimated(recording, turn, imu):
     assert not check(reference, planted, **changes).findings
 
 
-def test_rotated_sensors_leave_correct_orientation_unchanged():
+def test_rotated_sensor_axes_do_not_change_correct_orientation():
     reference, straight = carried()
     quaternions = {name: straight.columns[name] for name in QUATERNION}
     result = check(reference, with_columns(turned(straight, OTHER), **quaternions))
@@ -127,7 +127,7 @@ def test_rotated_sensors_leave_correct_orientation_unchanged():
 
 @pytest.mark.parametrize("sign", [1.0, -1.0], ids=["reaction", "gravity"])
 @pytest.mark.parametrize("turn", [ANY, OTHER], ids=["any", "other"])
-def test_mounting_about_three_axes_is_estimated_if_reference_turns_freely(turn, sign):
+def test_mounting_about_three_axes_is_estimated_if_reference_tilts(turn, sign):
     reference, straight = carried(lean=40.0)
     result = check(reference, scaled(bare(turned(straight, turn)), ACCEL, sign))
     settings = settings_of(result)
@@ -136,7 +136,7 @@ def test_mounting_about_three_axes_is_estimated_if_reference_turns_freely(turn, 
     assert (mounting_of(settings) * turn).magnitude() < ANGLE
 
 
-def test_leaning_body_with_aligned_sensor_has_no_finding():
+def test_tilting_body_with_aligned_sensor_has_no_finding():
     for lean in (0.0, 6.0, 20.0, 40.0, 80.0):
         reference, imu = carried(lean)
         assert not check(reference, bare(imu)).findings
@@ -144,7 +144,7 @@ def test_leaning_body_with_aligned_sensor_has_no_finding():
 
 @pytest.mark.parametrize("recording", [drive, carried], ids=["robot", "carried"])
 @pytest.mark.parametrize("turn", [PORTRAIT, READING], ids=["up", "reading"])
-def test_telephone_orientation_reveals_inverted_accelerometer(recording, turn):
+def test_inverted_accelerometer_is_detected_from_phone_orientation(recording, turn):
     reference, straight = recording()
     result = check(reference, ios(turned(straight, turn)))
     settings = settings_of(result)
@@ -165,7 +165,7 @@ def test_telephone_orientation_reveals_inverted_accelerometer(recording, turn):
     ids=["bare", "opposite roll", "inverse", "gyroscope", "reference", "reference, bare"],
 )
 @pytest.mark.parametrize("turn", [PORTRAIT, READING], ids=["up", "reading"])
-def test_ambiguous_vertical_is_reported_with_interpretations_and_without_settings(turn, plant):
+def test_ambiguous_vertical_is_reported_with_interpretations_only(turn, plant):
     reference, straight = drive()
     reference, imu = plant(reference, turned(straight, turn))
     (finding,) = check(reference, imu).findings
@@ -173,14 +173,14 @@ def test_ambiguous_vertical_is_reported_with_interpretations_and_without_setting
     assert not finding.settings
     gravity, mirrored = finding.readings
     assert "outputs gravity" in gravity and "accelerometer is right" in mirrored
-    # A path that turns as its yaw does leaves no doubt of the reference.
+    # If the path turns as the yaw does, the reference is not in doubt.
     decided = "reference's yaw" not in mirrored
     assert decided == bool(np.ptp(reference.columns["x"]) > 0.0)
     assert "accel_z then is +9.8" in finding.sentence()
 
 
 @pytest.mark.parametrize("turn", [PORTRAIT, READING], ids=["up", "reading"])
-def test_path_reveals_mirrored_reference(turn):
+def test_mirrored_reference_is_detected_from_path(turn):
     reference, straight = drive()
     result = check(clockwise_from_north(reference), turned(straight, turn))
     mirrored, mounting = result.findings
@@ -188,7 +188,7 @@ def test_path_reveals_mirrored_reference(turn):
     assert mounting.fault == faults.MOUNTING
 
 
-def test_opposed_gyroscope_and_yaw_without_path_are_ambiguous():
+def test_opposite_gyroscope_and_yaw_without_path_are_ambiguous():
     reference, imu = drive()
     (finding,) = check(drop_path(reference), bare(scaled(imu, GYRO, -1.0))).findings
     assert not finding.settings
@@ -218,19 +218,19 @@ def test_third_heading_identifies_wrong_scale(recording, factor):
         assert not result.findings
 
 
-def test_headings_that_agree_within_their_noise_have_no_scale_remark():
+def test_headings_that_agree_within_noise_have_no_scale_remark():
     for recording in (drive, carried):
         reference, imu = recording()
         assert not check(reference, imu).remarks
         assert not check(reference, scaled(imu, GYRO, 1.03)).remarks
         generator = np.random.default_rng(2)
-        # The noise is as large as the rates: the estimated scale is small, its bound is not.
+        # The noise is as large as the rates: the estimated scale is small, but its bound is not.
         noise = 0.3 * generator.standard_normal(len(imu)) * np.sqrt(IMU_RATE)
         noisy = with_columns(imu, gyro_z=imu.columns["gyro_z"] + 0.3 * noise)
         assert not check(reference, noisy).remarks
 
 
-def test_slightly_leaning_sensor_is_not_a_scale_error():
+def test_slightly_tilted_sensor_is_not_reported_as_scale_error():
     reference, imu = drive()
     leaning_sensor = turned(imu, Rotation.from_euler("x", 22.0, degrees=True))
     (remark,) = check(reference, bare(leaning_sensor)).remarks
@@ -238,7 +238,7 @@ def test_slightly_leaning_sensor_is_not_a_scale_error():
 
 
 def test_reference_with_horizontal_z_axis_is_reported_without_settings():
-    # Reference and gyroscope turn about the same axis, which is horizontal.
+    # Reference and gyroscope turn about the same horizontal axis.
     reference, straight = drive()
     quarter = Rotation.from_euler("y", -90.0, degrees=True)
     forces = quarter.apply(straight.matrix(ACCEL))
@@ -250,13 +250,13 @@ def test_reference_with_horizontal_z_axis_is_reported_without_settings():
 
 
 @pytest.mark.parametrize("down", [False, True])
-def test_turns_opposing_noisy_reference_indicate_inverted_sensor(down):
+def test_turns_opposite_to_noisy_reference_indicate_inverted_sensor(down):
     reference, straight = drive()
     turned_over = Rotation.from_euler("x", 180.0 if down else 0.0, degrees=True)
     observations = Interpretation(
         reference, bare(turned(straight, turned_over)), ReferenceConventions(), ImuConventions()
     ).observe()
-    # A course so noisy that no reading explains it.
+    # A course so noisy that no interpretation explains it.
     noisy = replace(observations.reference_gyro, correlation=-0.65, scale=-0.46)
     observations = replace(
         observations, reference_gyro=noisy, reference_imu=None, imu_gyro=None, path=None
