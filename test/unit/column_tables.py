@@ -13,7 +13,7 @@ GRAVITY = 9.81
 
 
 class Car:
-    """Signals of a car that drives bends at about 8 m/s, in SI units."""
+    """Signals of a car that drives curves at about 8 m/s, in SI units."""
 
     def __init__(self):
         generator = np.random.default_rng(11)
@@ -38,7 +38,7 @@ class Car:
 
 
 def assert_inertial(table, car, rows=..., tolerance=1e-9):
-    """Assert that the angular velocities and specific forces of a table are those of the car."""
+    """Assert that the angular velocities and specific forces of a table match those of the car."""
     assert table[list(GYRO)].to_numpy() == pytest.approx(car.rates[rows], abs=tolerance)
     assert table[list(ACCEL)].to_numpy() == pytest.approx(car.forces[rows], abs=tolerance)
 

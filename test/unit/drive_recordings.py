@@ -1,4 +1,4 @@
-"""Simulated drive as samples and as a bag, for tests of the check of recordings."""
+"""Simulated drive as samples and as a bag, for tests of the recording check."""
 
 import numpy as np
 import recording_writers as writers
@@ -11,12 +11,12 @@ START = 1_600_000_000
 DURATION = 100.0
 REFERENCE_RATE, IMU_RATE = 20.0, 50.0
 SPEED = 0.6
-# Amplitude of the error of the IMU's yaw. The check takes an IMU without error for the reference.
+# Amplitude of the IMU's yaw error. The check treats an IMU without error as the reference.
 WANDER = np.radians(0.5)  # [rad]
 
 
 def yaw_at(times):
-    """Return the yaw of bends to both sides, more to the left, that do not repeat [rad]."""
+    """Return the yaw of curves to both sides, more to the left, that do not repeat [rad]."""
     return 0.9 * np.sin(0.31 * times) + 0.7 * np.sin(0.47 * times + 1.0) + 0.03 * times
 
 

@@ -1,4 +1,4 @@
-"""Flights in closed form over the rotating Earth, and the gimbal of the paper on AGISim."""
+"""Flights in closed form over the rotating Earth, and the gimbal of the AGISim paper."""
 
 from functools import lru_cache
 
@@ -11,7 +11,7 @@ from imu_simulation_framework.motion.earth import ecef_of
 from imu_simulation_framework.motion.earth_motion import FRD_TO_FLU, enu_to_ecef, ned_to_ecef
 
 LATITUDE, LONGITUDE, HEIGHT = 0.65, 2.1, 400.0
-# Amplitude [rad] and period [s] of pan, tilt and roll, table 3 of the paper on AGISim.
+# Amplitude [rad] and period [s] of pan, tilt and roll, table 3 of the AGISim paper.
 GIMBAL = ((np.pi / 6, 4.0), (np.pi / 6, 6.0), (np.pi / 12, 10.0))
 LEVER_ARM = 0.1  # from one joint to the next [m]
 WHOLE = slice(None)
@@ -50,7 +50,7 @@ def mount_on_gimbal(motion, arm=LEVER_ARM):
 
 
 def aviation_of_orientation(latitude, longitude, orientation):
-    """Return roll, pitch and heading (n, 3) [rad], of a Rotation to ECEF."""
+    """Return roll, pitch and heading (n, 3) [rad] of a Rotation to ECEF."""
     aircraft = ned_to_ecef(latitude, longitude).inv() * orientation * FRD_TO_FLU
     return aircraft.as_euler("ZYX")[..., ::-1]
 
@@ -63,7 +63,7 @@ def require_same_motion(actual, expected, inner=WHOLE, angle=None, **tolerances)
     actual, expected : motion
         Motions with the same times.
     inner : slice, optional
-        Samples to compare, to leave out the ends.
+        Samples to compare, for instance without the ends.
     angle : float, optional
         Limit of the angle between the orientations [rad].
     **tolerances : float

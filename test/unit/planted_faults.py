@@ -91,7 +91,7 @@ def frozen(samples, names):
 
 
 def scaled_turns(samples, factor_at):
-    """Return odometry whose yaw increments, and with them its path, are scaled by a factor."""
+    """Return odometry whose yaw increments, and therefore path, are scaled by a factor."""
     yaw = np.unwrap(orientation(samples).as_euler("ZYX")[:, 0])
     factors = factor_at(elapsed(samples)[1:])
     turned = yaw[0] + np.concatenate([[0.0], np.cumsum(np.diff(yaw) * factors)])
@@ -168,7 +168,7 @@ _FAULTS_OF_REFERENCE = {
         faults.YAW_OFFSET,
     ),
 }
-# Description -> function of reference and IMU that plants the fault, and the name of the finding.
+# Description -> function of reference and IMU that plants the fault, and the finding's name.
 PLANTED = {
     **{n: (lambda ref, imu, p=p: (ref, p(imu)), fault) for n, (p, fault) in _FAULTS_OF_IMU.items()},
     **{

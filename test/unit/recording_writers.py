@@ -11,7 +11,7 @@ from rosbags import rosbag2 as ros2
 from rosbags.rosbag1 import Writer
 from rosbags.typesys import Stores, get_typestore
 
-# From version 0.11 on, rosbags has storage plug-ins, and its writer requires a format version.
+# Since version 0.11, rosbags has storage plug-ins, and its writer requires a format version.
 HAS_STORAGE_PLUGINS = hasattr(ros2, "StoragePlugin")
 
 STORE = get_typestore(Stores.ROS1_NOETIC)
@@ -68,7 +68,7 @@ def odometry(nanoseconds, position, orientation):
 
 
 def imu(nanoseconds, orientation, gyro, accel, unknown=()):
-    """Return an IMU message; ``unknown`` names the parts whose covariance begins with -1."""
+    """Return an IMU message; ``unknown`` lists the parts whose covariance begins with -1."""
     fields = {}
     for part, name, values in (
         ("orientation", "orientation", orientation),
@@ -170,7 +170,7 @@ def write_ros2_bag(path, topics, compression=None):
 
 
 def write_mcap(path, topics, chunked=True, compression="NONE", **more):
-    """Write messages by topic as an MCAP file; without chunks it has no index."""
+    """Write messages by topic as an MCAP file; without chunks, it has no index."""
     options = {"compression": CompressionType[compression], "use_chunking": chunked, **more}
     if not chunked:
         names = ("use_statistics", "use_summary_offsets", "repeat_channels", "repeat_schemas")
@@ -196,7 +196,7 @@ def receipt_of(message):
 
 
 def ros2_bytes(message):
-    """Serialise a message of ROS 1 as ROS 2 does."""
+    """Serialise a ROS 1 message in the format of ROS 2."""
     return ROS2_STORE.serialize_cdr(as_ros2(message), message.__msgtype__).tobytes()
 
 
@@ -210,7 +210,7 @@ def as_ros2(value):
 
 
 def flatten(value, name="field"):
-    """Return names and cells of a message as rostopic echo -p writes them."""
+    """Return names and cells of a message as written by rostopic echo -p."""
     if hasattr(value, "sec") and hasattr(value, "nanosec"):
         return [(name, str(value.sec * NANOSECONDS + value.nanosec))]
     if dataclasses.is_dataclass(value):
@@ -257,7 +257,7 @@ def write_tum(path, nanoseconds, positions, orientations):
 
 
 def write_kitti(folder, seconds, values):
-    """Write a drive of KITTI; ``values`` has a sequence by its position in a line of 30 numbers."""
+    """Write a KITTI drive; ``values`` has a sequence by its position in a line of 30 numbers."""
     (folder / "oxts" / "data").mkdir(parents=True)
     times = np.datetime_as_string((1e9 * np.asarray(seconds)).astype("datetime64[ns]"))
     text = "\n".join(time.replace("T", " ") for time in times)
@@ -272,7 +272,7 @@ def write_kitti(folder, seconds, values):
 
 
 def pack(path):
-    """Write a copy compressed with gzip, with the ending .gz."""
+    """Write a gzip-compressed copy with the suffix .gz."""
     packed = path.with_name(path.name + ".gz")
     packed.write_bytes(gzip.compress(path.read_bytes()))
     return packed

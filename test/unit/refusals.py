@@ -1,4 +1,4 @@
-"""Assertions that a file is refused with a message that names it."""
+"""Assertions that a file is rejected with a message that names it."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from imu_simulation_framework.core.errors import ConfigurationError, RecordingEr
 
 
 def refusal(read, path, **options):
-    """Return the message with which a recording is refused; it must name the file."""
+    """Return the message with which a recording is rejected; it must name the file."""
     with pytest.raises(RecordingError) as caught:
         read(path, **options)
     sentence = str(caught.value)
@@ -15,7 +15,7 @@ def refusal(read, path, **options):
 
 
 def require_refused(read, path, text, words):
-    """Assert that a file with this text is refused by one line with its path and these words."""
+    """Assert that a file with this text is rejected by one line with its path and these words."""
     path.write_text(text)
     with pytest.raises(ConfigurationError, match=words) as caught:
         read(path)

@@ -40,7 +40,7 @@ def make_tables(duration=660.0, seed=1, lap=60.0, with_real_imu=True):
     gps_time = np.arange(0.0, duration + 1e-9, 0.2)
     noise = np.array([[0.02], [0.02], [np.radians(0.25)]])
     gps = _loop(gps_time, lap) + noise * generator.normal(size=(3, len(gps_time)))
-    # An experiment resamples the reference to 20 Hz as well, and smooths it over a second.
+    # As in an experiment, the reference is resampled to 20 Hz and smoothed over a second.
     control_time = np.arange(0.0, duration + 1e-9, 0.05)
     x, y, yaw = (
         pd.Series(signal.savgol_filter(np.interp(control_time, gps_time, row), 21, 2))
@@ -113,7 +113,7 @@ def _imu(stamps, yaw):
 
 
 def _loop(time, lap):
-    """Return x, y and yaw of a bent closed loop, 12 m wide, with one left turn per lap."""
+    """Return x, y and yaw of a curved closed loop, 12 m wide, with one left turn per lap."""
     phase = 2 * np.pi * np.asarray(time) / lap
 
     def point(phase):

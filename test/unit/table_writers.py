@@ -1,4 +1,4 @@
-"""Writers of small logs and tables, in the formats of autopilots, phones, Excel and receivers."""
+"""Writers of small logs and tables in the formats of autopilots, phones, Excel and receivers."""
 
 import functools
 import operator

@@ -12,7 +12,7 @@ import pytest
 import imu_simulation_framework as isf
 
 
-def test_package_has_documented_names_and_rejects_others():
+def test_package_provides_documented_names_and_rejects_others():
     for name in isf.__all__:
         assert getattr(isf, name) is not None
     assert set(isf.__all__) <= set(dir(isf))
@@ -21,20 +21,20 @@ def test_package_has_documented_names_and_rejects_others():
 
 
 def output_of(code):
-    """Return both outputs of a new interpreter that runs the code."""
+    """Return stdout and stderr of a new interpreter that runs the code."""
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, text=True, capture_output=True, check=True)
     return done.stdout + done.stderr
 
 
-def test_package_import_loads_no_library():
-    # lazy_loader is not loaded either, because the Python of rostopic has none.
+def test_package_import_loads_no_libraries():
+    # lazy_loader must not be loaded either, because the Python of rostopic lacks it.
     code = "import sys, imu_simulation_framework; print({'numpy', 'lazy_loader'} & {*sys.modules})"
     assert output_of(code) == "set()\n"
 
 
-def test_second_matplotlib_on_the_path_gives_no_warning():
-    # A second matplotlib has the 3D axes, and their import fails.
+def test_second_matplotlib_on_path_causes_no_warning():
+    # The second matplotlib has 3D axes whose import fails.
     code = "import sys; sys.modules['mpl_toolkits.mplot3d'] = None\n{}import matplotlib.projections"
     assert "Unable to import Axes3D" in output_of(code.format(""))
     assert output_of(code.format("import imu_simulation_framework\n")) == ""
@@ -79,7 +79,7 @@ def test_functions_accept_sensors_by_name(tmp_path):
     assert written == isf.write_imu_parameters(bno055, "kalibr", 100.0)
 
 
-def test_functions_of_flight_accept_sensors_by_name():
+def test_flight_functions_accept_sensors_by_name():
     flight = isf.circling(20.0, 0.8, rate=50.0)
     named_runs = isf.navigate_runs(flight, "agisim", "groves", runs=2)
     imus = ["agisim", isf.read_imu_specification("agisim")]
@@ -109,14 +109,14 @@ def test_unknown_imu_is_rejected_with_names_of_parts_and_models():
         isf.simulate_imu(motion, "bno56")
 
 
-def test_missing_file_is_rejected_by_name(tmp_path):
+def test_missing_file_is_rejected_with_its_name(tmp_path):
     with pytest.raises(isf.FrameworkError, match=r"nowhere\.bag"):
         isf.read_motion(tmp_path / "nowhere.bag")
     with pytest.raises(isf.FrameworkError, match="bno56"):
         isf.read_imu_specification("bno56")
 
 
-def test_function_of_package_can_be_pickled():
+def test_package_functions_can_be_pickled():
     assert pickle.loads(pickle.dumps(isf.simulate_imu)) is isf.simulate_imu
 
 

@@ -7,7 +7,7 @@ from imu_simulation_framework.core.units import WORLD_GRAVITY
 from imu_simulation_framework.motion.motion import Motion
 
 _QUARTER = np.pi / 2.0
-# Rotation vectors in body axes [rad]. From z up they lead to y up, z down, y down, x down and x up.
+# Rotation vectors in body axes [rad]: from z up to y up, z down, y down, x down and x up.
 SIX_POSITIONS = (*[(_QUARTER, 0.0, 0.0)] * 3, (0.0, 0.0, _QUARTER), (0.0, 0.0, 2.0 * _QUARTER))
 
 

@@ -1,4 +1,4 @@
-"""Correction of messages by the node imu_corrector, in the bytes of ROS 1 and ROS 2."""
+"""Correction of messages by the node imu_corrector, in ROS 1 and ROS 2 serialisation."""
 
 import numpy as np
 import pytest
@@ -72,7 +72,7 @@ def matrix(numbers, quantity):
     return np.reshape([numbers[f"{quantity}_covariance{place}"] for place in range(9)], (3, 3))
 
 
-def test_corrector_changes_readings_and_keeps_other_bytes(tmp_path, ros2):
+def test_corrector_changes_only_bytes_of_readings(tmp_path, ros2):
     raw = imu(ros2, **covariance("orientation", [1.0] * 9))
     done, numbers = corrected_imu(tmp_path, raw, ros2)
     np.testing.assert_allclose(vector(numbers, "angular_velocity"), TRUTH)
@@ -93,7 +93,7 @@ def test_corrector_uses_last_finite_temperature(tmp_path, ros2):
     np.testing.assert_allclose(vector(numbers, "angular_velocity"), TRUTH - shift)
 
 
-def test_corrector_keeps_readings_marked_as_missing(tmp_path, ros2):
+def test_corrector_does_not_change_readings_marked_as_missing(tmp_path, ros2):
     raw = imu(ros2, angular_velocity_covariance0=-1.0)
     _, numbers = corrected_imu(tmp_path, raw, ros2)
     assert vector(numbers, "angular_velocity") == READ.tolist()
@@ -122,7 +122,7 @@ def test_corrector_corrects_magnetic_field(tmp_path, ros2):
     ("reading", "is_mismatch"),
     [(4.8e-5, False), (1.0e-3, False), (48.0, True), (0.48, True), (0.0, False), (np.nan, False)],
 )
-def test_magnetic_field_with_unit_unlike_correction_warns_once(tmp_path, reading, is_mismatch):
+def test_unit_mismatch_of_field_and_correction_is_warned_of_once(tmp_path, reading, is_mismatch):
     field, part = np.array([0.0, reading, 0.0]), TriadCorrection(bias=(2e-5, 0.0, -1e-5))
     assert bool(node_sessions.explain_unit_mismatch(field, part)) == is_mismatch
     # A correction in microtesla matches only readings in microtesla.
@@ -148,7 +148,7 @@ def test_gyroscope_is_zeroed_after_standstill(tmp_path, ros2):
     assert "zeroed at standstill: 5.73, 0, -11.5 deg/s are subtracted from x, y, z" in sentence
 
 
-def test_missing_standstill_is_reported_at_end(tmp_path):
+def test_missing_standstill_for_zeroing_is_reported_at_end(tmp_path):
     shell = run_corrector(tmp_path, [("imu/data_raw", imu(True))], True, None, standstill=1.0)
     assert "no offset was subtracted: the robot was not stationary for 1 s" in shell.warned[0]
 

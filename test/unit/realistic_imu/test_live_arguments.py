@@ -1,4 +1,4 @@
-"""Arguments of node sessions, which both shells share."""
+"""Arguments of node sessions, which ROS 1 and ROS 2 share."""
 
 from xml.etree import ElementTree
 
@@ -14,7 +14,7 @@ LAUNCH_ONLY_ARGUMENTS = {LiveImu: {"required"}, LiveCorrector: {"input", "output
 
 
 @pytest.mark.parametrize("session", LAUNCH_ONLY_ARGUMENTS)
-def test_launch_file_has_arguments_defaults_and_documentation_of_node(session):
+def test_launch_file_arguments_match_those_of_node(session):
     path = package_share() / "launch" / f"{session.name}.launch"
     root = ElementTree.parse(path).getroot()
     values = {arg.get("name"): arg for arg in root.iter("arg")}
@@ -28,7 +28,7 @@ def test_launch_file_has_arguments_defaults_and_documentation_of_node(session):
         assert kinds.get(key.type, str)(text) == key.default, name
 
 
-def test_names_that_look_like_numbers_are_read_as_text():
+def test_argument_values_that_look_like_numbers_are_read_as_text():
     values = {"specification": 9250, "drop_repeated": True}
     made = read_arguments(
         RealisticImuArguments, "node", lambda name, default: values.get(name, default)

@@ -47,7 +47,7 @@ def test_diagnostics_report_rate_gaps_ignored_messages_and_yaw_error(clock):
 
     clock[0] += 0.5
     session.on_timer()
-    assert shell.diagnosed == []  # published once a second
+    assert shell.diagnosed == []  # published once per second
     silent = next_diagnostic(0.5)
     assert silent.is_warning and silent.message == "no message on /imu yet"
     good = next_diagnostic(2.0, messages[:150])
@@ -55,7 +55,7 @@ def test_diagnostics_report_rate_gaps_ignored_messages_and_yaw_error(clock):
     assert good.values["messages per second"] == "75.0"
     bad = next_diagnostic(1.0, messages[150:])
     assert bad.is_warning and bad.message == "messages on /imu are missing or ignored"
-    # The ignored message is also a gap.
+    # The ignored message also leaves a gap.
     counts = {"messages left out": "1", "gaps": "2", "messages missing in gaps": "11"}
     assert counts.items() <= bad.values.items()
     assert bad.values["messages taken"] == str(len(messages) - 1)

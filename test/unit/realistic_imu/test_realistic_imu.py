@@ -55,7 +55,7 @@ def run_stream(session, pairs):
     )
 
 
-def test_stream_with_estimated_period_equals_batch(motion):
+def test_imu_stream_with_estimated_period_matches_batch(motion):
     table = isf.simulate_imu(motion, BNO055, seed=5, run=2).to_numpy()[:, 3:]
     stamps, numbers = run_stream(RealisticImu(BNO055, seed=5, run=2), samples(motion))
     assert list(stamps) == stamps_of(motion)
@@ -68,28 +68,28 @@ def test_stream_with_estimated_period_equals_batch(motion):
     assert session.period == 0.01
 
 
-def test_drift_and_orientation_continue_through_gap(motion):
+def test_drift_and_orientation_continue_through_message_gap(motion):
     pairs = samples(motion)
     whole, session = (RealisticImu(BNO055, period=0.01) for _ in range(2))
     complete = run_stream(whole, pairs)[1]
     stamps, numbers = run_stream(session, pairs[:800] + pairs[1000:])
     np.testing.assert_array_equal(numbers[800:], complete[1000:])
     assert (session.report.bridged, session.report.gaps) == (200, 1)
-    # The robot turns by 1.2 rad in the gap. The fused orientation follows with rates interpolated
-    # on a straight line, which differ from those of a robot that rolls and pitches.
+    # The robot turns by 1.2 rad in the gap. The fused orientation uses linearly interpolated rates,
+    # which differ from the true rates of a robot that rolls and pitches.
     last = session.add(stamps_of(motion)[-1] + 10**7, pairs[-1][1])[0].reading
     other = whole.add(stamps_of(motion)[-1] + 10**7, pairs[-1][1])[0].reading
     assert abs(last.yaw - other.yaw) < np.radians(2.0)
 
 
-def test_slower_sensor_keeps_sample_whose_message_is_missing(motion):
+def test_slow_sensor_bridges_missing_message_of_its_sample(motion):
     slow = isf.ImuSpecification(
         gyroscope=isf.TriadSpecification(white_noise=1e-4),
         output=isf.OutputSpecification(rate=10.0, drop_repeated=True),
     )
     pairs = samples(motion)
     stamps, numbers = run_stream(RealisticImu(slow, period=0.01), pairs)
-    # One message with a sample of the sensor is missing, then more messages than a sample spans.
+    # One message at a sample of the sensor is missing, and later more messages than a sample spans.
     missing = {500, 501, *range(700, 725)}
     session = RealisticImu(slow, period=0.01)
     kept = [pair for number, pair in enumerate(pairs) if number not in missing]
@@ -106,7 +106,7 @@ def test_slower_sensor_keeps_sample_whose_message_is_missing(motion):
     assert len(np.unique(numbers[:40], axis=0)) == 10
 
 
-def test_restarted_or_paused_simulation_gets_next_realisation(motion):
+def test_restarted_or_paused_simulation_uses_next_realisation(motion):
     pairs = samples(motion)[:300]
     session = RealisticImu(BNO055, seed=3, period=0.01)
     _, numbers = run_stream(session, pairs + pairs)
@@ -171,7 +171,7 @@ def test_errors_without_required_input_are_rejected(errors, options, words):
         RealisticImu(errors, **options)
 
 
-def test_rate_replaces_that_of_specification_only():
+def test_rate_argument_replaces_only_rate_of_specification():
     assert RealisticImu(replace_rate(BNO055, 50.0)).sensor_rate == 50.0
     assert replace_rate(HECTOR, None) is HECTOR
     with pytest.raises(ConfigurationError, match="only an IMU from a specification"):
@@ -197,7 +197,7 @@ def imu_payload(truth, orientation_covariance=0.0):
     return numbers
 
 
-def test_mounted_imu_measures_motion_of_its_mounting(motion):
+def test_mounted_imu_measures_motion_at_its_mounting(motion):
     mounting = Mounting(np.array([0.3, -0.2, 0.1]), Rotation.from_euler("ZYX", [0.7, 0.2, -0.4]))
     mounted = motion.mounted(mounting.lever_arm, mounting.rotation)
     source = ImuInput(mounting)
@@ -210,14 +210,14 @@ def test_mounted_imu_measures_motion_of_its_mounting(motion):
     assert (turns.inv() * Rotation.from_quat(mounted.orientation)).magnitude().max() < 1e-12
     rates = np.array([truth.angular_velocity for truth in truths])
     np.testing.assert_allclose(rates, mounted.angular_velocity, atol=1e-12)
-    # The angular acceleration is half a period late, which changes the force by at most 0.005 s
-    # times the jerk of 0.3 rad/s^3 times the lever arm.
+    # The angular acceleration is delayed by half a period, which changes the force by at most
+    # 0.005 s times the jerk of 0.3 rad/s^3 times the lever arm.
     forces = np.array([truth.specific_force for truth in truths])
     np.testing.assert_allclose(forces[1:], mounted.specific_force[1:], atol=1e-3)
 
 
 @pytest.mark.parametrize("arm", [(0.0, 0.0, 0.0), (0.3, -0.2, 0.1)])
-def test_odometry_gives_ideal_signals_without_delay(motion, arm):
+def test_odometry_yields_ideal_signals_without_delay(motion, arm):
     mounting = Mounting(np.array(arm), Rotation.from_euler("ZYX", [0.7, 0.2, -0.4]))
     expected = imu_truth(motion.mounted(mounting.lever_arm, mounting.rotation))
     source = OdometryInput(mounting)
@@ -231,7 +231,7 @@ def test_odometry_gives_ideal_signals_without_delay(motion, arm):
         np.testing.assert_allclose(measured, signal[1:], atol=1e-9)
 
 
-def test_odometry_without_twist_gives_ideal_signals_one_message_late(motion):
+def test_odometry_without_twist_yields_ideal_signals_one_message_late(motion):
     numbers, stamps = odometry_rows(motion)[:700], stamps_of(motion)[:700]
     numbers[:, 7:] = 99.0
     source = OdometryInput(use_twist=False)
@@ -239,7 +239,7 @@ def test_odometry_without_twist_gives_ideal_signals_one_message_late(motion):
     assert truths[:3] == [None, None, None]
     assert [stamp for stamp, _ in truths[3:]] == stamps[2:-1]
     expected, known = imu_truth(motion), slice(2, len(stamps) - 1)
-    # Parabolas through three poses: errors of the third derivative times a period's square.
+    # Parabolas through three poses have errors of the third derivative times the period squared.
     rates = np.array([truth.angular_velocity for _, truth in truths[3:]])
     np.testing.assert_allclose(rates, expected.angular_velocity[known], atol=1e-4)
     forces = np.array([truth.specific_force for _, truth in truths[3:]])
@@ -277,7 +277,7 @@ def test_missing_orientation_is_detected_from_first_messages():
         known = source.truths(PERIOD_MESSAGES - 1, unset)
         assert [stamp for stamp, _ in known] == list(range(PERIOD_MESSAGES))
         assert source.has_orientation is False
-        # A later orientation is ignored and reported.
+        # An orientation in later messages is ignored and reported.
         ((_, late),) = source.truths(PERIOD_MESSAGES, imu_payload(LEVEL))
         assert late is not None and "orientation is ignored" in report.sentences()[0]
         few = ImuInput()
@@ -307,7 +307,7 @@ def test_single_invalid_message_is_ignored_and_counted(place, bad, words):
     assert words in sentence and sentence.endswith(": 1")
 
 
-def test_imu_without_acceleration_is_rejected_and_single_message_ignored():
+def test_imu_without_acceleration_is_rejected_and_single_message_is_ignored():
     lacking = imu_payload(LEVEL)
     lacking[28] = -1.0
     with pytest.raises(RecordingError, match="has no acceleration"):
@@ -339,14 +339,14 @@ def test_missing_gravity_is_added_along_vertical(motion):
         ((9.8, 0.0, 0.0), True, "not x forward, y left, z up"),
     ],
 )
-def test_axes_other_than_rep_103_are_rejected(force, orientation, words):
+def test_imu_axes_other_than_rep_103_are_rejected(force, orientation, words):
     with pytest.raises(RecordingError, match=words):
         check_frames(10 * [LEVEL._replace(specific_force=np.array(force))], orientation)
 
 
-def test_rotated_mounting_passes_check_of_axes(motion):
+def test_rotated_mounting_passes_axes_check(motion):
     check_frames([truth for _, truth in samples(motion)], True)
     turned = Rotation.from_euler("ZYX", [0.4, 1.2, 2.0])
     check_frames([truth for _, truth in samples(motion.mounted(rotation=turned))], True)
-    # Without an orientation the direction of gravity cannot be checked.
+    # Without an orientation, the direction of gravity cannot be checked.
     check_frames([LEVEL._replace(specific_force=np.array([0.0, 9.8, 0.0]))], False)

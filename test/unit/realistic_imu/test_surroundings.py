@@ -1,4 +1,4 @@
-"""Magnetic field and speed for an ideal IMU, from messages of the robot."""
+"""Magnetic field and speed for an ideal IMU, computed from messages of the robot."""
 
 import math
 
@@ -33,7 +33,7 @@ def truths(motion):
     return list(imu_truth(motion).samples())
 
 
-def test_earth_field_needs_no_poses(motion):
+def test_uniform_earth_field_requires_no_poses(motion):
     surroundings = Surroundings(EARTH, poses=False)
     assert not surroundings.needs_poses
     results = [surroundings.add(stamp, truth) for stamp, truth in enumerate(truths(motion))]
@@ -43,7 +43,7 @@ def test_earth_field_needs_no_poses(motion):
     assert surroundings.add(5, None) == [(5, None)]
 
 
-def test_gap_is_bridged_with_magnetic_field(motion):
+def test_message_gap_is_bridged_with_magnetic_field(motion):
     session = RealisticImu(
         named_imu("bno055_magnetometer").errors, 1, 0.01, signals=StreamSignals(field=True)
     )
@@ -72,7 +72,7 @@ def test_ideal_signals_wait_for_slower_poses(motion):
     fields = [truth.magnetic_field for _, truth in complete]
     expected = HALL.measured_field(mounted.position, mounted.orientation)
     # Poses are interpolated over 0.04 s: at 1 m/s^2 the error is up to 0.2 mm, and at 0.8 m
-    # from this magnet the field changes by less than 7.4e-6 T/m (6e-7 moment / r^4).
+    # from this magnet, the field changes by less than 7.4e-6 T/m (6e-7 moment / r^4).
     assert np.abs(np.array(fields) - expected).max() < 1.5e-9
     np.testing.assert_allclose([truth.speed for _, truth in complete], speed, atol=1e-3)
 
@@ -86,14 +86,14 @@ def test_ideal_signals_far_behind_poses_are_completed_in_batches(motion):
         complete += surroundings.add(number * PERIOD, truth)
         counts.append(len(complete))
     assert counts[:51] == 49 * [0] + [50, 50]
-    # In the last 0.1 s poses are as recent as the IMU, so that each sample is complete at once.
+    # In the last 0.1 s, poses are as recent as the IMU, so each sample is completed at once.
     assert counts[-10:] == list(range(len(motion) - 9, len(motion) + 1))
     fields = [truth.magnetic_field for _, truth in complete]
     expected = HALL.measured_field(motion.position, motion.orientation)
     np.testing.assert_allclose(fields, expected, atol=1e-16)
 
 
-def test_stream_with_magnetic_heading_equals_batch(motion):
+def test_imu_stream_with_magnetic_heading_matches_batch(motion):
     imu = isf.ImuSpecification(
         magnetometer=isf.MagnetometerSpecification(white_noise=1e-7),
         output=isf.OutputSpecification(magnetic_heading=True),
@@ -113,7 +113,7 @@ def test_stream_with_magnetic_heading_equals_batch(motion):
     np.testing.assert_allclose(yaw - yaw[0], table["yaw"] - table["yaw"].iloc[0], atol=1e-9)
 
 
-def test_restarted_time_drops_waiting_signals(motion):
+def test_restart_of_time_discards_waiting_signals(motion):
     surroundings = Surroundings(HALL)
     first = truths(motion)[0]
     surroundings.add(5 * 10**9, first)
@@ -144,7 +144,7 @@ def test_missing_or_implausible_poses_and_fields_are_rejected(motion):
         Surroundings(EARTH, fields=True)
 
 
-def test_reported_field_is_interpolated(motion):
+def test_reported_magnetic_field_is_interpolated(motion):
     surroundings = Surroundings(None, poses=False, fields=True)
     assert (
         surroundings.has_field and surroundings.has_reported_field and not surroundings.needs_poses
@@ -175,7 +175,7 @@ def test_invalid_pose_or_field_is_ignored_and_counted(motion):
     assert [sentence.split(": ")[1] for sentence in surroundings.report.sentences()] == ["3", "3"]
 
 
-def test_motor_fields_follow_reported_torques_without_poses(motion):
+def test_motor_fields_are_computed_from_reported_torques_without_poses(motion):
     motors = isf.MotorField((1e-6, 0.0, 0.0), (0.0, 2e-6, 0.0))
     pulled = isf.MagneticEnvironment(earth=EARTH.earth, motors=motors)
     surroundings = Surroundings(pulled, poses=False, torques=True)
@@ -188,13 +188,13 @@ def test_motor_fields_follow_reported_torques_without_poses(motion):
     assert surroundings.add(PERIOD, second) == surroundings.add(2 * PERIOD, third) == []
     _, (_, truth) = surroundings.add_torques(2 * PERIOD, -1.0, 0.0)
     np.testing.assert_allclose(truth.magnetic_field - earth[2], (-1e-6, 0.0, 0.0), atol=1e-15)
-    # Without motors the signals do not wait for torques.
+    # Without motors, the signals do not wait for torques.
     assert not Surroundings(EARTH, poses=False, torques=True).needs_torques
 
 
-def test_wheel_joints_are_chosen_by_name_or_argument():
+def test_wheel_joints_are_selected_by_name_or_argument():
     efforts = WheelEfforts()
-    # Joint states of an arm, or of one side only, are ignored.
+    # Joint states of an arm, or of only one side, are ignored.
     assert efforts.torques(["left_arm", "right_arm"], [1.0, 2.0]) is None
     assert efforts.torques(["front_left_wheel"], [1.0]) is None
     names = ["front_left_wheel", "front_right_wheel", "rear_left_wheel", "rear_right_wheel", "arm"]
@@ -203,7 +203,7 @@ def test_wheel_joints_are_chosen_by_name_or_argument():
         ("front_left_wheel", "rear_left_wheel"),
         ("front_right_wheel", "rear_right_wheel"),
     )
-    # The chosen joints stay.
+    # The selected joints do not change.
     assert efforts.torques(["wheel_left_2", "wheel_right_2"], [1.0, 2.0]) is None
     efforts = WheelEfforts(["a"], ["b", "c"])
     assert efforts.torques(["b", "wheel_left", "wheel_right", "a"], [1.0] * 4) is None
@@ -211,7 +211,7 @@ def test_wheel_joints_are_chosen_by_name_or_argument():
     names = ["wheel_left", "a", "wheel_right"]
     assert WheelEfforts(left=["a"]).torques(names, [1.0, 2.0, 4.0]) == (2.0, 4.0)
     assert WheelEfforts(right=["a"]).torques(names, [1.0, 2.0, 4.0]) == (1.0, 2.0)
-    # A missing side is not a torque of zero.
+    # A missing side is not treated as zero torque.
     assert WheelEfforts(left=["a"]).torques(["a"], [1.0]) is None
     efforts = WheelEfforts()
     assert efforts.torques(["upright_left_wheel", "right_wheel"], [1.0, 2.0]) is None

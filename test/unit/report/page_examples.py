@@ -32,7 +32,7 @@ def random_walk_errors(runs=800):
 
 
 def shown_ensemble(time, errors):
-    """Return the statistics of an ensemble that its page shows."""
+    """Return the statistics of an ensemble for its page."""
     quantiles = dict(zip(PROBABILITIES, np.quantile(errors, PROBABILITIES, axis=0)))
     return ShownEnsemble(
         len(errors), time, quantiles, curve_statistics(time, errors), np.array([0.01, 0.1]),

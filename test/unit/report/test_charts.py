@@ -1,4 +1,4 @@
-"""Conversion of described figures to plotly and matplotlib."""
+"""Conversion of figure descriptions to plotly and matplotlib."""
 
 import json
 
@@ -38,15 +38,15 @@ def figure_with_all_kinds():
     return figure.panel("nothing", x="x", ticks=ENDS).message("why")
 
 
-def test_plotly_accepts_all_kinds_of_layers():
+def test_plotly_accepts_figure_with_all_kinds_of_layers():
     figure = to_plotly(figure_with_all_kinds())
-    # plotly refuses unknown names and values.
+    # plotly rejects unknown names and values.
     accepted = plotly.graph_objects.Figure(figure).to_dict()
     assert len(accepted["data"]) == len(figure["data"]) == 10
     json.dumps(figure, allow_nan=False)
     (arrow,) = (trace for trace in figure["data"] if trace["name"] == "arrow")
     (bars,) = (trace for trace in figure["data"] if trace.get("type") == "bar")
-    # The arrow points right, which is 90 degrees from up; each bar reaches from edge to edge.
+    # The arrow points right, 90 degrees from up; each bar extends from edge to edge.
     assert arrow["marker"]["angle"] == [90.0] and bars["width"] == [1.0, 1.0]
 
 
@@ -58,7 +58,7 @@ def test_matplotlib_legend_lists_each_name_once():
     assert names == "a arrow b band bars both level line mark path point span"
 
 
-def test_panel_drawn_by_matplotlib_is_omitted_from_page():
+def test_panel_drawn_only_by_matplotlib_is_omitted_from_page():
     figure = Figure().panel("a").line(ENDS, ENDS, style.REAL).panel("b", draw=lambda axis: None)
     assert "yaxis2" not in to_plotly(figure)["layout"]
     assert len(to_matplotlib(figure).axes) == 2
@@ -74,7 +74,7 @@ def test_panels_without_separate_axis_share_time_axis():
     assert (second.get_xlabel(), own.get_xlabel()) == ("time [s]", "own")
 
 
-def test_growing_steps_on_logarithmic_axis_are_not_gaps():
+def test_increasing_steps_on_logarithmic_axis_are_not_treated_as_gaps():
     frequency = np.geomspace(1e-3, 50.0, 180)
     frequency[:20] = np.arange(1, 21) * 1e-3
     frequency.sort()
@@ -84,7 +84,7 @@ def test_growing_steps_on_logarithmic_axis_are_not_gaps():
     assert np.isfinite(to_matplotlib(figure).axes[0].lines[0].get_ydata()).all()
 
 
-def test_limits_and_text_of_logarithmic_axis_are_logarithms_for_plotly():
+def test_limits_and_text_of_logarithmic_axis_are_converted_for_plotly():
     figure = Figure().panel("deviation", log="xy", limits=(1e-5, 1e-2), x_limits=(0.1, 100.0))
     figure.line([1.0, 10.0], [1e-4, 1e-3], style.REAL).text(10.0, 1e-3, "N", "black")
     layout = to_plotly(figure)["layout"]
@@ -93,7 +93,7 @@ def test_limits_and_text_of_logarithmic_axis_are_logarithms_for_plotly():
     assert (note["x"], note["y"]) == (1.0, -3.0)
 
 
-def test_thinned_lines_and_paths_keep_peaks_and_gaps():
+def test_thinning_of_lines_and_paths_preserves_peaks_and_gaps():
     time = np.arange(200_000) / 100.0
     values = np.sin(time)
     values[123_456] = 50.0

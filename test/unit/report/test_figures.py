@@ -39,7 +39,7 @@ def texts(figure):
     return " ".join(texts)
 
 
-def test_yaw_errors_are_drawn_in_degrees_with_peaks():
+def test_yaw_errors_are_drawn_in_degrees_including_peaks():
     tables = make_tables(660.0)
     tables.imu_simulated.iloc[31234, tables.imu_simulated.columns.get_loc("yaw")] -= 0.5
     result = compare(tables)
@@ -58,11 +58,11 @@ def test_yaw_errors_are_drawn_in_degrees_with_peaks():
     assert np.max(yaw.get_ydata()) == pytest.approx(expected.max())
     turned = np.degrees(result.trajectory["yaw"].iloc[-1] - result.trajectory["yaw"].iloc[0])
     for line in panels["imu_yaw"][0].lines:
-        # The errors are a few degrees, and the loop turns by many whole turns.
+        # The errors are a few degrees, and the loop makes many full turns.
         assert line.get_ydata()[-1] == pytest.approx(turned, abs=40.0)
 
 
-def test_thinning_keeps_order_ends_extremes_and_corners():
+def test_thinning_preserves_order_ends_extremes_and_corners():
     x = np.arange(66001.0)
     y = np.random.default_rng(1).normal(size=66001)
     thin_x, thin_y = thin(x, y, 1000)
@@ -83,7 +83,7 @@ def test_thinning_keeps_order_ends_extremes_and_corners():
     assert len(select_path_points(np.zeros(50), np.zeros(50), 100)) == 1
 
 
-def test_trajectory_figure_has_equal_scales_fixes_ends_and_directions():
+def test_trajectory_figure_shows_fixes_ends_and_directions_at_equal_scales():
     tables = make_tables(60.0)
     table = tables.trajectory_data
     tables.fixes = tables.reference[["x", "y"]] + 0.5
@@ -96,7 +96,7 @@ def test_trajectory_figure_has_equal_scales_fixes_ends_and_directions():
         place = np.concatenate(lines[name].get_data())
         np.testing.assert_allclose(place, table[["x", "y"]].iloc[row])
     (arrows,) = (artist for artist in axis.collections if artist.get_label() == "direction")
-    # The loop turns left, so its middle is to the left of each arrow.
+    # The loop turns left, so its centre is to the left of each arrow.
     middle = table[["x", "y"]].mean().to_numpy()
     towards = middle - arrows.get_offsets()
     assert np.all(arrows.U * towards[:, 1] - arrows.V * towards[:, 0] > 0.0)
@@ -109,7 +109,7 @@ def test_trajectory_figure_has_equal_scales_fixes_ends_and_directions():
         assert pdist(arrows.get_offsets()).min() > 0.5
 
 
-def test_lines_are_interrupted_at_gaps():
+def test_figure_lines_are_interrupted_only_at_gaps():
     tables = make_tables(60.0)
     is_lost = (tables.imu_real.index > 20.0) & (tables.imu_real.index < 30.0)
     tables.imu_real = tables.imu_real[~is_lost]
@@ -133,16 +133,16 @@ def test_lines_are_interrupted_at_gaps():
     assert max(steps) < 0.5
 
 
-def test_headings_of_imus_and_references_start_at_zero(figures):
+def test_drawn_headings_of_imus_and_reference_start_at_zero(figures):
     axis = figures["imu_yaw"].axes[0]
     assert "zero" in axis.get_title(loc="left")
-    # The broad lines of reference and ground truth come first, so that they hide no IMU.
+    # The wide lines of reference and ground truth come first, so that they do not hide the IMUs.
     names = [line.get_label() for line in axis.lines]
     assert names == ["reference", "simulator's truth", "recorded IMU", "simulated IMU"]
     for line in axis.lines:
         assert abs(line.get_ydata()[0]) < 2.0
-    # Another frame and additional full turns do not change the figure. The drive is too short for
-    # thinning, which may keep any of several equal values.
+    # A different frame and additional full turns do not change the figure. The drive is too short
+    # for thinning, which could select any of several equal values.
     tables = make_tables(20.0)
     tables.reference["yaw"] += np.radians(100.0) + 4.0 * np.pi
     turned = to_matplotlib(FIGURES["imu_yaw"](compare(tables))).axes[0]
@@ -151,7 +151,7 @@ def test_headings_of_imus_and_references_start_at_zero(figures):
         np.testing.assert_allclose(turned_line.get_ydata(), plain_line.get_ydata(), atol=1e-6)
 
 
-def test_error_along_path_and_over_distance_and_turn_matches_comparison(figures):
+def test_figures_of_error_along_path_and_over_distance_match_comparison(figures):
     comparison = compare(make_tables(660.0))
     results = (comparison.real, comparison.simulated)
     largest = [np.degrees(result.statistics.maximum_absolute) for result in results]
@@ -174,7 +174,7 @@ def test_error_along_path_and_over_distance_and_turn_matches_comparison(figures)
             np.testing.assert_allclose(y, [np.degrees(entry.rms) for entry in entries])
 
 
-def test_spectrum_has_confidence_band(figures):
+def test_spectrum_figure_has_confidence_band(figures):
     axis = figures["yaw_errors_psd"].axes[0]
     assert "95 % confidence" in texts(figures["yaw_errors_psd"])
     assert "1 segment of 65536 samples" in texts(figures["yaw_errors_psd"])
@@ -186,7 +186,7 @@ def test_spectrum_has_confidence_band(figures):
     assert (ratios.min(), ratios.max()) == pytest.approx((1.0 / 3.689, 1.0 / 0.02532), rel=1e-3)
 
 
-def test_figures_without_data_show_the_reason():
+def test_figures_without_data_show_reason():
     empty = make_pictures(compare(make_tables(20.0, with_real_imu=False)))
     assert "requires a recorded and a simulated IMU" in texts(empty["yaw_errors_difference"])
     assert "recorded IMU" not in texts(empty["yaw_error"])
@@ -203,7 +203,7 @@ def test_figures_without_data_show_the_reason():
     assert "density is zero" in texts(figure)
 
 
-def test_spectrum_of_error_ends_at_half_the_rate_of_a_slower_reference():
+def test_error_spectrum_ends_at_half_rate_of_slower_reference():
     tables = make_tables(60.0)
     tables.reference = tables.reference.iloc[::20]
     period = float(np.median(np.diff(tables.reference.index)))
@@ -219,21 +219,21 @@ def test_global_matplotlib_state_is_unchanged():
     before = dict(matplotlib.rcParams)
     make_pictures(compare(make_tables(5.0)))
     assert dict(matplotlib.rcParams) == before
-    # Other tests may have imported pyplot, hence a fresh interpreter.
+    # A fresh interpreter is used, because other tests may have imported pyplot.
     code = "import sys, imu_simulation_framework.drive.figures as f; "
     code += "sys.exit('matplotlib.pyplot' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 @pytest.mark.parametrize("name", [r"$\frac{", "a$b$", r"\$", "$x^{2$ and 5 $"])
-def test_dollar_signs_in_names_are_written_literally(name):
+def test_dollar_signs_in_names_are_drawn_literally(name):
     figure, (axis,) = make_figure()
     axis.plot([0.0, 1.0], [0.0, 1.0], label=name)
     label_axis(axis, x=name, y=name, title=name)
     add_outside_legend(figure, [axis])
     render_figure(figure)
     render_figure(to_matplotlib(Figure(empty_message=name)))
-    # The picture shows the name without its escape characters.
+    # The figure shows the name without its escape characters.
     content = io.BytesIO()
     with matplotlib.rc_context({"svg.fonttype": "none"}):
         figure.savefig(content, format="svg")

@@ -33,7 +33,7 @@ def identification():
     return identify([prepare_at_rest(np.arange(30_000) / RATE, values, ACCEL, "made")])
 
 
-def test_raw_figure_marks_outliers_and_limits(identification):
+def test_raw_data_figure_marks_outliers_and_limits(identification):
     recording = identification.recordings[0]
     figure = to_matplotlib(raw_figure(recording, "accelerometer"))
     drawn = {
@@ -51,7 +51,7 @@ def test_raw_figure_marks_outliers_and_limits(identification):
     assert raw.limits[1] == pytest.approx(0.04722, rel=0.05)
     assert raw.limits[0] == pytest.approx(-0.04722, rel=0.05)
     assert raw.counts.sum() == 30_000
-    # The figure shows the recorded samples, without the replacement of outliers.
+    # The figure shows the recorded samples, before outliers are replaced.
     assert raw.highest.max() > 0.2 > recording.values[1].max()
 
 
@@ -61,7 +61,7 @@ def judged():
     return judge(np.arange(300.0), 4.0 * walks[0], walks[1:])
 
 
-def test_judgement_figure_has_sentence_and_p_values(judged):
+def test_judgement_figure_contains_message_and_p_values(judged):
     figure = to_matplotlib(judgement_figure(judged))
     _, places = figure.axes
     assert titles(figure)[0].replace("\n", " ") == judged.sentence
@@ -86,7 +86,7 @@ def imu_signals(seed=1):
     return tuple(noise), tuple(0.0 * noise)
 
 
-def test_imu_figure_merges_signs_of_close_instants():
+def test_imu_figure_merges_labels_of_close_instants():
     assert [sign for sign, _, _ in numbered(INSTANTS)] == ["0", "i", "ii"]
     figure = to_matplotlib(imu_figure(TIME, *imu_signals(), INSTANTS))
     assert [text.get_text() for text in figure.axes[0].texts] == ["(0, i)", "(ii)"]

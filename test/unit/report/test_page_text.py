@@ -1,4 +1,4 @@
-"""Structure of a page and escaping of its texts."""
+"""Structure of a page and escaping of its text."""
 
 import base64
 import hashlib
@@ -18,7 +18,7 @@ HOSTILE = "a</script><script>alert('x')</script><img src=http://evil.example/?\"
 
 
 class Parsed(HTMLParser):
-    """Tags with their attributes, and the text in each script."""
+    """Tags with their attributes, and the text of each script."""
 
     def __init__(self, text):
         super().__init__(convert_charrefs=True)
@@ -57,7 +57,7 @@ def page(text="text", **options):
     )
 
 
-def test_page_parts_are_in_order():
+def test_page_parts_are_in_expected_order():
     parsed = Parsed(page_html(page()))
     names = [name for name, _ in parsed.tags]
     headings = [name for name in names if name in ("h1", "h2", "table", "details")]
@@ -69,7 +69,7 @@ def test_page_parts_are_in_order():
     assert cells == [{}, {"class": "number"}]
 
 
-def test_markup_in_texts_is_escaped():
+def test_markup_in_page_texts_is_escaped():
     plain, hostile = Parsed(page_html(page())), Parsed(page_html(page(HOSTILE)))
     assert [name for name, _ in hostile.tags] == [name for name, _ in plain.tags]
     assert hostile.words.count(HOSTILE) == 8  # title twice, summary, how, text, two cells, footer
@@ -78,7 +78,7 @@ def test_markup_in_texts_is_escaped():
     assert "<" not in json.loads(data)["data"][0]["name"]
 
 
-def test_page_loads_no_files_and_policy_allows_only_its_scripts():
+def test_page_loads_no_external_files_and_policy_allows_only_its_scripts():
     parsed = Parsed(page_html(page()))
     for _, attributes in parsed.tags:
         assert not {"src", "srcset", "action", "background", "poster"} & attributes.keys()
@@ -108,6 +108,6 @@ def test_page_without_figures_has_no_script():
     assert len(text) < 10_000
 
 
-def test_duplicate_heading_is_rejected():
+def test_duplicate_page_heading_is_rejected():
     with pytest.raises(ConfigurationError, match="'a'"):
         page_html(Page("title", [], [Section("A"), Section("a")]))

@@ -1,4 +1,4 @@
-"""Pages of experiments, budgets, ensembles, identifications and flights, from synthetic numbers."""
+"""Pages of experiments, budgets, ensembles, identifications and flights, from synthetic data."""
 
 import math
 from types import SimpleNamespace
@@ -103,7 +103,7 @@ def find_section(page, heading):
 
 
 def check_figures(page):
-    """Return the sections with figures, after a check by plotly and of their explanation."""
+    """Return the sections with figures, after checking them with plotly and their explanation."""
     shown = [section for section in page.sections if section.figure is not None]
     for section in shown:
         assert section.how_to_read.endswith(".")
@@ -112,7 +112,7 @@ def check_figures(page):
     return shown
 
 
-def test_experiment_page_has_all_figures_and_numbers_of_summary(tables):
+def test_experiment_page_contains_all_figures_and_values_of_summary(tables):
     page, summary = make_experiment_page(tables)
     assert len(check_figures(page)) == 10
     assert page.title == "Yaw error on drive_a"
@@ -137,8 +137,8 @@ def test_experiment_page_has_all_figures_and_numbers_of_summary(tables):
 
 
 @pytest.mark.parametrize("stop", [0.0, 1.0])
-def test_experiment_that_ended_immediately_has_page(tables, stop):
-    # The figures may contain no value that JSON cannot express.
+def test_experiment_ended_immediately_has_valid_page(tables, stop):
+    # The figures may contain no value that JSON cannot represent.
     page_html(make_experiment_page(cut(tables, stop))[0])
 
 
@@ -149,7 +149,7 @@ def test_experiment_page_without_recorded_imu_has_no_difference():
     assert "Difference of the yaw errors" not in headings(page)
 
 
-def test_budget_page_has_answer_and_panel_for_each_imu():
+def test_budget_page_has_result_and_panel_for_each_imu():
     page = make_budget_page(
         HectorParameters(yaw_drift=0.5), HectorParameters(rate_gaussian_noise=1e-3)
     )
@@ -187,13 +187,13 @@ def test_ensemble_page_has_bands_distributions_and_spectrum(walks):
     assert page.summary[0] == f"{inside} of 800 runs end within 1 deg."
 
 
-def test_ensemble_page_of_single_run_without_spectrum_or_curves(walks):
+def test_ensemble_page_of_single_run_has_neither_spectrum_nor_curves(walks):
     time, errors = walks
     ensemble = ShownEnsemble(1, time, {0.5: errors[0]}, curve_statistics(time, errors[:1]))
     page_html(ensemble_page("a", ensemble, 0.1, {}))
 
 
-def test_judgement_is_first_and_marked_in_distributions(walks):
+def test_judgement_is_first_on_page_and_marked_in_distributions(walks):
     time, errors = walks
     result = judge(time, 0.2 * time / time[-1], errors)
     page = ensemble_page("a", shown_ensemble(*walks), 0.1, {}, judgement=result)
@@ -208,7 +208,7 @@ def test_judgement_is_first_and_marked_in_distributions(walks):
     page_html(page)
 
 
-def test_identification_page_has_error_parts_and_residuals_of_each_drive():
+def test_identification_page_shows_error_parts_and_residuals_per_drive():
     drives = [fitted_drive("a"), fitted_drive("b", seed=2)]
     page = make_identification_page(*drives, estimates=[ANSWER])
     figures = [
@@ -224,7 +224,7 @@ def test_identification_page_has_error_parts_and_residuals_of_each_drive():
         page_html(make_identification_page(fitted_drive("a", known=known)))
 
 
-def test_correlations_of_residuals_are_within_limits_and_show_mean():
+def test_residual_correlations_are_within_limits_and_reveal_nonzero_mean():
     count = 4000
     fitted = fitted_drive("a", count=count)
 
@@ -242,7 +242,7 @@ def test_correlations_of_residuals_are_within_limits_and_show_mean():
 
 
 @pytest.mark.parametrize("instants, navigated, figures", [(None, True, 6), ({}, False, 5)])
-def test_flight_page_has_figures_instants_and_navigation_errors(instants, navigated, figures):
+def test_flight_page_contains_figures_instants_and_navigation_errors(instants, navigated, figures):
     page = make_flight_page(instants, navigated)
     shown = [section for section in page.sections if section.figure]
     assert len(shown) == figures
@@ -254,7 +254,7 @@ def test_flight_page_has_figures_instants_and_navigation_errors(instants, naviga
         assert table is None
         return
     assert table.rows == [("(0) lift-off", "10.00")]
-    # The errors are medians of the runs in the units of the headings.
+    # The errors are medians over the runs in the units of the column headings.
     errors = find_section(page, "Navigation errors").table
     assert errors.headings[1] == "heading [mrad]"
     assert errors.rows[0][:3] == ["gimbal off, median of 3 runs", "2", "0.002"]

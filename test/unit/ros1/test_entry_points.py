@@ -15,7 +15,7 @@ sys.exit(start_launcher())
 """
 
 
-def test_launcher_exit_code_is_kept_when_signals_come_after_the_last_line():
+def test_launcher_exit_code_is_not_affected_by_signals_at_exit():
     program = [sys.executable, "-c", SIGNALS_AT_EXIT]
     ended = subprocess.run(program, capture_output=True, text=True, timeout=PATIENCE)
     assert ended.returncode == 0, ended.stderr
@@ -33,9 +33,9 @@ for name in sys.argv[1:]:
 """
 
 
-def test_long_running_programs_import_no_large_library():
+def test_long_running_programs_do_not_import_large_libraries():
     names = [name if "." in name else f"nodes.{name}" for name in MODULES]
     program = [sys.executable, "-c", MODULES_LOADED, *names]
     loaded = subprocess.run(program, stdout=subprocess.PIPE, text=True, timeout=PATIENCE).stdout
-    # Each of these libraries takes 40 to 60 MB of memory per process.
+    # Each of these libraries occupies 40 to 60 MB of memory per process.
     assert loaded.splitlines() == names

@@ -44,7 +44,7 @@ def recorder(tmp_path):
     return recorder
 
 
-def test_recorder_that_has_ended_opens_no_bag(recorder):
+def test_recorder_opens_no_bag_after_its_end(recorder):
     before = sorted(recorder.folder.folder.iterdir())
     recorder.interrupt()
     recorder.close()
@@ -78,7 +78,7 @@ def test_topics_without_publisher_are_reported(recorder):
     assert "an experiment is already running" in answer.message
 
 
-def test_bag_without_last_messages_is_reported(recorder):
+def test_bag_lacking_last_messages_is_reported(recorder):
     recorder.configuration = SimpleNamespace(simulation=SimpleNamespace(command_timeout=0.05))
     recorder._session.ends_after(10.0)
     recorder._session.take_error(0, 0.0)
@@ -91,7 +91,7 @@ def test_bag_without_last_messages_is_reported(recorder):
     assert lacks in answer.message
 
 
-def test_bag_writer_keeps_no_positions_of_written_messages(tmp_path):
+def test_bag_writer_does_not_store_positions_of_written_messages(tmp_path):
     content = []
     for kind in (Writer, experiment_recorder._Bag):
         bag = kind(tmp_path / kind.__name__)

@@ -1,4 +1,4 @@
-"""Pace of Gazebo, with a plug-in that records limits; a rostest covers it with a server."""
+"""Pace control of Gazebo, with a fake plug-in that records limits; a rostest covers gzserver."""
 
 import importlib
 import sys
@@ -11,7 +11,7 @@ from std_msgs.msg import Header
 
 from imu_simulation_framework.core.errors import SimulatorError
 
-# At the end of the path, so that an installed Gazebo's own messages take precedence.
+# Appended to the path, so that the messages of an installed Gazebo take precedence.
 sys.path.append(str(Path(__file__).resolve().parents[2] / "fake_gazebo"))
 gazebo_pace = importlib.import_module("imu_simulation_framework.ros1.simulators.gazebo")
 sys.path.pop()
@@ -20,7 +20,7 @@ PERIOD, SAMPLING = 0.05, 0.01
 
 
 class Gazebo:
-    """Simulated time, and the limits that the pace publishes."""
+    """Simulated time, and the time limits that are published."""
 
     def __init__(self):
         self.limits = []
@@ -53,7 +53,7 @@ def gazebo(monkeypatch):
     monkeypatch.setattr(gazebo_pace, "_simulated_time", lambda: gazebo.time)
     monkeypatch.setattr(gazebo_pace.time, "monotonic", lambda: gazebo.watch.now)
     monkeypatch.setattr(gazebo_pace.time, "sleep", lambda _: setattr(gazebo.watch, "now", 1e9))
-    # Tests call _republish_limit() themselves.
+    # The tests call _republish_limit() directly.
     monkeypatch.setattr(gazebo_pace.GazeboPace, "_repeat_limit", lambda self: None)
     return gazebo
 
@@ -80,16 +80,16 @@ def test_plugin_without_subscription_is_reported(gazebo):
         gazebo_pace.GazeboPace(PERIOD)
 
 
-def test_time_is_held_at_control_period_after_its_sample(gazebo, pace):
+def test_simulated_time_stops_after_sample_of_control_period(gazebo, pace):
     held = begin(pace)
     assert held == 7.1
-    # Half a step after the sample, so that all plug-ins have processed it.
+    # The limit is half a step after the sample, so that all plug-ins have processed it.
     assert gazebo.limits[-1].to_sec() == pytest.approx(7.1005)
     report(pace, "fast", 100.0)
     assert gazebo.limit == pytest.approx(held)
 
 
-def test_drive_starts_when_all_have_processed_last_sample(gazebo, pace):
+def test_drive_starts_when_all_participants_have_processed_last_sample(gazebo, pace):
     # The previous sample does not suffice.
     report(pace, "imu_error_model", 7.09)
     with pytest.raises(SimulatorError, match="waiting for imu_error_model to process"):
@@ -99,7 +99,7 @@ def test_drive_starts_when_all_have_processed_last_sample(gazebo, pace):
     assert begin(pace, "imu_error_model") == 7.1
 
 
-def test_limit_is_two_periods_ahead_of_last_command(gazebo, pace):
+def test_time_limit_is_two_periods_ahead_of_last_command(gazebo, pace):
     held = begin(pace)
     pace.release()
     assert gazebo.limit == pytest.approx(held + 2 * PERIOD)
@@ -116,7 +116,7 @@ def test_limit_is_two_periods_ahead_of_last_command(gazebo, pace):
 
 
 @pytest.mark.parametrize("name", ["imu_error_model", "gnss_receiver", "imu_yaw_publisher"])
-def test_slowest_participant_limits_time(gazebo, pace, name):
+def test_slowest_participant_limits_simulated_time(gazebo, pace, name):
     held = begin(pace)
     pace.release()
     report(pace, "result_comparison", held + 100.0)
@@ -133,7 +133,7 @@ def test_slowest_participant_limits_time(gazebo, pace, name):
     assert pace.slow_participants == []
 
 
-def test_end_of_drive_releases_time(gazebo, pace):
+def test_end_of_drive_releases_simulated_time(gazebo, pace):
     begin(pace)
     pace.end()
     assert gazebo.limits[-1] == gazebo_pace.LATEST_TIME
@@ -142,7 +142,7 @@ def test_end_of_drive_releases_time(gazebo, pace):
     assert gazebo.limits[-1] == gazebo_pace.LATEST_TIME
 
 
-def test_lost_command_delays_time_only_until_timeout(gazebo, pace):
+def test_lost_command_delays_simulated_time_only_until_timeout(gazebo, pace):
     held = begin(pace)
     pace.release()
     gazebo.watch.now += 4.9

@@ -11,7 +11,7 @@ import rospy
 from imu_simulation_framework.core.errors import SimulatorError
 from imu_simulation_framework.drive.turning import load_robot_parameters
 
-# At the end of the path, so that an installed Gazebo's own messages take precedence.
+# Appended to the path, so that the messages of an installed Gazebo take precedence.
 sys.path.append(str(Path(__file__).resolve().parents[2] / "fake_gazebo"))
 gazebo_robot = importlib.import_module("imu_simulation_framework.ros1.nodes.gazebo_robot")
 sys.path.pop()

@@ -67,7 +67,7 @@ def load_parameters(*arguments):
 
 
 @pytest.mark.parametrize("start", range(0, len(ODD_NAMES), 3))
-def test_odd_file_names_arrive_unchanged(start):
+def test_unusual_file_names_are_passed_on_unchanged(start):
     recording, config, output = (ODD_NAMES[(start + i) % len(ODD_NAMES)] for i in range(3))
     parameters = load_parameters(
         f"recording:={recording}", f"config:={config}", f"output:={output}"
@@ -77,7 +77,7 @@ def test_odd_file_names_arrive_unchanged(start):
     assert parameters["config"] == config
 
 
-def test_odd_working_directory_arrives_unchanged(tmp_path, monkeypatch):
+def test_unusual_working_directory_is_passed_on_unchanged(tmp_path, monkeypatch):
     folder = tmp_path / "$(find rospy) it's $(nothing) {x}"
     folder.mkdir()
     monkeypatch.chdir(folder)
@@ -86,7 +86,7 @@ def test_odd_working_directory_arrives_unchanged(tmp_path, monkeypatch):
     assert os.environ["PWD"] == str(folder)
 
 
-def test_settings_argument_arrives_as_text_and_overrides():
+def test_settings_argument_is_passed_on_as_text_and_overrides_settings():
     text = "{imu: {rate: 200}, robot: {parameters: 'my $(nothing) robot.yaml'}}"
     settings = load_parameters(f"settings:={text}")["settings_text"]
     assert settings == text
@@ -128,14 +128,14 @@ def test_help_documents_every_argument(monkeypatch, capsys):
         ("simulator:=gazebo", "not found .*gazebo_ros"),
     ],
 )
-def test_roslaunch_starts_nothing_when_requirement_is_missing(argument, sentence, monkeypatch):
+def test_roslaunch_starts_no_node_if_requirement_is_missing(argument, sentence, monkeypatch):
     monkeypatch.setenv("ROS_PACKAGE_PATH", str(package_share()))
     monkeypatch.setenv("ROS_ROOT", str(package_share()))
     with pytest.raises((roslaunch.RLException, rospkg.ResourceNotFound), match=sentence):
         load_launch_file([argument])
 
 
-def test_configuration_of_nodes_is_known_before_their_start(tmp_path, monkeypatch):
+def test_configuration_of_nodes_is_checked_before_they_start(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.ini").write_text("[simulation]\nsimulator = gazebo\n[imu]\nmodel = generic\n")
     arguments = ["config:=mine.ini", "seed:=5", "settings:={control: {rate: 10.0}}"]
@@ -154,7 +154,7 @@ def test_configuration_of_nodes_is_known_before_their_start(tmp_path, monkeypatc
     [[], ["drive:=d", "imu:=ideal", "terrain:=uneven", "output:=here", "simulator:=mujoco"]],
     ids=["default", "overridden"],
 )
-def test_checked_arguments_equal_parameters_of_roslaunch(arguments, tmp_path, monkeypatch):
+def test_checked_arguments_match_parameters_set_by_roslaunch(arguments, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     parameters = load_parameters(*arguments)
     known = experiment_parameters(check_arguments(arguments))
@@ -170,7 +170,7 @@ def test_checked_arguments_equal_parameters_of_roslaunch(arguments, tmp_path, mo
     assert parameters["working_directory"] == known["working_directory"]
 
 
-def test_simulator_that_is_not_started_is_rejected():
+def test_simulator_setting_that_differs_from_started_simulator_is_rejected():
     experiment = {"simulator": "mujoco", "settings": {"simulation": {"simulator": "gazebo"}}}
     with pytest.raises(ConfigurationError, match="set simulator:=gazebo as well"):
         node_configuration("it", experiment, {})
@@ -179,7 +179,7 @@ def test_simulator_that_is_not_started_is_rejected():
 
 
 def test_removed_working_directory_is_rejected(tmp_path):
-    # roslaunch passes the name that the shell still has, or an empty one.
+    # roslaunch passes the path that the shell still has, or an empty one.
     for folder in (str(tmp_path / "gone"), ""):
         with pytest.raises(ConfigurationError, match="working directory no longer exists"):
             node_configuration("it", {"working_directory": folder}, {})
@@ -195,7 +195,7 @@ MINIMAL_VALUES = {
 
 @pytest.fixture
 def packages(tmp_path, monkeypatch):
-    """Return a function that makes ROS packages, which are then the only ones."""
+    """Return a function that creates ROS packages and hides all others."""
     monkeypatch.setenv("ROS_PACKAGE_PATH", str(tmp_path))
     monkeypatch.setenv("ROS_ROOT", str(tmp_path))
 
@@ -209,7 +209,7 @@ def packages(tmp_path, monkeypatch):
 
 @pytest.fixture
 def plugin(tmp_path, monkeypatch):
-    """Return the plug-in for Gazebo, in a folder of the search path."""
+    """Return the Gazebo plug-in in a folder of the search path."""
     path = tmp_path / "lib" / GAZEBO_PLUGIN
     path.parent.mkdir()
     path.touch()
@@ -224,7 +224,7 @@ def installation_error(**values):
     return str(caught.value)
 
 
-def test_gazebo_requires_its_packages(packages, monkeypatch):
+def test_gazebo_requires_installed_packages(packages, monkeypatch):
     monkeypatch.delenv("DISPLAY", raising=False)
     check_installation(MINIMAL_VALUES)
     # The argument gui has no effect without Gazebo.
@@ -252,7 +252,7 @@ def test_package_built_without_gazebo_is_reported(packages, plugin, monkeypatch)
 @pytest.mark.parametrize(
     ("values", "package"), [({"rviz": "true"}, "rviz"), ({"view": "multiplot"}, "rqt_multiplot")]
 )
-def test_window_of_missing_package_is_reported(packages, monkeypatch, values, package):
+def test_missing_package_of_viewer_is_reported(packages, monkeypatch, values, package):
     monkeypatch.setenv("DISPLAY", ":0")
     ((name, value),) = values.items()
     assert (
@@ -263,7 +263,7 @@ def test_window_of_missing_package_is_reported(packages, monkeypatch, values, pa
     check_installation({**MINIMAL_VALUES, **values})
 
 
-def test_window_without_display_or_tk_support_is_reported(monkeypatch):
+def test_viewer_without_display_or_tk_support_is_reported(monkeypatch):
     monkeypatch.delenv("DISPLAY", raising=False)
     assert "DISPLAY is not set" in installation_error(view="matplotlib")
     monkeypatch.setenv("DISPLAY", ":0")
@@ -280,7 +280,7 @@ def test_invalid_master_uri_is_rejected(monkeypatch, uri):
         check_environment()
 
 
-def test_namespace_is_rejected(monkeypatch):
+def test_ros_namespace_is_rejected(monkeypatch):
     monkeypatch.setenv("ROS_NAMESPACE", "/robot_1")
     with pytest.raises(FrameworkError, match="'/robot_1', .*: unset ROS_NAMESPACE"):
         check_environment()
@@ -288,7 +288,7 @@ def test_namespace_is_rejected(monkeypatch):
     check_environment()
 
 
-def test_unknown_hostname_is_reported(monkeypatch):
+def test_unresolvable_hostname_is_reported(monkeypatch):
     check_environment()
 
     def unknown(place, timeout):
@@ -334,7 +334,7 @@ import imu_simulation_framework.ros1.nodes.mujoco_simulator
 """
 
 
-def test_mujoco_node_shows_configured_robot_and_starts_no_process(launch_config, tmp_path):
+def test_mujoco_node_is_configured_with_robot_and_starts_no_process(launch_config, tmp_path):
     config = launch_config()
     assert {"mujoco_simulator", "path_follower", "robot_state_publisher"} <= node_names(config)
     assert "gazebo" not in node_names(config)

@@ -1,4 +1,4 @@
-"""End of a node: dropped interrupts and closed connections."""
+"""End of a node: ignored interrupts and closed connections."""
 
 import subprocess
 import sys
@@ -25,7 +25,7 @@ except KeyboardInterrupt:
 """
 
 
-def test_interrupt_that_python_drops_is_raised_again():
+def test_interrupt_ignored_by_python_is_raised_again():
     ended = subprocess.run(
         [sys.executable, "-c", INTERRUPTED_IN_WEAKREF_CALLBACK],
         capture_output=True,

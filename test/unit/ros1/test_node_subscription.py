@@ -27,7 +27,7 @@ def subscription(monkeypatch):
     return node, received, deliver
 
 
-def test_second_publisher_ends_node(subscription):
+def test_second_publisher_terminates_node(subscription):
     node, received, deliver = subscription
     for _ in range(2):
         deliver("/mujoco_simulator")
@@ -41,7 +41,7 @@ def test_second_publisher_ends_node(subscription):
     assert received == [b"message"] * 2
 
 
-def test_publisher_of_other_type_ends_node(subscription):
+def test_publisher_with_other_message_type_terminates_node(subscription):
     node, received, deliver = subscription
     deliver("/camera", Imu)
     words = "/camera publishes sensor_msgs/Imu on /ground_truth/state, expected nav_msgs/Odometry"

@@ -10,7 +10,7 @@ from imu_simulation_framework.ros1.launching.supervision import Outcome
 
 @pytest.fixture
 def outcome(tmp_path):
-    """Return a function that makes an outcome, with or without a summary."""
+    """Return a function that creates an outcome, with or without a summary."""
 
     def make(completed=None, **known):
         if completed is not None:
@@ -24,7 +24,7 @@ def outcome(tmp_path):
 ALL_WELL = {"path_follower": 0, "result_comparison": 130, "mujoco_simulator": 130}
 
 
-def test_complete_drive_succeeds_whichever_node_ends_later(outcome):
+def test_complete_drive_succeeds_regardless_of_later_node_exits(outcome):
     done = outcome(True, node="path_follower", codes=ALL_WELL)
     assert (done.exit_code(), done.final_message()) == (0, "")
     for name in ("mujoco_simulator", "master", "error_publisher"):
@@ -35,7 +35,7 @@ def test_complete_drive_succeeds_whichever_node_ends_later(outcome):
 @pytest.mark.parametrize("completed", [None, False])
 @pytest.mark.parametrize("node", ["path_follower", "result_comparison", "master"])
 @pytest.mark.parametrize("code", [0, 1, 130, -9, None])
-def test_incomplete_summary_is_a_failure(outcome, completed, node, code):
+def test_experiment_with_incomplete_summary_fails(outcome, completed, node, code):
     done = outcome(completed, node=node, codes={**ALL_WELL, node: code})
     assert done.exit_code() == 1
     assert done.final_message().startswith("the experiment ended early: ")
@@ -43,7 +43,7 @@ def test_incomplete_summary_is_a_failure(outcome, completed, node, code):
 
 @pytest.mark.parametrize("code", [-9, 1, None])
 @pytest.mark.parametrize("name", ["result_comparison", "experiment_recorder"])
-def test_saving_nodes_are_required_to_the_end(outcome, name, code):
+def test_experiment_fails_if_saving_node_fails(outcome, name, code):
     done = outcome(True, node=name, codes={**ALL_WELL, name: code})
     assert done.exit_code() == 1
     assert done.final_message().endswith("the results may be incomplete")
@@ -64,7 +64,7 @@ def test_failure_after_drive_is_reported_with_remedy(outcome, tmp_path):
 @pytest.mark.parametrize(
     ("completed", "words"), [(None, "nothing was recorded"), (False, "the recorded data are saved")]
 )
-def test_interruption_reports_whether_data_are_saved(outcome, completed, words):
+def test_interruption_message_states_whether_data_are_saved(outcome, completed, words):
     done = outcome(completed, codes=dict.fromkeys(ALL_WELL, 130))
     assert (done.exit_code(), done.final_message()) == (130, f"interrupted: {words}")
 
@@ -79,7 +79,7 @@ def test_interruption_reports_whether_data_are_saved(outcome, completed, words):
         ({"fault": "rviz was stopped", "codes": {}}, "rviz was stopped"),
     ],
 )
-def test_reason_reports_node_and_exit_code(outcome, tmp_path, known, reason):
+def test_failure_message_contains_node_and_exit_code(outcome, tmp_path, known, reason):
     done = outcome(False, **known)
     assert done.exit_code() == 1 and done.final_message().endswith(reason)
     (tmp_path / "run_summary.json").write_text("{")

@@ -1,4 +1,4 @@
-"""End of processes, also of stopped ones and of those that ignore signals."""
+"""Termination of processes, including stopped ones and those that ignore signals."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ IGNORING_SIGNAL = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN);
 
 @pytest.fixture
 def start():
-    """Return a function that starts a Python program in a session of its own."""
+    """Return a function that starts a Python program in a separate session."""
     begun = []
 
     def begin(program, *arguments):
@@ -52,12 +52,12 @@ def test_stopped_process_is_terminated(start):
     assert end(process) == [-signal.SIGTERM]
 
 
-def test_process_that_ignores_the_signal_is_killed(start, monkeypatch):
+def test_process_ignoring_signal_is_killed(start, monkeypatch):
     monkeypatch.setattr(processes, "ENDING_TIMEOUT", 0.3)
     assert end(start(IGNORING_SIGNAL), start(SLEEPING)) == [-signal.SIGKILL, -signal.SIGTERM]
 
 
-def test_saving_node_is_reminded_and_any_other_is_killed(start, monkeypatch):
+def test_saving_node_gets_second_signal_and_other_nodes_are_killed(start, monkeypatch):
     monkeypatch.setattr(processes, "REMINDER_TIMEOUT", 0.3)
     monkeypatch.setattr(processes, "ENDING_TIMEOUT", 0.3)
     counting = (
@@ -71,7 +71,7 @@ def test_saving_node_is_reminded_and_any_other_is_killed(start, monkeypatch):
     assert end(saving, other) == [7, -signal.SIGKILL]
 
 
-def test_leader_gets_signal_before_nodes_whose_services_it_calls(start, monkeypatch):
+def test_leader_gets_signal_before_nodes_that_provide_its_services(start, monkeypatch):
     signalled = []
     send = processes._send
     monkeypatch.setattr(
@@ -83,7 +83,7 @@ def test_leader_gets_signal_before_nodes_whose_services_it_calls(start, monkeypa
     assert signalled == [leader.pid, participant.pid]
 
 
-def test_children_of_a_process_end_with_it(start, monkeypatch):
+def test_child_processes_are_terminated_with_parent(start, monkeypatch):
     monkeypatch.setattr(processes, "ENDING_TIMEOUT", 0.3)
     child = f"subprocess.Popen([sys.executable, '-c', {IGNORING_SIGNAL.replace('up', 'child')!r}])"
     parent = start(f"import subprocess, sys; child = {child}; {SLEEPING}")
@@ -102,7 +102,7 @@ def _group(leader):
     return members
 
 
-def test_process_that_reuses_the_number_is_left_alone(start):
+def test_process_with_reused_process_id_is_not_terminated(start):
     process = start(SLEEPING)
     processes.end_all({process.pid: "0"})
     with pytest.raises(subprocess.TimeoutExpired):

@@ -1,4 +1,4 @@
-"""Responses of result_comparison and the time of its writing."""
+"""Responses of result_comparison, and the time at which it writes results."""
 
 import threading
 from types import SimpleNamespace
@@ -22,7 +22,7 @@ class Connected:
 
 @pytest.fixture
 def recording(tmp_path):
-    """Return a function that makes a node with a recorded drive, without a ROS master."""
+    """Return a function that creates a node with a recorded drive, without a ROS master."""
 
     def make(supervised, lock_step=True):
         node = ResultComparison.__new__(ResultComparison)
@@ -42,7 +42,7 @@ def recording(tmp_path):
     return make
 
 
-def test_stop_without_launcher_is_answered_once_results_are_written(recording):
+def test_stop_request_without_launcher_is_answered_after_results_are_written(recording):
     node = recording(supervised=False)
     asked = threading.Thread(target=node._on_stop, args=(None,), daemon=True)
     asked.start()
@@ -57,7 +57,7 @@ def test_stop_without_launcher_is_answered_once_results_are_written(recording):
 
 
 @pytest.mark.parametrize("lock_step", [True, False])
-def test_node_under_a_launcher_exits_after_driver_and_simulator(recording, lock_step):
+def test_node_started_by_launcher_exits_after_driver_and_simulator(recording, lock_step):
     node = recording(supervised=True, lock_step=lock_step)
     assert node._on_stop(None).success
     node.spin_once()

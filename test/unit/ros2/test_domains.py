@@ -21,7 +21,7 @@ def two_domains(monkeypatch):
 
 @contextlib.contextmanager
 def participant(domain, number=0):
-    """Bind the port of a participant, shared as Fast DDS does."""
+    """Bind the port of a participant, shared as in Fast DDS."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         # Port base, domain gain, offset d1 and participant gain of the specification.
@@ -36,12 +36,12 @@ def test_domain_with_participant_is_not_used(two_domains, number):
         assert domain == free
 
 
-def test_experiments_at_same_time_take_different_domains(two_domains):
+def test_simultaneous_experiments_use_different_domains(two_domains):
     with reserve_domain() as first, reserve_domain() as second:
         assert {first, second} == set(two_domains)
 
 
-def test_missing_free_domain_is_reported(two_domains):
+def test_lack_of_free_domain_is_reported(two_domains):
     first, second = two_domains
     with participant(first), participant(second):
         refused = pytest.raises(FrameworkError, match="set ROS_DOMAIN_ID")

@@ -1,4 +1,4 @@
-"""Modes of a BNO055, and the fusion without a gyroscope."""
+"""Modes of a BNO055, and orientation fusion without a gyroscope."""
 
 import itertools
 import math
@@ -30,10 +30,10 @@ PLACE = isf.MagneticEnvironment(earth=tuple(EARTH))
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_mode_has_rate_and_sensors_of_data_sheet(mode):
+def test_bno055_mode_has_rate_and_sensors_of_data_sheet(mode):
     samples = isf.simulate_imu(MOTION, bno055_in_mode(PERFECT, mode), magnetic_environment=PLACE)
     assert np.diff(samples.index) == pytest.approx(1.0 / MODES[mode].rate)
-    # The drift of a gyroscope is in the yaw if it is used, and bounded if north is known.
+    # Gyroscope drift appears in the yaw if the gyroscope is used; north limits it.
     drifting = isf.simulate_imu(MOTION, bno055_in_mode(DRIFTING, mode), magnetic_environment=PLACE)
     drift = difference(samples["yaw"].iloc[-1], drifting["yaw"].iloc[-1])
     expected = {"IMU": -0.01 * MOTION.duration, "COMPASS": 0.0, "M4G": 0.0}.get(mode, -0.01 * 9.0)
@@ -41,8 +41,8 @@ def test_mode_has_rate_and_sensors_of_data_sheet(mode):
     assert drift == pytest.approx(expected, abs=2e-3)
 
 
-def test_yaw_is_absolute_except_in_imu_and_m4g():
-    # A quarter turn from the world: the environment's north differs from the set declination.
+def test_bno055_yaw_is_absolute_except_in_imu_and_m4g_modes():
+    # The field is rotated by 90 deg: the environment's north differs from the declination setting.
     east = isf.MagneticEnvironment(earth=(20e-6, 0.0, -45e-6))
     rest = isf.at_rest(2.0)
     for mode in MODES:
@@ -54,7 +54,7 @@ def test_yaw_is_absolute_except_in_imu_and_m4g():
     assert samples.index[0] == pytest.approx(0.41)
 
 
-def test_compass_filter_lags_and_keeps_last_direction():
+def test_compass_filter_lags_and_holds_last_direction_without_field():
     rate, constant = 0.3, 0.2
     truth = Rotation.from_euler("z", rate * PERIOD * np.arange(1000))
     force, field = (truth.inv().apply(vector) for vector in ([0.0, 0.0, 9.81], EARTH))
@@ -63,8 +63,8 @@ def test_compass_filter_lags_and_keeps_last_direction():
         compass = make_filter(output, PERIOD)
         fused = fuse_run(compass, [0, 0, 0, 1], np.zeros((1000, 3)), force, field)
         late = difference(truth.as_euler("ZYX")[:, 0], yaw_from_quaternion(fused))
-        # A low-pass of turning directions lags by the phase of its response; a sampled one by up
-        # to half a period more.
+        # A low-pass filter of turning directions lags by the phase of its response, a sampled one
+        # by up to half a period more.
         assert late[-1] == pytest.approx(math.atan(rate * constant), abs=rate * PERIOD)
         pieces = make_filter(output, PERIOD)
         parts = [[pieces.start([0, 0, 0, 1], force[0], field[0])]]
@@ -86,7 +86,7 @@ def test_compass_filter_lags_and_keeps_last_direction():
         np.testing.assert_array_equal(actual, fused[some])
 
 
-def test_mode_specification_keeps_disturbance_rejection():
+def test_bno055_mode_specification_has_disturbance_rejection_only_in_ndof():
     specification = bno055_in_mode(isf.read_imu_specification("bno055_magnetometer"), "COMPASS")
     assert specification.name == "bno055_magnetometer_compass"
     output = isf.OutputSpecification(magnetic_heading=True, magnetic_disturbance_rejection=True)
@@ -110,13 +110,13 @@ WITHOUT = isf.OutputSpecification(filter="compass")
         (lambda: bno055_calibration(_handled().iloc[:, :6], "NDOF"), "mag_x, mag_y, mag_z"),
     ],
 )
-def test_invalid_mode_is_rejected(make, words):
+def test_invalid_bno055_mode_is_rejected(make, words):
     with pytest.raises(ConfigurationError, match=words):
         make()
 
 
 def _handled(*turns, still=4.0, turning=1.0):
-    """Return samples of a sensor at rest in one orientation after another."""
+    """Return samples of a sensor that is stationary in one orientation after another."""
     rates = [np.zeros((1, 3))]
     for turn in ((0.0, 0.0, 0.0), *turns):
         steps = round(turning / PERIOD) if any(turn) else 0
@@ -136,11 +136,11 @@ QUARTER = math.pi / 2.0
 SIX_POSITIONS = [(QUARTER, 0, 0)] * 3 + [(0, 0, QUARTER), (0, 0, 2.0 * QUARTER)]
 
 
-def test_rest_calibrates_gyroscope_and_six_positions_accelerometer():
+def test_gyroscope_calibrates_while_stationary_and_accelerometer_in_six_positions():
     samples = _handled((0.0, 0.0, QUARTER), still=5.0)
     status = bno055_calibration(samples, "IMU")["gyroscope"]
     assert [status.iloc[round(second / PERIOD)] for second in (0.5, 1.5, 2.5, 3.5)] == [0, 1, 2, 3]
-    # A status never decreases.
+    # A calibration status never decreases.
     assert status.iloc[-1] == 3
     assert bno055_calibration(samples, "COMPASS")["gyroscope"].max() == 0
     levels = [
@@ -150,7 +150,7 @@ def test_rest_calibrates_gyroscope_and_six_positions_accelerometer():
     assert levels == [0, 1, 1, 2, 2, 3]
 
 
-def test_fast_calibration_needs_single_level_turn():
+def test_fast_magnetometer_calibration_requires_single_level_turn():
     level = _handled(*[(0.0, 0.0, QUARTER)] * 4)
     around = [(0.0, 0.0, QUARTER)] * 4
     about_all = _handled(*around, (2.0 * QUARTER, 0.0, 0.0), *around)

@@ -1,4 +1,4 @@
-"""Conditions of a sensor: heating by power, supply voltage, low-pass, vibration."""
+"""Conditions of a sensor: heating by power, supply voltage, low-pass filter, vibration."""
 
 from functools import partial
 
@@ -61,12 +61,12 @@ def test_power_and_supply_voltage_change_bias_and_scale_factor():
     np.testing.assert_allclose(gyro(imu, motion), expected, atol=1e-15)
 
 
-def test_low_pass_halves_power_at_bandwidth_and_passes_slow_signals():
+def test_low_pass_filter_halves_power_at_bandwidth_and_passes_slow_signals():
     noise = isf.TriadSpecification(white_noise=1e-3, bandwidth=10.0)
     samples = gyro(isf.ImuSpecification(gyroscope=noise, output=TRUTH), still(2000.0))
     frequency, density = welch(samples, RATE, nperseg=1024, axis=0)
     density = density.mean(axis=1)
-    # Means over three axes and about 390 half-overlapping segments: 4 % for one line.
+    # Averaging three axes and about 390 half-overlapping segments leaves 4 % per frequency.
     at = np.argmin(np.abs(frequency - 10.0))
     two_sided = 1e-6
     assert density[at] / (2.0 * two_sided) == pytest.approx(0.5, rel=0.15)
@@ -75,18 +75,18 @@ def test_low_pass_halves_power_at_bandwidth_and_passes_slow_signals():
     assert density[frequency > 40.0].max() < 0.01 * 2.0 * two_sided
 
 
-def test_covariances_include_low_pass_below_half_rate():
+def test_covariances_account_for_low_pass_filter_below_half_rate():
     imu = isf.ImuSpecification(gyroscope=isf.TriadSpecification(bandwidth=50.0), output=TRUTH)
     np.testing.assert_array_equal(gyro(imu, ROUND), gyro(isf.ImuSpecification(output=TRUTH), ROUND))
     noise = isf.TriadSpecification(white_noise=1e-3, bandwidth=10.0)
     imu = isf.ImuSpecification(gyroscope=noise, output=TRUTH)
     samples = gyro(imu, still(1000.0))
-    # Samples of noise below 10 Hz: some 20 000 independent ones on each of three axes.
+    # The noise is limited to 10 Hz: some 20 000 independent samples on each of three axes.
     assert imu.covariances()[1][0] == pytest.approx(np.var(samples), rel=0.03)
 
 
 @pytest.mark.parametrize("bandwidth", [None, 30.0])
-def test_sampling_aliases_vibration_spectrum(bandwidth):
+def test_sampled_vibration_density_includes_aliasing(bandwidth):
     spectrum = Vibration(spectrum=((60.0, 0.0), (80.0, 0.1), (130.0, 0.1), (131.0, 0.0)))
     density = spectrum.sampled_density(RATE, bandwidth)
     lines = np.linspace(0.0, 50.0, TAPS // 2 + 1)
@@ -97,7 +97,7 @@ def test_sampling_aliases_vibration_spectrum(bandwidth):
 
     folded = (one_sided(k * RATE - lines) + one_sided(k * RATE + lines) for k in (1, 2))
     expected = one_sided(lines) + sum(folded)
-    # A line is a mean over its width of 0.2 Hz, and the density has edges: at most 0.1 within 1 Hz
+    # Each frequency is a mean over 0.2 Hz, and the density has edges of up to 0.1 within 1 Hz
     # unless it is filtered, and a ramp from 60 Hz on.
     atol = 0.012 if bandwidth is None else 2e-4
     np.testing.assert_allclose(density[1:-1], expected[1:-1], rtol=0.02, atol=atol)
@@ -107,27 +107,27 @@ def test_sampling_aliases_vibration_spectrum(bandwidth):
         assert np.sum(density * widths) == pytest.approx(spectrum.mean_square[0], rel=1e-4)
 
 
-def test_vibration_samples_have_aliased_spectrum():
+def test_vibration_samples_match_aliased_spectrum():
     vibration = Vibration(spectrum=((20.0, 0.05), (40.0, 0.01), (90.0, 0.02)), axes=(1.0, 0.5, 0.0))
     noise = VibrationNoise(vibration, RATE, None, np.random.SeedSequence(3))
     samples = noise.advance(200_000)
     frequency, density = welch(samples, RATE, nperseg=TAPS, axis=0)
     expected = vibration.sampled_density(RATE, None)
     near = (frequency > 12.0) & (frequency < 18.0)
-    # 780 half-overlapping segments and 30 lines.
+    # The mean covers 780 half-overlapping segments and 30 frequencies.
     assert density[near, 0].mean() == pytest.approx(expected[near].mean(), rel=0.03)
     assert density[near, 1].mean() == pytest.approx(0.25 * expected[near].mean(), rel=0.03)
     assert not samples[:, 2].any()
     assert np.var(samples[:, 0]) == pytest.approx(vibration.mean_square[0], rel=0.02)
 
 
-def test_vibration_amplitude_follows_speed():
+def test_vibration_amplitude_depends_on_speed_as_specified():
     vibration = Vibration(spectrum=FLAT.spectrum, reference_speed=2.0, exponent=1.5, idle=0.1)
     expected = np.sqrt(0.01 + np.array([0.0, 0.5, 1.0, 2.0]) ** 3)
     np.testing.assert_allclose(vibration.amplitude(np.array([0.0, -1.0, 2.0, 4.0])), expected)
 
 
-def test_vibration_rectification_follows_mean_square():
+def test_vibration_rectification_is_proportional_to_mean_square():
     imu = isf.ImuSpecification(
         gyroscope=isf.TriadSpecification(
             vibration_rectification=(0.0, 0.0, 2e-5), g_sensitivity=np.diag([0.0, 0.0, 1e-4])
@@ -138,7 +138,7 @@ def test_vibration_rectification_follows_mean_square():
     speed = 0.5
     motion = sources.straight(400.0, speed, RATE)
     power = 8.0 * speed**2  # 0.02 over 400 Hz
-    # The sampled vibration has no line at zero beyond its density there.
+    # The sampled vibration has no discrete line at zero frequency.
     mean = 1e-4 * motion.gravity + 2e-5 * 3.0 * power
     error = 1e-4 * np.sqrt(0.02 * speed**2 * 4.0 / 400.0)
     assert gyro(imu, motion)[:, 2].mean() == pytest.approx(mean, abs=4.0 * error)
@@ -146,7 +146,7 @@ def test_vibration_rectification_follows_mean_square():
 
 def test_nonlinear_accelerometer_rectifies_filtered_vibration():
     bent = np.array([2e-3, -1e-3, 5e-4])
-    # Far above the bandwidth samples contain only the mean square: 8 at 1 m/s.
+    # Far above the bandwidth, samples contain only the mean square: 8 at 1 m/s.
     vibration = Vibration(spectrum=((2000.0, 0.02), (2400.0, 0.02)), axes=(1.0, 0.5, 2.0))
     imu = isf.ImuSpecification(
         gyroscope=isf.TriadSpecification(nonlinearity=0.1),
@@ -159,7 +159,7 @@ def test_nonlinear_accelerometer_rectifies_filtered_vibration():
     expected = bent * (force**2 + 8.0 * 0.5**2 * np.array([1.0, 0.25, 4.0]))
     actual = accel(imu, motion).mean(axis=0) - force
     np.testing.assert_allclose(actual, expected, rtol=0.0, atol=1e-5)
-    # A gyroscope's nonlinearity squares rates, which a vibration does not change.
+    # The nonlinearity of the gyroscope squares rates, which the vibration does not change.
     assert not gyro(imu, motion).any()
 
 
@@ -172,7 +172,7 @@ def test_linear_model_includes_supply_nonlinearity_and_rectification():
             vibration_rectification=(0.0, 0.0, 0.05),
         ),
         supply=SupplyVoltage(3.3, ((0.0, 3.3), (60.0, 3.0))),
-        # Weak, as it tilts the fused orientation.
+        # The vibration is weak, because it tilts the fused orientation.
         vibration=Vibration(spectrum=((0.0, 2e-6), (400.0, 2e-6))),
     )
     model = isf.yaw_error_model(imu, motion)
@@ -194,6 +194,6 @@ def test_linear_model_includes_supply_nonlinearity_and_rectification():
         (lambda: imu_model(SHAKEN, 0.01).batch(imu_truth(still(1.0))), "vibration.* speed"),
     ],
 )
-def test_invalid_conditions_are_rejected(make, word):
+def test_invalid_sensor_conditions_are_rejected(make, word):
     with pytest.raises(ConfigurationError, match=word):
         make()

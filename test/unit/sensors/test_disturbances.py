@@ -1,4 +1,4 @@
-"""Dipoles and bodies of iron, compared with independent results."""
+"""Magnetic dipoles and iron bodies, compared with independent results."""
 
 import numpy as np
 import pytest
@@ -35,17 +35,17 @@ def _share(field, expected):
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_field_outside_bodies_has_neither_divergence_nor_curl(source):
+def test_magnetic_field_outside_bodies_has_zero_divergence_and_curl(source):
     field, step = SOURCES[source], 1e-4
-    # gradient[j, n, i] = dB_i / dx_j by central differences of fourth order.
+    # gradient[j, n, i] = dB_i / dx_j by fourth-order central differences.
     near, far = (
         [field(PLACES + rolled * axis) - field(PLACES - rolled * axis) for axis in np.eye(3)]
         for rolled in (step, 2.0 * step)
     )
     gradient = (8.0 * np.array(near) - far) / (12.0 * step)
     size = np.linalg.norm(gradient, axis=(0, 2))
-    # Rounding of a sum over eight corners of 1000 A/m, over the step; the next order of the
-    # differences is far below.
+    # Rounding of a sum over eight corners of 1000 A/m, divided by the step; the truncation error
+    # of the differences is far smaller.
     rounding = 8.0 * np.finfo(float).eps * VACUUM_PERMEABILITY * 1000.0 / step
     allowed = rounding + 1e-9 * size
     assert np.all(np.abs(np.einsum("jnj->n", gradient)) <= allowed)
@@ -53,7 +53,7 @@ def test_field_outside_bodies_has_neither_divergence_nor_curl(source):
         assert np.all(np.abs(gradient[i, :, j] - gradient[j, :, i]) <= allowed)
 
 
-def test_dipole_is_twice_as_strong_on_axis():
+def test_dipole_field_is_twice_as_strong_on_axis():
     turn, distance, moment = Rotation.from_euler("xyz", TILTED), 0.7, 3.0
     places = turn.apply([[0.0, 0.0, distance], [distance, 0.0, 0.0]])
     size = VACUUM_PERMEABILITY * moment / (4.0 * np.pi * distance**3)
@@ -75,39 +75,39 @@ def test_ellipsoid_field_satisfies_boundary_conditions(size):
     step = 1e-9
     outside, inside = (EARTH + field(surface + side * step * normal) for side in (1.0, -1.0))
     largest = np.abs(inside).max()
-    # B is continuous through the surface, H along it, mu_r times less inside.
+    # The normal part of B and the tangential part of H = B / mu_r mu_0 are continuous.
     through, along = np.sum(inside * normal, axis=1), np.cross(inside, normal) / 50.0
     assert np.allclose(np.sum(outside * normal, axis=1), through, atol=1e-6 * largest)
     assert np.allclose(np.cross(outside, normal), along, atol=1e-6 * largest)
-    # Uniform inside.
+    # The field inside is uniform.
     assert np.allclose(inside, inside[0], rtol=1e-9)
 
 
-def test_single_cell_of_cube_has_factor_one_third():
+def test_single_cell_of_cube_has_demagnetising_factor_one_third():
     permeability = 1.5
     bar = Bar((0.0, 0.0, 0.0), 1.0, permeability=permeability)
     (magnetisation,) = bar.magnetise(np.array([0.0, 0.0, 1.0]), cells=1)
     expected = 0.5 / VACUUM_PERMEABILITY / (1.0 + 0.5 / 3.0)
-    # Quadrature with three points in each direction finds a cell's own mean field to 6 %.
+    # Quadrature with three points per direction yields the mean field of a cell to 6 %.
     assert magnetisation[2] == pytest.approx(expected, rel=0.06 * 0.5 / 3.0)
 
 
 @pytest.mark.parametrize("size", [(6.0, 0.1, 0.2), (0.1, 0.1, 3.0), (0.3, 0.3, 0.9)])
-def test_bar_is_magnetised_like_surrounding_ellipsoid(size):
-    # No closed form for a bar: of the same length and thickness an ellipsoid is a little less
-    # demagnetised, as its ends are not as blunt.
+def test_bar_magnetisation_is_close_to_that_of_ellipsoid_of_same_size(size):
+    # There is no closed form for a bar. An ellipsoid of the same length and thickness is slightly
+    # less demagnetised, because its ends are less blunt.
     bar, ellipsoid = Bar((0.0, 0.0, 0.0), size), Ellipsoid((0.0, 0.0, 0.0), size)
     field = np.zeros(3)
     field[bar.long_side] = 40e-6
     cells = bar.magnetise(field)[:, bar.long_side]
     mean = np.average(cells, weights=np.diff(bar.planes(len(cells) + 1)))
     assert 0.6 < mean / ellipsoid.magnetise(field)[bar.long_side] < 1.0
-    # It is largest in the middle, and symmetric.
+    # The magnetisation is symmetric and largest in the middle.
     assert np.argmax(cells) in ((len(cells) - 1) // 2, len(cells) // 2)
     assert np.allclose(cells, cells[::-1], rtol=1e-9)
 
 
-def test_bar_converges_with_cells_and_is_dipole_far_away():
+def test_bar_field_converges_with_number_of_cells_and_is_dipole_far_away():
     bar = Bar((0.0, 0.0, 0.0), (6.0, 0.1, 0.2), TILTED)
     places = 5.0 * PLACES
     coarse, fine = BarFields([bar], EARTH)(places), BarFields([bar], EARTH, 61, 60)(places)
@@ -128,8 +128,8 @@ def test_bar_converges_with_cells_and_is_dipole_far_away():
     assert np.allclose(there, nearby, rtol=1e-5, atol=1e-12)
 
 
-def test_uniform_bar_has_poles_at_ends():
-    # Its field is that of two charged rectangles, summed up here point by point.
+def test_uniformly_magnetised_bar_has_poles_at_its_ends():
+    # The field is that of two charged rectangles, computed here by summing point poles.
     bar = Bar(
         (0.1, 0.2, 0.3), (1.0, 0.1, 0.2), TILTED, permeability=1.0, magnetisation=(500.0, 0, 0)
     )
@@ -154,6 +154,6 @@ def test_uniform_bar_has_poles_at_ends():
         (lambda: Ellipsoid((0.0, 0.0, 0.0), (1.0, 0.0, 1.0)), "size y is 0.0"),
     ],
 )
-def test_invalid_body_is_rejected(make, sentence):
+def test_invalid_magnetic_body_is_rejected(make, sentence):
     with pytest.raises(ConfigurationError, match=sentence):
         make()

@@ -21,11 +21,11 @@ PLACES = np.array([[0.0, 0.0, 0.2], [3.0, 1.0, 0.2], [-5.0, 2.0, 0.4]])
 MEASURED = (2e-6, 19e-6, -44e-6)
 
 
-def test_earth_field_turns_with_world_and_disturbances_add_up():
+def test_earth_field_rotates_with_world_and_disturbances_are_added():
     place = isf.Place(50.09, 14.42, 250.0, "2026-06-01")
     east, north, up = place.field()
     assert np.array_equal(isf.MagneticEnvironment(place).field(PLACES), [[east, north, up]] * 3)
-    # x to the north, y to the west.
+    # x points north, y points west.
     turned = isf.MagneticEnvironment(place, turned=0.5 * np.pi).field(PLACES)
     assert np.allclose(turned, [[north, -east, up]] * 3, rtol=1e-12)
     dipole = isf.Dipole((1.0, 1.0, 0.0), (0.0, 1.0, 0.0))
@@ -39,7 +39,7 @@ def test_earth_field_turns_with_world_and_disturbances_add_up():
     assert np.allclose(environment.field(PLACES), expected, rtol=1e-12)
 
 
-def test_measured_field_is_in_sensor_axes():
+def test_measured_magnetic_field_is_in_sensor_axes():
     motors = isf.MotorField((1e-6, 0.0, 0.0), (0.0, 2e-6, 0.0))
     environment = isf.MagneticEnvironment(earth=MEASURED, motors=motors)
     turns = Rotation.random(3, random_state=1)
@@ -62,7 +62,7 @@ def _disturbed(bodies):
 
 @pytest.mark.parametrize("bodies", [0, 1, 2, 5])
 @pytest.mark.parametrize("block_size", [1, 2, 5, 11, 100])
-def test_field_does_not_depend_on_division_into_blocks(bodies, block_size):
+def test_magnetic_field_does_not_depend_on_block_size(bodies, block_size):
     hall, random = _disturbed(bodies), np.random.default_rng(1)
     places, torques = random.normal(scale=3.0, size=(403, 3)), random.normal(size=(403, 2))
     turns = Rotation.random(403, random_state=1).as_quat()
@@ -72,14 +72,14 @@ def test_field_does_not_depend_on_division_into_blocks(bodies, block_size):
     np.testing.assert_array_equal(np.concatenate(measured), expected)
 
 
-def test_environment_file_matches_constructed_environment(tmp_path):
+def test_magnetic_environment_file_matches_constructed_environment(tmp_path):
     path = tmp_path / "hall.yaml"
     hall = replace(_disturbed(2), place=isf.Place(50.0, 14.0, 250.0, "2026-06-01"), turned=0.1)
     path.write_text(yaml.safe_dump(to_mapping(hall)))
     assert isf.read_magnetic_environment(path) == hall
 
 
-def test_bundled_environments_are_read_by_name():
+def test_bundled_magnetic_environments_are_read_by_name():
     for name in ("clean", "steel_beam"):
         environment = isf.read_magnetic_environment(name)
         assert 45e-6 < np.linalg.norm(environment.undisturbed) < 55e-6
@@ -99,13 +99,13 @@ def test_bundled_environments_are_read_by_name():
         ("earth: [50, 0, 0]", "earth is 50, expected"),
     ],
 )
-def test_invalid_environment_is_rejected_with_file(tmp_path, text, sentence):
+def test_invalid_magnetic_environment_is_rejected_with_file_name(tmp_path, text, sentence):
     require_refused(isf.read_magnetic_environment, tmp_path / "hall.yaml", text, sentence)
 
 
 NANO = 1e-9
 
-# The British Geological Survey's calculator of IGRF-14, geomag.bgs.ac.uk, to whole nanoteslas.
+# British Geological Survey calculator of IGRF-14, geomag.bgs.ac.uk, rounded to nanoteslas.
 # Date, latitude and longitude [deg], height [m]; north, east, down [nT].
 BGS = [
     ("1965-01-01", 51.5, -0.1, 0, (18641, -2466, 43623)),
@@ -124,11 +124,11 @@ def test_earth_field_matches_british_geological_survey(
     date, latitude, longitude, height, published
 ):
     east, north, up = earth_field(latitude, longitude, height, date) / NANO
-    # Half a nanotesla of rounding; a part of a day, of at most 150 nT a year.
+    # Rounding is half a nanotesla; a fraction of a day matters, at up to 150 nT per year.
     assert np.allclose((north, east, -up), published, rtol=0.0, atol=0.5 + 150.0 / 366.0)
 
 
-def test_dates_may_be_dates_times_or_strings_and_poles_have_field():
+def test_field_model_accepts_dates_times_and_strings_and_has_field_at_poles():
     text = earth_field(50.0, 14.0, 200.0, "2026-06-01")
     assert np.array_equal(text, earth_field(50.0, 14.0, 200.0, datetime.date(2026, 6, 1)))
     zone = datetime.timezone(datetime.timedelta(hours=2))
@@ -149,7 +149,7 @@ def test_dates_may_be_dates_times_or_strings_and_poles_have_field():
         ((0.0, 0.0, 0.0, "yesterday"), "expected a date such as 2026-11-22"),
     ],
 )
-def test_place_outside_field_model_is_rejected(place, sentence):
+def test_location_outside_field_model_is_rejected(place, sentence):
     assert model_dates()[1].year == 2030
     with pytest.raises(ConfigurationError, match=sentence):
         earth_field(*place)

@@ -1,4 +1,4 @@
-"""Orientation from gyroscope and accelerometer."""
+"""Orientation fusion from gyroscope and accelerometer."""
 
 import math
 
@@ -29,14 +29,14 @@ def _angles(rate, force, **settings):
 
 
 @pytest.mark.parametrize("filter", FILTERS)
-def test_perfect_readings_yield_true_orientation(filter):
+def test_fusion_of_perfect_readings_yields_true_orientation(filter):
     truth, rate, force = tumbling()
     fused = filters.fuse_run(_filter(filter), truth[0], rate, force)
-    # vqf filters the accelerometer in a frame that turns with the gyroscope, from sample to sample.
+    # vqf filters the accelerometer in a frame that turns with the gyroscope at each sample.
     assert angles_between(fused, truth).max() < (1e-11 if filter == "mahony" else 1e-6)
 
 
-def test_start_accepts_inverted_or_zero_accelerometer():
+def test_fusion_starts_with_inverted_or_zero_accelerometer():
     level = np.array([0.0, 0.0, 0.0, 1.0])
     complementary = filters.ComplementaryFilter(PERIOD, 3.0)
     turned = Rotation.from_quat(complementary.start(level, np.array([0.0, 0.0, -9.8])))
@@ -46,7 +46,7 @@ def test_start_accepts_inverted_or_zero_accelerometer():
     assert yaw_from_quaternion(free_fall) == pytest.approx(PERIOD)
 
 
-def test_tilt_error_decays_with_time_constant_and_keeps_yaw():
+def test_tilt_error_decays_with_time_constant_without_changing_yaw():
     constant, samples = 2.0, 401
     _, rate, force, *_ = still(samples)
     force[0] = [0.0, GRAVITY * math.sin(0.05), GRAVITY * math.cos(0.05)]
@@ -54,26 +54,26 @@ def test_tilt_error_decays_with_time_constant_and_keeps_yaw():
     expected = 0.05 * np.exp(-np.arange(samples) * PERIOD / constant)
     np.testing.assert_allclose(roll, expected, rtol=0.01)
     force = np.random.default_rng(4).normal(size=(500, 3)) + [0.0, 0.0, GRAVITY]
-    # The remaining error is of second order in the tilt: the vertical itself moves in the sensor.
+    # The yaw error is of second order in the tilt, since the vertical moves in the sensor.
     angles = _angles(np.zeros((500, 3)), force)
     assert np.abs(angles[:, 2] - angles[0, 2]).max() < 0.1 * np.abs(angles[:, :2]).max()
 
 
 @pytest.mark.parametrize("filter", FILTERS)
-def test_vertical_rate_error_is_integrated_and_horizontal_is_not(filter):
+def test_vertical_rate_bias_is_integrated_and_horizontal_rate_bias_is_not(filter):
     bias, samples, constant = 0.001, 6001, 3.0
     rate = np.tile([bias, 0.0, bias], (samples, 1))
     force = still(samples).specific_force
     angles = _angles(rate, force, filter=filter, filter_time_constant=constant)
     assert angles[-1, 2] == pytest.approx(bias * (samples - 1) * PERIOD, rel=0.01)
-    # In equilibrium bias = error / T; vqf's correction is of second order and damps it further.
+    # In equilibrium, bias = error / T; vqf's second-order correction reduces the error further.
     if filter == "mahony":
         assert angles[-1, 0] == pytest.approx(bias * constant, rel=0.01)
     else:
         assert abs(angles[-1, 0]) < 2.0 * bias * constant
 
 
-def test_horizontal_bias_is_estimated_at_rest_and_in_gentle_motion():
+def test_horizontal_rate_bias_is_estimated_while_stationary_and_in_gentle_motion():
     bias, samples, constant = 0.01, 8000, 1.0
     rate, force = np.full((samples, 3), bias), still(samples).specific_force
     uncorrected, actual = (
@@ -81,11 +81,11 @@ def test_horizontal_bias_is_estimated_at_rest_and_in_gentle_motion():
         for desired in (False, True)
     )
     assert np.abs(uncorrected[:2]).max() > 0.9 * bias * constant
-    # After more than five of the bias' time constants, 15 T, at rest.
+    # The sensor was stationary for more than five time constants of the bias estimate, 15 T each.
     assert np.abs(actual[:2]).max() < 0.01 * bias * constant
-    # The yaw's bias is not observable.
+    # The bias of the yaw rate is not observable.
     assert actual[2] == pytest.approx(bias * samples * PERIOD, rel=0.05)
-    # A robot that drives, brakes and turns by some degrees per second, with a noisy sensor.
+    # A robot that drives, brakes and turns at some degrees per second, with a noisy sensor.
     samples, bias = 30_000, np.array([0.006, -0.004, 0.0])
     time, generator = np.arange(samples) * PERIOD, np.random.default_rng(5)
     force = still(samples).specific_force
@@ -96,7 +96,7 @@ def test_horizontal_bias_is_estimated_at_rest_and_in_gentle_motion():
     force += 0.05 * generator.normal(size=force.shape)
     tilts = []
     for desired in (False, True):
-        # Over whole periods of the motion the acceleration's part has no mean.
+        # Over complete periods of the motion, the effect of the acceleration is zero on average.
         late = _angles(rate, force, filter_rate_bias=desired)[-14_000:, :2]
         tilts.append(np.abs(late.mean(axis=0)))
     assert np.all(tilts[0] > 0.8 * 3.0 * np.abs(bias[:2]))
@@ -104,7 +104,7 @@ def test_horizontal_bias_is_estimated_at_rest_and_in_gentle_motion():
 
 
 def _shaken(seed, samples=12_000):
-    """Return a sensor in a moving hand, with correlated accelerations and turns."""
+    """Return a hand-held sensor with correlated accelerations and rotations."""
     generator = np.random.default_rng(seed)
     frequency = generator.uniform(0.4, 1.2, size=3)
     phase, lag = generator.uniform(0.0, 2.0 * np.pi, size=(2, 3))
@@ -117,7 +117,7 @@ def _shaken(seed, samples=12_000):
 
 
 def _tilt_and_yaw_errors(filter, truth, rate, force):
-    """Root mean squares [rad]."""
+    """Return root mean squares [rad]."""
     fused = np.vstack([filter.start(truth[0].as_quat(), force[0]), filter.update_all(rate, force)])
     x, y, z, w = (Rotation.from_quat(fused[1:]) * truth.inv()).as_quat().T
     tilt = 2.0 * np.arcsin(np.clip(np.hypot(x, y), 0.0, 1.0))
@@ -126,7 +126,7 @@ def _tilt_and_yaw_errors(filter, truth, rate, force):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_fast_motion_does_not_change_bias_estimate(seed):
+def test_fast_motion_does_not_degrade_rate_bias_estimate(seed):
     truth, rate, force = _shaken(seed)
     uncorrected, estimated = (
         _tilt_and_yaw_errors(filters.ComplementaryFilter(PERIOD, 3.0, desired), truth, rate, force)
@@ -136,8 +136,8 @@ def test_fast_motion_does_not_change_bias_estimate(seed):
     assert estimated[1] < uncorrected[1] + math.radians(0.2)
 
 
-def test_steady_curve_does_not_change_bias_estimate():
-    # 1 m/s at 1 rad/s for five minutes: 1 m/s^2 to the left, which the norm shows as 0.05 m/s^2.
+def test_steady_curve_does_not_degrade_rate_bias_estimate():
+    # 1 m/s at 1 rad/s for five minutes: 1 m/s^2 to the left, which changes the norm by 0.05 m/s^2.
     samples = 30_000
     rate = np.tile([0.0, 0.0, 1.0], (samples, 1))
     force = np.tile([0.0, 1.0, GRAVITY], (samples, 1))
@@ -151,7 +151,7 @@ def test_steady_curve_does_not_change_bias_estimate():
     assert tilts[1] < 1.1 * tilts[0]
 
 
-# Mahony's filter over a whole series equals the loop over its samples.
+# Filtering a complete series must match filtering sample by sample.
 KINDS = ("standing still", "drive", "accelerating", "tumbling", "free fall")
 
 
@@ -193,13 +193,13 @@ def test_filtered_series_matches_single_samples(kind, time_constant):
     series, stepped = _started(time_constant), _started(time_constant)
     fused = series.update_all(rate, force)
     assert angles_between(fused, _loop(stepped, rate, force)).max() < 1e-12
-    # The next block continues from there.
+    # The next block continues from the filter state.
     more = series.update(rate[0], force[0])
     assert angles_between([more], [stepped.update(rate[0], force[0])]).max() < 1e-12
 
 
 @pytest.mark.parametrize("time_constant", [1e-4, 0.01, 0.1])
-def test_short_time_constant_falls_back_to_loop(time_constant):
+def test_filter_with_short_time_constant_falls_back_to_loop(time_constant):
     rate, force = _series("drive", 1000)
     series, stepped = _started(time_constant), _started(time_constant)
     np.testing.assert_array_equal(series.update_all(rate, force), _loop(stepped, rate, force))

@@ -22,7 +22,7 @@ POSITION = ["x", "y", "z"]
 VELOCITY = ["velocity_east", "velocity_north", "velocity_up"]
 VARIANCES = ["variance_east", "variance_north", "variance_up"]
 ARM = (0.3, -0.1, 0.8)
-ERRORS = 5.0  # standard errors by which a statistic may be off
+ERRORS = 5.0  # standard errors by which a statistic may deviate
 REST = isf.at_rest(4000.0, rate=5.0)
 RTK = isf.FixQuality("rtk", 0.01, 0.02, 0.03, 0.05, 20.0, 0.04, 0.06)
 FLOAT = isf.FixQuality("float", 0.02, 0.04, 0.4, 0.6, 60.0, 0.04, 0.06)
@@ -48,7 +48,7 @@ def receiver(**fields):
     return isf.GnssSpecification(rate=5.0, **fields)
 
 
-def test_receiver_without_errors_outputs_antenna_motion(motion):
+def test_gnss_receiver_without_errors_outputs_antenna_motion(motion):
     table = isf.simulate_gnss(motion, receiver(lever_arm=ARM))
     antenna = motion.mounted(ARM)
     assert list(table) == list(GNSS_RECORD)
@@ -70,7 +70,7 @@ def test_receiver_without_errors_outputs_antenna_motion(motion):
     np.testing.assert_allclose(np.column_stack(back), motion.position[::20], rtol=0.0, atol=1e-6)
 
 
-def test_heading_of_antennas_and_course_match_yaw(motion):
+def test_gnss_heading_of_antennas_and_course_match_yaw(motion):
     antenna_heading = isf.simulate_gnss(motion, receiver(heading=isf.GnssHeading("antennas")))
     np.testing.assert_allclose(antenna_heading["heading"], motion.yaw[::20], rtol=0.0, atol=1e-12)
     turned = receiver(heading=isf.GnssHeading("antennas", misalignment=0.1))
@@ -83,7 +83,7 @@ def test_heading_of_antennas_and_course_match_yaw(motion):
     np.testing.assert_allclose(course[driving], motion.yaw[::20][driving], rtol=0.0, atol=1e-9)
 
 
-def test_motion_is_interpolated_for_indivisible_rate(motion):
+def test_motion_is_interpolated_if_receiver_rate_is_no_divisor(motion):
     table = isf.simulate_gnss(motion, isf.GnssSpecification(rate=8.0))
     np.testing.assert_allclose(np.diff(table.index), 0.125)
     expected = np.interp(table.index, motion.time, motion.position[:, 0])
@@ -92,7 +92,7 @@ def test_motion_is_interpolated_for_indivisible_rate(motion):
         isf.simulate_gnss(motion, isf.GnssSpecification(rate=200.0))
 
 
-def test_errors_have_stated_variances():
+def test_fix_errors_match_stated_variances():
     white = replace(RTK, horizontal_drift=0.0, vertical_drift=0.0)
     table = isf.simulate_gnss(REST, receiver(qualities=(white,)))
     for names, deviations in ((POSITION, white.noise[:3]), (VELOCITY, white.noise[3:])):
@@ -116,7 +116,7 @@ def _assert_white(values, deviation):
     assert abs(following) < ERRORS / math.sqrt(count)
 
 
-def test_correlated_errors_have_variance_and_correlation_time():
+def test_correlated_fix_errors_match_variance_and_correlation_time():
     slow = isf.FixQuality(horizontal_drift=0.7, vertical_drift=1.1, correlation_time=3.0)
     motion = isf.at_rest(4.0, rate=5.0)
     runs = [
@@ -144,7 +144,7 @@ def test_course_error_is_cross_velocity_over_speed():
     np.testing.assert_allclose(table["heading"], direction, rtol=0.0, atol=1e-12)
 
 
-def test_outages_have_specified_fraction_and_count():
+def test_gnss_outages_match_specified_fraction_and_number():
     rate, mean, duration = 0.02, 10.0, 400_000.0
     outages = isf.GnssOutages(rate=rate, mean_duration=mean)
     time = np.arange(0.0, duration, 0.5)
@@ -154,14 +154,14 @@ def test_outages_have_specified_fraction_and_count():
     share_error = math.sqrt(2.0 * available_time**2 * mean**2 / cycle**3 / duration)
     assert abs(covered.mean() - outages.share) < ERRORS * share_error
     begun = np.count_nonzero(np.diff(covered.astype(int)) == 1)
-    # An outage between two times is invisible.
+    # An outage between two fixes is invisible.
     seen = duration / cycle * math.exp(-0.5 * 0.5 / mean)
     assert abs(begun - seen) < ERRORS * math.sqrt(
         duration * (available_time**2 + mean**2) / cycle**3
     )
 
 
-def test_outages_and_schedule_keep_other_random_numbers():
+def test_outages_and_schedule_do_not_change_other_random_numbers():
     gnss = receiver(qualities=(RTK,))
     whole = isf.simulate_gnss(REST, gnss)
     listed = isf.GnssOutages(times=((10.0, 20.0), (100.0, 100.1)))
@@ -181,12 +181,12 @@ def test_outages_and_schedule_keep_other_random_numbers():
     assert plain.drop(columns=["quality", "arrival"]).isna().all(axis=None)
     assert (after["quality"] == 5.0).all()
     np.testing.assert_allclose(after[VARIANCES].iloc[0], FLOAT.variances[:3])
-    # The errors of each quality continue meanwhile.
+    # The errors of each quality continue while another quality is active.
     only = isf.simulate_gnss(REST, receiver(qualities=(FLOAT,)))
     np.testing.assert_array_equal(after[POSITION], only.loc[20.0:, POSITION])
 
 
-def test_qualities_have_stationary_shares():
+def test_fix_qualities_have_expected_stationary_shares():
     changes = (isf.QualityChange("rtk", "float", 0.02), isf.QualityChange("float", "rtk", 0.1))
     gnss = receiver(qualities=(RTK, FLOAT), changes=changes)
     duration, fixed_time, off = 400_000.0, 50.0, 10.0
@@ -215,7 +215,7 @@ def test_fixes_arrive_late_and_in_order():
     assert (np.diff(jumpy["arrival"]) >= 0.0).all()
 
 
-def test_run_does_not_depend_on_other_runs_or_errors(motion):
+def test_gnss_run_does_not_depend_on_other_runs_or_errors(motion):
     third = isf.simulate_gnss(motion, ALL_ERRORS, seed=8, run=3)
     pd.testing.assert_frame_equal(third, isf.simulate_gnss(motion, ALL_ERRORS, seed=8, run=3))
     for other in ({"run": 2}, {"run": 3, "seed": 9}):
@@ -231,7 +231,7 @@ def test_run_does_not_depend_on_other_runs_or_errors(motion):
 
 
 @pytest.mark.parametrize("size", [1, 7])
-def test_single_fixes_match_series(motion, size):
+def test_fixes_measured_singly_match_series(motion, size):
     states = motion.position, motion.orientation, motion.velocity, motion.angular_velocity
     time, *states = (values[::20] for values in (motion.time, *states, motion.yaw))
 
@@ -248,7 +248,7 @@ def test_single_fixes_match_series(motion, size):
     pd.testing.assert_frame_equal(pd.concat(pieces), whole, check_exact=True)
 
 
-def test_receiver_file_matches_constructed_receiver(tmp_path):
+def test_gnss_receiver_file_matches_constructed_receiver(tmp_path):
     path = tmp_path / "mine.yaml"
     every = replace(ALL_ERRORS, name="mine", origin=isf.GnssOrigin(50.09, 14.42, 250.0))
     path.write_text(yaml.safe_dump(to_mapping(every)))
@@ -276,7 +276,7 @@ def test_receiver_file_matches_constructed_receiver(tmp_path):
         ("heading: {source: compass}", "heading.source is 'compass', expected"),
     ],
 )
-def test_invalid_receiver_is_rejected_with_file(tmp_path, text, sentence):
+def test_invalid_gnss_receiver_is_rejected_with_file_name(tmp_path, text, sentence):
     require_refused(read_gnss_specification, tmp_path / "receiver.yaml", text, sentence)
 
 
@@ -285,7 +285,7 @@ NOISY = isf.FixQuality("single", 1.0, 2.0, velocity_noise=0.1, vertical_velocity
 RECEIVER = isf.GnssSpecification(rate=2.0, lever_arm=(-1.0, 0.4, 1.5), qualities=(NOISY,))
 
 
-def test_earth_fixes_are_at_antenna_and_missing_in_outage():
+def test_fixes_on_earth_are_at_antenna_and_missing_in_outages():
     fixes = isf.simulate_earth_fixes(FLOWN, replace(RECEIVER, qualities=(isf.FixQuality(),)))
     antenna = FLOWN.mounted(RECEIVER.lever_arm)
     assert fixes.time == pytest.approx(FLOWN.time[::50])
@@ -302,7 +302,7 @@ def test_earth_fixes_are_at_antenna_and_missing_in_outage():
     assert np.array_equal(alone.position[0], fixes.position[1], equal_nan=True)
 
 
-def test_earth_fix_errors_have_specified_deviation_along_local_axes():
+def test_errors_of_fixes_on_earth_match_specified_sigma_along_local_axes():
     runs = 100
     fixes = isf.simulate_earth_fixes(FLOWN, RECEIVER, runs)
     antenna = FLOWN.mounted(RECEIVER.lever_arm)
@@ -321,7 +321,7 @@ def test_earth_fix_errors_have_specified_deviation_along_local_axes():
     assert stated == pytest.approx(np.array([[1.0, 1.0, 4.0, 0.01, 0.01, 0.04]]))
 
 
-def test_indivisible_rate_is_rejected_on_earth():
+def test_receiver_rate_that_is_no_divisor_is_rejected_on_earth():
     for rate in (3.0, 500.0):
         with pytest.raises(ConfigurationError, match="receiver's rate is"):
             isf.simulate_earth_fixes(FLOWN, replace(RECEIVER, rate=rate))

@@ -1,4 +1,4 @@
-"""Bundled IMUs: content of their files against their documents, and AGISim's sensors."""
+"""Bundled IMUs: values in their files compared with the documents, and AGISim's sensors."""
 
 import math
 from operator import attrgetter
@@ -12,13 +12,13 @@ from imu_simulation_framework.sensors.files import imu_catalogue
 from imu_simulation_framework.sensors.imu_specification import AGISIM_SPREAD, UnitSpread, draw_unit
 
 ENTRIES = {entry.specification.name: entry for entry in imu_catalogue()}
-# The other texts measured or chose their numbers, in SI.
+# The other documents measured or chose their values, in SI.
 SHEETS = sorted(set(ENTRIES) - {"agisim", "bno055"})
 DEG, G, ROOT2 = math.pi / 180.0, 9.80665, math.sqrt(2.0)
 
 
 @pytest.mark.parametrize("name", SHEETS)
-def test_catalogue_numbers_have_unit_and_source(name):
+def test_catalogue_values_have_unit_and_source(name):
     entry = ENTRIES[name]
     assert len(entry.source) > 10
     for triad in ("gyroscope", "accelerometer", "magnetometer"):
@@ -28,7 +28,7 @@ def test_catalogue_numbers_have_unit_and_source(name):
             assert ("density" in value) == ("spectrum" in value)
 
 
-# By hand: N of the gyroscope on z [rad/s/sqrt(Hz)], of the accelerometer on x [m/s^2/sqrt(Hz)].
+# Computed by hand: N of gyroscope z [rad/s/sqrt(Hz)] and of accelerometer x [m/s^2/sqrt(Hz)].
 WHITE_NOISE = {
     "adis16448": (0.66 / 60.0 * DEG, 0.11 / 60.0),
     "adis16470": (0.34 / 60.0 * DEG, 0.037 / 60.0),
@@ -50,7 +50,7 @@ WHITE_NOISE = {
 }
 
 
-def test_catalogue_numbers_match_hand_computation():
+def test_catalogue_values_match_manual_conversion():
     assert sorted(WHITE_NOISE) == SHEETS
     for name, (rate, force) in WHITE_NOISE.items():
         specification = ENTRIES[name].specification
@@ -104,7 +104,7 @@ def _matrices(imu):
     )
 
 
-def test_agisim_sensor_is_drawn_from_its_file():
+def test_agisim_specimens_are_drawn_with_specified_spread():
     imu = isf.read_imu_specification("agisim")
     drawn = draw_unit(imu, AGISIM_SPREAD, seed=1, run=0)
     for values, expected in zip(_matrices(imu), _matrices(drawn)):
@@ -118,6 +118,6 @@ def test_agisim_sensor_is_drawn_from_its_file():
     for values, extent in zip(zip(*drawn), extents):
         reference = TO_OURS @ np.array(values) @ TO_OURS
         assert np.all(reference >= 0.0) and np.all(reference <= extent)
-        # The mean of 400 evenly drawn numbers, five standard errors.
+        # The mean of 400 uniform numbers, within five standard errors.
         standard_error = extent / np.sqrt(12.0 * 400.0)
         assert np.all(np.abs(reference.mean(axis=0) - 0.5 * extent) <= 5.0 * standard_error)

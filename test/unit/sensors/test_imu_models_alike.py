@@ -101,7 +101,7 @@ MODELS = {
 }
 
 
-EXACT = ("ideal", "specification")  # models without error by default
+EXACT = ("ideal", "specification")  # models without errors by default
 
 
 @pytest.fixture(params=MODELS)
@@ -113,7 +113,7 @@ def make(request):
 
 @pytest.fixture(scope="module")
 def truth(samples=300):
-    """A tumbling IMU, so that each component has an effect."""
+    """Return the signals of a tumbling IMU, so that each component has an effect."""
     generator = np.random.default_rng(5)
     rate = np.cumsum(generator.normal(size=(samples, 3)), axis=0) * 0.1
     return base.ImuTruth(
@@ -126,22 +126,22 @@ def truth(samples=300):
 
 
 def parts_of(model):
-    """All parts of a model's readings."""
+    """Return all parts of a model's readings."""
     return (*base.PARTS, *(base.MAGNETIC_PARTS if model.has_magnetometer else ()))
 
 
 def step_all(model, truth):
-    """Return the readings of all samples, stepped, like those of a batch of a single run."""
+    """Return the readings of all samples, computed step by step, like a batch of a single run."""
     readings = [model.step(sample) for sample in truth.samples()]
     return [np.array([getattr(reading, name) for reading in readings]) for name in parts_of(model)]
 
 
 def all_of(reading, run):
-    """The parts of a run of a batch."""
+    """Return the parts of one run of a batch."""
     return [values[run] for values in reading.parts().values()]
 
 
-def test_stepped_run_matches_run_in_batch(make, truth):
+def test_imu_run_computed_stepwise_matches_run_in_batch(make, truth):
     stepped = make()
     batch = stepped.batch(truth, 3, parts=parts_of(stepped))
     for run in range(3):
@@ -154,7 +154,7 @@ def test_stepped_run_matches_run_in_batch(make, truth):
         stepped.reset()
 
 
-def test_several_steps_at_once_match_single_steps(make, truth):
+def test_several_imu_steps_at_once_match_single_steps(make, truth):
     model, alone, first = make(), make(), 0
     for count in (1, 5, 2, 30):
         some = truth.each(itemgetter(slice(first, first + count)))
@@ -170,11 +170,11 @@ def test_several_steps_at_once_match_single_steps(make, truth):
         first += count
 
 
-def test_runs_do_not_depend_on_number_of_runs(make, truth):
+def test_imu_runs_do_not_depend_on_number_of_runs(make, truth):
     parts = parts_of(make())
     together = make().batch(truth, 5, parts=parts)
     apart = [make().batch(truth, 2, parts=parts), make().batch(truth, 3, first_run=2, parts=parts)]
-    # Runs in the opposite order, from the same model, are equal.
+    # Runs computed in the opposite order by the same model are identical.
     model = make()
     later = model.batch(truth, 3, first_run=2, parts=parts)
     earlier = model.batch(truth, 2, parts=parts)
@@ -184,7 +184,7 @@ def test_runs_do_not_depend_on_number_of_runs(make, truth):
             np.testing.assert_array_equal(values, getattr(together, name))
 
 
-def test_runs_and_seeds_differ_if_model_is_random(make, truth, request):
+def test_runs_and_seeds_of_random_imu_model_differ(make, truth, request):
     parts = parts_of(make())
     both, other_seed = make().batch(truth, 2, parts=parts), make(2).batch(truth, parts=parts)
     random = request.node.callspec.params["make"] not in EXACT
@@ -193,7 +193,7 @@ def test_runs_and_seeds_differ_if_model_is_random(make, truth, request):
 
 
 @pytest.mark.parametrize("parts", [("yaw",), ("orientation_bias", "yaw_bias"), base.SIGNALS, ()])
-def test_batch_has_requested_parts(make, truth, parts):
+def test_imu_batch_contains_only_requested_parts(make, truth, parts):
     everything = make().batch(truth, 2, parts=base.PARTS)
     reading = make().batch(truth, 2, parts=parts)
     assert list(reading.parts()) == list(parts)

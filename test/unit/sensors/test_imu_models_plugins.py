@@ -1,12 +1,12 @@
-"""The emulations of Gazebo's IMU plug-ins, and how models are chosen.
+"""Emulation of Gazebo's IMU plug-ins, and selection of models.
 
-Hector's drift is a first-order autoregressive process d_k = phi d_(k-1) + e_k. For N values the
-standard errors are
+Hector's drift is a first-order autoregressive process d_k = phi d_(k-1) + e_k. With N values,
+the standard errors are as follows:
 
-- of the standard deviation of e, which is white: 1 / sqrt(2 N), relative;
-- of phi by regression of d_k on d_(k-1): sqrt((1 - phi^2) / N);
-- of the standard deviation of d: the squares have the correlation phi^(2 |lag|), so that N values
-  are worth N (1 - phi^2) / (1 + phi^2) independent ones; 1 / sqrt(2 of them), relative.
+- standard deviation of e, which is white: 1 / sqrt(2 N), relative;
+- phi, by regression of d_k on d_(k-1): sqrt((1 - phi^2) / N);
+- standard deviation of d: squares have a correlation of phi^(2 |lag|), so N values are equivalent
+  to n = N (1 - phi^2) / (1 + phi^2) independent ones; 1 / sqrt(2 n), relative.
 """
 
 import math
@@ -34,14 +34,14 @@ def _level(yaw=0.0):
     return still(1, yaw).each(itemgetter(0))
 
 
-def test_presets_have_distinct_labels():
+def test_imu_presets_have_distinct_labels():
     labels = {_model(name=name).label for name in PRESETS}
     assert len(labels) == len(PRESETS)
     assert set(IMU_MODELS) <= set(PRESETS)
     assert {"ideal", "generic_sigma0.00215", "hector_sigma0.5_fd0.005"} < labels
     changed = {"rate_offset": 0.01, "yaw_drift": 0.25}
     assert _model(changed).label == "hector_sigma0.25_fd0.005_rate_offset0.01"
-    # Arguments have precedence over the preset.
+    # Arguments take precedence over the preset.
     assert _model({"yaw_drift": 2.0}, "hector_slow").label == "hector_sigma2_fd0.001"
 
 
@@ -55,7 +55,7 @@ def test_presets_have_distinct_labels():
         *(("ideal", {}, period, "period") for period in (0.0, -0.01, math.nan, math.inf)),
     ],
 )
-def test_invalid_model_is_rejected_with_name(name, parameters, period, words):
+def test_invalid_imu_model_is_rejected_with_name(name, parameters, period, words):
     with pytest.raises(ConfigurationError, match=words):
         _model(parameters, name, period)
 
@@ -68,18 +68,18 @@ def tumbling():
 
 
 @pytest.mark.parametrize("sigma", [SIGMA, 0.3])
-def test_generic_noise_is_white_on_ten_channels(tumbling, sigma):
+def test_generic_imu_noise_is_white_on_ten_channels(tumbling, sigma):
     model = _model({"gaussian_noise": sigma}, "generic")
     reading = model.batch(tumbling, 1)
     noise = np.hstack([getattr(reading, name)[0] - getattr(tumbling, name) for name in SIGNALS])
     samples = len(noise)
     np.testing.assert_allclose(noise.std(axis=0), sigma, rtol=3.0 / math.sqrt(2.0 * samples))
     assert np.abs(noise.mean(axis=0)).max() < 3.0 * sigma / math.sqrt(samples)
-    # 45 pairs, each with standard error 1 / sqrt(N): the largest may reach four.
+    # There are 45 pairs with standard error 1 / sqrt(N); the largest may reach four of them.
     assert np.abs(np.corrcoef(noise.T) - np.eye(10)).max() < 4.0 / math.sqrt(samples)
     for channel in noise.T:
         assert abs(np.corrcoef(channel[1:], channel[:-1])[0, 1]) < 3.0 / math.sqrt(samples)
-    # Not normalised: the noise along the quaternion changes its length.
+    # The quaternion is not normalised, so noise along it changes its length.
     if sigma == SIGMA:
         norms = np.linalg.norm(reading.orientation[0], axis=1)
         assert norms.std() == pytest.approx(sigma, rel=3.0 / math.sqrt(2.0 * samples))
@@ -87,7 +87,7 @@ def test_generic_noise_is_white_on_ten_channels(tumbling, sigma):
 
 
 @pytest.mark.parametrize("name", ["ideal", "generic"])
-def test_model_without_drift_has_no_bias_and_ideal_imu_no_errors(tumbling, name):
+def test_imu_without_drift_has_no_bias_and_ideal_imu_has_no_errors(tumbling, name):
     model = _model(name=name)
     reading = model.batch(tumbling, 2, parts=PARTS)
     for part in SLOW_ERRORS[:3]:
@@ -99,7 +99,7 @@ def test_model_without_drift_has_no_bias_and_ideal_imu_no_errors(tumbling, name)
         assert model.covariances() == ((0.0,) * 9,) * 3
 
 
-def test_yaw_is_true_yaw_plus_bias():
+def test_simulated_yaw_is_true_yaw_plus_bias():
     yaw = np.linspace(-3.0, 3.0, 300)
     reading = _model({"yaw_offset": 0.4}).batch(still(300, yaw), 2, parts=PARTS)
     for run in range(2):
@@ -116,7 +116,7 @@ def test_yaw_is_true_yaw_plus_bias():
 def test_accelerometer_bias_tilts_orientation_about_world_axis(yaw):
     bias = 0.2
     reading = _model({"accel_offset": bias, "yaw_drift": 0.0}).step(_level(yaw))
-    # The bias, equal on all axes of the sensor, in the world's horizontal directions.
+    # The bias, equal on all sensor axes, along the horizontal axes of the world.
     east = bias * (math.cos(yaw) - math.sin(yaw))
     north = bias * (math.sin(yaw) + math.cos(yaw))
     rotation = Rotation.from_quat(reading.orientation) * Rotation.from_euler("z", yaw).inv()
@@ -127,7 +127,7 @@ def test_accelerometer_bias_tilts_orientation_about_world_axis(yaw):
     assert (published * rotation.inv()).magnitude() < 1e-12
 
 
-def test_signals_have_scale_offset_and_stated_noise():
+def test_hector_signals_have_specified_scale_offset_and_noise():
     rate, force = np.array([0.3, -1.2, 0.7]), np.array([0.5, -0.4, GRAVITY])
     errors = {"rate_offset": 0.1, "rate_scale_error": 1.5, "accel_offset": -0.2}
     truth = ImuTruth(np.array([0.1, 0.2, 0.3, 0.9]), rate, force)
@@ -145,7 +145,7 @@ def test_signals_have_scale_offset_and_stated_noise():
     np.testing.assert_array_equal(reading.angular_velocity_bias, 0.0)
 
 
-def test_covariances_match_plugin_and_invalid_drift_is_rejected():
+def test_hector_covariances_match_plugin_and_invalid_drift_is_rejected():
     noises = {"rate": 0.1, "accel": 0.2, "yaw": 0.3}
     parameters = {f"{name}_gaussian_noise": sigma for name, sigma in noises.items()}
     orientation, rate, force = _model({**parameters, "rate_drift": 7.0}).covariances()
@@ -163,10 +163,10 @@ def test_covariances_match_plugin_and_invalid_drift_is_rejected():
 CALM = {"yaw_drift": 0.0, "rate_offset": 0.01, "rate_drift": 1.0, "accel_drift": 1.0}
 
 
-def test_setting_drift_keeps_offset_and_random_numbers():
+def test_setting_drift_does_not_change_offset_and_random_numbers():
     model = _model({**CALM, "rate_drift_frequency": 0.1})
     model.step(_level())
-    # A step later a thousandth has decayed, and an innovation is added.
+    # One step later, a thousandth has decayed, and an innovation is added.
     innovation = 6.0 * PERIOD * math.sqrt(2.0 * 0.1)
     for drift, off in (((0.3, -0.2, 0.1), 1e-3), ((0.0, 0.0, 0.0), 0.0)):
         model.set_drift(angular_velocity=drift)
@@ -185,7 +185,7 @@ def test_setting_drift_keeps_offset_and_random_numbers():
         np.testing.assert_allclose(added, expected, atol=1e-12)
 
 
-def test_tilt_by_set_accelerometer_bias_grows_with_inverse_gravity():
+def test_tilt_from_accelerometer_bias_is_inversely_proportional_to_gravity():
     model = _model({"yaw_drift": 0.0})
     model.set_drift(specific_force=(0.1, 0.0, 0.0))
     pitch = angles.roll_pitch_yaw_from_quaternion(model.step(_level()).orientation)[1]
@@ -198,7 +198,7 @@ def test_tilt_by_set_accelerometer_bias_grows_with_inverse_gravity():
 
 
 def _drifts(drift, frequency, period, samples, runs, seed):
-    """Return seven independent drifts of the emulated plug-in per run: (7 runs, samples)."""
+    """Return seven independent drifts of the emulated plug-in per run, shape (7 runs, samples)."""
     parameters = {f"{sensor}_drift": drift for sensor in ("yaw", "rate", "accel")}
     parameters.update({f"{name}_frequency": frequency for name in parameters})
     reading = _model(parameters, "hector", period, seed).batch(still(samples), runs, 0, SLOW_ERRORS)
@@ -211,12 +211,12 @@ def _drifts(drift, frequency, period, samples, runs, seed):
     "drift, frequency, period, samples, runs",
     [
         (0.5, 0.005, 0.01, 400_000, 1),
-        # At 1 Hz, so that 100 correlation times fit into few samples.
+        # The rate of 1 Hz lets 100 correlation times fit into few samples.
         (1.118, 0.001, 1.0, 100_000, 1),
         (0.02, 0.5, 0.01, 20_000, 20),
     ],
 )
-def test_drift_has_statistics_from_formula(drift, frequency, period, samples, runs):
+def test_hector_drift_statistics_match_formula(drift, frequency, period, samples, runs):
     drifts = _drifts(drift, frequency, period, samples, runs, seed=7)
     phi = math.exp(-frequency * period)
     # Drift starts at zero; after five correlation times its variance is 1 - exp(-10) of the final.
@@ -236,12 +236,12 @@ def test_drift_has_statistics_from_formula(drift, frequency, period, samples, ru
     assert actual == pytest.approx(stationary, rel=3.0 / math.sqrt(2.0 * independent))
 
 
-def test_drift_starts_at_zero_and_grows_as_random_walk():
+def test_hector_drift_starts_at_zero_and_grows_like_random_walk():
     p = plugins.HectorParameters()
     runs = _drifts(p.yaw_drift, p.yaw_drift_frequency, PERIOD, samples=400, runs=100, seed=3)
     innovation = plugins.drift_innovation_std(p.yaw_drift, p.yaw_drift_frequency, PERIOD)
     for sample in (0, 399):
-        # 700 independent values; correlation loses 2 % of 4 s' variance at most.
+        # 700 independent values; in 4 s, the correlation reduces the variance by 2 % at most.
         spread = np.sqrt(np.mean(runs[:, sample] ** 2))
         expected = innovation * math.sqrt(sample + 1)
         assert spread == pytest.approx(expected, rel=3.0 / math.sqrt(2.0 * 700) + 0.02)
@@ -249,12 +249,12 @@ def test_drift_starts_at_zero_and_grows_as_random_walk():
 
 @pytest.mark.parametrize("period", [0.001, 0.01, 0.1])
 @pytest.mark.parametrize("correlation_time", [0.5, 200.0, 1e5])
-def test_parameters_of_drift_give_its_statistics(correlation_time, period):
+def test_drift_parameters_yield_requested_statistics(correlation_time, period):
     p = plugins.drift_parameters(0.25, correlation_time, period)
     assert plugins.drift_stationary_std(*p, period) == pytest.approx(0.25, rel=1e-12)
     assert p.drift_frequency == pytest.approx(1.0 / correlation_time, rel=1e-15)
 
 
-def test_impossible_drift_is_rejected():
+def test_invalid_drift_correlation_time_is_rejected():
     with pytest.raises(ConfigurationError, match="correlation time"):
         plugins.drift_parameters(0.1, math.inf, 0.01)

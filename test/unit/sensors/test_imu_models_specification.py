@@ -1,4 +1,4 @@
-"""IMU model of a specification."""
+"""IMU model that is defined by a specification."""
 
 from dataclasses import replace
 from operator import itemgetter
@@ -35,7 +35,7 @@ def _with_gyroscope(**values):
 
 
 def _truth(samples=400):
-    """A robot that turns and shakes."""
+    """Return the signals of a robot that turns and shakes."""
     yaw = 0.3 + 0.5 * PERIOD * np.arange(samples)
     shaken = np.random.default_rng(5).normal(size=(samples, 3)) * 0.1
     return ImuTruth(
@@ -45,7 +45,7 @@ def _truth(samples=400):
     )
 
 
-def test_readings_without_errors_are_ideal_signals_plus_bias():
+def test_imu_readings_without_noise_are_ideal_signals_plus_bias():
     level = _truth()._replace(specific_force=still(400).specific_force)
     reading = _model(isf.ImuSpecification()).batch(level, 1, parts=PARTS)
     np.testing.assert_array_equal(reading.angular_velocity[0], level.angular_velocity)
@@ -62,7 +62,7 @@ def test_readings_without_errors_are_ideal_signals_plus_bias():
     assert other.angular_velocity.std() > 1.0
 
 
-def test_deterministic_errors_follow_equation_with_saturation_and_rounding():
+def test_deterministic_imu_errors_match_equation_with_saturation_and_rounding():
     gyroscope = isf.TriadSpecification(
         scale_factor_and_misalignment=[[0.01, 0.02, 0.03], [0.0, -0.01, 0.0], [0.0, 0.0, 0.1]],
         g_sensitivity=[[0.0, 0.0, 1e-3], [0.0, 2e-3, 0.0], [0.0, 0.0, 0.0]],
@@ -94,30 +94,30 @@ def _with_output(period=PERIOD, seed=1, **output):
     return _model(specification, seed, period)
 
 
-def test_slow_sensor_holds_mean_since_last_sample():
+def test_slow_sensor_outputs_mean_since_last_sample():
     model = _with_output(rate=25.0, start_offset=0.02)
     truth = still(12)
     truth.angular_velocity[:, 2] = np.arange(12.0)
     reading, new = model.steps(truth)
-    # Samples 2, 6 and 10; ideal signals before the first.
+    # Samples 2, 6 and 10 are new; before the first, the signals are ideal.
     rates = [0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 4.5, 4.5, 4.5, 4.5, 8.5, 8.5]
     assert reading.angular_velocity[:, 2].tolist() == rates
     assert np.flatnonzero(new).tolist() == [2, 6, 10]
     assert not model.drop_repeated
 
 
-def test_rate_divides_simulation_rate_and_determines_covariances():
+def test_sensor_rate_must_divide_simulation_rate_and_determines_covariances():
     words = "output.rate is 30 Hz, .* whole fraction .* 100 Hz"
     with pytest.raises(ConfigurationError, match=words):
         _with_output(rate=30.0)
     assert _with_output(rate=130.0).label
-    # The sensor keeps 100 Hz in a faster simulation, and has the rate of a slower one.
+    # The sensor outputs 100 Hz in a faster simulation, and the simulation rate in a slower one.
     for period, expected in ((0.01, ()), (0.005, ()), (0.02, (0.02,))):
         actual = _model(EVERYTHING, period=period).covariances()
         assert actual == EVERYTHING.covariances(*expected)
 
 
-def test_specification_is_accepted_as_mapping_and_empty_input_yields_empty_series():
+def test_imu_model_accepts_mapping_and_empty_input():
     model = _model(yaml.safe_load(yaml.safe_dump(to_mapping(EVERYTHING))))
     assert model.parameters.specification == EVERYTHING
     assert model.label == "specification_everything"
@@ -133,26 +133,26 @@ def test_specification_is_accepted_as_mapping_and_empty_input_yields_empty_serie
         np.testing.assert_array_equal(getattr(computed, name), getattr(expected, name))
 
 
-def test_seed_determines_start_offset():
+def test_seed_determines_random_start_offset():
     def first(seed):
         model = _with_output(seed=seed, start_offset=0.05, random_start_offset=0.2)
         return int(np.flatnonzero(model.new_samples(50))[0])
 
     firsts = [first(seed) for seed in range(400)]
     assert (min(firsts), max(firsts)) == (5, 25)
-    # Uniform over 20 periods: the mean of 400 has a standard error of 0.29.
+    # The offset is uniform over 20 periods: the mean of 400 has a standard error of 0.29.
     assert np.mean(firsts) == pytest.approx(15.0, abs=4 * 0.29)
     assert first(399) == firsts[-1]
 
 
 def _sampled(time, period, **output):
-    """Return numbers of the samples that a sensor emits at some times; None: each once."""
+    """Return numbers of the samples that a sensor emits at these times, or None for each once."""
     model = _with_output(period, **output)
     return model.emitted(np.asarray(time), model.new_samples(len(time)))
 
 
 @pytest.mark.parametrize("drop_repeated", [False, True])
-def test_samples_are_emitted_from_sensor_start(drop_repeated):
+def test_imu_samples_are_emitted_from_sensor_start(drop_repeated):
     model = _with_output(rate=50.0, start_offset=0.05, drop_repeated=drop_repeated)
     assert model.first_sample_time == pytest.approx(0.05)
     truth = ImuTruth(np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(3), np.array([0.0, 0.0, 9.81]))
@@ -169,14 +169,14 @@ def test_fast_sensor_emits_each_sample_once_or_at_its_rate():
     assert _sampled(time, 0.02, rate=100.0) is None
     given = _sampled(time, 0.02, rate=100.0, repeat_samples=True)
     np.testing.assert_array_equal(given, np.repeat(np.arange(50), 2))
-    # 120 Hz at 50 Hz are 2.4 per sample: two or three times, 120 per second.
+    # 120 Hz at 50 Hz is 2.4 per sample: two or three times each, 120 per second.
     times = np.bincount(_sampled(time, 0.02, rate=120.0, repeat_samples=True))
     assert set(times) == {2, 3}
     assert np.sum(times) == pytest.approx(120, abs=1)
-    # Blocks give the same result.
+    # Computation in blocks yields the same result.
     pieces = [_sampled([now], 0.02, rate=120.0, repeat_samples=True).size for now in time]
     np.testing.assert_array_equal(pieces, times)
-    # A slower sensor has nothing to repeat.
+    # A slower sensor has no samples to repeat.
     time = 0.01 * np.arange(20)
     assert _sampled(time, 0.01, rate=20.0, repeat_samples=True) is None
     given = _sampled(time, 0.01, rate=20.0, repeat_samples=True, drop_repeated=True)

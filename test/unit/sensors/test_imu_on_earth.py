@@ -33,7 +33,7 @@ def test_magnetometer_on_earth_measures_field_in_local_axes():
     imu = isf.ImuSpecification(magnetometer=isf.MagnetometerSpecification())
     there = isf.MagneticEnvironment(earth=field)
     samples = isf.simulate_imu(motion, imu, magnetic_environment=there)
-    # To the north: x is north, y west.
+    # The robot faces north: x points north, y points west.
     expected = np.tile([20e-6, -1e-6, -43e-6], (101, 1))
     assert samples[MAG].to_numpy() == pytest.approx(expected, abs=1e-12)
     dipole = isf.Dipole(position=(600.0, 0.0, 0.0), moment=(0.0, 0.0, 1e6))
@@ -46,18 +46,18 @@ def test_magnetometer_on_earth_measures_field_in_local_axes():
     assert computed == pytest.approx(local, abs=2e-4 * np.abs(local).max())
 
 
-def test_flat_motion_is_placed_on_turning_earth():
+def test_flat_motion_is_placed_on_rotating_earth():
     drive = isf.read_drive("a", laps=1).resampled(20.0)
     motion = isf.on_earth(drive, 50.0, 14.0, 250.0)
     angle = np.radians(50.0)
     back = motion.local((angle, np.radians(14.0), 250.0))
     off = {"position": 1e-8, "orientation": 1e-12, "velocity": 1e-12, "angular_velocity": 1e-15}
     require_same_motion(back, drive, **off)
-    # Independently: force in the flat world, gravity of the place for its own, and Coriolis force.
+    # Independent computation: force in the flat world, local gravity instead, and Coriolis force.
     earth = EARTH_RATE * np.array([0.0, np.cos(angle), np.sin(angle)])
     change = 2.0 * np.cross(earth, drive.velocity) + [0.0, 0.0, back.gravity - drive.gravity]
     expected = drive.specific_force + Rotation.from_quat(drive.orientation).inv().apply(change)
-    # Some metres away the vertical leans by 1e-6.
+    # Some metres away, the vertical is tilted by 1e-6.
     np.testing.assert_allclose(motion.specific_force, expected, rtol=0.0, atol=5e-5)
 
 
@@ -68,7 +68,7 @@ def test_latitude_adds_vertical_earth_rate_to_yaw_drift():
     still = isf.simulate_imu(motion, imu)
     drift = 600.0 * EARTH_RATE * np.sin(np.radians(50.0))
     turned = (samples["yaw"] - still["yaw"]).iloc[-1]
-    # 600 m on a plane whose north does not turn.
+    # The drive is 600 m long on a plane whose north direction is constant.
     assert turned == pytest.approx(drift, abs=2e-4)
     with pytest.raises(isf.FrameworkError, match="latitude is set"):
         isf.simulate_imu(isf.standing(1.0, 50.0), imu, latitude=50.0)

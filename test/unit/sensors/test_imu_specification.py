@@ -1,4 +1,4 @@
-"""Specification of an IMU's errors, in memory and as files, and its name."""
+"""Specification of IMU errors, in memory and as files, and its name."""
 
 import math
 from dataclasses import fields, replace
@@ -18,7 +18,7 @@ from imu_simulation_framework.sensors.triads import TRIADS
 NAN = math.nan
 
 
-def test_single_number_applies_to_three_axes():
+def test_single_number_in_specification_applies_to_three_axes():
     triad = isf.TriadSpecification(white_noise=1e-3, random_walk=np.array([1, 2, 3]))
     assert triad == isf.TriadSpecification(white_noise=[1e-3] * 3, random_walk=(1.0, 2.0, 3.0))
     assert hash(triad) and triad.random_walk == (1.0, 2.0, 3.0)
@@ -38,12 +38,12 @@ def test_single_number_applies_to_three_axes():
         ({"scale_factor_and_misalignment": [[0, NAN, 0]] * 3}, "misalignment xy is nan"),
     ],
 )
-def test_impossible_errors_are_rejected_with_name(values, words):
+def test_invalid_imu_errors_are_rejected_with_name(values, words):
     with pytest.raises(ConfigurationError, match=words):
         isf.TriadSpecification(**values)
 
 
-def test_accelerometer_g_sensitivity_is_rejected_and_temperature_settles():
+def test_accelerometer_g_sensitivity_is_rejected_and_temperature_converges():
     none = {"g_sensitivity": np.zeros((3, 3)).tolist()}
     read = from_mapping(isf.ImuSpecification, {"accelerometer": none}, "the specification")
     assert read == isf.ImuSpecification()
@@ -57,7 +57,7 @@ def test_accelerometer_g_sensitivity_is_rejected_and_temperature_settles():
     np.testing.assert_allclose(profile.at(np.array([0.0, 2.0, 9.0])), [20.0, 25.0, 30.0])
 
 
-def test_covariances_match_variances_of_samples_and_integrated_error():
+def test_imu_covariances_match_sample_variances_and_integrated_error():
     specification = isf.ImuSpecification(
         gyroscope=isf.TriadSpecification(white_noise=(1e-3, 2e-3, 3e-3), quantisation=1e-5),
         accelerometer=isf.TriadSpecification(resolution=0.12),
@@ -69,7 +69,7 @@ def test_covariances_match_variances_of_samples_and_integrated_error():
     np.testing.assert_allclose(force, np.diag([0.0012] * 3).ravel())
     _, faster, _ = specification.covariances(period=0.01)
     assert faster[0] > rate[0]
-    # A bandwidth of half of the rate passes all noise.
+    # A bandwidth of half the rate passes all noise.
     whole = replace(specification, gyroscope=replace(specification.gyroscope, bandwidth=25.0))
     np.testing.assert_array_equal(whole.covariances()[1], rate)
     triad = isf.TriadSpecification(white_noise=1e-3, random_walk=1e-5, turn_on_bias_sigma=1e-4)
@@ -80,7 +80,7 @@ def test_covariances_match_variances_of_samples_and_integrated_error():
     assert truth.covariances()[0] == (0.0,) * 9
 
 
-def test_orientation_variances_match_formula():
+def test_fused_orientation_variances_match_formula():
     gyroscope = isf.TriadSpecification(
         white_noise=(1e-3, 2e-3, 3e-3),
         random_walk=(1e-5, 2e-5, 4e-5),
@@ -100,11 +100,11 @@ def test_orientation_variances_match_formula():
     actual = isf.ImuSpecification(
         gyroscope=gyroscope, accelerometer=accelerometer, magnetometer=magnetometer, output=output
     ).covariances(duration=duration)[0]
-    # White noise through a low-pass of time constant T has N^2 / 2 T, integrated by a high-pass
-    # N^2 T / 2. A roll is a force along y, a pitch one along x.
+    # White noise after a low-pass filter of time constant T has N^2 / 2 T; integrated and high-pass
+    # filtered, it has N^2 T / 2. Roll follows from force along y, pitch from force along x.
     roll = (0.02**2 / 6.0 + 0.05**2 + 0.06**2) / gravity**2 + 1e-3**2 * 1.5
     pitch = (0.01**2 / 6.0 + 0.03**2 + 0.04**2) / gravity**2 + 2e-3**2 * 1.5
-    # A bias acts for 7 s; the largest of the level axes' noise over a field of 20 uT.
+    # A bias acts for 7 s; the magnetometer noise is the larger level axis over a field of 20 uT.
     bias = 4e-5**2 * duration + 5e-3**2 + 7e-3**2
     yaw = 3e-3**2 * 3.5 + bias * 49.0 + (2e-6 / 20e-6) ** 2 / 14.0
     np.testing.assert_allclose(np.reshape(actual, (3, 3)), np.diag([roll, pitch, yaw]), rtol=1e-12)
@@ -126,11 +126,11 @@ def test_orientation_variances_match_formula():
         ("output: {filter: ekf}", "output.filter is 'ekf', expected"),
     ],
 )
-def test_invalid_file_error_names_file_and_key(tmp_path, text, words):
+def test_invalid_imu_file_is_rejected_with_file_and_key(tmp_path, text, words):
     require_refused(files.load_imu_specification, tmp_path / "imu.yaml", text, words)
 
 
-def test_bno055_matches_tables_3_2_and_3_3():
+def test_bno055_specification_matches_tables_3_2_and_3_3_of_thesis():
     specification = isf.read_imu_specification("bno055")
     gyroscope, accelerometer = specification.gyroscope, specification.accelerometer
     degree = math.pi / 180.0
@@ -147,7 +147,7 @@ def test_bno055_matches_tables_3_2_and_3_3():
     assert specification.output.orientation_reference == "fusion"
 
 
-def test_missing_files_are_rejected_and_file_name_is_default_name(tmp_path):
+def test_missing_imu_file_is_rejected_and_file_name_is_default_name(tmp_path):
     path = tmp_path / "imu.yaml"
     path.write_bytes(b"\xff\xfe\x00")
     for wrong, words in ((tmp_path / "none.yaml", "No such file"), (path, "not UTF-8 text")):
@@ -174,7 +174,7 @@ SDF = """<sensor type="imu"><update_rate>200</update_rate><imu><angular_velocity
 """
 
 
-def test_imu_from_format_has_file_name_and_remark_on_true_heading(tmp_path):
+def test_imu_from_other_format_has_file_name_and_remark_on_true_heading(tmp_path):
     path = tmp_path / "robot.yaml"
     path.write_text(KALIBR)
     imu = named_imu(f"kalibr:{path}")
@@ -189,7 +189,7 @@ def test_imu_from_format_has_file_name_and_remark_on_true_heading(tmp_path):
     assert named_imu(f"kalibr:{path}").remarks == named_imu("bno055").remarks == ()
 
 
-def test_parameters_have_si_and_data_sheet_units():
+def test_imu_parameters_have_si_and_data_sheet_units():
     for kind in TRIADS.values():
         assert all(kind.unit_of(field.name) for field in fields(isf.TriadSpecification))
         for parameter, unit in kind.datasheet_units.items():

@@ -13,7 +13,7 @@ from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.sensors.fusion.filters import fuse_run, make_filter
 from imu_simulation_framework.sensors.fusion.magnetic_heading import MagneticHeading
 
-# Magnetic north is the y axis, as steep as in central Europe.
+# Magnetic north is along the y axis, with an inclination as in central Europe.
 EARTH = np.array([0.0, 20e-6, -45e-6])
 LEVEL = np.array([0.0, 0.0, 0.0, 1.0])
 FILTERS = ("mahony", "vqf")
@@ -31,7 +31,7 @@ def _filter(**settings):
 
 
 def _readings(truth, earth=EARTH):
-    """Forces and fields of orientations, without errors."""
+    """Return ideal forces and fields of these orientations."""
     turned = Rotation.from_quat(truth).inv()
     return turned.apply([0.0, 0.0, GRAVITY]), turned.apply(earth)
 
@@ -42,7 +42,7 @@ def _tumbling(samples=2000):
 
 
 def _turning(samples, yaw_rate=0.0, yaw=0.7):
-    """A level sensor that turns steadily."""
+    """Return the signals of a level sensor that turns steadily."""
     truth = Rotation.from_euler("z", yaw + yaw_rate * PERIOD * np.arange(samples)).as_quat()
     rates = np.tile([0.0, 0.0, yaw_rate], (samples, 1))
     return (truth, rates, *_readings(truth))
@@ -54,16 +54,16 @@ def _yaw_errors(truth, rate, force, field, start=LEVEL, **settings):
 
 
 @pytest.mark.parametrize("settings", KINDS)
-def test_perfect_readings_yield_true_orientation_from_any_initial_yaw(settings):
+def test_magnetic_heading_from_perfect_readings_is_true_for_any_initial_yaw(settings):
     truth, *signals = _tumbling()
     fused = fuse_run(_filter(**settings), LEVEL, *signals)
-    # vqf's low-pass of the accelerometer lags a little, which changes its estimate of the bias.
+    # vqf's low-pass filter of the accelerometer lags slightly, which affects its bias estimate.
     vqf = 1e-3 if settings["filter_rate_bias"] else 1e-5
     assert angles_between(fused, truth).max() < (1e-11 if settings["filter"] == "mahony" else vqf)
 
 
 @pytest.mark.parametrize("settings", KINDS)
-def test_run_matches_single_samples_and_blocks(settings):
+def test_magnetic_heading_run_matches_single_samples_and_blocks(settings):
     truth, *signals = _tumbling(1500)
     generator = np.random.default_rng(1)
     for signal, size in zip(signals, (0.05, 0.2, 2e-6)):
@@ -84,7 +84,7 @@ def test_run_matches_single_samples_and_blocks(settings):
 
 @pytest.mark.parametrize("rejection", [False, True])
 @pytest.mark.parametrize("rate_bias", [False, True])
-def test_vqf_filter_matches_library(rate_bias, rejection):
+def test_vqf_filter_matches_vqf_library(rate_bias, rejection):
     from vqf import VQF
 
     truth, rate, force, field = _tumbling(3000)
@@ -107,8 +107,8 @@ def test_vqf_filter_matches_library(rate_bias, rejection):
         ("compass", False),
     ],
 )
-def test_yaw_towards_magnetic_north_is_ninety_degrees_less_declination(filter, rejection):
-    # Magnetic north is 10 degrees east of true north; the sensor heads for magnetic north.
+def test_yaw_towards_magnetic_north_is_90_degrees_minus_declination(filter, rejection):
+    # Magnetic north is 10 degrees east of true north; the sensor points to magnetic north.
     declination = math.radians(10.0)
     east_of_north = Rotation.from_euler("z", -declination).apply(EARTH)
     heading = math.pi / 2.0 - declination
@@ -123,20 +123,20 @@ def test_yaw_towards_magnetic_north_is_ninety_degrees_less_declination(filter, r
 
 
 @pytest.mark.parametrize("filter", FILTERS)
-def test_constant_bias_causes_error_of_bias_times_time_constant(filter):
+def test_constant_rate_bias_causes_heading_error_of_bias_times_time_constant(filter):
     bias, constant = 0.002, 5.0
     truth, rate, force, field = _turning(6000, 0.1)
     rate[:, 2] += bias
     settings = {"filter": filter, "magnetic_time_constant": constant}
     errors = _yaw_errors(truth, rate, force, field, **settings)
     assert errors[-1] == pytest.approx(bias * constant, rel=0.01)
-    # Without the magnetometer it grows.
+    # Without the magnetometer, the error grows.
     drifted = _yaw_errors(truth, rate, force, None, truth[0], filter=filter, magnetic_heading=False)
     assert drifted[-1] == pytest.approx(bias * 60.0, rel=0.01)
 
 
-def test_vertical_bias_is_estimated_and_magnetometer_does_not_tilt():
-    # e' = b - e / T - c, c' = e / 16 T^2 with the estimate c: the slower of two times remains.
+def test_vertical_rate_bias_is_estimated_and_magnetometer_does_not_affect_tilt():
+    # With the estimate c, e' = b - e / T - c and c' = e / 16 T^2; the slower time constant remains.
     truth, rate, force, field = _turning(6000)
     rate[:, 2] += 0.002
     for tilt_time in (2.0, 8.0):
@@ -155,11 +155,11 @@ def test_vertical_bias_is_estimated_and_magnetometer_does_not_tilt():
 
 
 @pytest.mark.parametrize("filter", FILTERS)
-def test_disturbance_rejection_keeps_heading_near_magnet_for_one_minute(filter):
-    # Turns of 30 deg/s, as vqf needs turns to accept the field.
+def test_disturbance_rejection_maintains_heading_near_magnet(filter):
+    # Turns of 30 deg/s, because vqf requires turns to accept the field.
     samples = 15_000
     truth, rate, force, field = _turning(samples, math.radians(30.0))
-    # Five seconds in a level and stronger field, 90 degrees off.
+    # For five seconds, the field is horizontal, stronger and rotated by 90 degrees.
     passing = field.copy()
     passing[3000:3500] = _readings(truth[3000:3500], np.array([60e-6, 0.0, 0.0]))[1]
     kept, lost = (
@@ -180,7 +180,7 @@ def _seen(heading, seconds, field=(60e-6, 0.0, 0.0), speed=0.0):
     return offsets
 
 
-def test_constant_field_has_half_weight_after_one_minute_and_becomes_reference_in_turns():
+def test_disturbed_field_is_accepted_after_one_minute_or_in_turns():
     for speed, accepted in ((0.5, True), (0.0, False)):
         heading = MagneticHeading(PERIOD, 9.0, rejection=True)
         _seen(heading, 5, EARTH, speed)
@@ -190,24 +190,24 @@ def test_constant_field_has_half_weight_after_one_minute_and_becomes_reference_i
         assert (abs(heading.offset) > 0.5) is accepted
     heading = MagneticHeading(PERIOD, 9.0, rejection=True)
     offsets = [_seen(heading, 10, EARTH)[-1], *_seen(heading, 69)]
-    # Norm and dip are those of the new field within some hundredths of a second.
+    # Norm and dip converge to those of the new field within some hundredths of a second.
     assert np.abs(np.diff(offsets[:60])).max() < 0.1 * math.pi / 9.0
-    # Nine seconds with half the gain, of a quarter turn.
+    # Nine seconds with half the gain, starting from 90 degrees.
     assert offsets[-1] == pytest.approx(math.pi / 2.0 * (1.0 - math.exp(-0.5)), rel=0.1)
     heading = MagneticHeading(PERIOD, 9.0, rejection=True)
     lasted = []
     for _ in range(2):
-        # A calm of half a minute and more makes up for a minute of disturbance.
+        # An undisturbed period of more than half a minute offsets a minute of disturbance.
         _seen(heading, 40, EARTH)
         lasted.append(0)
         while heading.correct(60e-6, 0.0, 0.0, 0.0) == 0.0 or not heading.disturbed:
             lasted[-1] += 1
             assert lasted[-1] < 7000
-    # The field is undisturbed until the low-pass of 0.05 s has settled.
+    # The field counts as undisturbed until the low-pass filter of 0.05 s has settled.
     assert lasted == pytest.approx([6000, 6000], abs=15)
 
 
-# A field at +-3 rad is beyond half a turn from the declination, first or last.
+# A field at +-3 rad is more than 180 degrees from the declination, at the start or at the end.
 BEYOND = np.repeat([-3.0, 3.0], 40)
 WITHOUT_LEVEL = np.array([[20e-6, 0.0, 20e-6], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
 
@@ -222,7 +222,7 @@ WITHOUT_LEVEL = np.array([[20e-6, 0.0, 20e-6], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
         (0.0, WITHOUT_LEVEL),
     ],
 )
-def test_series_wraps_heading_like_single_readings(declination, fields):
+def test_heading_series_is_wrapped_like_single_readings(declination, fields):
     series, stepped = (MagneticHeading(PERIOD, 0.1, declination=declination) for _ in range(2))
     expected = []
     for reading in fields.T:
@@ -233,7 +233,7 @@ def test_series_wraps_heading_like_single_readings(declination, fields):
     np.testing.assert_allclose(np.concatenate(actual), expected, rtol=0.0, atol=1e-12)
 
 
-def test_readings_without_horizontal_field_are_ignored():
+def test_field_readings_without_horizontal_part_are_ignored():
     heading = MagneticHeading(PERIOD, 9.0)
     heading.correct(*EARTH, 0.0)
     assert heading.correct(0.0, 0.0, -45e-6, 0.0) == 0.0
@@ -241,7 +241,7 @@ def test_readings_without_horizontal_field_are_ignored():
 
 
 @pytest.mark.parametrize("filter", FILTERS)
-def test_magnetic_heading_without_field_is_rejected(filter):
+def test_magnetic_heading_without_field_signal_is_rejected(filter):
     truth, rate, force, _ = _turning(10)
     with pytest.raises(ConfigurationError, match="magnetic_heading is true"):
         fuse_run(_filter(filter=filter), truth[0], rate, force)
@@ -262,7 +262,7 @@ NORTH = isf.OutputSpecification(magnetic_heading=True)
         (isf.OutputSpecification, {"magnetic_declination": 180.0}, "magnetic_declination is 180"),
     ],
 )
-def test_meaningless_magnetic_settings_are_rejected(kind, settings, words):
+def test_inconsistent_magnetic_settings_are_rejected(kind, settings, words):
     with pytest.raises(ConfigurationError, match=words):
         kind(**settings)
 
@@ -274,7 +274,7 @@ def test_meaningless_magnetic_settings_are_rejected(kind, settings, words):
         *((1.0, degrees, abs(degrees) > 10.0) for degrees in (9.5, 10.5, -9.5, -10.5)),
     ],
 )
-def test_field_is_disturbed_beyond_tolerances_of_norm_and_dip(share, degrees, disturbed):
+def test_field_beyond_tolerances_of_norm_and_dip_is_disturbed(share, degrees, disturbed):
     heading = MagneticHeading(PERIOD, 9.0, rejection=True)
     for norm, dip in ((50e-6, 60.0), (share * 50e-6, 60.0 + degrees)):
         level, down = norm * math.cos(math.radians(dip)), norm * math.sin(math.radians(dip))

@@ -20,17 +20,17 @@ def specified(**magnetometer):
     return isf.ImuSpecification(magnetometer=isf.MagnetometerSpecification(**magnetometer))
 
 
-def test_magnetometer_without_errors_measures_field_in_its_axes():
+def test_magnetometer_without_errors_measures_field_in_sensor_axes():
     beam = isf.Bar((3.0, -1.0, 0.0), (0.1, 4.0, 0.1))
     hall = isf.MagneticEnvironment(earth=EARTH.earth, bars=[beam])
     samples = isf.simulate_imu(MOTION, specified(), magnetic_environment=hall)
     measured_signal = hall.measured_field(MOTION.position, MOTION.orientation)
     np.testing.assert_allclose(samples[MAG], measured_signal, rtol=0.0, atol=1e-18)
-    # The robot is level: up stays up, and what is level keeps its length away from the beam.
+    # The robot is level: the vertical field is constant, and so is the horizontal magnitude.
     clean = isf.simulate_imu(MOTION, specified(), magnetic_environment=EARTH)[MAG].to_numpy()
     assert clean[:, 2] == pytest.approx(-45e-6)
     assert np.hypot(*clean[:, :2].T) == pytest.approx(np.hypot(2e-6, 20e-6))
-    # Facing east along x, north is to the left.
+    # The robot faces east along x, so north is to the left.
     assert clean[0] == pytest.approx(EARTH.earth)
 
 
@@ -50,11 +50,11 @@ def test_iron_and_motors_change_measured_field():
     np.testing.assert_allclose((pulled - plain)[MAG], expected, rtol=0.0, atol=1e-18)
 
 
-def test_magnetometer_has_noise_and_rate_of_triad():
+def test_magnetometer_noise_and_rate_match_specification():
     rest = isf.at_rest(100.0)
     white = isf.simulate_imu(rest, specified(white_noise=1e-7), magnetic_environment=EARTH)
     noise = white[MAG].to_numpy() - EARTH.earth
-    # N / sqrt(dt), of 30 000 numbers; four standard errors.
+    # N / sqrt(dt) from 30 000 numbers, within four standard errors.
     assert np.std(noise) == pytest.approx(1e-6, rel=4.0 / np.sqrt(2.0 * noise.size))
     slow = replace(specified(), output=isf.OutputSpecification(rate=20.0))
     computed = isf.simulate_imu(MOTION, slow, magnetic_environment=EARTH)
@@ -75,7 +75,7 @@ def test_magnetometer_does_not_change_other_sensors():
         np.testing.assert_array_equal(computed[plain.columns], plain)
 
 
-def test_magnetometer_covariance_matches_samples_and_loss_in_formats_is_listed():
+def test_magnetometer_covariance_matches_samples_and_omission_is_listed():
     imu = specified(white_noise=1e-7, resolution=3e-7)
     covariance = imu.magnetic_covariance(PERIOD)
     assert covariance[0] == pytest.approx(1e-14 / PERIOD + 9e-14 / 12.0)

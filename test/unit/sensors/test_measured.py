@@ -24,11 +24,11 @@ from imu_simulation_framework.sensors.measured import (
 
 DEG = math.pi / 180.0
 TABLE = measurements()
-# Unit of a quantity, as powers of the second by sensor: rad/s is a gyroscope's signal.
+# Signal units by sensor; the units of other quantities are these times powers of the second.
 SIGNAL = {"gyroscope": "rad/s", "accelerometer": "m/s^2"}
 
 
-def test_measured_numbers_have_source_quantity_and_unit():
+def test_measured_values_have_source_quantity_and_unit():
     table = measured_values()
     assert len(table) > 1000
     assert (table["source"].str.len() > 8).all() and (table["method"] != "").all()
@@ -40,14 +40,14 @@ def test_measured_numbers_have_source_quantity_and_unit():
         assert unit in RATIOS or factor(unit) > 0.0
     ratios = table["quantity"].isin(["scale_factor", "misalignment"])
     assert set(table.loc[ratios, "value_unit"]) <= {"1", "ppm", "rad", "arcsec"}
-    # Degrees, g and root hours remain; an angle never replaces a length.
+    # Units of degrees, g and root hours remain; an angle never replaces a length.
     angles = table["value_unit"].str.contains("rad|deg")
     assert (angles == (table["sensor"] == "gyroscope"))[~ratios].all()
     used = table[table["excluded"] == ""]
     assert (used.loc[used["quantity"] == "sample_deviation", "rate"] > 0.0).all()
 
 
-def test_recordings_are_unique_and_used():
+def test_measured_recordings_are_unique_and_used():
     folder = package_share() / "config" / "measured_imus"
     names = pd.read_csv(folder / "recordings.csv")["recording"]
     assert names.is_unique and set(names) == set(measured_values()["recording"])
@@ -55,7 +55,7 @@ def test_recordings_are_unique_and_used():
 
 
 def rms_by_hand(part, unit, quantity, scale):
-    """Return the root mean square over axes of a gyroscope, directly from the files."""
+    """Return the root mean square over the axes of a gyroscope, directly from the files."""
     folder = package_share() / "config" / "measured_imus"
     recordings = pd.read_csv(folder / "recordings.csv")
     values = pd.read_csv(folder / "values.csv").rename(columns={"unit": "value_unit"})
@@ -83,17 +83,17 @@ def test_measurements_of_three_sensors_match_direct_computation(
 
 
 @pytest.mark.parametrize("part, units", [("vn100", 7), ("adis16448", 3), ("stim300", 2)])
-def test_median_follows_sensors_if_classes_vary_more(part, units):
+def test_median_is_dominated_by_sensors_if_class_varies_more(part, units):
     rows = TABLE[(TABLE["part"] == part) & (TABLE["sensor"] == "gyroscope")]
     logs = np.log(rows.loc[rows["quantity"] == "white_noise", "value"].to_numpy())
     estimate = estimates(part)["gyroscope", "white_noise"]
     assert len(logs) == estimate.units == units
     assert estimate.origin == f"measured ({units} units)"
-    # The class moves it by less than a tenth of its standard error, typically 0.155.
+    # The class changes it by less than a tenth of its standard error, typically 0.155.
     assert math.log(estimate.median) == pytest.approx(logs.mean(), abs=0.1 * 0.155)
 
 
-def test_noise_and_walk_are_subtracted_from_allan_minimum():
+def test_noise_and_random_walk_are_subtracted_from_allan_minimum():
     rows = TABLE[(TABLE["part"] == "navchip") & (TABLE["sensor"] == "gyroscope")]
     n, b, k = (rows.loc[rows["quantity"] == name, "value"].item() for name in NOISE)
     raw = rms_by_hand("navchip", "A", "allan_minimum", lambda rate: 1.0)
@@ -106,7 +106,7 @@ CONSUMER = measured_parts().query("`class` == 'consumer MEMS' and part == measur
 
 
 def simulated(random, parts, mean, between, within):
-    """Return measurements of parts, with one to six units each, and their true medians."""
+    """Return measurements of parts, with one to six specimens each, and their true medians."""
     true = random.normal(mean, between, len(parts))
     rows = [
         (part, str(unit), "gyroscope", "white_noise", "", random.normal(level, within), 3)
@@ -119,7 +119,7 @@ def simulated(random, parts, mean, between, within):
 
 
 @pytest.mark.gate
-def test_simulated_hierarchy_is_estimated_without_bias():
+def test_hierarchical_model_is_estimated_without_bias():
     random = np.random.default_rng(7)
     mean, between, within, sets = -9.0, 0.7, 0.4, 60
     # The last part has no measurement.
@@ -143,10 +143,10 @@ def test_simulated_hierarchy_is_estimated_without_bias():
     error = actual.std(axis=0, ddof=1) / math.sqrt(sets)
     freedom = sum(number % 6 for number in range(len(parts)))
     assert abs(actual[:, 0].mean() - mean) < 4.0 * error[0]
-    # A posterior's mean is skewed: within half of the standard deviation of one set's.
+    # The posterior is skewed: its mean is within half of the standard deviation over the sets.
     assert abs(actual[:, 1].mean() - between) < 0.5 * actual[:, 1].std()
     assert abs(actual[:, 2].mean() - within**2) < 4.0 * error[2]
-    # The standard deviation of n numbers has the relative standard error 1 / sqrt(2 n).
+    # The standard deviation of n numbers has a relative standard error of 1 / sqrt(2 n).
     scatter = within**2 * math.sqrt(2.0 / freedom)
     assert actual[:, 2].std() == pytest.approx(scatter, rel=4.0 / math.sqrt(2.0 * sets))
     for values in deviations.values():
@@ -164,12 +164,12 @@ def test_class_mean_matches_statsmodels():
     other = combine_effects(mean, variance, method_re="iterated")
     nearest = np.argmin(np.abs(model.between**2 - other.tau2))
     assert model.mean[nearest] == pytest.approx(other.mean_effect_re, abs=0.02)
-    # The posterior of the spread covers the estimate of Paule and Mandel.
+    # The posterior of the spread contains the Paule-Mandel estimate.
     assert 0.05 < model.probability[: nearest + 1].sum() < 0.95
 
 
-def test_part_is_averaged_over_posterior_of_spread():
-    # Sampled: the spread, the class's mean and the part given both, as in the model.
+def test_prediction_for_part_is_averaged_over_posterior_of_spread():
+    # Samples of the spread, of the class mean and of the part given both, as in the model.
     model = ClassModel(
         np.array([0.1, 2.0]), np.array([0.3, 0.7]), np.array([0.0, 1.0]), np.array([0.2, 0.3]), 0.1
     )
@@ -178,7 +178,7 @@ def test_part_is_averaged_over_posterior_of_spread():
     centre = random.normal(model.mean[which], np.sqrt(model.variance[which]))
     tau, measured, variance = model.between[which], 4.0, 0.5
     weight = variance / (tau**2 + variance)
-    # The variance of so many samples has a relative standard error below 0.005.
+    # With so many samples, the variance has a relative standard error below 0.005.
     part = random.normal((1.0 - weight) * measured + weight * centre, tau * np.sqrt(weight))
     mean, total, share = model.predict_part(measured, variance)
     assert abs(part.mean() - mean) < 4.0 * part.std() / math.sqrt(count)
@@ -191,14 +191,14 @@ def test_part_is_averaged_over_posterior_of_spread():
     assert part.var() == pytest.approx(total, rel=0.02) and share == pytest.approx(1.0)
 
 
-def test_class_of_single_sensors_has_pooled_spread():
+def test_class_with_single_sensors_per_part_has_pooled_spread():
     table, _ = simulated(np.random.default_rng(2), CONSUMER, -9.0, 0.7, 0.4)
     alone = [part for part, rows in table.groupby("part") if len(rows) == 1]
     models = class_models(table, {part: str(part in alone) for part in CONSUMER})
     assert len(alone) > 3 and models["True"].within == pytest.approx(models["False"].within)
 
 
-def test_bundled_imus_have_noise_of_part_or_class():
+def test_bundled_imus_have_noise_estimated_from_part_or_class():
     kinds = set()
     for name in imu_names():
         actual = estimates(name)
@@ -211,7 +211,7 @@ def test_bundled_imus_have_noise_of_part_or_class():
     assert kinds == {"class of part", "measured", "measured and class"}
 
 
-def test_names_of_same_sensors_share_measurements():
+def test_part_names_of_same_sensor_share_measurements():
     mti = estimates("mti300")
     assert mti["gyroscope", "white_noise"].origin == "measured (3 units of mti100)"
     assert (
@@ -219,7 +219,7 @@ def test_names_of_same_sensors_share_measurements():
     )
 
 
-def test_calibrations_are_standard_deviations_over_sensors():
+def test_calibration_errors_are_standard_deviations_over_sensors():
     actual = estimates("lsm6dsm")
     assert {key[1] for key in actual} >= set(CALIBRATION)
     values = measured_values()
@@ -228,7 +228,7 @@ def test_calibrations_are_standard_deviations_over_sensors():
     scale = actual["gyroscope", "turn_on_bias"]
     assert scale.units == 4
     assert scale.median == pytest.approx(np.sqrt(np.mean(rates**2)), rel=0.1)
-    # A standard deviation of n numbers is known to 1 / sqrt(2 n).
+    # The standard deviation of n numbers has a relative standard error of 1 / sqrt(2 n).
     assert scale.spread == pytest.approx(1.0 / math.sqrt(2.0 * len(rates)), rel=0.1)
 
 

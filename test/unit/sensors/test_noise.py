@@ -51,14 +51,14 @@ def _make(name, seed=1):
 
 
 def _allan_variances(values, count):
-    """Return overlapping Allan variances of realisations (runs, samples, axes) at a count."""
+    """Return overlapping Allan variances of realisations (runs, samples, axes)."""
     sums = np.cumsum(np.pad(values, ((0, 0), (1, 0), (0, 0))), axis=1)
     second = sums[:, 2 * count :] - 2.0 * sums[:, count:-count] + sums[:, : -2 * count]
     return 0.5 * np.mean((second / count) ** 2, axis=1)
 
 
 @pytest.mark.parametrize("name", PROCESSES)
-def test_samples_blocks_and_batch_are_bitwise_identical(name):
+def test_noise_samples_blocks_and_batch_are_bit_identical(name):
     samples = 2 * processes.BLOCK + 7
     batch = _make(name).batch(samples, 1)[0]
     block_values = _make(name)
@@ -69,7 +69,7 @@ def test_samples_blocks_and_batch_are_bitwise_identical(name):
 
 
 @pytest.mark.parametrize("name", PROCESSES)
-def test_many_runs_match_few_runs_at_a_time(name):
+def test_noise_of_many_runs_matches_few_runs_at_a_time(name):
     together = _make(name).batch(60, 5)
     process = _make(name)
     few = np.concatenate([process.batch(60, 2), process.batch(60, 3)])
@@ -82,10 +82,10 @@ def test_many_runs_match_few_runs_at_a_time(name):
     np.testing.assert_array_equal(restarted.advance(20), _make(name, seed=3).advance(20))
 
 
-# Square of the Allan deviation at an averaging time and a number of samples, for a size of 1.
+# Allan variance by averaging time and number of samples, for a coefficient of 1.
 ALLAN_VARIANCES = {
     "white": lambda tau, count: 1.0 / tau,
-    # Sampled at count points in tau, 1 / (2 count^2) is added to the variance.
+    # Sampling at count points in tau adds a fraction of 1 / (2 count^2) to the variance.
     "random walk": lambda tau, count: tau / 3.0 * (1.0 + 0.5 / count**2),
     "Gauss-Markov": lambda tau, count: processes.gauss_markov_allan_variance(TIMES, tau, PERIOD),
     "bias instability": lambda tau, count: processes.FLICKER_PLATEAU**2,
@@ -94,8 +94,8 @@ ALLAN_VARIANCES = {
 
 
 @pytest.mark.parametrize("name", ALLAN_VARIANCES)
-def test_process_has_allan_variance_from_formula(name):
-    """Mean over runs within 4 of its standard errors; a plateau is flat to 1 %."""
+def test_noise_process_allan_variance_matches_formula(name):
+    """The mean over runs is within 4 standard errors; a plateau is flat to 1 %."""
     values = _make(name).batch(2048, 150)
     plateau = name == "bias instability"
     for count in (10, 30, 100, 300) if plateau else (1, 3, 10, 40, 160):
@@ -104,11 +104,11 @@ def test_process_has_allan_variance_from_formula(name):
         desired = np.square(SCALES) * ALLAN_VARIANCES[name](count * PERIOD, count)
         off = np.abs(variances.mean(axis=0) - desired)
         assert np.all(off < 4.0 * error + 0.01 * plateau * desired), count
-        # The comparison would be meaningless otherwise.
+        # Otherwise, the comparison would be meaningless.
         assert np.all(error < 0.1 * desired)
 
 
-def test_ramp_has_allan_deviation_from_formula_and_axes_are_independent():
+def test_ramp_allan_deviation_matches_formula_and_axes_are_independent():
     values = _make("ramp").batch(500)
     for count in (1, 10, 100):
         deviation = np.sqrt(_allan_variances(values, count)[0])
@@ -122,7 +122,7 @@ def test_ramp_has_allan_deviation_from_formula_and_axes_are_independent():
 def test_random_walk_grows_from_zero_and_gauss_markov_is_stationary():
     runs = 4000
     first, last = _make("Gauss-Markov").batch(60, runs)[:, [0, -1]].transpose(1, 0, 2)
-    # Variance of a sample variance: 2 sigma^4 / runs.
+    # The variance of a sample variance is 2 sigma^4 / runs.
     tolerance = 4.0 * math.sqrt(2.0 / runs)
     np.testing.assert_allclose(first.var(axis=0), np.square(SCALES), rtol=tolerance)
     np.testing.assert_allclose(last.var(axis=0), np.square(SCALES), rtol=tolerance)
@@ -144,7 +144,7 @@ def test_random_walk_grows_from_zero_and_gauss_markov_is_stationary():
         (lambda g: processes.BiasInstability(1.0, (10.0, 1.0), PERIOD, g), "band is 10 s to 1 s"),
     ],
 )
-def test_impossible_noise_parameters_are_rejected(make, words):
+def test_invalid_noise_parameters_are_rejected(make, words):
     with pytest.raises(ConfigurationError, match=words):
         make(np.random.default_rng(1))
 
@@ -153,7 +153,7 @@ def test_impossible_noise_parameters_are_rejected(make, words):
     "band, period",
     [((0.1, 1e4), 0.01), ((1.0, 1000.0), 0.01), ((0.001, 1e5), 0.01), ((0.5, 50.0), 0.05)],
 )
-def test_flicker_is_flat_within_one_percent_inside_any_band(band, period):
+def test_flicker_plateau_is_flat_to_one_percent_within_any_band(band, period):
     times, sigmas = processes.flicker_processes(band, period)
     inside = np.geomspace(max(band[0], 4.0 * period), band[1], 977)
     shares = processes.gauss_markov_allan_variance(times, inside[:, np.newaxis], period)
@@ -162,8 +162,8 @@ def test_flicker_is_flat_within_one_percent_inside_any_band(band, period):
     assert len(times) <= 2 + 2 * math.log10(band[1] / max(band[0], period))
 
 
-def test_gauss_markov_has_limits_of_ieee_952_and_turn_on_bias_has_stated_spread():
-    # White noise of density q_c T_c for long times, a random walk of density q_c for short ones.
+def test_gauss_markov_limits_match_ieee_952_and_turn_on_bias_matches_sigma():
+    # White noise of density q_c T_c at long times, a random walk of density q_c at short times.
     time, period = 5.0, 1e-4
     density_squared = 2.0 / time  # of the driving noise, for a variance of 1
     long, short = 1e4 * time, 1e-2 * time
@@ -183,7 +183,7 @@ def test_gauss_markov_has_limits_of_ieee_952_and_turn_on_bias_has_stated_spread(
     np.testing.assert_allclose(values[:, 0].std(axis=0), 0.05, atol=4.0 * error / np.sqrt(2.0))
 
 
-def test_run_has_documented_seed():
+def test_random_numbers_of_run_have_documented_seed():
     expected = np.random.default_rng(np.random.SeedSequence(7, spawn_key=(3, 1))).standard_normal(5)
     streams = NormalStreams(run_seed(7, 3), [False, True])
     np.testing.assert_array_equal(streams.take(5)[:, 1], expected)
@@ -196,7 +196,7 @@ def test_run_has_documented_seed():
 
 
 @pytest.mark.parametrize("singles", [0, 1, BLOCK - 1, BLOCK, BLOCK + 1])
-def test_single_numbers_match_blocks(singles):
+def test_single_random_numbers_match_blocks(singles):
     active = [True, False, True]
     expected = NormalStreams(5, active).take(3 * BLOCK)
     streams = NormalStreams(5, active)
@@ -210,21 +210,21 @@ RATE = 200.0
 DENSITY = 3e-3
 
 
-def test_samples_have_one_sided_density_of_spectrum():
+def test_sampled_noise_matches_one_sided_density():
     noise = sampled_std(DENSITY, RATE) * np.random.default_rng(5).standard_normal(400_000)
     assert density_of_rms(sampled_std(DENSITY, RATE), RATE / 2.0) == pytest.approx(DENSITY)
-    # Welch's spectrum is one-sided; its first and last frequency are not doubled.
+    # Welch's spectrum is one-sided; its first and last frequencies are not doubled.
     _, power = welch(noise, RATE, nperseg=256)
     inner = power[2:-2]
-    # Segments that overlap by half: each frequency has about 2 * 11/9 * n / 256 degrees of
-    # freedom, neighbours are correlated over about two bins.
+    # With half-overlapping segments, each frequency has about 2 * 11/9 * n / 256 degrees of
+    # freedom, and adjacent frequencies are correlated over about two bins.
     freedom = inner.size / 2.0 * (22.0 / 9.0) * noise.size / 256.0
     error = 4.0 * np.sqrt(2.0 / freedom)
     assert abs(np.mean(inner) / one_sided_density(DENSITY) ** 2 - 1.0) < error
     assert error < 0.1
 
 
-def test_density_conversions_are_inverse_and_driven_process_starts_as_random_walk():
+def test_density_conversions_round_trip_and_driven_process_starts_as_random_walk():
     values = np.array([0.0, 1e-6, 3.0])
     for there, back in (
         (one_sided_density(values), density_of_one_sided),
@@ -232,7 +232,7 @@ def test_density_conversions_are_inverse_and_driven_process_starts_as_random_wal
         (driving_density(values, 11.0), lambda density: driven_std(density, 11.0)),
     ):
         np.testing.assert_allclose(back(there), values, rtol=1e-15, atol=0.0)
-    # After t << tau the variance of a process from zero is q^2 t.
+    # At t << tau, the variance of a process that starts at zero is q^2 t.
     sigma, time, elapsed = 2.0, 5000.0, 0.5
     variance = sigma**2 * -np.expm1(-2.0 * elapsed / time)
     np.testing.assert_allclose(variance, driving_density(sigma, time) ** 2 * elapsed, rtol=2e-4)

@@ -1,4 +1,4 @@
-"""Odometer against closed formulas of UMBmark and of a random walk."""
+"""Odometer compared with closed-form UMBmark equations and with a random walk."""
 
 import numpy as np
 import pytest
@@ -13,22 +13,22 @@ STRAIGHT = isf.straight(100.0, speed=1.0)
 
 
 @pytest.mark.parametrize("motion", [ROUND, STRAIGHT, isf.rounds(-1, radius=1.0, speed=0.5)])
-def test_odometer_without_errors_matches_motion(motion):
+def test_odometer_without_errors_matches_true_motion(motion):
     readings = isf.simulate_odometer(motion, PERFECT)
     assert abs(isf.yaw_error(readings, motion)).max() < 1e-9
-    # A step of 0.02 s is a chord, shorter than its arc by a share of (0.004)^2 / 24.
+    # A step of 0.02 s is a chord, shorter than its arc by a fraction of (0.004)^2 / 24.
     for axis, name in enumerate("xy"):
         true = np.interp(readings.index, motion.time, motion.position[:, axis])
         np.testing.assert_allclose(readings[name], true, atol=1e-4)
     assert readings["v"].iloc[1:].to_numpy() == pytest.approx(np.linalg.norm(motion.velocity[0]))
 
 
-def test_wrong_track_and_wheels_follow_umbmark():
+def test_odometer_with_wrong_track_and_wheels_matches_umbmark():
     readings = isf.simulate_odometer(ROUND, isf.OdometerSpecification(track_ratio=1.02))
     assert readings["yaw"].iloc[-1] == pytest.approx(1.02 * 4.0 * np.pi, rel=1e-3)
     ratio, distance = 1.01, 100.0
     readings = isf.simulate_odometer(STRAIGHT, isf.OdometerSpecification(diameter_ratio=ratio))
-    # Borenstein and Feng, with the radii 2 R / (1 + E_d) and E_d times that; the mean stays R.
+    # Borenstein and Feng, with radii of 2 R / (1 + E_d) and E_d times that; the mean is R.
     left, right = (1.0 + ratio) / 2.0, (1.0 + ratio) / (2.0 * ratio)
     turned = distance * (right - left) / PERFECT.track
     assert readings["yaw"].iloc[-1] == pytest.approx(turned, rel=1e-9)
@@ -42,7 +42,7 @@ def test_wrong_track_and_wheels_follow_umbmark():
     [(1.01, 1.0, 1.0), (1.0, 1.02, 1.0), (1.0, 1.0, 0.98), (1.01, 1.02, 0.98)],
     ids=["unequal wheels", "track", "size of the wheels", "all"],
 )
-def test_circles_and_lines_match_closed_form(motion, errors):
+def test_odometer_on_circles_and_lines_matches_closed_form(motion, errors):
     ratio, track, scale = errors
     odometer = isf.OdometerSpecification(
         diameter_ratio=ratio, track_ratio=track, scale=scale, rate=100.0
@@ -52,7 +52,7 @@ def test_circles_and_lines_match_closed_form(motion, errors):
     rolled = time * np.linalg.norm(motion.velocity[0])
     turn = motion.yaw[-1] - motion.yaw[0]
     half = 0.5 * track * odometer.track * turn
-    # Over the true radii, whose mean is the scale's, and times the assumed radius.
+    # Divided by the true radii (mean: R times scale), and multiplied by the assumed radius.
     left = (rolled - half) * (1.0 + ratio) / (2.0 * scale)
     right = (rolled + half) * (1.0 + ratio) / (2.0 * scale * ratio)
     forward, turned = 0.5 * (left + right), (right - left) / odometer.track
@@ -62,11 +62,11 @@ def test_circles_and_lines_match_closed_form(motion, errors):
     along = readings["yaw"].iloc[0] + 0.5 * turned
     chord = forward * np.sinc(turned / (2.0 * np.pi))
     end = readings[["x", "y"]].iloc[-1] - readings[["x", "y"]].iloc[0]
-    # Each step goes along its mean direction, as far as its arc is long.
+    # Each step advances along its mean direction by the length of its arc.
     np.testing.assert_allclose(end, chord * np.array([np.cos(along), np.sin(along)]), atol=1e-4)
 
 
-def test_encoder_error_is_within_one_step_and_acceleration_causes_wheel_slip():
+def test_encoder_error_is_within_one_tick_and_acceleration_causes_slip():
     fine = isf.simulate_odometer(ROUND, PERFECT)
     coarse = isf.simulate_odometer(ROUND, isf.OdometerSpecification(ticks_per_turn=64))
     tick = 2.0 * np.pi / 64
@@ -83,13 +83,13 @@ def test_encoder_error_is_within_one_step_and_acceleration_causes_wheel_slip():
     assert readings["x"].iloc[-1] == pytest.approx(expected, rel=1e-3)
 
 
-def test_slip_is_random_walk_and_robots_differ_by_tolerances():
+def test_odometer_slip_is_random_walk_and_robots_differ_by_tolerances():
     slip, runs = 2e-3, 400
     straight, circles = isf.straight(100.0, rate=10.0), isf.rounds(2, radius=5.0, rate=10.0)
     odometer = isf.OdometerSpecification(slip=slip, rate=10.0)
     ends = [isf.simulate_odometer(straight, odometer, run=k)["yaw"].iloc[-1] for k in range(runs)]
     sigma = slip * np.sqrt(2.0 * 100.0) / odometer.track
-    # A standard deviation of n runs has the standard error 1 / sqrt(2 (n - 1)).
+    # The standard deviation of n runs has a relative standard error of 1 / sqrt(2 (n - 1)).
     assert abs(np.std(ends, ddof=1) / sigma - 1.0) < 4.0 / np.sqrt(2.0 * (runs - 1))
     assert abs(np.mean(ends)) < 4.0 * sigma / np.sqrt(runs)
     odometer = isf.OdometerSpecification(track_ratio_sigma=0.01, rate=1.0)
@@ -99,7 +99,7 @@ def test_slip_is_random_walk_and_robots_differ_by_tolerances():
 
 
 @pytest.mark.parametrize("pieces", [[500, 501], [1, 2, 998], [1001]])
-def test_odometer_does_not_depend_on_blocks(pieces):
+def test_odometer_readings_do_not_depend_on_blocks(pieces):
     odometer = isf.OdometerSpecification(
         ticks_per_turn=512, slip=2e-3, diameter_ratio_sigma=0.01, track_ratio_sigma=0.01
     )

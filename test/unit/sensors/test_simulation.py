@@ -1,4 +1,4 @@
-"""Simulation of IMUs during a motion or at rest, and files of their samples."""
+"""Simulation of IMUs during a motion or stationary, and files of their samples."""
 
 import gzip
 
@@ -22,7 +22,7 @@ def motion():
 
 
 @pytest.mark.parametrize("imu", [*PRESETS, isf.ImuSpecification(), isf.GenericParameters(0.01)])
-def test_models_return_same_table(motion, imu):
+def test_imu_models_return_tables_with_same_columns(motion, imu):
     samples = isf.simulate_imu(motion, imu)
     assert tuple(samples.columns) == IMU_RECORD
     np.testing.assert_array_equal(samples.index, motion.time)
@@ -30,7 +30,7 @@ def test_models_return_same_table(motion, imu):
     assert samples["accel_z"].mean() == pytest.approx(9.81, abs=0.01)
 
 
-def test_plugin_yaw_error_follows_parameters_and_slow_sensor_has_fewer_samples(motion):
+def test_plugin_yaw_error_matches_parameters_and_slow_sensor_has_fewer_samples(motion):
     for imu, error in (("ideal", 0.0), (isf.HectorParameters(yaw_offset=0.2, yaw_drift=0.0), -0.2)):
         actual = isf.yaw_error(isf.simulate_imu(motion, imu), motion)
         np.testing.assert_allclose(actual, error, rtol=0.0, atol=1e-9)
@@ -38,13 +38,13 @@ def test_plugin_yaw_error_follows_parameters_and_slow_sensor_has_fewer_samples(m
     samples = isf.simulate_imu(motion, imu)
     np.testing.assert_allclose(np.diff(samples.index), 0.05)
     assert samples.index[0] == pytest.approx(0.03)
-    # Each is the mean over its own period, so that the whole turn is there.
+    # Each sample is the mean over its period, so their sum contains the complete turn.
     turned = samples["gyro_z"].iloc[1:].sum() * 0.05
     expected = np.interp(samples.index[[0, -1]], motion.time, motion.yaw)
     assert turned == pytest.approx(expected[1] - expected[0], abs=1e-9)
 
 
-def test_invalid_simulation_is_rejected(motion):
+def test_invalid_imu_simulation_is_rejected(motion):
     with pytest.raises(ConfigurationError, match="of type float"):
         isf.simulate_imu(motion, 3.0)
     with pytest.raises(ConfigurationError, match="nothing: neither a file nor"):
@@ -72,13 +72,13 @@ def _joined(blocks):
     return [np.concatenate(values) for values in zip(*blocks)]
 
 
-def test_static_samples_have_requested_rate():
+def test_stationary_samples_have_requested_rate():
     samples = BLOCK + 10
     blocks = _blocks(samples)
     assert [len(block.time) for block in blocks] == [BLOCK, 10]
     time, orientation, rate, force = _joined(blocks)
     np.testing.assert_array_equal(time, np.arange(samples) / RATE)
-    # The random walk continues: no step at the seam is larger than noise.
+    # The random walk continues: no step between blocks exceeds the noise.
     yaw = np.unwrap(roll_pitch_yaw_from_quaternion(orientation)[:, 2])
     np.testing.assert_allclose(np.diff(yaw), rate[1:, 2] / RATE, atol=1e-4)
     assert force[:, 2].mean() == pytest.approx(9.81, abs=4.0 * 0.1 / np.sqrt(samples))
@@ -90,7 +90,7 @@ def test_static_samples_have_requested_rate():
     time, _, rate, _ = _joined(_blocks(samples, slow, 200.0))
     assert time[-1] == pytest.approx((samples - 1) / 200.0)
     differences = np.diff(rate, axis=0)
-    # Successive differences: twice the white noise's variance, and hardly any of the walk.
+    # Successive differences have twice the variance of white noise; the walk adds almost nothing.
     variance = 2.0 * (1e-3**2 * 200.0)
     np.testing.assert_allclose(differences.var(axis=0), variance, rtol=4.0 * np.sqrt(3.0 / samples))
 
@@ -107,7 +107,7 @@ def test_static_samples_have_requested_rate():
 def test_written_samples_round_trip(tmp_path, name, format, epoch):
     path = tmp_path / name
     blocks = _blocks(500)
-    # In uneven pieces, as the rows of a file do not depend on blocks.
+    # Pieces of different lengths, because the rows of a file must not depend on blocks.
     pieces = [
         type(blocks[0])(*(values[first:last] for values in blocks[0]))
         for first, last in ((0, 3), (3, 3), (3, 500))
@@ -120,13 +120,13 @@ def test_written_samples_round_trip(tmp_path, name, format, epoch):
     np.testing.assert_array_equal(table[["accel_x", "accel_y", "accel_z"]], force)
     angles = roll_pitch_yaw_from_quaternion(orientation)
     angles[:, 2] = np.unwrap(angles[:, 2])
-    # Over half a turn, so that the angle is unwrapped.
+    # The yaw exceeds 180 degrees, so the angle is unwrapped.
     assert np.ptp(angles[:, 2]) > np.pi
     np.testing.assert_allclose(table[["roll", "pitch", "yaw"]], angles, atol=1e-12)
     assert [other.name for other in tmp_path.iterdir()] == [name]
 
 
-def test_same_recording_is_written_as_identical_file(tmp_path):
+def test_identical_recordings_are_written_as_identical_files(tmp_path):
     first, other = tmp_path / "a.csv.gz", tmp_path / "b.csv.gz"
     for path in (first, other):
         write_imu_recording(path, _blocks(50), COVARIANCES)
@@ -141,6 +141,6 @@ def test_same_recording_is_written_as_identical_file(tmp_path):
         ("static.bag", "mat", "'mat' is not a format, expected one of bag, rostopic_csv, csv"),
     ],
 )
-def test_names_that_do_not_fit_format_are_rejected(name, format, words):
+def test_file_names_that_do_not_match_format_are_rejected(name, format, words):
     with pytest.raises(ConfigurationError, match=words):
         format_of(name, format)

@@ -59,13 +59,13 @@ def test_stated_values_are_converted_to_si(triad, stated, expected):
     np.testing.assert_allclose(value, np.broadcast_to(expected, shape), rtol=1e-12)
 
 
-def test_bandwidth_is_single_number_and_nonlinearity_requires_full_scale():
+def test_stated_bandwidth_is_single_number_and_nonlinearity_requires_full_scale():
     assert convert_to_si({"bandwidth": {"value": 32, "unit": "Hz"}}, GYRO)["bandwidth"] == 32.0
     with pytest.raises(ConfigurationError, match="nonlinearity: full_scale_unit is"):
         convert_to_si({"nonlinearity": {"value": 0.05, "unit": "%", "full_scale": 2000}}, GYRO)
 
 
-def test_walk_and_flicker_follow_from_allan_minimum_unless_stated():
+def test_random_walk_and_flicker_are_computed_from_allan_minimum():
     stated = {
         "random_walk": {"allan_minimum": 8.0, "unit": "deg/h"},
         "white_noise": {"walk": 0.34, "unit": "deg/sqrt(h)"},

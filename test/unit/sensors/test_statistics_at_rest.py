@@ -1,4 +1,4 @@
-"""Statistics of an IMU at rest, and detection of a wrong plug-in."""
+"""Statistics of a stationary IMU, and detection of a wrong plug-in."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def model(name="hector", parameters=None, seed=0):
 
 
 class CachedModel:
-    """Model whose runs at rest are drawn once for all recordings that are compared with it."""
+    """Model whose stationary runs are drawn once for all recordings compared with it."""
 
     def __init__(self, name):
         self._model, self._runs = model(name), {}
@@ -43,7 +43,7 @@ def recording(imu):
 
 
 def late(imu, samples):
-    """Return the recording with biases of zero for a number of samples first."""
+    """Return the recording with this number of initial samples without bias."""
     reading, later = imu.reading, {}
     for name in ("yaw_bias", "angular_velocity_bias", "specific_force_bias"):
         bias = getattr(reading, name)
@@ -63,11 +63,11 @@ def outside(table):
 
 @pytest.mark.parametrize("name", ["hector", "generic", "late"])
 @pytest.mark.parametrize("seed", [11, *(pytest.param(k, marks=pytest.mark.gate) for k in (12, 13))])
-def test_model_agrees_with_itself_and_with_late_drift(name, seed, models):
+def test_stationary_statistics_agree_with_same_model_and_late_drift(name, seed, models):
     kind = "hector" if name == "late" else name
     imu = recording(model(kind, seed=seed))
     table = at_rest.compare_with_model(late(imu, 1500) if name == "late" else imu, models[kind], 60)
-    # Among fifteen statistics one in twenty times lies outside; among four, practically never.
+    # Among fifteen statistics, one of twenty recordings has one outside; hardly any beyond four.
     assert len(outside(table)) <= 1, table
     assert table["deviation"].abs().max() < 4.5
 
@@ -105,13 +105,13 @@ def test_renormalised_quaternion_is_detected_and_lost_messages_are_not():
     gappy = at_rest.ImuAtRest(whole.reading[kept], TURNED, np.diff(stamps) == 1)
     row = ("gyroscope bias", "standard deviation of the innovation")
     expected = at_rest.statistics_at_rest(whole)["value"][row]
-    # A fifth of the pairs of samples is missing.
+    # A fifth of the sample pairs is missing.
     relative_error = 1.0 / np.sqrt(2.0 * 3.0 * 0.2 * SAMPLES)
     got = at_rest.statistics_at_rest(gappy)["value"][row]
     assert got == pytest.approx(expected, rel=4.0 * relative_error)
 
 
-def test_statistics_match_signals():
+def test_stationary_statistics_match_expected_values():
     zero = np.zeros((4, 3))
     reading = ImuReading(
         orientation=np.tile(TURNED, (4, 1)),
@@ -129,7 +129,7 @@ def test_statistics_match_signals():
     assert value["accelerometer", "length of the mean"] == 9.0
     assert value["yaw bias", "mean"] == 1.0
     assert value["yaw bias", "standard deviation"] == pytest.approx(np.sqrt(6.0 / 4.0))
-    # Pairs (0, 1), (1, 1), (1, 2).
+    # The pairs are (0, 1), (1, 1), (1, 2).
     assert value["yaw bias", "lag-1 correlation"] == pytest.approx(1.5)
     assert value["orientation", "RMS error of yaw"] == pytest.approx(0.0, abs=1e-12)
     assert "gyroscope bias" not in value.index.get_level_values("quantity")

@@ -53,7 +53,7 @@ def _signals(members, samples=300):
 
 
 def _expected(specification, signals, run, samples=None):
-    """Return the result of the model for a whole series of samples in a run, by parts."""
+    """Return the model's result for a complete series of samples in a run, by parts."""
     rate, force, field = signals[:, slice(samples)]
     truth = ImuTruth(np.tile([0.0, 0.0, 0.0, 1.0], (len(rate), 1)), rate, force, field)
     model = make_imu_model("specification", {"specification": specification}, 1.0 / RATE, SEED)
@@ -75,7 +75,7 @@ def _stepped(imu, signals):
 
 @pytest.mark.parametrize("specification", [EVERYTHING, ANY_UNIT], ids=["unit", "any unit"])
 @pytest.mark.parametrize("members", [3, 130])
-def test_members_match_runs_of_model(specification, members, monkeypatch):
+def test_members_of_stepped_imu_match_runs_of_model(specification, members, monkeypatch):
     # Numbers are drawn ahead in several blocks, which end at different samples.
     monkeypatch.setattr(streams, "_MAX_AHEAD", 30 * 16 * members)
     signals = _signals(members, 60)
@@ -87,7 +87,7 @@ def test_members_match_runs_of_model(specification, members, monkeypatch):
 
 
 @pytest.mark.parametrize("specification", [EVERYTHING, ANY_UNIT], ids=["unit", "any unit"])
-def test_single_imu_matches_member_and_reset_starts_next_run(specification):
+def test_single_stepped_imu_matches_member_and_reset_starts_next_run(specification):
     signals = _signals(1)[:, 0]
     imu = isf.Imu(specification, RATE, SEED, run=4)
     for run in (4, 5):
@@ -117,7 +117,7 @@ def test_reset_members_start_new_runs_and_others_continue(specification):
             np.testing.assert_array_equal(values[member], getattr(expected, name)[0, first:], name)
 
 
-def test_inputs_are_not_modified_and_plain_numbers_are_accepted():
+def test_stepped_imu_does_not_modify_inputs_and_accepts_plain_numbers():
     members = 2
     given = np.ones((members, 3)), np.full((members, 3), 2.0)
     reading = isf.Imu(EVERYTHING, RATE, SEED, members).step(*given)
@@ -130,7 +130,7 @@ def test_inputs_are_not_modified_and_plain_numbers_are_accepted():
     assert ideal.specific_force.tolist() == [4, 5, 6]
 
 
-def test_members_are_independent_of_each_other_in_noise_and_bias():
+def test_members_have_independent_noise_and_bias():
     triad = isf.TriadSpecification(white_noise=1.0, turn_on_bias_sigma=1.0)
     members, still = 2000, np.zeros((2000, 3))
     imu = isf.Imu(isf.ImuSpecification(gyroscope=triad, accelerometer=triad), 1.0, SEED, members)
@@ -140,7 +140,7 @@ def test_members_are_independent_of_each_other_in_noise_and_bias():
         columns += [reading.angular_velocity - reading.angular_velocity_bias,
                     reading.specific_force - reading.specific_force_bias]  # fmt: skip
     values = np.hstack(columns)
-    # Adjacent members, and quantities of a member.
+    # Adjacent members, and different quantities of a member.
     for first, other in ((values[:-1], values[1:]), (values[:-64], values[64:])):
         correlation = (first.T @ other) / len(first)
         assert np.abs(correlation).max() < 4.5 / np.sqrt(len(first))
@@ -170,13 +170,13 @@ STILL, LEVEL = (0.0, 0.0, 0.0), (0.0, 0.0, 9.8)
         (lambda: _bno055(count=2, reset=[2]), "indices are out of range"),
     ],
 )
-def test_invalid_step_is_rejected(call, words):
+def test_invalid_imu_step_is_rejected(call, words):
     with pytest.raises(ValueError, match=words) as refused:
         call()
     assert isinstance(refused.value, isf.FrameworkError)
 
 
-def test_rejected_step_changes_nothing():
+def test_rejected_imu_step_does_not_change_state():
     signals = _signals(1, 3)[:, 0]
     computed, other = (isf.Imu(EVERYTHING, RATE, SEED) for _ in range(2))
     for field in ([0, 0], [np.inf, 0, 0]):

@@ -1,4 +1,4 @@
-"""Ideal signals of IMUs at rest or tumbling."""
+"""Ideal signals of stationary or tumbling IMUs."""
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -10,7 +10,7 @@ GRAVITY = 9.81
 
 
 def still(samples, yaw=0.0, gravity=GRAVITY):
-    """Return a level IMU at rest, with a yaw at each sample."""
+    """Return a level, stationary IMU, with a yaw at each sample."""
     turns = Rotation.from_euler("z", np.broadcast_to(yaw, samples)[:, np.newaxis])
     force = np.tile([0.0, 0.0, gravity], (samples, 1))
     return ImuTruth(turns.as_quat(), np.zeros((samples, 3)), force)

@@ -27,9 +27,9 @@ PARAMETER = {
         # Table 3.1 of the thesis on the BNO055: densities, one-sided as in data sheets.
         (GYRO, "noise", "density: 0.014, unit: deg/s/sqrt(Hz), spectrum: one-sided", DENSITY),
         (GYRO, "noise", "density: 1, unit: deg/s/sqrt(Hz), spectrum: two-sided", DEGREE),
-        # White noise of one-sided density d has the rms d sqrt(bandwidth).
+        # White noise with one-sided density d has an rms of d sqrt(bandwidth).
         (GYRO, "noise", "rms: 0.14, unit: deg/s, bandwidth: 100", DENSITY),
-        # (3.23) and (3.27) to (3.30) of the thesis, in SI.
+        # Equations (3.23) and (3.27) to (3.30) of the thesis, in SI.
         (ACCEL, "noise", "random_walk: 5.4e-3, unit: m/s/sqrt(h)", 9.0e-5),
         (ACCEL, "random_walk", "value: 4.86, unit: m/s/h/sqrt(h)", 2.25e-5),
         (GYRO, "bias_instability", "value: 1, unit: deg/h, meaning: coefficient", DEGREE / 3600.0),
@@ -60,7 +60,7 @@ def sdf(noise, rate="100", kind="gaussian", more=""):
     return SDF.format(noise=noise, rate=rate, type=kind, more=more)
 
 
-def test_sample_deviation_becomes_density_at_rate(read):
+def test_standard_deviation_of_samples_is_converted_to_density_at_rate(read):
     values = read("sdf", sdf("<stddev>0.02</stddev>", "400")).specification
     np.testing.assert_allclose(values.gyroscope.white_noise, (0.0, 0.0, 1e-3), rtol=1e-12)
     assert values.accelerometer == isf.TriadSpecification()
@@ -68,12 +68,12 @@ def test_sample_deviation_becomes_density_at_rate(read):
     noise = "<stddev>0.02</stddev>"
     values = read("sdf", sdf(noise, "0"), rate=400.0).specification
     np.testing.assert_allclose(values.gyroscope.white_noise[2], 1e-3, rtol=1e-12)
-    # The statement of the file has precedence.
+    # The rate in the file takes precedence.
     values = read("sdf", sdf(noise, "100"), rate=400.0).specification
     np.testing.assert_allclose(values.gyroscope.white_noise[2], 2e-3, rtol=1e-12)
 
 
-def test_bias_of_random_sign_is_uncertain_and_untyped_noise_is_none(read):
+def test_bias_with_random_sign_becomes_sigma_and_untyped_noise_is_ignored(read):
     noise = "<mean>-0.1</mean><bias_mean>0.3</bias_mean><bias_stddev>0.4</bias_stddev>"
     reading = read("sdf", sdf(noise))
     gyroscope = reading.specification.gyroscope
@@ -112,7 +112,7 @@ class GaussianNoise:
         return np.round(output / precision) * precision if precision > 1e-6 else output
 
 
-def test_gyroscope_noise_has_moments_of_gazebo_noise_model(read):
+def test_gyroscope_noise_moments_match_gazebo_noise_model(read):
     triad = isf.TriadSpecification(
         white_noise=1e-3, turn_on_bias=0.03, gauss_markov_sigma=0.02, gauss_markov_time=0.5,
         resolution=0.01,
@@ -143,7 +143,7 @@ def test_written_gazebo_bias_is_stationary_from_first_sample(read, sigma, time):
         bias = noise.step_bias(dt)
         assert abs(bias.std() / sigma - 1.0) < 4.5 / np.sqrt(2.0 * len(bias))
     assert read("sdf", text).specification.gyroscope.turn_on_bias_sigma == (0.0, 0.0, 0.0)
-    # A random walk starts at zero, and so does its replacement.
+    # A random walk starts at zero, and so does the process that replaces it.
     walk = isf.ImuSpecification(gyroscope=isf.TriadSpecification(random_walk=1e-4))
     text = isf.write_imu_parameters(walk, "sdf", 100.0, WriteOptions(random_walk_time=100.0)).text
     noise = GaussianNoise(text.split("</x>")[0], 20_000)
@@ -152,7 +152,7 @@ def test_written_gazebo_bias_is_stationary_from_first_sample(read, sigma, time):
     assert abs(bias.std() / (1e-4 * np.sqrt(0.5)) - 1.0) < 0.005 + 4.5 / np.sqrt(2.0 * len(bias))
 
 
-def test_dynamic_bias_requires_time_and_other_start_is_reported(read):
+def test_dynamic_bias_requires_correlation_time_and_nonstationary_start_is_reported(read):
     strength = "<dynamic_bias_stddev>0.2</dynamic_bias_stddev>"
     for time in ("", "<dynamic_bias_correlation_time>0</dynamic_bias_correlation_time>"):
         reading = read("sdf", sdf(strength + time))
@@ -170,7 +170,7 @@ def test_dynamic_bias_requires_time_and_other_start_is_reported(read):
 @pytest.mark.parametrize(
     "mean, place", [("0.5", "gauss_markov_sigma"), ("1.25", "turn_on_bias_sigma")]
 )
-def test_remark_names_key_with_gazebo_bias_mean(read, mean, place):
+def test_remark_names_parameter_that_contains_gazebo_bias_mean(read, mean, place):
     dynamic = "<dynamic_bias_stddev>0.2</dynamic_bias_stddev>"
     dynamic += "<dynamic_bias_correlation_time>50</dynamic_bias_correlation_time>"
     reading = read("sdf", sdf(f"{dynamic}<bias_mean>{mean}</bias_mean>"))
@@ -212,7 +212,7 @@ def test_ignored_tags_are_reported(read):
     assert len(remarks) == 4
     (yaw,) = [remark for remark in remarks if "<yawDrift>" in remark]
     assert "0.0500" in yaw and "200 s" in yaw
-    # Tags that circulate in tutorials, but that Gazebo ignores.
+    # Tags that are common in tutorials, but ignored by Gazebo.
     more = "<magnetic_field><x/></magnetic_field><gravity_dir><z>1</z></gravity_dir>"
     remarks += read("sdf", sdf("<sigma>1</sigma>", more=more)).remarks
     named = ("yawGaussianNoise", "rpyOffset", "rateDrft", "magnetic_field", "gravity_dir", "sigma")
@@ -244,7 +244,7 @@ def test_unity_noise_is_used_for_both_sensors(read):
     output = reading.specification.output
     assert output.drop_repeated and not output.repeat_samples
     assert any("random_start_offset" in remark for remark in reading.remarks)
-    # Five of Unity's default frames of 0.02 s; the flag is kept.
+    # Five of Unity's default frames of 0.02 s; the flag is preserved.
     assert output.random_start_offset == 0.1
     again = isf.write_imu_parameters(reading.specification, "unity").text
     assert "<offset_start_time>true</offset_start_time>" in again
@@ -263,7 +263,7 @@ def test_inflated_noise_is_scaled_and_reported(name, read):
     np.testing.assert_allclose(actual[1], 10.0 * np.array(actual[0]), rtol=1e-5)
 
 
-def test_picked_samples_keep_noise_and_small_resolution_is_reported(read):
+def test_subsampling_preserves_sample_noise_and_small_resolution_is_reported(read):
     triad = isf.TriadSpecification(white_noise=1e-3, random_walk=1e-5)
     output = isf.OutputSpecification(rate=400.0)
     values = isf.ImuSpecification(gyroscope=triad, accelerometer=triad, output=output)
@@ -272,7 +272,7 @@ def test_picked_samples_keep_noise_and_small_resolution_is_reported(read):
         options = WriteOptions(subsampled=subsampled)
         text = isf.write_imu_parameters(values, "kalibr", 100.0, options).text
         actual[subsampled] = read("kalibr", text).specification.gyroscope
-    # Kalibr's deviation of a sample, density * sqrt(update_rate), is that of 400 Hz.
+    # Kalibr's sigma of a sample, density * sqrt(update_rate), is that at 400 Hz.
     assert actual[True].white_noise[0] * 10.0 == pytest.approx(1e-3 * 20.0)
     assert actual[None].white_noise[0] == pytest.approx(1e-3)
     assert actual[True].random_walk == actual[None].random_walk
@@ -298,7 +298,7 @@ def test_picked_samples_keep_noise_and_small_resolution_is_reported(read):
         ("hector", "yawDrift", "yawDriftFrequency"),
     ],
 )
-def test_written_numbers_give_specified_drift_in_simulator(
+def test_written_parameters_yield_specified_drift_in_simulator(
     name, strength, decay, sigma, time, rate
 ):
     triad = isf.TriadSpecification(gauss_markov_sigma=sigma, gauss_markov_time=time)

@@ -34,7 +34,7 @@ imu0:
 """
 
 
-def test_opencv_header_keeps_line_numbers_and_named_file_is_read(read, tmp_path):
+def test_line_numbers_are_correct_with_opencv_header_and_named_file_is_read(read, tmp_path):
     with pytest.raises(ConfigurationError, match=r"line 9: imu0\.gyroscope_noise_density"):
         read("kalibr", CHAIN.replace("1.5e-04", "-1.5e-04"))
     (tmp_path / "chain.yaml").write_text(CHAIN)
@@ -60,7 +60,7 @@ accelerometer_random_walk: 3.5e-4
 """
 
 
-def test_rate_is_required_and_stated_once(read):
+def test_rate_is_required_and_must_be_stated_only_once(read):
     content = SENSOR.replace("rate_hz: 250\n", "")
     assert read("kalibr", content, 100.0).specification.output.rate == 100.0
     with pytest.raises(ConfigurationError, match="update_rate is missing"):
@@ -108,12 +108,12 @@ XACRO = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
 @pytest.mark.parametrize(
     "name, content, asked, rate, gyroscope, accelerometer, notes",
     [
-        # Identity and zero are not calibration to lose.
+        # Identity and zero are not a calibration, so nothing is lost.
         (
             *("kalibr", CHAIN, None, 200.0, (1.5e-4, 2.5e-5), (2.5e-3, 3.5e-4)),
             [["Ignored, since they are not noise parameters: imu0.T_w."]],
         ),
-        # The rate of the file has precedence over the argument.
+        # The rate in the file takes precedence over the argument.
         ("kalibr", SENSOR, 100.0, 250.0, (1.5e-4, 2.5e-5), (2.5e-3, 3.5e-4), []),
         (
             *("imu_utils", imu_utils(20.0), 400.0, 400.0),
@@ -143,7 +143,7 @@ XACRO = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
         ),
     ],
 )
-def test_files_of_other_tools_are_read_in_si(
+def test_files_of_other_tools_are_converted_to_si(
     name, content, asked, rate, gyroscope, accelerometer, notes, read
 ):
     reading = read(name, content, asked)
@@ -163,7 +163,7 @@ def test_rotors_random_walk_drives_gauss_markov_bias(walk, read):
     np.testing.assert_allclose(actual, 5e-5 * np.sqrt(500.0))
 
 
-def test_values_of_model_or_xacro_replace_defaults(read):
+def test_values_in_model_or_xacro_override_defaults(read):
     tags = "<gyroscopeNoiseDensity>\n 5e-4 <!-- rad/s/sqrt(Hz) --> </gyroscopeNoiseDensity>"
     reading = read("rotors", model(ROTORS, tags), rate=250.0)
     assert reading.specification.gyroscope.white_noise == (5e-4,) * 3
@@ -195,12 +195,12 @@ MACRO = f"""<robot {XACRO}>
 """
 
 
-def test_expression_in_uncalled_macro_is_rejected_with_line(read):
+def test_expression_in_uncalled_xacro_macro_is_rejected_with_line(read):
     with pytest.raises(ConfigurationError, match=r"line 5: .*'\$\{density\}'.*expand .* xacro"):
         read("rotors", MACRO % "", rate=100.0)
 
 
-def test_called_macro_is_expanded(read):
+def test_called_xacro_macro_is_expanded(read):
     values = read("rotors", MACRO % '<xacro:imu density="${2 * noise}"/>', rate=100.0).specification
     assert values.gyroscope.white_noise == (2e-4,) * 3
 
@@ -213,7 +213,7 @@ def test_xacro_file_with_harmful_expression_is_rejected(read, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["specification", "kalibr", "rotors", "sdf", "datasheet"])
-def test_comment_is_first_in_file_and_changes_nothing(name, read):
+def test_comment_is_at_top_of_file_and_does_not_change_values(name, read):
     values = read("kalibr", CHAIN).specification
     lines = ["Converted from a file.", "- with <tags> -- and more"]
     with_comment = isf.write_imu_parameters(values, name, 100.0, comment=lines)

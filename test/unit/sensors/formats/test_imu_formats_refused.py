@@ -87,7 +87,7 @@ def test_invalid_value_is_rejected_with_line_and_key(name, old, new, words, refu
 
 @pytest.mark.parametrize("content", [BOMB, EXTERNAL, REMOTE], ids=["bomb", "external", "remote"])
 @pytest.mark.parametrize("name", XML_FORMATS)
-def test_entities_and_references_are_rejected(name, content, refused):
+def test_xml_entities_and_references_are_rejected(name, content, refused):
     refused(name, content, "line ", "entities")
 
 
@@ -146,7 +146,7 @@ STEADY = TriadSpecification(white_noise=1e-3)
         ("urdf", {}, "'urdf'.*kalibr"),
     ],
 )
-def test_unwritable_specification_is_rejected(name, options, words):
+def test_specification_that_cannot_be_written_is_rejected(name, options, words):
     values = ImuSpecification(gyroscope=NOISY, accelerometer=STEADY)
     with pytest.raises(ConfigurationError, match=words):
         registry.write_imu_parameters(values, name, 100.0, WriteOptions(**options))

@@ -42,7 +42,7 @@ STATED = {
 }
 
 
-# For each format a specification that it represents completely.
+# For each format, a specification that it represents completely.
 SAYABLE = {
     "kalibr": isf.ImuSpecification(
         gyroscope=isf.TriadSpecification(white_noise=1.7e-4, random_walk=2.3e-6),
@@ -103,7 +103,7 @@ SAYABLE = {
 def convert(read):
     def convert(specification, name, rate=None, options=WriteOptions()):  # noqa: B008
         writing = isf.write_imu_parameters(specification, name, rate, options)
-        # RotorS' file does not state the rate; the rate of other files has precedence.
+        # RotorS files do not state the rate; in other formats, the file's rate takes precedence.
         return read(name, writing.text, RATE), writing
 
     return convert
@@ -116,7 +116,7 @@ def assert_same(actual, expected, path=""):
         if hasattr(desired, "__dataclass_fields__"):
             assert_same(value, desired, where)
         elif isinstance(desired, (float, tuple)) and not isinstance(desired, str):
-            # The error of a scale factor is written with the 1 to which it is added.
+            # Scale factor errors are written with the 1 to which they are added.
             scale = 1.0 if "scale_factor" in field.name else 0.0
             np.testing.assert_allclose(
                 value, desired, rtol=1e-12, atol=1e-15 * scale, err_msg=where
@@ -138,7 +138,7 @@ def test_representable_specification_round_trips_without_remarks(name, convert):
 
 
 @pytest.mark.parametrize("name", sorted(set(WRITTEN) - {"rotors"}))
-def test_density_is_unchanged_at_another_rate(name, convert):
+def test_noise_density_is_unchanged_at_another_rate(name, convert):
     reading, _ = convert(SAYABLE[name], name, rate=400.0)
     assert reading.specification.output.rate == 400.0
     for triad in ("gyroscope", "accelerometer"):
@@ -150,7 +150,7 @@ def test_density_is_unchanged_at_another_rate(name, convert):
             np.testing.assert_allclose(result, expected, rtol=1e-12)
 
 
-# Values with an effect, for parameters of a triad that are not three small numbers.
+# Values that have an effect, for parameters of a triad that are not three small numbers.
 PARAMETERS = {
     "bias_instability_band": (2.0, 300.0),
     "gauss_markov_time": (100.0, 200.0, 300.0),
@@ -171,7 +171,7 @@ OUTPUTS = {
     "topic": "/left/imu",
     "filter": "vqf",
 }
-# Without these the parameter has no effect.
+# Without these, the parameter has no effect.
 COMPANIONS = {
     "bias_instability_band": {"bias_instability": 1e-5},
     "gauss_markov_time": {"gauss_markov_sigma": 1e-4},
@@ -181,7 +181,7 @@ COMPANIONS = {
 @pytest.mark.parametrize("triad", ["gyroscope", "accelerometer"])
 @pytest.mark.parametrize("parameter", [field.name for field in fields(isf.TriadSpecification)])
 @pytest.mark.parametrize("name", WRITTEN)
-def test_each_parameter_round_trips_or_is_listed(name, parameter, triad, convert):
+def test_each_parameter_round_trips_or_is_listed_in_remarks(name, parameter, triad, convert):
     if (parameter, triad) == ("g_sensitivity", "accelerometer"):
         parameter = "white_noise"
     base = SAYABLE["kalibr"] if name == "kalibr" else isf.ImuSpecification()
@@ -204,7 +204,7 @@ def test_each_parameter_round_trips_or_is_listed(name, parameter, triad, convert
 
 @pytest.mark.parametrize("key", OUTPUTS)
 @pytest.mark.parametrize("name", sorted(set(WRITTEN) - {"specification"}))
-def test_output_settings_round_trip_or_are_listed(name, key, convert):
+def test_output_settings_round_trip_or_are_listed_in_remarks(name, key, convert):
     base = SAYABLE["kalibr"]
     specification = replace(base, output=replace(base.output, **{key: OUTPUTS[key]}))
     reading, writing = convert(specification, name)
@@ -213,7 +213,7 @@ def test_output_settings_round_trip_or_are_listed(name, key, convert):
     assert same or (listed and (key != "topic" or name == "datasheet"))
 
 
-def test_different_axes_are_written_as_root_mean_square_with_remark():
+def test_parameters_that_differ_between_axes_are_written_as_rms_with_remark():
     triad = isf.TriadSpecification(white_noise=(3e-4, 0.0, 4e-4), random_walk=1e-6)
     specification = replace(SAYABLE["kalibr"], gyroscope=triad)
     writing = isf.write_imu_parameters(specification, "kalibr")
@@ -241,7 +241,7 @@ def test_random_walk_requires_correlation_time_in_gazebo(convert):
 
 
 @pytest.mark.parametrize("name, tag", [("hector", "topicName"), ("rotors", "imuTopic")])
-def test_template_topic_is_ignored_and_listed(name, tag, read):
+def test_topic_with_template_is_ignored_with_remark(name, tag, read):
     values = replace(SAYABLE[name], output=replace(TRUTH, topic="/a"))
     text = isf.write_imu_parameters(values, name).text
     reading = read(name, text.replace(">/a<", ">$(arg ns)/imu<"), RATE)
@@ -249,7 +249,7 @@ def test_template_topic_is_ignored_and_listed(name, tag, read):
     assert any(f"<{tag}>" in remark for remark in reading.remarks)
 
 
-def test_kalibr_file_has_driving_densities_and_equivalent_walks(convert):
+def test_kalibr_file_contains_driving_densities_and_equivalent_random_walks(convert):
     reading, writing = convert(SAYABLE["rotors"], "kalibr")
     expected = 7e-4 * np.sqrt(2.0 / 333.0)
     np.testing.assert_allclose(reading.specification.gyroscope.random_walk, expected, rtol=1e-12)
@@ -265,7 +265,7 @@ def test_kalibr_file_has_driving_densities_and_equivalent_walks(convert):
     assert "the same lowest point" in remark and remark in writing.text
 
 
-def test_random_walk_is_not_invented():
+def test_unrepresentable_bias_instability_is_not_written_as_random_walk():
     walking = isf.TriadSpecification(white_noise=1e-4, bias_instability=1e-5, random_walk=1e-7)
     silent = isf.TriadSpecification(bias_instability=1e-3)
     specification = isf.ImuSpecification(gyroscope=walking, accelerometer=silent)
