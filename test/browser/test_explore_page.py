@@ -141,9 +141,8 @@ def check_sliders_are_named(driver):
     """Check the label and the value text of each slider for screen readers."""
     named = dict(driver.execute_script(SLIDERS))
     assert None not in named and len(named) > 8
-    assert named["Limit of the error [deg]"] == driver.find_element(By.ID, "limit").get_attribute(
-        "value"
-    )
+    limit = driver.find_element(By.ID, "limit")
+    assert named["Limit of the yaw error [deg]"] == limit.get_attribute("value")
 
 
 def check_plots_stay_in_their_boxes_when_window_changes(driver):
@@ -227,7 +226,7 @@ def test_invalid_input_shows_one_message_until_corrected(desktop, address):
         )
         assert "Traceback" not in desktop.page_source
     for query, sentence in (
-        ("imu=nobody", "There is no IMU nobody here; there are adis16448,"),
+        ("imu=nobody", "IMU nobody: is unknown, expected one of adis16448,"),
         ("motion=drive&drive=gone.bag", "Drive gone.bag: is unknown, expected one of a, b, c, d;"),
         ("colour=red", "The page has no field colour; it has motion,"),
     ):

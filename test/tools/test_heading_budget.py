@@ -144,9 +144,9 @@ def test_requirements_without_imu_are_printed_in_data_sheet_units():
     sheet = f"noise density {share * math.sqrt(2.0) / 60.0:.2g} deg/s/sqrt(Hz)"
     assert table.loc["angle random walk", column] == sheet
     assert table.loc["scale factor", column] == "any"
-    sentence = "To stay within 5 deg after 600 s in 95 % of drives, each error at most:"
+    sentence = "To stay within 5 deg after 600 s in 95 % of drives, each error must be at most:"
     assert sentence in answer.text
-    assert "<h1>Requirements of a heading</h1>" in answer.page
+    assert "<h1>Requirements on a gyroscope</h1>" in answer.page
     assert "<script" not in answer.page
     assert not (answer.folder / "heading_budget.png").exists()
 
@@ -179,9 +179,9 @@ def test_notes_name_their_imu(comparison):
 def test_first_lines_give_size_time_and_most_useful_calibration(comparison):
     title = comparison.text.splitlines()[0]
     assert ", zeroed at rest for 10 s: yaw error after 62 s" in title
-    sentence = comparison.line("mpu6050: holds 5 deg for all 62 s in ")
-    assert "; 5 deg is passed in 5 % of them within" in sentence
-    assert "most is scale factor; " in sentence
+    sentence = comparison.line("mpu6050: stays within 5 deg for all 62 s in ")
+    assert "; 5 deg is exceeded in 5 % of them within" in sentence
+    assert "the largest source is scale factor; " in sentence
     assert " % of the variance is from the data sheet; scale factor and axes calibrated" in sentence
     budget = comparison.table("budget", ["IMU", "source"]).loc["mpu6050"]
     # 1 % is a third of the sheet's maximum.
@@ -195,8 +195,8 @@ def test_report_has_bands_causes_requirements_and_settings(comparison):
     for words in (
         "<h2>Yaw error over time</h2>",
         "<h2>Causes</h2>",
-        "<p>To stay within 2 deg after 62 s in 95 % of drives, each error at most:</p>",
-        "<p>All sizes are standard deviations from sensor to sensor",
+        "<p>To stay within 2 deg after 62 s in 95 % of drives, each error must be at most:</p>",
+        "<p>All values are standard deviations over sensors",
         "bno055 has only stationary errors",
         "<td>imu/hector/yaw_drift</td><td>0.5</td>",
         "<td>seed</td><td>1</td>",
@@ -228,7 +228,7 @@ def test_omitted_earth_rotation_is_noted_for_good_gyroscopes():
     text = answered(
         "--straight", "1min", "--imu", "good.yaml", "--imu", "bmi088", *AS_SWITCHED_ON
     ).text
-    note = f"good: the Earth's turning is left out: it adds -{EARTH_TURN:.3g} deg times the sine"
+    note = f"good: the Earth's rotation is omitted: it adds -{EARTH_TURN:.3g} deg times the sine"
     assert note in text
     # The drift of the other IMU is far larger.
     assert text.count("Earth") == 1
@@ -319,7 +319,7 @@ def test_odometer_slip_grows_with_distance_next_to_imu():
     std = math.degrees(0.002 * math.sqrt(2.0 * 120.0) / 0.5)
     bands = answer.table("bands", "imu")
     assert bands.loc["wheels"].iloc[-1]["std"] == pytest.approx(std, rel=1e-6)
-    assert "most is wheel slip" in answer.text
+    assert "the largest source is wheel slip" in answer.text
     # A standstill removes the Earth's rotation.
     assert "Earth" not in answer.text
 
@@ -331,7 +331,7 @@ def test_track_error_of_odometer_grows_with_turns_on_circles():
     # The track counts each turn by 1 % too much or too little.
     budget = answer.table("budget", "source")
     assert budget.loc["track", "std [deg]"] == pytest.approx(math.degrees(1.2), rel=1e-6)
-    assert "most is track; wheels and track calibrated would make it" in answer.text
+    assert "the largest source is track; wheels and track calibrated would make it" in answer.text
 
 
 def test_fused_heading_on_circles_weighs_scale_factor_and_track():

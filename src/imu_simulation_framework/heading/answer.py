@@ -1,7 +1,7 @@
-"""The answer to "how far will the heading drift": percentiles, the time to a limit, the causes.
+"""Answer to "how far will the heading drift": percentiles, time of the first passage, causes.
 
-All figures come from the linear model of the yaw error (:mod:`.model.imu_error_sources`). Only the
-time at which the limit is passed for the first time is counted in drawn drives.
+All figures follow from the linear model of the yaw error (:mod:`.model.imu_error_sources`). Only
+the time at which a drive first exceeds the limit is counted in simulated drives.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from .model.distribution import YawErrorDistribution, estimate_survivals
 from .model.sources import KnownError, RandomConstant
 
 RUNS = 4000
-"""Drives that are drawn for the time at which the limit is passed."""
+"""Number of simulated drives from which the time of the first passage is counted."""
 EARLY_SHARE = 0.05
-"""Share of drives that have passed the limit at the earlier of the two times in a message."""
+"""Share of drives that have exceeded the limit at the earlier of the two times in a message."""
 SMALLEST_BASIS = 0.01
-"""Smallest share of the variance whose origin is mentioned."""
+"""Smallest share of the variance for which a message states the origin."""
 
 KNOWN, UNITS, STARTS, DRIVE = "known", "between units", "between switch-ons", "within a drive"
 
 
 @deprecated_names(by="time_at")
 class FirstPassage(NamedTuple):
-    """Time at which drives pass the limit for the first time.
+    """Time at which drives exceed the limit for the first time.
 
     Attributes
     ----------
     time : numpy.ndarray
-        Times of the model since its start, shape (n,) [s].
+        Times since the start of the model, shape (n,) [s].
     stays : numpy.ndarray
-        Probability that the limit was not passed yet, shape (n,).
+        Probability that the limit has not been exceeded yet, shape (n,).
     half_width : numpy.ndarray
-        Half width of the 95 % interval of ``stays`` by the number of drawn drives, shape (n,).
+        Half width of the 95 % confidence interval of ``stays``, shape (n,).
     """
 
     time: np.ndarray
@@ -48,7 +48,7 @@ class FirstPassage(NamedTuple):
     half_width: np.ndarray
 
     def time_at(self, probability: float) -> float:
-        """Return the time by which a share of drives has passed the limit.
+        """Return the time by which a share of drives has exceeded the limit.
 
         Parameters
         ----------
@@ -58,12 +58,12 @@ class FirstPassage(NamedTuple):
         Returns
         -------
         float
-            Time [s]; infinite if it is later than the last time.
+            Time [s]; infinite if it is after the last time.
         """
         return self._first_time(self.stays, probability)
 
     def interval(self, probability: float) -> tuple[float, float]:
-        """Return the 95 % interval of :meth:`time_at` by the number of drawn drives.
+        """Return the 95 % confidence interval of :meth:`time_at`.
 
         Parameters
         ----------
@@ -85,16 +85,16 @@ class FirstPassage(NamedTuple):
 
 @deprecated_names(what="action", not_exceeded="percentile_95")
 class Improvement(NamedTuple):
-    """An action that makes the yaw error smaller.
+    """Action that reduces the yaw error.
 
     Attributes
     ----------
     action : str
-        Words for the action, such as ``g-sensitivity calibrated``.
+        Description of the action, such as ``g-sensitivity calibrated``.
     percentile_95 : float
-        95th percentile of the size of the yaw error after it [rad].
+        95th percentile of the magnitude of the yaw error after the action [rad].
     is_part : bool
-        Whether the action is to use another part.
+        Whether the action replaces the sensor by another part.
     """
 
     action: str
@@ -109,20 +109,20 @@ class Improvement(NamedTuple):
     mendings="improvements",
 )
 class HeadingAnswer(NamedTuple):
-    """Drift of the heading at the end of a model, and its causes.
+    """Heading drift at the end of a model's time, and its causes.
 
     Attributes
     ----------
     percentile_50, percentile_95 : float
-        Percentiles of the size of the yaw error over drives [rad].
+        Percentiles of the magnitude of the yaw error over drives [rad].
     within : float
         Probability that the yaw error is within the limit at the end.
     first_passage : FirstPassage
-        Time at which the limit is passed.
+        Time at which the limit is exceeded for the first time.
     causes : pandas.DataFrame
         Contributions of the sources at the end, see :func:`rank_causes`.
     improvements : tuple of Improvement
-        Improvements that are worth their effort, the best first.
+        Improvements that reduce the error notably, the best first.
     """
 
     percentile_50: float
@@ -142,27 +142,27 @@ class HeadingAnswer(NamedTuple):
         name : str
             Name of the IMU.
         limit : float
-            Limit that the answer is about [rad].
+            Limit of the yaw error [rad].
         origins : mapping of str to str, optional
-            Origin of the gyroscope's numbers by field, see
+            Origin of the gyroscope's parameters by field, see
             :class:`~imu_simulation_framework.sensors.measured.Part`.
 
         Returns
         -------
         str
-            How long the limit holds, the percentiles, the largest cause, the origin of the numbers
+            Share of drives within the limit, percentiles, largest source, origin of the parameters
             and the best improvements.
         """
         limit_text = f"{math.degrees(limit):g} deg"
         stays = float(self.first_passage.stays[-1])
         holds = "more than 99.9" if stays > 0.9995 else f"{100.0 * stays:.3g}"
         words = (
-            f"{name}: holds {limit_text} for all {seconds(self.first_passage.time[-1])} in "
+            f"{name}: stays within {limit_text} for all {seconds(self.first_passage.time[-1])} in "
             f"{holds} % of drives; at the end {self._percentile_words()}; "
             f"{self._passage_words(limit_text)}"
         )
         if self.percentile_95 > 0.0 and len(self.causes):
-            words += f"; most is {self.causes.index[0]}"
+            words += f"; the largest source is {self.causes.index[0]}"
             basis = basis_words(self.causes["share"], origins)
             words += f"; {basis}" if basis else ""
         return words + self._improvement_words()
@@ -178,12 +178,12 @@ class HeadingAnswer(NamedTuple):
     def _passage_words(self, limit: str) -> str:
         early, median = self.first_passage.time_at(EARLY_SHARE), self.first_passage.time_at(0.5)
         if math.isinf(early):
-            return f"{limit} is passed in fewer than {100.0 * EARLY_SHARE:g} %"
-        words = f"{limit} is passed in {100.0 * EARLY_SHARE:g} % of them within {seconds(early)}"
+            return f"{limit} is exceeded in fewer than {100.0 * EARLY_SHARE:g} %"
+        words = f"{limit} is exceeded in {100.0 * EARLY_SHARE:g} % of them within {seconds(early)}"
         return words if math.isinf(median) else f"{words}, in half of them within {seconds(median)}"
 
     def _improvement_words(self) -> str:
-        """Return words for the best change of the use, and for the best other part."""
+        """Describe the best change of use and the best other part."""
         uses = [improvement for improvement in self.improvements if not improvement.is_part]
         parts = [improvement for improvement in self.improvements if improvement.is_part]
         best = uses[:1] + parts[:1]
@@ -204,24 +204,24 @@ FIELDS = {
     imu_error_sources.SCALE_FACTOR: "scale_factor",
     imu_error_sources.MISALIGNMENT: "misalignment",
 }
-"""Sources of the yaw error, and the fields of a part whose origin is known."""
+"""Fields of a part, by the yaw error source that they determine."""
 
 
 def basis_words(shares: pd.Series, origins: Mapping[str, str]) -> str:
-    """Return words for the origin of the numbers that the variance of a yaw error rests on.
+    """Describe the origin of the parameters that determine the variance of a yaw error.
 
     Parameters
     ----------
     shares : pandas.Series
         Share of the variance [1] by source.
     origins : mapping of str to str
-        Origin of the gyroscope's numbers by field, see
+        Origin of the gyroscope's parameters by field, see
         :class:`~imu_simulation_framework.sensors.measured.Part`.
 
     Returns
     -------
     str
-        Empty if no origin is known.
+        Description; empty if no origin is known.
     """
     share_by_basis: dict[str, float] = {}
     for source, share in shares.items():
@@ -248,7 +248,7 @@ def _basis(origin: str) -> str:
 
 
 def seconds(time: float) -> str:
-    """Return a time with three digits, or rounded to seconds.
+    """Format a time with three digits, or rounded to seconds.
 
     Parameters
     ----------
@@ -264,12 +264,12 @@ def seconds(time: float) -> str:
 
 
 def angle(size: float) -> str:
-    """Return the magnitude of a yaw error in degrees with three digits, at most half a turn.
+    """Format the magnitude of a yaw error in degrees with three digits, at most half a turn.
 
     Parameters
     ----------
     size : float
-        Size of the error [rad].
+        Magnitude of the error [rad].
 
     Returns
     -------
@@ -288,7 +288,7 @@ def heading_answer(
     seed: int = 1,
     on_runs: Callable[[int], object] = lambda _: None,
 ) -> HeadingAnswer:
-    """Compute the answer at the end of a model's times.
+    """Compute the answer at the end of a model's time.
 
     Parameters
     ----------
@@ -299,11 +299,11 @@ def heading_answer(
     improvements : tuple of Improvement, optional
         Improvements from :func:`.propose_improvements`.
     runs : int, optional
-        Number of drives that are drawn for the first passage.
+        Number of simulated drives for the first passage.
     seed : int, optional
-        Seed of all drawn drives.
+        Seed of the simulated drives.
     on_runs : callable, optional
-        Called with a number of drives whenever that many more are drawn.
+        Called with the number of further drives whenever some have been simulated.
 
     Returns
     -------
@@ -321,7 +321,7 @@ def heading_answers(
     seed: int = 1,
     on_runs: Callable[[int], object] = lambda _: None,
 ) -> list[HeadingAnswer]:
-    """Compute the answers of several models, whose drives are drawn together.
+    """Compute the answers of several models from drives that are simulated together.
 
     Parameters
     ----------
@@ -332,11 +332,11 @@ def heading_answers(
     improvements : sequence of tuple of Improvement
         Improvements for each model.
     runs : int, optional
-        Number of drives that are drawn for the first passage.
+        Number of simulated drives for the first passage.
     seed : int, optional
-        Seed of all drawn drives.
+        Seed of the simulated drives.
     on_runs : callable, optional
-        Called with a number of drives whenever that many more are drawn for a model.
+        Called with the number of further drives whenever some have been simulated for a model.
 
     Returns
     -------
@@ -355,8 +355,8 @@ def _answer(
 ) -> HeadingAnswer:
     stays, half_width = survival
     within = model.probability_within(limit)
-    # A drive that has stayed within the limit so far is within it now, and the probability of the
-    # latter is computed instead of counted.
+    # A drive that never exceeded the limit is within it now; that probability is exact, not
+    # counted.
     stays = np.minimum.accumulate(np.minimum(stays, within))
     return HeadingAnswer(
         percentile_50=model.absolute_quantile(0.5),
@@ -369,7 +369,7 @@ def _answer(
 
 
 def rank_causes(model: YawErrorDistribution) -> pd.DataFrame:
-    """Rank the sources by their contributions to the last yaw error.
+    """Rank the sources by their contributions to the final yaw error.
 
     Parameters
     ----------

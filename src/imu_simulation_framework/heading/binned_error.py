@@ -1,7 +1,7 @@
-"""Means of a yaw error over bins of its samples, with the covariances of its parts.
+"""Means of a yaw error over bins of its samples, with the covariances of its components.
 
-The reference's error, a random walk and a transient of the IMU are normal processes. Their
-covariances between the means of 150 bins take a fraction of the time of those between samples.
+The reference's error, a random walk and a transient of the IMU are Gaussian processes. Computing
+their covariances between the means of 150 bins takes a fraction of the time for all samples.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MAX_BINS, _MAX_EDGE_BINS = 150, 10
-"""Bins of an error, and of its start or end; more cost time and hardly narrow an interval."""
+"""Number of bins of an error, and of its start or end; more hardly narrow an interval."""
 _TRANSIENT_TIME = 0.05
-"""Correlation time of an IMU's transient, as of misaligned axes that tilt, over the duration."""
+"""Correlation time of an IMU's transient, such as that of tilting misaligned axes, over the
+duration."""
 _MAX_MEDIAN_SAMPLES = 500
-"""Samples of an edge from which the variance of its median is computed."""
+"""Number of samples at an edge from which the variance of its median is computed."""
 
 
 class Bins(NamedTuple):
@@ -33,9 +34,9 @@ class Bins(NamedTuple):
     Attributes
     ----------
     samples : numpy.ndarray
-        Indices of the error's samples that are used, shape (n,).
+        Indices of the used samples of the error, shape (n,).
     begins : numpy.ndarray
-        Positions among these at which the bins begin, shape (m,).
+        Indices in ``samples`` at which the bins begin, shape (m,).
     """
 
     samples: np.ndarray
@@ -43,7 +44,7 @@ class Bins(NamedTuple):
 
     @property
     def counts(self) -> np.ndarray:
-        """Number of samples of each bin, shape (m,)."""
+        """Number of samples in each bin, shape (m,)."""
         return np.diff(self.begins, append=len(self.samples))
 
     def means(self, curve: np.ndarray) -> np.ndarray:
@@ -63,14 +64,14 @@ class Bins(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """Start or end of an error, over which its mean or median is computed.
+    """Start or end of an error, over which the mean or the median is computed.
 
     Attributes
     ----------
     weights : numpy.ndarray
-        Weights of the bins in the mean over the edge, shape (m,).
+        Weights of the bins in the mean over this edge, shape (m,).
     median_excess : float
-        Variance of the edge's median less that of its mean [rad^2].
+        Variance of the median over this edge minus the variance of the mean [rad^2].
     """
 
     weights: np.ndarray
@@ -78,18 +79,18 @@ class Edge(NamedTuple):
 
 
 class PartCovariances(NamedTuple):
-    """Covariances of the parts that an error may have.
+    """Covariances of the components of an error.
 
     Attributes
     ----------
     reference : numpy.ndarray
-        Covariance of the bins' means of the reference's error, shape (m, m) [rad^2].
+        Covariance of the bin means of the reference's error, shape (m, m) [rad^2].
     reference_sample : numpy.ndarray
-        Variance of the reference's error at a single sample of each bin, shape (m,) [rad^2].
+        Variance of a single sample of the reference's error in each bin, shape (m,) [rad^2].
     walk : numpy.ndarray
-        Covariance of the bins' means of a random walk whose variance at the end is 1, shape (m, m).
+        Covariance of the bin means of a random walk with the final variance 1, shape (m, m).
     transient : numpy.ndarray
-        Covariance of the bins' means of a transient of variance 1, shape (m, m).
+        Covariance of the bin means of a transient with the variance 1, shape (m, m).
     """
 
     reference: np.ndarray
@@ -100,18 +101,18 @@ class PartCovariances(NamedTuple):
 
 @dataclass(frozen=True)
 class BinnedError:
-    """Means of a yaw error over bins, and the covariances of its possible parts.
+    """Means of a yaw error over bins, and the covariances of its possible components.
 
     Parameters
     ----------
     bins : Bins
         The m bins.
     time, values, turn : numpy.ndarray
-        Means of the time [s], the error [rad] and the reference's turn [rad], shape (m,) each.
+        Mean time [s], error [rad] and turn of the reference [rad] in each bin, shape (m,) each.
     start, end : Edge
-        Edges of the error.
+        Start and end of the error.
     covariances : PartCovariances
-        Covariances of the parts.
+        Covariances of the components.
     """
 
     bins: Bins
@@ -133,9 +134,9 @@ class BinnedError:
         error : pandas.Series
             Unwrapped yaw error [rad], indexed by time [s].
         reference : ReferenceError
-            Error of the reference, at times that include the error's.
+            Model of the reference's error, at times that include those of the error.
         start_window : float
-            Length of the start and of the end [s].
+            Length of the start and of the end window [s].
 
         Returns
         -------
@@ -167,12 +168,12 @@ class BinnedError:
 
     @cached_property
     def size(self) -> float:
-        """Standard deviation of the means, to which strengths are relative [rad]."""
+        """Standard deviation of the bin means, the unit of all strengths [rad]."""
         return max(float(np.std(self.values)), 1e-9)
 
 
 def _bin_begins(times: np.ndarray, first: int, last: int) -> np.ndarray:
-    """Return the beginnings of even bins, of finer ones at both edges, and behind gaps."""
+    """Return the beginnings of even bins, of finer bins at both edges, and of bins after gaps."""
     count = len(times)
     stretches = (
         (0, count, _MAX_BINS),
@@ -215,7 +216,7 @@ def _part_covariances(bins: Bins, times: np.ndarray, reference: ReferenceError) 
 
 
 def _decimate(times: np.ndarray, reference_times: np.ndarray) -> np.ndarray:
-    """Return indices of the samples next to the reference's, between which it is interpolated."""
+    """Return indices of the samples next to the reference's samples, which are interpolated."""
     every = np.arange(len(times))
     if len(times) < 3 or len(reference_times) < 3:
         return every
@@ -229,10 +230,10 @@ def _decimate(times: np.ndarray, reference_times: np.ndarray) -> np.ndarray:
 
 
 def _median_variance_ratio(times: np.ndarray, correlation_time: float) -> float:
-    """Return the variance of a median over that of a mean, of a correlated normal process.
+    """Return the ratio of a median's variance to a mean's for a correlated Gaussian process.
 
-    The error of a median is that of the samples' signs, whose correlation is the arcsine of the
-    samples' correlation, over the density in the middle.
+    The error of a median is the error of the samples' mean sign divided by the density at the
+    median; the correlation of signs is the arcsine of the samples' correlation.
     """
     if len(times) > _MAX_MEDIAN_SAMPLES:
         times = times[:: len(times) // _MAX_MEDIAN_SAMPLES + 1]

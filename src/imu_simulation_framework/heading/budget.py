@@ -22,10 +22,10 @@ from .model.odometer import FusedYawError
 from .model.sources import RateGaussMarkov
 
 NOTABLE_SHARE = 0.1
-"""Share of an error's size from which on an uncertain part of it is worth a remark."""
+"""Least share of an error for which an uncertain component is reported."""
 
 MIN_STEPS = 20
-"""Least number of steps of a model."""
+"""Minimum number of steps of a model."""
 
 FUSION_REMARK = (
     "fused headings assume the best estimator, which knows the magnitude of each error; a filter "
@@ -34,22 +34,22 @@ FUSION_REMARK = (
 
 
 class Budget(NamedTuple):
-    """Model of the yaw error of a sensor, or of two that are fused.
+    """Yaw error model of one sensor, or of two fused sensors.
 
     Attributes
     ----------
     name : str
-        Name for a person.
+        Name of the sensor in tables and messages.
     errors : object
-        Errors of the sensor; None if two are fused.
+        Errors of the sensor; None for two fused sensors.
     model : YawErrorDistribution
         Model up to the time of the budget.
     remarks : list of str
-        Sentences on limits of the model.
+        Messages on the limits of the model.
     improvements : tuple of Improvement
-        Improvements that are worth their effort, the best first.
+        Improvements that reduce the error notably, the best first.
     origins : mapping of str to str
-        Origin of the gyroscope's numbers by field.
+        Origin of the gyroscope's parameters by field.
     """
 
     name: str
@@ -61,7 +61,7 @@ class Budget(NamedTuple):
 
 
 def budget_step(at: float, max_steps: int) -> float:
-    """Choose a step of a model: a round one that gives neither too few nor too many steps.
+    """Choose a round step that divides a model into a suitable number of steps.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def budget_step(at: float, max_steps: int) -> float:
 
 
 def fuse_budgets(imu: Budget, odometer: Budget) -> Budget:
-    """Create the budget of the best fusion of an IMU's heading and an odometer's.
+    """Create the budget for the optimal fusion of an IMU's heading and an odometer's heading.
 
     Parameters
     ----------
@@ -102,14 +102,14 @@ def fuse_budgets(imu: Budget, odometer: Budget) -> Budget:
     known = math.degrees(abs(model.mean()[-1]))
     if known > NOTABLE_SHARE * math.degrees(final_std(model)):
         remarks.append(
-            f"{name}: {known:.3g} deg of it are errors that a file states as values, which the "
-            "estimator does not know; state them as standard deviations to have them estimated"
+            f"{name}: {known:.3g} deg of its error are errors that a file states as values, which "
+            "the estimator does not know; state them as standard deviations to have them estimated"
         )
     return Budget(name, None, model, remarks, ())
 
 
 def fuse_all(imus: Sequence[Budget], odometers: Sequence[Budget]) -> list[Budget]:
-    """Create the budgets of the fusion of each IMU with each odometer.
+    """Create the budgets for the fusion of each IMU with each odometer.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def fuse_all(imus: Sequence[Budget], odometers: Sequence[Budget]) -> list[Budget
 
 
 def distinguish_budgets(budgets: Sequence[Budget]) -> list[Budget]:
-    """Append numbers to equal names of budgets.
+    """Append numbers to duplicate names of budgets.
 
     Parameters
     ----------
@@ -135,14 +135,14 @@ def distinguish_budgets(budgets: Sequence[Budget]) -> list[Budget]:
     Returns
     -------
     list of Budget
-        Budgets with different names.
+        Budgets with unique names.
     """
     names = number_duplicates([budget.name for budget in budgets])
     return [budget._replace(name=name) for name, budget in zip(names, budgets)]
 
 
 def budget_remarks(budgets: Sequence[Budget]) -> list[str]:
-    """Return the remarks of all budgets, each once.
+    """Return the remarks of all budgets without duplicates.
 
     Parameters
     ----------
@@ -158,21 +158,21 @@ def budget_remarks(budgets: Sequence[Budget]) -> list[str]:
 
 
 def bias_instability_remark(errors: ImuSpecification, model: YawErrorModel) -> str | None:
-    """Describe the influence of the averaging times over which a bias instability holds.
+    """Describe how far the yaw error depends on the assumed band of a bias instability.
 
-    A data sheet states a bias instability without the averaging times of its flicker noise.
+    Data sheets state a bias instability without the range of averaging times of the flicker noise.
 
     Parameters
     ----------
     errors : ImuSpecification
         Errors of the IMU.
     model : YawErrorModel
-        Its model.
+        Yaw error model of the IMU.
 
     Returns
     -------
     str or None
-        Sentence; None if the influence is small.
+        Message; None if the influence is small.
     """
     std = final_std(model)
     if BIAS_INSTABILITY not in model.names or std == 0.0:
@@ -205,21 +205,21 @@ def bias_instability_remark(errors: ImuSpecification, model: YawErrorModel) -> s
 def earth_rate_remark(
     errors: ImuSpecification, model: YawErrorModel, motion: Motion | EarthMotion
 ) -> str | None:
-    """Describe the yaw error by the Earth's turning on a motion without a latitude.
+    """Describe the yaw error due to the Earth's rotation if the motion has no latitude.
 
     Parameters
     ----------
     errors : ImuSpecification
         Errors of the IMU.
     model : YawErrorModel
-        Its model.
+        Yaw error model of the IMU.
     motion : Motion or EarthMotion
         Motion of the model.
 
     Returns
     -------
     str or None
-        Sentence; None if the motion has a latitude, or the error would be small.
+        Message; None if the motion has a latitude, or the error would be small.
     """
     is_zeroed = model.standstill > 0.0  # which removes the Earth's rate
     if (
@@ -235,13 +235,13 @@ def earth_rate_remark(
     if drift < NOTABLE_SHARE * own:
         return None
     return (
-        f"the Earth's turning is left out: it adds {-math.degrees(drift):.3g} deg times the sine "
+        f"the Earth's rotation is omitted: it adds {-math.degrees(drift):.3g} deg times the sine "
         f"of the latitude to {math.degrees(own):.3g} deg rms"
     )
 
 
 def final_std(model: YawErrorDistribution) -> float:
-    """Return the standard deviation of the last yaw error.
+    """Return the standard deviation of the final yaw error.
 
     Parameters
     ----------

@@ -22,12 +22,12 @@ from .sensor_budget import BudgetTask
 def result_sections(
     sentences: Sequence[str], summary: pd.DataFrame, sources: pd.DataFrame, limit: float
 ) -> list[Section]:
-    """Create the sections of the answers and of the contributions of all sources.
+    """Create the sections with the answers and the contributions of all sources.
 
     Parameters
     ----------
     sentences : sequence of str
-        Answer of each budget.
+        Message of each budget.
     summary : pandas.DataFrame
         Result of :func:`.summary_table`.
     sources : pandas.DataFrame
@@ -38,7 +38,7 @@ def result_sections(
     Returns
     -------
     list of Section
-        The sections.
+        Both sections.
     """
     note = f"{budget_tables.SUMMARY_NOTE}.".replace("\n", " ")
     table = to_page_table(summary, budget_tables.summary_columns(limit))
@@ -50,12 +50,12 @@ def result_sections(
 
 
 def requirement_section(sentence: str, requirements: pd.DataFrame) -> Section:
-    """Create the section of requirements.
+    """Create the section with the requirements.
 
     Parameters
     ----------
     sentence : str
-        Sentence above the table.
+        Text above the table.
     requirements : pandas.DataFrame
         Result of :func:`.requirement_table`.
 
@@ -71,7 +71,7 @@ def requirement_section(sentence: str, requirements: pd.DataFrame) -> Section:
 def budget_settings(
     task: BudgetTask, budgets: Sequence[Budget], limit: float, seed: int, inflate: float | None
 ) -> dict[str, Any]:
-    """Return the settings of budgets for a page.
+    """Return the settings that the page of some budgets reports.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def budget_settings(
     limit : float
         Limit of the yaw error [rad].
     seed : int
-        Seed of the drawn drives.
+        Seed of the simulated drives.
     inflate : float or None
         Factor by which the noise of specifications was multiplied.
 
@@ -96,7 +96,7 @@ def budget_settings(
         "within [deg]": math.degrees(limit),
         "step of the model [s]": task.period,
         "seed": seed,
-        "runs drawn for all the time": RUNS,
+        "simulated drives for the first passage": RUNS,
         "inflate": inflate,
         "operation": dataclasses.asdict(task.operation),
         "imu": {
@@ -115,24 +115,24 @@ def budget_page(
     remarks: Sequence[str] = (),
     footer: str = "",
 ) -> Page:
-    """Create the page of budgets on one motion, or of requirements alone.
+    """Create the page of the budgets on one motion, or of the requirements alone.
 
     Parameters
     ----------
     motion : str
-        Sentence on the motion and its duration.
+        Text on the motion and its duration.
     budgets : sequence of ShownBudget
         Budgets of the compared sensors, reduced for figures.
     limit : float
         Limit of the yaw error [rad].
     answers : sequence of Section
-        Tables, the first of them before the figures.
+        Sections with tables; the first one precedes the figures.
     settings : mapping of str to object
         Settings, versions, and the parameters of each IMU.
     remarks : sequence of str, optional
-        Sentences on limits of the answer.
+        Messages on the limits of the answer.
     footer : str, optional
-        Text at the end.
+        Text at the end of the page.
 
     Returns
     -------
@@ -147,14 +147,15 @@ def budget_page(
             Section(
                 "Yaw error over time",
                 figure=budget_bands(budgets, limit),
-                how_to_read="A band holds its share of all drives at each time. The mean is common "
-                "to all drives, as the error of a scale factor if the motion turns more to a side.",
+                how_to_read="At each time, a band contains its share of all drives. The mean is "
+                "common to all drives, such as the error of a scale factor if the motion turns "
+                "more to one side.",
             ),
             _causes(budgets),
         ]
     sections += [*others, Section("Settings", table=tabulate_values(settings), folded=True)]
     return Page(
-        title="Yaw error of a heading" if budgets else "Requirements of a heading",
+        title="Yaw error of a heading" if budgets else "Requirements on a gyroscope",
         summary=[motion, *(_budget_sentence(budget, limit) for budget in budgets)],
         sections=sections,
         footer=footer,
@@ -167,7 +168,7 @@ def _causes(budgets):
     return Section(
         "Causes",
         figure=budget_shares(budgets),
-        how_to_read="Shares of the variance, by which drives differ. Halving the largest share has "
+        how_to_read="Shares of the variance over drives. Halving the largest share has "
         "the largest effect; the mean, which is common to all drives, has no share.",
     )
 

@@ -1,23 +1,23 @@
 """Tables of heading budgets: summary, contributions of sources, bands and requirements.
 
-- mean: error that is the same in every drive, for example of a known scale factor on a drive that
-  turns
+- mean: error that is the same in every drive, for example due to a known scale factor on a drive
+  with turns
 - std: standard deviation over drives
-- 50 %, 95 %: percentiles of the size of the error over drives, at the time of the answer (``--at``)
+- 50 %, 95 %: percentiles of the magnitude of the error over drives, at the time ``--at``
 - within: probability that the error is within the limit at that time
-- all the time: probability that it has stayed within the limit until then; after ``+-``, the half
-  width of the 95 % interval of this number
-- passed by 5 %, by half: time by which 5 % or half of the drives have passed the limit, with its 95
-  % interval
-- share of variance: part of the variance that a source causes; the parts add up to 100 %
+- all the time: probability that the error has stayed within the limit until then; ``+-`` precedes
+  the half width of its 95 % confidence interval
+- passed by 5 %, by half: time by which 5 % or half of the drives have exceeded the limit, with its
+  95 % confidence interval
+- share of variance: fraction of the variance that a source causes; the fractions add up to 100 %
 - differs: whether a source differs between units, between switch-ons or within a drive; ``known``
   is the same in every drive
 
-Requirements (``--require``) are the largest size of each error that keeps a limit: standard
-deviations between sensors or between starts, of errors of either sign; density or coefficient of
-noise. The maximum of a data sheet is two to three standard deviations. The last column states the
-size as a line of a data sheet, with one-sided densities. ``any``: the motion does not excite the
-error.
+Requirements (``--require``) are the largest magnitude of each error that keeps the heading within a
+limit. They are standard deviations of errors of either sign over sensors or starts, or the density
+or coefficient of noise. The maximum in a data sheet is two to three standard deviations. The last
+column states the value as in a data sheet, with one-sided densities. ``any``: the motion does not
+excite the error.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from .answer import EARLY_SHARE, RUNS, FirstPassage, HeadingAnswer
 from .budget import Budget
 
 PROBABILITIES = (0.5, 0.95, 0.99)
-"""Probabilities of the bands."""
+"""Probabilities of the bands over time."""
 
 SUMMARY_NOTE = f"""\
-50 %, 95 %: what the error does not exceed in so many drives;
-all the time, passed by: counted in {RUNS} drawn drives, with the 95 % interval; > 99.9 % is nearly
-all drives, < 0.1 % nearly none"""
-"""Note below the summary."""
+50 %, 95 %: magnitude of the error that this share of drives does not exceed;
+all the time, passed by: counted in {RUNS} simulated drives, with the 95 % interval;
+> 99.9 % is nearly all drives, < 0.1 % nearly none"""
+"""Note below the table of the answers."""
 
 SOURCE_COLUMNS = (
     Column("imu", "IMU"),
@@ -63,11 +63,11 @@ REQUIREMENT_COLUMNS = (
 """Columns of the table of requirements."""
 
 REQUIREMENT_NOTE = """\
-All sizes are standard deviations from sensor to sensor or from start to start, of errors of either
-sign; those of noise are its density, random walk or coefficient. What a data sheet states as a
-largest value is two to three of them. "any": this motion does not show it on a level robot.
-"0": the Earth's turning or the filter's lean exceeds the limit even without any."""
-"""Note below the requirements."""
+All values are standard deviations over sensors or over starts, of errors of either sign;
+the values of noise are its density, random walk or coefficient. The maximum in a data sheet is
+two to three of these standard deviations. "any": this motion does not excite the error on a level
+robot. "0": the Earth's rotation or the filter's tilt error alone exceeds the limit."""
+"""Note below the table of requirements."""
 
 
 def summary_columns(limit: float) -> tuple[Column, ...]:
@@ -109,7 +109,7 @@ def summary_table(budgets: Sequence[Budget], answers: Sequence[HeadingAnswer]) -
     Returns
     -------
     pandas.DataFrame
-        A row for each budget, with the keys of :func:`summary_columns`.
+        One row per budget, with the keys of :func:`summary_columns`.
     """
     return pd.DataFrame([_summary(*pair) for pair in zip(budgets, answers)])
 
@@ -154,7 +154,7 @@ def source_table(budgets: Sequence[Budget], answers: Sequence[HeadingAnswer]) ->
     Returns
     -------
     pandas.DataFrame
-        A row for each source of each budget, with the keys of :data:`SOURCE_COLUMNS`.
+        One row per source of each budget, with the keys of :data:`SOURCE_COLUMNS`.
     """
     tables = []
     for budget, answer in zip(budgets, answers):
@@ -166,7 +166,7 @@ def source_table(budgets: Sequence[Budget], answers: Sequence[HeadingAnswer]) ->
 
 
 def bands_text(budgets: Sequence[Budget]) -> str:
-    """Return mean, standard deviation and bands over time as CSV.
+    """Format mean, standard deviation and bands over time as CSV.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ def bands_text(budgets: Sequence[Budget]) -> str:
 def answer_sentences(
     budgets: Sequence[Budget], answers: Sequence[HeadingAnswer], limit: float
 ) -> list[str]:
-    """Return the message of each answer.
+    """Return one message per budget with its answer.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def answer_sentences(
     Returns
     -------
     list of str
-        Sentences.
+        Messages.
     """
     return [
         answer.sentence(budget.name, limit, budget.origins)
@@ -212,30 +212,30 @@ def answer_sentences(
 
 
 def requirement_sentence(limit: float, at: float, probability: float) -> str:
-    """Return the text above a table of requirements.
+    """Format the text above a table of requirements.
 
     Parameters
     ----------
     limit : float
         Limit of the yaw error [rad].
     at : float
-        Time of the limit [s].
+        Time until which the limit applies [s].
     probability : float
-        Share of drives that keep the limit.
+        Share of drives that stay within the limit.
 
     Returns
     -------
     str
-        Sentence that ends with a colon.
+        Text that ends with a colon.
     """
     return (
         f"To stay within {math.degrees(limit):g} deg after {at:g} s in {100.0 * probability:g} % "
-        "of drives, each error at most:"
+        "of drives, each error must be at most:"
     )
 
 
 def requirement_table(requirements: pd.DataFrame) -> pd.DataFrame:
-    """Return requirements for a person, with three digits.
+    """Format requirements for a table, with three digits.
 
     Parameters
     ----------
@@ -245,7 +245,7 @@ def requirement_table(requirements: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        A row for each error, with the keys of :data:`REQUIREMENT_COLUMNS`.
+        One row per error, with the keys of :data:`REQUIREMENT_COLUMNS`.
     """
     table = requirements.reset_index()
     for column in ("alone", "equal_shares"):

@@ -1,4 +1,4 @@
-"""Old names of attributes, which warn and give the attribute of the new name."""
+"""Deprecated names of attributes, which warn and return the renamed attribute."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ _Class = TypeVar("_Class", bound=type)
 
 
 def deprecated_names(**new_names: str) -> Callable[[_Class], _Class]:
-    """Return a class decorator that keeps old names of attributes and methods.
+    """Return a class decorator that adds deprecated names of attributes and methods.
 
     Parameters
     ----------
     **new_names : str
-        New name by old name.
+        New name by deprecated name.
 
     Returns
     -------
     callable
-        Decorator; reading an old name issues a DeprecationWarning.
+        Decorator; reading a deprecated name issues a DeprecationWarning.
     """
 
     def decorate(cls: _Class) -> _Class:
@@ -36,4 +36,4 @@ def _renamed(old: str, new: str) -> property:
         warnings.warn(words, DeprecationWarning, stacklevel=2)
         return getattr(instance, new)
 
-    return property(read, doc=f"Old name of ``{new}``, deprecated.")
+    return property(read, doc=f"Deprecated name of ``{new}``.")

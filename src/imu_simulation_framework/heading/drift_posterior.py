@@ -1,9 +1,9 @@
-"""The posterior distribution of an IMU's own yaw error, of which the strengths are unknown.
+"""Posterior distribution of an IMU's yaw error whose components have unknown strengths.
 
-The IMU's error is an angle random walk, a rate bias, a scale factor and a transient, as of
-misaligned axes that tilt. Their strengths are unknown over powers of ten: a grid of sets of
-strengths is weighed by the likelihood of the observed error (Rasmussen and Williams, Gaussian
-processes for machine learning, 2006, chapter 2).
+The IMU's error consists of an angle random walk, a rate bias, a scale factor error and a transient,
+for example due to tilting misaligned axes. Their strengths are unknown over several powers of ten:
+sets of strengths on a grid are weighted by the likelihood of the observed error (Rasmussen and
+Williams, Gaussian processes for machine learning, 2006, chapter 2).
 """
 
 from __future__ import annotations
@@ -17,33 +17,33 @@ from .binned_error import BinnedError
 
 _DRAWS = 1000
 _WALK_STRENGTHS = np.logspace(-2.0, 1.0, 13)
-"""Strengths of the random walk at the end, over the observed error's size. With fewer steps a walk
-between two of these strengths is taken for a transient."""
+"""Strengths of the random walk at the end, relative to the observed error. With fewer steps a
+random walk between two of these strengths is mistaken for a transient."""
 _CONSTANT_STRENGTHS = np.logspace(-2.0, 1.0, 5)
-"""Strengths of rate bias and scale factor, over the observed error's magnitude."""
+"""Strengths of rate bias and scale factor, relative to the observed error."""
 _TRANSIENT_STRENGTHS = np.array([0.01, 0.2, 0.5])
-"""Strengths of the transient, over the observed error's magnitude."""
+"""Strengths of the transient, relative to the observed error."""
 _OFFSET_STD, _RESIDUAL_STD = 1e2, 1e-3
-"""Standard deviations of the unknown offset, and of a remainder that no part of the model has, over
-the observed error's size."""
+"""Standard deviations of the unknown offset and of the unmodelled remainder, relative to the
+observed error."""
 _MIN_LIKELIHOOD_RATIO = 1e-6
-"""Sets of strengths that are less likely than this, over the likeliest one, have no weight."""
+"""Least likelihood of a set of strengths relative to the likeliest set; others have no weight."""
 _FAULT_THRESHOLD = 5.0
-"""Standard deviations of a jump or an outlier; among 300 tests chance exceeds it in 1 of 6000
-errors."""
+"""Threshold for a jump or an outlier in standard deviations; chance exceeds it among 300 tests in 1
+of 6000 errors."""
 
 
 class BinFault(NamedTuple):
-    """A jump or an outlier at a bin.
+    """Jump or outlier at a bin.
 
     Attributes
     ----------
     bin : int
-        Index of its first bin.
+        Index of the first bin of the jump or outlier.
     size : float
-        Estimated size [rad].
+        Estimated magnitude with its sign [rad].
     stays : bool
-        Whether it is a jump, which stays, or an outlier.
+        Whether the fault is a jump, which persists, or an outlier.
     """
 
     bin: int
@@ -52,12 +52,12 @@ class BinFault(NamedTuple):
 
 
 class _StrengthSet(NamedTuple):
-    """A set of strengths of the IMU's parts, and solutions for its covariance.
+    """Strengths of the IMU's components, and solutions for their covariance.
 
-    ``covariance`` (m, m): of walk and transient. ``factor``: Cholesky factor of the covariance of
-    these and of the fixed parts. ``solved_curves`` (m, 2): the constants' curves divided by that
-    covariance. ``inner`` (2, 2): matrix of Woodbury's identity. ``constants`` (2,): strengths of
-    rate bias and scale factor.
+    ``covariance`` (m, m): covariance of random walk and transient. ``factor``: Cholesky factor of
+    this covariance plus that of the fixed components. ``solved_curves`` (m, 2): curves of the
+    constants divided by that sum. ``inner`` (2, 2): matrix of Woodbury's identity. ``constants``
+    (2,): strengths of rate bias and scale factor.
     """
 
     covariance: np.ndarray
@@ -70,14 +70,14 @@ class _StrengthSet(NamedTuple):
 
 
 class DriftPosterior:
-    """Posterior distribution of the IMU's own error over sets of strengths.
+    """Posterior distribution of the IMU's error over sets of strengths.
 
     Parameters
     ----------
     binned : BinnedError
         The observed error.
     reference_covariance : numpy.ndarray
-        Covariance of the part that is not the IMU's, shape (m, m) [rad^2].
+        Covariance of the component that is not due to the IMU, shape (m, m) [rad^2].
     """
 
     def __init__(self, binned: BinnedError, reference_covariance: np.ndarray) -> None:
@@ -99,7 +99,7 @@ class DriftPosterior:
         self._weights = weights / weights.sum()
 
     def _add_sets(self, walk: np.floating[Any], transient: np.floating[Any]) -> list[float]:
-        """Add a set for all strengths of the constants, and return their log-likelihoods."""
+        """Add the sets with all strengths of the constants, and return their log-likelihoods."""
         from scipy.linalg import cho_factor, cho_solve
 
         binned, curves = self._binned, self._curves
@@ -111,7 +111,7 @@ class DriftPosterior:
         solved_curves = cho_solve(factor, curves)
         information, projection = curves.T @ solved_curves, solved_curves.T @ error
         misfit = error @ cho_solve(factor, error) + 2.0 * np.sum(np.log(np.diag(factor[0])))
-        # Two more curves are a matrix of two more rows (Woodbury's identity).
+        # Woodbury's identity adds the two curves of the constants as a matrix of two rows.
         inner = information + np.eye(2) * constants[:, np.newaxis] ** -2.0
         solved = np.linalg.solve(
             inner, np.broadcast_to(projection[:, np.newaxis], (len(inner), 2, 1))
@@ -132,7 +132,7 @@ class DriftPosterior:
     def draw(
         self, error: np.ndarray, random: np.random.Generator, min_constant: float = 0.0
     ) -> np.ndarray:
-        """Draw the IMU's own error given an observed error, by Matheron's rule.
+        """Draw realisations of the IMU's error given an observed error, by Matheron's rule.
 
         Parameters
         ----------
@@ -141,12 +141,12 @@ class DriftPosterior:
         random : numpy.random.Generator
             Source of the random numbers.
         min_constant : float, optional
-            Least strength of rate bias and scale factor, over the observed error's size.
+            Least strength of rate bias and scale factor, relative to the observed error.
 
         Returns
         -------
         numpy.ndarray
-            Errors of the IMU, shape (m, draws) [rad].
+            Realisations of the IMU's error, shape (m, draws) [rad].
         """
         from scipy.linalg import cho_solve
 
@@ -156,7 +156,7 @@ class DriftPosterior:
         transient_root = covariance_root(binned.covariances.transient)
         least = np.array([np.min(strengths.constants) for strengths in self._sets])
         is_strong = least >= min_constant * binned.size
-        # Where only weak constants are likely they are known to be small.
+        # If only weak constants are likely, they are known to be small.
         has_strong = self._weights @ is_strong > 0.0
         weights = self._weights * is_strong if has_strong else self._weights
         for index, times in enumerate(random.multinomial(_DRAWS, weights / weights.sum())):
@@ -177,12 +177,12 @@ class DriftPosterior:
         return np.hstack(draws)
 
     def estimate_constant(self) -> tuple[np.ndarray, float]:
-        """Estimate the constant and the mean of the IMU's own error over the start.
+        """Estimate the constant plus the mean of the IMU's error over the start.
 
         Returns
         -------
         weights : numpy.ndarray
-            Weights of the bins in the estimate by generalised least squares, shape (m,).
+            Weights of the bins in the generalised least-squares estimate, shape (m,).
         variance : float
             Variance of the estimate [rad^2].
         """
@@ -212,10 +212,10 @@ class DriftPosterior:
         Parameters
         ----------
         observed : numpy.ndarray
-            Weights of the observations, which carry the reference's error, shape (m,).
+            Weights of the observations, which contain the reference's error, shape (m,).
         zero : numpy.ndarray
-            Weights of the observations in the estimate's zero, which carry the change of the IMU's
-            own error since the start, shape (m,).
+            Weights of the observations in the estimated zero, which contain the change of the IMU's
+            error since the start, shape (m,).
 
         Returns
         -------
@@ -235,21 +235,21 @@ class DriftPosterior:
         return observed @ self._reference @ observed + walk + constants @ constants
 
     def largest_fault(self) -> BinFault | None:
-        """Return the most significant jump or outlier, by auxiliary residuals.
+        """Return the most significant jump or outlier, found by auxiliary residuals.
 
-        Harvey and Koopman, Diagnostic checking of unobserved-components time series models, Journal
-        of Business and Economic Statistics 10 (1992).
+        Source: Harvey and Koopman, Diagnostic checking of unobserved-components time series models,
+        Journal of Business and Economic Statistics 10 (1992).
 
         Returns
         -------
         BinFault or None
-            None if no jump or outlier is significant.
+            The fault; None if no jump or outlier is significant.
         """
         strengths = self._sets[int(np.argmax(self._weights))]
         scaled = self._curves * strengths.constants
         inverse = np.linalg.inv(self._fixed + strengths.covariance + scaled @ scaled.T)
         residual = inverse @ (self._binned.values - self._binned.values.mean())
-        # A step at a bin is the sum of all outliers from there on.
+        # A step at a bin is the sum of outliers at this bin and at all later bins.
         step_score = np.cumsum(residual[::-1])[::-1]
         step_information = np.diag(
             np.cumsum(np.cumsum(inverse[::-1, ::-1], axis=0), axis=1)[::-1, ::-1]
@@ -270,17 +270,17 @@ class DriftPosterior:
 
 
 def covariance_root(covariance: np.ndarray) -> np.ndarray:
-    """Return a matrix whose product with its transpose is a covariance, singular or not.
+    """Return a square root R with R R^T equal to the covariance, which may be singular.
 
     Parameters
     ----------
     covariance : numpy.ndarray
-        Shape (m, m).
+        Covariance, shape (m, m).
 
     Returns
     -------
     numpy.ndarray
-        Shape (m, m).
+        Square root, shape (m, m).
     """
     values, vectors = np.linalg.eigh(covariance)
     return vectors * np.sqrt(np.maximum(values, 0.0))

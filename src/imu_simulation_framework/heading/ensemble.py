@@ -1,28 +1,28 @@
-r"""Reduction of many realisations of an error over time to few numbers that add up.
+r"""Reduction of many realisations of an error over time to a few numbers that can be merged.
 
-Two parts with :math:`n_A, n_B` values, means and sums of squared deviations M have together
+Two parts A and B with :math:`n_A, n_B` values, and M the sum of squared deviations, have together
 
 .. math::
 
     \delta = \bar x_B - \bar x_A, \quad \bar x = \bar x_A + \delta \frac{n_B}{n_A + n_B}, \quad
     M = M_A + M_B + \delta^2 \frac{n_A n_B}{n_A + n_B}
 
-(Chan, Golub and LeVeque: Updating formulae and a pairwise algorithm for computing sample
-variances, 1979), without the cancellation of a sum of squares. The last digits depend on the
-parts and their order.
+(Chan, Golub and LeVeque: Updating formulae and a pairwise algorithm for computing sample variances,
+1979), without the cancellation of a plain sum of squares. The last digits of the result depend on
+the division into parts and on their order.
 
-Counts of two parts of an ensemble add up to those of the whole, exactly and in any order; neither
-the number of values nor their distribution has to be known before. The edges
+Histogram counts of two parts add up to the counts of the complete ensemble, exactly and in any
+order; neither the number of values nor their distribution has to be known in advance. The edges
 
 .. math:: x_i = s \sinh(i h), \quad s = 10^{-6}, \quad h = 0.01
 
-make bins of 1 % of the value, and of :math:`10^{-8}` around zero. Within a bin the distribution is
-taken to be even, so that a quantile is wrong by at most 1 % of its size, and by far less in bins
-with many values.
+define bins with a width of 1 % of the value, and of :math:`10^{-8}` around zero. The distribution
+within a bin is assumed to be uniform, so that a quantile deviates by at most 1 % of its magnitude,
+and by far less in bins with many values.
 
-A reduction has mean and variance at each time; counts on a fixed grid at some of the times, for
-quantiles; each run's statistics; the mean of the power spectral densities; and the whole curves of
-some runs, for :func:`.judge.judge`.
+A reduction contains the mean and the variance at each time; counts on a fixed grid at some of the
+times, for quantiles; the statistics of each run; the mean of the power spectral densities; and the
+complete curves of some runs, for :func:`.judge.judge`.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ from .judgement.curve_statistics import curve_statistics
 
 @dataclass(frozen=True)
 class Moments:
-    """Moments of values.
+    """Count, mean and sum of squared deviations of values.
 
     Parameters
     ----------
     count : int
         Number of values.
     mean : numpy.ndarray
-        Their mean.
+        Mean of the values.
     squares : numpy.ndarray
-        Sum of their squared deviations.
+        Sum of the squared deviations from the mean.
     """
 
     count: int
@@ -72,17 +72,17 @@ class Moments:
         return cls(len(values), mean, np.sum((values - mean) ** 2, axis=0))
 
     def combined(self, other: Moments) -> Moments:
-        """Return the moments of these values and others.
+        """Return the combined moments of these values and other values.
 
         Parameters
         ----------
         other : Moments
-            Moments of the others.
+            Moments of the other values.
 
         Returns
         -------
         Moments
-            Moments of all.
+            Moments of all values.
         """
         count = self.count + other.count
         away = other.mean - self.mean
@@ -94,7 +94,7 @@ class Moments:
 
     @property
     def std(self) -> np.ndarray:
-        """Standard deviation, divisor count - 1; NaN for a single value."""
+        """Standard deviation with the divisor count - 1; NaN for a single value."""
         if self.count < 2:
             return np.full(np.shape(self.mean), np.nan)
         return np.sqrt(self.squares / (self.count - 1))
@@ -106,19 +106,19 @@ class Moments:
 
 
 RESOLUTION = 0.01
-"""Width of a bin, as a share of the values in it."""
+"""Width of a bin relative to the values in it."""
 _SCALE = 1e-6
 _BINS = 2400
-"""Number of bins on either side of zero: up to 1.3e4, two thousand turns in radians."""
+"""Number of bins on either side of zero, up to 1.3e4, two thousand turns in radians."""
 
 COUNT = 2 * _BINS + 2
-"""Number of bins, the first of all values below the grid, the last of all above."""
+"""Number of bins; the first contains all values below the grid, the last all above it."""
 
 _EDGES = _SCALE * np.sinh(RESOLUTION * np.arange(-_BINS, _BINS + 1))
 
 
 def count_values(values) -> np.ndarray:
-    """Count values in each bin.
+    """Count the values in each bin.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def quantiles(counts, probabilities) -> np.ndarray:
     Parameters
     ----------
     counts : numpy.ndarray
-        At least one value at each time, shape (times, COUNT).
+        Counts of at least one value per time, shape (times, COUNT).
     probabilities : sequence of float
         Probabilities between 0 and 1.
 
@@ -157,7 +157,7 @@ def quantiles(counts, probabilities) -> np.ndarray:
     for row, (own, cumulative) in enumerate(zip(counts, upto)):
         ranks = np.asarray(probabilities) * cumulative[-1]
         bins = np.minimum(np.searchsorted(cumulative, ranks, side="left"), COUNT - 1)
-        # A rank of zero is that of the smallest value.
+        # The rank zero means the smallest value.
         bins = np.maximum(bins, np.argmax(own > 0))
         share = (ranks - (cumulative[bins] - own[bins])) / own[bins]
         low, high = edges[bins], edges[bins + 1]
@@ -168,14 +168,14 @@ def quantiles(counts, probabilities) -> np.ndarray:
 
 
 MAX_TIMES = 121
-"""Largest number of times with quantiles."""
+"""Maximum number of times with quantiles."""
 BANDS_PER_DECADE = 10
-"""Number of frequency bands per decade in which the density is averaged."""
+"""Number of frequency bands per decade over which the density is averaged."""
 
 
 @dataclass(frozen=True)
 class Reduction:
-    """Reduction of runs that follow each other.
+    """Reduction of consecutive runs.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ class Reduction:
     error : Moments
         Moments of the errors at each time, shape (n,) [rad].
     places : numpy.ndarray
-        Indices of the times of ``counts``, the last one among them, shape (m,).
+        Indices of the times of ``counts``, including the last time, shape (m,).
     counts : numpy.ndarray
         Counts of the errors, shape (m, :data:`.ensemble.COUNT`).
     statistics : mapping of str to numpy.ndarray
@@ -194,7 +194,7 @@ class Reduction:
     density : Moments
         Moments of the power spectral densities, shape (bands,) [rad^2/Hz].
     curves : numpy.ndarray
-        First runs as a whole, shape (kept, n) [rad].
+        Complete curves of the first runs, shape (kept, n) [rad].
     """
 
     time: np.ndarray
@@ -222,13 +222,13 @@ class Reduction:
         Returns
         -------
         numpy.ndarray
-            Quantiles, shape (m, len(probabilities)) [rad], wrong by at most
-            :data:`.ensemble.RESOLUTION` of their size.
+            Quantiles, shape (m, len(probabilities)) [rad], accurate to :data:`.ensemble.RESOLUTION`
+            of their magnitude.
         """
         return quantiles(self.counts, probabilities)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Return all but the time as few and small arrays.
+        """Return all attributes except the time as a few small arrays.
 
         Returns
         -------
@@ -240,7 +240,7 @@ class Reduction:
             "runs": np.array(self.runs),
             "mean": self.error.mean,
             "squares": self.error.squares,
-            # Steps compress better than places.
+            # Differences compress better than the indices themselves.
             "occupied": _small(np.diff(occupied, prepend=0)),
             "counts": _small(self.counts.ravel()[occupied]),
             "names": np.array(list(self.statistics), dtype=str),
@@ -260,7 +260,7 @@ class Reduction:
         time : numpy.ndarray
             Times, shape (n,) [s].
         arrays : mapping of str to numpy.ndarray
-            Result of ``arrays`` by name.
+            Result of ``arrays``, by name.
 
         Returns
         -------
@@ -269,7 +269,7 @@ class Reduction:
         Raises
         ------
         EnsembleError
-            If the arrays are none of a reduction at these times.
+            If the arrays do not describe a reduction at these times.
         """
         time = np.asarray(time, dtype=float)
         places = quantile_places(len(time))
@@ -298,7 +298,7 @@ class Reduction:
         return reduction
 
     def _is_like(self, other: Reduction) -> bool:
-        """Return whether the arrays may be those of runs at the times of another reduction."""
+        """Return whether all arrays have the shapes and times of another reduction."""
         pairs = [
             (self.error.mean, other.error.mean.shape),
             (self.error.squares, other.error.squares.shape),
@@ -331,14 +331,14 @@ def quantile_places(times: int) -> np.ndarray:
     Returns
     -------
     numpy.ndarray
-        Even indices with the last one.
+        Evenly spaced indices, including the last time.
     """
     step = -(-times // MAX_TIMES)
     return np.arange((times - 1) % step, times, step)
 
 
 def reduce_runs(time, errors, keep: int = 0) -> Reduction:
-    """Reduce runs.
+    """Reduce runs to moments, counts, statistics and spectra.
 
     Parameters
     ----------
@@ -347,7 +347,7 @@ def reduce_runs(time, errors, keep: int = 0) -> Reduction:
     errors : array_like
         Errors, shape (runs, n) [rad].
     keep : int, optional
-        Number of the first runs that are kept as whole curves.
+        Number of the first runs whose complete curves are kept.
 
     Returns
     -------
@@ -387,12 +387,12 @@ def reduce_runs(time, errors, keep: int = 0) -> Reduction:
 
 
 def merge_reductions(reductions: Iterable[Reduction]) -> Reduction:
-    """Merge the reductions of several parts, one of which is in memory at a time.
+    """Merge the reductions of several parts while only one of them is in memory.
 
     Parameters
     ----------
     reductions : iterable of Reduction
-        Reductions of the parts in their order.
+        Reductions of the parts, in their order.
 
     Returns
     -------
@@ -434,5 +434,5 @@ def merge_reductions(reductions: Iterable[Reduction]) -> Reduction:
 
 
 def _small(values):
-    """Return the same integers in the smallest type."""
+    """Return the same integers in the smallest integer type."""
     return values.astype(np.min_scalar_type(int(values.max(initial=0))))

@@ -1,17 +1,17 @@
-"""Attribute a yaw error to the reference and to the IMU, and find its zero.
+"""Attribute a yaw error to the reference and to the IMU, and determine its zero.
 
-An observed error is that of a :class:`.ReferenceError`, the IMU's, and a constant, by which the
-IMU's yaw is turned at the start. All are normal processes (:mod:`.drift_posterior`).
+An observed error is the sum of the error of a :class:`.ReferenceError`, the error of the IMU, and a
+constant by which the IMU's yaw is rotated at the start. All are Gaussian (:mod:`.drift_posterior`).
 
-The constant is estimated in two ways: on the start alone, where that is all that is known; or by
-generalised least squares on the whole drive, where the observations are weighed by the IMU's drift
-and the reference's error. Observations behind a jump, and outliers, weigh little.
+The constant is estimated either from the start alone, if nothing else is known, or by generalised
+least squares from the complete drive, where observations are weighted according to the IMU's drift
+and the reference's error. Observations after a jump, and outliers, have a small weight.
 
 References
 ----------
 C. E. Rasmussen and C. K. I. Williams, Gaussian processes for machine learning, 2006, chapter 2,
-where section 2.7 has the constant; J. T. Wilson et al., Journal of Machine Learning Research 22
-(2021), for draws by Matheron's rule; A. C. Harvey and S. J. Koopman, Diagnostic checking of
+where section 2.7 treats the constant; J. T. Wilson et al., Journal of Machine Learning Research 22
+(2021), for realisations by Matheron's rule; A. C. Harvey and S. J. Koopman, Diagnostic checking of
 unobserved-components time series models, Journal of Business and Economic Statistics 10 (1992), for
 jumps and outliers by auxiliary residuals.
 """
@@ -34,31 +34,31 @@ if TYPE_CHECKING:
 CONFIDENCE = 0.95
 ESTIMATED, START = "estimated", "start"
 ZEROS = ESTIMATED, START
-"""How an error's zero is found: with the whole drive, or on its start alone."""
+"""Methods for the zero of an error: estimated from the complete drive, or from its start alone."""
 _DRAWS = 1000
-"""Errors of the reference that are drawn for the distribution of its rms."""
+"""Number of realisations of the reference's error for the distribution of its rms."""
 _MIN_FINAL_CONSTANT = 1.0
-"""Least strength of the constants for a final error, over the observed error's size. An IMU without
-a rate bias does not exist, and would draw the estimate towards zero where the reference drifts."""
+"""Least strength of the constants for a final error, relative to the observed error. Every IMU has
+a rate bias; without this limit, the estimate would tend to zero if the reference drifts."""
 _BIN_ERROR = 0.02
-"""Largest relative difference between the rms of the means over bins and that of all samples."""
+"""Largest relative difference between the rms of the bin means and the rms of all samples."""
 _MIN_LIMIT = 0.1
-"""A lower limit below this share of the whole error is not distinguishable from zero."""
+"""Share of the complete error below which a lower limit cannot be distinguished from zero."""
 _MAX_FAULTS = 8
 _SEED = 1
 
 
 class Fault(NamedTuple):
-    """A jump of an error, or an outlier, which neither the reference's error nor a drift explains.
+    """Jump or outlier of an error that neither the reference's error nor a drift explains.
 
     Attributes
     ----------
     time : float
-        Time of its bin [s].
+        Time of the bin of the jump or outlier [s].
     size : float
-        Approximate size [rad].
+        Approximate magnitude with its sign [rad].
     stays : bool
-        Whether it is a jump, which stays, or an outlier.
+        Whether the fault is a jump, which persists, or an outlier.
     """
 
     time: float
@@ -68,38 +68,38 @@ class Fault(NamedTuple):
 
 @dataclass(frozen=True)
 class ErrorSplit:
-    """Parts of a yaw error that are the reference's and the IMU's, and its zero.
+    """Shares of the reference and of the IMU in a yaw error, and the zero of the error.
 
-    ``imu`` and ``imu_final`` with their limits are NaN where less was observed than the reference
-    alone leads to in 97.5 % of drives: then the reference is better than stated, and the IMU's part
-    is unknown.
+    ``imu`` and ``imu_final`` with their limits are NaN if the observed error is smaller than the
+    reference alone causes in 97.5 % of drives: then the reference is better than stated, and the
+    IMU's share is unknown.
 
     Parameters
     ----------
     reference : float
         Expected rms of the reference's error [rad].
     imu, imu_low, imu_high : float
-        Rms of the IMU's own error and its 95 % interval [rad]. With a lower limit of zero the
-        reference alone may be the whole error.
+        Rms of the IMU's error and its 95 % interval [rad]. If the lower limit is zero, the
+        reference alone may explain the complete error.
     imu_final, imu_final_low, imu_final_high : float
         Final error of the IMU since the start, estimated from all samples, and its 95 % interval
         [rad].
     final_std : float
-        Standard deviation of the observed final error about the IMU's own, by the reference's error
-        at the end, the zero and jumps [rad].
+        Standard deviation of the observed final error about the IMU's error, due to the reference's
+        error at the end, the zero and jumps [rad].
     drift_std : float
-        Standard deviation of the error's slope by the reference's error [rad/s].
+        Standard deviation of the error's slope due to the reference's error [rad/s].
     band : pandas.Series
-        Standard deviation of the reference's error from the zero [rad], indexed by time [s].
+        Standard deviation of the reference's error relative to the zero [rad], indexed by time [s].
     process : ReferenceError
         Model of the reference's error.
     zero : float
-        Constant to subtract from the observed error so that the IMU's own is zero over the start
+        Constant to subtract from the observed error, so that the IMU's error is zero over the start
         [rad].
     zero_std : float
         Standard deviation of ``zero`` [rad].
     faults : tuple of Fault
-        Jumps and outliers that weigh little in the zero.
+        Jumps and outliers, which have a small weight in the zero.
     """
 
     reference: float
@@ -118,15 +118,15 @@ class ErrorSplit:
     faults: tuple[Fault, ...]
 
     def imu_words(self) -> str:
-        """Return words for the IMU's own rms in degrees.
+        """Format the rms of the IMU's error in degrees.
 
         Returns
         -------
         str
-            The rms with its interval, an upper limit, or that it is unknown.
+            The rms with its interval, or an upper limit, or a text that the share is unknown.
         """
         if math.isnan(self.imu):
-            return "nothing, as the reference is better than stated"
+            return "unknown, as the reference is better than stated"
         low, own, high = (f"{math.degrees(a):.2f}" for a in (self.imu_low, self.imu, self.imu_high))
         return f"{own} ({low} to {high})" if self.imu_low > 0.0 else f"< {high}"
 
@@ -134,7 +134,7 @@ class ErrorSplit:
 def split_error(
     error: pd.Series, reference: ReferenceError, start_window: float, zero: str = START
 ) -> ErrorSplit:
-    """Split a yaw error into the reference's part and the IMU's, and find its zero.
+    """Split a yaw error into the shares of reference and IMU, and determine its zero.
 
     Parameters
     ----------
@@ -143,9 +143,9 @@ def split_error(
     reference : ReferenceError
         Model of the reference's error.
     start_window : float
-        Start over which the IMU's own mean error is zero [s].
+        Duration of the start, over which the mean error of the IMU is zero [s].
     zero : {"start", "estimated"}
-        How the zero is found, one of :data:`ZEROS`.
+        Method for the zero, one of :data:`ZEROS`.
 
     Returns
     -------
@@ -193,7 +193,7 @@ def zero_weights(
 ) -> np.ndarray:
     """Return the weights of the samples in the estimated zero of an error.
 
-    Simulated errors are put to zero with the same weights.
+    Simulated errors are set to zero with the same weights.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ def zero_weights(
     reference : ReferenceError
         Model of the reference's error.
     start_window : float, optional
-        Start over which the IMU's own mean error is zero [s].
+        Duration of the start, over which the mean error of the IMU is zero [s].
 
     Returns
     -------
@@ -218,7 +218,7 @@ def zero_weights(
 
 
 class _ZeroEstimate(NamedTuple):
-    """The zero of an error, a mean of its bins with ``weights`` (m,)."""
+    """Zero of an error as the mean of its bins, weighted by ``weights`` (m,)."""
 
     weights: np.ndarray
     zero: float
@@ -239,7 +239,7 @@ def _estimate_zero(binned: BinnedError, kind: str) -> _ZeroEstimate:
 
 
 def _posterior_without_faults(binned: BinnedError) -> tuple[DriftPosterior, tuple[Fault, ...]]:
-    """Return the posterior in which jumps and outliers weigh little, and these."""
+    """Return the posterior in which jumps and outliers have small weights, and these faults."""
     covariance = binned.covariances.reference.copy()
     faults: list[Fault] = []
     posterior = DriftPosterior(binned, covariance)
@@ -256,9 +256,9 @@ def _posterior_without_faults(binned: BinnedError) -> tuple[DriftPosterior, tupl
 
 
 def _zeroed_variance(binned: BinnedError, weights: np.ndarray) -> np.ndarray:
-    """Return the variance (m,) of the reference's error at a sample, less the zero's error.
+    """Return the variance (m,) of the reference's error minus the error of the zero, per sample.
 
-    The covariance of a bin's mean with its samples is on average the variance of the mean.
+    On average, the covariance of a bin's mean with its samples is the variance of the mean.
     """
     common = binned.covariances.reference @ weights
     return binned.covariances.reference_sample - 2.0 * common + weights @ common
@@ -284,7 +284,7 @@ _UNKNOWN = _Interval(math.nan, math.nan, math.nan)
 def _imu_intervals(
     binned: BinnedError, estimate: _ZeroEstimate, random: np.random.Generator
 ) -> tuple[_Interval, _Interval]:
-    """Return the rms and the final error of the IMU's own part, with 95 % intervals."""
+    """Return rms and final value of the IMU's error, with 95 % intervals."""
     reference, count = binned.covariances.reference, len(binned.values)
     values = binned.values - estimate.weights @ binned.values
     power = float(binned.share @ values**2)
@@ -293,7 +293,7 @@ def _imu_intervals(
     tail = 0.5 - 0.5 * CONFIDENCE
     if power < np.quantile(binned.share @ reference_errors**2, tail):
         return _UNKNOWN, _UNKNOWN
-    # Faults of the observed error may be the IMU's own.
+    # Faults of the observed error may be due to the IMU.
     posterior = estimate.posterior if not estimate.faults else DriftPosterior(binned, reference)
     probabilities = [0.5, tail, 1.0 - tail]
     sensor = posterior.draw(binned.values, random)

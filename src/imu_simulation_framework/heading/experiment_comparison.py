@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class YawErrorDifference:
-    """Error of the recorded IMU minus error of the simulated one, on a uniform grid [rad].
+    """Error of the recorded IMU minus that of the simulated IMU on a uniform grid [rad].
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class YawErrorDifference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All data that figures and summary of one experiment need.
+    """Data for the figures and the summary of an experiment.
 
     Parameters
     ----------
@@ -53,19 +53,19 @@ class Comparison:
     trajectory, ground_truth, control_error : pandas.DataFrame
         Tables of the experiment, see :class:`ComparedTables`.
     simulated, real : YawComparison or None
-        Yaw errors of the simulated and the recorded IMU; None where data are missing.
+        Yaw errors of the simulated and of the recorded IMU; None if data are missing.
     difference : YawErrorDifference or None
         Difference of the two errors; None if it is unknown.
     tracking : dict of str to ErrorStatistics
         Statistics by column of ``control_error``.
     remarks : list of str
-        Sentences on missing data.
+        Messages on missing data.
     fixes : pandas.DataFrame, optional
         Satellite positions x, y on the trajectory [m].
     wheels : WheelComparison, optional
         Velocities of the wheels.
     odometer : YawComparison, optional
-        Yaw error of the simulated robot's odometer.
+        Yaw error of the odometer of the simulated robot.
     """
 
     settings: ComparisonSettings
@@ -83,7 +83,7 @@ class Comparison:
 
 
 class ComparedTables(Protocol):
-    """Tables of an experiment that are compared; :class:`.ExperimentTables` has them.
+    """Tables of an experiment that are compared; :class:`.ExperimentTables` provides them.
 
     Attributes
     ----------
@@ -94,16 +94,16 @@ class ComparedTables(Protocol):
     imu_real : pandas.DataFrame or None
         ``ImuRecord`` of the recorded IMU.
     trajectory_data : pandas.DataFrame
-        ``Trajectory`` for the simulated robot to follow.
+        ``Trajectory`` that the simulated robot follows.
     control_error : pandas.DataFrame
         ``ControlError`` of the simulated robot against ``trajectory_data``.
     reference : pandas.DataFrame or None
-        ``Poses`` as recorded, the reference of the recorded IMU; None for ``trajectory_data``,
-        which smoothing has moved away from them.
+        Recorded ``Poses`` as the reference of the recorded IMU; None to use ``trajectory_data``,
+        which differs from them by smoothing.
     fixes : pandas.DataFrame or None
-        Satellite positions as received, for the figure.
+        Satellite positions as received, for a figure.
     wheel_velocities, wheel_velocities_actual : pandas.DataFrame or None
-        ``WheelVelocities`` as commanded and as measured.
+        Commanded and measured ``WheelVelocities``.
     odometer : pandas.DataFrame or None
         ``Trajectory`` from the simulated robot's odometer.
     """
@@ -126,8 +126,8 @@ def compare(
     """Compare an experiment's simulated IMU with the recorded one.
 
     ``e_real = yaw of reference - yaw of imu_real`` and ``e_sim = yaw of ground_truth - yaw of
-    imu_simulated``, at the IMU's stamps, signed, unwrapped and zero at the start. If the
-    simulation ended early the recorded IMU is compared up to the same time.
+    imu_simulated``, at the stamps of the IMU, signed, unwrapped and zero at the start. If the
+    simulation ended early, the recorded IMU is compared up to the same time.
 
     Parameters
     ----------
@@ -136,13 +136,13 @@ def compare(
     settings : ComparisonSettings, optional
         Settings of the comparison.
     scale : float, optional
-        Metres of ``trajectory_data`` over metres of the recorded drive. Distances in results are
-        metres of the recorded drive, whatever room the robot had.
+        Scale of ``trajectory_data`` relative to the recorded drive. Distances in results are in
+        metres of the recorded drive, even if the trajectory was scaled down.
 
     Returns
     -------
     Comparison
-        Missing or short data are left out and mentioned in its remarks.
+        The comparison. Missing or short data are omitted and reported in its remarks.
     """
     settings = ComparisonSettings() if settings is None else settings
     remarks: list[str] = []
@@ -158,7 +158,7 @@ def compare(
     )
     real = None
     if imu_real is None:
-        remarks.append("There is no recorded IMU to compare the simulated IMU with.")
+        remarks.append("There is no recorded IMU to compare with the simulated IMU.")
     else:
         if simulated is not None:
             stop = simulated.error.index[-1]
@@ -196,7 +196,7 @@ def compare(
 
 
 def yaw_error_difference(real_error, simulated_error, settings):
-    """Subtract two yaw errors on a uniform grid at the lower of both rates.
+    """Subtract two yaw errors on a uniform grid at the lower of the two rates.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ def yaw_error_difference(real_error, simulated_error, settings):
     Returns
     -------
     YawErrorDifference or None
-        The difference outside the gaps of both; None if they do not overlap in time.
+        Difference outside the gaps of both errors; None if they do not overlap in time.
     """
     import pandas as pd
 
@@ -243,7 +243,7 @@ def _tracking_statistics(control_error, settings):
 def _compare_or_remark(imu, reference, settings, name, remarks):
     result = compare_yaw(imu["yaw"], reference["yaw"], settings, reference)
     if result is None:
-        remarks.append(f"The {name} has no sample within the time of its reference.")
+        remarks.append(f"The {name} has no sample within the time range of its reference.")
         return None
     if result.time_shift is not None and result.time_shift.problem:
         remarks.append(f"The {name} was not aligned: {result.time_shift.problem}.")
@@ -254,7 +254,7 @@ def _compare_or_remark(imu, reference, settings, name, remarks):
 
 
 def _with_relative_errors(comparisons, trajectory, scale):
-    """Return the comparisons with their relative errors over the driven part of the trajectory."""
+    """Return the comparisons with relative errors over the driven part of the trajectory."""
     ends = [result.error.index[-1] for result in comparisons if result is not None]
     driven = trajectory.loc[: max(ends, default=0.0)]
     distance, turn = travelled_distance(driven[["x", "y"]] / scale), accumulated_turn(driven)
@@ -274,11 +274,11 @@ def _with_relative_errors(comparisons, trajectory, scale):
 
 
 def _truncate(stop, driven, imu_real, trajectory, remarks):
-    """Return the recording up to the simulated IMU's last sample: errors grow with time."""
+    """Truncate the recording at the simulated IMU's last sample, since errors grow with time."""
     if len(imu_real) and len(trajectory):
         whole = min(imu_real.index[-1], trajectory.index[-1])
         if whole > stop + 1.0:
-            # The robot may have driven on when samples of its IMU are missing.
+            # The robot may have continued to drive after the last sample of its IMU.
             ended = "messages of the simulated IMU" if driven > stop + 1.0 else "simulation"
             remarks.append(
                 f"The {ended} ended at {stop:.1f} s of {whole:.1f} s; the recorded IMU is compared "
@@ -295,5 +295,5 @@ def _remark_on_unknown_heading(reference, remarks):
         duration = reference.index[-1] - reference.index[0]
         remarks.append(
             f"The reference's heading is unknown for {unknown * duration:.0f} of {duration:.0f} s, "
-            "in which it was too slow for a course; the recorded IMU is not compared there."
+            "as it was too slow to have a course; the recorded IMU is not compared at these times."
         )

@@ -1,4 +1,4 @@
-"""Improvements of a heading: calibration, another use of the sensor, another part."""
+"""Improvements of a heading: calibration, a different use of the sensor, or another part."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from .model.odometer import TRACK, WHEEL_SIZE, WHEELS
 from .selection import yaw_error_models
 
 LONG_STANDSTILL = 60.0
-"""Standstill before the drive that is proposed where it is shorter [s]."""
+"""Standstill before the drive that is proposed if the present one is shorter [s]."""
 STOPS = "every 2min for 3s"
-"""Stops on the way that are proposed where there are none."""
+"""Stops during the drive that are proposed if there are none."""
 WORTH = 0.9
-"""Largest ratio of the error after an improvement to that before it at which it is proposed."""
+"""Largest ratio of the errors after and before an improvement that is proposed."""
 
 _CALIBRATIONS = (
     (
@@ -30,10 +30,10 @@ _CALIBRATIONS = (
         (imu_error_sources.SCALE_FACTOR, imu_error_sources.MISALIGNMENT),
     ),
     ("g-sensitivity calibrated", (imu_error_sources.G_SENSITIVITY,)),
-    ("a temperature that does not change", ("temperature",)),
+    ("temperature kept constant", ("temperature",)),
     ("wheels and track calibrated", (WHEELS, TRACK, WHEEL_SIZE)),
 )
-"""Actions, and the sources of the yaw error that they remove."""
+"""Actions, and the yaw error sources that they remove."""
 
 
 def propose_improvements(
@@ -44,12 +44,12 @@ def propose_improvements(
     part: Improvement | None = None,
     **arguments: Any,
 ) -> tuple[Improvement, ...]:
-    """Propose improvements that make the yaw error smaller by a tenth or more.
+    """Propose improvements that reduce the yaw error by a tenth or more.
 
     Parameters
     ----------
     imu : object
-        Errors of the sensor; there are proposals for ImuSpecification and OdometerSpecification.
+        Errors of the sensor; proposals exist for ImuSpecification and OdometerSpecification.
     motion : Motion or EarthMotion
         Motion without the stops of the operation.
     operation : Operation
@@ -57,14 +57,14 @@ def propose_improvements(
     model : YawErrorModel
         Model of the sensor's yaw error in that use.
     part : Improvement, optional
-        Another part, from :func:`better_part`.
+        Better part from :func:`better_part`.
     **arguments
-        Further arguments with which :func:`.yaw_error_model` made the model.
+        Further arguments that were passed to :func:`.yaw_error_model` for the model.
 
     Returns
     -------
     tuple of Improvement
-        The best first.
+        Improvements, the best first.
     """
     if not isinstance(imu, (ImuSpecification, OdometerSpecification)):
         return ()
@@ -75,7 +75,7 @@ def propose_improvements(
                 imu, other.moved(motion), operation=other, **arguments
             )
         except FrameworkError:
-            continue  # a motion that cannot stop
+            continue  # the motion cannot stop
         samples = min(len(model.time), len(improved.time))
         improved_models.append((action, improved.until(samples)))
     improvements = [
@@ -90,7 +90,7 @@ def propose_improvements(
 
 
 def _calibrated(model: YawErrorModel) -> Iterator[tuple[str, YawErrorModel]]:
-    """Yield the actions that remove sources of a model, and the model without these."""
+    """Yield each calibration, and the model without the sources that it removes."""
     for action, names in _CALIBRATIONS:
         remaining = tuple(source for source in model.sources if source.name not in names)
         if len(remaining) < len(model.sources):
@@ -120,7 +120,7 @@ def better_part(
     sample: float | None = None,
     period: float | None = None,
 ) -> Improvement:
-    """Propose the least precise part that keeps the limit in 95 % of drives, or the best part.
+    """Propose the least precise part that stays within the limit in 95 % of drives.
 
     Parameters
     ----------
@@ -131,19 +131,19 @@ def better_part(
     limit : float
         Limit of the yaw error to either side [rad].
     at : float
-        Time of the comparison since the motion's start [s].
+        Time since the motion's start at which the parts are compared [s].
     operation : Operation
         Use of the gyroscope.
     sample : float, optional
         Sampling period of the sensors, see :func:`.yaw_error_model` [s].
     period : float, optional
-        Step of the model that the proposed part is compared with [s]; by default the fewer steps
-        of :func:`.model_step`.
+        Step of the model with which the proposed part is compared [s]; by default that of
+        :func:`.model_step`, which takes fewer steps.
 
     Returns
     -------
     Improvement
-        The best part if no part keeps the limit.
+        Proposed part; the best part if none stays within the limit so often.
     """
     sizes = {
         name: model.absolute_quantile(0.95)

@@ -1,15 +1,15 @@
-r"""The error of the heading that is the reference of a yaw error.
+r"""Error of the heading that serves as the reference of a yaw error.
 
-A recorded yaw error is the reference's error less the IMU's. The first is taken as a normal process
+A recorded yaw error is the reference's error minus the IMU's. The former is a Gaussian process
 
 .. math:: r(t) = \sigma(t) g(t) - l \dot\psi(t) + k \psi(t) + s w(|\psi|)
 
-with :math:`g` of unit variance and the correlation :math:`e^{-|t|/T}`, :math:`\sigma` as the
-recording or its smoothing states it, a constant lag :math:`l` of a receiver's filter, a constant
-:math:`k` by which odometry turns too far, as by a wrong track width (Borenstein and Feng:
-Measurement and correction of systematic odometry errors in mobile robots, IEEE Transactions on
-Robotics and Automation 12(6), 1996), and a random walk :math:`w` over the turn to either side, as
-wheels slip in turns.
+where :math:`g` has unit variance and the correlation :math:`e^{-|t|/T}`, :math:`\sigma` is stated
+by the recording or by its smoothing, :math:`l` is the constant lag of a receiver's filter,
+:math:`k` is the constant by which odometry turns too far, for example due to a wrong track width
+(Borenstein and Feng: Measurement and correction of systematic odometry errors in mobile robots,
+IEEE Transactions on Robotics and Automation 12(6), 1996), and :math:`w` is a random walk over the
+turn to either side, since wheels slip in turns.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _RATE_WINDOW = 0.5
-"""Window over which a heading's rate is computed [s], so that noise does not count as turning."""
+"""Window for the rate of a heading [s], long enough that noise does not count as turning."""
 _PHASES = 20
-"""Phases of a step that are compared for the best known heading."""
+"""Number of phases of a step among which the best-known heading is searched."""
 _SEED = 1
 _SPECTRA = 20
-"""Drawn errors whose densities are averaged."""
+"""Number of error realisations whose densities are averaged."""
 
 
 @dataclass(frozen=True)
 class ReferenceError:
-    """Model of the error of a reference's heading over n samples.
+    """Model of the error of a reference heading over n samples.
 
     Parameters
     ----------
@@ -47,9 +47,9 @@ class ReferenceError:
     std : numpy.ndarray
         Standard deviation of the correlated noise, shape (n,) [rad].
     correlation_time : float
-        Correlation time of that noise [s].
+        Correlation time of the correlated noise [s].
     rate, turn : numpy.ndarray
-        Rate of the heading [rad/s] and its turn since the start [rad], shape (n,) each.
+        Rate of the heading [rad/s], and turn of the heading since the start [rad], shape (n,) each.
     lag : float, optional
         Standard deviation of the constant lag [s].
     turn_error : float, optional
@@ -71,24 +71,24 @@ class ReferenceError:
     def from_poses(
         cls, reference: pd.DataFrame, lag: float | None = None, turning: pd.Series | None = None
     ) -> ReferenceError | None:
-        """Create the model that a table of poses states.
+        """Create the model that the columns of a table of poses describe.
 
         Parameters
         ----------
         reference : pandas.DataFrame
-            Poses, perhaps with the columns ``yaw_std``, ``yaw_error_time``, ``yaw_lag``,
+            Poses, optionally with the columns ``yaw_std``, ``yaw_error_time``, ``yaw_lag``,
             ``turn_error`` and ``turn_slip``.
         lag : float, optional
-            Standard deviation of the lag after it was estimated and corrected [s]; by default the
-            stated one.
+            Standard deviation of the remaining lag after its estimate was corrected [s]; by default
+            the value in the table.
         turning : pandas.Series, optional
-            Heading for the robot's turning [rad], indexed by time [s]. That of an IMU has less
-            noise than the reference's, whose turning would resemble its own error.
+            Heading that describes the robot's turning [rad], indexed by time [s], such as an IMU's.
+            The turning of the noisier reference would be correlated with its own error.
 
         Returns
         -------
         ReferenceError or None
-            None if the table does not state an error.
+            The model; None if the table does not describe an error.
         """
         if not set(REFERENCE_ERROR) <= set(reference.columns):
             return None
@@ -115,14 +115,14 @@ class ReferenceError:
 
     @property
     def absolute_turn(self) -> np.ndarray:
-        """Turn of the heading to either side, shape (n,) [rad]."""
-        # Imported here, since every node knows this module's settings, and it takes memory.
+        """Accumulated turn of the heading to either side, shape (n,) [rad]."""
+        # Imported here to save memory, since every node imports the settings of this module.
         from ..motion.motion import absolute_turn
 
         return absolute_turn(self.turn)
 
     def resampled(self, time: np.ndarray) -> ReferenceError:
-        """Return the model at other times, counted from the first of them.
+        """Return the model at other times, with the turn counted from the first of them.
 
         Parameters
         ----------
@@ -139,9 +139,9 @@ class ReferenceError:
         return replace(self, time=time - time[:1], std=std, rate=rate, turn=turn - turn[:1])
 
     def surest_phase(self, first: float, last: float, step: float) -> float:
-        """Return the delay of a grid of even steps at which the heading is best known.
+        """Return the delay of an evenly spaced grid at which the heading is known best.
 
-        A course is best known where velocities were measured; between these the robot may have
+        A course is known best at the times of measured velocities; between them the robot may have
         turned.
 
         Parameters
@@ -162,7 +162,7 @@ class ReferenceError:
         return float(phases[np.argmin(stds)]) if len(sample_times) else 0.0
 
     def covariance(self, time: np.ndarray) -> np.ndarray:
-        """Compute the covariance of the error at some times.
+        """Compute the covariance of the error at given times.
 
         Parameters
         ----------
@@ -184,14 +184,14 @@ class ReferenceError:
         return covariance + self.turn_error**2 * np.outer(turn, turn)
 
     def covariance_of_means(self, time: np.ndarray, begins: np.ndarray) -> np.ndarray:
-        """Compute the covariance of the error's means over intervals.
+        """Compute the covariance of the means of the error over intervals.
 
         Parameters
         ----------
         time : numpy.ndarray
-            Times of the samples, about even within a stretch, shape (n,) [s].
+            Times of the samples, nearly even within an interval, shape (n,) [s].
         begins : numpy.ndarray
-            Index of the first sample of each stretch, 0 first, shape (m,).
+            Index of the first sample of each interval, beginning with 0, shape (m,).
 
         Returns
         -------
@@ -205,8 +205,8 @@ class ReferenceError:
         def means(values: np.ndarray) -> np.ndarray:
             return np.add.reduceat(values, begins) / counts
 
-        # exp(-|t|/T) between samples of two stretches is a product: to the end of the first one,
-        # from there to the beginning of the second one, and on from that.
+        # exp(-|t|/T) between samples of two intervals is a product of three factors: up to the end
+        # of the first interval, from there to the beginning of the second, and from there on.
         to_end = means(std * np.exp((time - lasts) / self.correlation_time))
         from_begin = means(std * np.exp((firsts - time) / self.correlation_time))
         between = np.maximum(np.subtract.outer(firsts[begins], lasts[begins]), 0.0).T
@@ -224,19 +224,19 @@ class ReferenceError:
         return covariance
 
     def draw(self, runs: int, random: np.random.Generator) -> np.ndarray:
-        """Draw errors of the reference.
+        """Draw realisations of the reference's error.
 
         Parameters
         ----------
         runs : int
-            Number of errors.
+            Number of realisations.
         random : numpy.random.Generator
             Source of the random numbers.
 
         Returns
         -------
         numpy.ndarray
-            Errors, shape (runs, n) [rad].
+            Realisations, shape (runs, n) [rad].
         """
         lag, turn_error = random.standard_normal((2, runs, 1))
         errors = self.turn_error * turn_error * self.turn - self.lag * lag * self.rate
@@ -252,7 +252,7 @@ class ReferenceError:
         return errors
 
     def change_variance(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-        """Compute the variance of the error's change between pairs of times.
+        """Compute the variance of the change of the error between pairs of times.
 
         Parameters
         ----------
@@ -279,14 +279,14 @@ class ReferenceError:
 
 
 def walk_of_means(variance: np.ndarray, begins: np.ndarray) -> np.ndarray:
-    """Compute the covariance of a random walk's means over intervals.
+    """Compute the covariance of the means of a random walk over intervals.
 
     Parameters
     ----------
     variance : numpy.ndarray
-        Variance of the walk at each sample, which never decreases, shape (n,).
+        Variance of the random walk at each sample, which never decreases, shape (n,).
     begins : numpy.ndarray
-        Index of the first sample of each stretch, 0 first, shape (m,).
+        Index of the first sample of each interval, beginning with 0, shape (m,).
 
     Returns
     -------
@@ -296,7 +296,7 @@ def walk_of_means(variance: np.ndarray, begins: np.ndarray) -> np.ndarray:
     counts = np.repeat(np.diff(begins, append=len(variance)), np.diff(begins, append=len(variance)))
     means = np.add.reduceat(variance / counts, begins)
     covariance = np.minimum.outer(means, means)
-    # Sample number i of a stretch is the earlier one in 2 (n - i) - 1 of its n^2 ordered pairs.
+    # Sample i of an interval is the earlier one in 2 (n - i) - 1 of its n^2 ordered pairs.
     places = np.arange(len(variance)) - np.repeat(begins, counts[begins])
     pairs = variance * (2 * (counts - places) - 1) / counts.astype(float) ** 2
     covariance[np.diag_indices(len(begins))] = np.add.reduceat(pairs, begins)
@@ -304,7 +304,7 @@ def walk_of_means(variance: np.ndarray, begins: np.ndarray) -> np.ndarray:
 
 
 def _mean_correlation(counts: np.ndarray, steps: np.ndarray) -> np.ndarray:
-    """Return the mean of exp(-|i - j| step) over all pairs of so many samples each, (m,)."""
+    """Return the mean of exp(-|i - j| step) over all pairs of ``counts`` samples, shape (m,)."""
     kept, lost = np.exp(-steps), -np.expm1(-steps)
     # Numerator and denominator of the closed form vanish together for equal samples.
     series = 1.0 - steps * (counts - 1.0 / counts) / 3.0
@@ -314,10 +314,10 @@ def _mean_correlation(counts: np.ndarray, steps: np.ndarray) -> np.ndarray:
 
 
 def expected_spectrum(reference: ReferenceError, time: np.ndarray) -> Spectrum | None:
-    """Estimate the density that a reference's error alone gives to a yaw error.
+    """Estimate the power spectral density of a yaw error that is due to the reference alone.
 
-    The density is the mean over drawn errors, interpolated between the reference's samples as a yaw
-    error is.
+    The density is the mean over realisations of the reference's error, which are interpolated
+    between the samples of the reference like a yaw error.
 
     Parameters
     ----------
@@ -341,7 +341,7 @@ def expected_spectrum(reference: ReferenceError, time: np.ndarray) -> Spectrum |
 
 
 def _turning(heading: pd.Series, time: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rate of a heading at some times (n,) [rad/s], and the heading [rad]."""
+    """Return the rate (n,) [rad/s] and the angle [rad] of a heading at given times."""
     stamps, yaw = heading.index.to_numpy(dtype=float), unwrap(heading.to_numpy(dtype=float))
     earlier, now, later = (
         np.interp(time + a * _RATE_WINDOW, stamps, yaw) for a in (-0.5, 0.0, 0.5)

@@ -1,10 +1,9 @@
 """Relative yaw error: its change over intervals of distance or of turning.
 
-An error that drifts grows with the length of the drive, so that two drives are comparable only over
-stretches of equal length, wherever these begin: the relative pose error (RPE) of trajectory
-evaluation, here of the yaw. Where the IMU's heading is psi and the reference's is psi_ref, the
-rotation from the one's turn over a stretch to the other's is the change of the error psi_ref - psi
-over it.
+An error that drifts grows with the length of the drive. Two drives are therefore compared over
+intervals of the same length, as with the relative pose error (RPE) in trajectory evaluation, here
+for the yaw. With the IMU's heading psi and the reference's heading psi_ref, the relative error of
+an interval is the change of psi_ref - psi over this interval.
 
 References
 ----------
@@ -26,32 +25,32 @@ if TYPE_CHECKING:
     import pandas as pd
 
 STARTS_PER_LENGTH = 100
-"""Number of overlapping intervals that begin within the length of one."""
+"""Number of overlapping intervals that begin within one interval length."""
 
 MIN_INDEPENDENT = 2
-"""Smallest number of non-overlapping intervals; longer lengths are omitted."""
+"""Minimum number of non-overlapping intervals; longer intervals are omitted."""
 
 MAX_LENGTHS = 7
 
 
 @dataclass(frozen=True)
 class RelativeError:
-    """Statistics of the changes of an error over intervals of one length.
+    """Statistics of the changes of an error over intervals of the same length.
 
     A change is the error at the end minus that at the beginning.
 
     Parameters
     ----------
     length : float
-        Length of each stretch [m] or [rad].
+        Length of each interval [m] or [rad].
     stretches : int
-        Number of stretches, which overlap.
+        Number of intervals, which overlap.
     independent : float
-        Number of stretches that fit end to end into the same path.
+        Number of intervals that fit into the same path without overlap.
     mean, rms, maximum_absolute : float
         Statistics of the signed changes [rad].
     reference_rms : float, optional
-        Expected rms of the changes of the reference's own error [rad]; None if it is unknown.
+        Expected rms change of the reference's error [rad]; None if it is unknown.
     """
 
     length: float
@@ -79,7 +78,7 @@ class Progress:
     total: np.ndarray
 
     def time_of(self, totals: np.ndarray) -> np.ndarray:
-        """Return the first times at which totals were reached, linear between samples.
+        """Return the first times at which totals were reached, by linear interpolation.
 
         Parameters
         ----------
@@ -98,12 +97,12 @@ class Progress:
 
     @property
     def end(self) -> float:
-        """Total at the end."""
+        """Total at the end of the drive."""
         return float(self.total[-1])
 
 
 def travelled_distance(poses: pd.DataFrame) -> Progress:
-    """Return the length of the path by straight lines between poses.
+    """Return the length of the path along straight lines between poses.
 
     Parameters
     ----------
@@ -119,7 +118,7 @@ def travelled_distance(poses: pd.DataFrame) -> Progress:
 
 
 def accumulated_turn(poses: pd.DataFrame) -> Progress:
-    """Return the sum of all turning to either side.
+    """Return the accumulated turning to either side.
 
     Parameters
     ----------
@@ -140,7 +139,7 @@ def _accumulate(poses: pd.DataFrame, steps: np.ndarray) -> Progress:
 
 
 def distance_lengths(total: float) -> list[float]:
-    """Return lengths of sub-paths for a path: 1, 2, 5, 10, 20, ... metres.
+    """Return interval lengths for a path: 1, 2, 5, 10, 20, ... metres.
 
     Parameters
     ----------
@@ -152,13 +151,13 @@ def distance_lengths(total: float) -> list[float]:
     list of float
         Lengths [m].
     """
-    # The error over shorter stretches is noise and no drift.
+    # Over shorter intervals, the error is noise rather than drift.
     lengths = [digit * 10.0**power for power in range(7) for digit in (1.0, 2.0, 5.0)]
     return _fitting_lengths(lengths, total)
 
 
 def turn_lengths(total: float) -> list[float]:
-    """Return accumulated turns for a drive: 45, 90, 180, ... degrees.
+    """Return accumulated turns for the intervals of a drive: 45, 90, 180, ... degrees.
 
     Parameters
     ----------
@@ -186,9 +185,9 @@ def relative_errors(
 ) -> list[RelativeError]:
     """Compute the changes of an error over intervals of each length.
 
-    A stretch begins every hundredth of its length, evenly along the path and not in time, so that a
-    long stop does not count more than a metre of path. A stretch is left out where the error is
-    unknown at one of its ends.
+    An interval begins at every hundredth of its length, evenly along the path rather than in time,
+    so that a long stop does not count more than a metre of path. Intervals with an unknown error at
+    one of their ends are omitted.
 
     Parameters
     ----------
@@ -199,18 +198,18 @@ def relative_errors(
     lengths : sequence of float
         Lengths in the unit of ``progress``.
     change_variance : callable, optional
-        Function of starts and ends (m,) [s] that returns the variance (m,) of the change of the
-        reference's own error [rad^2].
+        Function of the start and end times (m,) [s] that returns the variance (m,) of the change of
+        the reference's error [rad^2].
 
     Returns
     -------
     list of RelativeError
-        One of each length with at least one known stretch.
+        One entry per length with at least one known interval.
     """
     time, values = error.index.to_numpy(dtype=float), error.to_numpy(dtype=float)
     results = []
     for length in lengths:
-        # The end of a stretch of the whole length must not be lost to rounding.
+        # An interval as long as the complete path must not be lost due to rounding.
         count = int(np.floor((progress.end - length) / length * STARTS_PER_LENGTH + 1e-9)) + 1
         starts = np.arange(max(0, count)) * length / STARTS_PER_LENGTH
         ends = np.minimum(starts + length, progress.end)

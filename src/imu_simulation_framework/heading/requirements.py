@@ -1,10 +1,9 @@
-"""Requirements on a gyroscope: the largest error magnitudes that keep a heading within a limit.
+"""Requirements on a gyroscope: the largest errors with which a heading stays within a limit.
 
-The size of an error means the same for all errors: a constant that is drawn anew with each sensor
-or each start is normal, of either sign, with the size as its standard deviation; the size of noise
-is its density or coefficient. The model is linear: an error of size p spreads the yaw p times as
-far as an error of size 1, so that the largest size of each follows from a model with this error
-alone.
+The magnitude of a constant error, which has a new random value in each sensor or at each start, is
+its standard deviation; the magnitude of noise is its density or coefficient. The model is linear:
+the spread of the yaw is proportional to the magnitude of each error. The largest magnitude
+therefore follows from a model with this error alone.
 """
 
 from __future__ import annotations
@@ -29,28 +28,28 @@ from .model import imu_error_sources
 from .model.distribution import normal_within
 
 TEMPERATURE_CHANGE = 10.0
-"""Difference from the reference temperature at which a temperature bias is required [K]."""
+"""Difference from the reference temperature at which temperature bias is evaluated [K]."""
 
 
 @dataclass(frozen=True)
 class Requirement:
-    """An error of a gyroscope on which there is a requirement.
+    """Requirement on one error of a gyroscope.
 
     Parameters
     ----------
     name : str
         Name of the error.
     unit : str
-        Unit of its size.
+        Unit of the error's magnitude.
     field : str
         Field of :class:`.TriadSpecification`.
     axis : tuple of int
-        Index in the field, for the yaw of a level robot: of the z axis itself, or of its
+        Index in the field that is relevant for the yaw of a level robot: of the z axis, or of its
         sensitivity to another axis.
     sheet : str
-        Line of a data sheet with a place for a number; noise densities are one-sided.
+        Line of a data sheet with a placeholder for the number; noise densities are one-sided.
     per_unit : float
-        Number in that line for a size of 1 unit.
+        Number in that line for an error of 1 unit.
     """
 
     name: str
@@ -61,12 +60,12 @@ class Requirement:
     per_unit: float = 1.0
 
     def line(self, size: float) -> str:
-        """Return a size on a line of a data sheet.
+        """Format an error as a line of a data sheet.
 
         Parameters
         ----------
         size : float
-            Size of the error [unit].
+            Magnitude of the error [unit].
 
         Returns
         -------
@@ -128,7 +127,7 @@ def requirements(
     sample: float | None = None,
     operation: Operation | None = None,
 ) -> pd.DataFrame:
-    """Compute the largest magnitude of each error with which the yaw error stays within a limit.
+    """Compute the largest magnitude of each error for which the yaw error stays within a limit.
 
     Parameters
     ----------
@@ -137,21 +136,22 @@ def requirements(
     limit : float
         Limit of the yaw error to either side [rad].
     at : float
-        Time at which the limit holds since the motion's start [s].
+        Time since the motion's start until which the limit applies [s].
     probability : float
-        Share of drives in which the limit holds, between 0 and 1.
+        Share of drives that stay within the limit, between 0 and 1.
     rate : float, optional
-        Samples of the sensor per second [Hz].
+        Sampling rate of the sensor [Hz].
     sample, operation : optional
         See :func:`.yaw_error_model`.
 
     Returns
     -------
     pandas.DataFrame
-        Indexed by the name of the error. Columns: ``unit``; ``alone``, the largest size without any
-        other error [unit]; ``equal_shares``, that with all errors, each with the same share of the
-        variance [unit]; ``sheet``, the latter on a line of a data sheet. A size is infinite if this
-        motion does not excite the error, zero if the limit does not hold without any error.
+        Indexed by the name of the error. Columns: ``unit``; ``alone``, the largest magnitude
+        without any other error [unit]; ``equal_shares``, the largest magnitude if all errors have
+        the same share of the variance [unit]; ``sheet``, ``equal_shares`` as a line of a data
+        sheet. A magnitude is infinite if this motion does not excite the error, and zero if the
+        limit is exceeded without any error.
 
     Raises
     ------
@@ -159,7 +159,7 @@ def requirements(
         If limit, time or probability is out of range.
     """
     _check_requirement(motion, limit, at, probability)
-    # An ideal sensor has a yaw error as well: its filter leans, and the Earth turns.
+    # An ideal sensor also has a yaw error, due to its filter's tilt error and the Earth's rotation.
     ideal = ImuSpecification(output=OutputSpecification(rate=rate))
     model = imu_error_sources.yaw_error_model(ideal, motion, at, sample=sample, operation=operation)
     ideal_error = float(model.mean()[-1])
@@ -172,7 +172,7 @@ def requirements(
             imu, motion, at, sample=sample, operation=operation
         )
         effect = np.hypot(model.mean()[-1] - ideal_error, np.sqrt(model.variance()[-1]))
-        # Rounding leaves a little where the motion does not excite the error.
+        # Rounding leaves a small remainder if the motion does not excite the error.
         alone = allowed / effect if effect > 1e-9 * size else np.inf
         rows.append((requirement.name, requirement.unit, alone))
     table = pd.DataFrame(rows, columns=["name", "unit", "alone"]).set_index("name")
@@ -202,10 +202,10 @@ def _check_requirement(
 
 
 def _largest_std(limit: float, mean: float, probability: float) -> float:
-    """Return the largest std with which a normal error stays within the limit at a probability."""
+    """Return the largest std for which a normal error stays within the limit at a probability."""
     if mean >= limit:
         return 0.0
-    largest = limit / float(ndtri(0.5 + 0.5 * probability))  # without a mean
+    largest = limit / float(ndtri(0.5 + 0.5 * probability))  # for zero mean
     if mean == 0.0:
         return largest
 

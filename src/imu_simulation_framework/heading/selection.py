@@ -1,4 +1,4 @@
-"""The selection of an IMU for a heading: which of several keep it within a limit."""
+"""Selection of the IMUs whose heading stays within a limit."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from .model.model import YawErrorModel
 from .model.state_space import RunNormals
 
 _MAX_NORMALS = 2**22
-"""Numbers of runs that are stored for the other models, 32 MB: all of them with :data:`STEPS`."""
+"""Maximum number of stored random numbers for the other models: 32 MB, enough for :data:`STEPS`."""
 
 STEPS = 60
-"""Steps of the models that are compared: the end alone counts, and few steps are fast."""
+"""Number of steps of the compared models; a few suffice, since only the end counts."""
 
 
 def model_step(
     at: float, moved: Motion | EarthMotion, operation: Operation, steps: int = STEPS
 ) -> float:
-    """Compute a step of a model at which the stops on the way begin and end.
+    """Compute a step for a model such that all stops begin and end at a step.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def model_step(
     operation : Operation
         Use of the gyroscope.
     steps : int, optional
-        Least number of steps up to that time.
+        Minimum number of steps up to that time.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def model_step(
     period, given = at / steps, operation.given_stops
     if given is not None:
         every, duration = (round(1000.0 * time) for time in given)
-        # Every stop begins and ends at a step, unless that takes very short ones.
+        # Every stop begins and ends at a step, unless very short steps would be needed.
         wanted = max(math.gcd(every, duration), 0.25 * duration) / 1000.0
     elif operation.detects:
         wanted = 0.25 * operation.min_stop
@@ -66,7 +66,7 @@ def yaw_error_models(
     sample: float | None,
     period: float | None = None,
 ) -> Iterator[tuple[str, YawErrorModel]]:
-    """Yield the name and the model of each IMU up to a time.
+    """Yield the name and the yaw error model of each IMU up to a given time.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def yaw_error_models(
     name : str
         Name of the IMU.
     model : YawErrorModel
-        Its model.
+        Yaw error model of the IMU.
     """
     period = model_step(at, moved, operation) if period is None else period
     for name, imu in imus.items():
@@ -108,7 +108,7 @@ def which_imu(
     sample: float | None = None,
     runs: int = RUNS // 2,
 ) -> pd.DataFrame:
-    """Rank IMUs by their yaw error, and mark those that keep the heading within a limit.
+    """Rank IMUs by their yaw error, and mark those that stay within a heading limit.
 
     Parameters
     ----------
@@ -119,28 +119,29 @@ def which_imu(
     limit : float
         Limit of the yaw error to either side [rad].
     at : float
-        Time until which the heading is to be kept, since the motion's start [s].
+        Time since the motion's start until which the limit applies [s].
     operation : Operation, optional
         Use of the gyroscope.
     probability : float, optional
-        Share of drives in which the heading is to be kept.
+        Required share of drives within the limit.
     sample : float, optional
         Sampling period of the sensors, see :func:`.yaw_error_model` [s].
     runs : int, optional
-        Number of drives that are drawn for each IMU.
+        Number of simulated drives for each IMU.
 
     Returns
     -------
     pandas.DataFrame
         Indexed by name, the best first. Columns: ``half`` and ``nearly_all``, the percentiles of
-        the size of the last error at 50 % and at ``probability`` [rad]; ``stays``, the probability
-        to stay within the limit all the time; ``passes``, whether that suffices; ``cause``, the
-        source with the largest contribution at the end; ``differs``, see :func:`.rank_causes`.
+        the magnitude of the final error at 50 % and at ``probability`` [rad]; ``stays``, the
+        probability of staying within the limit all the time; ``passes``, whether ``stays`` is at
+        least ``probability``; ``cause``, the source with the largest contribution at the end;
+        ``differs``, see :func:`.rank_causes`.
 
     Raises
     ------
     ConfigurationError
-        If the motion ends before that time, or there is no IMU.
+        If the motion ends before that time, or ``imus`` is empty.
     """
     operation = Operation() if operation is None else operation
     moved = operation.moved(motion)

@@ -1,4 +1,4 @@
-"""Budget of a sensor on a motion."""
+"""Heading budget of one sensor on a motion."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .model.imu_error_sources import yaw_error_model
 
 
 class BudgetTask(NamedTuple):
-    """Motion and use of sensors for which budgets are made.
+    """Motion and use of the sensors whose budgets are computed.
 
     Attributes
     ----------
     motion : Motion or EarthMotion
         Motion with the stops of the operation.
     driven : Motion or EarthMotion
-        Motion without these stops.
+        Motion without the stops of the operation.
     operation : Operation
         Use of the sensors.
     at : float
@@ -32,7 +32,7 @@ class BudgetTask(NamedTuple):
     period : float
         Step of the models [s].
     sample : float or None
-        Sampling period of the sensors, if the motion has longer steps [s].
+        Sampling period of the sensors, if it is shorter than the steps of the motion [s].
     """
 
     motion: Motion | EarthMotion
@@ -58,27 +58,27 @@ def sensor_budget(
     environment: MagneticEnvironment | None = None,
     origins: Mapping[str, str],
 ) -> Budget:
-    """Create the budget of a sensor.
+    """Create the heading budget of a sensor.
 
     Parameters
     ----------
     name : str
-        Name for a person.
+        Name of the sensor in tables and messages.
     errors : LinearImu
         Errors of the sensor.
     task : BudgetTask
-        Motion and use.
+        Motion and use of the sensor.
     part : Improvement, optional
-        Another part, from :func:`.better_part`.
+        Better part from :func:`.better_part`.
     environment : MagneticEnvironment, optional
-        Field for a sensor with a magnetic heading; by default an undisturbed one as in Europe.
+        Field for a sensor with a magnetic heading; by default the undisturbed field in Europe.
     origins : mapping of str to str
-        Origin of the gyroscope's numbers by field.
+        Origin of the gyroscope's parameters by field.
 
     Returns
     -------
     Budget
-        The budget; its remarks are the limits of the model.
+        The budget; its remarks describe the limits of the model.
     """
     arguments: dict[str, Any] = {
         "period": task.period,
@@ -114,14 +114,14 @@ def budget_answers(
     limit : float
         Limit of the yaw error [rad].
     seed : int
-        Seed of the drawn drives.
+        Seed of the simulated drives.
     on_runs : callable, optional
-        Called with the number of runs after each part of the drawing.
+        Called with the number of drives after each batch of simulated drives.
 
     Returns
     -------
     list of HeadingAnswer
-        Answers.
+        Answer of each budget.
     """
     models = [budget.model for budget in budgets]
     improvements = [budget.improvements for budget in budgets]

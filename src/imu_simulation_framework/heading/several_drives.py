@@ -1,4 +1,4 @@
-"""Tests of a model by several drives of one unit."""
+"""Tests of a model with several drives of the same sensor."""
 
 from __future__ import annotations
 
@@ -15,27 +15,28 @@ from .judgement.statistic_tests import StatisticJudgement, holm, judge_statistic
 from .judgement.verdict import manner_of_statistic
 
 MIN_DRIVES = 4
-"""With fewer drives, each predicted from the others, these depend too much on each other."""
+"""Minimum number of drives; percentiles of fewer drives, predicted from each other, are too
+dependent."""
 
 
 class Calibration(NamedTuple):
-    """Calibration of predictions of a statistic over drives.
+    """Calibration of the predictions of a statistic over drives.
 
     Parameters
     ----------
     name : str
-        Name, see :func:`.curve_statistics`.
+        Name of the statistic, see :func:`.curve_statistics`.
     pit : numpy.ndarray
-        Probability integral transform, the share of each drive's ensemble below the drive's value;
-        for :data:`.SIGNED` statistics the share that is nearer to the middle. Shape (drives,).
+        Probability integral transform: share of each drive's ensemble below the drive's value; for
+        :data:`.SIGNED` statistics, the share closer to the median. Shape (drives,).
     inside : int
         Number of drives within the central 95 %.
     least : float
-        Lower limit, at 95 % confidence, of the share of drives within these 95 % (Clopper and
-        Pearson, Biometrika 26, 1934).
+        Lower limit, at 95 % confidence, of the share of all drives within the predicted 95 %
+        (Clopper and Pearson, Biometrika 26, 1934).
     p_value : float
-        P-value of the Kolmogorov-Smirnov test that ``pit`` is uniform; NaN with fewer than
-        :data:`MIN_DRIVES` drives.
+        P-value of the Kolmogorov-Smirnov test for a uniform distribution of ``pit``; NaN with fewer
+        than :data:`MIN_DRIVES` drives.
     """
 
     name: str
@@ -46,11 +47,11 @@ class Calibration(NamedTuple):
 
 
 def calibrations(judgements: Sequence[Judgement]) -> list[Calibration]:
-    """Compute the calibration of final error, largest error, rms and drift over drives.
+    """Compute the calibration of final error, maximum error, rms and drift over drives.
 
-    Where each drive is predicted from all others, these lie on the other side of their mean, so
-    that the sides of signed statistics are not independent. Only their distance from the middle is
-    tested.
+    If each drive is predicted from all others, a drive above the mean of all is predicted by a mean
+    below it, so that the signs of signed statistics are not independent. Only the distance from the
+    median is tested.
 
     Parameters
     ----------
@@ -62,7 +63,7 @@ def calibrations(judgements: Sequence[Judgement]) -> list[Calibration]:
     list of Calibration
         Calibration of each statistic.
     """
-    from scipy.stats import beta, kstest  # takes half a second
+    from scipy.stats import beta, kstest  # imported here, since it takes half a second
 
     results = []
     for name in STATISTICS:
@@ -82,9 +83,9 @@ def _statistic(drive: Judgement, name: str) -> StatisticJudgement:
 
 
 def unseen_share(drives: int) -> float:
-    """Return the error of a share that the test of uniformity does not detect.
+    """Return the error of a share up to which the test of uniformity has no power.
 
-    It is the half width of the 95 % band around a distribution (Kolmogorov and Smirnov).
+    This is the half width of the 95 % band around a distribution (Kolmogorov and Smirnov).
 
     Parameters
     ----------
@@ -94,7 +95,7 @@ def unseen_share(drives: int) -> float:
     Returns
     -------
     float
-        Error of a share.
+        Error of a share, between 0 and 1.
     """
     from scipy.stats import kstwo
 
@@ -102,7 +103,7 @@ def unseen_share(drives: int) -> float:
 
 
 def calibration_sentences(results: Sequence[Calibration]) -> list[str]:
-    """Describe the calibration of predictions over drives, and its limits.
+    """Describe the calibration of the predictions over drives, and its limits.
 
     Parameters
     ----------
@@ -112,16 +113,16 @@ def calibration_sentences(results: Sequence[Calibration]) -> list[str]:
     Returns
     -------
     list of str
-        Sentences.
+        Messages.
     """
     final, count = results[0], len(results[0].pit)
     sentences = [
         f"{final.inside} of {count} final errors are within the 95 % predicted for them; with "
-        f"{count} drives, these intervals hold {100.0 * final.least:.0f} % of all drives or more "
-        "(95 % confidence)"
+        f"{count} drives, these intervals contain at least {100.0 * final.least:.0f} % of all "
+        "drives (95 % confidence)"
     ]
     if count < MIN_DRIVES:
-        return [*sentences, f"fewer than {MIN_DRIVES} drives have no test of their percentiles"]
+        return [*sentences, f"percentiles are not tested with fewer than {MIN_DRIVES} drives"]
     adjusted = float(np.min(holm([result.p_value for result in results])))
     rarest = STATISTICS[min(results, key=lambda result: result.p_value).name][0]
     words = "are not uniform" if adjusted <= 0.05 else "may be uniform"
@@ -134,24 +135,24 @@ def calibration_sentences(results: Sequence[Calibration]) -> list[str]:
 
 
 class PooledVerdict(NamedTuple):
-    """Verdict of several drives of one unit on a model.
+    """Verdict of several drives of the same sensor on a model.
 
-    Both p-values are doubled, as there are two ways to reject, and at most 1.
+    Both p-values are doubled, as a model can be rejected in two ways, and limited to 1.
 
     Attributes
     ----------
     rejected : bool
         Whether the model is rejected.
     verdict : str
-        As of :class:`.Judgement`.
+        Kind of deviation, as in :class:`.Judgement`.
     alone : float
-        Smallest p-value of the drives' tests, corrected for the number of tests and of drives.
+        Smallest p-value of the single drives, corrected for the numbers of tests and of drives.
     together : float
-        Smallest p-value of ``tests``, corrected for their number; NaN without this test.
+        Smallest p-value of ``tests``, corrected for their number; NaN if these were not made.
     tests : list of StatisticJudgement
-        Tests of the rms over drives of each statistic, relative to the model's own.
+        Tests of the rms over all drives of each statistic, relative to the model's rms.
     sentence : str
-        Verdict in words.
+        Verdict as a message.
     """
 
     rejected: bool
@@ -169,20 +170,20 @@ def pooled_verdict(
     *,
     one_unit: bool = True,
 ) -> PooledVerdict:
-    """Judge a model by several drives of one unit.
+    """Judge a model by several drives of the same sensor.
 
     Parameters
     ----------
     names : sequence of str
         Names of the drives.
     judgements : sequence of Judgement
-        Judgement by each drive.
+        Judgement of each drive.
     simulated : sequence of dict
-        Statistics of the runs of each drive, see :func:`.curve_statistics`, shape (runs,) each.
+        Statistics of the runs for each drive, see :func:`.curve_statistics`, shape (runs,) each.
     one_unit : bool, optional
-        Whether a run has the same unit on all drives. Then the test of all drives together is
-        exact, up to the share that one run has of all; otherwise it would reject right models too
-        often, and is left out.
+        Whether a run simulates the same individual sensor on all drives. Then the joint test of all
+        drives is exact, up to the resolution of one run; if not, it would reject correct models too
+        often and is omitted.
 
     Returns
     -------

@@ -12,18 +12,18 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TWO_SIDED = 1.96
-"""Standard deviations on either side of the mean that contain 95 % of a normal distribution."""
+"""Half width of the central 95 % of a normal distribution, in standard deviations."""
 
 
 def running_window(table: Any, window: float) -> Any:
-    """Return a centred running window over a table, cut off at both ends.
+    """Return a centred rolling window over a table, truncated at both ends.
 
     Parameters
     ----------
     table : pandas.Series or pandas.DataFrame
         Indexed by strictly ascending time, even or uneven [s].
     window : float
-        Length of the window [s]; samples at its edges are in it.
+        Length of the window [s], including samples at its edges.
 
     Returns
     -------
@@ -34,24 +34,24 @@ def running_window(table: Any, window: float) -> Any:
 
     time = table.index.to_numpy(dtype=float)
     since = np.rint((time - time[:1]) * NANOSECONDS).astype(np.int64)
-    # A sample at either edge is in the window, whatever was rounded.
+    # Samples at both edges are in the window despite rounding.
     length = pd.Timedelta(2 * round(0.5 * window * NANOSECONDS) + 2, "ns")
     timed = table.set_axis(pd.to_timedelta(since, "ns"))
     return timed.rolling(length, center=True, closed="both", min_periods=1)
 
 
 def median_trend(series: pd.Series, window: float) -> pd.Series:
-    """Compute a running median (median filter), which leaves steps and drops single outliers.
+    """Compute a running median (median filter), which preserves steps and removes outliers.
 
-    The window is cut off at both ends and at gaps: padding with zeros would bend the trend to zero,
-    and repeating the last sample would let its noise decide.
+    The window is truncated at both ends and at gaps: zero padding would pull the trend towards
+    zero, and repeating the last sample would amplify its noise.
 
     Parameters
     ----------
     series : pandas.Series
         Values indexed by time [s].
     window : float
-        Length of the window [s]; samples at its edges are in it.
+        Length of the window [s], including samples at its edges.
 
     Returns
     -------
@@ -70,18 +70,18 @@ def median_trend(series: pd.Series, window: float) -> pd.Series:
 
 
 def autocorrelation(normalised: np.ndarray, lags: Iterable[int]) -> list[float]:
-    """Compute autocorrelations of innovations about zero.
+    """Compute autocorrelations of innovations about zero rather than about their mean.
 
-    Zero is the mean of a right model's innovations (Ljung and Box, section 2; Mehra: On the
+    The innovations of a correct model have zero mean (Ljung and Box, section 2; Mehra: On the
     identification of variances and adaptive Kalman filtering, IEEE Transactions on Automatic
-    Control 15(2), 1970), so that a mean counts as a fault of the model.
+    Control 15(2), 1970), so that a non-zero mean indicates a wrong model.
 
     Parameters
     ----------
     normalised : numpy.ndarray
-        Innovations over their standard deviations, shape (n,); NaN where nothing was observed.
+        Innovations over their standard deviations, shape (n,); NaN without an observation.
     lags : iterable of int
-        Lags in steps, at least 1 each.
+        Lags in steps, each at least 1.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The yaw error against a true motion: of a whole table, and of samples as they arrive."""
+"""Yaw error against a true motion, for a complete table or for streamed samples."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ if TYPE_CHECKING:
 
 
 def yaw_error(samples: pd.DataFrame, motion: Motion) -> pd.Series:
-    """Compute the true yaw minus the IMU's: it is negative if the IMU has turned too far.
+    """Compute the true yaw minus the IMU's yaw, which is negative if the IMU has turned too far.
 
-    The error does not begin at zero, unlike that of an experiment (:func:`.compare_yaw`).
+    Unlike the error of an experiment (:func:`.compare_yaw`), this error need not start at zero.
 
     Parameters
     ----------
     samples : pandas.DataFrame
-        ImuRecord on the motion's clock; samples before and after the motion are left out.
+        ImuRecord on the clock of the motion; samples outside the motion's time range are ignored.
     motion : Motion
         True motion, interpolated at the samples' times.
 
     Returns
     -------
     pandas.Series
-        Unwrapped error that begins within half a turn [rad], indexed by time [s].
+        Unwrapped error that starts within half a turn of zero [rad], indexed by time [s].
 
     Raises
     ------
     MotionError
-        If no sample lies within the motion's time.
+        If no sample with a yaw lies within the motion's time range.
 
     Examples
     --------
@@ -51,8 +51,8 @@ def yaw_error(samples: pd.DataFrame, motion: Motion) -> pd.Series:
     yaw = yaw[(yaw.index >= motion.time[0]) & (yaw.index <= motion.time[-1])]
     if len(yaw) == 0:
         raise MotionError(
-            f"no yaw was measured within the motion's time, {motion.time[0]:g} to "
-            f"{motion.time[-1]:g} s"
+            f"samples: no yaw was measured from {motion.time[0]:g} to {motion.time[-1]:g} s, "
+            "expected samples within the time range of the motion"
         )
     time = yaw.index.to_numpy(dtype=float)
     error = unwrap(interpolate(time, motion.time, motion.yaw) - unwrap(yaw.to_numpy()))
@@ -61,18 +61,18 @@ def yaw_error(samples: pd.DataFrame, motion: Motion) -> pd.Series:
 
 
 MAX_WAITING = 100_000
-"""Samples of either stream that wait for the other one, which take 10 MB. At 50 times real time and
-100 Hz a thread that is blocked for a second is 5000 samples behind."""
+"""Maximum number of waiting samples of either stream, which take 10 MB. At 50 times real time and
+100 Hz, a thread that is blocked for a second falls behind by 5000 samples."""
 
 
 class StreamedYawError:
-    """The yaw error from two streams of yaws with different stamps.
+    """Yaw error from two yaw streams with different stamps.
 
-    The truth is interpolated at the IMU's stamp, as :func:`.compare_yaw` does with whole tables; a
-    sample of the IMU waits for the truth that follows it. Each stream is in order, but one may be
-    far ahead of the other. The oldest samples are dropped when more than :data:`MAX_WAITING` wait.
-    A stamp that is older than its stream's last one is a clock that was set back: all samples
-    before it are dropped.
+    The truth is interpolated at the IMU's stamp, as :func:`.compare_yaw` does for complete tables;
+    a sample of the IMU waits for the next sample of the truth. Each stream is in order, but one may
+    be far ahead of the other. If more than :data:`MAX_WAITING` samples wait, the oldest are
+    dropped. A stamp before the previous stamp of its stream means that the clock was set back: then
+    all earlier samples are dropped.
     """
 
     def __init__(self) -> None:
@@ -80,7 +80,7 @@ class StreamedYawError:
         self._imu: deque[tuple[int, float]] = deque(maxlen=MAX_WAITING)
 
     def add_truth(self, stamp: int, yaw: float) -> list[tuple[int, float]]:
-        """Add a sample of the truth.
+        """Add a sample of the true yaw.
 
         Parameters
         ----------
@@ -92,26 +92,26 @@ class StreamedYawError:
         Returns
         -------
         list of tuple
-            Stamps [ns] of the IMU's samples and their errors [rad], not wrapped, that are known
-            since this sample.
+            Stamps [ns] and errors [rad], not wrapped, of the IMU samples whose error this sample
+            determines.
         """
         self._append(self._truth, stamp, yaw)
         return self._take_known()
 
     def add_imu(self, stamp: int, yaw: float) -> list[tuple[int, float]]:
-        """Add a sample of the IMU.
+        """Add a sample of the IMU's yaw.
 
         Parameters
         ----------
         stamp : int
             Stamp [ns].
         yaw : float
-            Yaw of the IMU [rad].
+            Yaw measured by the IMU [rad].
 
         Returns
         -------
         list of tuple
-            As of :meth:`add_truth`.
+            Stamps and errors as in :meth:`add_truth`.
         """
         self._append(self._imu, stamp, yaw)
         return self._take_known()
@@ -131,7 +131,7 @@ class StreamedYawError:
             while len(self._truth) > 1 and self._truth[1][0] <= stamp:
                 self._truth.popleft()
             if stamp < self._truth[0][0]:
-                continue  # before there was any truth
+                continue  # before the first sample of the truth
             earlier, truth = self._truth[0]
             if earlier < stamp:
                 later, following = self._truth[1]

@@ -1,4 +1,4 @@
-"""Comparison of wheel velocities with their commands."""
+"""Comparison of measured wheel velocities with their commands."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class WheelComparison:
     Parameters
     ----------
     commanded : pandas.DataFrame
-        ``WheelVelocities``, each row from its time until the next one's.
+        ``WheelVelocities``; each command applies until the next one.
     actual : pandas.DataFrame, optional
-        ``WheelVelocities`` as measured; None if they were not recorded.
+        Measured ``WheelVelocities``; None if they were not recorded.
     error : pandas.DataFrame, optional
-        Command that held until the time of an actual velocity, minus that velocity.
+        Last command before an actual velocity, minus that velocity.
     statistics : dict of str to ErrorStatistics
-        Statistics of the error by wheel; empty without an error.
+        Statistics of the error by wheel; empty if ``error`` is None.
     """
 
     commanded: pd.DataFrame
@@ -36,23 +36,23 @@ class WheelComparison:
 
 
 def compare_wheels(commanded, actual) -> WheelComparison | None:
-    """Compare wheel velocities, and steering angles, with their commands.
+    """Compare wheel velocities and steering angles with their commands.
 
     Parameters
     ----------
     commanded, actual : pandas.DataFrame or None
-        ``WheelVelocities``.
+        Commanded and measured ``WheelVelocities``.
 
     Returns
     -------
     WheelComparison or None
-        None if there was no command.
+        The comparison; None without a command.
     """
     if commanded is None or len(commanded) == 0:
         return None
     if actual is None:
         return WheelComparison(commanded)
-    # A velocity at the very moment of a new command is the result of the command before.
+    # A velocity with the same time as a new command results from the previous command.
     held = np.searchsorted(commanded.index, actual.index, side="left") - 1
     is_commanded = held >= 0
     columns = [name for name in commanded.columns if name in actual.columns]

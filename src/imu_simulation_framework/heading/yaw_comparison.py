@@ -1,4 +1,4 @@
-"""Comparison of an IMU's heading with a reference: alignment in time, zero, and the yaw error."""
+"""Comparison of an IMU's heading with a reference: time alignment, zero, and yaw error."""
 
 from __future__ import annotations
 
@@ -26,37 +26,37 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LONGEST_WINDOW = 86_400.0
-"""Longest window of a filter, or wait [s]: a day, and no drive is longer."""
+"""Upper limit for windows and shifts [s]: one day, longer than any drive."""
 
 _UNCERTAIN_START_FACTOR, _UNCERTAIN_START = 2.0, np.radians(2.0)
-"""A start is reported as uncertain if the reference's standard deviation there exceeds this many
-times its median, and this angle [rad]."""
+"""Limits for a reliable start: the reference's standard deviation there must not exceed both this
+multiple of its median and this angle [rad]."""
 _TURN_WINDOW = 10.0
-"""Longest time in which a heading made of courses makes a turn and turns back [s]."""
+"""Longest time within which a spurious turn of a course is undone [s]."""
 
 
 @dataclass(frozen=True)
 class ComparisonSettings(TextSettings):
-    """Settings of filter, alignment and zero of a yaw error.
+    """Settings for the filter, time alignment and zero of a yaw error.
 
     Parameters
     ----------
     median_window : float
-        Window of the trend's median filter [s].
+        Window of the median filter for the trend [s].
     align : bool
-        Whether the recorded IMU is shifted in time until its yaw rate fits the reference's best.
-        The simulated IMU and its truth share one clock and are never shifted.
+        Whether the recorded IMU is shifted in time to match the yaw rate of the reference. The
+        simulated IMU shares a clock with its ground truth and is never shifted.
     max_shift : float
-        Largest such shift [s].
+        Largest time shift [s].
     start_window : float
-        Beginning over whose median an error starts at zero, and end whose median is its final value
-        [s]. Three seconds hold 15 samples of a 5 Hz GPS, whose noise of 0.25 deg then moves the
-        whole error by 0.08 deg instead of 0.25 deg, and a drift of 1.3 deg/min adds no more than
-        that.
+        Time at the start over which the median of an error is set to zero, and time at the end over
+        which the median is the final value [s]. Three seconds contain 15 samples of a 5 Hz GPS,
+        whose noise of 0.25 deg then offsets the complete error by only 0.08 deg; a drift of 1.3
+        deg/min adds no more than that.
     zero : {"estimated", "start"}
-        ``estimated``: the mean of the IMU's own error over the start is zero, estimated from the
-        whole drive where the reference's own error is known (:func:`.split_error`), else the
-        median over the start. ``start``: always that median.
+        ``estimated``: the mean of the IMU's error over the start is zero. It is estimated from the
+        complete drive if the reference's error is known (:func:`.split_error`); if not, it is the
+        median over the start. ``start``: always the median over the start.
 
     Raises
     ------
@@ -69,11 +69,11 @@ class ComparisonSettings(TextSettings):
         unit="s",
         above=0.0,
         maximum=LONGEST_WINDOW,
-        about="window of the running median that shows the trend of a yaw error",
+        about="window of the running median that is the trend of a yaw error",
     )
     align: bool = setting(
         False,
-        about="whether to shift the recorded IMU in time to the best agreement of the yaw rates. "
+        about="whether to shift the recorded IMU in time so that the yaw rates match best. "
         "The lag of a receiver's course is estimated and removed in any case",
     )
     max_shift: float = setting(
@@ -91,48 +91,49 @@ class ComparisonSettings(TextSettings):
         ESTIMATED,
         choices={
             **dict.fromkeys(ZEROS, ""),
-            ESTIMATED: "from the whole drive, if the error of the reference is known",
-            START: "always from the start only",
+            ESTIMATED: "from the complete drive, if the error of the reference is known",
+            START: "always from the start alone",
         },
-        about="zero of a yaw error",
+        about="how the zero of a yaw error is determined",
     )
 
 
 @dataclass(frozen=True)
 class YawComparison:
-    """Heading of an IMU, its reference, and the yaw error.
+    """Heading of an IMU, its reference, and the resulting yaw error.
 
-    All series are indexed by time [s], in rad and unwrapped.
+    All series are in rad, unwrapped, and indexed by time [s].
 
     Parameters
     ----------
     imu_yaw : pandas.Series
-        Heading of the IMU, turned by ``start_offset`` so that its error starts at zero.
+        Heading of the IMU, rotated by ``start_offset`` so that its error starts at zero.
     reference_yaw : pandas.Series
-        Heading of the reference at the same stamps.
+        Heading of the reference at the same times.
     error, trend : pandas.Series
         ``reference_yaw - imu_yaw``, and its running median.
     start_offset : float
-        Angle that was added to the IMU's heading, within (-pi, pi] [rad].
+        Angle added to the IMU's heading, within (-pi, pi] [rad].
     time_shift : TimeShift or None
-        Alignment in time; None if there was none.
+        Time alignment; None if the IMU was not shifted.
     statistics, trend_statistics : ErrorStatistics
         Statistics of ``error`` and ``trend``.
     yaw_spectrum, error_spectrum : Spectrum or None
         Power spectral densities [rad^2/Hz]; None with too few samples.
     split : ErrorSplit, optional
-        Parts of the error that are the reference's and the IMU's; None if nothing is known of the
-        reference.
+        Shares of the reference and of the IMU in the error; None if the reference's error is
+        unknown.
     over_distance, over_turn : list of RelativeError
-        Changes of the error over stretches of path [m] and of turning [rad] of the trajectory, the
-        same stretches for both IMUs.
+        Changes of the error over intervals of distance [m] and of turning [rad] on the trajectory;
+        both IMUs have the same intervals.
     start_samples : int
-        Number of samples over whose median the error is zero.
+        Number of samples at the start, over which the median of the error is zero.
     zero : {"start", "estimated"}
-        How ``start_offset`` was found; its standard deviation is ``split.zero_std``.
+        Method by which ``start_offset`` was determined; its standard deviation is
+        ``split.zero_std``.
     reference_period : float
-        Median step of the reference [s]. At frequencies above half its rate the error is that of an
-        interpolation.
+        Median step of the reference [s]. At frequencies above half of its rate, the error is
+        interpolated.
     """
 
     imu_yaw: pd.Series
@@ -154,26 +155,26 @@ class YawComparison:
 
     @property
     def zero_words(self) -> str:
-        """Words for an estimated zero; empty if the zero is the median over the start."""
+        """Description of an estimated zero; empty if the zero is the median over the start."""
         if self.zero == START or self.split is None:
             return ""
         reach = TWO_SIDED * np.degrees(self.split.zero_std)
         start = np.degrees(np.median(self.error.to_numpy()[: self.start_samples]))
         words = (
-            f"zero is estimated with the whole drive, +- {reach:.2g} deg (95 %); over the start "
+            f"zero is estimated from the complete drive, +- {reach:.2g} deg (95 %); over the start "
             f"the error is {start:.2g} deg"
         )
         for fault in self.split.faults:
             verb = "jumps by" if fault.stays else "has an outlier of"
             words += (
                 f"; at {fault.time:.3g} s it {verb} about {np.degrees(fault.size):.2g} deg, which "
-                "weighs little in the zero"
+                "has a small weight in the zero"
             )
         return words
 
     @property
     def sentences(self) -> list[str]:
-        """Messages on a late course, and on a start at which the reference is uncertain."""
+        """Messages on a lagging course, and on a start at which the reference is uncertain."""
         if self.split is None:
             return []
         return [*self._lag_sentences(), *self._start_sentences()]
@@ -184,7 +185,7 @@ class YawComparison:
         shift = self.time_shift.shift
         return [
             f"the reference's course is {abs(shift):.2g} s {'late' if shift < 0.0 else 'early'} "
-            "relative to it, as is usual with a receiver's filter, and this delay is removed"
+            "relative to it, as is usual for a receiver's filter, and this delay is removed"
         ]
 
     def _start_sentences(self) -> list[str]:
@@ -194,46 +195,47 @@ class YawComparison:
         time = self.error.index.to_numpy(dtype=float)
         std = np.interp(time, process.time, process.std)
         usual, length = float(np.median(std)), time[self.start_samples - 1] - time[0]
-        # A mean over some correlation times is less uncertain than a sample.
+        # A mean over several correlation times is less uncertain than a single sample.
         ratio = 1.0 if length <= 0.0 else min(1.0, 2.0 * process.correlation_time / length)
         first = float(np.median(std[: self.start_samples])) * np.sqrt(ratio)
         if self.zero != START or first <= max(_UNCERTAIN_START_FACTOR * usual, _UNCERTAIN_START):
             return []
         return [
             f"the reference is uncertain by {np.degrees(first):.2g} deg at the start, where the "
-            f"error is set to zero, and by {np.degrees(usual):.2g} deg elsewhere: the whole "
+            f"error is set to zero, and by {np.degrees(usual):.2g} deg elsewhere: the complete "
             "error may contain a constant of this magnitude; set [comparison] zero: estimated"
         ]
 
     @property
     def change_variance(self) -> Callable[[np.ndarray, np.ndarray], np.ndarray] | None:
-        """Variance of the change of the reference's error, :meth:`.ReferenceError.change_variance`.
+        """Function for the variance of a change of the reference's error; None if it is unknown.
 
-        None if nothing is known of the reference.
+        See :meth:`.ReferenceError.change_variance`.
         """
         return None if self.split is None else self.split.process.change_variance
 
 
 def compare_yaw(imu_yaw, reference_yaw, settings, poses=None):
-    """Compare the heading of an IMU with a reference.
+    """Compare the heading of an IMU with a reference heading.
 
-    The error is at the IMU's stamps; between samples of a slower reference it is interpolated.
+    The error is computed at the IMU's stamps; between samples of a slower reference it is
+    interpolated.
 
     Parameters
     ----------
     imu_yaw, reference_yaw : pandas.Series
-        Headings [rad], wrapped or unwrapped, indexed by time [s]; NaN are left out.
+        Headings [rad], wrapped or unwrapped, indexed by time [s]; NaN are ignored.
     settings : ComparisonSettings
-        Settings of filter, alignment and zero.
+        Settings for the filter, time alignment and zero.
     poses : pandas.DataFrame, optional
-        Poses of the reference. Its column ``yaw_known`` is 1 where the heading was measured and 0
-        where it is a guess; samples next to a guess are left out. Other columns state the
-        reference's error, see :class:`.ReferenceError`.
+        Poses of the reference. Their column ``yaw_known`` is 1 where the heading was measured and 0
+        where it is guessed; samples next to a guess are ignored. Other columns describe the error
+        of the reference, see :class:`.ReferenceError`.
 
     Returns
     -------
     YawComparison or None
-        None if no sample of the IMU lies within the reference's time.
+        The comparison; None if no sample of the IMU lies within the time range of the reference.
     """
     import pandas as pd
 
@@ -283,7 +285,7 @@ def compare_yaw(imu_yaw, reference_yaw, settings, poses=None):
         time_shift=time_shift,
         statistics=error_statistics(time, error, settings.start_window),
         trend_statistics=error_statistics(time, trend, settings.start_window),
-        # Closed loops add a full turn each; that ramp is not the subject of the spectrum.
+        # Each closed loop adds a full turn; the spectrum omits this ramp.
         yaw_spectrum=power_spectral_density(time, imu, detrend="linear"),
         error_spectrum=power_spectral_density(time, error),
         split=split,
@@ -294,7 +296,7 @@ def compare_yaw(imu_yaw, reference_yaw, settings, poses=None):
 
 
 def _align(imu_yaw, reference_yaw, settings, poses, stated_error):
-    """Return the IMU's shift in time, and the remaining standard deviation of the lag [s]."""
+    """Return the time shift of the IMU, and the remaining standard deviation of the lag [s]."""
     if settings.align:
         time, reference_time = (yaw.index.to_numpy(dtype=float) for yaw in (imu_yaw, reference_yaw))
         shift = find_time_shift(time, imu_yaw, reference_time, reference_yaw, settings.max_shift)
@@ -305,10 +307,10 @@ def _align(imu_yaw, reference_yaw, settings, poses, stated_error):
 
 
 def _errors(time, imu, reference_time, reference):
-    """Return reference minus IMU, unwrapped [rad], at the IMU's stamps (n,).
+    """Return the unwrapped difference reference minus IMU [rad] at the IMU's stamps (n,).
 
-    Between the samples of a reference that has fewer of them than the IMU, the error is
-    interpolated, which changes slowly, and not the turning of the robot.
+    Between the samples of a slower reference, the slowly changing error is interpolated rather than
+    the turning of the robot.
     """
     error_times, measured = time, imu
     steps = np.diff(time, prepend=np.nan)
@@ -318,51 +320,51 @@ def _errors(time, imu, reference_time, reference):
         and np.median(steps[1:]) < np.median(np.diff(reference_time))
     ):
         upper = np.clip(np.searchsorted(time, reference_time), 1, len(time) - 1)
-        # The turn within a gap of the IMU is unknown.
+        # The turn of the robot within a gap of the IMU is unknown.
         inside = (reference_time >= time[0]) & (reference_time <= time[-1])
         usable = inside & (steps[upper] < np.median(np.diff(reference_time)))
         if np.count_nonzero(usable) > 2:
             error_times = reference_time[usable]
             measured = np.interp(error_times, time, imu)
-    # Unwrapping the error also removes a turn that one of the two counted wrongly.
+    # Unwrapping the error also removes a full turn that only one of the two has counted.
     error = angles.unwrap(np.interp(error_times, reference_time, reference) - measured)
     return np.interp(time, error_times, error)
 
 
 _MAX_LAG = 4.0
-"""Largest lag that is searched, in standard deviations of the prior knowledge."""
+"""Largest lag in the search, in standard deviations of the prior."""
 _LAG_STEP = 1.0
-"""Step between the headings whose changes are compared [s]."""
+"""Time step between the headings whose changes are compared [s]."""
 _MAX_HEADING_STD = np.radians(10.0)
-"""A less certain course is not used for the lag [rad]."""
+"""Largest standard deviation of a course that is used for the lag [rad]."""
 _MIN_LAG_STDS = 3.0
-"""Least significance of a lag that is corrected, in its standard deviations."""
+"""Minimum significance of a lag that is corrected, in its standard deviations."""
 _MIN_LAG = 0.02
-"""Least lag that is corrected [s]."""
+"""Minimum lag that is corrected [s]."""
 
 
 def lateness(
     imu_yaw: pd.Series, poses: pd.DataFrame, lag: float, reference: ReferenceError | None
 ) -> tuple[TimeShift | None, float]:
-    """Estimate the lag of an IMU against a heading from its turns.
+    """Estimate the lag of an IMU relative to a reference heading from its turns.
 
-    The prior knowledge of the lag and the estimate from the turns are weighed by their variances.
+    The estimate from the turns and the prior of the lag are weighted by their variances.
 
     Parameters
     ----------
     imu_yaw : pandas.Series
         Heading of the IMU [rad], indexed by time [s].
     poses : pandas.DataFrame
-        Poses with the column yaw [rad], perhaps with ``yaw_known``.
+        Poses with the column yaw [rad], optionally with ``yaw_known``.
     lag : float
         Standard deviation of the lag before the estimate [s].
     reference : ReferenceError or None
-        Error of the heading.
+        Model of the error of the reference heading.
 
     Returns
     -------
     time_shift : TimeShift or None
-        Shift of the IMU; None if the lag is small or not significant.
+        Shift of the IMU; None if the lag is small or insignificant.
     std : float
         Remaining standard deviation of the lag [s].
     """
@@ -397,9 +399,9 @@ def lateness(
 
 
 def _remove_spurious_turns(time, error):
-    """Return the error without whole turns of a guessed heading, or of a fix that jumped.
+    """Return the error without full turns of a guessed heading or of a jumping position fix.
 
-    The direction of the mean over some seconds has no trace of a turn that is over sooner.
+    The direction of the mean over some seconds is not affected by a turn that is undone sooner.
     """
     import pandas as pd
 
@@ -410,12 +412,13 @@ def _remove_spurious_turns(time, error):
 
 
 FASTEST_TURN = np.radians(2000.0)
-"""Fastest turn of a yaw [rad/s]: the full scale of gyroscopes for vehicles and handheld devices."""
+"""Fastest plausible yaw rate [rad/s]: full scale of gyroscopes for vehicles and handheld
+devices."""
 _MIN_JUMP = np.radians(20.0)
 
 
 def jumps(yaw: pd.Series) -> pd.DataFrame:
-    """Find steps of a yaw that are faster than any vehicle turns.
+    """Find yaw steps that are faster than any vehicle can turn.
 
     Parameters
     ----------
@@ -425,8 +428,8 @@ def jumps(yaw: pd.Series) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns ``turn``, within (-pi, pi] [rad], and ``within``, the time it takes [s]; indexed by
-        the time before the step [s].
+        Columns ``turn``, within (-pi, pi] [rad], and ``within``, the duration of the step [s];
+        indexed by the time before the step [s].
     """
     import pandas as pd
 

@@ -38,7 +38,7 @@ def test_budget_bands_of_much_smaller_error_have_separate_axis_scale(straight):
     budgets = [shown("coarse", straight, 1e-2), shown("fine", straight, 1e-4)]
     coarse, fine = to_matplotlib(budget_bands(budgets, LIMIT)).axes
     assert fine.get_ylim()[1] < 0.1 * coarse.get_ylim()[1]
-    assert fine.get_title(loc="left") == "fine, on a scale of its own"
+    assert fine.get_title(loc="left") == "fine (different scale)"
 
 
 def test_error_sources_on_mowing_lanes_are_drawn_as_lines():

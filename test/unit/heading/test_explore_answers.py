@@ -31,7 +31,9 @@ RANKED_ADDRESSES = [
     "motion=mowing&duration=4min&imu=stim300,bmi088&unit=any&warm_up=5min",
     "stops=given&every=1min&stop=4s&duration=10min&imu=bmi270",
 ]
-WITHIN = re.compile(r"(\S+): holds .*; at the end within (\S+) deg in 50 % and (\S+) deg in 95 %;")
+WITHIN = re.compile(
+    r"(\S+): stays within .*; at the end within (\S+) deg in 50 % and (\S+) deg in 95 %;"
+)
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +97,7 @@ def test_ranking_of_all_parts_covers_complete_catalogue(answers):
 def test_result_for_drive_shorter_than_duration_is_at_its_end(answers):
     moved = answers.moved(question_from_address("motion=drive&duration=8h"))
     assert moved.at == 660.0
-    assert moved.remarks == ("drive a lasts 660 s: the answer is for its end",)
+    assert moved.remarks == ("drive a lasts 660 s: the answer applies to its end",)
 
 
 def test_part_measured_only_while_stationary_has_remark(answers):

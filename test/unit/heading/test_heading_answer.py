@@ -53,8 +53,8 @@ def answer(percentile_50, percentile_95, stays):
 
 def test_heading_message_begins_with_share_of_drives_within_limit():
     sentence = answer(0.01, 0.05, [1.0, 0.97, 0.92]).sentence("part", LIMIT)
-    assert sentence.startswith("part: holds 3 deg for all 1200 s in 92 % of drives")
-    assert "3 deg is passed in 5 % of them within 1200 s" in sentence
+    assert sentence.startswith("part: stays within 3 deg for all 1200 s in 92 % of drives")
+    assert "3 deg is exceeded in 5 % of them within 1200 s" in sentence
 
 
 def test_message_for_lost_heading_does_not_report_180_degrees_as_limit():
@@ -65,7 +65,7 @@ def test_message_for_lost_heading_does_not_report_180_degrees_as_limit():
 
 def test_message_for_rarely_exceeded_limit_reports_share_of_drives():
     sentence = answer(0.01, 0.02, [1.0, 0.99, 0.98]).sentence("part", LIMIT)
-    assert "3 deg is passed in fewer than 5 %" in sentence
+    assert "3 deg is exceeded in fewer than 5 %" in sentence
 
 
 def test_heading_message_reports_variance_shares_by_origin_of_parameters():
@@ -86,8 +86,8 @@ def test_heading_message_reports_variance_shares_by_origin_of_parameters():
     causes = pd.DataFrame({"share": shares})
     found = answer(0.01, 0.05, [1.0, 0.97, 0.92])._replace(causes=causes)
     assert (
-        "most is rate random walk; 62 % of the variance is assumed from similar parts, 30 % "
-        "measured on this part and weighed with similar ones, 5 % measured on this part, 3 % from "
+        "the largest source is rate random walk; 62 % of the variance is assumed from similar "
+        "parts, 30 % measured on this part and weighed with similar ones, 5 % measured on this part, 3 % from "
         "the data sheet"
     ) in found.sentence("part", LIMIT, origins)
     assert "variance" not in found.sentence("part", LIMIT)

@@ -152,7 +152,7 @@ def test_calibration_of_true_model_is_uniform():
     assert five[0].inside == 5
     # With five of five inside, the lower limit is the share whose fifth power is 5 %.
     assert five[0].least == pytest.approx(0.05 ** (1 / 5))
-    assert "these intervals hold 55 %" in several_drives.calibration_sentences(five)[0]
+    assert "these intervals contain at least 55 %" in several_drives.calibration_sentences(five)[0]
     # The value is from Massey's table of 1951.
     assert several_drives.unseen_share(5) == pytest.approx(0.565, abs=0.003)
     assert "fewer than 4 drives" in several_drives.calibration_sentences(found(3))[1]

@@ -1,1 +1,1 @@
-"""A local web page on heading drift: questions, answers, and the page itself."""
+"""Local web page on heading drift: questions, answers, and the page itself."""

@@ -1,11 +1,12 @@
-"""Questions of the page, and answers of the linear model, as fast as a slider moves.
+"""Questions of the page, and answers from the linear model, computed as fast as a slider moves.
 
-A :class:`Question` is a motion, parts, their use, and a limit. Each of its fields is a text on the
-page and in the address: a time as ``10min``, the limit in degrees, all other numbers in the unit of
-the field. :class:`Words` translates it to a command line, and to lines of Python.
+A :class:`Question` consists of a motion, parts, their use, and a limit. Each field is a text on the
+page and in the address: a time such as ``10min``, the limit in degrees, and all other numbers in
+the unit of the field. :class:`Words` translates a question into a command line, and into lines of
+Python.
 
-A described motion, and a drive, have steps that are longer than a sensor's samples, and a model has
-few times. The time at which the limit is passed, which is drawn, has a request of its own.
+Generated and recorded motions have longer steps than a sensor's samples, and a model has few times.
+The time of the first passage, which takes simulated drives, is a separate request.
 """
 
 from __future__ import annotations
@@ -40,20 +41,20 @@ from ..model.model import YawErrorModel
 from ..selection import model_step, which_imu
 
 MAX_PARTS = 6
-"""Largest number of parts whose bands are distinguishable in one figure."""
+"""Maximum number of parts whose bands can be distinguished in one figure."""
 HOUR = 3600.0
 
 NAMES = {
     "length": "length of a lane",
-    "width": "width from lane to lane",
+    "width": "distance between lanes",
     "imu": "parts",
     "duration": "time",
-    "every": "time from stop to stop",
-    "stop": "length of a stop",
+    "every": "time between stops",
+    "stop": "duration of a stop",
     "warm_up": "warm-up",
     "ranked": "ranking",
 }
-"""Names of fields on the page, where they differ."""
+"""Names of fields on the page that differ from the field itself."""
 
 
 def _checked_parts(name, value):
@@ -66,34 +67,34 @@ def _checked_parts(name, value):
 
 @dataclass(frozen=True)
 class Question(settings.TextSettings):
-    """A question of the page; times in s, lengths in m, the limit in degrees.
+    """Question of the page; times in s, lengths in m, the limit in degrees.
 
     Parameters
     ----------
     motion : {"straight", "circles", "mowing", "drive"}
-        Kind of the motion.
+        Kind of motion.
     drive : str
         Name of a bundled or recorded drive.
     speed : float
-        Speed of a described motion [m/s].
+        Speed of a generated motion [m/s].
     radius : float
         Radius of the circles [m].
     length, width : float
-        Length of the lanes for mowing, and distance between them [m].
+        Length of the lanes for mowing, and distance between lanes [m].
     duration : float
         Duration of the motion [s].
     imu : tuple of str
         Names of the parts.
     unit : {"stated", "any", "this"}
-        Unit of a part: as its file states, any unit, or the unit with the numbers of its file.
+        Constant errors of a part: as its file states, of any sensor, or the values in its file.
     standstill, warm_up, stops : float, float, str
-        See :class:`.Operation`; ``given`` stops are those of ``every`` and ``stop``.
+        See :class:`.Operation`; ``given`` stops are defined by ``every`` and ``stop``.
     every, stop : float
-        Time from stop to stop, and length of a stop [s].
+        Time between stops, and duration of a stop [s].
     limit : float
         Limit of the yaw error [deg].
     ranked : {"chosen", "all"}
-        Parts that are ranked.
+        Parts that are ranked by their errors.
     """
 
     motion: str = settings.setting("straight", choices=("straight", "circles", "mowing", "drive"))
@@ -120,7 +121,7 @@ class Question(settings.TextSettings):
         Raises
         ------
         ConfigurationError
-            If it cannot be used so.
+            If the gyroscope cannot be used in this way.
         """
         stops = self.stops
         if stops == "given":
@@ -137,7 +138,7 @@ FIELDS = {field.name: field for field in dataclasses.fields(Question)}
 
 
 def question_from_texts(texts: Mapping[str, str]) -> Question:
-    """Parse a question; fields that are left out have their defaults.
+    """Parse a question; missing fields have their default values.
 
     Parameters
     ----------
@@ -151,13 +152,13 @@ def question_from_texts(texts: Mapping[str, str]) -> Question:
     Raises
     ------
     ConfigurationError
-        If there is no such field, or its text is invalid.
+        If a field does not exist or its text is invalid.
     """
     values = {}
     for name, text in texts.items():
         if name not in FIELDS:
             raise ConfigurationError(
-                f"the page has no field {shorten(name)}; it has {', '.join(FIELDS)}"
+                f"the page has no field {shorten(name)}; choose one of: {', '.join(FIELDS)}"
             )
         values[name] = _value(NAMES.get(name, name), FIELDS[name], str(text).strip())
     return Question(**values)
@@ -186,12 +187,12 @@ def _value(where, field, text):
 
 
 def question_texts(question: Question) -> dict[str, str]:
-    """Return the texts that give a question again.
+    """Return the texts from which a question can be parsed again.
 
     Parameters
     ----------
     question : Question
-        Motion, sensors and requirement that the user has chosen.
+        Motion, sensors and requirement chosen by the user.
 
     Returns
     -------
@@ -210,7 +211,7 @@ def _text(name, value):
 
 
 def time_text(seconds: float) -> str:
-    """Return a time in the longest unit in which it needs few digits.
+    """Format a time in the longest unit in which it needs few digits.
 
     Parameters
     ----------
@@ -229,12 +230,12 @@ def time_text(seconds: float) -> str:
 
 
 def question_address(question: Question) -> str:
-    """Return the part of the page's address after ``?``, without fields at their defaults.
+    """Return the part of the page's address after ``?``, without fields at their default values.
 
     Parameters
     ----------
     question : Question
-        Motion, sensors and requirement that the user has chosen.
+        Motion, sensors and requirement chosen by the user.
 
     Returns
     -------
@@ -247,7 +248,7 @@ def question_address(question: Question) -> str:
 
 
 def question_from_address(query: str) -> Question:
-    """Parse the question of an address.
+    """Parse the question in an address of the page.
 
     Parameters
     ----------
@@ -267,35 +268,37 @@ def question_from_address(query: str) -> Question:
 
 
 RUNS = 400
-"""Drives that are drawn for the time at which the limit is passed."""
+"""Number of simulated drives for the time of the first passage."""
 STEPS = 100
-"""Least number of steps of a model; they divide each whole second into the sensor's samples."""
+"""Minimum number of steps of a model; a step divides every second into an integer number of
+samples."""
 SAMPLE = 0.01
 """Sampling period of the sensors [s]."""
 DRIVE_RATE = 20.0
 MIN_STOP_RATE = 5.0
-"""Least rate of a motion with stops [Hz], so that it brakes within a second."""
+"""Minimum rate of a motion with stops [Hz], high enough to brake within a second."""
 SAMPLES = 3000
-"""Least number of samples of a described motion without turns, at 1 Hz at least."""
+"""Minimum number of samples of a generated motion without turns, with a rate of at least 1 Hz."""
 MAX_SAMPLES = 500_000
-"""Largest number of samples, for which an answer takes 4 s and 0.5 GB while a page waits."""
+"""Maximum number of samples, for which the page waits 4 s and an answer takes 0.5 GB."""
 SAMPLES_PER_TURN = 100.0
-"""Samples per turn with which the filter's lean in a curve is known, at least ten a second."""
+"""Samples per turn that resolve the filter's tilt error in a curve, with a rate of at least 10
+Hz."""
 
 
 class Moved(NamedTuple):
-    """Motion of a question.
+    """Motion of a question with its stops.
 
     Attributes
     ----------
     name : str
-        Name for a person.
+        Name of the motion on the page.
     driven, motion : Motion or EarthMotion
-        Motion without and with the stops.
+        Motion without the stops, and motion with the stops.
     at : float
         Time of the answer, at most the motion's end [s].
     remarks : tuple of str
-        Sentences on the motion.
+        Messages on the motion.
     """
 
     name: str
@@ -306,22 +309,22 @@ class Moved(NamedTuple):
 
 
 class PartAnswer(NamedTuple):
-    """Answer for one part that is computed without random numbers.
+    """Answer for one part, computed without random numbers.
 
     Attributes
     ----------
     name : str
         Name of the part.
     model : YawErrorModel
-        Its model.
+        Yaw error model of the part.
     bands : pandas.DataFrame
         See :meth:`.YawErrorDistribution.bands` [rad].
     percentile_50, percentile_95 : float
-        Percentiles of the size of the last error over drives [rad].
+        Percentiles of the magnitude of the final error over drives [rad].
     causes : pandas.DataFrame
         See :func:`.rank_causes`.
     remarks : tuple of str
-        Sentences on limits of the answer.
+        Messages on the limits of the answer.
     """
 
     name: str
@@ -334,15 +337,15 @@ class PartAnswer(NamedTuple):
 
 
 class Answers:
-    """Answers to questions, with a cache of intermediate results.
+    """Answers to questions, with a cache for intermediate results.
 
     Parameters
     ----------
     read : callable
-        Function from a recording's path to an object with ``motion`` and ``remarks``, which raises
-        FrameworkError.
+        Function that reads the recording at a path, and returns an object with ``motion`` and
+        ``remarks``; it raises FrameworkError.
     parts : mapping of str to ImuSpecification, optional
-        IMUs by name; by default those of the catalogue.
+        IMUs by name; by default the catalogue.
     """
 
     def __init__(
@@ -360,7 +363,7 @@ class Answers:
         self._part = lru_cache(maxsize=64)(self._make_part)
 
     def add_recording(self, name: str, path: str) -> None:
-        """Add a recording to the drives.
+        """Add a recording to the list of drives.
 
         Parameters
         ----------
@@ -372,11 +375,11 @@ class Answers:
         Raises
         ------
         FrameworkError
-            If it cannot be read.
+            If the recording cannot be read.
         """
         if name in DRIVES:
             raise ConfigurationError(
-                f"a recording cannot have the name {name}, which a bundled drive has"
+                f"recording {name}: is the name of a bundled drive, expected another file name"
             )
         self.recordings[name] = self._read(path)
         for kept in (self._driven, self._moved, self._model, self._part):
@@ -388,17 +391,17 @@ class Answers:
         return (*DRIVES, *self.recordings)
 
     def check(self, question: Question) -> None:
-        """Check that the parts and the drive of a question exist.
+        """Check that all parts and the drive of a question exist.
 
         Parameters
         ----------
         question : Question
-            Motion, sensors and requirement that the user has chosen.
+            Motion, sensors and requirement chosen by the user.
 
         Raises
         ------
         ConfigurationError
-            If one does not.
+            If a part or the drive does not exist.
         """
         for name in question.imu:
             self.imu(name, question.unit)
@@ -409,12 +412,12 @@ class Answers:
             )
 
     def moved(self, question: Question) -> Moved:
-        """Return the motion of a question.
+        """Return the motion of a question with its stops.
 
         Parameters
         ----------
         question : Question
-            Motion, sensors and requirement that the user has chosen.
+            Motion, sensors and requirement chosen by the user.
 
         Returns
         -------
@@ -423,7 +426,7 @@ class Answers:
         Raises
         ------
         FrameworkError
-            If there is no such drive, or no time to drive between stops.
+            If the drive does not exist, or the stops leave no time to drive.
         """
         return self._moved(_with_fields(question, *_MOTION_FIELDS, *_STOP_FIELDS))
 
@@ -432,7 +435,7 @@ class Answers:
         motion = question.operation.moved(driven)
         duration = float(math.floor(min(question.duration, motion.duration + 1e-6)))
         if duration < math.floor(question.duration):
-            end = f"{name} lasts {motion.duration:.6g} s: the answer is for its end"
+            end = f"{name} lasts {motion.duration:.6g} s: the answer applies to its end"
             remarks = (*remarks, end)
         if not duration:
             raise ConfigurationError(f"{name} lasts {motion.duration:.6g} s, less than a second")
@@ -475,7 +478,7 @@ class Answers:
         return f"mowing, lanes of {question.length:g} m", motion, ()
 
     def imu(self, name: str, unit: str) -> ImuSpecification:
-        """Return a part as a unit.
+        """Return the specification of an individual sensor of a part.
 
         Parameters
         ----------
@@ -491,11 +494,11 @@ class Answers:
         Raises
         ------
         ConfigurationError
-            If there is no such part.
+            If the part does not exist.
         """
         if name not in self.parts:
             raise ConfigurationError(
-                f"there is no IMU {shorten(name)} here; there are {', '.join(self.parts)}"
+                f"IMU {shorten(name)}: is unknown, expected one of {', '.join(self.parts)}"
             )
         imu = self.parts[name]
         if unit == "this":
@@ -504,12 +507,12 @@ class Answers:
         return part.any_unit() if unit == "any" else part
 
     def model(self, question: Question, name: str) -> YawErrorModel:
-        """Return the model of a part up to the time of a question.
+        """Return the yaw error model of a part up to the time of a question.
 
         Parameters
         ----------
         question : Question
-            Motion, sensors and requirement that the user has chosen.
+            Motion, sensors and requirement chosen by the user.
         name : str
             Name of the part.
 
@@ -520,7 +523,7 @@ class Answers:
         Raises
         ------
         FrameworkError
-            If there is no such drive or part.
+            If the drive or the part does not exist.
         """
         return self._model(_with_fields(question, *_MODEL_FIELDS), name)
 
@@ -538,7 +541,7 @@ class Answers:
         Parameters
         ----------
         question : Question
-            Motion, sensors and requirement that the user has chosen.
+            Motion, sensors and requirement chosen by the user.
         name : str
             Name of the part.
 
@@ -562,12 +565,12 @@ class Answers:
         return PartAnswer(name, model, bands, *percentiles, causes, tuple(remarks))
 
     def answer(self, question: Question, name: str) -> HeadingAnswer:
-        """Compute the complete answer for one part, with drawn drives.
+        """Compute the complete answer for one part, including simulated drives.
 
         Parameters
         ----------
         question : Question
-            Motion, sensors and requirement that the user has chosen.
+            Motion, sensors and requirement chosen by the user.
         name : str
             Name of the part.
 
@@ -587,17 +590,17 @@ class Answers:
         return heading_answer(model, question.limit_angle, improvements, runs=RUNS)
 
     def ranked(self, question: Question) -> Iterator[pd.DataFrame]:
-        """Yield the row of :func:`.which_imu` for each part that is ranked.
+        """Yield the row of :func:`.which_imu` for each ranked part.
 
         Parameters
         ----------
         question : Question
-            Motion, sensors and requirement that the user has chosen.
+            Motion, sensors and requirement chosen by the user.
 
         Yields
         ------
         pandas.DataFrame
-            A row.
+            Row of one part.
 
         Raises
         ------
@@ -623,23 +626,23 @@ _MODEL_FIELDS = (*_MOTION_FIELDS, *_STOP_FIELDS, "warm_up", "unit")
 
 
 def _with_fields(question, *names):
-    """Return a question with some fields, and the others at their defaults."""
+    """Return a question with some fields, and all others at their default values."""
     return Question(**{name: getattr(question, name) for name in names})
 
 
 def described_amount(question: Question) -> float:
-    """Return the amount of a described motion for the duration of a question.
+    """Return the extent of a generated motion that lasts as long as a question requires.
 
     Parameters
     ----------
     question : Question
-        Motion, sensors and requirement that the user has chosen.
+        Motion, sensors and requirement chosen by the user.
 
     Returns
     -------
     float
-        Duration of a straight motion [s], number of circles, or number of lanes, which last a
-        little longer.
+        Duration of a straight motion [s], or number of circles or lanes, which last slightly
+        longer.
     """
     amount = question.speed * math.floor(question.duration)
     if question.motion == "circles":
@@ -651,27 +654,27 @@ def described_amount(question: Question) -> float:
 
 
 class Words:
-    """Translation of questions to commands and to Python.
+    """Translation of questions into commands and into Python.
 
     Parameters
     ----------
     written : mapping of str to str, optional
-        Names of parts and drives on a command line, where they differ from those on the page, as a
-        file's path.
+        Names of parts and drives on a command line that differ from those on the page, such as the
+        path of a file.
     """
 
     def __init__(self, written: Mapping[str, str] | None = None) -> None:
         self.written = {} if written is None else written
 
     def budget_command(self, question: Question, moved: Moved) -> str:
-        """Return the call of heading_budget.py with the same answer.
+        """Return the heading_budget.py command that yields the same answer.
 
         Parameters
         ----------
         question : Question
-            Motion, sensors and requirement that the user has chosen.
+            Motion, sensors and requirement chosen by the user.
         moved : Moved
-            Its motion.
+            Motion of the question.
 
         Returns
         -------
@@ -682,14 +685,14 @@ class Words:
         return shlex.join([*words, "--at", time_text(moved.at), *_shared_options(question)])
 
     def ranking_command(self, question: Question, moved: Moved) -> str:
-        """Return the call of which_imu.py that ranks the same parts.
+        """Return the which_imu.py command that ranks the same parts.
 
         Parameters
         ----------
         question : Question
-            Motion, sensors and requirement that the user has chosen.
+            Motion, sensors and requirement chosen by the user.
         moved : Moved
-            Its motion.
+            Motion of the question.
 
         Returns
         -------
@@ -702,14 +705,14 @@ class Words:
         return shlex.join([*words, *_shared_options(question)])
 
     def python_lines(self, question: Question, moved: Moved, step: float) -> str:
-        """Return lines of Python with the same answer.
+        """Return lines of Python that yield the same answer.
 
         Parameters
         ----------
         question : Question
-            Motion, sensors and requirement that the user has chosen.
+            Motion, sensors and requirement chosen by the user.
         moved : Moved
-            Its motion.
+            Motion of the question.
         step : float
             Step of the models [s].
 

@@ -1,8 +1,8 @@
-"""The page in the browser: its controls, and the callbacks that answer them.
+"""Page in the browser: its controls and the callbacks that respond to them.
 
-Two callbacks answer the same question: one as fast as a slider moves, with all computed results;
-the other, when it rests, with those that are drawn at random. Between them ``assets/explore.js``
-asks for the newest question as soon as the last one is answered, so that none waits behind others.
+Two callbacks answer the same question: one with all computed results, as fast as a slider moves;
+the other with the results of simulated drives, once the slider rests. ``assets/explore.js`` sends
+the newest question as soon as the previous one is answered, so that questions do not queue up.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ from .answers import (
 
 TITLE = "How far does the heading drift?"
 MAX_UPLOAD = 200_000_000
-"""Largest recording that is dropped in [bytes]; a larger one is named on the command line."""
+"""Maximum size of a dropped recording [bytes]; larger recordings are passed on the command line."""
 
 MAX_PAGES = 100
-"""Number of pages whose newest question is recorded."""
+"""Maximum number of open pages whose newest question is recorded."""
 
 _SECONDS = ("0s", "1s", "2s", "3s", "5s", "7s", "10s", "15s", "20s", "30s", "45s", "1min")
 _MINUTES = ("1.5min", "2min", "3min", "4min", "5min", "7min", "10min", "15min", "20min", "30min")
@@ -64,11 +64,11 @@ SCALES: dict[str, tuple[str, ...]] = {
     "stop": (*_SECONDS[1:], *_MINUTES[:4]),
     "warm_up": ("0s", "10s", "30s", *_SECONDS[-1:], *_MINUTES, *_HOURS[:4]),
 }  # fmt: skip
-"""Texts of a field's slider."""
+"""Texts on the scale of a field's slider."""
 _OPTIONS = {
     "motion": {"straight": "straight", "circles": "circles", "mowing": "mowing", "drive": "drive"},
-    "stops": {"none": "none", "given": "now and then", "found": "where it stands"},
-    "unit": {"stated": "as its file says", "any": "any unit", "this": "this unit"},
+    "stops": {"none": "none", "given": "at intervals", "found": "whenever it is stationary"},
+    "unit": {"stated": "as in its file", "any": "any sensor", "this": "this sensor"},
     "ranked": {"chosen": "the chosen parts", "all": "all parts"},
 }
 _LABELS = {
@@ -77,48 +77,48 @@ _LABELS = {
     "speed": "Speed [m/s]",
     "radius": "Radius [m]",
     "length": "Length of a lane [m]",
-    "width": "From lane to lane [m]",
+    "width": "Distance between lanes [m]",
     "imu": "Parts",
     "duration": "Driving time",
-    "limit": "Limit of the error [deg]",
+    "limit": "Limit of the yaw error [deg]",
     "standstill": "Standstill before the drive",
-    "stops": "Stops on the way",
-    "every": "From stop to stop",
-    "stop": "Length of a stop",
-    "warm_up": "Warm-up before that",
-    "unit": "Which unit of a part",
-    "ranked": "Ranked are",
+    "stops": "Stops during the drive",
+    "every": "Time between stops",
+    "stop": "Duration of a stop",
+    "warm_up": "Warm-up before the standstill",
+    "unit": "Individual sensor of a part",
+    "ranked": "Ranked parts",
 }
 _PLOT = {"displayModeBar": False, "responsive": True}
 _NO_AXIS = {"visible": False}
 _EMPTY_FIGURE = {"data": [], "layout": {"xaxis": _NO_AXIS, "yaxis": _NO_AXIS, "height": 300}}
-"""Figure before the first answer; without it a plot would have axes of its own."""
+"""Figure before the first answer; without it, plotly would draw default axes."""
 
 MIN_CAUSE = 1e-3
-"""Smallest share of the error's size at which a cause is shown."""
+"""Least share of the error's magnitude for which a cause is shown."""
 
 
 def _plot(figure) -> tuple[Mapping[str, Any], dict[str, str]]:
-    """Return a figure for plotly, and the style of its box.
+    """Return a figure for plotly, and the style of the box around it.
 
-    Both have the same height, since plotly makes a figure as high as its box when the window
-    changes.
+    Both have the same height, since plotly adapts a figure to the height of its box when the window
+    is resized.
     """
     made = to_plotly(figure)
     return made, {"height": f"{made['layout']['height']}px"}
 
 
 def make_app(answers: Answers, words: Words, folder: str) -> Any:
-    """Create the page as an application of Dash.
+    """Create the page as a Dash application.
 
     Parameters
     ----------
     answers : Answers
-        Answers to questions.
+        Object that answers questions.
     words : Words
-        Translation of questions.
+        Translation of questions into commands.
     folder : str
-        Folder for recordings that are dropped into the page.
+        Folder in which recordings are stored that are dropped onto the page.
 
     Returns
     -------
@@ -138,7 +138,7 @@ class _Page:
         self.dash, self.html, self.dcc = dash, dash.html, dash.dcc
         self.answers, self.words, self.folder = answers, words, folder
         self.newest: dict[str, int] = {}
-        # One question at a time: several at once would take several times the memory.
+        # Only one question is computed at a time, since each takes much memory.
         self.computing = threading.Lock()
         assets = Path(__file__).with_name("assets")
         self.app = dash.Dash(
@@ -152,19 +152,19 @@ class _Page:
         self._callbacks()
 
     def _refuse_other_hosts(self):
-        """Reject requests of another page in the browser, by its name for this machine."""
+        """Reject requests with a foreign host name, which other web pages could send."""
         serve = self.app.server.wsgi_app
 
         def application(environment, start):
             if environment.get("HTTP_HOST", "").rpartition(":")[0] in ("127.0.0.1", "localhost"):
                 return serve(environment, start)
-            start("403 Forbidden", [("Content-Type", "text/plain")])
+            return [b"This page is only available on the machine that serves it."]
             return [b"This page is for the machine that it is on."]
 
         self.app.server.wsgi_app = application
 
     def _answer_forged_requests(self):
-        """Answer 400, or 404 for a missing file, where Dash would print a traceback."""
+        """Respond with 400, or 404 for a missing file, where Dash would print a traceback."""
         exceptions = importlib.import_module("werkzeug.exceptions")
 
         def answer(error):
@@ -172,7 +172,7 @@ class _Page:
                 return error
             request = importlib.import_module("flask").request
             print(
-                f"explore.py: {request.path} was not answered: {type(error).__name__}: "
+                f"explore.py: {request.path}: cannot respond: {type(error).__name__}: "
                 f"{' '.join(str(error).split())[:200]}",
                 file=sys.stderr,
             )
@@ -205,9 +205,9 @@ class _Page:
                        "the light one.", className="how"),
                 dcc.Graph(id="bands", config=_PLOT, figure=_EMPTY_FIGURE),
             ],
-            "What it comes from, at the end": [html.Div(id="causes")],
-            "When the limit is passed for the first time": [
-                html.P("How many drives have passed it by each time.", className="how"),
+            "Sources of the final error": [html.Div(id="causes")],
+            "When the limit is exceeded for the first time": [
+                html.P("Share of drives that have exceeded it by each time.", className="how"),
                 html.Div(
                     dcc.Graph(id="passages", config=_PLOT, figure=_EMPTY_FIGURE), className="drawn"
                 ),
@@ -255,7 +255,7 @@ class _Page:
             list(self.answers.drives), texts["drive"], id="drive", clearable=False
         )
         dropped = dcc.Upload(
-            html.Span("drop a recording in here, or choose a file"),
+            html.Span("drop a recording here, or choose a file"),
             id="recording", className="drop", className_active="drop over",
             max_size=MAX_UPLOAD,
         )  # fmt: skip
@@ -335,7 +335,7 @@ class _Page:
         )(self.keep)  # fmt: skip
 
     def fill(self, search):
-        """Return the values of the controls for an address."""
+        """Return the values of the controls for a page address."""
         mistake = ""
         try:
             question = question_from_address(search or "")
@@ -384,28 +384,30 @@ class _Page:
         )
 
     def _refuse_forged(self, asked):
-        """Answer 400 to a request that the page's own script does not send."""
+        """Respond with 400 to a request that the script of the page cannot have sent."""
         is_question = isinstance(asked, dict) and isinstance(asked.get("texts"), dict)
         if not is_question or not (
             isinstance(asked.get("number"), int)
             and isinstance(asked.get("page"), str)
             and all(isinstance(text, str) for text in asked["texts"].values())
         ):
-            exceptions = importlib.import_module("werkzeug.exceptions")  # Dash stands on it
-            raise exceptions.BadRequest("a question of this page has a number, a page and texts")
+            exceptions = importlib.import_module("werkzeug.exceptions")  # a dependency of Dash
+            raise exceptions.BadRequest(
+                "question: is malformed, expected a number, a page and texts"
+            )
 
     def _is_outdated(self, asked) -> bool:
         return asked["number"] < self.newest.get(asked["page"], 0)
 
     def _record_newest(self, asked):
-        """Record the number of a page's newest question, and forget the oldest pages."""
+        """Record the number of a page's newest question, and remove the oldest pages."""
         page, number = asked["page"], asked["number"]
         self.newest[page] = max(number, self.newest.pop(page, 0))
         while len(self.newest) > MAX_PAGES:
             self.newest.pop(next(iter(self.newest)))
 
     def draw(self, rested):
-        """Return the results that are drawn at random, unless there is a newer question."""
+        """Return the results of simulated drives, unless there is a newer question."""
         keep = self.dash.no_update
         self._refuse_forged(rested)
         try:
@@ -427,7 +429,7 @@ class _Page:
                     break
                 rows.append(row)
         except FrameworkError:
-            return keep, keep, keep, keep, rested["number"]  # the fast answer has said it
+            return keep, keep, keep, keep, rested["number"]  # the fast answer has reported it
         passages = {name: answer.first_passage for name, answer in answers.items()}
         said = [
             self.html.P(answer.sentence(name, question.limit_angle) + ".")
@@ -437,7 +439,7 @@ class _Page:
         return *_plot(passages_figure(passages)), said, ranking, rested["number"]
 
     def keep(self, contents, filename):
-        """Return the drives with a dropped recording, or the reason for its rejection."""
+        """Return the drives including a dropped recording, or the reason for its rejection."""
         keep = self.dash.no_update
         if not contents:
             return keep, keep, keep
@@ -453,10 +455,12 @@ class _Page:
             content = base64.b64decode(contents.partition(",")[2], validate=True)
         except binascii.Error:
             raise ConfigurationError(
-                f"{shorten(name)}: the message of the browser is truncated"
+                f"{shorten(name)}: is incomplete as sent by the browser; drop the file again"
             ) from None
         if name in ("", ".", "..") or not name.isprintable():
-            raise ConfigurationError(f"{shorten(name)}: is not a file name")
+            raise ConfigurationError(
+                f"{shorten(name)}: is not a file name, expected a printable name"
+            )
         path = Path(self.folder) / name
         path.write_bytes(content)
         self.answers.add_recording(name, str(path))
@@ -465,9 +469,9 @@ class _Page:
 
     def _card(self, place, part: PartAnswer, question):
         html = self.html
-        most = "nothing is chance"
+        most = "no random error"
         if len(part.causes) and part.percentile_95 > 0.0:
-            most = f"most is {part.causes.index[0]}"
+            most = f"largest source: {part.causes.index[0]}"
         inside = float(part.model.probability_within(question.limit_angle)[-1])
         within = f"{table.format_percent(inside)} end within {question.limit:g} deg"
         return html.Div(
@@ -536,10 +540,10 @@ class _Page:
                 html.Td(f"{row['cause']} ({row['differs']})"),
             ]
             rows.append(html.Tr(cells))
-        head = ("part", "passes", "stays within", "95 %", "limit over that", "most comes from")
+        head = ("part", "passes", "stays within", "95 %", "limit / error", "largest source")
         said = (
-            f"{int(ranking['passes'].sum())} of {len(ranking)} stay within {question.limit:g} deg "
-            "all the time in 95 % of drives."
+            f"{int(ranking['passes'].sum())} of {len(ranking)} parts stay within "
+            f"{question.limit:g} deg all the time in 95 % of drives."
         )
         shown = self._table("ranking", head, set(head[2:5]), rows)
         return [html.P(said), html.Div(shown, className="wide")]
@@ -551,7 +555,7 @@ def _sentence(error) -> str:
 
 
 def _place(name, text) -> int:
-    """Return the index of the nearest text of a field's scale."""
+    """Return the index of the text on a field's scale that is closest in value."""
     value = getattr(question_from_texts({name: text}), name)
     return int(np.argmin(np.abs(_scale(name) - math.log(value + 0.5))))
 
@@ -563,27 +567,27 @@ def _scale(name):
 
 
 SHOWN_LIMIT = 3.0
-"""Largest limit over the bands that is drawn; a larger one would squeeze them to a line."""
+"""Largest ratio of limit and band at which the limit is drawn; beyond, bands shrink to lines."""
 
 
 def colour_of(place: int) -> str:
-    """Return the colour of a part.
+    """Return the colour of the n-th part.
 
     Parameters
     ----------
     place : int
-        Place of the part.
+        Index of the part.
 
     Returns
     -------
     str
-        Colour.
+        Colour as a text.
     """
     return colours.SERIES[place % len(colours.SERIES)]
 
 
 def bands_figure(parts: Sequence[PartAnswer], limit: float) -> Figure:
-    """Create a figure of the bands of 50 and 95 % of drives over time.
+    """Create a figure of the bands over time that contain 50 and 95 % of drives.
 
     Parameters
     ----------
@@ -599,7 +603,7 @@ def bands_figure(parts: Sequence[PartAnswer], limit: float) -> Figure:
     unit, name = style.choose_time_unit(max(float(part.bands.index[-1]) for part in parts))
     figure = Figure(x=f"time [{name}]").panel("yaw error [deg]", height=300)
     looks, reach = style.line_styles(len(parts)), 0.0
-    # The narrow ones stand in front of the wide ones.
+    # Narrow bands are drawn in front of wide ones.
     for place in sorted(range(len(parts)), key=lambda place: -parts[place].percentile_95):
         bands, colour = parts[place].bands, colour_of(place)
         time = bands.index.to_numpy() / unit
@@ -618,12 +622,12 @@ def bands_figure(parts: Sequence[PartAnswer], limit: float) -> Figure:
 
 
 def passages_figure(passages: Mapping[str, FirstPassage]) -> Figure:
-    """Create a figure of the share of drives that have passed the limit by each time.
+    """Create a figure of the share of drives that have exceeded the limit by each time.
 
     Parameters
     ----------
     passages : mapping of str to FirstPassage
-        First passage by part.
+        First passage by name of the part.
 
     Returns
     -------

@@ -1,5 +1,5 @@
-"""Figures of yaw errors, described once for files and web pages.
+"""Figures of yaw errors, described once for image files and web pages.
 
-A module for each subject: ``budget``, ``ensemble``, ``judgement`` by one drive and by several,
-``relative_error`` over stretches, and ``identification`` of an IMU's model or an odometer's errors.
+There is one module per subject: ``budget``; ``ensemble``; ``judgement`` by one drive or several;
+``relative_error`` over intervals; ``identification`` of an IMU's model or of an odometer's errors.
 """

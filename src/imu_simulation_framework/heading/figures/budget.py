@@ -15,12 +15,12 @@ from .limit_lines import draw_limit
 
 _SOURCE_COLOURS = (*colours.SERIES, colours.FOOTER_GREY)
 _HATCHES = ("", "///", "", "...", "", "xxx", "", "\\\\\\")
-_MAX_CHANGES = 6  # of the largest source; beyond it, shares over time would be stripes
-_MIN_SHARE_OF_SCALE = 0.1  # of the largest error, at which a budget is drawn on the common scale
+_MAX_CHANGES = 6  # of the largest source; with more, shares over time would be narrow stripes
+_MIN_SHARE_OF_SCALE = 0.1  # of the largest error, above which a budget has the common scale
 
 
 class ShownBudget(NamedTuple):
-    """A budget for a figure.
+    """Name and model of a budget that a figure shows.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class ShownBudget(NamedTuple):
 
 
 def shown_budgets(budgets: Sequence[Budget]) -> list[ShownBudget]:
-    """Return budgets for a figure.
+    """Reduce budgets to the data that a figure shows.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def shown_budgets(budgets: Sequence[Budget]) -> list[ShownBudget]:
 
 
 def budget_figure(budgets: Sequence[ShownBudget], limit: float) -> Figure:
-    """Create a figure of :func:`budget_bands` and :func:`budget_shares`, a row for each budget.
+    """Create a figure with :func:`budget_bands` and :func:`budget_shares`, one row per budget.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def budget_figure(budgets: Sequence[ShownBudget], limit: float) -> Figure:
 
 
 def budget_bands(budgets: Sequence[ShownBudget], limit: float) -> Figure:
-    """Create a figure of the bands of the yaw error over time, a panel for each budget.
+    """Create a figure with the bands of the yaw error over time, one panel per budget.
 
     Parameters
     ----------
@@ -89,10 +89,10 @@ def budget_bands(budgets: Sequence[ShownBudget], limit: float) -> Figure:
     reaches = [float(np.max(np.abs([bands["lower_99"], bands["upper_99"]]))) for bands in tables]
     for budget, bands, reach in zip(budgets, tables, reaches):
         time = budget.model.time / unit
-        # A common scale makes budgets comparable; a far smaller one would be a line on it.
+        # A common scale makes budgets comparable; a much smaller error would be a flat line on it.
         is_common = reach > _MIN_SHARE_OF_SCALE * max(reaches) and max(reaches) > 0.0
         limits = (-1.05 * max(reaches), 1.05 * max(reaches)) if is_common else None
-        title = budget.name if is_common else f"{budget.name}, on a scale of its own"
+        title = budget.name if is_common else f"{budget.name} (different scale)"
         figure.panel("yaw error [deg]", title, height=260, limits=limits)
         for probability, opacity in style.BANDS:
             low, high = (bands[f"{edge}_{100.0 * probability:g}"] for edge in ("lower", "upper"))
@@ -104,10 +104,10 @@ def budget_bands(budgets: Sequence[ShownBudget], limit: float) -> Figure:
 
 
 def budget_shares(budgets: Sequence[ShownBudget]) -> Figure:
-    """Create a figure of each source's share of the variance over time, a panel for each budget.
+    """Create a figure with each source's share of the variance over time, one panel per budget.
 
-    Where the largest source changes often, as on lanes that are driven to and fro, shares would be
-    stripes; there each source's standard deviation is a line.
+    If the largest source changes often, for example on parallel lanes in alternating directions,
+    shares would be narrow stripes; then each source's standard deviation is a line.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def budget_shares(budgets: Sequence[ShownBudget]) -> Figure:
     """
     figure, unit = _over_time(budgets)
     tables = [budget.model.budget() for budget in budgets]
-    # Sources that are the same in every drive have no variance and take no colour.
+    # Sources that are the same in every drive have no variance and get no colour.
     every = dict.fromkeys(name for table in tables for name in table if np.any(table[name] > 0.0))
     count = len(_SOURCE_COLOURS)
     styles = {
@@ -144,7 +144,7 @@ def budget_shares(budgets: Sequence[ShownBudget]) -> Figure:
         known = total > 0.0
         figure.panel("share of variance [%]", budget.name, height=260, limits=(0.0, 100.0))
         if not known.any():
-            figure.message("the same in every drive")
+            figure.message("The error is the same in every drive.")
             continue
         parts = {
             name: 100.0 * table[name].to_numpy()[known] / total[known]

@@ -18,7 +18,7 @@ _MAX_CURVES = 12
 
 
 class ShownEnsemble(NamedTuple):
-    """An ensemble in few numbers, for figures.
+    """Reduced data of an ensemble for figures.
 
     Attributes
     ----------
@@ -27,15 +27,15 @@ class ShownEnsemble(NamedTuple):
     time : numpy.ndarray
         Times, shape (n,) [s].
     quantiles : mapping of float to numpy.ndarray
-        Error by probability, shape (n,) [rad]: of 0.5 and the edges of the bands of 50, 95 and 99
-        %, as 0.025 and 0.975; a band without edges is left out.
+        Error by probability, shape (n,) [rad]: the median and the edges of the 50, 95 and 99 %
+        bands, such as 0.025 and 0.975; a band without edges is not drawn.
     statistics : mapping of str to numpy.ndarray
-        ``final``, ``maximum``, ``rms`` [rad], ``drift`` [rad/min], shape (runs,) each; others are
-        left out.
+        ``final``, ``maximum``, ``rms`` [rad], ``drift`` [rad/min], shape (runs,) each; missing
+        statistics are not drawn.
     frequency, density : numpy.ndarray
         Frequency [Hz] and density [rad^2/Hz], shape (bands,) each, or empty.
     curve_time, curves : numpy.ndarray
-        Times (m,) [s] and some runs as a whole (kept, m) [rad], or empty.
+        Times (m,) [s] and complete curves of some runs (kept, m) [rad], or empty.
     """
 
     runs: int
@@ -49,7 +49,7 @@ class ShownEnsemble(NamedTuple):
 
     @classmethod
     def from_reduction(cls, ensemble: Reduction, probabilities: Sequence[float]) -> ShownEnsemble:
-        """Create the numbers of an ensemble that was drawn.
+        """Create the data for figures from a reduced ensemble.
 
         Parameters
         ----------
@@ -75,7 +75,7 @@ class ShownEnsemble(NamedTuple):
 
 
 def ensemble_figure(ensemble: ShownEnsemble, title: str, limit: float) -> Figure:
-    """Create a figure of bands over time, the distribution of final errors, and the mean spectrum.
+    """Create a figure with bands over time, a histogram of final errors, and the mean spectrum.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def ensemble_figure(ensemble: ShownEnsemble, title: str, limit: float) -> Figure
 
 
 def ensemble_over_time(ensemble: ShownEnsemble, limit: float) -> Figure:
-    """Create a figure of bands of the error over time, and of some runs.
+    """Create a figure with bands of the error over time, and with some runs.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def ensemble_over_time(ensemble: ShownEnsemble, limit: float) -> Figure:
             figure.band(ensemble.time / unit, low, high, colours.SIMULATED, opacity, name)
     for curve in ensemble.curves[:_MAX_CURVES]:
         look = {"color": colours.LINE_GREY, "linewidth": 0.6}
-        figure.line(ensemble.curve_time / unit, np.degrees(curve), look, "some of the runs")
+        figure.line(ensemble.curve_time / unit, np.degrees(curve), look, "some runs")
     median = _quantile(ensemble, 0.5)
     if median is not None:
         figure.line(ensemble.time / unit, median, style.MEDIAN, "median")
@@ -134,7 +134,7 @@ def ensemble_over_time(ensemble: ShownEnsemble, limit: float) -> Figure:
 
 
 def ensemble_distributions(ensemble: ShownEnsemble, observed: Mapping[str, float]) -> Figure:
-    """Create histograms of the statistics, with observed values.
+    """Create histograms of the statistics, together with observed values.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def ensemble_distributions(ensemble: ShownEnsemble, observed: Mapping[str, float
 
 def _distribution(figure, ensemble, name, title, height):
     values = np.degrees(ensemble.statistics[name])
-    # The few far out would leave no room for the others.
+    # A few outliers would compress the histogram of all other values.
     low, high = np.quantile(values, (0.0005, 0.9995))
     shown = values[(values >= low) & (values <= high)]
     bins = int(np.clip(np.sqrt(len(shown)), 5, _MAX_BINS))
@@ -184,12 +184,12 @@ def ensemble_spectrum(ensemble: ShownEnsemble) -> Figure:
     figure = Figure()
     density = np.degrees(1.0) ** 2 * np.asarray(ensemble.density)
     if np.any(density > 0.0):
-        title = "Power spectral density, mean"
+        title = "Mean power spectral density"
         figure.panel("density [deg²/Hz]", title, x="frequency [Hz]", log="xy", height=280)
         figure.line(ensemble.frequency, density, style.SIMULATED, "mean of all runs", dots=True)
     elif len(density):
         figure.panel("density [deg²/Hz]", height=280, x="frequency [Hz]").message(
-            "no error changes"
+            "the errors do not change over time"
         )
     return figure
 

@@ -1,4 +1,4 @@
-"""Figures of identifications: parts of a yaw error, innovations, and an odometer's error."""
+"""Figures of identifications: components of a yaw error, innovations, and an odometer's error."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 _ERROR, _SENSOR_PART = "error", "sensor's part"
 _NOT_PARTS = (_ERROR, _SENSOR_PART, "start offset", "innovation", "innovation_std")
 _LAGS = 40
-_RIGHT_MODEL = "95 % of a right model's"
+_RIGHT_MODEL = "95 % of a correct model's"
 
 
 def identification_figure(name, parts, normalised) -> Figure:
-    """Create :func:`parts_figure` above :func:`residuals_figure`.
+    """Create a figure with :func:`parts_figure` above :func:`residuals_figure`.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def identification_figure(name, parts, normalised) -> Figure:
 
 
 def parts_figure(parts) -> Figure:
-    """Create a figure of a yaw error over time, and of its parts.
+    """Create a figure of a yaw error and its components over time.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def parts_figure(parts) -> Figure:
         values = np.degrees(parts[_SENSOR_PART])
         figure.line(parts.index, values, style.SIMULATED, "IMU's part, fitted")
     names = [column for column in parts if column not in _NOT_PARTS]
-    figure.panel("part of it [deg]", "Parts, from zero at the start", x="time [s]", height=260)
+    figure.panel("component [deg]", "Components, from zero at the start", x="time [s]", height=260)
     for column, look in zip(names, style.line_styles(len(names))):
         values = parts[column] - (0.0 if column == "residual" else parts[column].iloc[0])
         figure.line(parts.index, np.degrees(values), look, column)
@@ -69,14 +69,14 @@ def parts_figure(parts) -> Figure:
 
 
 def residuals_figure(time, normalised) -> Figure:
-    """Create a figure of innovations over time, their autocorrelation and their quantiles.
+    """Create a figure of innovations over time, with their autocorrelation and quantiles.
 
     Parameters
     ----------
     time : array_like
         Times, shape (n,) [s].
     normalised : array_like
-        Innovations over their standard deviations, NaN where nothing was observed, shape (n,).
+        Innovations over their standard deviations, shape (n,); NaN without an observation.
 
     Returns
     -------
@@ -101,7 +101,7 @@ def residuals_figure(time, normalised) -> Figure:
 
         expected = ndtri((np.arange(count) + 0.5) / count)
         figure.panel(
-            "innovation / std", "Quantiles: normal if on the line", x="normal quantile", height=200
+            "innovation / std", "Quantiles: on the line if normal", x="normal quantile", height=200
         )
         figure.line(expected, expected, {"color": colours.BAND_GREY, "linewidth": 1.0})
         figure.points(expected, np.sort(values[seen]), colours.REAL, size=3)
@@ -109,12 +109,12 @@ def residuals_figure(time, normalised) -> Figure:
 
 
 def odometer_figure(result: IdentifiedOdometer) -> Figure:
-    """Create a figure of an odometer's error over time, explained by wheels and track or not.
+    """Create a figure of an odometer's error over time, split into explained and unexplained parts.
 
     Parameters
     ----------
     result : IdentifiedOdometer
-        Identified errors.
+        Identified errors of the odometer.
 
     Returns
     -------

@@ -14,12 +14,12 @@ from ..judgement.curve_statistics import PSD, SIGNED, STATISTICS
 from ..several_drives import unseen_share
 
 _LETTERS_PER_LINE = 78
-_MAX_PLACE = 4.0  # half widths of an ensemble's 95 %; farther places are drawn at the edge
-_AXIS_END = 8.0  # end of that axis, with room for the p-values
+_MAX_PLACE = 4.0  # half widths of an ensemble's 95 %; values beyond are drawn at the edge
+_AXIS_END = 8.0  # end of that axis, with space for the p-values
 
 
 def judgement_figure(result, name="") -> Figure:
-    """Create :func:`observed_in_ensemble`, with the place of each statistic below it.
+    """Create :func:`observed_in_ensemble`, with the percentile of each statistic below it.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def judgement_figure(result, name="") -> Figure:
 
 
 def observed_in_ensemble(result) -> Figure:
-    """Create a figure of an observed yaw error in the bands and the envelope of its ensemble.
+    """Create a figure of an observed yaw error with the bands and the envelope of its ensemble.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def observed_in_ensemble(result) -> Figure:
         )  # fmt: skip
     envelope = result.envelope
     look = {"color": colours.DARK_GREY, "linewidth": 1.1, "linestyle": (0, (4, 2))}
-    name = f"{100.0 * envelope.level:g} % for the whole curve"
+    name = f"{100.0 * envelope.level:g} % for the complete curve"
     for edge in (envelope.low, envelope.high):
         figure.line(time, np.degrees(edge), look, name)
     figure.zero_line().line(time, np.degrees(result.median), style.MEDIAN, "median")
@@ -71,7 +71,7 @@ def observed_in_ensemble(result) -> Figure:
 
 
 def _places(axis, tests):
-    """Draw the place of each statistic, in half widths of the ensemble's central 95 %."""
+    """Draw each statistic in half widths of the ensemble's central 95 %."""
     axis.axvspan(-1.0, 1.0, color=colours.TRUTH, linewidth=0.0)
     axis.axvline(0.0, **style.ZERO)
     for row, test in enumerate(reversed(tests)):
@@ -90,7 +90,7 @@ def _places(axis, tests):
     axis.set_xticks(np.arange(-_MAX_PLACE, _MAX_PLACE + 1.0))
     axis.set_ylim(-0.6, len(tests) - 0.4)
     axis.set_xlabel("observed minus the ensemble's median [half widths of its central 95 %]")
-    axis.set_title("Single statistics; arrows: farther out", fontsize=11, loc="left")
+    axis.set_title("Single statistics; arrows: outside the axis", fontsize=11, loc="left")
 
 
 def _place(test) -> float:
@@ -100,7 +100,7 @@ def _place(test) -> float:
 
 
 def calibration_figure(results) -> Figure:
-    """Create a figure of the distributions of drives' percentiles under their predictions.
+    """Create a figure of the distribution of the drives' percentiles in their predictions.
 
     Parameters
     ----------
@@ -111,16 +111,16 @@ def calibration_figure(results) -> Figure:
     -------
     Figure
     """
-    figure = Figure("Places of drives in their predictions", widths=(1.0, 1.0), share_y=True)
+    figure = Figure("Percentiles of drives in their predictions", widths=(1.0, 1.0), share_y=True)
     share, half = np.linspace(0.0, 1.0, 101), unseen_share(len(results[0].pit))
     looks = dict(zip((result.name for result in results), style.line_styles(len(results))))
     for signed, title, x in (
-        (False, "Sizes", "simulated drives below [%]"),
-        (True, "Errors to either side", "simulated drives nearer to the middle [%]"),
+        (False, "Magnitudes", "simulated drives below [%]"),
+        (True, "Errors of either sign", "simulated drives closer to the median [%]"),
     ):
-        figure.panel("drives up to there [%]", title, x=x, height=300)
+        figure.panel("share of drives [%]", title, x=x, height=300)
         low, high = (100.0 * np.clip(share + side * half, 0.0, 1.0) for side in (-1.0, 1.0))
-        figure.band(100.0 * share, low, high, colours.SIMULATED, 0.2, "95 % of right predictions")
+        figure.band(100.0 * share, low, high, colours.SIMULATED, 0.2, "95 % of correct predictions")
         for result in results:
             if (result.name in SIGNED) != signed:
                 continue

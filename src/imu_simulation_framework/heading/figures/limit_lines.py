@@ -1,4 +1,4 @@
-"""Lines of the limit of a yaw error, in figures of budgets and of ensembles."""
+"""Lines for the limit of a yaw error in figures of budgets and ensembles."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from ...report.figure import Figure
 
 
 def draw_limit(figure: Figure, limit: float, reach: float) -> None:
-    """Draw a limit to either side, unless it is so distant that bands would shrink to a line.
+    """Draw a limit on both sides, unless it is so large that bands would shrink to a line.
 
     Parameters
     ----------
     figure : Figure
-        Figure, whose last panel has errors in degrees.
+        Figure whose last panel shows errors in degrees.
     limit : float
         Limit [rad].
     reach : float
-        Largest size of an error in the panel [deg].
+        Largest magnitude of an error in the panel [deg].
     """
     degrees = np.degrees(limit)
     if degrees < 3.0 * max(reach, 1e-12):

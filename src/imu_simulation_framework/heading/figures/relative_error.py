@@ -1,4 +1,4 @@
-"""Figure of the growth of a yaw error over distance and over turn."""
+"""Figure of the growth of a yaw error over distance and over turning."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def yaw_error_relative(comparison) -> Figure:
     Figure
     """
     figure = Figure(
-        empty_message="There is no drift over distance or turn to show: the drive is too short.",
+        empty_message="The drive is too short for a drift over distance or turning.",
         widths=(1.0, 1.0),
         share_y=True,
     )
@@ -34,8 +34,8 @@ def yaw_error_relative(comparison) -> Figure:
         entry.rms > 0.0 for imu, _, _ in headings for entry in (*imu.over_distance, *imu.over_turn)
     )
     for part, factor, title, x in (
-        ("over_distance", 1.0, "Drift over distance", "distance driven [m]"),
-        ("over_turn", np.degrees(1.0), "Drift over turn", "turn accumulated [deg]"),
+        ("over_distance", 1.0, "Drift over distance", "distance [m]"),
+        ("over_turn", np.degrees(1.0), "Drift over turning", "accumulated turn [deg]"),
     ):
         curves = [(getattr(result, part), look, name) for result, look, name in headings]
         curves = [curve for curve in curves if curve[0]]
@@ -52,7 +52,7 @@ def yaw_error_relative(comparison) -> Figure:
             low, high = variance_interval([entry.independent for entry in entries], CONFIDENCE)
             figure.band(
                 length, rms * np.sqrt(low), rms * np.sqrt(high), look["color"], 0.18,
-                f"{100.0 * CONFIDENCE:.0f} %, if stretches are independent",
+                f"{100.0 * CONFIDENCE:.0f} %, if intervals are independent",
             )  # fmt: skip
             figure.line(length, rms, look, name, dots=True)
             if entries[0].reference_rms is not None:
