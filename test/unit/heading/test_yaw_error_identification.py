@@ -353,9 +353,9 @@ def test_observed_yaw_error_has_regular_steps_and_invalid_input_is_rejected():
     half = ObservedYawError(
         "half", observed.time / 2.0, observed.error, observed.net_turn, observed.absolute_turn
     )
-    with pytest.raises(ConfigurationError, match=r"half has steps of 0\.5 s"):
+    with pytest.raises(ConfigurationError, match=r"half: the step is 0\.5 s"):
         identify_yaw_error([observed, half])
-    with pytest.raises(ConfigurationError, match="list of drives is empty"):
+    with pytest.raises(ConfigurationError, match="list is empty"):
         identify_yaw_error([])
     with pytest.raises(ConfigurationError, match="all the time"):
         identify_yaw_error([turning(0.1, np.zeros(len(TIME)))])

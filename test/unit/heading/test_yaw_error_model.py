@@ -90,10 +90,13 @@ def test_realisations_match_covariance_of_model(names):
     "make, sentence",
     [
         (lambda: YawErrorModel(np.array([0.0]), ()), "n at least 2"),
-        (lambda: YawErrorModel(np.array([0.0, 1.0, 3.0]), ()), "even steps, but these have 1 to 2"),
+        (
+            lambda: YawErrorModel(np.array([0.0, 1.0, 3.0]), ()),
+            "evenly spaced, but their steps are from 1 to 2",
+        ),
         (lambda: YawErrorModel(np.array([1.0, 0.0]), ()), "must be finite and increase"),
         (lambda: YawErrorModel(TIME[:5], SOURCES), r"offset: its curve has the shape \(101,\)"),
-        (lambda: MODEL.only("offset", "wind"), "no source 'wind'"),
+        (lambda: MODEL.only("offset", "wind"), "source 'wind': is unknown"),
         (lambda: MODEL.realisations(0), "0 runs were requested"),
         (lambda: MODEL.bands([1.0]), "probability is 1.0, but"),
         (lambda: MODEL.likelihood(np.zeros(5)), r"has the shape \(5,\), but the model has 101"),
@@ -190,5 +193,5 @@ def test_state_space_of_sampled_sensor_matches_sum_over_samples():
     continuous, sampled = (state_space(tuple(SOURCES[2:7]), 1.0, each) for each in (None, 1e-4))
     np.testing.assert_allclose(sampled.transition, continuous.transition, rtol=2e-3, atol=1e-9)
     np.testing.assert_allclose(sampled.noise, continuous.noise, rtol=2e-3, atol=1e-15)
-    with pytest.raises(ConfigurationError, match=r"step of 1 s must be a multiple .* 0\.3 s"):
+    with pytest.raises(ConfigurationError, match=r"step .* is 1 s, expected a multiple .* 0\.3 s"):
         state_space(tuple(SOURCES[2:7]), 1.0, 0.3)

@@ -214,7 +214,7 @@ def test_identification_page_shows_error_parts_and_residuals_per_drive():
     figures = [
         f"{heading}: {drive}"
         for drive in "ab"
-        for heading in ("Error and its parts", "Innovations")
+        for heading in ("Error and its components", "Innovations")
     ]
     assert headings(page) == ["Result", *figures, "Settings"]
     assert [section.heading for section in check_figures(page)] == figures

@@ -1,9 +1,9 @@
-"""Fit of a model of given terms to observed yaw errors by maximum likelihood.
+"""Maximum-likelihood fit of a model with given terms to observed yaw errors.
 
-The constants are integrated out over a flat prior, as is right for few constants and processes of
-unknown strength (restricted maximum likelihood: Patterson and Thompson, Recovery of inter-block
-information when block sizes are unequal, Biometrika 58(3), 1971): each is a state of the Kalman
-filter, which starts with a standard deviation far beyond what the data allow.
+The constants are integrated out with a flat prior, as appropriate for few constants and processes
+of unknown strength (restricted maximum likelihood: Patterson and Thompson, Recovery of inter-block
+information when block sizes are unequal, Biometrika 58(3), 1971). Each constant is a state of the
+Kalman filter whose initial standard deviation is far beyond the data's range.
 """
 
 from __future__ import annotations
@@ -24,44 +24,44 @@ from ..model.state_space import DriveFilter, DriveObservations, FilteredDrives
 from . import terms
 
 PRIOR_STD = 300.0
-"""Standard deviation of a constant before the data, over the rms of the residuals."""
+"""Prior standard deviation of a constant, relative to the rms of the residuals."""
 STARTS = ((0.3, 1.0, 1.0), (1.0, 0.1, 1.0), (3.0, 1.0, 1.0), (1.0, 1.0, 0.1), (1.0, 0.1, 0.1))
-"""Starting points of a search: correlation times, angle random walk and other strengths, over their
-typical values. The likelihood has no slope in the logarithm of a negligible strength, so that a
-search that begins with too much of another strength does not come back."""
+"""Starting points of a search: correlation times, angle random walk and other strengths, relative
+to their typical values. The likelihood is flat in the logarithm of a negligible strength, so that a
+search does not return if it begins with too much of another strength."""
 NEGLIGIBLE_STRENGTH = 0.01
-"""Strengths below this share of their typical value are negligible."""
+"""Share of the typical value below which a strength is negligible."""
 MIN_GAIN = 1e-3
-"""Least gain of log-likelihood for which a search begins anew."""
+"""Least gain of log-likelihood for which a search is restarted."""
 MAX_ESCAPES = 6
-"""Largest number of searches that begin anew with more of a negligible strength."""
+"""Maximum number of searches that are restarted with more of a negligible strength."""
 MAX_STARTS = 2
-"""Number of the most likely starting points that are searched from."""
+"""Number of the most likely starting points from which a search begins."""
 PILOT_ITERATIONS, MAX_ITERATIONS = 8, 200
 """Iterations of a search that compares starting points, and of a search for the maximum."""
 LINE_SEARCH_FAILED = 2
 """Status of SciPy's L-BFGS-B after an abnormal termination of its line search."""
 SIMPLEX_STEP = 0.3
-"""Size of the first simplex of a search without slopes, in logarithms."""
+"""Edge length of the first simplex of a gradient-free search, in logarithms."""
 MIN_SLOPE = 0.1
-"""Least slope that is not rounding, in log-likelihood per logarithm of a parameter."""
+"""Least gradient that is no rounding error, in log-likelihood per logarithm of a parameter."""
 
 
 class Likelihood:
-    """Restricted log-likelihood of drives for given terms.
+    """Restricted log-likelihood of drives for given terms of the model.
 
     Parameters
     ----------
     drives : sequence of ObservedYawError
-        Drives with equal steps.
+        Drives with the same step.
     random : sequence of RandomTerm
-        Random processes.
+        Random processes of the model.
     constants : sequence of ConstantTerm
         Constant errors with their curves.
     spread : bool, optional
-        Whether the rate bias differs from drive to drive.
+        Whether the rate bias differs between drives.
     start_std : float, optional
-        Standard deviation of an unknown constant [rad]; by default from the residuals.
+        Prior standard deviation of an unknown constant [rad]; by default from the residuals.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Likelihood:
         spread: bool = False,
         start_std: float | None = None,
     ):
-        # The reference's known error has the last state, which its standard deviation multiplies.
+        # The last state is the reference's stated error, scaled by its standard deviation.
         random = sorted(random, key=terms.RANDOM_TERMS.index)
         self.drives, self.random, self.constants = tuple(drives), tuple(random), tuple(constants)
         self.names = [name for term in random for name in term.parameters] + [terms.SPREAD] * spread
@@ -104,7 +104,7 @@ class Likelihood:
 
     @property
     def start_std(self) -> float:
-        """Standard deviation of an unknown constant before the data [rad]."""
+        """Prior standard deviation of an unknown constant [rad]."""
         return self._observed.start_std
 
     def with_drives(self, drives: Sequence[terms.ObservedYawError], start_std: float) -> Likelihood:
@@ -115,17 +115,17 @@ class Likelihood:
         drives : sequence of ObservedYawError
             Other drives.
         start_std : float
-            Standard deviation of an unknown constant [rad].
+            Prior standard deviation of an unknown constant [rad].
 
         Returns
         -------
         Likelihood
-            Their likelihood.
+            Likelihood of the other drives.
         """
         return Likelihood(drives, self.random, self.constants, self.spread, start_std)
 
     def with_term(self, term: terms.RandomTerm) -> Likelihood:
-        """Return the likelihood of the same drives for an additional random term.
+        """Return the likelihood of the same drives for a model with an additional random term.
 
         Parameters
         ----------
@@ -149,7 +149,7 @@ class Likelihood:
         return len(self.space(typical).design)
 
     def _drive_constants(self, values):
-        """Return the standard deviations of a drive's own constants, and the slip."""
+        """Return the standard deviations of the constants of each drive, and the slip."""
         spread = [values[terms.SPREAD]] if self.spread else []
         slip = values.get(terms.REFERENCE_SLIP.parameters[0], 0.0)
         return [1.0, *spread, *[1.0] * len(terms.REFERENCE_CONSTANTS)], slip
@@ -187,7 +187,7 @@ class Likelihood:
         )
 
     def negligible_values(self) -> dict[str, float]:
-        """Return parameters with which the random terms have no effect.
+        """Return parameters for which the random terms have no effect.
 
         Returns
         -------
@@ -200,14 +200,14 @@ class Likelihood:
         }
 
     def highest(self, values: dict[str, float], kept: Collection[str]) -> float:
-        """Search the highest log-likelihood over some parameters.
+        """Search for the highest log-likelihood over some of the parameters.
 
         Parameters
         ----------
         values : dict of str to float
             Starting point.
         kept : collection of str
-            Parameters that keep their values.
+            Parameters that are not varied.
 
         Returns
         -------
@@ -220,7 +220,7 @@ class Likelihood:
         return maximise(lambda x: self({**values, **_named(free, x)}), first, bounds)[1]
 
     def filtered(self, values: dict[str, float]) -> FilteredDrives:
-        """Filter the drives.
+        """Run the Kalman filter over the drives.
 
         Parameters
         ----------
@@ -235,7 +235,7 @@ class Likelihood:
         return self._filter.filtered(self.space(values), *self._drive_constants(values))
 
     def with_constants(self, constants: dict[int, float]) -> Callable[[dict[str, float]], float]:
-        """Return the log-likelihood with fixed constants, up to an additive constant.
+        """Return the log-likelihood with given constants, up to an additive constant.
 
         Parameters
         ----------
@@ -266,7 +266,7 @@ class Likelihood:
     def smoothed(
         self, values: dict[str, float], index: int
     ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """Estimate a drive's states and constants from all observations.
+        """Estimate a drive's states and constants from all observations by smoothing.
 
         Parameters
         ----------
@@ -280,7 +280,7 @@ class Likelihood:
         states : numpy.ndarray
             Means of the random states, shape (m, n).
         parts : dict of str to numpy.ndarray
-            Yaw errors of the constants by name, shape (n,) each [rad].
+            Yaw errors due to the constants by name, shape (n,) each [rad].
         """
         space = self.space(values)
         states = self._filter.smoothed(space, *self._drive_constants(values))[index]
@@ -312,7 +312,7 @@ class Likelihood:
         Returns
         -------
         list of tuple
-            Lag and its standard deviation [s].
+            Lag and standard deviation of the lag for each drive [s].
         """
         constants = self._filter.own_constants(self.space(values), *self._drive_constants(values))
         place = 1 + self.spread
@@ -322,7 +322,7 @@ class Likelihood:
         ]
 
     def slipped(self, values: dict[str, float], index: int) -> np.ndarray:
-        """Return the variance of a reference's slips and jumps at each step.
+        """Return the variance of the reference's slip and jumps at each step.
 
         Parameters
         ----------
@@ -352,7 +352,7 @@ class Likelihood:
         estimates : numpy.ndarray
             Estimates, shape (q,).
         covariance : numpy.ndarray
-            Their covariance, shape (q, q).
+            Covariance of the estimates, shape (q, q).
         """
         reach = self._observed.reach
         return (
@@ -365,9 +365,9 @@ class Likelihood:
 class _Residuals:
     """Residuals of a least-squares fit of the unknown constants, and orthogonal curves.
 
-    A broad prior around zero is not a bias then, however similar the curves of two constants are:
-    ``reach`` (q, q) mixes them into orthogonal curves, of which 1 standard deviation is far beyond
-    the data. Constants with a finite standard deviation before the data are left as they are.
+    With orthogonal curves, a broad prior around zero causes no bias, however similar two constants
+    are. ``reach`` (q, q) combines the constants' curves into orthogonal curves, each scaled so that
+    one standard deviation is far beyond the data. Constants with a finite prior are unchanged.
     """
 
     drives: tuple[DriveObservations, ...]
@@ -394,11 +394,11 @@ class _Residuals:
         starts, unknown_center = np.split(solution, [len(errors)])
         if prior_std is None:
             residual = float(np.sqrt(np.mean((target - matrix @ solution) ** 2)))
-            # The known constants may explain a part of the residual as well.
+            # The constants with a finite prior may also explain a part of the residual.
             known = np.concatenate(regressors) * np.where(np.isinf(stds), 0.0, stds)
             residual = max(residual, 0.3 * float(np.max(np.abs(known), initial=0.0)))
             prior_std = PRIOR_STD * max(residual, np.finfo(float).tiny ** 0.25)
-        # The triangle of the curves after the projection on the starts.
+        # Triangular factor of the curves after projection out of the start offsets.
         _, triangle = np.linalg.qr(matrix / sizes)
         triangle = triangle[len(errors) :, len(errors) :]
         mixed = np.linalg.solve(triangle, np.eye(len(unknown))) / sizes[len(errors) :, np.newaxis]
@@ -420,18 +420,18 @@ class _Residuals:
         return cls(observed, starts, prior_std, center, reach)
 
     def constants(self, states):
-        """Return the constants (q, n) of filtered states (q, n)."""
+        """Return the constants (q, n) that correspond to filtered states (q, n)."""
         return self.center[:, np.newaxis] + self.reach @ states
 
 
 @dataclass(frozen=True)
 class Fit:
-    """A fitted model.
+    """Model that was fitted to drives.
 
     Parameters
     ----------
     likelihood : Likelihood
-        Likelihood of the drives.
+        Likelihood of the drives as a function of the parameters.
     values : dict of str to float
         Parameters of the random terms.
     log_likelihood : float
@@ -454,7 +454,7 @@ class Fit:
 
     @cached_property
     def lags(self) -> list[tuple[float, float]]:
-        """Lag of each drive's reference, and its standard deviation [s]."""
+        """Lag of each drive's reference, and standard deviation of the lag [s]."""
         return self.likelihood.lags(self.values)
 
     @property
@@ -464,12 +464,12 @@ class Fit:
 
     @property
     def aic(self) -> float:
-        """Akaike's information criterion, of the restricted likelihood."""
+        """Akaike's information criterion, computed from the restricted likelihood."""
         return 2.0 * self.parameters - 2.0 * self.log_likelihood
 
 
 def fit(likelihood: Likelihood, start: dict[str, float] | None = None) -> Fit:
-    """Fit the random terms by maximum likelihood.
+    """Fit the random terms by maximum likelihood from several starting points.
 
     Parameters
     ----------
@@ -481,7 +481,7 @@ def fit(likelihood: Likelihood, start: dict[str, float] | None = None) -> Fit:
     Returns
     -------
     Fit
-        The model with the highest likelihood of all searches.
+        Model with the highest likelihood of all searches.
     """
     names = likelihood.names
     starts = _starting_points(likelihood, start or {})
@@ -491,13 +491,13 @@ def fit(likelihood: Likelihood, start: dict[str, float] | None = None) -> Fit:
         maximise(lambda x: likelihood(_named(names, x)), first, bounds, PILOT_ITERATIONS)
         for first in likely[:MAX_STARTS]
     ]
-    # Only the pilot search with the highest likelihood is continued.
+    # Only the best pilot search is continued.
     best, _ = max(pilots, key=lambda pilot: pilot[1])
     return refit(likelihood, _named(names, best))
 
 
 def _starting_points(likelihood, start):
-    """Return the different starting points, logarithms of the parameters (p,)."""
+    """Return unique starting points as logarithms of the parameters (p,)."""
     points = {}
     for time_factor, walk_factor, strength_factor in STARTS:
         point = []
@@ -514,19 +514,19 @@ def _log_bounds(likelihood):
 
 
 def refit(likelihood: Likelihood, values: dict[str, float]) -> Fit:
-    """Fit the random terms by a search from one starting point.
+    """Fit the random terms by maximum likelihood from one starting point.
 
     Parameters
     ----------
     likelihood : Likelihood
         Likelihood of the drives.
     values : dict of str to float
-        Starting point.
+        Parameters at the starting point.
 
     Returns
     -------
     Fit
-        The model with the highest likelihood.
+        Model with the highest likelihood of this search.
     """
     names, bounds = likelihood.names, _log_bounds(likelihood)
     for _ in range(MAX_ESCAPES):
@@ -543,8 +543,8 @@ def refit(likelihood: Likelihood, values: dict[str, float]) -> Fit:
 def _escape(result):
     """Return more likely values with more of a negligible strength; None if there are none.
 
-    The likelihood has no slope in the logarithm of a negligible strength, whether more of it would
-    be more likely or not.
+    A search cannot find these, since the likelihood is flat in the logarithm of a negligible
+    strength.
     """
     likelihood, best = result.likelihood, result
     for term in likelihood.random:
@@ -562,7 +562,7 @@ def _escape(result):
 
 
 def maximise(function, first, bounds, iterations=MAX_ITERATIONS):
-    """Maximise a smooth function.
+    """Maximise a smooth function within bounds.
 
     Parameters
     ----------
@@ -573,14 +573,14 @@ def maximise(function, first, bounds, iterations=MAX_ITERATIONS):
     bounds : sequence of tuple
         Lower and upper bound of each argument.
     iterations : int, optional
-        Largest number of iterations.
+        Maximum number of iterations.
 
     Returns
     -------
     x : numpy.ndarray
-        Place of the maximum, shape (p,).
+        Arguments at the maximum, shape (p,).
     highest : float
-        Value there.
+        Value of the function at the maximum.
     """
     if len(first) == 0:
         return first, function(first)
@@ -596,8 +596,8 @@ def maximise(function, first, bounds, iterations=MAX_ITERATIONS):
 
     result = search_by_slopes(np.clip(first, lower, upper))
     if result.status == LINE_SEARCH_FAILED and _slope(result, lower, upper) > MIN_SLOPE:
-        # A line search may fail on a slope, depending on a last digit; a search without slopes
-        # leads to a place from where it succeeds.
+        # A line search may fail due to rounding; a gradient-free search leads to a point from which
+        # it succeeds.
         step = np.where(result.x + SIMPLEX_STEP > upper, -SIMPLEX_STEP, SIMPLEX_STEP)
         simplex = result.x + step * np.eye(len(first) + 1, len(first), -1)
         limits = {"xatol": 1e-2, "fatol": 1e-2, "maxfev": MAX_ITERATIONS * len(first)}
@@ -607,7 +607,7 @@ def maximise(function, first, bounds, iterations=MAX_ITERATIONS):
 
 
 def _slope(result, lower, upper):
-    """Return the steepest slope at a result that leads to no bound."""
+    """Return the steepest gradient at a result that does not point towards a bound."""
     downhill = -result.jac
     blocked = ((result.x <= lower) & (downhill < 0.0)) | ((result.x >= upper) & (downhill > 0.0))
     return float(np.max(np.where(blocked, 0.0, np.abs(downhill))))
@@ -622,10 +622,10 @@ RESIDUAL = "residual"
 
 
 def fitted_parts(fit: Fit, index: int = 0) -> pd.DataFrame:
-    """Estimate the parts of a drive's yaw error from the whole drive.
+    """Estimate the components of a drive's yaw error from the complete drive.
 
-    The estimates are those of the Kalman smoother (Durbin and Koopman: Time series analysis by
-    state space methods, section 4.4); the drift of a rate is integrated.
+    The estimates come from the Kalman smoother (Durbin and Koopman: Time series analysis by state
+    space methods, section 4.4); the drift of a rate is integrated.
 
     Parameters
     ----------
@@ -637,17 +637,17 @@ def fitted_parts(fit: Fit, index: int = 0) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Indexed by time [s], in [rad]: ``error``; a column for each part, whose sum with
-        ``residual`` is the error; ``sensor's part``, the sum of the IMU's parts with the start's
-        offset; ``innovation`` and ``innovation_std``, each observation minus its prediction from
-        those before it, and its standard deviation.
+        Indexed by time [s], in [rad]: ``error``; a column for each component, whose sum with
+        ``residual`` is the error; ``sensor's part``, the sum of the IMU's components including the
+        start offset; ``innovation`` and ``innovation_std``, the difference of each observation from
+        its prediction by earlier observations, and the standard deviation of this difference.
     """
     likelihood = fit.likelihood
     drive, space = likelihood.drives[index], likelihood.space(fit.values)
     mean, parts = likelihood.smoothed(fit.values, index)
     table = pd.DataFrame({"error": drive.error}, index=pd.Index(drive.time, name="time"))
-    # Each drift has its share of the integrated rate; the remainder is the angle random walk, or
-    # without that the drift's change between the samples.
+    # Each drift gets its share of the integrated rate. The remainder is the angle random walk, or
+    # if there is none, the change of the drift between the samples.
     walk, last = mean[0].copy(), None
     for state, source in enumerate(space.sources_of_states, start=1):
         name = space.names[source]
@@ -659,7 +659,7 @@ def fitted_parts(fit: Fit, index: int = 0) -> pd.DataFrame:
             parts[name] = mean[state].copy()
     slipped = likelihood.slipped(fit.values, index)
     if slipped.any():
-        # Each step is divided in proportion to the variances of slip and walk.
+        # Each step is divided in proportion to the variances of slip and random walk.
         walk_variance = float(np.sum(space.noise, axis=0)[0, 0])
         share = slipped / np.maximum(slipped + walk_variance, np.finfo(float).tiny)
         parts[terms.REFERENCE_SLIP.name] = np.cumsum(share * np.diff(walk, prepend=walk[0]))
@@ -679,20 +679,20 @@ def fitted_parts(fit: Fit, index: int = 0) -> pd.DataFrame:
 
 
 class HectorFit(NamedTuple):
-    """The nearest model in the family of Hector's plug-in.
+    """Hector plug-in parameters that fit the drives best.
 
     Attributes
     ----------
     parameters : HectorParameters
-        Parameters of the plug-in.
+        Parameters of Hector's plug-in.
     sigma, correlation_time : float
-        Standard deviation [rad] and correlation time [s] of its drift.
+        Standard deviation [rad] and correlation time [s] of the plug-in's drift.
     loss : float or None
-        Loss of log-likelihood against the identified model; None if it is that model.
-    more_parameters : int
-        Number of parameters that the identified model has in addition.
+        Loss of log-likelihood relative to the identified model; None if both are the same.
+        more_parameters : int
+            Number of parameters that only the identified model has.
     sentences : list of str
-        Sentences on limits of the search.
+        Messages on the limits of the search.
     """
 
     parameters: HectorParameters
@@ -704,18 +704,18 @@ class HectorFit(NamedTuple):
 
 
 def hector_of(chosen: Fit, period: float) -> HectorFit:
-    """Fit Hector's plug-in to the drives of a fit.
+    """Fit Hector's plug-in to the drives of an identified model.
 
-    The plug-in's yaw has a Gauss-Markov drift, and neither a rate bias nor a scale factor; so a
-    drift alone and the noise of the reference are fitted to the same drives. Likelihoods are
-    compared with the constants at their estimates.
+    The plug-in's yaw has a Gauss-Markov drift, but neither a rate bias nor a scale factor.
+    Therefore, only a drift and the noise of the reference are fitted to the same drives. The
+    likelihoods are compared with the constants fixed at their estimates.
 
     Parameters
     ----------
     chosen : Fit
         Fit of the identified model.
     period : float
-        Sampling period at which the plug-in runs [s].
+        Sampling period of the plug-in [s].
 
     Returns
     -------
@@ -736,13 +736,13 @@ def hector_of(chosen: Fit, period: float) -> HectorFit:
     shortest, longest = drift_fit.likelihood.scales.bounds("yaw_drift_time")
     if time < 1.1 * shortest:
         sentences.append(
-            f"The drift is as fast as {time:.3g} s, the shortest correlation time in the search; "
+            f"The correlation time of the drift is {time:.3g} s, the shortest in the search; "
             "shorter steps may show a faster drift."
         )
     if time > 0.9 * longest:
         sentences.append(
-            f"The drift does not revert within these drives: {time:.3g} s is the longest "
-            "correlation time in the search, and only sigma^2 divided by it is known."
+            f"The drift does not revert within these drives: its correlation time is {time:.3g} s, "
+            "the longest in the search, and only sigma^2 divided by it is known."
         )
     return HectorFit(
         parameters=HectorParameters(

@@ -1,6 +1,6 @@
-"""Identification of a model of the yaw error: the terms that the data demand, and their estimates.
+"""Identification of a yaw error model: terms supported by the data, and their estimates.
 
-Nested models are compared by likelihood ratio.
+Nested models are compared by likelihood ratio tests.
 """
 
 from __future__ import annotations
@@ -43,28 +43,28 @@ from .terms import (
 )
 
 _LIKELIHOOD_TOLERANCE = 1e-3
-"""Difference of log-likelihoods below which they are equal."""
+"""Difference of log-likelihoods below which two models fit equally well."""
 _MIN_AIC_GAIN = float(chi2.isf(reliability.LEVEL, 1))
-"""Least gain of AIC for which a drift of the yaw is the sensor's."""
+"""Least gain of AIC for which a drift of the yaw is attributed to the sensor."""
 _LIMITING_WALKS = {RATE_DRIFT: RATE_RANDOM_WALK, YAW_DRIFT: ANGLE_RANDOM_WALK}
-"""Random walk that a Gauss-Markov drift becomes without an end of its correlation time."""
+"""Random walk that is the limit of a Gauss-Markov drift with a long correlation time."""
 
 
 class Choice(NamedTuple):
-    """A chosen model.
+    """Model that was chosen from several candidates.
 
     Attributes
     ----------
     fit : Fit
         Fit of the chosen model.
     tried : pandas.DataFrame
-        All models that were compared. Columns: terms, parameters, log_likelihood, aic, above_best
-        (in aic), likelihood_ratio (twice the difference of the log-likelihoods to the chosen
-        model), p (probability that chance makes it as large; of models that contain the chosen one
-        or are a part of it), chosen. All have all constants, so that their restricted likelihoods
-        are comparable.
+        All compared models. Columns: terms, parameters, log_likelihood, aic, above_best (in aic),
+        likelihood_ratio (twice the difference of the log-likelihoods to the chosen model), p
+        (probability of so large a ratio by chance; for models that contain the chosen model or are
+        contained in it), chosen. All models have all constants, so that their restricted
+        likelihoods are comparable.
     sentences : list of str
-        Sentences on constants that are left out.
+        Messages on constants that were omitted.
     """
 
     fit: Fit
@@ -77,12 +77,12 @@ def choose(
     constants: Sequence[ConstantTerm],
     correlated_reference: bool = False,
 ) -> Choice:
-    """Choose the smallest model that no larger one rejects.
+    """Choose the smallest model that is not rejected in favour of a larger one.
 
     The random terms are chosen first, with all constants (Diggle, Heagerty, Liang and Zeger:
-    Analysis of longitudinal data, section 4.5): from angle random walk and reference noise upwards,
-    then downwards, and a walk becomes a drift only where the data show a correlation time. Then the
-    constants are tested by their estimates over their standard errors.
+    Analysis of longitudinal data, section 4.5): forward from angle random walk and reference noise,
+    then backward. A random walk is replaced by a drift only if the data show a correlation time.
+    Finally, the constants are tested by their estimates relative to their standard errors.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def choose(
     constants : sequence of ConstantTerm
         Constants that the motion can identify.
     correlated_reference : bool, optional
-        Whether the reference's noise may be correlated, as that of satellite positioning.
+        Whether the reference's noise may be correlated, as in satellite positioning.
 
     Returns
     -------
@@ -103,7 +103,7 @@ def choose(
     candidates = [ANGLE_RANDOM_WALK, RATE_RANDOM_WALK, RATE_DRIFT, YAW_DRIFT]
     if any(drive.reference is not None for drive in drives):
         first.append(REFERENCE_ERROR)
-        # The stated error of a smoothed course does not include its slow errors.
+        # The stated error of a smoothed course does not include slow errors of the course.
         first += [REFERENCE_DRIFT] if correlated_reference else []
     candidates.append(REFERENCE_DRIFT if correlated_reference else REFERENCE_SLIP)
     random = search.upwards(first, [term for term in candidates if term not in first])
@@ -116,11 +116,11 @@ def choose(
 
 
 def p_value(gain: float, parameters: int) -> float:
-    """Compute the probability that chance alone gains as much log-likelihood.
+    """Compute the probability of at least this gain of log-likelihood by chance.
 
-    A strength cannot be negative, so half of the time it gains nothing: the probability is half of
-    the chi-square distribution's tail (Self and Liang, Journal of the American Statistical
-    Association 82, 1987).
+    A strength cannot be negative, so in half of all cases chance gains nothing: the probability is
+    half of the tail of the chi-square distribution (Self and Liang, Journal of the American
+    Statistical Association 82, 1987).
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def p_value(gain: float, parameters: int) -> float:
 
 
 class _Search:
-    """Search over models, which keeps all fits."""
+    """Search over models with a cache of all fits."""
 
     def __init__(self, drives: Sequence[Any], constants: Sequence[Any]) -> None:
         self._drives, self._constants = drives, constants
@@ -147,8 +147,8 @@ class _Search:
     def fitted(self, random: Sequence[RandomTerm]) -> Fit:
         ordered = tuple(term for term in RANDOM_TERMS if term in random)
         if ordered not in self._fits:
-            # Each switch-on has a bias of its own, whether the drives show it or not; without it a
-            # difference between drives would pass for a slow drift within them.
+            # Each switch-on has a different bias. Without this, a difference between drives would
+            # appear as a slow drift within them.
             several = len(self._drives) > 1
             likelihood = Likelihood(self._drives, ordered, self._constants, several)
             part = self._best_submodel(ordered)
@@ -157,7 +157,8 @@ class _Search:
                 part is not None
                 and found.log_likelihood < part.log_likelihood - _LIKELIHOOD_TOLERANCE
             ):
-                # It contains the submodel, so the search has failed: begin near the submodel.
+                # The fit is worse than that of a submodel, so the search has failed: restart near
+                # the submodel.
                 found = _fit_from_submodel(likelihood, part)
             found = self._refit_from_larger_model(found)
             self._fits[ordered] = found
@@ -165,7 +166,7 @@ class _Search:
         return self._fits[ordered]
 
     def _refit_from_larger_model(self, found: Any) -> Any:
-        """Refit where a larger model, without its additional terms, is likelier than this one."""
+        """Refit from a larger model that is likelier even without its additional terms."""
         likelihood = found.likelihood
         for terms, other in self._fits.items():
             if set(terms) >= set(likelihood.random):
@@ -175,14 +176,14 @@ class _Search:
         return found
 
     def _refit_larger_models(self, ordered: Sequence[Any], found: Any) -> None:
-        """Refit models that contain this one, and were found less likely."""
+        """Refit larger models whose likelihood is below that of this model."""
         for terms, other in self._fits.items():
             holds = set(terms) >= set(ordered)
             if holds and other.log_likelihood < found.log_likelihood - _LIKELIHOOD_TOLERANCE:
                 self._fits[terms] = _fit_from_submodel(other.likelihood, found)
 
     def _best_submodel(self, ordered: Sequence[Any]) -> Any:
-        """Return the most likely fit of a model that is a part of this one."""
+        """Return the most likely fit among the submodels of this model."""
         parts = [found for terms, found in self._fits.items() if set(terms) <= set(ordered)]
         return max(parts, key=lambda found: found.log_likelihood) if parts else None
 
@@ -197,14 +198,14 @@ class _Search:
                 found = self.fitted([*random, term])
                 gain = found.log_likelihood - now.log_likelihood
                 if p_value(gain, len(term.parameters)) < reliability.LEVEL / len(candidates):
-                    # The term with the lower AIC is taken first.
+                    # The term with the lower AIC is added first.
                     better.append((found.aic, term))
             if not better:
                 return random
             aic, term = min(better, key=lambda pair: pair[0])
             for other_aic, other in better:
-                # Both have the same form; a drift is the sensor's only if the reference cannot
-                # explain it.
+                # Both terms have the same form; a drift is attributed to the sensor only if the
+                # reference cannot explain it.
                 if (
                     term is YAW_DRIFT
                     and other is REFERENCE_DRIFT
@@ -217,7 +218,7 @@ class _Search:
         random = list(random)
         nuisance = [REFERENCE_ERROR]
         if any(drive.reference is not None for drive in self._drives):
-            # Without the slow errors of a course they would be a random walk of the sensor.
+            # Without the slow errors of a course, they would appear as a random walk of the sensor.
             nuisance.append(REFERENCE_DRIFT)
         while len(random) > 1:
             now = self.fitted(random)
@@ -225,7 +226,8 @@ class _Search:
             for term in random:
                 is_only_one = self._sensor_terms(random) == [term]
                 if term in nuisance or (is_only_one and term is ANGLE_RANDOM_WALK):
-                    # Every gyroscope has white noise, of which the drives give a bound at least.
+                    # Every gyroscope has white noise, for which the drives give at least an upper
+                    # bound.
                     continue
                 others = [other for other in random if other is not term]
                 loss = now.log_likelihood - self.fitted(others).log_likelihood
@@ -243,7 +245,7 @@ class _Search:
         return [term for term in random if term not in REFERENCE_TERMS]
 
     def walk_or_drift(self, random: Sequence[Any]) -> list[Any]:
-        """Choose between each walk and the drift whose limit for long correlation times it is."""
+        """Choose between each random walk and the drift that has this walk as its slow limit."""
         random = list(random)
         for drift, walk in _LIMITING_WALKS.items():
             if (drift in random) == (walk in random):
@@ -251,8 +253,8 @@ class _Search:
             others = [term for term in random if term not in (drift, walk)]
             with_walk, with_drift = [*others, walk], [*others, drift]
             gain = self.fitted(with_drift).log_likelihood - self.fitted(with_walk).log_likelihood
-            # Every gyroscope has an angle random walk: a drift in its place needs the significance
-            # of any other additional term.
+            # Every gyroscope has an angle random walk; a drift in its place must be as significant
+            # as any additional term.
             candidates = len(RANDOM_TERMS) if walk is ANGLE_RANDOM_WALK else 1
             demanded = p_value(gain, 1) <= reliability.LEVEL / candidates
             random = with_drift if demanded else with_walk
@@ -283,28 +285,28 @@ class _Search:
 
 
 def _fit_from_submodel(likelihood: Any, part: Any) -> Any:
-    """Fit a model that contains another one, from a starting point near the other one."""
+    """Fit a model from a starting point near the fit of a submodel."""
     return refit(likelihood, {**likelihood.negligible_values(), **part.values})
 
 
 def _kept_constants(
     chosen: Any, constants: Sequence[Any], drives: Any
 ) -> tuple[list[Any], list[str]]:
-    """Return constants that differ from zero, and remarks on the others.
+    """Return the constants that differ from zero, and remarks on the others.
 
-    Rate bias and scale factor are always kept: every gyroscope has them, and without a small one
-    the random terms explain it, so that the interval of the bias becomes too narrow.
+    Rate bias and scale factor are always kept, since every gyroscope has them. If a small one were
+    omitted, the random terms would explain it, and the interval of the bias would be too narrow.
     """
     estimates, covariance = chosen.constants
     kept, sentences = [], []
     for term, estimate, std in zip(constants, estimates, np.sqrt(np.diag(covariance))):
         p = float(chi2.sf((abs(estimate) / std) ** 2, 1))
-        # The interval has the level of the decision, so that it contains 0 where 0 is accepted.
+        # The interval has the same level as the test, so that it contains 0 if 0 is not rejected.
         half = float(chi2.isf(reliability.LEVEL, 1)) ** 0.5 * std
         low, high = estimate - half, estimate + half
         differs = p < reliability.LEVEL
         if differs and term is DIRECTION:
-            # It is rare and easily confused: the interval averages over the random terms.
+            # This term is rare and easily confused: its interval averages over the random terms.
             _, low, high, _ = _with_intervals(chosen, 1.0 - reliability.LEVEL)[1][term.parameter]
             differs = not low <= 0.0 <= high
         reason = (
@@ -317,8 +319,8 @@ def _kept_constants(
         low, high = 100.0 * low, 100.0 * high
         sure = f"{100.0 * (1.0 - reliability.LEVEL):g} %"
         sentence = (
-            f"{term.name}: between {low:.2g} and {high:.2g} % with a confidence of {sure}, left "
-            "out as it may be 0"
+            f"{term.name}: between {low:.2g} and {high:.2g} % with a confidence of {sure}, omitted "
+            "since it may be 0"
         )
         sentences.append(f"{sentence}. {reason[0].upper()}{reason[1:]}" if reason else sentence)
     return kept, sentences
@@ -327,7 +329,7 @@ def _kept_constants(
 def _remove_faults_iteratively(
     choice: Choice, constants: Sequence[ConstantTerm], correlated_reference: bool
 ) -> tuple[Choice, list[str]]:
-    """Return the choice for drives without faults, and messages on the faults."""
+    """Return the choice for drives without faults, and messages on the removed faults."""
     all_faults: list[reliability.Fault] = []
     first = choice
     count = sum(int(np.isfinite(drive.error).sum()) for drive in choice.fit.likelihood.drives)
@@ -342,21 +344,21 @@ def _remove_faults_iteratively(
     return choice, [
         f"{choice.fit.likelihood.drives[fault.drive].name}: at {fault.time:g} s the yaw error "
         + ("jumps by" if fault.step else "has an outlier of")
-        + f" about {math.degrees(fault.size):.2g} deg, as when wheels slip or a fix jumps, and "
+        + f" about {math.degrees(fault.size):.2g} deg, as if wheels slip or a fix jumps, and "
         "is excluded"
         for fault in sorted(all_faults)
     ]
 
 
 def _common_lag(chosen: Fit) -> tuple[float, float]:
-    """Return the mean of the drives' lags, weighed by their variances, and its deviation [s]."""
+    """Return the variance-weighted mean of the drives' lags, and its standard deviation [s]."""
     lags, stds = np.array(chosen.lags).T
     weights = 1.0 / np.maximum(stds, 1e-9) ** 2
     return float(weights @ lags / weights.sum()), float(weights.sum() ** -0.5)
 
 
 def _lag_sentences(chosen: Fit) -> list[str]:
-    """Return messages on the lag of each reference, if the drives show it."""
+    """Return messages on the lag of each reference that the drives determine."""
     sentences = []
     for drive, (lag, std) in zip(chosen.likelihood.drives, chosen.lags):
         if abs(lag) > 2.0 * std:
@@ -374,14 +376,14 @@ def gyroscope_sentence(drives: Sequence[ObservedYawError], correlated_reference:
     Parameters
     ----------
     drives : sequence of ObservedYawError
-        Errors of the gyroscope's integral, whatever the yaw output is made of.
+        Errors of the integrated yaw rate of the gyroscope, independent of the IMU's yaw output.
     correlated_reference : bool
         See :func:`identify_yaw_error`.
 
     Returns
     -------
     str
-        Sentence; empty where the drives turn too little.
+        Message; empty if the drives turn too little.
     """
     constants, _ = reliability.identifiable_constants(drives)
     if SCALE_FACTOR not in constants:
@@ -396,39 +398,39 @@ def gyroscope_sentence(drives: Sequence[ObservedYawError], correlated_reference:
     reach = TWO_SIDED * math.sqrt(max(covariance[place, place], 0.0))
     return (
         f"the gyroscope turns {100.0 * estimates[place]:+.2g} +- {100.0 * reach:.2g} % (95 %) "
-        "more than the reference; this is its scale factor, whatever the yaw output does with it"
+        "more than the reference; this is its scale factor, however the yaw output is computed"
     )
 
 
 _AMBIGUOUS_DRIFT = (
-    f"{YAW_DRIFT.name}: the reference's error is unknown, and a part of it with the same "
-    "correlation time looks the same; state its magnitude and correlation time to separate them"
+    f"{YAW_DRIFT.name}: the reference's error is unknown, and may contain the same drift; "
+    "state its magnitude and correlation time to separate them"
 )
 _MAX_STDS = 3.0
-"""Largest scale factor that is not a fault of the comparison, in standard deviations of sensors."""
+"""Largest plausible scale factor, in standard deviations of sensors."""
 _MAX_REFITS = 10
 
 
 @dataclass(frozen=True)
 class YawErrorIdentification:
-    """An identified model of the yaw error.
+    """Identified model of the yaw error.
 
     Parameters
     ----------
     drives : tuple of ObservedYawError
-        Drives without faults.
+        Drives after removal of faults.
     fit : Fit
         Fit of the chosen model.
     estimates : dict of str to Estimate
         Estimate by parameter, see ``UNITS`` of :mod:`.identification.terms`.
     tried : pandas.DataFrame
-        All models that were compared, see :class:`.Choice`.
+        All compared models, see :class:`.Choice`.
     checks : tuple of ResidualCheck
         Checks of the residuals.
     sentences : tuple of str
-        Sentences on parameters that the data leave open, and drives that would show them.
+        Messages on parameters that the data do not determine, and on drives that would.
     remarks : tuple of str, optional
-        Sentences on faults that were left out, and on lags of the reference.
+        Messages on faults that were removed, and on lags of the reference.
     """
 
     drives: tuple[ObservedYawError, ...]
@@ -440,7 +442,7 @@ class YawErrorIdentification:
     remarks: tuple[str, ...] = ()
 
     def parts(self, index: int = 0) -> pd.DataFrame:
-        """Return the fitted parts of a drive's error, see :func:`.fitted_parts`.
+        """Return the components of a drive's error, see :func:`.fitted_parts`.
 
         Parameters
         ----------
@@ -450,12 +452,12 @@ class YawErrorIdentification:
         Returns
         -------
         pandas.DataFrame
-            The parts.
+            Components of the error over time.
         """
         return fitted_parts(self.fit, index)
 
     def normalised(self) -> list[np.ndarray]:
-        """Return the innovations of each drive over their standard deviations.
+        """Return the innovations of each drive divided by their standard deviations.
 
         Returns
         -------
@@ -476,7 +478,7 @@ class YawErrorIdentification:
 
     @property
     def hidden(self) -> bool:
-        """Whether the reference hides the sensor, so that the drives give upper limits only."""
+        """Whether the reference masks the sensor, so that the drives only yield upper limits."""
         strengths = {
             name: estimate
             for name, estimate in self.estimates.items()
@@ -486,7 +488,7 @@ class YawErrorIdentification:
 
     @property
     def unlikely(self) -> bool:
-        """Whether the estimate of a scale factor is one that no sensor has."""
+        """Whether the estimate of a scale factor is implausible for any sensor."""
         return any(
             abs(self.estimates[term.parameter].value) > _MAX_STDS * term.std
             for term in self.fit.likelihood.constants
@@ -494,7 +496,7 @@ class YawErrorIdentification:
 
     @property
     def parameters(self) -> YawErrorParameters:
-        """Parameters for the prediction of the yaw error on another motion."""
+        """Parameters for the prediction of the yaw error on other motions."""
         estimates = {name: estimate[:3] for name, estimate in self.estimates.items()}
         return YawErrorParameters.identified(estimates, len(self.drives), not self.accepted)
 
@@ -502,14 +504,14 @@ class YawErrorIdentification:
 def identify_yaw_error(
     drives: Sequence[ObservedYawError], correlated_reference: bool = False
 ) -> YawErrorIdentification:
-    """Identify the model of the yaw error that drives demand.
+    """Identify the yaw error model that drives support.
 
     Parameters
     ----------
     drives : sequence of ObservedYawError
-        Drives of one IMU at equal steps.
+        Drives of the same IMU with the same step.
     correlated_reference : bool, optional
-        Whether the reference's noise may be correlated, as that of satellite positioning.
+        Whether the reference's noise may be correlated, as in satellite positioning.
 
     Returns
     -------
@@ -518,22 +520,22 @@ def identify_yaw_error(
     Raises
     ------
     ConfigurationError
-        If there is no drive, steps differ, or an error never changes.
+        If there is no drive, steps differ, or an error is constant.
     """
     if not drives:
         raise ConfigurationError(
-            "the list of drives is empty, expected at least one to identify a yaw error"
+            "drives: the list is empty, expected at least one drive to identify a yaw error"
         )
     for drive in drives:
         if abs(drive.step - drives[0].step) > 1e-9 * drives[0].step:
             raise ConfigurationError(
-                f"{drive.name} has steps of {drive.step:g} s, but {drives[0].name} has "
-                f"{drives[0].step:g} s"
+                f"{drive.name}: the step is {drive.step:g} s, expected {drives[0].step:g} s as in "
+                f"{drives[0].name}"
             )
         if np.nanmax(drive.error) == np.nanmin(drive.error):
             raise ConfigurationError(
                 f"{drive.name}: the yaw error is {np.nanmax(drive.error):g} rad all the time, "
-                "which is not a sensor's"
+                "expected the changing error of a sensor"
             )
     constants, sentences = reliability.identifiable_constants(drives)
     choice = choose(drives, constants, correlated_reference)
@@ -558,11 +560,11 @@ def identify_yaw_error(
 
 
 def _check_one_sensor(chosen: Fit) -> reliability.ResidualCheck:
-    """Check whether all drives have the same scale factor and strengths of the sensor's noise.
+    """Check whether all drives have the same scale factor and the same noise of the sensor.
 
-    The statistic is the likelihood ratio of each drive with its own strengths and with the common
-    ones, with the reference's own strengths in both; and the scale factors' weighted squares about
-    their mean.
+    The statistic is the likelihood ratio of each drive with individual strengths and with common
+    strengths of the sensor, with individual strengths of the reference in both; plus the weighted
+    squares of the scale factors' deviations from their mean.
     """
     sensor_parameters = [
         name
@@ -579,8 +581,8 @@ def _check_one_sensor(chosen: Fit) -> reliability.ResidualCheck:
             common, sensor_parameters
         )
         gains.append(max(0.0, gain))
-        # The common strengths are used: a drive alone may have an estimate of zero, and then too
-        # narrow an interval of its scale factor.
+        # The common strengths are used, since a single drive may have a zero estimate, for which
+        # the interval of its scale factor would be too narrow.
         mean, covariance = likelihood.constants_of(likelihood.filtered(common))
         scales.append((mean[1:], np.diag(covariance)[1:]))
     means, variances = (np.array(values) for values in zip(*scales))
@@ -601,28 +603,28 @@ def predicted_from_others(
     runs: int = 2000,
     seed: int = 1,
 ) -> Iterator[Judgement]:
-    """Judge each drive's yaw error by the model that is identified from all others.
+    """Judge each drive's yaw error with the model identified from all other drives.
 
     Parameters
     ----------
     drives : sequence of ObservedYawError
         At least two drives.
     correlated_reference : bool, optional
-        See :func:`identify_yaw_error`, which raises the same.
+        See :func:`identify_yaw_error`, which raises the same errors.
     runs : int, optional
-        Number of runs of each model along the drive's motion.
+        Number of runs of each model along the motion of the drive.
     seed : int, optional
         Seed of the runs.
 
     Yields
     ------
     Judgement
-        Judgement of each drive.
+        Judgement of one drive.
 
     Raises
     ------
     EnsembleError
-        If there are too few runs.
+        If the number of runs is too small.
     """
     for index, drive in enumerate(drives):
         others = [*drives[:index], *drives[index + 1 :]]
@@ -641,6 +643,6 @@ def _with_intervals(chosen: Any, confidence: float = reliability.CONFIDENCE) -> 
         except reliability.BetterFit as better:
             chosen = better.fit
     raise ConfigurationError(
-        "the likelihood has no single maximum from which to compute the parameters' intervals; "
+        "the likelihood has no single maximum, which intervals of the parameters require; "
         "use longer drives"
     )

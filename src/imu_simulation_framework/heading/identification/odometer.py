@@ -1,20 +1,22 @@
-r"""Identification of an odometer's errors by UMBmark from a drive with a reference of its yaw.
+r"""Identification of an odometer's errors from one drive, in the manner of UMBmark.
 
-With w the way of the middle between the wheels and :math:`\psi` the reference's turn, an odometer
-with wheels of diameters 1 to E_d and a track E_b times the believed one, b, outputs the yaw
+Let w be the distance travelled by the midpoint between the wheels, and :math:`\psi` the turn of the
+reference. An odometer with the ratio E_d of wheel diameters and a track E_b times the assumed track
+b outputs the yaw
 
 .. math:: q \psi + p w, \qquad q = \frac{E_b (1 + E_d)^2}{4 E_d}, \quad
           p = \frac{1 - E_d^2}{2 E_d b}
 
-(:mod:`.heading.model.odometer`, with the right mean radius), so that the reference minus the
-odometer is linear in both. Steps of that difference have the variance of the slip, which grows with
-the rolling of both wheels, and that of white noise at either end. Both variances are estimated by
-restricted maximum likelihood (H. D. Patterson and R. Thompson, "Recovery of inter-block information
-when block sizes are unequal", Biometrika 58, 1971), p and q by generalised least squares. If the
-residuals wander further over the drive than their steps predict, as with wheels or ground that
-change, the variances of the estimates and of the slip are multiplied by that ratio (the long-run
-variance by equally weighted cosines of E. Lazarus, D. Lewis, J. Stock and M. Watson, "HAR
-inference: recommendations for practice", Journal of Business and Economic Statistics 36, 2018).
+(:mod:`.heading.model.odometer`, with the correct mean radius), so that the difference between
+reference and odometer is linear in both. Steps of that difference have the variance of the slip,
+which grows with the rolling distance of both wheels, plus that of white noise at either end. Both
+variances are estimated by restricted maximum likelihood (H. D. Patterson and R. Thompson, "Recovery
+of inter-block information when block sizes are unequal", Biometrika 58, 1971), p and q by
+generalised least squares. If the residuals wander more over the drive than their steps predict, for
+example because wheels or ground change, the variances of the estimates and of the slip are
+multiplied by that ratio (the long-run variance from equally weighted cosines by E. Lazarus, D.
+Lewis, J. Stock and M. Watson, "HAR inference: recommendations for practice", Journal of Business
+and Economic Statistics 36, 2018).
 """
 
 from __future__ import annotations
@@ -35,14 +37,14 @@ from ...sensors.odometer import OdometerSpecification
 from ..statistics import TWO_SIDED
 
 MIN_STEPS = 30
-"""Least number of steps of a drive from which errors are identified."""
+"""Minimum number of steps of a drive from which errors are identified."""
 MAX_SIGMA = 0.1
-"""Largest standard error of a ratio; with a larger one the drive does not determine it."""
+"""Largest standard error of a ratio that a drive is considered to determine."""
 _COSINE_COUNT, _WANDER_LIMIT = 6, 2.8
-"""Number of cosines of the long-run variance, and the limit that it exceeds in one of a hundred
+"""Number of cosines for the long-run variance, and the limit that it exceeds in one of a hundred
 drives if slips are independent: chi-squared over its degrees of freedom."""
 _MIN_VARIANCE = 1e-14
-"""Least variance of the search [rad^2], with which the steps' covariance is positive."""
+"""Lower bound for a variance in the search [rad^2], which keeps the covariance positive."""
 
 
 class Prediction(NamedTuple):
@@ -68,23 +70,23 @@ class IdentifiedOdometer:
     Parameters
     ----------
     specification : OdometerSpecification
-        E_d, E_b and slip. The standard deviations of E_d and E_b are the standard errors of this
-        odometer's.
+        E_d, E_b and slip. The standard deviations of E_d and E_b are the standard errors of their
+        estimates.
     slip_factor : float
-        Factor to either side of the slip's 95 % interval; infinite if the drive does not determine
-        it.
+        Ratio between the slip and either end of its 95 % interval; infinite if the drive does not
+        determine the slip.
     noise : float
-        Standard deviation of the white noise of the difference [rad].
+        Standard deviation of the white noise in the difference [rad].
     error : pandas.Series
-        Reference minus odometer, zero at first [rad], indexed by time [s].
+        Reference minus odometer, starting at zero [rad], indexed by time [s].
     explained : numpy.ndarray
-        Error by wheels and track, shape (n,) [rad].
+        Error due to wheels and track, shape (n,) [rad].
     way, turn : float
-        Length of the way [m] and turn to either side [rad] of the drive.
+        Travelled distance [m] and accumulated turn to either side [rad] of the drive.
     wander : float
-        Factor of the variances by the wander of the residuals; 1 without it.
+        Factor for the variances due to the wander of the residuals; 1 without wander.
     prediction : Prediction or None
-        None if a half is too short, or does not determine the errors.
+        Prediction; None if a half is too short, or does not determine the errors.
     """
 
     specification: OdometerSpecification
@@ -99,7 +101,7 @@ class IdentifiedOdometer:
 
 
 class _CommonSamples(NamedTuple):
-    """Way [m] and yaws [rad] since the first of the times [s] of odometry and reference."""
+    """Distance [m] and yaws [rad] since the first of the common times [s]."""
 
     time: np.ndarray
     way: np.ndarray
@@ -120,19 +122,19 @@ class _Fit(NamedTuple):
 def identify_odometer(
     odometry: pd.DataFrame, reference: pd.Series, track: float, step: float = 1.0
 ) -> IdentifiedOdometer:
-    """Identify the errors of an odometer on a drive.
+    """Identify the errors of an odometer from a drive.
 
     Parameters
     ----------
     odometry : pandas.DataFrame
         Columns x, y [m] and yaw [rad], indexed by time [s].
     reference : pandas.Series
-        Yaw on the same clock [rad]. Its white noise is estimated; its drift counts as the
-        odometer's.
+        Yaw on the same clock [rad]. Its white noise is estimated; its drift is attributed to the
+        odometer.
     track : float
         Track that the odometer assumes [m].
     step : float, optional
-        Step between differences [s].
+        Time step between differences [s].
 
     Returns
     -------
@@ -141,8 +143,8 @@ def identify_odometer(
     Raises
     ------
     RecordingError
-        If there are fewer than :data:`MIN_STEPS` common steps, the odometer does not move, or the
-        drive does not determine E_d or E_b.
+        If odometry and reference have fewer than :data:`MIN_STEPS` steps in common, the odometer
+        does not move, or the drive does not determine E_d or E_b.
     """
     common = _sample_common_times(odometry, reference, step)
     time, way, yaw, turn = common.time, common.way, common.yaw, common.reference_yaw
@@ -183,7 +185,7 @@ def _sample_common_times(
     if count <= MIN_STEPS:
         raise RecordingError(
             f"odometry and reference have {max(last - first, 0.0):.3g} s in common, expected at "
-            f"least {MIN_STEPS} steps of {step:g} s are needed"
+            f"least {MIN_STEPS} steps of {step:g} s"
         )
     x, y, yaw = (odometry[name].to_numpy() for name in POSES)
     yaw = unwrap(yaw)
@@ -198,7 +200,7 @@ def _sample_common_times(
 
 
 def _fit(steps: np.ndarray, regressors: np.ndarray, rolled: np.ndarray) -> _Fit:
-    """Fit steps (n,) by regressors (n, 2), with slip over the rolled distance (n,) [m]."""
+    """Fit steps (n,) by regressors (n, 2), with slip over the rolling distance (n,) [m]."""
     plain, *_ = np.linalg.lstsq(regressors, steps, rcond=None)
     left = max(float(np.mean((steps - regressors @ plain) ** 2)), _MIN_VARIANCE)
     total = float(np.mean(rolled))
@@ -230,7 +232,7 @@ def _fit(steps: np.ndarray, regressors: np.ndarray, rolled: np.ndarray) -> _Fit:
 
 
 def _wander_factor(remainder: np.ndarray) -> float:
-    """Return the variance of residuals' (n,) slowest changes, or 1 if it is not larger."""
+    """Return the variance ratio of the slowest changes of residuals (n,), at least 1."""
     count = len(remainder)
     phase = np.pi * (np.arange(count) + 0.5) / count
     slow = np.cos(np.outer(np.arange(1, _COSINE_COUNT + 1), phase)) @ remainder
@@ -243,7 +245,7 @@ def _solve(
 ) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
     """Return minus the restricted log-likelihood, covariance, estimates and residuals.
 
-    ``walk``: variance by metre [rad^2/m]; ``noise``: of each error [rad^2].
+    ``walk``: variance per metre [rad^2/m]; ``noise``: variance of each error [rad^2].
     """
     band = np.vstack([walk * rolled + 2.0 * noise, np.full(len(steps), -noise)])
     root = cholesky_banded(band, lower=True)
@@ -258,7 +260,7 @@ def _solve(
 
 
 def _walk_variance_factor(criterion: Callable[[np.ndarray], float], found: np.ndarray) -> float:
-    """Return the factor of the 95 % interval of the walk's variance, by the curvature."""
+    """Return the factor of the 95 % interval of the slip variance, from the curvature."""
     away = 0.1 * np.eye(2)
     middle = criterion(found)
     hessian = np.empty((2, 2))
@@ -268,7 +270,7 @@ def _walk_variance_factor(criterion: Callable[[np.ndarray], float], found: np.nd
     same = criterion(found + away[0] + away[1]) + criterion(found - away[0] - away[1])
     other = criterion(found + away[0] - away[1]) + criterion(found - away[0] + away[1])
     hessian[0, 1] = hessian[1, 0] = (same - other) / 0.04
-    if hessian[1, 1] < 1e-3:  # the noise is not identifiable, and not correlated with the walk
+    if hessian[1, 1] < 1e-3:  # the noise is not identifiable, and not correlated with the slip
         variance = 1.0 / hessian[0, 0] if hessian[0, 0] > 0.0 else math.inf
     else:
         curvature = hessian[0, 0] - hessian[0, 1] ** 2 / hessian[1, 1]
@@ -279,7 +281,7 @@ def _walk_variance_factor(criterion: Callable[[np.ndarray], float], found: np.nd
 
 
 def _specification(fit: _Fit, track: float) -> OdometerSpecification:
-    # E_d of p: E_d^2 + 2 b p E_d = 1.
+    # E_d follows from p: E_d^2 + 2 b p E_d = 1.
     half = track * fit.way_coefficient
     ratio = math.hypot(half, 1.0) - half
     turn_std, way_std = np.sqrt(np.diag(fit.covariance))
@@ -288,12 +290,12 @@ def _specification(fit: _Fit, track: float) -> OdometerSpecification:
     for name, sigma in sigmas.items():
         if not sigma <= MAX_SIGMA:
             raise RecordingError(
-                f"the drive tells {name} to +- {sigma:.2g} only; E_d requires a long straight "
+                f"the drive determines {name} only to +- {sigma:.2g}; E_d requires a long straight "
                 "path, E_b turns"
             )
     if not (0.5 <= ratio <= 2.0 and 0.5 <= tracks <= 2.0):
         raise RecordingError(
-            f"E_d would be {ratio:.3g} and E_b {tracks:.3g}, expected between 0.5 and 2; check "
+            f"E_d is {ratio:.3g} and E_b {tracks:.3g}, expected between 0.5 and 2; check "
             "that both yaws have the same sign and unit, and that the track is correct"
         )
     return OdometerSpecification(

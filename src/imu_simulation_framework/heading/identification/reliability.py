@@ -1,7 +1,7 @@
 """Reliability of a fit: intervals of its parameters, and checks of its residuals.
 
-The checks find constants that a motion cannot identify; innovations that are not white, not normal
-or not of equal size; and single faults, which no model in time explains.
+The checks detect constants that a motion cannot identify; innovations that are correlated, not
+normal or of unequal variance; and single faults that no process in time explains.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ CONFIDENCE = 0.95
 SEARCH_TOLERANCE = 0.02
 """Gain of log-likelihood that exceeds the tolerance of a search."""
 MAX_POINTS = 25
-"""Largest number of points of the search for a limit."""
+"""Maximum number of points in the search for a limit."""
 LIMIT_TOLERANCE = 0.01
-"""Tolerance of the root of the likelihood's fall at a limit, relative to the wanted one."""
+"""Tolerance of the root of the likelihood drop at a limit, relative to the required root."""
 _WALK = terms.ANGLE_RANDOM_WALK.parameters[0]
 _SEED, _ROUNDS, _DRAWS, _DEGREES_OF_FREEDOM = 1, 4, 200, 5
-"""Random numbers of the average over strengths; degrees of freedom of the proposals."""
+"""Number of samples for the average over strengths; degrees of freedom of the proposals."""
 MAX_STRENGTH, MIN_LOG_STD = 1.5, 0.01
-"""Largest strength in that average, over its upper limit, and least standard deviation of the
+"""Largest strength in that average relative to its upper limit, and least standard deviation of the
 logarithm of a parameter."""
 MIN_WEIGHT = 1e-3
-"""Least weight of a draw, over the largest one, for which the constants are estimated."""
+"""Least weight of a sample, relative to the largest weight, for which constants are estimated."""
 
 
 class Estimate(NamedTuple):
-    """An estimate with its 95 % interval.
+    """Estimate with its 95 % interval.
 
-    A ``low`` of zero or an infinite ``high`` means that the data give no limit on that side.
+    A ``low`` of zero or an infinite ``high`` means that the data do not limit that side.
 
     Attributes
     ----------
     value, low, high : float
         Estimate, lower and upper limit.
     unit : str
-        Their unit.
+        Unit of all three values.
     """
 
     value: float
@@ -55,12 +55,12 @@ class Estimate(NamedTuple):
 
 
 class BetterFit(Exception):  # noqa: N818, it carries a result
-    """Parameters with a higher likelihood, which the search for intervals came across.
+    """Parameters with a higher likelihood, found during the search for intervals.
 
     Parameters
     ----------
     fit : Fit
-        The better fit.
+        Fit with the higher likelihood.
     """
 
     def __init__(self, fit: Fit):
@@ -69,11 +69,11 @@ class BetterFit(Exception):  # noqa: N818, it carries a result
 
 
 def intervals(fit: Fit, confidence: float = CONFIDENCE) -> dict[str, Estimate]:
-    """Compute intervals of all parameters of a fitted model.
+    """Compute confidence intervals of all parameters of a fitted model.
 
-    Each parameter of the random terms is moved from its estimate until the likelihood, maximised
-    over all others, has fallen as far as it does by chance (Cox and Snell: Analysis of binary data,
-    1989, appendix 1.3); over these the constants' likelihood is averaged.
+    Each parameter of the random terms is varied until the likelihood, maximised over all other
+    parameters, has dropped as far as it does by chance (Cox and Snell: Analysis of binary data,
+    1989, appendix 1.3). The likelihood of the constants is averaged over the random terms.
 
     Parameters
     ----------
@@ -100,13 +100,14 @@ def intervals(fit: Fit, confidence: float = CONFIDENCE) -> dict[str, Estimate]:
 
 
 def _constant_estimates(fit, limits, confidence) -> dict[str, Estimate]:
-    """Return the constants' intervals, averaged over the posterior of the random terms.
+    """Return the intervals of the constants, averaged over the posterior of the random terms.
 
-    At the maximum of the likelihood one of two similar terms may have the other's part, and the
-    strength of a slip is known from few turns: with the parameters there, or with all but one, the
-    intervals of the constants would be too narrow. An interval varies by 1 to 4 % with the seed.
+    At the maximum of the likelihood, one of two similar terms may contain the other, and the
+    strength of a slip is known from few turns only. If the random terms were fixed there, or varied
+    one at a time, the intervals of the constants would be too narrow. An interval varies by 1 to 4
+    % with the seed.
 
-    ``limits``: the random terms' intervals by parameter.
+    ``limits``: intervals of the random terms by parameter.
     """
     posterior = _StrengthPosterior(fit, limits)
     likelihood = posterior.likelihood
@@ -126,7 +127,7 @@ def _constant_estimates(fit, limits, confidence) -> dict[str, Estimate]:
 
 
 def _mixture_quantile(probability, weights, mean, std) -> float:
-    """Return a quantile of a mixture of normal distributions, (draws,) each."""
+    """Return a quantile of a mixture of normal distributions with weights (draws,)."""
 
     def excess(value):
         return float(weights @ norm.cdf((value - mean) / std)) - probability
@@ -135,18 +136,18 @@ def _mixture_quantile(probability, weights, mean, std) -> float:
 
 
 class _StrengthPosterior:
-    """Posterior density of the random terms' parameters, over their logarithms (p,).
+    """Posterior density of the random terms' parameters over their logarithms (p,).
 
-    The prior of all strengths is even up to 1.5 times their limit, as is that of standard
-    deviations of unknown size (Gelman: Prior distributions for variance parameters in hierarchical
-    models, Bayesian Analysis 1(3), 2006), and that of the logarithms of correlation times.
+    The prior of all strengths is uniform up to 1.5 times their limit, as for standard deviations of
+    unknown magnitude (Gelman: Prior distributions for variance parameters in hierarchical models,
+    Bayesian Analysis 1(3), 2006); the prior of correlation times is uniform in the logarithm.
     """
 
     def __init__(self, fit: Fit, limits: dict[str, Estimate]) -> None:
         self.likelihood: Likelihood = fit.likelihood
         self._values = fit.values
         if _WALK not in fit.values:
-            # A walk too small to be seen makes the constants uncertain as well.
+            # A random walk that is too small to be detected also makes the constants uncertain.
             self.likelihood = fit.likelihood.with_term(terms.ANGLE_RANDOM_WALK)
             self._values = {**self.likelihood.negligible_values(), **fit.values}
         names = self.likelihood.names
@@ -166,7 +167,7 @@ class _StrengthPosterior:
         return self.likelihood(self.values_at(x)) + float(np.sum(x[self._is_strength]))
 
     def normal_approximation(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the place (p,) of the maximum, and a covariance (p, p) by the limits."""
+        """Return the maximum (p,) of the density, and a covariance (p, p) based on the limits."""
         first = np.log([self._values[name] for name in self.likelihood.names])
         mean, _ = maximise(self.logarithm, first, list(zip(self._lower, self._upper)))
         low = np.maximum(self._lows, np.exp(mean - 2.0))
@@ -176,9 +177,9 @@ class _StrengthPosterior:
 
 
 def _sample(posterior: _StrengthPosterior) -> tuple[np.ndarray, np.ndarray]:
-    """Return draws (n, p) of a posterior and their weights (n,), by importance sampling.
+    """Return samples (n, p) of a posterior and their weights (n,), by importance sampling.
 
-    The proposals are Student's t distributions, each fitted to all draws before it (Cornuet, Marin,
+    The proposals are Student's t distributions, each fitted to all earlier samples (Cornuet, Marin,
     Mira and Robert: Adaptive multiple importance sampling, Scandinavian Journal of Statistics
     39(4), 2012).
     """
@@ -193,7 +194,7 @@ def _sample(posterior: _StrengthPosterior) -> tuple[np.ndarray, np.ndarray]:
         logarithms += [posterior.logarithm(x) for x in drawn]
         density = np.mean([proposal.pdf(draws) for proposal in proposals], axis=0)
         weights = np.exp(np.array(logarithms) - max(logarithms)) / density
-        # A few draws with most of the weight would make the next proposal too narrow.
+        # If a few samples had most of the weight, the next proposal would be too narrow.
         highest = max(np.sort(weights)[-2 * count], 1e-9 * weights.max())
         capped = np.minimum(weights, highest)
         mean = capped @ draws / capped.sum()
@@ -226,9 +227,9 @@ def _random_term_estimate(fit, name, drop) -> Estimate:
 class _ProfileSearch:
     """Repeated maximisation over some parameters, from the last maximum or from the estimates.
 
-    It begins at the more likely of the two. Far from the estimates a strength may have become
-    negligible, where its logarithm has no slope; a search that began there would not come back, so
-    that the likelihood would seem to have fallen near the estimates as well.
+    The search starts at the more likely of the two. Far from the estimates, a strength may have
+    become negligible, and the likelihood is flat in its logarithm: a search from there would not
+    return, and would suggest that the likelihood drops near the estimates as well.
     """
 
     def __init__(self, likelihood, names, values):
@@ -242,7 +243,7 @@ class _ProfileSearch:
 
     @property
     def values(self) -> dict[str, float]:
-        """Place of the last maximum."""
+        """Parameters at the last maximum."""
         return self._named(self._last)
 
     def _named(self, logarithms):
@@ -260,10 +261,10 @@ class _ProfileSearch:
 
 
 def _profile_limits(fall, search, centre, bounds, step, drop):
-    """Return where the likelihood has fallen by the drop on either side; infinite if it has not.
+    """Return where the likelihood has dropped enough on either side; infinite if nowhere.
 
-    The root of the fall is nearly a straight line (Cox and Hinkley: Theoretical statistics, 1974,
-    section 9.3), so that few points are enough.
+    The root of the drop is nearly a straight line (Cox and Hinkley: Theoretical statistics, 1974,
+    section 9.3), so that few points suffice.
     """
     limits = []
     for side, bound in zip((-1.0, 1.0), bounds):
@@ -287,7 +288,7 @@ def _profile_limit(fall, centre, bound, step, drop):
                 value = bound
         else:
             share = -inside_excess / (outside_excess - inside_excess)
-            # Where a side does not come nearer the line is not straight: halve.
+            # If a bracket end does not move, the curve is not straight: bisect.
             value = inside + min(max(share, 0.05), 0.95) * (outside - inside)
         now = excess(value)
         if abs(now) < LIMIT_TOLERANCE * goal:
@@ -300,16 +301,16 @@ def _profile_limit(fall, centre, bound, step, drop):
         slope = (now + goal) / (value - centre)
         inside, inside_excess = value, now
         if outside is None:
-            # A little beyond the straight line, but not far beyond the known points.
+            # Go slightly beyond the straight line, but not far beyond the known points.
             reach = goal / slope if slope else np.inf * step
             step = np.sign(step) * min(1.1 * abs(reach), 4.0 * abs(value - centre))
     return float(np.copysign(np.inf, step) if outside is None else 0.5 * (inside + outside))
 
 
 IDENTICAL_SHARE = 1.0 - 1e-6
-"""Share of a curve that others explain at which no data can distinguish them."""
+"""Share of a curve explained by others, above which no data can distinguish them."""
 SIMILAR_SHARE = 0.9
-"""Share of a curve that others explain at which a remark says so."""
+"""Share of a curve explained by others, above which a remark reports it."""
 MIN_TURN = math.radians(45.0)
 """Least turn of a drive for which a scale factor is estimated [rad]."""
 
@@ -319,8 +320,8 @@ def identifiable_constants(
 ) -> tuple[list[terms.ConstantTerm], list[str]]:
     """Return the constant terms that drives can identify.
 
-    A term is not identifiable if a sum of the others' curves equals its own, up to each drive's
-    start offset.
+    A term is not identifiable if its curve equals a linear combination of other curves, up to the
+    start offset of each drive.
 
     Parameters
     ----------
@@ -332,7 +333,7 @@ def identifiable_constants(
     kept : list of ConstantTerm
         Identifiable terms.
     sentences : list of str
-        Reason for each other term.
+        Reason for each term that is not identifiable.
     """
     kept: list[terms.ConstantTerm] = []
     sentences = []
@@ -340,7 +341,7 @@ def identifiable_constants(
         curve = _curve(term, drives)
         if term is not terms.RATE_BIAS and np.ptp(curve) < MIN_TURN:
             sentences.append(
-                f"{term.name}: the robot turned by {math.degrees(np.ptp(curve)):.0f} deg only, "
+                f"{term.name}: the robot turned by only {math.degrees(np.ptp(curve)):.0f} deg, "
                 "so it cannot be determined; use a drive with several full turns"
             )
             continue
@@ -367,7 +368,7 @@ def explain_similarity(
     Returns
     -------
     str or None
-        Explanation; None if it is easy to distinguish.
+        Explanation; None if the constant is easy to distinguish.
     """
     previous_terms = terms.CONSTANT_TERMS[: terms.CONSTANT_TERMS.index(term)]
     explained = _explained(term, previous_terms, drives)
@@ -375,7 +376,7 @@ def explain_similarity(
 
 
 def weak_parameters(estimates, drives: Sequence[terms.ObservedYawError]) -> list[str]:
-    """Describe the parameters that drives leave open.
+    """Describe the parameters that drives do not determine.
 
     Parameters
     ----------
@@ -387,7 +388,7 @@ def weak_parameters(estimates, drives: Sequence[terms.ObservedYawError]) -> list
     Returns
     -------
     list of str
-        A sentence on each open parameter.
+        One message per undetermined parameter.
     """
     sentences = []
     duration = max(drive.time[-1] for drive in drives)
@@ -428,7 +429,7 @@ def weak_parameters(estimates, drives: Sequence[terms.ObservedYawError]) -> list
 
 
 def _explained(term, others, drives):
-    """Return the share of a constant's curve that the curves of others explain."""
+    """Return the share of a constant's curve that the curves of other constants explain."""
     curve = _curve(term, drives)
     power = float(np.sum(curve**2))
     if not others or power == 0.0:
@@ -440,7 +441,7 @@ def _explained(term, others, drives):
 
 
 def _curve(term, drives):
-    """Return the yaw error of a constant, centred on each drive, one drive after another."""
+    """Return the yaw error due to a constant, centred on each drive and concatenated."""
     curves = (term.regressor(drive)[np.isfinite(drive.error)] for drive in drives)
     return np.concatenate([curve - np.mean(curve) for curve in curves])
 
@@ -464,12 +465,12 @@ def _why(term, explained, drives):
         )
         cure = "a drive with as many left as right turns would separate them"
     else:
-        cause, cure = "nothing was observed for long enough", "a longer drive would"
-    return f"{cause} ({100.0 * explained:.4g} % of its curve are the others'); {cure}"
+        cause, cure = "the observed time is too short", "a longer drive would separate them"
+    return f"{cause} ({100.0 * explained:.4g} % of its curve match other curves); {cure}"
 
 
 LAGS = 10
-"""Number of autocorrelations that are tested together."""
+"""Number of autocorrelations that are tested jointly."""
 LEVEL = 0.01
 """Significance level of checks and of additional terms."""
 UNSEEN = (
@@ -477,7 +478,7 @@ UNSEEN = (
     "that grows with the square of time pass unnoticed as a random walk or a Gauss-Markov drift "
     "of the same magnitude; a stationary recording of hours would show them in the Allan deviation"
 )
-"""Limit of the checks: of 16 drives with either, all passed."""
+"""Limit of the checks: of 16 drives with one of these errors, all passed."""
 
 
 class ResidualCheck(NamedTuple):
@@ -490,9 +491,9 @@ class ResidualCheck(NamedTuple):
     statistic : float
         Test statistic.
     p : float
-        Probability that a right model has a larger statistic.
+        Probability that a correct model has a larger statistic.
     sentence : str
-        Result in words.
+        Result as a message.
     """
 
     name: str
@@ -502,7 +503,7 @@ class ResidualCheck(NamedTuple):
 
     @property
     def passed(self) -> bool:
-        """Whether the model is not rejected."""
+        """Whether the check does not reject the model."""
         return self.p >= LEVEL
 
 
@@ -510,20 +511,20 @@ def check_residuals(normalised: Sequence[np.ndarray]) -> list[ResidualCheck]:
     """Check the normalised innovations of drives.
 
     Whiteness is tested by Ljung and Box (Biometrika 65(2), 1978), normality by Jarque and Bera
-    (Economics Letters 6(3), 1980), and equal size in both halves of all drives by the test of
+    (Economics Letters 6(3), 1980), and equal variance in both halves of all drives by the test of
     Levene with medians (Brown and Forsythe, Journal of the American Statistical Association 69,
-    1974), which is robust against outliers. The size over all drives is not tested, since the
-    model's scale was fitted to it.
+    1974), which is robust against outliers. The overall variance is not tested, since the model's
+    scale was fitted to it.
 
     Parameters
     ----------
     normalised : sequence of numpy.ndarray
-        Innovations over their standard deviations of each drive; NaN where nothing was observed.
+        Innovations of each drive over their standard deviations; NaN without an observation.
 
     Returns
     -------
     list of ResidualCheck
-        Checks of whiteness, normality and size.
+        Checks of whiteness, normality and variance.
     """
     return [_whiteness(normalised), _normality(normalised), _size(normalised)]
 
@@ -554,20 +555,20 @@ def _size(drives: Sequence[np.ndarray]) -> ResidualCheck:
     halves = [half for drive in drives for half in np.array_split(drive[np.isfinite(drive)], 2)]
     statistic, p = levene(*halves, center="median")
     where = "halves of the drive" if len(drives) == 1 else "halves of all drives"
-    words = "equally large" if p >= LEVEL else "not equally large"
+    words = "of equal variance" if p >= LEVEL else "of unequal variance"
     return ResidualCheck(
         "size", float(statistic), float(p), f"innovations are {words} in the {where} (Levene)"
     )
 
 
 FAULT_LEVEL = 0.01
-"""Probability that chance alone makes an innovation of a drive count as a fault."""
+"""Probability by chance below which an innovation of a drive is treated as a fault."""
 MAX_FAULTS = 0.03
-"""Largest share of the observations that are faults; with more the model is wrong."""
+"""Largest share of observations that are faults; with more, the model is considered wrong."""
 
 
 class Fault(NamedTuple):
-    """An error of a drive that no model in time explains.
+    """Fault of a drive that no process in time explains.
 
     Attributes
     ----------
@@ -576,8 +577,8 @@ class Fault(NamedTuple):
     time : float
         Time on the drive [s].
     step : bool
-        Whether the error stays from then on, as when wheels slip, or is a single outlier, as a fix
-        that jumps.
+        Whether the error persists, as when wheels slip; if not, it is a single outlier, such as a
+        jumping fix.
     size : float
         Innovation [rad].
     """
@@ -591,10 +592,10 @@ class Fault(NamedTuple):
 def remove_faults(result: Fit) -> tuple[tuple[terms.ObservedYawError, ...], list[Fault]]:
     """Remove outliers from drives, and mark the steps at which the error jumped.
 
-    The largest innovation is handled first, and each fault is taken for the more likely of outlier
-    and step, as by Chen and Liu (Joint estimation of model parameters and outlier effects in time
-    series, Journal of the American Statistical Association 88, 1993). The search stops where there
-    are too many.
+    The largest innovation is treated first. Each fault is classified as outlier or step, whichever
+    is more likely, as by Chen and Liu (Joint estimation of model parameters and outlier effects in
+    time series, Journal of the American Statistical Association 88, 1993). The search stops if
+    there are too many faults.
 
     Parameters
     ----------
@@ -604,9 +605,9 @@ def remove_faults(result: Fit) -> tuple[tuple[terms.ObservedYawError, ...], list
     Returns
     -------
     drives : tuple of ObservedYawError
-        Drives without faults.
+        Drives without outliers and with marked steps.
     faults : list of Fault
-        The faults.
+        Removed outliers and marked steps.
     """
     likelihood, drives = result.likelihood, list(result.likelihood.drives)
     faults: list[Fault] = []
@@ -623,7 +624,7 @@ def remove_faults(result: Fit) -> tuple[tuple[terms.ObservedYawError, ...], list
             )
             for drive in (step, outlier)
         )
-        # An observation that is left out counts as one with the same broad prior as a step.
+        # A removed observation is replaced by one with the same broad prior as a step.
         prior = math.log(likelihood.start_std * math.sqrt(2.0 * math.pi))
         is_step = step_likelihood(result.values) >= outlier_likelihood(result.values) - prior
         faults.append(Fault(index, float(drives[index].time[place]), is_step, innovation))
@@ -632,7 +633,7 @@ def remove_faults(result: Fit) -> tuple[tuple[terms.ObservedYawError, ...], list
 
 
 class _Innovation(NamedTuple):
-    """An innovation [rad] at a sample of a drive, and its size in standard deviations."""
+    """Innovation [rad] at a sample of a drive, and its magnitude in standard deviations."""
 
     drive: int
     sample: int

@@ -43,7 +43,7 @@ WORDS = {
     "reference_drift_sigma": ("correlated noise of the reference", "deg"),
     "reference_drift_time": ("its correlation time", "s"),
     "reference_slip": ("slip of the reference (turn_slip)", "rad/sqrt(rad)"),
-    "reference_scale": ("known error of the reference, over what was known", "1"),
+    "reference_scale": ("known error of the reference, relative to the stated one", "1"),
     "reference_error_time": ("its correlation time", "s"),
     "reference_lag": ("lag of the reference", "s"),
 }
@@ -67,7 +67,7 @@ TRIED = (
     Column("p", "p"),
     Column("chosen", "chosen"),
 )
-"""Columns of the table of all models that were compared."""
+"""Columns of the table of all compared models."""
 
 
 PREDICTED = (
@@ -76,26 +76,26 @@ PREDICTED = (
     Column("low", "2.5 % of runs", "deg", 2),
     Column("high", "97.5 % of runs", "deg", 2),
     Column("percentile", "percentile", "", 1),
-    Column("rms_percentile", "that of rms", "", 1),
-    Column("p", "p of the whole curve", "", 4),
+    Column("rms_percentile", "percentile of rms", "", 1),
+    Column("p", "p of the complete curve", "", 4),
     Column("corrected", "smallest p, corrected", "", 4),
     Column("verdict", "the model from the others"),
 )
-"""Columns of the table of drives that were predicted from the others."""
+"""Columns of the table of drives that are predicted from the others."""
 
-REJECTED = "The checks reject this model: its parameters and intervals are not to be trusted."
+REJECTED = "The checks reject this model: do not trust its parameters and intervals."
 HIDDEN = (
     "The drives do not separate the sensor's errors from those of its reference: the intervals "
-    "bound the sensor's errors, and each of them may be zero."
+    "only limit the sensor's errors, and each error may be zero."
 )
 UNLIKELY = (
     "No gyroscope has such a scale factor: the reference turns differently from the IMU, or at "
-    "other times, and none of these parameters is to be trusted."
+    "other times. Do not trust these parameters."
 )
 
 
 def refusal(identification: YawErrorIdentification) -> str:
-    """Explain why a model is not one of a sensor that can be simulated.
+    """Explain why an identified model does not describe a sensor that can be simulated.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def refusal(identification: YawErrorIdentification) -> str:
     Returns
     -------
     str
-        Sentence; empty if the model can be simulated.
+        Message; empty if the model can be simulated.
     """
     if not identification.accepted:
         return REJECTED
@@ -160,7 +160,7 @@ def _limit(number):
 
 
 def tried_table(identification: YawErrorIdentification) -> pd.DataFrame:
-    """Create the table of the models that were compared.
+    """Create the table of the compared models.
 
     Parameters
     ----------
@@ -179,19 +179,19 @@ def tried_table(identification: YawErrorIdentification) -> pd.DataFrame:
 
 
 def predictions_table(identification, predictions: Sequence[Judgement]) -> pd.DataFrame:
-    """Create the table of drives that were predicted from the others.
+    """Create the table of drives that are predicted from the other drives.
 
     Parameters
     ----------
     identification : YawErrorIdentification
         Identified model.
     predictions : sequence of Judgement
-        Judgement of each drive.
+        Judgement of each drive by the model of the other drives.
 
     Returns
     -------
     pandas.DataFrame
-        Columns of :data:`PREDICTED`; the last p-value is corrected for the number of tests and of
+        Columns of :data:`PREDICTED`; the last p-value is corrected for the numbers of tests and
         drives.
     """
     names = [drive.name for drive in identification.drives]
@@ -232,7 +232,7 @@ def drives_table(
 
 
 def explained_sentence(identification: YawErrorIdentification, index: int) -> str:
-    """Describe the magnitude of a drive's error, and of its remainder without the constants.
+    """Describe the magnitude of a drive's error, with and without the constants.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ def explained_sentence(identification: YawErrorIdentification, index: int) -> st
     Returns
     -------
     str
-        Sentence.
+        Message.
     """
     drive, parts = identification.drives[index], identification.parts(index)
     constants = [term.name for term in identification.fit.likelihood.constants]
@@ -273,16 +273,17 @@ def hector_sentences(hector) -> list[str]:
     Returns
     -------
     list of str
-        Sentences.
+        Messages.
     """
     parameters = hector.parameters
     words = (
         f"Hector: yawDrift {parameters.yaw_drift:.4g} rad, yawDriftFrequency "
         f"{parameters.yaw_drift_frequency:.4g} 1/s, which is a drift of "
-        f"{math.degrees(hector.sigma):.3g} deg over {hector.correlation_time:.3g} s"
+        f"{math.degrees(hector.sigma):.3g} deg with a correlation time of "
+        f"{hector.correlation_time:.3g} s"
     )
     if hector.loss is None:
-        return [f"{words}; the model itself", *hector.sentences]
+        return [f"{words}; this is the identified model", *hector.sentences]
     side = "lower" if hector.loss >= 0.0 else "higher"
     count = hector.more_parameters
     plural, more = "s" if abs(count) > 1 else "", "more" if count > 0 else "less"
@@ -297,29 +298,29 @@ def hector_sentences(hector) -> list[str]:
 def file_contents(
     identification, specification, omissions, hector, sources, options, predictions=()
 ) -> dict[str, bytes]:
-    """Return the files of an identification; all are made before the first one is written.
+    """Return the contents of all files of an identification before any of them is written.
 
     Parameters
     ----------
     identification : YawErrorIdentification
         Identified model.
     specification : ImuSpecification
-        The model as a specification; not written if there is a :func:`refusal`.
+        Model as a specification; not written if there is a :func:`refusal`.
     omissions : list of str
-        Sentences on errors that the specification does not have.
+        Messages on errors that the specification cannot describe.
     hector : HectorFit
         Fit of Hector's plug-in.
     sources : sequence of path-like
-        Files that were read.
+        Files from which the drives were read.
     options : argparse.Namespace
         Options ``name``, ``step``, ``rate``, ``runs`` and ``formats``.
     predictions : sequence of Judgement, optional
-        Judgement of each drive by the model of the others.
+        Judgement of each drive by the model of the other drives.
 
     Returns
     -------
     dict of str to bytes
-        Contents by name.
+        Contents by file name.
     """
     several = len(identification.drives) > 1
     texts = {
@@ -385,7 +386,7 @@ def _model_text(identification, sources, options, predictions):
     comment = (
         *filter(None, [refusal(identification)]),
         "Identified by maximum likelihood, without random numbers; low and high are the ends",
-        "of 95 % intervals. Yaw error: reference less IMU.",
+        "of 95 % intervals. Yaw error: reference minus IMU.",
         *identification.remarks,
         *identification.sentences,
     )
@@ -404,11 +405,11 @@ def _specification_comment(identification, omissions):
 
 
 def _hector_text(hector, rate):
-    """Return the parameters for an experiment, with keys of config.ini."""
+    """Return the parameters for an experiment with the keys of config.ini."""
     lines = [
         *(f"# {line}" for line in hector_sentences(hector)),
-        f"# For {rate:g} samples per second only: the plug-in's drift depends on it.",
-        "# For an experiment: imu:=hector, and this as settings:=.",
+        f"# Only for a sampling rate of {rate:g} Hz: the plug-in's drift depends on it.",
+        "# For an experiment: imu:=hector, and this text as settings:=.",
         "imu_hector:",
     ]
     for key in ("yaw_drift", "yaw_drift_frequency"):
@@ -417,7 +418,7 @@ def _hector_text(hector, rate):
 
 
 def _parts_text(identification):
-    """Return the parts of all drives, one below the other."""
+    """Return the components of all drives as one table."""
     tables = [identification.parts(index) for index in range(len(identification.drives))]
     if len(tables) > 1:
         for number, table in enumerate(tables, 1):
@@ -426,7 +427,7 @@ def _parts_text(identification):
 
 
 class FittedDrive(NamedTuple):
-    """A fitted drive for figures.
+    """Fitted drive with the data that figures show.
 
     Attributes
     ----------
@@ -460,13 +461,13 @@ def identification_page(
     drives : sequence of FittedDrive
         Drives with different names.
     answers : sequence of Section
-        Tables: the estimates, the models that were compared, the checks.
+        Tables: the estimates, the compared models, the checks.
     settings : mapping of str to object
         Settings and versions.
     sentences : sequence of str, optional
-        Summary.
+        Messages of the summary.
     footer : str, optional
-        Text at the end.
+        Text at the end of the page.
 
     Returns
     -------
@@ -477,17 +478,17 @@ def identification_page(
         suffix = f": {drive.name}" if len(drives) > 1 else ""
         sections += [
             Section(
-                f"Error and its parts{suffix}",
+                f"Error and its components{suffix}",
                 figure=parts_figure(drive.parts),
-                how_to_read="The observed error, and its parts in the model. The parts explain the "
-                "drift; noise is in the observed error only.",
+                how_to_read="The observed error, and its components in the model. They explain the "
+                "drift; only the observed error contains noise.",
             ),
             Section(
                 f"Innovations{suffix}",
                 figure=residuals_figure(drive.parts.index, drive.normalised),
                 how_to_read="Each value minus its prediction from earlier values, in standard "
-                "deviations. With a right model, 95 % are within the dashed lines without a trend, "
-                "and few correlations exceed their lines.",
+                "deviations. With a correct model, 95 % are within the dashed lines without a "
+                "trend, and few correlations exceed their lines.",
             ),
         ]
     sections.append(Section("Settings", table=tabulate_values(settings), folded=True))
@@ -501,20 +502,20 @@ def identification_report(
     options,
     predictions: Sequence[Judgement] = (),
 ) -> bytes:
-    """Return an identification as a web page.
+    """Create the web page of an identification.
 
     Parameters
     ----------
     identification : YawErrorIdentification
         Identified model.
     sentences : sequence of str
-        Sentences on the model in other formats.
+        Messages on the model in other formats.
     sources : sequence of path-like
-        Files that were read.
+        Files from which the drives were read.
     options : argparse.Namespace
         Options ``name``, ``step`` and ``rate``.
     predictions : sequence of Judgement, optional
-        Judgement of each drive by the model of the others.
+        Judgement of each drive by the model of the other drives.
 
     Returns
     -------
@@ -546,7 +547,7 @@ def identification_report(
                 text=calibration_sentences(calibration),
                 table=to_page_table(predictions_table(identification, predictions), PREDICTED),
                 figure=calibration_figure(calibration),
-                how_to_read="The whole line of 95 % of right predictions is within the band.",
+                how_to_read="With correct predictions, 95 % of the lines are within the band.",
             )
         )
     if sentences:

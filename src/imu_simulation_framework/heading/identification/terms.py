@@ -23,22 +23,22 @@ from ..model.sources import (
 from ..reference_error import ReferenceError
 
 UNKNOWN_LAG = 0.2
-"""Standard deviation of the lag of a reference that does not state it [s]."""
+"""Standard deviation of a reference's lag if the reference does not state it [s]."""
 _MAX_HEADING_STD = math.radians(20.0)
-"""Largest standard deviation of a reference's heading with which an error is observed [rad]."""
+"""Largest standard deviation of a reference heading that counts as an observation [rad]."""
 _NOISE_FACTOR = 6.0
-"""Smallest reversal of the heading that counts, in medians of the heading's second difference: ten
+"""Least reversal of the heading that counts, in medians of the heading's second difference: ten
 standard deviations of white noise."""
 _MIN_REVERSAL = math.radians(1.2)
-"""Smallest reversal of the heading that counts [rad]; a heading in whole degrees alternates by
-one."""
+"""Least reversal of the heading that counts [rad]: a heading in whole degrees fluctuates by one
+degree."""
 MIN_OBSERVATIONS = 30
-"""Least number of observations for a model of several processes."""
+"""Minimum number of observations for a model of several processes."""
 
 
 @dataclass(frozen=True)
 class ObservedYawError:
-    """Observed yaw error of one drive at n even steps.
+    """Observed yaw error of one drive at n even time steps.
 
     Parameters
     ----------
@@ -47,23 +47,22 @@ class ObservedYawError:
     time : numpy.ndarray
         Times from zero, shape (n,) [s].
     error : numpy.ndarray
-        Yaw of the reference minus that of the IMU, NaN where nothing was observed, shape (n,)
-        [rad].
+        Yaw of the reference minus yaw of the IMU, shape (n,) [rad]; NaN without an observation.
     net_turn, absolute_turn : numpy.ndarray
-        Turn of the robot since the start, left positive, and turn to either side
+        Turn of the robot since the start, positive to the left, and accumulated turn to either side
         (:func:`.absolute_turn`), shape (n,) each [rad].
     reference : ReferenceError, optional
-        Error of the reference at these times; None if nothing is known of it.
+        Error of the reference at these times; None if it is unknown.
     steps : numpy.ndarray, optional
-        1 where the error may have jumped since the sample before, as when the wheels of a reference
-        slip, else 0, shape (n,).
+        1 where the error may have jumped since the previous sample, for example due to slipping
+        wheels of a reference, and 0 elsewhere, shape (n,).
     zero : str, optional
-        How the error was put to zero, see :class:`.YawComparison`.
+        How the error was set to zero, see :class:`.YawComparison`.
 
     Raises
     ------
     ConfigurationError
-        If too little was observed.
+        If too few errors were observed.
     """
 
     name: str
@@ -90,20 +89,20 @@ class ObservedYawError:
 
     @property
     def zeroed_by(self) -> ReferenceError | None:
-        """Error of the reference with which the zero was estimated; None without it."""
+        """Error of the reference with which the zero was estimated; None without an estimate."""
         return self.reference if self.zero == ESTIMATED else None
 
     @property
     def lag(self) -> float:
         """Standard deviation of the reference's lag [s].
 
-        Poses do not state it, and a stated error without a lag does not exclude one.
+        Tables of poses do not state the lag, and a stated error without a lag does not exclude it.
         """
         return (self.reference and self.reference.lag) or UNKNOWN_LAG
 
     @property
     def reference_constants(self) -> np.ndarray:
-        """Yaw errors of one standard deviation of the reference's lag and turn error, (n, 2)."""
+        """Yaw errors for one standard deviation of the reference's lag and turn error, (n, 2)."""
         if self.reference is None:
             rate, turn_error = np.gradient(self.net_turn, self.time), 0.0
         else:
@@ -119,33 +118,33 @@ def observed_yaw_error(
     longest_gap: float | None = None,
     reference: ReferenceError | None = None,
 ) -> ObservedYawError:
-    """Sample an observed yaw error at even steps.
+    """Sample an observed yaw error at even time steps.
 
     Parameters
     ----------
     name : str
         Name of the drive.
     error : pandas.Series
-        Yaw of the reference minus that of the IMU, unwrapped [rad], indexed by time [s].
+        Yaw of the reference minus yaw of the IMU, unwrapped [rad], indexed by time [s].
     reference_yaw : pandas.Series
         Unwrapped yaw of the reference [rad], indexed by time on the same clock [s].
     step : float, optional
         Step [s].
     longest_gap : float, optional
-        Longest time between two errors over which they are interpolated [s]; by default twice the
-        step.
+        Longest time between two errors across which they are interpolated [s]; by default two
+        steps.
     reference : ReferenceError, optional
         Error of the reference on the same clock.
 
     Returns
     -------
     ObservedYawError
-        The observed error.
+        Sampled yaw error of the drive.
 
     Raises
     ------
     ConfigurationError
-        If too little was observed, or less often than the step.
+        If too few errors were observed, or errors were observed less often than once per step.
     """
     error, reference_yaw = error.dropna(), reference_yaw.dropna()
     if len(error) < 2 or len(reference_yaw) < 2:
@@ -180,15 +179,15 @@ def observed_yaw_error(
     imu_noise = _unsteadiness(np.interp(step_times, times, imu_yaw))
     reference_noise = _unsteadiness(np.interp(step_times, stamps, yaw))
     if imu_noise < reference_noise:
-        # The IMU's yaw, scaled and without a steady drift, has the reference's turns without its
-        # noise.
+        # The IMU's yaw, scaled and without a steady drift, has the turns of the reference without
+        # its noise.
         constant = np.ones(len(times))
         curves = np.column_stack([constant, times - times[0], imu_yaw - imu_yaw[0]])
         curves /= np.maximum(np.max(np.abs(curves), axis=0), np.finfo(float).tiny)
         constants = np.linalg.lstsq(curves, error.to_numpy(dtype=float), rcond=1e-9)[0]
         stamps, yaw = times, imu_yaw + curves @ constants
     net = np.interp(step_times, stamps, yaw)
-    # A small turn back of a steady heading is a turn, on which the reference may have slipped.
+    # A small reversal of a steady heading is a turn, on which the reference may have slipped.
     reversal = float(
         np.clip(_NOISE_FACTOR * min(imu_noise, reference_noise), _MIN_REVERSAL, REVERSAL)
     )
@@ -204,17 +203,17 @@ def observed_yaw_error(
 
 
 def _unsteadiness(yaw):
-    """Return the noise of a heading at even steps, from its straightest intervals [rad].
+    """Return the noise of an evenly sampled heading, from its straightest intervals [rad].
 
-    The turn is taken from the steadier heading: the noise of the other one is in the yaw error as
-    well, so that a scale factor of that turn would explain it.
+    The turn is taken from the less noisy heading: the yaw error contains the noise of the other
+    heading, so that a scale factor of that turn would explain it.
     """
     return float(np.median(np.abs(np.diff(yaw, 2)))) if len(yaw) > 2 else 0.0
 
 
 @dataclass(frozen=True)
 class RandomTerm:
-    """A random process of a model.
+    """Random process of a model.
 
     Parameters
     ----------
@@ -223,7 +222,7 @@ class RandomTerm:
     source : callable
         Type of the process.
     parameters : tuple of str
-        Names of its positive parameters in the order of ``source``: a strength, and perhaps a
+        Names of its positive parameters in the order of ``source``: a strength, and optionally a
         correlation time.
     """
 
@@ -234,7 +233,7 @@ class RandomTerm:
 
 @dataclass(frozen=True)
 class ConstantTerm:
-    """A constant that is the same in all drives, times a curve of the drive.
+    """Constant that is the same in all drives, multiplied by a curve of each drive.
 
     Parameters
     ----------
@@ -245,7 +244,7 @@ class ConstantTerm:
     curve : str
         Field of :class:`ObservedYawError`.
     std : float, optional
-        Standard deviation of the constant about zero before the data; infinite if nothing is known.
+        Prior standard deviation of the constant about zero; infinite if nothing is known.
     """
 
     name: str
@@ -254,12 +253,12 @@ class ConstantTerm:
     std: float = math.inf
 
     def regressor(self, drive: ObservedYawError) -> np.ndarray:
-        """Return the yaw error of a constant of 1.
+        """Return the yaw error due to a constant of 1.
 
         Parameters
         ----------
         drive : ObservedYawError
-            The drive.
+            Drive with the curve.
 
         Returns
         -------
@@ -284,12 +283,12 @@ REFERENCE_DRIFT = RandomTerm(
     ("reference_drift_sigma", "reference_drift_time"),
 )
 REFERENCE_SLIP = RandomTerm("slip of the reference on turns", AngleRandomWalk, ("reference_slip",))
-"""A random walk of the reference's heading that grows with the turn instead of the time."""
+"""Random walk of the reference's heading that grows with the turn instead of the time."""
 REFERENCE_ERROR = RandomTerm(
     "known error of the reference", YawGaussMarkov, ("reference_scale", "reference_error_time")
 )
-"""The reference's stated error, with a scale of about 1 and a correlation time of about the stated
-one."""
+"""Stated error of the reference, with a scale of about 1 and roughly the stated correlation
+time."""
 RANDOM_TERMS = (
     *(ANGLE_RANDOM_WALK, RATE_RANDOM_WALK, RATE_DRIFT, YAW_DRIFT),
     *(REFERENCE_NOISE, REFERENCE_SLIP, REFERENCE_DRIFT, REFERENCE_ERROR),
@@ -297,8 +296,8 @@ RANDOM_TERMS = (
 REFERENCE_TERMS = RANDOM_TERMS[4:]
 REFERENCE_CONSTANTS = ("lag of the reference", "turn error of the reference")
 _SCALE_FACTOR_STD = 0.05
-"""Standard deviation of scale factors. Data sheets of the coarsest gyroscopes state tolerances of 3
-to 4 %."""
+"""Standard deviation of scale factors. Data sheets of the least accurate gyroscopes state
+tolerances of 3 to 4 %."""
 CONSTANT_TERMS = RATE_BIAS, SCALE_FACTOR, DIRECTION = (
     ConstantTerm("rate bias", "rate_bias", "time"),
     ConstantTerm("scale factor per net turn", "scale_factor", "net_turn", _SCALE_FACTOR_STD),
@@ -311,7 +310,7 @@ CONSTANT_TERMS = RATE_BIAS, SCALE_FACTOR, DIRECTION = (
 )
 
 SPREAD = "rate_bias_spread"
-"""Standard deviation of the rate bias from drive to drive [rad/s]; several drives show it."""
+"""Standard deviation of the rate bias between drives [rad/s]; several drives determine it."""
 
 UNITS = {
     "angle_random_walk": "rad/s/sqrt(Hz)",
@@ -330,21 +329,21 @@ UNITS = {
 
 
 def sources(terms: Sequence[RandomTerm], values: dict[str, float]) -> list[Process]:
-    """Return the processes of terms for :class:`.YawErrorModel`.
+    """Return the processes of terms for a :class:`.YawErrorModel`.
 
-    The slip is left out, which is not a process in time.
+    The slip is omitted, since it is not a process in time.
 
     Parameters
     ----------
     terms : sequence of RandomTerm
         Random processes of the model.
     values : dict of str to float
-        Their parameters.
+        Parameters of the terms.
 
     Returns
     -------
     list of Process
-        The processes.
+        Processes of the terms.
     """
     return [
         term.source(term.name, *(values[name] for name in term.parameters))
@@ -354,25 +353,25 @@ def sources(terms: Sequence[RandomTerm], values: dict[str, float]) -> list[Proce
 
 
 _UNCERTAINTY_FACTOR = 2.0
-"""One standard deviation of the magnitude of the reference's stated error, as a factor."""
+"""Standard deviation of the scale of the reference's stated error, as a factor."""
 _KNOWN_PARAMETERS = REFERENCE_ERROR.parameters
 
 
 @dataclass(frozen=True)
 class Scales:
-    """Typical sizes of parameters on given drives: starting points and bounds of a search.
+    """Typical values of parameters on given drives: starting points and bounds of a search.
 
     Parameters
     ----------
     step, duration : float
         Step and longest duration of the drives [s].
     step_change, total_change : float
-        Rms change of the error from step to step, and rms of the error about its line [rad].
+        Rms change of the error per step, and rms of the error about its trend line [rad].
     turn : float
-        Mean turn to either side in a step [rad].
+        Mean turn to either side per step [rad].
     reference_time, reference_std : float
         Correlation time [s] and standard deviation [rad] of the reference's stated error; the
-        latter is infinite where nothing is stated.
+        standard deviation is infinite if no error is stated.
     """
 
     step: float
@@ -384,7 +383,7 @@ class Scales:
     reference_std: float
 
     def typical(self, parameter: str) -> float:
-        """Return a typical size, from which a search begins.
+        """Return the typical value of a parameter, from which a search begins.
 
         Parameters
         ----------
@@ -394,7 +393,7 @@ class Scales:
         Returns
         -------
         float
-            Size.
+            Typical value.
         """
         return {
             "angle_random_walk": self.step_change / math.sqrt(2.0 * self.step),
@@ -413,7 +412,7 @@ class Scales:
         }[parameter]
 
     def bounds(self, parameter: str) -> tuple[float, float]:
-        """Return the bounds of a search.
+        """Return the bounds of a parameter in a search.
 
         Parameters
         ----------
@@ -423,17 +422,19 @@ class Scales:
         Returns
         -------
         tuple of float
-            Smallest and largest value.
+            Lower and upper bound.
         """
         if parameter in ("rate_drift_time", "yaw_drift_time"):
-            # A faster drift is the reference's, or white noise; a slower one is constant.
+            # A faster drift is attributed to the reference, or is white noise; a slower one is
+            # constant.
             return 5.0 * self.step, 10.0 * self.duration
         known = math.isfinite(self.reference_std)
         if parameter == "reference_drift_time":
-            # A faster second part of a known error would leave its slow part to a random walk.
+            # If this second component of a stated error were faster, its slow part would remain for
+            # a random walk.
             return (4.0 if known else 0.5) * self.step, (0.15 if known else 0.05) * self.duration
         if parameter == "reference_drift_sigma" and known:
-            # The second part is not larger than the known error.
+            # This second component must not exceed the stated error.
             return 1e-5 * self.reference_std, self.reference_std
         typical = self.typical(parameter)
         if parameter in REFERENCE_ERROR.parameters:
@@ -464,7 +465,7 @@ class Scales:
 
 
 def scales(drives: Sequence[ObservedYawError]) -> Scales:
-    """Compute the typical sizes of parameters on drives.
+    """Compute the typical values of parameters on drives.
 
     Parameters
     ----------

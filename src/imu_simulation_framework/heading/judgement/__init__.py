@@ -1,19 +1,20 @@
-"""Judgement of a model by an observed yaw error, among simulated errors of the model.
+"""Judgement of a yaw error model, by comparing an observed error with simulated errors.
 
-Observed and simulated errors need the same zero: the median of their first three seconds, or the
-weights of an estimated zero (``common_zero.zero_where_known``). Results:
+Observed and simulated errors need the same zero: the median over their first three seconds, or the
+weights of an estimated zero (``common_zero.zero_where_known``). The results are:
 
-- bands: 50, 95 and 99 % of the simulated errors at each time by itself. The error of a right model
-  leaves its 95 % band somewhere in far more than 5 % of drives
-- ``envelope``: interval that 95 % of the curves never leave, with one p-value for the whole curve
-- ``curve_statistics``, ``statistic_tests``: final error, largest error, rms, drift per minute, and
-  power in each decade of frequency, with a two-sided p-value each
-- ``judge``, ``verdict``: rejected if one of these p-values is at most 0.05 after Holm's correction;
-  the model drifts too little, too much, or prefers the other direction
+- bands: 50, 95 and 99 % of the simulated errors, separately at each time. The error of a correct
+  model leaves its 95 % band at some time in far more than 5 % of drives
+- ``envelope``: region that 95 % of the curves never leave, with one p-value for the complete curve
+- ``curve_statistics``, ``statistic_tests``: final error, maximum error, rms, drift per minute, and
+  power in each decade of frequency, each with a two-sided p-value
+- ``judge``, ``verdict``: the model is rejected if one of these p-values is at most 0.05 after
+  Holm's correction; it then drifts too little or too much, or prefers the other direction
 
-With several drives of one robot, scale factor and misalignment stay with the unit, and each drive
-has a bias of its own. The results are a verdict over all drives, a row for each, the number within
-the 95 % of the model, the deviations that so few drives cannot detect, and from four drives on a
-Kolmogorov-Smirnov test of their percentiles. A specification that stands for any unit, or whose
-noise differs between units, has another unit on each drive; it is judged by each drive separately.
+On several drives of one robot, the sensor keeps its scale factor and misalignment, while its bias
+differs between drives. The results are a verdict over all drives; a row per drive; the number of
+drives within the 95 % interval of the model; the deviations that so few drives cannot detect; and
+with four or more drives, a Kolmogorov-Smirnov test of their percentiles. A specification that
+describes any sensor of a part, or whose noise differs between sensors, simulates another individual
+sensor on each drive; it is judged by each drive separately.
 """

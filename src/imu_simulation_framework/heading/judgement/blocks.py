@@ -1,4 +1,4 @@
-"""Blocks of an ensemble, by which its statistics take little more memory than the ensemble."""
+"""Blocks of an ensemble, which limit the memory that its statistics take."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Iterator
 import numpy as np
 
 BLOCK = 4_000_000
-"""Number of values of an ensemble that are processed at a time."""
+"""Number of values of an ensemble that are processed at once."""
 
 
 def ensemble_blocks(ensemble: np.ndarray, axis: int = 0) -> Iterator[slice]:
-    """Yield slices that cover all runs, or all samples, of an ensemble.
+    """Yield slices that together cover all runs, or all samples, of an ensemble.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def ensemble_blocks(ensemble: np.ndarray, axis: int = 0) -> Iterator[slice]:
     Yields
     ------
     slice
-        Slice of at most :data:`BLOCK` values, and of at least one run or sample.
+        Slice with at most :data:`BLOCK` values, but at least one run or sample.
     """
     length, other = ensemble.shape[axis], ensemble.shape[1 - axis]
     step = max(1, BLOCK // max(1, other))

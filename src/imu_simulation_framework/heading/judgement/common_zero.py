@@ -1,4 +1,4 @@
-"""Common zero of observed and simulated errors, without which they are not comparable."""
+"""Common zero of observed and simulated errors, which makes them comparable."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from ..reference_error import ReferenceError
 
 
 def zero_at_start(time: np.ndarray, errors: np.ndarray, window: float = 3.0) -> np.ndarray:
-    """Shift errors so that the median over their beginning is zero.
+    """Shift errors so that their median over the start is zero.
 
-    Only errors that were treated in the same way are comparable; recorded ones are shifted by
-    :func:`.compare_yaw`.
+    Only errors with the same zero are comparable; :func:`.compare_yaw` shifts recorded errors in
+    the same way.
 
     Parameters
     ----------
@@ -23,12 +23,12 @@ def zero_at_start(time: np.ndarray, errors: np.ndarray, window: float = 3.0) -> 
     errors : numpy.ndarray
         Errors, shape (..., samples).
     window : float, optional
-        Length of the beginning [s].
+        Duration of the start [s].
 
     Returns
     -------
     numpy.ndarray
-        Shifted errors of the same shape and type.
+        Shifted errors with the same shape and type.
     """
     beginning = edge_samples(np.asarray(time, dtype=float), window)
     errors = np.asarray(errors)
@@ -41,27 +41,27 @@ def zero_where_known(
     ensemble: np.ndarray,
     reference: ReferenceError | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Select the samples at which an error was observed, and shift all errors to the same zero.
+    """Select the samples with an observed error, and shift all errors to the same zero.
 
     Parameters
     ----------
     time : numpy.ndarray
         Times of the ensemble, shape (samples,) [s].
     observed : array_like
-        Observed error at the same times from the first on; NaN where nothing was observed.
+        Observed error at the first of these times; NaN without an observation.
     ensemble : numpy.ndarray
         Simulated errors, shape (runs, samples).
     reference : ReferenceError, optional
-        Error of the observed error's reference. With it all errors have the zero that is estimated
-        from the whole drive, with the weights of the observed error; without it that of
-        :func:`zero_at_start`.
+        Error of the observed error's reference. If it is given, the zero of all errors is estimated
+        from the complete drive, with the weights of the observed error; by default, it is the zero
+        of :func:`zero_at_start`.
 
     Returns
     -------
     time, observed : numpy.ndarray
-        Shape (known,) each.
+        Times and observed error at the known samples, shape (known,) each.
     ensemble : numpy.ndarray
-        Shape (runs, known).
+        Simulated errors at the known samples, shape (runs, known).
     """
     observed = np.asarray(observed, dtype=float)[: len(time)]
     known = np.flatnonzero(np.isfinite(observed))

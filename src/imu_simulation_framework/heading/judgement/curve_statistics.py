@@ -1,4 +1,4 @@
-"""Statistics of a curve that are tested: final, largest and rms error, drift and spectrum."""
+"""Statistics of a curve that are tested: final, maximum and rms error, drift and spectrum."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ STATISTICS = {
     "rms": ("rms error", "deg"),
     "drift": ("drift", "deg/min"),
 }
-"""Statistics of a yaw error: name for a person and unit. Densities are not listed."""
+"""Displayed name and unit of each statistic of a yaw error, except spectral densities."""
 
 SIGNED = ("final", "drift")
-"""Statistics with a direction; the others are sizes, which are never below zero."""
+"""Statistics with a sign; all others are magnitudes, which are never negative."""
 
 PSD = "psd "
-"""Prefix of the names of densities within a band."""
+"""Prefix of the names of spectral densities within a frequency band."""
 
 _BANDS_PER_DECADE = 1
 
 
 def curve_statistics(time: np.ndarray, errors: np.ndarray, final_window: float = 3.0) -> dict:
-    """Compute the statistics of errors over time that are judged.
+    """Compute the statistics of errors over time that are tested.
 
-    ``final``, ``maximum``, ``rms`` and ``drift`` are those of :class:`.ErrorStatistics`, with the
-    drift per minute; ``psd 0.01 to 0.1 Hz`` is the mean power spectral density within a decade of
-    frequency.
+    ``final``, ``maximum``, ``rms`` and ``drift`` are defined as in :class:`.ErrorStatistics`, with
+    the drift per minute; ``psd 0.01 to 0.1 Hz`` is the mean power spectral density within a decade
+    of frequency.
 
     Parameters
     ----------
@@ -39,12 +39,13 @@ def curve_statistics(time: np.ndarray, errors: np.ndarray, final_window: float =
     errors : numpy.ndarray
         Errors in any unit, shape (curves, samples).
     final_window : float, optional
-        Length of the end whose median is the final value [s].
+        Time at the end over which the median is the final value [s].
 
     Returns
     -------
     dict of str to numpy.ndarray
-        Statistics by name, shape (curves,), in the errors' unit, per minute, or squared per Hz.
+        Statistics by name, shape (curves,), in the unit of the errors, per minute, or squared per
+        Hz.
     """
     time, errors = np.asarray(time, dtype=float), np.asarray(errors)
     parts = [_statistics(time, errors[rows], final_window) for rows in ensemble_blocks(errors)]

@@ -1,17 +1,17 @@
 """Global envelope test of a complete curve, and pointwise bands.
 
-Each curve's value at each time has a rank, counted from the nearer end of all values at that time,
-equal values sharing their mean rank. The curve with the smaller smallest rank is more extreme than
-another curve; if these ranks are equal, the curve that has them more often, and so on (extreme rank
-length). The only assumption is that under the model the observed curve may be any of the curves, so
-that the p-value is exact for any number of runs.
+At each time, the values of all curves are ranked from the nearer extreme, with mean ranks for ties.
+A curve is more extreme than another if its smallest rank is smaller; if the smallest ranks are
+equal, if it has them more often; and so on (extreme rank length). The only assumption is that under
+the model, the observed curve is exchangeable with the simulated curves, so that the p-value is
+exact for any number of runs.
 
 References
 ----------
 M. Myllymaki, T. Mrkvicka, P. Grabarnik, H. Seijo, U. Hahn, Global envelope tests for spatial
-processes, J. R. Stat. Soc. B 79 (2017) 381-404: the extreme rank length, their section 4.
+processes, J. R. Stat. Soc. B 79 (2017) 381-404: the extreme rank length in section 4.
 T. Mrkvicka, M. Myllymaki, M. Jilek, U. Hahn, A one-way ANOVA test for functional data with
-graphical interpretation, Kybernetika 56 (2020) 432-458: the envelope of that order.
+graphical interpretation, Kybernetika 56 (2020) 432-458: the envelope of this order.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ LEVELS = (0.5, 0.95, 0.99)
 
 @dataclass(frozen=True)
 class PointwiseBand:
-    """Interval of a part of the ensemble at each time by itself.
+    """Interval that contains a fraction of the ensemble, separately at each time.
 
-    A curve leaves its pointwise 95 % band somewhere much more often than once in 20 times;
-    :class:`GlobalEnvelope` holds for the whole curve.
+    A curve leaves its pointwise 95 % band at some time much more often than once in 20 drives;
+    :class:`GlobalEnvelope` applies to the complete curve.
 
     Parameters
     ----------
     level : float
-        Part of the ensemble.
+        Fraction of the ensemble.
     low, high : numpy.ndarray
         Quantiles, shape (samples,) each.
     """
@@ -50,21 +50,21 @@ class PointwiseBand:
 def pointwise_bands(
     ensemble: np.ndarray, levels: ArrayLike = LEVELS
 ) -> tuple[np.ndarray, list[PointwiseBand]]:
-    """Compute the median and the central bands of an ensemble.
+    """Compute the median and the central bands of an ensemble at each time.
 
     Parameters
     ----------
     ensemble : numpy.ndarray
         Simulated errors, shape (runs, samples).
     levels : array_like, optional
-        Parts of the ensemble.
+        Fractions of the ensemble.
 
     Returns
     -------
     median : numpy.ndarray
         Median, shape (samples,).
     bands : list of PointwiseBand
-        A band for each level.
+        One band per level.
     """
     levels = np.asarray(levels, dtype=float)
     probabilities = np.concatenate([[0.5], 0.5 - 0.5 * levels, 0.5 + 0.5 * levels])
@@ -80,19 +80,19 @@ def pointwise_bands(
 
 @dataclass(frozen=True)
 class GlobalEnvelope:
-    """Simultaneous band of an ensemble, and the place of an observed curve in it.
+    """Simultaneous band of an ensemble, and the rank of an observed curve among the simulated ones.
 
-    The level holds for the observed curve, which takes part in the order. A new curve leaves the
-    hull of the others more often, and the more so the fewer runs there are: with random walks of 60
-    samples 8 % of them leave the 95 % envelope of 2000 runs, and 5 % that of 40 000.
+    The level applies to the observed curve, which takes part in the ranking. A new curve leaves the
+    hull of the other curves more often, in particular with few runs: 8 % of random walks with 60
+    samples leave the 95 % envelope of 2000 runs, and 5 % leave that of 40 000 runs.
 
     Parameters
     ----------
     level : float
-        Probability that a curve of the model stays within the envelope all the time.
+        Probability that a curve of the model always stays within the envelope.
     p_value : float
         ``(1 + as_extreme) / (runs + 1)``. It is at most ``1 - level`` exactly if the observed curve
-        is not among the least extreme curves; then it leaves their hull somewhere.
+        is not among the least extreme curves; then the curve leaves their hull at some time.
     as_extreme : int
         Number of simulated curves that are at least as extreme as the observed one.
     runs : int
@@ -110,7 +110,7 @@ class GlobalEnvelope:
 
 
 def fewest_runs(level: float, tests: int = 1) -> int:
-    """Return the number of runs with which one of several tests can reject a model.
+    """Return the number of runs required for one of several tests to reject a model.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def fewest_runs(level: float, tests: int = 1) -> int:
     Returns
     -------
     int
-        Least number of runs.
+        Minimum number of runs.
     """
     return int(np.ceil(tests / (1.0 - level) - 1e-9)) - 1
 
@@ -130,10 +130,10 @@ def fewest_runs(level: float, tests: int = 1) -> int:
 def global_envelope(
     observed: ArrayLike, ensemble: np.ndarray, level: float = 0.95
 ) -> GlobalEnvelope:
-    """Test a curve against an ensemble over its whole length.
+    """Test a complete curve against an ensemble.
 
-    It takes 2 bytes of memory for each value of the ensemble (4 from 32 767 runs on), and some
-    megabytes.
+    The test takes 2 bytes of memory per value of the ensemble (4 bytes from 32 767 runs on), and a
+    few megabytes.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def global_envelope(
     Raises
     ------
     EnsembleError
-        If there are too few runs to reject at this level.
+        If the number of runs is too small to reject at this level.
     """
     observed, ensemble = np.asarray(observed), np.asarray(ensemble)
     runs = len(ensemble)
@@ -176,15 +176,15 @@ def global_envelope(
 
 
 def _extreme_rank_lengths(observed: np.ndarray, ensemble: np.ndarray) -> list[bytes]:
-    """Return a key of the observed curve and of each other; smaller is more extreme."""
-    from scipy.stats import rankdata  # takes half a second
+    """Return a key for the observed and for each simulated curve; a smaller key is more extreme."""
+    from scipy.stats import rankdata  # imported here, since it takes half a second
 
     count = len(ensemble) + 1
-    # Ranks are doubled, since the mean rank of equal values may have a half, and big-endian, since
+    # Ranks are doubled, since mean ranks of ties may be half-integers. They are big-endian, since
     # bytes are compared from the left.
     ranks = np.empty((count, ensemble.shape[1]), dtype=">u2" if count + 1 < 2**16 else ">u4")
     for samples in ensemble_blocks(ensemble, 1):
-        # The wider of both types: rounding an observed value would make ties.
+        # The wider type is used, since rounding an observed value would create ties.
         values = np.vstack([observed[np.newaxis, samples], ensemble[:, samples]])
         twice = np.rint(2.0 * rankdata(values.T, axis=1)).astype(np.int64).T
         ranks[:, samples] = np.minimum(twice, 2 * (count + 1) - twice)

@@ -1,4 +1,4 @@
-"""Judgement of an observed error: all tests, corrected for their number."""
+"""Judgement of an observed error with several tests, corrected for their number."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .verdict import describe_verdict
 
 @dataclass(frozen=True)
 class Judgement:
-    """Judgement of an observed error by an ensemble.
+    """Result of judging an observed error against an ensemble of simulated errors.
 
     Parameters
     ----------
@@ -34,9 +34,9 @@ class Judgement:
     median : numpy.ndarray
         Median of the ensemble at each time, shape (samples,).
     bands : list of PointwiseBand
-        Bands at each time by itself.
+        Pointwise bands of the ensemble.
     envelope : GlobalEnvelope
-        Test of the whole curve.
+        Test of the complete curve.
     adjusted : float
         P-value of the envelope, corrected for the number of tests.
     statistics : list of StatisticJudgement
@@ -46,9 +46,10 @@ class Judgement:
     rejected : bool
         Whether the corrected p-value of any test is at most ``1 - level``.
     verdict : str
-        ``not rejected``, ``too little``, ``too much`` or ``other direction``: how the model drifts.
+        Kind of deviation of the model: ``not rejected``, ``too little``, ``too much`` or ``other
+        direction``.
     sentence : str
-        Verdict in words.
+        Verdict as a message.
     """
 
     time: np.ndarray
@@ -78,11 +79,11 @@ def judge(
     level: float = 0.95,
     final_window: float = 3.0,
 ) -> Judgement:
-    """Judge an observed error by an ensemble of simulated ones.
+    """Judge an observed error against an ensemble of simulated errors.
 
-    Both must be treated in the same way: if the observed error starts at zero on the median of its
-    beginning, so must the simulated ones (:func:`.zero_at_start`). The ensemble is processed in
-    blocks and never copied.
+    Both must have the same zero: if the median of the observed error over the start is zero, the
+    simulated errors must be shifted in the same way (:func:`.zero_at_start`). The ensemble is
+    processed in blocks and never copied.
 
     Parameters
     ----------
@@ -98,7 +99,7 @@ def judge(
     level : float, optional
         Level of the envelope and of the verdict.
     final_window : float, optional
-        Length of the end whose median is the final error [s].
+        Time at the end over which the median is the final error [s].
 
     Returns
     -------
@@ -107,7 +108,7 @@ def judge(
     Raises
     ------
     EnsembleError
-        If the shapes differ, or there are too few runs for this level.
+        If the shapes differ, or the number of runs is too small for this level.
 
     Examples
     --------
@@ -117,7 +118,7 @@ def judge(
     >>> isf.judge(model.time, observed, runs).verdict
     'not rejected'
 
-    The model has too little error for an observation of three times the size:
+    The model has too little error for an observation of three times the magnitude:
 
     >>> isf.judge(model.time, 3.0 * observed, runs).verdict
     'too little'
@@ -143,7 +144,7 @@ def judge(
     needed = fewest_runs(level, len(adjusted))
     if not rejected and len(simulations) < needed:
         sentence += (
-            f" With {len(simulations)} drives none of the {len(adjusted)} tests can reject a "
+            f" With {len(simulations)} drives, none of the {len(adjusted)} tests can reject a "
             f"model; simulate at least {needed}."
         )
     return Judgement(

@@ -13,7 +13,7 @@ from .verdict import manner_of_curve, manner_of_statistic
 
 
 class ShownTest(NamedTuple):
-    """A test of a yaw error, for a table.
+    """Test of a yaw error as a row of a table.
 
     Attributes
     ----------
@@ -22,17 +22,17 @@ class ShownTest(NamedTuple):
     unit : str
         Unit of the values.
     observed, median, low, high : float
-        Observed value, and median and central 95 % of the ensemble; NaN for the whole curve.
+        Observed value, and median and central 95 % of the ensemble; NaN for the complete curve.
     percentile : float
-        Share of simulated drives with a lower value, equal ones by half [%]; NaN for the whole
-        curve.
+        Share of simulated drives with a lower value, plus half of those with the same value [%];
+        NaN for the complete curve.
     p_value, adjusted : float
-        Two-sided p-value, and that corrected for the number of tests.
+        Two-sided p-value, and p-value corrected for the number of tests.
     rejects : bool
         Whether the corrected p-value rejects the model.
     manner : str
-        ``too little``, ``too much`` or ``other direction`` if the test rejects the model; else
-        empty.
+        Deviation of the model if the test rejects it: ``too little``, ``too much`` or ``other
+        direction``; empty if not.
     """
 
     name: str
@@ -49,7 +49,7 @@ class ShownTest(NamedTuple):
 
 
 def shown_tests(judgement: Judgement) -> list[ShownTest]:
-    """Return the tests of a judgement for a table.
+    """Return the tests of a judgement as rows of a table.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def shown_tests(judgement: Judgement) -> list[ShownTest]:
     Returns
     -------
     list of ShownTest
-        Test of the whole curve, and of each statistic.
+        Test of the complete curve, and of each statistic.
     """
     envelope, tests = judgement.envelope, judgement.statistics
     manner = manner_of_curve(judgement.observed, judgement.median, envelope, tests)[0]
@@ -75,7 +75,7 @@ def shown_tests(judgement: Judgement) -> list[ShownTest]:
         ShownTest("whole curve", "", *unknown, *verdict(envelope, judgement.adjusted, manner))
     ]
     for test in tests:
-        # A density is of squared errors.
+        # A spectral density is proportional to the squared error.
         factor = math.degrees(1.0) ** (2 if test.name.startswith(PSD) else 1)
         name, unit = STATISTICS.get(test.name, (test.name.replace(PSD, "PSD ", 1), "deg²/Hz"))
         values = factor * test.observed, factor * test.median, factor * test.low, factor * test.high

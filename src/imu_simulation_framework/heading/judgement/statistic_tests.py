@@ -1,4 +1,4 @@
-"""Monte Carlo tests of single statistics, and the correction for several tests."""
+"""Monte Carlo tests of single statistics, and the correction for multiple tests."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from numpy.typing import ArrayLike
 
 @dataclass(frozen=True)
 class StatisticJudgement:
-    """Place of an observed statistic among those of an ensemble.
+    """Comparison of an observed statistic with the statistics of an ensemble.
 
     Parameters
     ----------
     name : str
-        Name, see :func:`.curve_statistics`.
+        Name of the statistic, see :func:`.curve_statistics`.
     observed : float
         Observed value.
     median, low, high : float
         Median and central 95 % of the ensemble.
     tail : int
-        1 if the observed value is above most of the ensemble's, -1 if it is below.
+        1 if the observed value is above most simulated values, -1 if it is below most of them.
     as_extreme : int
-        Number of simulated drives that are as far out on the same side, or farther.
+        Number of simulated drives that are at least as extreme on the same side.
     runs : int
         Number of simulated drives.
     percentile : float
-        Share of simulated drives with a lower value, equal ones by half [%].
+        Share of simulated drives with a lower value, plus half of those with the same value [%].
     p_value : float
         Two-sided p-value.
     adjusted : float
@@ -48,11 +48,11 @@ class StatisticJudgement:
 
 
 def judge_statistic(name: str, observed: float, simulated: np.ndarray) -> StatisticJudgement:
-    """Judge a statistic by a Monte Carlo test, which is exact for any number of runs.
+    """Test a statistic by a Monte Carlo test, which is exact for any number of runs.
 
-    ``p = min(1, 2 (1 + as_extreme) / (runs + 1))`` is twice the p-value of the side of the observed
-    value (A. C. Davison, D. V. Hinkley, Bootstrap Methods and their Application, 1997, section
-    4.2).
+    ``p = min(1, 2 (1 + as_extreme) / (runs + 1))`` is twice the p-value of the tail with the
+    observed value (A. C. Davison, D. V. Hinkley, Bootstrap Methods and their Application, 1997,
+    section 4.2).
 
     Parameters
     ----------
@@ -83,8 +83,8 @@ def judge_statistic(name: str, observed: float, simulated: np.ndarray) -> Statis
 def holm(p_values: ArrayLike) -> np.ndarray:
     """Correct p-values for the number of tests.
 
-    If a true model is rejected where a corrected value is at most a level, it is rejected by any of
-    the tests with at most that probability, however the tests depend on each other (S. Holm, A
+    If a correct model is rejected whenever a corrected value is at most a level, the probability of
+    rejection by any test is at most this level, however the tests depend on each other (S. Holm, A
     simple sequentially rejective multiple test procedure, Scand. J. Stat. 6, 1979, 65-70).
 
     Parameters

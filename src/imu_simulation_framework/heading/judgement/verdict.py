@@ -1,4 +1,4 @@
-"""Verdict in words: the manner in which a model differs from an observed error."""
+"""Verdict as a message: how a model differs from an observed error."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def describe_verdict(
     statistics: Sequence[StatisticJudgement],
     rejected: bool,
 ) -> tuple[str, str]:
-    """Describe how a model differs from an observed error, and how often its drives do.
+    """Describe how a model differs from an observed error, and how often its drives are as extreme.
 
     Parameters
     ----------
     observed, median : numpy.ndarray
         Observed error and median of the ensemble, shape (samples,) each.
     envelope : GlobalEnvelope
-        Test of the whole curve.
+        Test of the complete curve.
     adjusted : float
         P-value of the envelope, corrected for the number of tests.
     statistics : sequence of StatisticJudgement
@@ -50,7 +50,7 @@ def describe_verdict(
     verdict : str
         ``not rejected``, ``too little``, ``too much`` or ``other direction``.
     sentence : str
-        Verdict with the number of drives that are as extreme.
+        Verdict with the number of simulated drives that are as extreme.
     """
 
     def often(test: GlobalEnvelope | StatisticJudgement) -> str:
@@ -87,12 +87,12 @@ def _difference_words(manner: str, name: str) -> str:
 
 
 def manner_of_statistic(test: StatisticJudgement) -> str:
-    """Return how a model differs from the observation in a statistic.
+    """Classify how a model differs from an observed statistic.
 
     Parameters
     ----------
     test : StatisticJudgement
-        Judgement of the statistic with its tail.
+        Judgement of the statistic, including its tail.
 
     Returns
     -------
@@ -110,17 +110,17 @@ def manner_of_curve(
     envelope: GlobalEnvelope,
     statistics: Sequence[StatisticJudgement],
 ) -> tuple[str, str]:
-    """Return how a model differs in the complete curve, and the statistic that shows it.
+    """Classify how a model differs from a complete curve, and name the statistic that shows it.
 
-    Statistics that reject the model by themselves come first, drift before noise; without them the
-    samples outside the envelope decide, and the name is empty.
+    Statistics that reject the model by themselves come first, with drift before noise. If there are
+    none, the samples outside the envelope decide, and the name is empty.
 
     Parameters
     ----------
     observed, median : numpy.ndarray
         Observed error and median of the ensemble, shape (samples,) each.
     envelope : GlobalEnvelope
-        Test of the whole curve.
+        Test of the complete curve.
     statistics : sequence of StatisticJudgement
         Test of each statistic.
 
@@ -146,7 +146,7 @@ def manner_of_curve(
 
 
 def _manner(value: float, centre: float, low: float, high: float) -> str:
-    """Return how a model with the interval ``low`` to ``high`` differs from ``value``."""
+    """Classify how a model with the interval ``low`` to ``high`` differs from ``value``."""
     if abs(value) >= max(abs(low), abs(high)):
         return _TOO_LITTLE
     return _OTHER_DIRECTION if value * centre < 0.0 else _TOO_MUCH

@@ -1,7 +1,8 @@
 """Distribution of a yaw error over time: percentiles, bands and the time of leaving a limit.
 
-The yaw error of each unit is normal. Units of a part differ in the strengths of some sources, whose
-logarithms are normal, so that the error over all units is a mixture of normal distributions.
+The yaw error of each individual sensor is normal. The sensors of a part differ in the strengths of
+some sources, with log-normal strengths, so that the error over all sensors is a mixture of normal
+distributions.
 """
 
 from __future__ import annotations
@@ -20,18 +21,19 @@ from .sources import Source
 from .state_space import RunNormals
 
 _QUADRATURE_POINTS = 7
-"""Points of the Gauss-Hermite quadrature over the strength of each source."""
+"""Number of Gauss-Hermite quadrature points over the strength of each source."""
 _RUNS_AT_ONCE = 128
-"""Runs that are in memory when a probability is estimated."""
+"""Number of runs that are in memory when a probability is estimated."""
 _MAX_NORMALS = 2**22
-"""Numbers of these runs that are stored for other models, 32 MB."""
+"""Maximum number of stored random numbers of these runs for other models, 32 MB."""
 _NUMBERS_AT_ONCE = 2**15
-"""Numbers that are computed together for quantiles: 256 kB, which the processor's cache holds."""
+"""Number of values for which quantiles are computed at once: 256 kB, which fit into the cache."""
 _MAX_ITERATIONS = 100
-"""Largest number of Newton's iterations for a quantile. A mixture over the units of a part takes
-three to five; bisection alone, its fallback, would need 30 to reach the accuracy."""
+"""Maximum number of Newton iterations for a quantile. A mixture over the sensors of a part takes
+three to five; bisection alone, the fallback, would take 30 for the same accuracy."""
 _ACCURACY = 1e-9
-"""Relative size of Newton's last step. Its square, about the error that remains, is rounding."""
+"""Relative length of the last Newton step; its square, roughly the remaining error, is
+negligible."""
 
 
 @deprecated_names(not_exceeded="absolute_quantile")
@@ -45,7 +47,7 @@ class YawErrorDistribution(ABC):
     sources : tuple of Source
         Independent sources of the error.
     limits : tuple of str
-        Sentences on limits of the linear model for this motion and sensor.
+        Messages on the limits of the linear model for this motion and sensor.
     """
 
     time: np.ndarray
@@ -69,7 +71,7 @@ class YawErrorDistribution(ABC):
         Returns
         -------
         pandas.DataFrame
-            A column for each known source [rad], indexed by time [s].
+            One column per known source [rad], indexed by time [s].
         """
 
     @abstractmethod
@@ -89,8 +91,8 @@ class YawErrorDistribution(ABC):
         Returns
         -------
         pandas.DataFrame
-            A column for each source [rad^2], whose sum is :meth:`variance`, indexed by time [s].
-            Known errors have none: theirs is :meth:`mean_by_source`.
+            One column per source [rad^2], whose sum is :meth:`variance`, indexed by time [s]. Known
+            errors have no variance; they are in :meth:`mean_by_source`.
         """
 
     def survival(
@@ -100,28 +102,28 @@ class YawErrorDistribution(ABC):
         seed: int | RunNormals = 1,
         on_runs: Callable[[int], object] = lambda _: None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Estimate the probability that the yaw error has not left a limit yet, at each time.
+        """Estimate the probability that the yaw error has not left a limit until each time.
 
-        One minus it is the distribution of the time of the first passage. The estimate is a mean
-        over drawn runs.
+        The complement is the distribution of the time of the first passage. The estimate is a mean
+        over simulated runs.
 
         Parameters
         ----------
         limit : float
-            Limit to either side [rad].
+            Limit on either side [rad].
         runs : int, optional
             Number of runs.
         seed : int or RunNormals, optional
-            Seed of all runs, or their normal numbers for several models.
+            Seed of all runs, or normal random numbers shared by several models.
         on_runs : callable, optional
-            Called with a number of runs whenever that many more are drawn.
+            Called with the number of further runs whenever some have been simulated.
 
         Returns
         -------
         probability : numpy.ndarray
             Probability, shape (n,).
         half_width : numpy.ndarray
-            Half width of its 95 % interval by the number of runs, shape (n,).
+            Half width of the 95 % confidence interval of the probability, shape (n,).
         """
         (estimate,) = estimate_survivals([self], limit, runs, seed, on_runs)
         return estimate
@@ -130,23 +132,23 @@ class YawErrorDistribution(ABC):
     def _draw_stays(
         self, limit: float, runs: int, seed: int | RunNormals, first_run: int
     ) -> np.ndarray:
-        """Draw runs, and return the probability (runs, n) that each is within the limit so far."""
+        """Return the probability (runs, n) that each simulated run is within the limit so far."""
 
     @property
     def _is_random(self) -> bool:
-        """Whether runs differ."""
+        """Whether the model has random sources, so that runs differ."""
         return True
 
     @abstractmethod
     def _varying_variances(self) -> list[tuple[np.ndarray, float]]:
-        """Return the variance (n,) of each source whose strength differs between units.
+        """Return the variance (n,) of each source whose strength differs between sensors.
 
         The second number is the standard deviation of the strength's natural logarithm.
         """
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the sources, each once, in their order."""
+        """Names of the sources without duplicates, in their order."""
         return tuple(dict.fromkeys(source.name for source in self.sources))
 
     def bands(self, probabilities: Sequence[float] = (0.5, 0.95, 0.99)) -> pd.DataFrame:
@@ -160,7 +162,7 @@ class YawErrorDistribution(ABC):
         Returns
         -------
         pandas.DataFrame
-            Columns ``mean``, ``std``, and for each probability in per cent ``lower_95`` and
+            Columns ``mean``, ``std``, and for each probability, such as 95 %, ``lower_95`` and
             ``upper_95`` [rad]; indexed by time [s].
 
         Raises
@@ -177,7 +179,7 @@ class YawErrorDistribution(ABC):
         return table
 
     def _half_width(self, probability: float) -> np.ndarray:
-        """Return half the width (n,) of an interval, stored since it is in several results."""
+        """Return half the width (n,) of an interval, cached since several results need it."""
         if probability not in self._half_widths:
             mixture = self._whole_mixture
             half_width = _absolute_quantiles(probability, np.zeros(len(self.time)), *mixture)
@@ -189,12 +191,12 @@ class YawErrorDistribution(ABC):
         return {}
 
     def absolute_quantile(self, probability: float) -> float:
-        """Compute a quantile of the magnitude of the last yaw error.
+        """Compute a quantile of the magnitude of the final yaw error.
 
         Parameters
         ----------
         probability : float
-            Probability that the size does not exceed the quantile, between 0 and 1.
+            Probability that the magnitude does not exceed the quantile, between 0 and 1.
 
         Returns
         -------
@@ -210,12 +212,12 @@ class YawErrorDistribution(ABC):
         return float(_absolute_quantiles(probability, self.mean()[-1:], std, shares)[0])
 
     def probability_within(self, limit: float) -> np.ndarray:
-        """Compute the probability that the yaw error is within a limit, at each time by itself.
+        """Compute the probability that the yaw error is within a limit, separately at each time.
 
         Parameters
         ----------
         limit : float
-            Limit to either side [rad].
+            Limit on either side [rad].
 
         Returns
         -------
@@ -232,7 +234,7 @@ class YawErrorDistribution(ABC):
         seed: int | RunNormals = 1,
         on_runs: Callable[[int], object] = lambda _: None,
     ) -> tuple[float, float]:
-        """Estimate the probability that the yaw error is within a limit all the time.
+        """Estimate the probability that the yaw error always stays within a limit.
 
         Parameters
         ----------
@@ -241,16 +243,16 @@ class YawErrorDistribution(ABC):
         runs : int, optional
             Number of random realisations.
         seed : int or RunNormals, optional
-            Seed of all runs, or their normal numbers for several models.
+            Seed of all runs, or normal random numbers shared by several models.
         on_runs : callable, optional
-            Called with a number of runs whenever that many more are drawn.
+            Called with the number of further runs whenever some have been simulated.
 
         Returns
         -------
         probability : float
-            The last value of :meth:`survival`.
+            Last value of :meth:`survival`.
         half_width : float
-            Half width of its 95 % interval by the number of runs.
+            Half width of the 95 % confidence interval of the probability.
         """
         stays, half_width = self.survival(limit, runs, seed, on_runs)
         return float(stays[-1]), float(half_width[-1])
@@ -260,10 +262,10 @@ class YawErrorDistribution(ABC):
         return self._unit_mixture()
 
     def _unit_mixture(self, first: int = 0) -> tuple[np.ndarray, np.ndarray]:
-        """Return standard deviations (n, u) of sensors, and the share (u,) of each of them.
+        """Return standard deviations (n, u) of representative sensors, and their shares (u,).
 
-        The strengths are those of Gauss-Hermite points, by which the integral over units of a
-        smooth function is a sum. ``first`` is the index of the first of the times.
+        Their strengths are Gauss-Hermite points, at which the integral of a smooth function over
+        all sensors becomes a sum. ``first`` is the index of the first time.
         """
         fixed = self.variance()[first:]
         points, weights = np.polynomial.hermite_e.hermegauss(_QUADRATURE_POINTS)
@@ -285,20 +287,20 @@ def estimate_survivals(
     seed: int | RunNormals = 1,
     on_runs: Callable[[int], object] = lambda _: None,
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Estimate the survival of several models, whose sources of one name share their numbers.
+    """Estimate the survival of several models; sources of the same name share random numbers.
 
     Parameters
     ----------
     models : sequence of YawErrorDistribution
         Distributions of the yaw errors.
     limit : float
-        Limit to either side [rad].
+        Limit on either side [rad].
     runs : int, optional
         Number of runs of each model.
     seed : int or RunNormals, optional
-        Seed of all runs, or their normal numbers.
+        Seed of all runs, or the normal random numbers of the runs.
     on_runs : callable, optional
-        Called with a number of runs whenever that many more are drawn for a model.
+        Called with the number of further runs whenever some have been simulated for a model.
 
     Returns
     -------
@@ -328,16 +330,16 @@ def estimate_survivals(
 
 def _absolute_quantiles(probability, mean, std, shares):
     """Return quantiles (n,) of the magnitude of normal errors with std (n, u) by sensor."""
-    from scipy.special import ndtri  # few of those who import the model need it
+    from scipy.special import ndtri  # imported here, since few users of the model need it
 
     if not 0.0 < probability < 1.0:
         raise ConfigurationError(
-            f"a band's probability is {probability}, but it must be between 0 and 1"
+            f"the probability of a band is {probability}, but it must be between 0 and 1"
         )
     factor = float(ndtri(0.5 + 0.5 * probability))
     if std.shape[1] == 1 and not np.any(mean):
         return factor * std[:, 0]
-    # Without a standard deviation the size is that of the mean.
+    # If the standard deviation is zero, the quantile is the magnitude of the mean.
     quantiles = np.abs(mean)
     random = np.flatnonzero(std[:, 0] > 0.0)
     for first in range(0, len(random), max(1, _NUMBERS_AT_ONCE // std.shape[1])):
@@ -347,10 +349,10 @@ def _absolute_quantiles(probability, mean, std, shares):
 
 
 def _solve_quantiles(probability, factor, mean, std, shares):
-    """Return quantiles by Newton's method for the logarithm of the tail, which is nearly straight.
+    """Return quantiles by Newton's method on the logarithm of the tail, which is nearly straight.
 
-    A step that leaves the bracket of the quantile is replaced by the bracket's middle.
-    ``factor``: quantile of a standard normal number's size.
+    A step out of the bracket of the quantile is replaced by bisection. ``factor``: quantile of the
+    magnitude of a standard normal number.
     """
     lower, upper = np.zeros(len(mean)), mean + 9.0 * np.max(std, axis=1)
     quantiles = np.minimum(factor * np.sqrt(mean**2 + std**2 @ shares), upper)
@@ -371,7 +373,7 @@ def _solve_quantiles(probability, factor, mean, std, shares):
 
 
 def _compute_tail_and_density(size, mean, std, shares):
-    """Return probability (n,) to exceed a size (n,), and density (n,) of the size, over units."""
+    """Return the probability to exceed a magnitude (n,), and its density (n,), over sensors."""
     from scipy.special import ndtr
 
     scale = 1.0 / std
@@ -387,7 +389,7 @@ def _compute_tail_and_density(size, mean, std, shares):
 
 
 def normal_within(mean, std, limit):
-    """Return the probability that a normal number lies within a limit to either side.
+    """Return the probability that a normal number lies between minus and plus a limit.
 
     Parameters
     ----------

@@ -1,36 +1,38 @@
-r"""The sources of the yaw error that an IMU's errors cause on a given motion.
+r"""Sources of the yaw error that an IMU's errors cause on a given motion.
 
-With R the rotation from the body to the world, the error :math:`\delta\omega` of the gyroscope's
-reading turns the estimated body about the vertical by :math:`h \cdot \delta\omega`, h the third row
-of R; the accelerometer's correction of the tilt is perpendicular to the vertical. So
+With R the rotation from the body frame to the world frame, the error :math:`\delta\omega` of the
+gyroscope rotates the estimated body frame about the vertical by :math:`h \cdot \delta\omega`, where
+h is the third row of R; the tilt correction from the accelerometer is perpendicular to the
+vertical. Hence
 
 .. math:: \dot e = -h \cdot \left((M + S_T \Delta T) \omega + G f + b + b_T \Delta T + n\right)
 
 to first order in the errors, with the symbols of :mod:`.sensors.imu_models.specification`. Errors
-that are the same in every run are integrated along the motion; a random process on three axes acts
-as one process, whose strength is weighed by the mean of :math:`h^2`, which is exact on level ground
-and at a constant tilt. On the turning Earth the vertical is that of the place, and the gyroscope
-measures the turning of east, north and up as well, which the sensor's filter does not model. Two
-errors are of second order and not small for a quiet gyroscope: the filter leans while the body
-accelerates, and turns the known errors of its rate about the vertical that it leans to. With
-:math:`\theta` the lean and s the scale factor's error, the second adds about
-:math:`s \omega \theta^2 / 2` to :math:`\dot e`. Both come from one run of the filter.
+that are the same in every run are integrated along the motion. A random process on three axes acts
+like one process, whose strength is weighted by the mean of :math:`h^2`; this is exact on level
+ground and at a constant tilt. On the rotating Earth, the vertical is the local vertical, and the
+gyroscope also measures the rotation of the local frame, which the sensor's filter does not model.
+Two errors are of second order, but not negligible for a low-noise gyroscope: the filter estimates a
+wrong tilt while the body accelerates, and the known errors of the rate then act about a tilted
+vertical. With :math:`\theta` the tilt error and s the scale factor error, the latter adds about
+:math:`s \omega \theta^2 / 2` to :math:`\dot e`. Both follow from one run of the filter.
 
 A magnetic heading high-passes the gyroscope's error and low-passes the magnetometer's. With T the
 time constant of the heading (:mod:`.sensors.fusion.magnetic_heading`), b and n the errors of the
-yaw rate and m the error of the heading of the field,
+yaw rate, and m the error of the magnetic heading,
 
 .. math:: \dot e = -(b + n) - (e - m) / T .
 
-White noise N of the rate leaves the variance :math:`N^2 T / 2`, that of a magnetometer,
-:math:`N_m` in a level field H, :math:`N_m^2 / (2 T H^2)`, a constant bias b the error b T, and a
-random walk K of the rate still grows, as :math:`K^2 T^2 t`. A field that dips by :math:`\delta` is
-turned by a tilt :math:`\epsilon` of the filter, by :math:`\epsilon \tan \delta`: that is a
-Gauss-Markov process with the time constant of the tilt, :math:`T_a`, and the variance
-:math:`N^2 T_a / 2 + N_a^2 / (2 T_a g^2)` of the noise of gyroscope and accelerometer.
+White noise N of the rate leads to the variance :math:`N^2 T / 2`; white noise :math:`N_m` of a
+magnetometer in a horizontal field H to :math:`N_m^2 / (2 T H^2)`; a constant bias b to the error b
+T; and a random walk K of the rate still grows with :math:`K^2 T^2 t`. In a field with the dip angle
+:math:`\delta`, a tilt error :math:`\epsilon` of the filter rotates the heading by :math:`\epsilon
+\tan \delta`: this is a Gauss-Markov process with the time constant of the tilt, :math:`T_a`, and
+the variance :math:`N^2 T_a / 2 + N_a^2 / (2 T_a g^2)` due to the noise of gyroscope and
+accelerometer.
 
-Errors that are the same in every run, of disturbed fields, iron and accelerations, come from one
-run of the filter with readings without noise, its rejection of disturbances included.
+Errors that are the same in every run, due to disturbed fields, iron and accelerations, follow from
+one run of the filter with noise-free readings, including its rejection of disturbances.
 """
 
 from __future__ import annotations
@@ -83,9 +85,9 @@ MISALIGNMENT = "misalignment"
 G_SENSITIVITY = "g-sensitivity"
 _MAX_TILT = math.radians(10.0)
 _MIN_YAW = 1e-6
-"""Smallest yaw error by the filter's tilt that is not left out [rad]."""
+"""Least yaw error due to the filter's tilt error that is included [rad]."""
 _RESPONSE_ERRORS = tuple(name for name in TOLERANCES if name != "vibration_rectification")
-"""Errors that are the same in every run, unless units differ."""
+"""Errors that are the same in every run, unless they differ between individual sensors."""
 
 
 def _specification_sources(imu, motion, time, sample, operation, standstills):
@@ -109,11 +111,11 @@ def _specification_sources(imu, motion, time, sample, operation, standstills):
     ]
     limits = _limits(imu, driven, sample)
     if imu.output.magnetic_heading:
-        return sources, limits  # all other errors are in the curve of the field
+        return sources, limits  # the curve of the magnetic field includes all other errors
     sources += vertical.earth_turning
     curve = np.zeros(len(time))
-    # A filter leans while the body accelerates, and one that leans and turns about the vertical
-    # changes its yaw at another rate. A run of the filter has the errors that are not linear.
+    # The filter has a tilt error while the body accelerates, and turns about the wrong vertical. A
+    # run of the filter includes these nonlinear errors.
     if driven.accelerates and imu.output.orientation_reference == "fusion":
         quiet = ImuSpecification(output=imu.output)
         if driven.tilt <= _MAX_TILT:
@@ -121,7 +123,8 @@ def _specification_sources(imu, motion, time, sample, operation, standstills):
         zeroed = Operation(standstill=operation.standstill, warm_up=operation.warm_up)
         error = _filter_yaw_error(quiet, motion, zeroed)
         curve = np.interp(time, motion.time - motion.time[0], error)
-        # Its stops are not the model's, where they are detected; so neither has any here.
+        # The run of the filter omits stops, which may be detected at other times; so they are
+        # omitted here.
         vertical = vertical_with(())
         linear: Any = _bias_and_noise_sources(quiet, vertical, sample)
         linear += _response_sources(quiet, vertical, sample, operation.warm_up)
@@ -171,7 +174,7 @@ def _bias_and_noise_sources(imu, vertical, sample) -> list[Source]:
 
 
 def _response_sources(imu, vertical, sample, warm_up) -> list[Source]:
-    """Return the sources of rates, forces, temperature, voltage, vibration and resolution."""
+    """Return sources due to rates, forces, temperature, supply, vibration and resolution."""
     gyroscope, motion = imu.gyroscope, vertical.driven.motion
     rate, force = vertical.driven.rate, vertical.driven.force
     since_start = motion.time - motion.time[0] + warm_up
@@ -202,7 +205,7 @@ def _response_sources(imu, vertical, sample, warm_up) -> list[Source]:
         sources += response_sources("rectified vibration", rectification, power * constant)
     coefficient = vertical.effective(gyroscope.quantisation)
     if coefficient > 0.0:
-        # The error of the angle is Q w_k, and what w was when an angle was begun or ended.
+        # The angle error is Q w_k, plus the values of w at the beginning and end of each integral.
         sources.append(YawNoise("quantisation", coefficient))
         sources += [
             RandomConstant("quantisation", curve, coefficient)
@@ -216,45 +219,45 @@ def _response_sources(imu, vertical, sample, warm_up) -> list[Source]:
 
 
 def _remove_random_errors(imu):
-    """Return the sensor with the gyroscope's errors that are the same in every run."""
+    """Return the sensor with only the gyroscope's errors that are the same in every run."""
     names = ("turn_on_bias", "rate_ramp")
     if not imu.units.tolerances:
         names = (*names, *_RESPONSE_ERRORS)
     gyroscope = TriadSpecification(**{name: getattr(imu.gyroscope, name) for name in names})
     conditions = {"temperature": imu.temperature, "supply": imu.supply}
     if gyroscope == TriadSpecification():
-        conditions = {}  # so that all such sensors have one answer
+        conditions = {}  # so that all such sensors share one cached result
     return ImuSpecification(output=imu.output, gyroscope=gyroscope, **conditions)
 
 
 @lru_cache(maxsize=8)
 def _filter_yaw_error(imu, motion, operation):
-    """Return the yaw error (n,) [rad] of a filter with readings without noise, cached."""
+    """Return the yaw error (n,) [rad] of a filter with noise-free readings, cached."""
     return _noise_free_yaw_error(simulation.operated(imu, operation, motion), motion)
 
 
 def _noise_free_yaw_error(imu, motion, environment=None):
-    """Return the yaw error (n,) [rad] of a sensor without random errors, by one run."""
+    """Return the yaw error (n,) [rad] of a sensor without random errors, from one run."""
     truth = simulation.imu_truth(motion, environment)
     reading = simulation.imu_model(imu, motion.period).batch(truth, 1, parts=("orientation",))
     return unwrap(difference(motion.yaw, yaw_from_quaternion(reading.orientation[0])))
 
 
 class _DrivenMotion:
-    """A motion of n samples with a standstill before the drive, and an ideal gyroscope's signals.
+    """Motion of n samples including the standstill before it, and ideal gyroscope signals.
 
     Attributes
     ----------
     motion : Motion or EarthMotion
-        Motion with the standstill.
+        Motion including the standstill.
     standstill_samples : int
         Number of samples of the standstill.
     up : numpy.ndarray
-        Vertical in the body's axes, shape (n, 3).
+        Vertical in the axes of the body, shape (n, 3).
     rate, force : numpy.ndarray
-        Ideal readings, shape (n, 3) [rad/s], [m/s^2].
+        Ideal angular velocity [rad/s] and specific force [m/s^2], shape (n, 3) each.
     largest_rate : numpy.ndarray
-        Largest rate of each axis in the drive, shape (3,) [rad/s].
+        Largest angular velocity about each axis during the drive, shape (3,) [rad/s].
     tilt : float
         Largest tilt [rad].
     accelerates : bool
@@ -272,20 +275,20 @@ class _DrivenMotion:
         self.accelerates = bool(np.any(level >= 1e-9 * STANDARD_GRAVITY))
 
     def earth_turning(self):
-        """Return the rate (n, 3) that a gyroscope measures of the Earth's turning [rad/s]."""
+        """Return the Earth's rotation (n, 3) as measured by the gyroscope [rad/s]."""
         level, turning = self.motion.local_orientation, self.rate.copy()
         turning[1:] -= relative_rotations(level[:-1], level[1:]) / self.motion.period
         return turning
 
 
 MAX_SHARED_SAMPLES = 150_000
-"""Samples of the longest motion whose signals all sensors on it share: 60 MB, 25 minutes at 100 Hz.
-Signals of longer motions would need more memory than their computation is worth."""
+"""Maximum number of samples of a motion whose signals are cached for all sensors: 60 MB, or 25
+minutes at 100 Hz. Recomputing the signals of longer motions is cheaper than storing them."""
 _driven_motion = lru_cache(maxsize=2)(_DrivenMotion)
 
 
 def _verticals(motion, standstill_samples, period, samples) -> Callable[[tuple], _Vertical]:
-    """Return a function of standstills on the way, which returns the yaw errors along a motion."""
+    """Return a function from stops during the drive to the yaw errors along a motion."""
     if len(motion.time) <= MAX_SHARED_SAMPLES:
         return partial(_vertical, motion, standstill_samples, period, samples)
     driven = _DrivenMotion(motion, standstill_samples)
@@ -294,7 +297,7 @@ def _verticals(motion, standstill_samples, period, samples) -> Callable[[tuple],
 
 @lru_cache(maxsize=4)
 def _vertical(motion, standstill_samples, period, samples, standstills) -> _Vertical:
-    """Return yaw errors along a motion at times with even steps, cached with its curves."""
+    """Return yaw errors along a motion at evenly spaced times, cached with their curves."""
     return _Vertical(
         _driven_motion(motion, standstill_samples), period * np.arange(samples), standstills
     )
@@ -303,9 +306,9 @@ def _vertical(motion, standstill_samples, period, samples, standstills) -> _Vert
 class _Vertical:
     """Yaw errors due to rate errors, along a motion of n samples.
 
-    ``driven``: the motion with the standstill before the drive, if any, whose mean rate is
-    subtracted. ``time`` (k,): of a model, from the beginning of the drive on [s]. ``standstills``:
-    stops on the way. ``weights`` (3,): mean squares of the vertical's components.
+    ``driven``: the motion including any standstill before the drive, whose mean rate is subtracted.
+    ``time`` (k,): times of the model since the beginning of the drive [s]. ``standstills``: stops
+    during the drive. ``weights`` (3,): mean squares of the components of the vertical.
     """
 
     def __init__(self, driven, time, standstills=()):
@@ -313,12 +316,13 @@ class _Vertical:
         self.time = time
         motion, up, standstill_samples = driven.motion, driven.up, driven.before
         self.weights = np.mean(up[standstill_samples:] ** 2, axis=0)
-        # A reading is a mean since the sample before, and so is the vertical that it is about.
+        # A reading is a mean since the previous sample, so the vertical is averaged in the same
+        # way.
         self._up = np.vstack([up[:1], 0.5 * (up[1:] + up[:-1])])
         self._period = motion.period
         self._before = standstill_samples
         self._since_start = motion.time[standstill_samples:] - motion.time[standstill_samples]
-        # The samples after a time are those of the rate since it.
+        # The rate after a time is in the samples after this time.
         places = np.rint(np.array(standstills).reshape(-1, 3) / self._period).astype(int)
         places = np.minimum(standstill_samples + 1 + places, len(up))
         self._stops = [stop for stop in places.tolist() if stop[0] < stop[2]]
@@ -326,33 +330,33 @@ class _Vertical:
 
     @cached_property
     def earth_turning(self) -> list[KnownError]:
-        """Source of the Earth's turning, if the motion has it."""
+        """Source of the Earth's rotation; empty if the motion is not on the Earth."""
         if not isinstance(self.driven.motion, EarthMotion):
             return []
         return self.known("Earth's turning", self.driven.earth_turning())
 
     def effective(self, values):
-        """Return the strength of one process in the place of those on three axes."""
+        """Return the strength of the process that is equivalent to those on three axes."""
         return math.sqrt(float(np.sum(self.weights * np.square(values))))
 
     def known(self, name, rate_error) -> list[KnownError]:
-        """Return the source of errors of the rate (n, 3); none if they do not reach the yaw."""
+        """Return the source for errors of the rate (n, 3); empty if they do not affect the yaw."""
         curve = self._significant_curve(self.integrated(rate_error), rate_error)
         return [KnownError(name, curve)] if np.any(curve) else []
 
     def _significant_curve(self, curve, rate_error):
-        """Return a curve (k,) of errors of the rate, or zeros for rounding alone."""
-        # A constant error is subtracted, except for rounding.
+        """Return the curve (k,) of rate errors, or zeros if it only consists of rounding errors."""
+        # Zeroing removes a constant error except for rounding.
         size = float(np.max(np.abs(rate_error))) * max(float(self.time[-1]), self._period)
         is_significant = np.max(np.abs(curve)) > 1e-12 * size
         return curve if is_significant else np.zeros_like(curve)
 
     def response(self, name, matrix, signal) -> list[KnownError]:
-        """Return the source of a matrix times a signal (n, 3), as an error of the rate."""
+        """Return the source for rate errors that are a matrix times a signal (n, 3)."""
         return self.known(name, signal @ matrix.T) if np.any(matrix) else []
 
     def tolerance(self, name, matrix, signal) -> list[Source]:
-        """Return the sources if the matrix's elements are standard deviations over units."""
+        """Return sources for matrix elements that are standard deviations over sensors."""
         sources: list[Source] = []
         for row, column in zip(*np.nonzero(matrix)):
             curve = self._axis_curve(row, column, signal)
@@ -361,9 +365,9 @@ class _Vertical:
         return sources
 
     def _axis_curve(self, row, column, signal):
-        """Return the yaw error (k,) if an axis has an error as large as a signal's column.
+        """Return the yaw error (k,) due to an axis error equal to a column of a signal.
 
-        Curves of the motion's own signals are stored, since other sensors have them, too.
+        Curves for the signals of the motion are cached, since other sensors need them, too.
         """
         own = {"rate": self.driven.rate, "force": self.driven.force}
         name = next((name for name, other in own.items() if other is signal), "")
@@ -376,13 +380,13 @@ class _Vertical:
         return curve
 
     def integrated(self, rate_error):
-        """Return the yaw error (k,) [rad] of errors of the rate (n, 3)."""
+        """Return the yaw error (k,) [rad] due to errors of the rate (n, 3)."""
         return self._yaw(np.sum(self._up * self._zeroed(rate_error), axis=1))
 
     def instant_curves(self):
-        """Return the yaw errors of an error of the angle at each instant that counts.
+        """Return the yaw error due to an error of the angle at each relevant instant.
 
-        It is a list of curves (k,) [1]: of the start, and of the ends of each standstill.
+        The result is a list of curves (k,) [1]: for the start, and for the ends of each standstill.
         """
         if not (self._before or self._stops):
             return [np.ones(len(self.time))]
@@ -394,7 +398,7 @@ class _Vertical:
         }
         curves = []
         for place in sorted(places):
-            # The reading's error is the change of the angle's since the sample before.
+            # A rate error is the change of the angle error since the previous sample.
             rate = np.zeros((len(self._up), 3))
             for sample, sign in ((place, 1.0), (place + 1, -1.0)):
                 if 0 <= sample < len(rate):
@@ -403,7 +407,7 @@ class _Vertical:
         return [curve for curve in curves if np.any(curve)]
 
     def _zeroed(self, rate_error):
-        """Return errors of the rate minus the estimated offset; zero while the yaw is held."""
+        """Return the rate errors minus the estimated offset; zero while the yaw is held."""
         left, offset, first = np.zeros_like(rate_error), 0.0, self._before
         if self._before:
             offset = np.mean(rate_error[: self._before], axis=0)
@@ -414,7 +418,7 @@ class _Vertical:
         return left
 
     def _yaw(self, turned):
-        """Return the yaw error (k,) of errors of the turn about the vertical (n,) [rad/s]."""
+        """Return the yaw error (k,) due to rate errors about the vertical (n,) [rad/s]."""
         driven = turned[self._before :]
         angle = np.zeros(len(driven))
         np.cumsum(driven[1:] * self._period, out=angle[1:])
@@ -422,7 +426,7 @@ class _Vertical:
 
 
 def _limits(imu, driven, sample):
-    """Return messages on non-linear errors of this sensor on this motion."""
+    """Return messages on nonlinear errors of this sensor on this motion."""
     gyroscope, limits = imu.gyroscope, []
     if driven.tilt > _MAX_TILT:
         limits.append(
@@ -458,8 +462,8 @@ USUAL_FIELD = MagneticEnvironment(earth=(0.0, 20e-6, -45e-6))
 def _with_magnetic_heading(sources, imu, motion, time, sample, environment):
     """Return the sources of a yaw error with a magnetic heading, and messages on omitted errors.
 
-    ``sources`` are those of the same sensor without it. Processes are to be taken with the
-    heading's time constant.
+    ``sources`` are those of the same sensor without a magnetometer. The model has to apply the time
+    constant of the heading to the processes.
     """
     constant = imu.output.magnetic_time_constant
     limits = []
@@ -482,10 +486,10 @@ def _with_magnetic_heading(sources, imu, motion, time, sample, environment):
         raise ConfigurationError(
             "The magnetic environment has no horizontal field, so there is no magnetic heading."
         )
-    # What is level in the sensor is so in the world where it is level; one number for all of it.
+    # On level ground, the horizontal axes of sensor and world coincide; one value serves for both.
     noise = float(np.sqrt(np.mean(np.square(magnetometer.white_noise[:2]))))
     if noise > 0.0:
-        # Of each reading a share is added, after what was before has lost that share.
+        # Each reading enters with a share, after earlier readings have been reduced by this share.
         density = noise / level * math.expm1(sample / constant) / sample
         kept.append(AngleRandomWalk("magnetometer noise", density, of_gyroscope=False))
     dip = abs(environment.undisturbed[2]) / level
@@ -510,9 +514,9 @@ def _with_magnetic_heading(sources, imu, motion, time, sample, environment):
 
 
 def high_pass(curve: np.ndarray, time: np.ndarray, constant: float) -> np.ndarray:
-    """Apply a first-order high-pass filter to a curve, from zero.
+    """Apply a first-order high-pass filter to a curve, with a zero initial value.
 
-    It is exact for a curve that is straight between its times.
+    The result is exact for a curve that is linear between its times.
 
     Parameters
     ----------
@@ -528,7 +532,7 @@ def high_pass(curve: np.ndarray, time: np.ndarray, constant: float) -> np.ndarra
     numpy.ndarray
         Filtered curve, shape (n,).
     """
-    # A magnetic heading alone needs it, and its import takes 0.3 s.
+    # Imported here, since it takes 0.3 s and only magnetic headings need it.
     from scipy.signal import lfilter
 
     ratio = (time[1] - time[0]) / constant
@@ -540,7 +544,7 @@ def high_pass(curve: np.ndarray, time: np.ndarray, constant: float) -> np.ndarra
 
 _KNOWN_ERRORS = ("hard_iron", "soft_iron", "turn_on_bias", "scale_factor_and_misalignment")
 _DRAWN_ERRORS = ("bias_instability", "random_walk", "gauss_markov_sigma", "turn_on_bias_sigma")
-"""Errors of a magnetometer that are the same in every run, and others that are drawn."""
+"""Magnetometer errors that are the same in every run, and errors that are random."""
 
 
 def _heading_limits(imu, magnetometer, dip) -> list[str]:
@@ -558,8 +562,8 @@ def _heading_limits(imu, magnetometer, dip) -> list[str]:
         for values in (triad.turn_on_bias, triad.turn_on_bias_sigma, triad.bias_instability)
     ):
         limits.append(
-            "Biases of the level axes cause a tilt, which turns an inclined field; this part of "
-            "the heading error is neglected."
+            "Biases of the horizontal axes cause a tilt error, which changes the heading in an "
+            "inclined field; this part of the heading error is neglected."
         )
     if imu.output.filter_rate_bias:
         limits.append(
@@ -568,7 +572,7 @@ def _heading_limits(imu, magnetometer, dip) -> list[str]:
         )
     limits.append(
         f"In the first {imu.output.magnetic_time_constant:g} s the heading is the mean of all "
-        "readings so far, so its errors are larger than these."
+        "readings so far, so its errors exceed those of the model."
     )
     return limits
 
@@ -577,7 +581,7 @@ LinearImu = Union[
     ImuSpecification, SpecificationParameters, plugins.HectorParameters,
     plugins.GenericParameters, YawErrorParameters, OdometerSpecification,
 ]  # fmt: skip
-"""Errors of IMUs and odometers in which the yaw error is linear."""
+"""Errors of IMUs and odometers for which the yaw error is linear."""
 
 
 @accept_names(imu=simulation.named_errors, magnetic_environment=read_magnetic_environment)
@@ -589,25 +593,25 @@ def yaw_error_model(
     sample: float | None = None,
     operation: Operation | None = None,
 ) -> YawErrorModel:
-    """Create the model of an IMU's, or an odometer's, yaw error along a motion.
+    """Create the model of the yaw error of an IMU, or of an odometer, along a motion.
 
     Parameters
     ----------
     imu : LinearImu
         Errors of the sensor.
     motion : Motion or EarthMotion
-        Motion of the IMU, or of the middle between the wheels for an odometer, with even samples.
+        Evenly sampled motion of the IMU, or for an odometer, of the midpoint between the wheels.
     period : float, optional
-        Step of the model [s]. If it is not a whole multiple of the sensor's period, the sensor's
-        processes are taken in continuous time.
+        Step of the model [s]. If it is no integer multiple of the sensor's period, the sensor's
+        processes are modelled in continuous time.
     magnetic_environment : MagneticEnvironment, optional
-        Field for a sensor with a magnetic heading; by default an undisturbed one as in Europe.
+        Field for a sensor with a magnetic heading; by default the undisturbed field in Europe.
     sample : float, optional
-        Sampling period of the sensor, if the motion has longer steps [s]; by default the motion's.
-        A slower sensor has its own.
+        Sampling period of the sensor, if the motion has longer steps [s]; by default the period of
+        the motion. A sensor with a longer period keeps its period.
     operation : Operation, optional
-        Use of a specified sensor, zeroed at standstill; by default as it is switched on. Its stops
-        are those of the motion (:meth:`.Operation.moved`).
+        Use of a specified sensor, such as zeroing at standstill; by default none. Its stops must be
+        part of the motion (:meth:`.Operation.moved`).
 
     Returns
     -------
@@ -616,10 +620,10 @@ def yaw_error_model(
     Raises
     ------
     ConfigurationError
-        If the errors are of another kind, the sensor does without its gyroscope, or its offset is
-        to be estimated at stops while it has a magnetic heading.
+        If ``imu`` has an unsupported type, the sensor does not use its gyroscope, or the offset is
+        to be estimated at stops although the sensor has a magnetic heading.
     MotionError
-        If the motion has uneven samples, or is shorter than the period.
+        If the motion has uneven samples, or is shorter than the step.
 
     Examples
     --------
@@ -631,13 +635,13 @@ def yaw_error_model(
     operation = Operation(standstill=0.0) if operation is None else operation
     sample = motion.period if sample is None else sample
     if isinstance(imu, SpecificationParameters):
-        # The parameters have made one of a mapping.
+        # A mapping has already been converted by the parameters.
         imu = cast(ImuSpecification, imu.specification)
     steps = int(motion.duration / period * (1.0 + 1e-9))
     if steps < 1:
         raise MotionError(
-            f"the motion of {motion.duration:g} s is shorter than the yaw error's period of "
-            f"{period:g} s"
+            f"the duration of the motion is {motion.duration:g} s, expected at least the step of "
+            f"the model, {period:g} s"
         )
     time = period * np.arange(steps + 1)
     if isinstance(imu, ImuSpecification):
@@ -659,8 +663,8 @@ def yaw_error_model(
         sources = [YawNoise("yaw noise", 2.0 * imu.gaussian_noise)]
     else:
         raise ConfigurationError(
-            "a yaw error's model needs an ImuSpecification, an OdometerSpecification, a plug-in's "
-            f"or identified parameters, but this is a {type(imu).__name__}"
+            f"the sensor is of type {type(imu).__name__}, expected an ImuSpecification, an "
+            "OdometerSpecification, or parameters that were identified or are those of a plug-in"
         )
     return YawErrorModel(time, tuple(sources), _whole_period(period, sample), tuple(limits))
 
@@ -680,8 +684,8 @@ def _specification_model(imu, motion, time, sample, operation, magnetic_environm
         constant = imu.output.magnetic_time_constant
         if stops:
             raise ConfigurationError(
-                "stops on the way hold the heading, but a magnetic heading continues there: set "
-                "stops to none"
+                "stops hold the heading, but a magnetic heading changes during stops: set stops "
+                "to none"
             )
         sources, heading_limits = _with_magnetic_heading(
             sources, imu, motion, time, sample, magnetic_environment
@@ -706,9 +710,9 @@ def _whole_period(period: float, sample: float) -> float | None:
 
 
 def _standstills(imu, motion, operation):
-    """Return the stops at which the offset is estimated, and messages on the detector's errors.
+    """Return the stops at which the offset is estimated, and messages on detection errors.
 
-    Detected stops are those of one run.
+    Detected stops come from one run of the sensor.
     """
     if not operation.detects:
         return operation.standstills(motion), []
@@ -729,13 +733,13 @@ def _standstills(imu, motion, operation):
 
 
 def _placed_standstills(standstills, period, last):
-    """Return stops at whole periods, none longer than before; others are left out."""
+    """Return stops that fit within full steps; stops that do not fit are omitted."""
     placed = []
     for start, held_from, end in standstills:
         start, held_from = (math.ceil(time / period - 1e-6) * period for time in (start, held_from))
         end = min(math.floor(end / period + 1e-6) * period, last)
         if held_from >= end:
-            held_from = start  # a stop of one step: what it drifts before it is held is little
+            held_from = start  # a stop of one step: the drift before it is held is small
         if start <= held_from < end:
             placed.append(Standstill(start, held_from, end))
     return tuple(placed)

@@ -1,11 +1,11 @@
 """The yaw error as a linear Gaussian state-space model: bands, budget, realisations, likelihood.
 
-Bands and budget come from the covariance, without a random number; realisations and the likelihood
-of an observed error from the same matrices (:mod:`.model.sources`). The error is observed with the
-white noise of sensor and reference, if there are such sources. Where the sensor's offset is
-estimated at stops on the way (:mod:`.sensors.operation`), the error is a linear function of the
-error without stops: with I the integral of the rate's errors, a stop from a to b gives the offset
-(I(b) - I(a)) / (b - a).
+Bands and budget follow from the covariance, without random numbers; realisations and the likelihood
+of an observed error follow from the same matrices (:mod:`.model.sources`). The observed error
+includes the white noise of sensor and reference, if there are such sources. If the sensor's offset
+is estimated at stops during the drive (:mod:`.sensors.operation`), the error is a linear function
+of the error without stops: with I the integral of the rate errors, a stop from a to b yields the
+offset (I(b) - I(a)) / (b - a).
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ class Likelihood(NamedTuple):
     Attributes
     ----------
     log_likelihood : float
-        Natural logarithm of the density.
+        Natural logarithm of the probability density.
     innovations, innovation_std : numpy.ndarray
-        Each observation minus its prediction from those before it, and the standard deviation of
-        that, shape (n,) each [rad]; NaN where nothing was observed.
+        Difference of each observation from its prediction by earlier observations, and the standard
+        deviation of this difference, shape (n,) each [rad]; NaN without an observation.
     """
 
     log_likelihood: float
@@ -69,29 +69,29 @@ class YawErrorModel(YawErrorDistribution):
     Parameters
     ----------
     time : numpy.ndarray
-        Times with even steps, from the motion's start, shape (n,) [s].
+        Evenly spaced times since the start of the motion, shape (n,) [s].
     sources : tuple of Source
-        Independent sources; those of one name are one line of the budget.
+        Independent sources; sources of the same name form one entry of the budget.
     sensor_period : float, optional
-        Sampling period of the sensor, of which a step is a whole multiple [s]; by default the
-        processes are those of continuous time.
+        Sampling period of the sensor, of which the step is an integer multiple [s]; by default the
+        processes are continuous in time.
     limits : tuple of str, optional
-        Sentences on limits of the model.
+        Messages on the limits of the model.
     heading_time_constant : float, optional
-        Time constant with which a magnetic heading forgets the integral of the rate's errors [s];
-        by default there is none.
+        Time constant with which the integral of the rate errors decays due to a magnetic heading
+        [s]; by default it does not decay.
     standstill : float, optional
-        Standstill over which the rate's offset was estimated before the first of the times [s]; by
-        default it was not.
+        Duration of the standstill before the first time, over which the rate offset was estimated
+        [s]; by default there was none.
     standstills : tuple of Standstill, optional
-        Stops at times of the model at which the offset is estimated again, and the yaw error held.
-        Neither changes the curves of the sources.
+        Stops at times of the model, at which the offset is estimated again and the yaw error is
+        held. They do not change the curves of the sources.
 
     Raises
     ------
     ConfigurationError
-        If times are not even or fewer than two, a curve has another length, a stop does not end
-        after it begins, or the step is not a multiple of the sensor's period.
+        If times are uneven or fewer than two, a curve has a different length, a stop does not end
+        after it begins, or the step is no multiple of the sensor's period.
     """
 
     time: np.ndarray
@@ -108,22 +108,23 @@ class YawErrorModel(YawErrorDistribution):
         object.__setattr__(self, "sources", tuple(self.sources))
         if time.ndim != 1 or len(time) < 2:
             raise ConfigurationError(
-                f"a yaw error's times have the shape {time.shape}, expected (n,) with n at least 2"
+                f"the times of a yaw error have the shape {time.shape}, expected (n,) with n at "
+                "least 2"
             )
         steps = np.diff(time)
         if not (np.all(np.isfinite(time)) and steps[0] > 0.0):
-            raise ConfigurationError("a yaw error's times must be finite and increase")
+            raise ConfigurationError("the times of a yaw error must be finite and increase")
         if np.ptp(steps) > 1e-6 * steps[0]:
             raise ConfigurationError(
-                f"a yaw error's times must have even steps, but these have {np.min(steps):g} to "
-                f"{np.max(steps):g} s"
+                f"the times of a yaw error must be evenly spaced, but their steps are from "
+                f"{np.min(steps):g} to {np.max(steps):g} s"
             )
         for source in self.sources:
             curve = getattr(source, CURVES.get(type(source), ""), time)
             if np.shape(curve) != time.shape:
                 raise ConfigurationError(
                     f"{source.name}: its curve has the shape {np.shape(curve)}, expected "
-                    f"{time.shape}, that of the times"
+                    f"{time.shape} like the times"
                 )
         for stop in self.standstills:
             if not stop.start <= stop.held_from < stop.end:
@@ -135,11 +136,11 @@ class YawErrorModel(YawErrorDistribution):
             raise ConfigurationError(
                 "a yaw error that is held at stops must not have a magnetic heading"
             )
-        _ = self.state_space  # refuses a step that does not go with the sensor's period
+        _ = self.state_space  # rejects a step that is no multiple of the sensor's period
 
     @property
     def step(self) -> float:
-        """Step from one of the times to the next [s]."""
+        """Step between successive times [s]."""
         return float((self.time[-1] - self.time[0]) / (len(self.time) - 1))
 
     @cached_property
@@ -154,7 +155,7 @@ class YawErrorModel(YawErrorDistribution):
         )
 
     def only(self, *names: str) -> YawErrorModel:
-        """Return the same model with the sources of some names alone.
+        """Return the same model with only the sources of some names.
 
         Parameters
         ----------
@@ -168,18 +169,18 @@ class YawErrorModel(YawErrorDistribution):
         Raises
         ------
         ConfigurationError
-            If there is no source of a name.
+            If no source has one of the names.
         """
         for name in names:
             if name not in self.names:
                 raise ConfigurationError(
-                    f"there is no source {name!r} of the yaw error; there are "
+                    f"source {name!r}: is unknown, expected one of "
                     f"{', '.join(self.names) or 'none'}"
                 )
         return replace(self, sources=tuple(s for s in self.sources if s.name in names))
 
     def until(self, samples: int) -> YawErrorModel:
-        """Return the same model with its first samples alone.
+        """Return the same model for only the first samples.
 
         Parameters
         ----------
@@ -250,7 +251,7 @@ class YawErrorModel(YawErrorDistribution):
             covariance = self._with_stops(self._with_stops(rate_model.covariance()).T)
             return covariance + others.covariance()
         space, count = self.state_space, len(self.time)
-        # The yaw error by each state so many steps later.
+        # Effect of each state on the yaw error after each number of steps.
         later = np.empty((count, len(space.design)))
         later[0] = space.design
         for index in range(1, count):
@@ -287,15 +288,15 @@ class YawErrorModel(YawErrorDistribution):
         return bool(np.any(self._without_noise.variance() > 0.0))
 
     def _draw_stays(self, limit, runs, seed, first_run):
-        # Each run counts with the probability that it stays within the limit between the times, at
-        # every sample of the sensor if it has a period.
+        # Each run is weighted with the probability that it stays within the limit between the
+        # times, or at every sample of a sensor with a sampling period.
         errors = self._without_noise.realisations(runs, seed, first_run)
         stays = self._without_noise._stays_between(errors, limit)
         noise = float(np.sqrt(np.sum(self.state_space.yaw_noise)))
         return stays * self._noise_within(errors, noise, limit)
 
     def _stays_between(self, errors, limit):
-        """Return the probability of each run to be within so far, also between times, (runs, n)."""
+        """Return each run's probability (runs, n) of having stayed within, also between times."""
         variance, sample = self._variance_within_step, self.sensor_period or 0.0
         inside = np.logical_and.accumulate(np.abs(errors) <= limit, axis=1)
         widened = limit + SAMPLED_BARRIER * np.sqrt(variance * sample / self.step)
@@ -306,18 +307,18 @@ class YawErrorModel(YawErrorDistribution):
 
     @cached_property
     def _variance_within_step(self) -> np.ndarray:
-        """Variance of each step's Brownian bridge, four times that of its middle, (n - 1,)."""
+        """Variance (n - 1,) of the Brownian bridge in each step, four times its midpoint's."""
         processes = self._sources_of(PROCESSES)
         half = state_space(processes, 0.5 * self.step, None, self.heading_time_constant)
         noise = np.sum(half.noise, axis=0)
-        # Effect of the first half's noise on the middle minus the mean of both ends.
+        # Effect of the noise in the first half on the midpoint minus the mean of both ends.
         first = half.design - 0.5 * half.design @ half.transition
         same = 4.0 * float(first @ noise @ first + 0.25 * half.design @ noise @ half.design)
         walks = sum(np.diff(variance) for _, variance in self._walks())
         return same + walks + np.zeros(len(self.time) - 1)
 
     def _noise_within(self, errors, noise, limit):
-        """Return the probability that white noise has led no sample of a run outside, (runs, n)."""
+        """Return the probability (runs, n) that white noise stays within the limit."""
         if noise == 0.0:
             return np.ones(errors.shape)
         samples = 1.0 if self.sensor_period is None else self.step / self.sensor_period
@@ -328,17 +329,17 @@ class YawErrorModel(YawErrorDistribution):
         return np.exp(np.where(np.isfinite(whole), whole, -np.inf))
 
     def realisations(self, runs: int, seed: int | RunNormals = 1, first_run: int = 0) -> np.ndarray:
-        """Draw yaw errors.
+        """Simulate random yaw errors.
 
-        The numbers of a run depend on the seed, its own number and each source's name alone:
-        neither on the other runs, nor on the presence of other sources.
+        The random numbers of a run depend only on the seed, the run number and the name of each
+        source, but not on other runs or on other sources.
 
         Parameters
         ----------
         runs : int
             Number of runs.
         seed : int or RunNormals, optional
-            Seed of all runs, or their normal numbers for several models.
+            Seed of all runs, or normal random numbers shared by several models.
         first_run : int, optional
             Number of the first run.
 
@@ -357,7 +358,8 @@ class YawErrorModel(YawErrorDistribution):
         if not self.standstills:
             parts = self._constants(), self._walks()
             return draw_runs(self.state_space, self.mean(), *parts, runs, seed, first_run)
-        # A source's numbers depend on its name alone: the parts are those of the whole.
+        # Random numbers depend only on the source's name, so components match those of the full
+        # model.
         rate_errors, other_errors = (
             model.realisations(runs, seed, first_run) for model in self._rate_and_other_models
         )
@@ -365,7 +367,7 @@ class YawErrorModel(YawErrorDistribution):
 
     @property
     def numbers_per_run(self) -> int:
-        """Number of normal random numbers of a realisation."""
+        """Number of normal random numbers per realisation."""
         return numbers_per_run(self.state_space, self._constants(), self._walks(), len(self.time))
 
     def likelihood(self, observed: np.ndarray) -> Likelihood:
@@ -374,7 +376,7 @@ class YawErrorModel(YawErrorDistribution):
         Parameters
         ----------
         observed : numpy.ndarray
-            Yaw error at the model's times, shape (n,) [rad]; NaN where nothing was observed.
+            Yaw error at the model's times, shape (n,) [rad]; NaN without an observation.
 
         Returns
         -------
@@ -383,7 +385,7 @@ class YawErrorModel(YawErrorDistribution):
         Raises
         ------
         ConfigurationError
-            If it has another length, or statsmodels is not installed.
+            If the observed error has a different length, or statsmodels is not installed.
         """
         observed = np.asarray(observed, dtype=float)
         if observed.shape != self.time.shape:
@@ -405,9 +407,9 @@ class YawErrorModel(YawErrorDistribution):
         )
 
     def _dense_likelihood(self, error):
-        """Return the likelihood by the covariance's Cholesky root, whose rows are predictions."""
+        """Return the likelihood from the Cholesky root of the covariance."""
         covariance = self.covariance()
-        # An error that is known to be zero, as at the beginning, carries no information.
+        # An error that is known to be zero, such as the first one, contains no information.
         seen = np.flatnonzero(np.isfinite(error) & (np.diag(covariance) > 0.0))
         root = np.linalg.cholesky(covariance[np.ix_(seen, seen)])
         white = solve_triangular(root, error[seen], lower=True)
@@ -421,7 +423,7 @@ class YawErrorModel(YawErrorDistribution):
 
     @cached_property
     def _stops(self) -> list[tuple[int, int, int]]:
-        """Indices of the times at which each standstill begins, is held from and ends."""
+        """Indices of the times at which each standstill begins, is held from, and ends."""
         last = len(self.time) - 1
         times = np.array(self.standstills).reshape(-1, 3) - self.time[0]
         places = np.rint(times / self.step).astype(int).tolist()
@@ -429,7 +431,7 @@ class YawErrorModel(YawErrorDistribution):
 
     @cached_property
     def _rate_and_other_models(self) -> tuple[YawErrorModel, YawErrorModel]:
-        """Return models without stops of the rate's processes, and of all other sources."""
+        """Return a model of the rate processes without stops, and a model of all other sources."""
         parts: tuple[list, list] = [], []
         for source in self.sources:
             is_of_rate = isinstance(source, PROCESSES) and not isinstance(source, YAW_PROCESSES)
@@ -438,7 +440,7 @@ class YawErrorModel(YawErrorDistribution):
         return rate, others
 
     def _with_stops(self, integrals):
-        """Return errors (runs, n) with stops from integrals of the rate's errors (runs, n)."""
+        """Return errors (runs, n) with stops, given integrals of the rate errors (runs, n)."""
         errors = integrals.copy()
         for start, held, end in self._stops:
             errors[:, held : end + 1] = errors[:, held : held + 1]
@@ -458,8 +460,8 @@ class YawErrorModel(YawErrorDistribution):
         design, transition, size = space.design, space.transition, len(space.design)
         held, held_noise = transition, noise
         if stops:
-            # Three states more: the error that is held at times, what a step takes off as the
-            # offset, and the integral at the beginning of a stop.
+            # Three additional states: the error that is held during stops, the offset that is
+            # subtracted in each step, and the integral at the beginning of a stop.
             error, offset, begun = range(size, size + 3)
             held, held_noise, initial = (
                 np.pad(e, [(0, 0)] * (e.ndim - 2) + [(0, 3), (0, 3)])
@@ -495,11 +497,11 @@ class YawErrorModel(YawErrorDistribution):
         return tuple(source for source in self.sources if isinstance(source, kinds))
 
     def _constants(self):
-        """Return the name, and the yaw error of one standard deviation, of each random constant."""
+        """Return name and yaw error for one standard deviation of each random constant."""
         return [(s.name, s.sigma * s.regressor) for s in self._sources_of(RandomConstant)]
 
     def _walks(self):
-        """Return the name and variance of the random walks that grow unevenly, one of each name."""
+        """Return name and variance of the random walks that grow unevenly, merged by name."""
         walks: dict[str, np.ndarray] = {}
         for source in self._sources_of(YawRandomWalk):
             walks[source.name] = walks.get(source.name, 0.0) + source.variance
@@ -507,7 +509,7 @@ class YawErrorModel(YawErrorDistribution):
 
 
 def _assign_state(covariance, state, weights, divisor):
-    """Return covariances (g, m, m) after a state is set to a weighted sum over a divisor."""
+    """Return covariances (g, m, m) after setting a state to a weighted sum over a divisor."""
     matrix = np.eye(covariance.shape[-1])
     matrix[state] = 0.0
     for other, weight in weights.items():

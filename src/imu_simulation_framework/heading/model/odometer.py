@@ -1,25 +1,25 @@
-r"""The yaw error of an odometer, and of the heading that is fused from it and a gyroscope.
+r"""Yaw error of an odometer, and of the fusion of an odometer with a gyroscope.
 
-With w the distance that the middle between the wheels has rolled, :math:`\psi` the turn since the
-start, E and F UMBmark's E_d and E_b, s the scale and b the believed track
-(:mod:`.sensors.odometer`), the odometer's yaw is
+Let w be the distance travelled by the midpoint between the wheels, :math:`\psi` the turn since the
+start, E and F the errors E_d and E_b of UMBmark, s the scale and b the assumed track
+(:mod:`.sensors.odometer`). Then the odometer's yaw is
 
 .. math:: \frac{1 - E^2}{2 E s b} w + \frac{F (1 + E)^2}{4 E s} \psi .
 
-A wheel's slip :math:`\sigma` walks by :math:`\sigma \sqrt{l}` in the way l that it rolls to and
-fro, and turns the odometer by that over b; ticks that are rounded down are noise, even from zero to
-a tick.
+The slip :math:`\sigma` of a wheel is a random walk of :math:`\sigma \sqrt{l}` over its rolling
+distance l in either direction, which rotates the odometer by this divided by b. Ticks are rounded
+down, which is noise with a uniform distribution from zero to one tick.
 
 A gyroscope and an odometer measure the same yaw, so that their difference :math:`d = e_g - e_o` is
-observed. It shows all errors of either that the other one does not have: a bias, a scale factor,
-unequal wheels. The best linear estimator subtracts the estimate of the gyroscope's error from the
-differences so far,
+observed. It contains all errors that they do not have in common: a bias, a scale factor error,
+unequal wheels. The best linear estimator subtracts from the gyroscope's yaw an estimate of its
+error from the differences so far,
 
 .. math:: e = e_g - A d, \qquad
           A_{t, \leq t} = C_g(t, \leq t) (C_g + C_o)(\leq t, \leq t)^{-1}
 
-with the covariances of both. A Kalman filter with a state for each error of known size has the same
-result; no filter on a robot is better. With the Cholesky root L of :math:`C_g + C_o` and
+with the covariances of both. A Kalman filter with a state for each error of known variance yields
+the same result; no filter on a robot is better. With the Cholesky root L of :math:`C_g + C_o` and
 :math:`K = L^{-1} C_g`, A is the lower triangle of :math:`K^T`, times :math:`L^{-1}`.
 """
 
@@ -54,14 +54,14 @@ def odometer_sources(
     odometer : OdometerSpecification
         Errors of the odometer.
     motion : Motion
-        Motion of the middle between the wheels, on level ground.
+        Motion of the midpoint between the wheels on level ground.
     time : numpy.ndarray
         Times since the motion's start, shape (n,) [s].
 
     Returns
     -------
     list of Source
-        The sources.
+        Sources of the yaw error.
     """
     ratio, scale, tracks = odometer.diameter_ratio, odometer.scale, odometer.track_ratio
     since_start = motion.time - motion.time[0]
@@ -93,7 +93,8 @@ def odometer_sources(
         variance = np.zeros(len(since_start))
         for side, relative in ((-1.0, 1.0), (1.0, ratio)):
             steps = np.abs(np.diff(way + side * half_track * turn))
-            # Distance by the believed radius over that of the true wheel.
+            # Distance according to the assumed radius over the distance according to the true
+            # radius.
             counted = odometer.slip * (1.0 + ratio) / (2.0 * scale * relative) / odometer.track
             variance[1:] += counted**2 * np.cumsum(steps)
         sources.append(YawRandomWalk("wheel slip", np.interp(time, since_start, variance)))
@@ -104,9 +105,9 @@ def odometer_sources(
 
 
 MAX_TIMES = 1000
-"""Covariances of more times than these take minutes."""
+"""Maximum number of times; covariances of more times take minutes."""
 _MIN_DIFFERENCE_STD = 1e-5
-"""Least standard deviation of the measured difference, relative to its largest, or to a radian, so
+"""Least standard deviation of the measured difference, relative to its largest or to a radian, so
 that the covariance has a Cholesky decomposition."""
 
 
@@ -116,8 +117,8 @@ class FusedYawError(YawErrorDistribution):
     Parameters
     ----------
     imu, odometer : YawErrorModel
-        Independent models at the same times, at most :data:`MAX_TIMES`. The estimator does not know
-        of their known errors.
+        Independent models at the same times, at most :data:`MAX_TIMES`. Their known errors are
+        unknown to the estimator.
 
     Raises
     ------
@@ -132,8 +133,8 @@ class FusedYawError(YawErrorDistribution):
             )
         if len(imu.time) > MAX_TIMES:
             raise ConfigurationError(
-                f"the yaw errors of two sensors can be fused at up to {MAX_TIMES} times, but "
-                f"there are {len(imu.time)}"
+                f"{len(imu.time)} times are too many to fuse the yaw errors of two sensors, "
+                f"expected at most {MAX_TIMES}; use longer steps"
             )
         self.imu, self.odometer, self.time = imu, odometer, imu.time
         self.sources = (*imu.sources, *odometer.sources)
@@ -141,7 +142,7 @@ class FusedYawError(YawErrorDistribution):
 
     @cached_property
     def gains(self) -> np.ndarray:
-        """Gains A of the difference so far, lower triangular, shape (n, n)."""
+        """Gains A for the differences so far, lower triangular, shape (n, n)."""
         imu = self.imu.covariance()
         difference = imu + self.odometer.covariance()
         least = _MIN_DIFFERENCE_STD**2 * max(1.0, np.max(np.diag(difference)))
@@ -151,7 +152,7 @@ class FusedYawError(YawErrorDistribution):
         return solve_triangular(root, weights.T, lower=True, trans="T").T
 
     def _shares(self) -> tuple[tuple[YawErrorModel, np.ndarray], ...]:
-        """Return each sensor's model, and the matrix (n, n) from its error to the fused one."""
+        """Return each sensor's model, and the matrix (n, n) from its error to the fused error."""
         return (self.imu, np.eye(len(self.time)) - self.gains), (self.odometer, self.gains)
 
     def mean(self) -> np.ndarray:
@@ -196,14 +197,14 @@ class FusedYawError(YawErrorDistribution):
         return varying
 
     def realisations(self, runs: int, seed: int | RunNormals = 1, first_run: int = 0) -> np.ndarray:
-        """Draw yaw errors as :meth:`.YawErrorModel.realisations`.
+        """Simulate random yaw errors as in :meth:`.YawErrorModel.realisations`.
 
         Parameters
         ----------
         runs : int
             Number of runs.
         seed : int or RunNormals, optional
-            Seed of all runs, or their normal numbers for several models.
+            Seed of all runs, or normal random numbers shared by several models.
         first_run : int, optional
             Number of the first run.
 
@@ -224,7 +225,7 @@ class FusedYawError(YawErrorDistribution):
 
 
 def _variance(share: np.ndarray, model: YawErrorModel) -> np.ndarray:
-    """Return the variance (n,) of a model's error times a matrix (n, n)."""
+    """Return the variance (n,) of a matrix (n, n) times the error of a model."""
     if all(isinstance(source, KnownError) for source in model.sources):
         return np.zeros(len(share))
     return np.sum((share @ model.covariance()) * share, axis=1)

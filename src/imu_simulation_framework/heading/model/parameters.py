@@ -1,7 +1,8 @@
-"""Parameters of an identified yaw error, and their sources.
+"""Parameters of an identified yaw error, and the resulting error sources.
 
-An :class:`.ImuSpecification` has more parameters than a yaw shows. These are the parameters that a
-yaw shows, with a drift of the yaw itself and a scale factor that depends on the direction of turn.
+An :class:`.ImuSpecification` has more parameters than a yaw can determine. This module contains the
+parameters that a yaw determines, including a drift of the yaw itself and a scale factor that
+depends on the turning direction.
 
 They are stored in YAML files. The keys under ``parameters`` are the fields of
 :class:`.YawErrorParameters`, each with its value and its 95 % interval; an unknown limit is
@@ -12,7 +13,8 @@ They are stored in YAML files. The keys under ``parameters`` are the fields of
     drives: [husky.bag]
     parameters: {angle_random_walk: {value: 1.2e-3, low: 1.1e-3, high: 1.3e-3}}  # rad/s/sqrt(Hz)
 
-Other keys state the provenance of the model. Among these only the result of its ``checks`` is read.
+Other keys describe the provenance of the model. Of these, only the result of its ``checks`` is
+read.
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ from .sources import (
 )
 
 _REFERENCE_STREAM = 1
-"""Index of the random stream of the reference under a seed; no run of an IMU uses it."""
+"""Index of the random stream of the reference, which no run of an IMU uses."""
 
 
 def _checked_count(name, value):
@@ -55,18 +57,18 @@ def _checked_count(name, value):
 
 @dataclass(frozen=True)
 class YawErrorParameters(Settings):
-    """Parameters of an IMU's yaw error; by default there is none.
+    """Parameters of an IMU's yaw error; the default is no error.
 
     Parameters
     ----------
     rate_bias : float
         Mean over drives of the error of the measured yaw rate [rad/s].
     rate_bias_spread : float
-        Standard deviation of the rate bias from drive to drive [rad/s].
+        Standard deviation of the rate bias between drives [rad/s].
     scale_factor : float
-        Error of the measured turn over the net turn [1].
+        Error of the measured turn relative to the net turn [1].
     scale_factor_of_absolute_turn : float
-        Error of the measured turn to the left over the turn to either side [1].
+        Error of the measured left turn relative to the accumulated turn to either side [1].
     angle_random_walk, rate_random_walk : float
         Two-sided densities N [rad/s/sqrt(Hz)] and K [rad/s^2/sqrt(Hz)].
     rate_drift_sigma, rate_drift_time : float
@@ -80,15 +82,15 @@ class YawErrorParameters(Settings):
     reference_slip : float
         Random walk of the reference's yaw over the turn [rad/sqrt(rad)].
     reference_scale, reference_error_time : float
-        Ratio of the reference's error to the stated one [1], and its correlation time, 0 for the
-        stated one [s].
+        Ratio of the reference's error to its stated error [1], and the correlation time of this
+        error [s]; a time of 0 means the stated one.
     reference_lag : float
         Lag of the reference's yaw [s].
     rate_bias_uncertainty, scale_factor_uncertainty : float
-        Standard deviations of the estimates of these two [rad/s], [1], the same on all drives of a
-        unit.
+        Standard deviations of the estimates of these two parameters [rad/s], [1], the same on all
+        drives of an individual sensor.
     rate_bias_spread_uncertainty : float
-        Additional spread of the rate bias by the uncertainty of its estimate [rad/s].
+        Additional spread of the rate bias due to the uncertainty of its estimate [rad/s].
     drives : int
         Number of drives from which the parameters were identified.
     rejected : bool
@@ -97,7 +99,7 @@ class YawErrorParameters(Settings):
     Raises
     ------
     ConfigurationError
-        If a value is out of range; the sentence begins with its name.
+        If a value is out of range; the message begins with its name.
     """
 
     rate_bias: float = setting(0.0, unit="rad/s")
@@ -129,13 +131,14 @@ class YawErrorParameters(Settings):
     ) -> YawErrorParameters:
         """Create parameters for the prediction of another drive.
 
-        The spread of the bias is known from few drives only: its standard deviation is such that 95
-        % of biases are within Student's distribution, or within the spread's upper limit.
+        The spread of the bias is estimated from a few drives: its standard deviation is chosen so
+        that 95 % of biases are within Student's distribution, or within the upper limit of the
+        spread.
 
         Parameters
         ----------
         estimates : mapping of str to sequence of float
-            Value and limits of the 95 % interval by parameter; unknown limits are not finite.
+            Value and limits of the 95 % interval by parameter; unknown limits are infinite or NaN.
         drives : int
             Number of drives.
         rejected : bool
@@ -169,32 +172,30 @@ class YawErrorParameters(Settings):
         """Messages on limits of a prediction from these parameters."""
         found = []
         if self.rejected:
-            found.append(
-                "The residuals of the model's drives reject it, so its bands cannot be trusted."
-            )
+            found.append("The residual checks reject this model, so its bands are not reliable.")
         if self.drives <= 1:
             found.append(
-                "The rate bias is that of the single drive on which it was identified; its "
-                "spread over drives is unknown, so bands are too narrow."
+                "The rate bias was identified from a single drive; its spread over drives is "
+                "unknown, so the bands are too narrow."
             )
         return tuple(found)
 
     def sources(
         self, time: np.ndarray, net_turn: np.ndarray, absolute_turn: np.ndarray
     ) -> list[Source]:
-        """Return the sources of the IMU's own yaw error, which is zero at the start.
+        """Return the sources of the IMU's yaw error, which is zero at the start.
 
         Parameters
         ----------
         time : numpy.ndarray
             Times from zero, shape (n,) [s].
         net_turn, absolute_turn : numpy.ndarray
-            Net turn, and turn to either side, since the start, shape (n,) each [rad].
+            Net turn, and accumulated turn to either side, since the start, shape (n,) each [rad].
 
         Returns
         -------
         list of Source
-            The sources.
+            Sources of the yaw error.
         """
         made: list[Source] = []
         for name, value, curve in (
@@ -219,8 +220,8 @@ class YawErrorParameters(Settings):
         if self.angle_random_walk:
             made.append(AngleRandomWalk("angle random walk", self.angle_random_walk))
         if self.yaw_drift_sigma:
-            # What a stationary process has changed by since the start: what it forgets of its first
-            # value, and what is new.
+            # The change of a stationary process since the start consists of the decay of its first
+            # value and of new noise.
             forgotten = -np.expm1(-time / self.yaw_drift_time)
             made += [
                 RandomConstant("yaw drift", -forgotten, self.yaw_drift_sigma),
@@ -235,14 +236,14 @@ class YawErrorParameters(Settings):
         runs: int,
         seed: int,
     ) -> np.ndarray:
-        """Draw errors of the reference on a drive.
+        """Simulate random errors of the reference on a drive.
 
         Parameters
         ----------
         known : ReferenceError or None
             Stated error of the reference at the drive's times.
         drive : tuple of numpy.ndarray
-            Time from zero [s], net and absolute turn [rad], shape (n,) each.
+            Time from zero [s], net turn and accumulated turn [rad], shape (n,) each.
         runs : int
             Number of runs.
         seed : int
@@ -272,40 +273,40 @@ class YawErrorParameters(Settings):
                 known,
                 std=self.reference_scale * known.std,
                 correlation_time=self.reference_error_time or known.correlation_time,
-                # A lag that was found takes the place of one that might be there.
+                # An identified lag replaces a merely possible lag.
                 lag=0.0 if self.reference_lag else known.lag,
             ).draw(runs, random)
         return errors
 
 
 _LONG_TIME_CONSTANT = 1000.0
-"""Time constant of a filter that hardly leans while the body accelerates [s]. The observed yaw
-error includes the effect of accelerations on the sensor's own filter, which must not count
+"""Time constant of a filter that hardly responds to accelerations of the body [s]. The observed yaw
+error already includes the effect of accelerations on the sensor's filter, which must not count
 twice."""
 
 
 def specification_from_parameters(
     parameters: YawErrorParameters, name: str, rate: float
 ) -> tuple[ImuSpecification, list[str]]:
-    """Convert parameters of a yaw error to a specification of a gyroscope about z.
+    """Convert identified parameters to the specification of a gyroscope about z.
 
-    The other axes and the accelerometer have no errors: a yaw does not show theirs.
+    The other axes and the accelerometer have no errors, since a yaw does not determine them.
 
     Parameters
     ----------
     parameters : YawErrorParameters
-        The parameters.
+        Identified parameters of the yaw error.
     name : str
         Name of the sensor.
     rate : float
-        Samples per second [Hz].
+        Sampling rate [Hz].
 
     Returns
     -------
     specification : ImuSpecification
-        The specification.
+        Specification of the sensor.
     omissions : list of str
-        Sentences on errors that a specification does not have.
+        Messages on errors that a specification cannot describe.
 
     Raises
     ------
@@ -329,17 +330,17 @@ def specification_from_parameters(
     omissions = []
     if parameters.yaw_drift_sigma:
         omissions.append(
-            "A specification cannot express a drift of the yaw itself: that of "
-            f"{math.degrees(parameters.yaw_drift_sigma):.3g} deg over "
-            f"{parameters.yaw_drift_time:.3g} s is left out; Hector's parameters have it."
+            "A specification cannot describe a drift of the yaw itself: a drift of "
+            f"{math.degrees(parameters.yaw_drift_sigma):.3g} deg with a correlation time of "
+            f"{parameters.yaw_drift_time:.3g} s is omitted; Hector's parameters include it."
         )
     if parameters.scale_factor_of_absolute_turn:
         omissions.append(
-            "A specification cannot express a preferred direction of turn: that of "
-            f"{100.0 * parameters.scale_factor_of_absolute_turn:.3g} % is left out."
+            "A specification cannot describe a preferred direction of turn: "
+            f"{100.0 * parameters.scale_factor_of_absolute_turn:.3g} % is omitted."
         )
     if parameters.drives < 2:
-        omissions.append("turn_on_bias is that of the single drive, so its sigma is 0.")
+        omissions.append("turn_on_bias is the bias of the single drive, so its sigma is 0.")
     specification = ImuSpecification(
         name=name,
         gyroscope=gyroscope,
@@ -358,7 +359,7 @@ _KEYS = {
 
 
 def read_yaw_error_model(path: str | os.PathLike[str]) -> YawErrorParameters:
-    """Read the parameters of an identified model, for :func:`.yaw_error_model`.
+    """Read the parameters of an identified model for :func:`.yaw_error_model`.
 
     Parameters
     ----------
@@ -372,7 +373,7 @@ def read_yaw_error_model(path: str | os.PathLike[str]) -> YawErrorParameters:
     Raises
     ------
     ConfigurationError
-        If the file cannot be read, or is no such model.
+        If the file cannot be read, or is no identified model.
     """
     content = read_yaml(path, "the model of a yaw error")
     if not _is_model(content):
@@ -390,7 +391,7 @@ def read_yaw_error_model(path: str | os.PathLike[str]) -> YawErrorParameters:
     for name, entry in parameters.items():
         if name not in _KEYS:
             raise ConfigurationError(
-                f"{path}: {quote(name)} is not a parameter of a yaw error, expected one of "
+                f"{path}: {quote(name)} is not a yaw error parameter, expected one of "
                 f"{', '.join(sorted(_KEYS))}"
             )
         entry = entry if isinstance(entry, dict) else {"value": entry}
@@ -409,7 +410,7 @@ def read_yaw_error_model(path: str | os.PathLike[str]) -> YawErrorParameters:
 
 
 def is_yaw_error_model_file(path: str | os.PathLike[str]) -> bool:
-    """Return whether a file is a model of a yaw error.
+    """Return whether a file contains an identified yaw error model.
 
     Parameters
     ----------
@@ -419,7 +420,7 @@ def is_yaw_error_model_file(path: str | os.PathLike[str]) -> bool:
     Returns
     -------
     bool
-        False if it is no YAML.
+        False if the file is no YAML.
     """
     try:
         return _is_model(read_yaml(path, "the model"))
@@ -438,7 +439,7 @@ def yaw_error_model_text(
     made: Mapping[str, Any],
     comment: str = "",
 ) -> str:
-    """Return a model as YAML.
+    """Format an identified model as YAML.
 
     Parameters
     ----------
@@ -447,11 +448,11 @@ def yaw_error_model_text(
     drives : list of str
         Names of the drives.
     parameters : mapping of str to tuple
-        Value, lower and upper limit, and unit by name.
+        Value, lower and upper limit, and unit by parameter.
     made : mapping of str to object
-        Provenance: plain values only.
+        Provenance of the model, as plain values.
     comment : str, optional
-        Lines for the beginning, without number signs.
+        Lines for the beginning of the file, without number signs.
 
     Returns
     -------

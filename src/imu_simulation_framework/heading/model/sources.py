@@ -1,20 +1,19 @@
-r"""Sources of a yaw error, independent of each other, whose sum is the yaw error.
+r"""Independent sources of a yaw error, whose sum is the yaw error.
 
-The yaw error :math:`e = \psi_{reference} - \psi_{imu}` obeys, with b the errors of the measured
-yaw rate and n their white part, :math:`\dot e = -(b + n)`; a source is one such b, or n, or a part
-of e itself. Sources of one name are one line of the budget.
+The yaw error :math:`e = \psi_{reference} - \psi_{imu}` obeys :math:`\dot e = -(b + n)`, where b are
+the errors of the measured yaw rate and n is their white part. A source is one such b or n, or a
+part of e itself. Sources of the same name form one entry of the budget.
 
-The random processes are one linear state-space model at even steps. Its state is the integral of
-the yaw rate's errors, then one bias for each process of the rate, then one yaw for each process of
-the yaw; the yaw error is the sum of the first and the last ones. From step to step
-:math:`x_{k+1} = \Phi x_k + w_k`, :math:`w_k \sim N(0, Q)`, exactly, whatever the step: for a
-continuous process by Van Loan's matrix exponential (Computing integrals involving the matrix
-exponential, IEEE Transactions on Automatic Control 23(3), 1978), for a sampled sensor by the sum
-over its samples.
+The random processes form one linear state-space model with even steps. Its state consists of the
+integral of the rate errors, one bias for each process of the rate, and one yaw for each process of
+the yaw; the yaw error is the sum of the first and of the latter. Each step :math:`x_{k+1} = \Phi
+x_k + w_k`, :math:`w_k \sim N(0, Q)` is exact for any step length: for a continuous process by Van
+Loan's matrix exponential (Computing integrals involving the matrix exponential, IEEE Transactions
+on Automatic Control 23(3), 1978), for a sampled sensor by the sum over its samples.
 
-If the sensor stands still before the first step, and the mean of its rate's errors is subtracted
-from then on, each source has one more state: that mean, which is correlated with the biases at the
-end of the standstill (:mod:`.sensors.operation`).
+If the sensor is stationary before the first step, and its mean rate error is subtracted from then
+on, each source has an additional state: this mean, which is correlated with the biases at the end
+of the standstill (:mod:`.sensors.operation`).
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _BOUNDS["correlation_time"] = "positive"
 
 @dataclass(frozen=True)
 class RandomSource:
-    """A source with strengths.
+    """Random source with one or more strengths.
 
     Parameters
     ----------
@@ -59,7 +58,7 @@ class RandomSource:
 
 @dataclass(frozen=True)
 class KnownError:
-    """A part of the yaw error that is the same in every run.
+    """Component of the yaw error that is the same in every run.
 
     Parameters
     ----------
@@ -75,7 +74,7 @@ class KnownError:
 
 @dataclass(frozen=True)
 class RandomConstant(RandomSource):
-    """A constant that each run draws, times a known curve: ``c u``, c ~ N(0, sigma^2).
+    """Random constant of each run times a known curve: ``c u``, c ~ N(0, sigma^2).
 
     Parameters
     ----------
@@ -100,11 +99,11 @@ class AngleRandomWalk(RandomSource):
     name : str
         Name of the source.
     density : float
-        Two-sided density N of the median unit [rad/s/sqrt(Hz)].
+        Two-sided density N of the median sensor [rad/s/sqrt(Hz)].
     of_gyroscope : bool, optional
-        Whether it is measured at standstill.
+        Whether the process is included in the rate that is measured at standstill.
     spread : float, optional
-        Standard deviation of the logarithm of N over units.
+        Standard deviation of the logarithm of N over sensors.
     """
 
     density: float
@@ -114,7 +113,7 @@ class AngleRandomWalk(RandomSource):
 
 @dataclass(frozen=True)
 class RateRandomWalk(RandomSource):
-    """Random walk of the yaw rate's bias from zero.
+    """Random walk of the yaw rate's bias, starting from zero.
 
     The variance of its integral is ``K^2 t^3 / 3``.
 
@@ -123,9 +122,9 @@ class RateRandomWalk(RandomSource):
     name : str
         Name of the source.
     density : float
-        Two-sided density K of the median unit [rad/s^2/sqrt(Hz)].
+        Two-sided density K of the median sensor [rad/s^2/sqrt(Hz)].
     spread : float, optional
-        Standard deviation of the logarithm of K over units.
+        Standard deviation of the logarithm of K over sensors.
     """
 
     density: float
@@ -141,13 +140,13 @@ class RateGaussMarkov(RandomSource):
     name : str
         Name of the source.
     sigma : float
-        Stationary standard deviation of the median unit [rad/s].
+        Stationary standard deviation of the median sensor [rad/s].
     correlation_time : float
         Correlation time [s].
     of_gyroscope : bool, optional
-        Whether it is measured at standstill.
+        Whether the process is included in the rate that is measured at standstill.
     spread : float, optional
-        Standard deviation of the logarithm of sigma over units.
+        Standard deviation of the logarithm of sigma over sensors.
     """
 
     sigma: float
@@ -158,7 +157,7 @@ class RateGaussMarkov(RandomSource):
 
 @dataclass(frozen=True)
 class YawGaussMarkov(RandomSource):
-    """First-order Gauss-Markov process of the yaw itself, as of Hector's plug-in.
+    """First-order Gauss-Markov process of the yaw itself, as in Hector's plug-in.
 
     Parameters
     ----------
@@ -169,7 +168,7 @@ class YawGaussMarkov(RandomSource):
     correlation_time : float
         Correlation time [s].
     stationary : bool, optional
-        Whether it is stationary from the beginning, or begins with zero.
+        Whether the process is stationary from the beginning; if not, it starts from zero.
     """
 
     sigma: float
@@ -179,14 +178,14 @@ class YawGaussMarkov(RandomSource):
 
 @dataclass(frozen=True)
 class YawRandomWalk(RandomSource):
-    """Random walk of the yaw itself that grows unevenly, as with the distance of wheels that slip.
+    """Random walk of the yaw itself that grows unevenly, such as with the path of slipping wheels.
 
     Parameters
     ----------
     name : str
         Name of the source.
     variance : numpy.ndarray
-        Variance at the model's times, from zero on and never falling, shape (n,) [rad^2].
+        Variance at the model's times, starting from zero and never decreasing, shape (n,) [rad^2].
     """
 
     variance: np.ndarray
@@ -194,7 +193,7 @@ class YawRandomWalk(RandomSource):
 
 @dataclass(frozen=True)
 class YawNoise(RandomSource):
-    """White noise of the yaw itself, of the sensor or of the reference.
+    """White noise of the yaw itself, due to the sensor or the reference.
 
     Parameters
     ----------
@@ -209,11 +208,11 @@ class YawNoise(RandomSource):
 
 PROCESSES = (AngleRandomWalk, RateRandomWalk, RateGaussMarkov, YawGaussMarkov, YawNoise)
 YAW_PROCESSES = (YawGaussMarkov, YawNoise)
-"""Processes of the yaw itself, and not of its rate."""
+"""Processes of the yaw itself rather than of its rate."""
 Process = Union[AngleRandomWalk, RateRandomWalk, RateGaussMarkov, YawGaussMarkov, YawNoise]
 Source = Union[KnownError, RandomConstant, YawRandomWalk, Process]
 CURVES = {KnownError: "curve", RandomConstant: "regressor", YawRandomWalk: "variance"}
-"""Field with a value at each of the model's times, by type of source."""
+"""Name of the field with one value per time of the model, by type of source."""
 
 
 @dataclass(frozen=True)
@@ -223,25 +222,25 @@ class StateSpace:
     Parameters
     ----------
     names : tuple of str
-        Names of the sources, each once.
+        Names of the sources without duplicates.
     transition : numpy.ndarray
         Transition from one step to the next, shape (m, m).
     noise : numpy.ndarray
-        Covariance of the noise of a step by source, shape (g, m, m).
+        Covariance of the noise per step by source, shape (g, m, m).
     initial : numpy.ndarray
-        Covariance of the first state by source, shape (g, m, m).
+        Covariance of the initial state by source, shape (g, m, m).
     design : numpy.ndarray
         Row whose product with the state is the yaw error, shape (m,).
     yaw_noise : numpy.ndarray
         Variance of the white noise of the yaw by source, shape (g,) [rad^2].
     sources_of_states : tuple of int
-        Source of each state but the first.
+        Index of the source of each state except the first.
     offsets : tuple of int
-        State of each source that is its part of the estimated offset [rad/s]; empty without an
-        offset.
+        Index of the state with each source's component of the estimated offset [rad/s]; empty
+        without an offset.
     spreads : tuple of float
-        Standard deviation of the logarithm of each source's strength over units. Covariances are
-        the mean over units.
+        Standard deviation of the logarithm of each source's strength over sensors. Covariances are
+        means over sensors.
     """
 
     names: tuple[str, ...]
@@ -256,7 +255,7 @@ class StateSpace:
 
     @property
     def varies(self) -> bool:
-        """Whether the strength of a source differs between units."""
+        """Whether the strength of any source differs between sensors."""
         return any(self.spreads)
 
 
@@ -268,22 +267,23 @@ def state_space(
     heading_time_constant: float | None = None,
     standstill: float = 0.0,
 ) -> StateSpace:
-    """Create the state-space model of random processes; the same arguments give the same object.
+    """Create the state-space model of random processes, cached by its arguments.
 
     Parameters
     ----------
     sources : tuple
-        Sources of the types ``PROCESSES``.
+        Sources whose types are in ``PROCESSES``.
     step : float
         Step of the model [s].
     sensor_period : float or None
-        Sampling period of the sensor, of which the step is a multiple [s]; None for processes in
-        continuous time.
+        Sampling period of the sensor, of which the step is a multiple [s]; None for continuous
+        processes.
     heading_time_constant : float, optional
-        Time constant with which a magnetic heading forgets the integral [s]; by default there is
-        none.
+        Time constant with which the integral decays due to a magnetic heading [s]; by default it
+        does not decay.
     standstill : float, optional
-        Standstill over which the rate's mean was estimated before the first step [s].
+        Duration of the standstill before the first step, over which the mean rate was estimated
+        [s].
 
     Returns
     -------
@@ -292,7 +292,7 @@ def state_space(
     Raises
     ------
     ConfigurationError
-        If the step, or the standstill, is not a multiple of the sensor's period.
+        If the step or the standstill is no multiple of the sensor's period.
     """
     names = tuple(dict.fromkeys(source.name for source in sources))
     states: list = [s for s in sources if isinstance(s, (RateRandomWalk, RateGaussMarkov))]
@@ -345,7 +345,7 @@ def state_space(
 
 
 def _mean_square(source, size):
-    """Return the mean over units of the squared strength, whose median is the size."""
+    """Return the mean over sensors of the squared strength, given the median strength."""
     return size**2 * math.exp(2.0 * getattr(source, "spread", 0.0) ** 2)
 
 
@@ -356,11 +356,11 @@ def _discretised(drift, density, step, sensor_period):
 
 
 def _discretise(drift, density, step):
-    """Discretise x' = A x + w exactly, where each state but the first depends on itself only.
+    """Discretise x' = A x + w exactly, where each state except the first depends only on itself.
 
-    Each of them is a pair with the first one. A search changes one parameter at a time, so that
-    most pairs are cached. ``drift`` (m, m): A [1/s]. ``density`` (g, m, m): two-sided power
-    spectral densities of w, diagonal. Returns the transition (m, m) and the noise (g, m, m).
+    Each such state forms a pair with the first state. A search changes one parameter at a time, so
+    that most pairs are cached. ``drift`` (m, m): A [1/s]. ``density`` (g, m, m): diagonal two-sided
+    power spectral densities of w. Returns the transition (m, m) and the noise (g, m, m).
     """
     decay = drift[0, 0] * step
     transition, noise = np.zeros_like(drift), np.zeros_like(density)
@@ -376,13 +376,13 @@ def _discretise(drift, density, step):
 
 @lru_cache(maxsize=64)
 def _van_loan(decay_rate, coupling, state_rate, step):
-    """Return transition and noise (2, 2) of two states, the second of which has unit density."""
+    """Return transition and noise (2, 2) of two states, the second with unit density."""
     drift = np.array([[decay_rate, coupling], [0.0, state_rate]])
     block = np.zeros((4, 4))
     block[:2, :2] = -drift
     block[1, 3] = 1.0
     block[2:, 2:] = drift.T
-    # The upper left part grows with exp(step / shortest time): small steps, then doubled.
+    # The upper left block grows with exp(step / shortest time), so short steps are doubled.
     halvings = max(0, math.ceil(math.log2(max(1.0, -min(decay_rate, state_rate) * step))))
     exponential = expm(block * (step / 2**halvings))
     transition = exponential[2:, 2:].T
@@ -396,11 +396,11 @@ def _van_loan(decay_rate, coupling, state_rate, step):
 def _covariance_after_standstill(drift, density, initial, standstill, sensor_period, offset_states):
     """Return the states' covariances (g, m, m) after the mean rate has become the offset."""
     drift = drift.copy()
-    drift[0, 0] = 0.0  # the mean is that of the rate, whatever the heading forgets
+    drift[0, 0] = 0.0  # the offset is the mean rate, independent of the decay of the heading
     transition, noise = _discretised(drift, density, standstill, sensor_period)
     conditioned = np.empty_like(initial)
     for group, (covariance, added) in enumerate(zip(initial, noise)):
-        # The integral, minus the sum of the rate's errors, becomes the offset and begins anew.
+        # The integral divided by the duration becomes minus the offset, and restarts from zero.
         taken = np.eye(len(drift))
         taken[offset_states[group], 0] = -1.0 / standstill
         taken[0, 0] = 0.0
@@ -409,16 +409,16 @@ def _covariance_after_standstill(drift, density, initial, standstill, sensor_per
 
 
 def _sampled(drift, density, step, period):
-    """Discretise as _discretise, with the rate sampled at a period and held over it."""
+    """Discretise like ``_discretise``, with the rate sampled and held over each period."""
     ratio = step / period
     samples = round(ratio)
     if samples < 1 or abs(ratio - samples) > 1e-6 * ratio:
         raise ConfigurationError(
-            f"the yaw error's step of {step:g} s must be a multiple of the sensor's period of "
-            f"{period:g} s"
+            f"the step of the yaw error is {step:g} s, expected a multiple of the sensor's period "
+            f"of {period:g} s"
         )
     once, added = _one_sample(drift, density, period)
-    # Sums over the samples by doubling, bit by bit of their number.
+    # Sums over the samples by repeated doubling, according to the bits of their number.
     transition, noise = np.eye(len(drift)), np.zeros_like(density)
     while samples:
         if samples & 1:
@@ -432,15 +432,16 @@ def _sampled(drift, density, step, period):
 
 def _one_sample(drift, density, period):
     forgotten = -np.diag(drift) * period
-    # A heading corrects the integral after each sample, the new one and its noise included.
+    # A magnetic heading corrects the integral after each sample, including the noise of that
+    # sample.
     kept = np.exp(-forgotten[0])
     forgotten[0] = 0.0
     correlation = np.exp(-forgotten)
-    # Of a Gauss-Markov process, 2 sigma^2 / T over one period; of a random walk its limit.
+    # For a Gauss-Markov process, 2 sigma^2 / T over one period; for a random walk, its limit.
     share = np.where(
         forgotten > 0.0, -np.expm1(-2.0 * forgotten) / np.maximum(2.0 * forgotten, 1e-300), 1.0
     )
-    # The bias's new value is what the rate is wrong by until the next.
+    # The new value of the bias is the rate error until the next sample.
     reach = np.eye(len(drift)) + period * np.where(np.eye(len(drift)) > 0.0, 0.0, drift)
     reach[0] *= kept
     steps = period * share * np.diagonal(density, axis1=1, axis2=2)

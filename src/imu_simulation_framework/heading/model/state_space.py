@@ -1,16 +1,17 @@
 r"""Realisations of a linear state-space model, and the likelihood of observed yaw errors in it.
 
-For :math:`x_{k+1} = \Phi x_k + L w_k` with :math:`L L^T = Q`, b steps together are such a model
-again, the lifted one: matrices give each of the b outputs, and the states at the end, from the
-states at the beginning and all random numbers. Nearly all of the work of realisations is a product
-of matrices then, and the loop over time is b times shorter.
+For :math:`x_{k+1} = \Phi x_k + L w_k` with :math:`L L^T = Q`, b steps can be combined into a lifted
+model: matrices yield each of the b outputs and the final states from the initial states and all
+random numbers. Then nearly all of the work is one matrix product, and the loop over time is b times
+shorter.
 
-Given both ends of a step, white noise of the rate makes a Brownian bridge of the error. It stays
-between two barriers with a probability in closed form, the sum over the images of its start in
-them (Karatzas and Shreve: Brownian Motion and Stochastic Calculus, 2nd edition, section 2.8).
+Given both ends of a step, white noise of the rate turns the error into a Brownian bridge. Its
+probability of staying between two barriers has a closed form, the sum over the images of its start
+at the barriers (Karatzas and Shreve: Brownian Motion and Stochastic Calculus, 2nd edition, section
+2.8).
 
-The likelihood is that of the Kalman filter of statsmodels. Several drives are one series: between
-two of them the states of a drive start anew, and the constants of the sensor stay.
+The likelihood comes from the Kalman filter of statsmodels. Several drives form one series: the
+states of the drive are reset between two drives, while the constants of the sensor persist.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ from ...sensors.noise.streams import run_seed
 from .sources import StateSpace
 
 RUNS_AT_ONCE = 32
-"""Number of runs that are computed together, from multiples of it on: a matrix product with another
-number of rows may have other last digits."""
+"""Number of runs that are computed at once, starting from a multiple of it: a matrix product with a
+different number of rows may differ in the last digits."""
 STEPS_AT_ONCE = 8
 """Number of steps of the lifted model."""
 
@@ -43,22 +44,22 @@ def draw_runs(
     seed: int | RunNormals,
     first_run: int = 0,
 ) -> np.ndarray:
-    """Draw realisations of a mean, of processes, random constants and walks.
+    """Simulate the sum of a mean, processes, random constants and random walks.
 
     Parameters
     ----------
     space : StateSpace
-        The processes.
+        State-space model of the processes.
     mean : numpy.ndarray
         Mean, shape (n,).
     constants : sequence of tuple
-        Name of each constant's source, and the yaw error (n,) of one standard deviation.
+        Name of each constant's source, and the yaw error (n,) for one standard deviation.
     walks : sequence of tuple
-        Name of each uneven random walk's source, no two equal, and its variance (n,).
+        Name of each uneven random walk's source, without duplicates, and its variance (n,).
     runs : int
         Number of runs.
     seed : int or RunNormals
-        Seed of all runs, or their normal numbers for several models.
+        Seed of all runs, or normal random numbers shared by several models.
     first_run : int
         Number of the first run.
 
@@ -80,14 +81,14 @@ def draw_runs(
 def numbers_per_run(
     space: StateSpace, constants: Sequence[tuple], walks: Sequence[tuple], samples: int
 ) -> int:
-    """Return the number of normal random numbers of a realisation.
+    """Return the number of normal random numbers per realisation.
 
     Parameters
     ----------
     space : StateSpace
-        The processes.
+        State-space model of the processes.
     constants : sequence of tuple
-        Name of each constant's source, and the yaw error (n,) of one standard deviation.
+        Name of each constant's source, and the yaw error (n,) for one standard deviation.
     walks : sequence of tuple
         Name of each uneven random walk's source, and its variance (n,).
     samples : int
@@ -103,7 +104,7 @@ def numbers_per_run(
 
 @dataclass(frozen=True)
 class _Stream:
-    """Random numbers of one source: of its states, its yaw noise, its constants or its walk."""
+    """Random numbers of one source: for its states, yaw noise, constants or random walk."""
 
     name: str
     numbers: int
@@ -116,7 +117,7 @@ class _Stream:
 
     @cached_property
     def place(self) -> int:
-        """Offset in a run's random numbers, far from that of any other name."""
+        """Offset in a run's random numbers, far from the offset of any other name."""
         return zlib.crc32(self.name.encode()) << 64
 
 
@@ -146,8 +147,8 @@ def _streams(space, constants, walks, samples):
 def _root(covariance, shared=0):
     """Return a root L (m, inputs), L L^T = Q, of a source's noise.
 
-    Its processes are independent of each other: each has an input of its own, with which the state
-    ``shared``, the integrated rate, is correlated, and that state has one more for the remainder.
+    The processes of the source are independent: each has a separate input. The state ``shared``,
+    which is the integrated rate, is correlated with all inputs and has one more for the remainder.
     """
     std = np.sqrt(np.diag(covariance))
     states = np.delete(np.arange(len(std)), shared)
@@ -156,7 +157,7 @@ def _root(covariance, shared=0):
     root[states, np.arange(len(states))] = std[states]
     root[shared] = covariance[shared, states] / std[states]
     own = covariance[shared, shared] - np.sum(root[shared] ** 2)
-    # A smaller difference of nearly equal numbers is rounding.
+    # A smaller difference between nearly equal numbers is a rounding error.
     if own > 1e-14 * covariance[shared, shared]:
         root = np.column_stack([root, np.sqrt(own) * np.eye(len(std))[shared]])
     return root
@@ -170,7 +171,7 @@ class _RunSampler:
         self._blocks = -(-(samples - 1) // STEPS_AT_ONCE)
         self._streams = _streams(space, constants, walks, samples)
         self._curves = np.array([curve for _, curve in constants])
-        # The last number of a row is that of the unit.
+        # The last number of a row determines the individual sensor.
         self._drawn = [np.zeros((RUNS_AT_ONCE, stream.numbers + 1)) for stream in self._streams]
         self._design = space.design
         self._lift(space)
@@ -181,15 +182,15 @@ class _RunSampler:
         for _ in range(steps):
             powers.append(space.transition @ powers[-1])
         self._block_transition = powers[steps]
-        # Effect of the states at a block's beginning on the outputs in it, (states, steps).
+        # Effect of the states at the beginning of a block on its outputs, (states, steps).
         self._output_of_state = np.column_stack([power.T @ space.design for power in powers[1:]])
-        # Effect of the noise of each step on the outputs and on the states at the end.
+        # Effect of the noise in each step on the outputs and on the final states.
         both = np.zeros((steps, size, steps + size))
         for step in range(steps):
             both[step, :, steps:] = powers[steps - 1 - step].T
             for later in range(step, steps):
                 both[step, :, later] = space.design @ powers[later - step]
-        # The numbers of a block are laid out input by input.
+        # The numbers of a block are ordered by input.
         self._lifted = [
             None
             if stream.root is None
@@ -198,7 +199,7 @@ class _RunSampler:
         ]
 
     def draw(self, seed, runs, first):
-        """Return errors (RUNS_AT_ONCE, n), of which the rows of the wanted runs are valid."""
+        """Return errors (RUNS_AT_ONCE, n); only the rows of the requested runs are valid."""
         self._fill(seed, runs, first)
         size, steps = len(self._design), STEPS_AT_ONCE
         state = np.zeros((RUNS_AT_ONCE, size))
@@ -209,8 +210,8 @@ class _RunSampler:
             if stream.root is not None:
                 initial_count = len(stream.initial)
                 state += numbers[:, :initial_count] @ stream.initial
-                # Run by run: BLAS computes one large product with several threads, which wait for
-                # each other for longer than they work.
+                # Each run is a separate product: BLAS computes a large product with several
+                # threads, which would wait for each other longer than they work.
                 block_size = stream.root.shape[1] * steps
                 total += numbers[:, initial_count:].reshape(RUNS_AT_ONCE, -1, block_size) @ lifted
             elif stream.constants:
@@ -235,20 +236,21 @@ class _RunSampler:
         for stream, numbers in zip(self._streams, self._drawn):
             normals.fill(numbers[rows], runs, stream.place)
             if stream.spread:
-                # Covariances are the mean over units, the last number is that of the unit.
+                # Covariances are means over sensors; the last number determines the individual
+                # sensor.
                 units = stream.spread * numbers[rows, -1] - stream.spread**2
                 numbers[rows, :-1] *= np.array(list(map(math.exp, units)))[:, np.newaxis]
 
 
 class RunNormals:
-    """Standard normal numbers of runs, stored for several models whose sources have the same names.
+    """Standard normal numbers of runs, shared by several models with sources of the same names.
 
     Parameters
     ----------
     seed : int or numpy.random.SeedSequence
         Seed of all runs.
     capacity : int, optional
-        Largest number of stored numbers; by default none are stored.
+        Maximum number of stored random numbers; by default none are stored.
     """
 
     def __init__(self, seed: int | np.random.SeedSequence, capacity: int = 0):
@@ -259,7 +261,7 @@ class RunNormals:
         self._generator = np.random.Generator(self._bits)
 
     def fill(self, numbers: np.ndarray, runs: range, place: int) -> None:
-        """Fill an array with the numbers of runs.
+        """Fill an array with the random numbers of runs.
 
         Parameters
         ----------
@@ -275,7 +277,8 @@ class RunNormals:
             numbers[:] = self._stored[key]
             return
         for row, run in zip(numbers, runs):
-            # A generator for each run and place would take longer than its numbers do.
+            # Creating a generator for each run and offset would take longer than drawing the
+            # numbers.
             self._bits.state = _first_state(self._seed, run)
             self._bits.advance(place)
             self._generator.standard_normal(out=row)
@@ -286,12 +289,12 @@ class RunNormals:
 
 @lru_cache(maxsize=8192)
 def _first_state(seed, run):
-    """Return the first state of a run's generator, cached since several sources draw from it."""
+    """Return the initial state of a run's generator, cached since several sources use it."""
     return np.random.PCG64(run_seed(seed, run)).state
 
 
 def _initial_root(space, group, inputs):
-    """Return the effect of a source's first numbers on the first states, (at least inputs, m)."""
+    """Return the effect of a source's first random numbers on the initial states."""
     if space.offsets:
         # The estimated offset is correlated with the biases.
         root = _root(space.initial[group], space.offsets[group]).T
@@ -304,12 +307,12 @@ def _initial_root(space, group, inputs):
 
 SAMPLED_BARRIER = 0.5826
 """Shift of a barrier for a sampled random walk, in standard deviations of a step. A random walk
-that is observed at its samples only crosses the shifted barrier as often as the continuous one
-the barrier: -zeta(1/2) / sqrt(2 pi) (Broadie, Glasserman and Kou: A continuity correction for
-discrete barrier options, Mathematical Finance 7(4), 1997)."""
+that is observed only at its samples crosses the shifted barrier as often as the continuous random
+walk crosses the original one: -zeta(1/2) / sqrt(2 pi) (Broadie, Glasserman and Kou: A continuity
+correction for discrete barrier options, Mathematical Finance 7(4), 1997)."""
 
 _IMAGES = 2
-"""Number of images on either side; more matter only where a step is wider than the band."""
+"""Number of images on either side; more only matter if a step is wider than the band."""
 _MAX_EXPONENT = 20.0
 """Exponent of the distance from the barriers beyond which a bridge stays within: exp(-40)."""
 
@@ -317,24 +320,24 @@ _MAX_EXPONENT = 20.0
 def bridges_within(
     errors: np.ndarray, variance: np.ndarray, limit: np.ndarray, free: np.ndarray
 ) -> np.ndarray:
-    """Compute the probability that no bridge between errors so far has left a band.
+    """Compute the probability that no Brownian bridge so far has left a band.
 
     Parameters
     ----------
     errors : numpy.ndarray
         Errors at even steps, shape (runs, n).
     variance : numpy.ndarray
-        Variance that each step adds to the error where it is free, shape (n - 1,) [the errors' unit
-        squared].
+        Variance that each step adds to the error where it is free, shape (n - 1,) [unit of the
+        errors squared].
     limit : numpy.ndarray
         Half width of the band in each step, shape (n - 1,).
     free : numpy.ndarray
-        Whether the error is free in each step, and not held, shape (n - 1,).
+        Whether the error is free rather than held in each step, shape (n - 1,).
 
     Returns
     -------
     numpy.ndarray
-        Probability, shape (runs, n); zero from where an error itself is outside.
+        Probability, shape (runs, n); zero once an error itself is outside.
     """
     inside = np.ones(errors.shape, dtype=bool)
     for ends in (errors[:, :-1], errors[:, 1:]):
@@ -355,14 +358,14 @@ def bridges_within(
         stays += np.exp(-2.0 * away * (away + y - x) / variance)
         stays -= np.exp(-2.0 * (away + x) * (away + y) / variance)
     step_probability = np.ones_like(start)
-    # Rounding, and the images that are left out, go a little beyond what a probability can be.
+    # Due to rounding and neglected images, the sum may slightly exceed the range from 0 to 1.
     step_probability[rows, steps] = np.clip(stays, 0.0, 1.0)
     within[:, 1:] *= np.cumprod(step_probability, axis=1)
     return within
 
 
 _SMOOTHER_STATE = 0x01
-"""Option of statsmodels' smoother to compute no covariances."""
+"""Option for statsmodels' smoother to skip all covariances."""
 
 
 class DriveObservations(NamedTuple):
@@ -371,16 +374,17 @@ class DriveObservations(NamedTuple):
     Attributes
     ----------
     error : numpy.ndarray
-        Yaw error minus its known part, NaN where nothing was observed, shape (n,) [rad].
+        Yaw error minus its known component, shape (n,) [rad]; NaN without an observation.
     own, shared : numpy.ndarray
-        Yaw errors of one standard deviation of each random constant, shape (n, p) and (n, q) [rad].
-        The own ones are drawn for this drive, the shared ones once for all drives.
+        Yaw errors for one standard deviation of each random constant, shape (n, p) and (n, q)
+        [rad]. The ``own`` constants differ between drives, the ``shared`` constants are the same on
+        all drives.
     gain : numpy.ndarray or None
         Factor of the model's last state in the error, shape (n,); by default 1.
     turned : numpy.ndarray or None
-        Turn to either side since the sample before, shape (n,) [rad]; by default none.
+        Turn to either side since the previous sample, shape (n,) [rad]; by default none.
     jumped : numpy.ndarray or None
-        Variance of the error's jump since the sample before, shape (n,) [rad^2]; by default none.
+        Variance of the error's jump since the previous sample, shape (n,) [rad^2]; by default none.
     """
 
     error: np.ndarray
@@ -399,11 +403,12 @@ class FilteredDrives(NamedTuple):
     log_likelihood : float
         Natural logarithm of the joint density.
     innovations, innovation_std : list of numpy.ndarray
-        For each drive, each observation minus its prediction from those before it, and the standard
-        deviation of that, shape (n,) each [rad]; NaN where nothing was observed.
+        For each drive, the difference of each observation from its prediction by earlier
+        observations, and the standard deviation of this difference, shape (n,) each [rad]; NaN
+        without an observation.
     shared_mean, shared_covariance : numpy.ndarray
-        Shared constants after all observations, in their standard deviations, shape (q,) and (q,
-        q).
+        Shared constants after all observations, in units of their standard deviations, shape (q,)
+        and (q, q).
     """
 
     log_likelihood: float
@@ -414,9 +419,9 @@ class FilteredDrives(NamedTuple):
 
 
 class DriveFilter:
-    """Kalman filter of the same drives for many models with the same number of states.
+    """Kalman filter over the same drives for many models with the same number of states.
 
-    Parts that do not change are set up once, which takes longer than filtering.
+    Unchanged parts are set up once, since this takes longer than filtering.
 
     Parameters
     ----------
@@ -433,12 +438,12 @@ class DriveFilter:
 
     def __init__(self, drives: Sequence[DriveObservations], states: int):
         try:
-            # Imported here, as it takes a second and only those who identify need it.
+            # Imported here, since it takes a second and only identification needs it.
             from statsmodels.tsa.statespace.kalman_smoother import KalmanSmoother
         except ImportError as error:
             raise ConfigurationError(
-                "the likelihood of a yaw error needs the Python library statsmodels, which is not "
-                "installed"
+                "the likelihood of a yaw error requires the Python package statsmodels; install "
+                "it with pip install statsmodels"
             ) from error
         lengths = [len(drive.error) for drive in drives]
         self._own, self._shared = drives[0].own.shape[1], drives[0].shared.shape[1]
@@ -448,7 +453,7 @@ class DriveFilter:
         self._design[0, states : states + self._own] = np.concatenate([d.own for d in drives]).T
         self._design[0, states + self._own :] = np.concatenate([d.shared for d in drives]).T
         self._gain = _concatenate_or_default([drive.gain for drive in drives], lengths, 1.0)
-        # A change between two samples belongs to the step of the first one.
+        # A change between two samples belongs to the step of the first sample.
         self._turned, self._jumped = (
             np.append(_concatenate_or_default(values, lengths, 0.0)[1:], 0.0)
             for values in zip(*((drive.turned, drive.jumped) for drive in drives))
@@ -460,14 +465,14 @@ class DriveFilter:
     def log_likelihood(
         self, space: StateSpace, own_std: Sequence[float] | None = None, slip: float = 0.0
     ) -> float:
-        """Compute the natural logarithm of the drives' joint density, faster than filtering.
+        """Compute the natural logarithm of the joint density of the drives, faster than filtering.
 
         Parameters
         ----------
         space : StateSpace
             Model.
         own_std : sequence of float, optional
-            Standard deviations of each drive's own constants; by default 1.
+            Standard deviations of the constants that differ between drives; by default 1.
         slip : float, optional
             Strength of a random walk of the error over the turn [rad/sqrt(rad)].
 
@@ -481,14 +486,14 @@ class DriveFilter:
     def filtered(
         self, space: StateSpace, own_std: Sequence[float] | None = None, slip: float = 0.0
     ) -> FilteredDrives:
-        """Filter the drives.
+        """Run the Kalman filter over the drives.
 
         Parameters
         ----------
         space : StateSpace
             Model.
         own_std : sequence of float, optional
-            Standard deviations of each drive's own constants; by default 1.
+            Standard deviations of the constants that differ between drives; by default 1.
         slip : float, optional
             Strength of a random walk of the error over the turn [rad/sqrt(rad)].
 
@@ -509,22 +514,22 @@ class DriveFilter:
     def smoothed(
         self, space: StateSpace, own_std: Sequence[float] | None = None, slip: float = 0.0
     ) -> list[np.ndarray]:
-        """Estimate the states from all observations.
+        """Estimate the states from all observations by smoothing.
 
         Parameters
         ----------
         space : StateSpace
             Model.
         own_std : sequence of float, optional
-            Standard deviations of each drive's own constants; by default 1.
+            Standard deviations of the constants that differ between drives; by default 1.
         slip : float, optional
             Strength of a random walk of the error over the turn [rad/sqrt(rad)].
 
         Returns
         -------
         list of numpy.ndarray
-            For each drive the means of the model's states, then of the own and of the shared
-            constants in standard deviations, shape (states, n).
+            For each drive, the means of the model's states, followed by the ``own`` and the
+            ``shared`` constants in units of standard deviations, shape (states, n).
         """
         results = self._set(space, own_std, slip).smooth(smoother_output=_SMOOTHER_STATE)
         return np.split(results.smoothed_state, self._ends, axis=1)
@@ -532,21 +537,22 @@ class DriveFilter:
     def own_constants(
         self, space: StateSpace, own_std: Sequence[float] | None = None, slip: float = 0.0
     ) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Estimate the drives' own constants from all observations.
+        """Estimate the constants that differ between drives from all observations.
 
         Parameters
         ----------
         space : StateSpace
             Model.
         own_std : sequence of float, optional
-            Standard deviations of each drive's own constants; by default 1.
+            Standard deviations of the constants that differ between drives; by default 1.
         slip : float, optional
             Strength of a random walk of the error over the turn [rad/sqrt(rad)].
 
         Returns
         -------
         list of tuple
-            For each drive the estimates (p,) and their covariance (p, p), in standard deviations.
+            For each drive, estimates (p,) and their covariance (p, p), in units of standard
+            deviations.
         """
         results = self._set(space, own_std, slip).smooth()
         own, lasts = slice(self._states, self._states + self._own), [*self._ends - 1, -1]
@@ -567,7 +573,7 @@ class DriveFilter:
             noise = np.repeat(noise[:, :, np.newaxis], self._count, axis=2)
             noise[0, 0] += wander
         if len(self._ends):
-            # A drive's last step leads to the first sample of the next one.
+            # The last step of a drive leads to the first sample of the next drive.
             lasts = self._ends - 1
             transition = np.repeat(transition[:, :, np.newaxis], self._count, axis=2)
             transition[:each, :, lasts] = 0.0
@@ -583,7 +589,7 @@ class DriveFilter:
 
 
 def _concatenate_or_default(parts, lengths, default):
-    """Return values of all drives, one after another; the default where a drive has none."""
+    """Concatenate the values of all drives; a drive without values gets the default."""
     return np.concatenate(
         [np.full(n, default) if part is None else part for part, n in zip(parts, lengths)]
     )
