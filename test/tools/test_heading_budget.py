@@ -170,7 +170,9 @@ def test_imus_with_same_name_are_numbered(comparison):
 def test_notes_name_their_imu(comparison):
     assert "note: bno055 has only stationary errors" in comparison.text
     assert "note: hector: its yaw error comes from a plug-in" in comparison.text
-    assert "bno055_datasheet has the values of the data sheet; --inflate makes" in comparison.text
+    assert (
+        "bno055_datasheet contains the values of the data sheet; --inflate makes" in comparison.text
+    )
     # A band that changes nothing is not worth a note, as after a standstill.
     notes = [line for line in comparison.text.splitlines() if line.startswith("note: bno055")]
     assert notes and not any("flicker noise" in note for note in notes)

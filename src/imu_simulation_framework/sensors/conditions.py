@@ -1,12 +1,12 @@
-r"""Conditions of a sensor: band limit, supply voltage, temperature, vibration.
+r"""Conditions of a sensor: bandwidth, supply voltage, temperature and vibration.
 
-With the one-sided density S(f) of a vibration's specific force at the reference speed, and the
-anti-aliasing filter's H, samples at the rate :math:`f_s` have the density
+Let S(f) be the one-sided density of a vibration's specific force at the reference speed, and H the
+response of the anti-aliasing filter. Samples at the rate :math:`f_s` then have the density
 
 .. math:: S_s(f) = \sum_{k=-\infty}^{\infty} |H|^2 S(|f + k f_s|), \quad 0 \le f \le f_s / 2
 
-(aliasing, e.g. Oppenheim and Schafer, Discrete-Time Signal Processing, section 4.2). The vibration
-before any filter has the mean square :math:`\int S df`, which a sensor rectifies.
+(aliasing, e.g. Oppenheim and Schafer, Discrete-Time Signal Processing, section 4.2). Before any
+filter, the vibration has the mean square :math:`\int S df`, which a sensor rectifies.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ Pairs = Tuple[Tuple[float, float], ...]
 
 
 class BandLimit:
-    """Second-order Butterworth filter, which resembles the low-pass of most IMUs.
+    """Second-order Butterworth filter, similar to the low-pass filter of most IMUs.
 
     Parameters
     ----------
     bandwidth : float
         Half-power frequency [Hz], below half of the rate.
     rate : float
-        Samples per second [Hz].
+        Sampling rate [Hz].
     """
 
     def __init__(self, bandwidth: float, rate: float) -> None:
-        # Every node imports this module, and scipy.signal takes 40 MB.
+        # Imported here, since scipy.signal takes 40 MB and every node imports this module.
         from scipy.signal import butter
 
         self._numerator, self._denominator = butter(2, bandwidth, fs=rate)
@@ -45,12 +45,12 @@ class BandLimit:
         self._restarted = np.array([], dtype=int)
 
     def replace_members(self, members: np.ndarray) -> None:
-        """Restart some members at the next sample.
+        """Restart some of the parallel members at the next sample.
 
         Parameters
         ----------
         members : ndarray of int
-            Numbers of the members.
+            Indices of the members.
         """
         self._restarted = np.union1d(self._restarted, members)
 
@@ -60,12 +60,12 @@ class BandLimit:
         Parameters
         ----------
         samples : ndarray, shape (n, 3) or (n, m, 3)
-            Samples, possibly of m members.
+            Samples, optionally of m members.
 
         Returns
         -------
         ndarray
-            Filtered samples, of the same shape.
+            Filtered samples with the same shape.
         """
         from scipy.signal import lfilter, lfilter_zi
 
@@ -83,13 +83,13 @@ class BandLimit:
         return passed
 
     def noise_gains(self) -> tuple[float, float]:
-        """Return the factors by which the low-pass changes variances of noise.
+        """Return the factors by which the low-pass filter changes the variance of noise.
 
         Returns
         -------
         white, difference : float
-            Factor of the variance of white noise, and of the variance of differences of successive
-            white noise [1].
+            Factor for the variance of white noise, and for the variance of differences between
+            successive samples of white noise [1].
         """
         from scipy.signal import lfilter
 
@@ -102,16 +102,17 @@ class BandLimit:
 class SupplyVoltage(Settings):
     """Supply voltage over time.
 
-    Bias and scale factor of sensors without a built-in regulator change with it; data sheets
-    give both per volt (e.g. Analog Devices ADXL103/203, "0 g voltage vs. Vs" and "sensitivity").
+    Bias and scale factor of sensors without a built-in regulator change with the supply voltage;
+    data sheets state both per volt (e.g. Analog Devices ADXL103/203, "0 g voltage vs. Vs" and
+    "sensitivity").
 
     Parameters
     ----------
     reference : float
         Voltage at which the coefficients have no effect [V].
     table : sequence of 2 float
-        Times, increasing [s], and voltages [V], interpolated, and held before and after; if empty
-        the voltage is ``reference``.
+        Increasing times [s] and voltages [V], interpolated linearly, and constant before and after;
+        if empty, the voltage is ``reference``.
     """
 
     reference: float = setting(3.3, unit="V")
@@ -123,7 +124,7 @@ class SupplyVoltage(Settings):
         Parameters
         ----------
         time : float or ndarray
-            Time since power on [s].
+            Time since power-on [s].
 
         Returns
         -------
@@ -140,14 +141,14 @@ class SupplyVoltage(Settings):
 class TemperatureProfile(Settings):
     r"""Temperature of the sensor over time.
 
-    From ``start`` it approaches ``end`` as ``end + (start - end) exp(-t / time_constant)``. The
-    sensor's power adds a temperature with a lag of the first order,
+    The temperature changes from ``start`` to ``end`` as ``end + (start - end) exp(-t /
+    time_constant)``. Self-heating adds a temperature with a first-order lag,
 
     .. math:: \tau \dot T_P = R_{th} P(t) - T_P, \quad T_P(0) = 0
 
-    as of a body with a single thermal resistance and heat capacity (lumped capacitance, e.g.
-    Incropera et al., Fundamentals of Heat and Mass Transfer, chapter 5). Alternatively it follows a
-    table.
+    like a body with a single thermal resistance and heat capacity (lumped capacitance, e.g.
+    Incropera et al., Fundamentals of Heat and Mass Transfer, chapter 5). Alternatively, a table
+    defines the temperature.
 
     Parameters
     ----------
@@ -158,10 +159,10 @@ class TemperatureProfile(Settings):
     time_constant : float
         Time constant tau [s].
     table : sequence of 2 float
-        Times, increasing [s], and temperatures [degC], interpolated, and held before and after; if
-        not empty, it replaces all of the above.
+        Increasing times [s] and temperatures [degC], interpolated linearly, and constant before and
+        after; if not empty, it replaces all other fields except ``reference``.
     power : sequence of 2 float
-        Times, increasing [s], and heat of the sensor or its board [W].
+        Increasing times [s] and power dissipation of the sensor or its board [W].
     thermal_resistance : float
         Thermal resistance R_th from the board to the air [K/W].
     """
@@ -178,7 +179,7 @@ class TemperatureProfile(Settings):
         super().__post_init__()
         if self.table and self.power:
             raise ConfigurationError("power is set together with table, expected only one of them")
-        # Lagged power at the table's times, from which it follows at other times.
+        # Lagged temperature at the times of the table, from which it is computed at other times.
         object.__setattr__(self, "_nodes", self._power_nodes())
 
     def at(self, time: float | np.ndarray) -> float | np.ndarray:
@@ -187,7 +188,7 @@ class TemperatureProfile(Settings):
         Parameters
         ----------
         time : float or ndarray
-            Time since power on [s].
+            Time since power-on [s].
 
         Returns
         -------
@@ -201,7 +202,7 @@ class TemperatureProfile(Settings):
         return temperature + self._heating(time) if self.power else temperature
 
     def _power_nodes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None:
-        """Return times from 0 on, power, its slope after them, and the lagged power there."""
+        """Return times from 0 on, power, slope of the power, and lagged power at these times."""
         if not self.power:
             return None
         table_times, powers = (np.array(column) for column in zip(*self.power))
@@ -230,7 +231,7 @@ def _lag(
     return settled + slope * since + (lagged - settled) * np.exp(-since / time_constant)
 
 
-TAPS = 512  # coefficients of the filter that shapes the noise; the spectrum has half as many lines
+TAPS = 512  # coefficients of the noise-shaping filter; the spectrum has half as many lines
 
 
 def _checked_spectrum(name: str, value: Any) -> tuple[tuple[float, float], ...]:
@@ -250,19 +251,19 @@ class Vibration(Settings):
     Parameters
     ----------
     spectrum : sequence of 2 float
-        Frequencies, increasing [Hz], and one-sided power densities of the specific force
-        [(m/s^2)^2/Hz] at the reference speed, linear between them and zero outside; empty for no
-        vibration.
+        Increasing frequencies [Hz], and one-sided power spectral densities of the specific force
+        [(m/s^2)^2/Hz] at the reference speed, linear between the frequencies and zero outside;
+        empty for no vibration.
     axes : 3 float
         Relative amplitude along x, y, z [1].
     reference_speed : float
-        Speed of the spectrum [m/s].
+        Speed to which the spectrum applies [m/s].
     exponent : float
-        Exponent of the amplitude over the speed [1]: 1 for a base that is rough like a road (ISO
-        8608: the density of the displacement falls with the square of the wave number).
+        Exponent of the amplitude as a function of speed [1]: 1 for ground that is rough like a road
+        (ISO 8608: the density of the displacement decreases with the square of the wave number).
     idle : float
-        Amplitude at rest, for example of a fan or an idling motor, relative to that at the
-        reference speed [1].
+        Amplitude at rest, for example due to a fan or an idling motor, relative to the amplitude at
+        the reference speed [1].
     """
 
     spectrum: Pairs = setting((), _checked_spectrum, unit="Hz, (m/s^2)^2/Hz")
@@ -296,7 +297,7 @@ class Vibration(Settings):
         Returns
         -------
         ndarray
-            Amplitude over that at the reference speed [1].
+            Amplitude relative to the reference speed [1].
         """
         moving = (np.abs(speed) / self.reference_speed) ** self.exponent
         if self.exponent == 0.0:
@@ -304,14 +305,14 @@ class Vibration(Settings):
         return np.sqrt(self.idle**2 + np.square(moving))
 
     def sampled_density(self, rate: float, bandwidth: float | None) -> np.ndarray:
-        """Compute the one-sided density of samples, as means about lines from 0 to rate / 2.
+        """Compute the one-sided density of samples, averaged around lines from 0 to rate / 2.
 
         Parameters
         ----------
         rate : float
-            Samples per second [Hz].
+            Sampling rate [Hz].
         bandwidth : float or None
-            Bandwidth of a :class:`BandLimit` before the sampling [Hz].
+            Bandwidth of a :class:`BandLimit` before sampling [Hz].
 
         Returns
         -------
@@ -335,14 +336,14 @@ class Vibration(Settings):
 
 
 class VibrationNoise:
-    """Samples of a vibration at the reference speed.
+    """Samples of the specific force due to a vibration at the reference speed.
 
     Parameters
     ----------
     vibration : Vibration
         Spectrum of the vibration.
     rate : float
-        Samples per second [Hz].
+        Sampling rate [Hz].
     bandwidth : float or None
         Bandwidth of the anti-aliasing filter [Hz].
     seed : numpy.random.SeedSequence
@@ -354,9 +355,9 @@ class VibrationNoise:
     ) -> None:
         self._axes = np.array(vibration.axes)
         gain = np.sqrt(vibration.sampled_density(rate, bandwidth) * rate / 2.0)
-        # The filter has linear phase: it is symmetric about its middle.
+        # The filter has linear phase: it is symmetric about its centre.
         self._taps = np.fft.fftshift(np.fft.irfft(gain, TAPS))
-        # The state starts after TAPS samples, as the vibration is stationary.
+        # The first TAPS samples are skipped, since the vibration is stationary from the start.
         self._streams = NormalStreams(seed, self._axes > 0.0)
         self._state = np.zeros((TAPS - 1, 3))
         self.advance(TAPS)
@@ -374,10 +375,10 @@ class VibrationNoise:
         ndarray, shape (samples, 3)
             Specific force [m/s^2].
         """
-        # Every node imports this module, and scipy.signal takes 40 MB.
+        # Imported here, since scipy.signal takes 40 MB and every node imports this module.
         from scipy.signal import lfilter
 
-        # With a denominator of two coefficients, sums do not depend on the number of samples.
+        # With two denominator coefficients, rounding does not depend on the number of samples.
         numbers = self._streams.take(samples)
         shaped, self._state = lfilter(self._taps, [1.0, 0.0], numbers, axis=0, zi=self._state)
         return shaped * self._axes

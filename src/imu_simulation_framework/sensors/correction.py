@@ -1,13 +1,13 @@
-r"""Correction of readings by the result of a calibration.
+r"""Correction of sensor readings with the result of a calibration.
 
 A triad with the output
 
 .. math:: y = (I + M + \mathrm{diag}(\sum_k s_k \Delta T^k)) f + b + \sum_k c_k \Delta T^k
 
-is corrected to the input f; its errors are those of a :class:`.TriadSpecification`.
+is corrected to the input f; its symbols are those of a :class:`.TriadSpecification`.
 
-The keys of its YAML file are the fields of :class:`.ImuCorrection` and :class:`.TriadCorrection`,
-which have the meaning and the unit of each::
+The keys of the YAML file are the fields of :class:`.ImuCorrection` and :class:`.TriadCorrection`,
+where their meaning and unit are documented::
 
     name: my_imu
     gyroscope:
@@ -17,7 +17,7 @@ which have the meaning and the unit of each::
       temperature_bias: [[1.0e-5, 0.0, 2.0e-5]]       # rad/s/K; a second row would be rad/s/K^2
       temperature_reference: 25.0                     # degC
 
-Errors that are left out are not corrected.
+Missing errors are not corrected.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Rows = Tuple[Axes, ...]
 _ZERO = (0.0, 0.0, 0.0)
 _ZERO_MATRIX = (_ZERO, _ZERO, _ZERO)
 _MAX_POWERS = 5
-_WORST_CONDITION = 100.0  # condition number beyond which a matrix counts as singular
+_WORST_CONDITION = 100.0  # condition number above which a matrix is treated as singular
 
 
 def _rows(name: str, value: Any) -> Rows:
@@ -79,17 +79,17 @@ class TriadCorrection(Settings):
     bias_sigma, scale_factor_and_misalignment_sigma : 3 float or 3 x 3 float
         Standard deviations of both, 0 for elements that were not estimated.
     temperature_bias, temperature_scale_factor : n x 3 float
-        c and s, with a row for each power of the difference from ``temperature_reference`` [unit/K,
+        c and s, with one row per power of the difference from ``temperature_reference`` [unit/K,
         ...; 1/K, ...].
     temperature_reference : float
         Reference temperature [degC].
     temperature_range : 2 float
-        Range of the calibration [degC]; temperatures beyond it count as its limits.
+        Temperature range of the calibration [degC]; temperatures outside are clipped to this range.
 
     Raises
     ------
     ConfigurationError
-        A value is out of its range, or the matrix cannot be inverted at some temperature.
+        If a value is out of range, or the matrix cannot be inverted at some temperature.
     """
 
     bias: Axes = setting(_ZERO, check_axes)
@@ -131,7 +131,7 @@ class TriadCorrection(Settings):
         return bool(self.temperature_bias or self.temperature_scale_factor)
 
     def apply(self, readings: np.ndarray, temperature: ArrayLike | None = None) -> np.ndarray:
-        """Correct readings.
+        """Correct the readings of a triad.
 
         Parameters
         ----------
@@ -160,7 +160,7 @@ class TriadCorrection(Settings):
         Parameters
         ----------
         covariance : ndarray, shape (3, 3)
-            Covariance of the readings.
+            Covariance of the uncorrected readings.
 
         Returns
         -------
@@ -201,8 +201,8 @@ def specify_residual_errors(
 ) -> ImuSpecification:
     """Return the specification of a corrected sensor: its noise and residual errors.
 
-    Bias, scale factors and misalignments are drawn with the standard deviations of the
-    calibration, in place of the deterministic errors in ``noise``.
+    Bias, scale factors and misalignments are random with the standard deviations of the
+    calibration; they replace the deterministic errors in ``noise``.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ def specify_residual_errors(
     noise : ImuSpecification
         Specification with the noise of the sensor.
     name : str
-        Name of the result.
+        Name of the returned specification.
 
     Returns
     -------
@@ -246,12 +246,12 @@ def specify_residual_errors(
 
 
 def correction_from_mapping(content: Mapping[str, Any]) -> ImuCorrection:
-    """Create a correction from keys and values.
+    """Create a correction from the keys and values of a file.
 
     Parameters
     ----------
     content : mapping
-        Content of a file, with at least one sensor.
+        Content of a file with at least one sensor.
 
     Returns
     -------
@@ -260,7 +260,7 @@ def correction_from_mapping(content: Mapping[str, Any]) -> ImuCorrection:
     Raises
     ------
     ConfigurationError
-        A key or a value is invalid, or there is no sensor.
+        If a key or a value is invalid, or there is no sensor.
     """
     correction = from_mapping(ImuCorrection, content, "the correction")
     if not set(TRIADS) & set(content):
@@ -271,7 +271,7 @@ def correction_from_mapping(content: Mapping[str, Any]) -> ImuCorrection:
 
 
 def _polynomial(rows: Rows, powers: list[np.ndarray]) -> np.ndarray:
-    """Return the sum of the powers, shape (n, 3), or (3,) for a single temperature."""
+    """Return the sum over the powers, shape (n, 3), or (3,) for a single temperature."""
     if not rows:
         return np.zeros(3)
     total = sum(power[:, None] * np.array(row) for row, power in zip(rows, powers))
@@ -301,13 +301,13 @@ def read_imu_correction(path: str | os.PathLike[str]) -> ImuCorrection:
     Raises
     ------
     ConfigurationError
-        The file cannot be read, or is not a correction.
+        If the file cannot be read, or does not contain a correction.
     """
     return read_description(path, "the IMU's correction", correction_from_mapping)
 
 
 def imu_correction_text(correction: ImuCorrection, comment: str = "") -> str:
-    """Format a correction as YAML with units, which reads back as the same correction.
+    """Format a correction as YAML with units, from which the same correction is read.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Remarks on errors in motion that a specification lacks, and a rough compensation."""
+"""Remarks on missing motion-dependent errors of a specification, and a rough compensation."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _NOISE = ("white_noise", "bias_instability", "random_walk", "gauss_markov_sigma"
 
 
 def remark_on_motion_errors(specification: ImuSpecification) -> str | None:
-    """Remark on missing errors that turn the heading in motion.
+    """Return a remark on missing errors that affect the heading during motion.
 
-    A recording at rest does not show these errors, and data sheets state them only in part. There
-    is not a remark on a missing g-sensitivity alone. If the data sheet of the same part is bundled,
-    too, the remark names that entry.
+    A recording at rest does not show these errors, and data sheets state only some of them. A
+    missing g-sensitivity alone causes no remark. If the data sheet of the same part is also
+    bundled, the remark names that specification.
 
     Parameters
     ----------
@@ -48,17 +48,17 @@ def remark_on_motion_errors(specification: ImuSpecification) -> str | None:
     *others, last = missing
     listed = f"{', '.join(others)} or {last}" if others else last
     sheet = f"{specification.name.split('_')[0]}_datasheet"
-    hint = f"; {sheet} has the values of the data sheet" if sheet in imu_names() else ""
+    hint = f"; {sheet} contains the values of the data sheet" if sheet in imu_names() else ""
     return (
-        f"{specification.name} has {static}no {listed}, so that on a moving robot the heading "
-        f"drifts more than simulated{hint}"
+        f"{specification.name} has {static}no {listed}, so the heading of a moving robot drifts "
+        f"more than simulated{hint}"
     )
 
 
 def remark_on_earth_rate(specification: ImuSpecification) -> str | None:
-    """Remark on a gyroscope that is accurate enough to measure the Earth's rotation.
+    """Return a remark if a gyroscope is accurate enough to measure the Earth's rotation.
 
-    15 deg/h are compared with the gyroscope's long-term errors.
+    The long-term errors of the gyroscope are compared with 15 deg/h.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def remark_on_earth_rate(specification: ImuSpecification) -> str | None:
 
 
 def remark_on_missing_noise(specification: ImuSpecification) -> str | None:
-    """Remark on a gyroscope without any random error in a fused heading.
+    """Return a remark if the gyroscope of a fused heading has no random error.
 
     Parameters
     ----------
@@ -101,13 +101,13 @@ def remark_on_missing_noise(specification: ImuSpecification) -> str | None:
     if not rotates or any(any(getattr(gyroscope, name)) for name in (*_NOISE, "quantisation")):
         return None
     return (
-        f"{specification.name} has neither noise nor bias instability of the gyroscope, so that "
-        "its heading cannot be predicted"
+        f"the gyroscope of {specification.name} has neither noise nor bias instability, so its "
+        "heading cannot be predicted"
     )
 
 
 def remark_on_constant_bias(specification: ImuSpecification) -> str | None:
-    """Remark on a noisy gyroscope with a constant bias.
+    """Return a remark if a noisy gyroscope has a constant bias.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def inflate_noise(specification: ImuSpecification, factor: float) -> ImuSpecific
     specification : ImuSpecification
         Specification to change.
     factor : float
-        Factor on noise and drift.
+        Factor for noise and drift.
 
     Returns
     -------
@@ -148,7 +148,7 @@ def inflate_noise(specification: ImuSpecification, factor: float) -> ImuSpecific
     Raises
     ------
     ConfigurationError
-        The factor is not positive.
+        If the factor is not positive.
     """
     factor = check_number("factor", factor, above=0.0)
     triads: dict[str, Any] = {}

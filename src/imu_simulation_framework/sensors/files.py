@@ -1,7 +1,7 @@
-"""YAML files of IMUs, bundled or user-defined.
+"""YAML files of IMU specifications, bundled or user-defined.
 
-Keys are the fields of :class:`.sensors.imu_specification.ImuSpecification` and of its parts, which
-have the meaning and the unit of each. A missing key has its default, which is not an error::
+The keys are the fields of :class:`.sensors.imu_specification.ImuSpecification` and of its parts,
+where their meaning and unit are documented. The default of a missing key is no error::
 
     name: example
     gyroscope:
@@ -10,8 +10,8 @@ have the meaning and the unit of each. A missing key has its default, which is n
     output:
       rate: 100.0
 
-``1e-4`` may be written without a point. A number can also be stated as in a data sheet, with its
-unit, meaning and source; ``source`` at the top is the document's name::
+``1e-4`` may be written without a decimal point. A number can also be stated as in a data sheet,
+with its unit, meaning and source; ``source`` at the top level is the name of the document::
 
     source: BST-BMI088-DS001-14, revision 1.4
     gyroscope:
@@ -22,26 +22,27 @@ unit, meaning and source; ``source`` at the top is the document's name::
     ``bandwidth`` [Hz]; or ``walk``, the angle or velocity random walk. They are defined in
     :mod:`.noise.processes`.
 ``bias_instability``
-    ``value`` with ``meaning``: ``coefficient`` for B of IEEE Std 952, or ``allan_minimum`` for
-    the lowest point of the Allan deviation, sqrt(2 ln 2 / pi) B = 0.664 B. If the data sheet states
-    its ``averaging_time`` [s], the contribution of the white noise there is subtracted, and a
-    random walk that is not stated follows: :func:`.noise.processes.flicker_and_walk_of_minimum`.
+    ``value`` with ``meaning``: ``coefficient`` for B of IEEE Std 952, or ``allan_minimum`` for the
+    minimum of the Allan deviation, sqrt(2 ln 2 / pi) B = 0.664 B. If the data sheet states the
+    ``averaging_time`` [s] of the minimum, the contribution of white noise at that time is
+    subtracted, and a missing random walk is computed:
+    :func:`.noise.processes.flicker_and_walk_of_minimum`.
 ``random_walk``
-    ``value``; or ``allan_minimum``, from which, with the triad's white noise and without flicker
-    noise, K follows: :func:`.noise.processes.random_walk_of_minimum`.
+    ``value``; or ``allan_minimum``, from which K is computed, given the triad's white noise and no
+    flicker noise: :func:`.noise.processes.random_walk_of_minimum`.
 ``resolution``
     ``value``; or ``steps``, the number of steps per ``unit``.
 ``scale_factor_and_misalignment``
     ``scale_factor`` on the diagonal in ``unit``, ``cross_axis`` off the diagonal in
-    ``cross_axis_unit``, by default the unit of the scale factor.
+    ``cross_axis_unit``; the default is the unit of the scale factor.
 ``g_sensitivity``
-    ``value``, of each axis to the force along any axis.
-others
+    ``value``, sensitivity of each axis to the force along any axis.
+all other parameters
     ``value``.
 
-Numbers that differ from unit to unit may have ``tolerance``: ``typical`` (by default), a standard
-deviation, or ``maximum``, a bound that counts as three standard deviations. A value is a single
-number, or three numbers for x, y and z. ``source`` is for the reader.
+Numbers that differ between individual sensors may have a ``tolerance``: ``typical`` (the default)
+for a standard deviation, or ``maximum`` for a bound, which is treated as three standard deviations.
+A value is a single number, or three numbers for x, y and z. ``source`` is for the reader.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ _SPECIFICATION = "the IMU's specification"
 
 
 def find_imu_specification(name: str | os.PathLike) -> Path:
-    """Find the file of an IMU.
+    """Find the file of an IMU specification.
 
     Parameters
     ----------
@@ -82,7 +83,7 @@ def find_imu_specification(name: str | os.PathLike) -> Path:
     Raises
     ------
     ConfigurationError
-        There is neither.
+        If neither exists.
     """
     return find_description(name, "imus", "an IMU")
 
@@ -93,18 +94,18 @@ def imu_names() -> list[str]:
     Returns
     -------
     list of str
-        Sorted names, as ``imu:=`` and :func:`read_imu_specification` accept them.
+        Sorted names, which ``imu:=`` and :func:`read_imu_specification` accept.
     """
     return bundled_names("imus")
 
 
 def read_imu_specification(name: str | os.PathLike[str]) -> ImuSpecification:
-    """Read the errors of an IMU by its name, for example ``bno055``, or from its file.
+    """Read an IMU specification by its name, for example ``bno055``, or from a file.
 
     Parameters
     ----------
     name : str or path
-        Path of a file, or name of an IMU in the package's config/imus.
+        Path of a file, or name of an IMU in the package's folder config/imus.
 
     Returns
     -------
@@ -113,7 +114,7 @@ def read_imu_specification(name: str | os.PathLike[str]) -> ImuSpecification:
     Raises
     ------
     ConfigurationError
-        There is neither, or the file is not a specification.
+        If neither exists, or the file is not a specification.
     """
     return load_imu_specification(find_imu_specification(name))
 
@@ -133,13 +134,13 @@ def load_imu_specification(path: str | os.PathLike) -> ImuSpecification:
     Raises
     ------
     ConfigurationError
-        The file cannot be read, has an unknown key, or a value is invalid.
+        If the file cannot be read, a key is unknown, or a value is invalid.
     """
     return read_description(path, _SPECIFICATION, _specification_of, named=True)
 
 
 def _specification_of(content: Any) -> ImuSpecification:
-    """Return the specification of a file's content, whose numbers may be in other units."""
+    """Return the specification in the content of a file, converted to SI units."""
     if isinstance(content, dict):
         if not isinstance(content.pop("source", ""), str):
             raise ConfigurationError("source is not a string, expected the name of a document")
@@ -151,7 +152,7 @@ def _specification_of(content: Any) -> ImuSpecification:
 
 
 def imu_specification_text(specification: ImuSpecification, comment: str = "") -> str:
-    """Format a specification as YAML with units, without defaults.
+    """Format a specification as YAML with units, omitting default values.
 
     Parameters
     ----------
@@ -172,16 +173,16 @@ def imu_specification_text(specification: ImuSpecification, comment: str = "") -
 def format_parts(
     name: str, parts: Mapping[str, Any], unit: Callable[[str, str], str], comment: str
 ) -> str:
-    """Format a YAML file of a name and of mappings, with the unit after each value.
+    """Format a YAML file with a name and several mappings, and the unit after each value.
 
     Parameters
     ----------
     name : str
         Value of the key ``name``.
     parts : mapping of str to mapping
-        Mappings by their keys.
+        Mappings by key.
     unit : callable
-        Function of a part's name and a key that returns the unit, empty for none.
+        Function of the part's name and the key, which returns the unit, or an empty text.
     comment : str
         Comment at the top of the file.
 
@@ -206,7 +207,7 @@ def _unit(part: str, name: str) -> str:
 
 
 def _text(text: str) -> str:
-    # A single line, quoted if YAML requires it.
+    # The text is a single line, quoted if YAML requires it.
     return yaml.safe_dump(text, width=10**6, allow_unicode=True).split("\n...")[0].strip()
 
 
@@ -219,16 +220,16 @@ def _value(value: Any) -> str:
 
 
 class CatalogueEntry(NamedTuple):
-    """Bundled IMU with its file.
+    """Bundled IMU with the content of its file.
 
     Parameters
     ----------
     specification : ImuSpecification
         Errors of the IMU.
     source : str
-        Source of the numbers.
+        Source of the parameters.
     content : mapping
-        Keys and values of the file.
+        Keys and values in the file.
     """
 
     specification: ImuSpecification
@@ -236,12 +237,12 @@ class CatalogueEntry(NamedTuple):
     content: Mapping[str, Any]
 
     def states(self, triad: str, parameter: str) -> bool:
-        """Return whether the file has a parameter of a triad.
+        """Return whether the file states a parameter of a triad.
 
         Parameters
         ----------
         triad, parameter : str
-            Names in the specification.
+            Names of the triad and of the parameter in the specification.
 
         Returns
         -------
@@ -251,7 +252,7 @@ class CatalogueEntry(NamedTuple):
 
 
 def imu_catalogue() -> list[CatalogueEntry]:
-    """Return the bundled IMUs whose files have a ``source``, by name.
+    """Return the bundled IMUs whose files have a ``source``, sorted by name.
 
     Returns
     -------
@@ -261,7 +262,7 @@ def imu_catalogue() -> list[CatalogueEntry]:
     Raises
     ------
     ConfigurationError
-        A file in the package's config/imus is not a specification.
+        If a file in the package's folder config/imus is not a specification.
     """
     entries = []
     for name in imu_names():
@@ -319,7 +320,7 @@ _SIGNALS = ("bias_instability", "gauss_markov_sigma", "turn_on_bias", "turn_on_b
 _KINDS = dict.fromkeys((*_SIGNALS, "saturation", "resolution"), "signal")
 _KINDS.update(random_walk="random_walk", temperature_bias="temperature", supply_bias="supply")
 
-# Parameter -> notation of a number in another unit than SI.
+# Parameter -> notation for a number in a non-SI unit.
 _NOTATIONS = {
     **dict.fromkeys(_KINDS, "{value: NUMBER, unit: UNIT}"),
     "bias_instability": "{value: NUMBER, unit: UNIT, meaning: coefficient}",
@@ -328,14 +329,14 @@ _NOTATIONS = {
 
 
 def convert_to_si(content: Mapping[str, Any], triad: str) -> dict[str, Any]:
-    """Convert the values of a triad that are stated in other units to SI.
+    """Convert the values of a triad that are stated in other units to SI units.
 
     Parameters
     ----------
     content : mapping
-        Parameter of a :class:`.TriadSpecification` -> its value, or a mapping.
+        Value of each parameter of a :class:`.TriadSpecification`, or a mapping with its unit.
     triad : str
-        Name of the triad in a specification.
+        Name of the triad in the specification.
 
     Returns
     -------
@@ -345,11 +346,11 @@ def convert_to_si(content: Mapping[str, Any], triad: str) -> dict[str, Any]:
     Raises
     ------
     ConfigurationError
-        The meaning of a statement is ambiguous, or a unit or key is unknown. The message begins
-        with the parameter's name.
+        If the meaning of a value is ambiguous, or a unit or key is unknown. The message begins with
+        the parameter's name.
     """
     values = dict(content)
-    # White noise and random walk are first, as others may follow from them.
+    # White noise and random walk come first, since other parameters may depend on them.
     order = ("white_noise", "random_walk")
     for name in sorted(values, key=lambda name: (name != order[0], name != order[1])):
         if isinstance(values[name], str) and name in _NOTATIONS:
@@ -369,7 +370,7 @@ def convert_to_si(content: Mapping[str, Any], triad: str) -> dict[str, Any]:
 
 
 class _Stated:
-    """Statement of a parameter in a file."""
+    """Value of a parameter as it is stated in a file."""
 
     def __init__(self, name: str, entry: Mapping[str, Any], triad: str) -> None:
         self.name, self.entry, self.triad = name, dict(entry), triad
@@ -385,7 +386,7 @@ class _Stated:
         return ConfigurationError(f"{self.name}: {key} {words}")
 
     def find_key(self, *keys: str, others: Iterable[str] = ()) -> str:
-        """Return the single key of several that is present."""
+        """Return the one of several alternative keys that is present."""
         present = [key for key in keys if key in self.entry]
         if len(present) != 1:
             raise self.error(" or ".join(keys), "is required, but only one of them")
@@ -463,9 +464,9 @@ def _stated_value(stated: _Stated, white_noise: Any) -> Any:
 
 
 def _nonlinearity(stated: _Stated) -> tuple[float, ...]:
-    """Return K2 from the largest deviation from the best straight line, as a share of full scale.
+    """Return K2 from the largest deviation from the best straight line, relative to full scale.
 
-    Over a full scale of ``-F`` to ``F`` the response ``f + K2 f^2`` deviates by up to ``K2 F^2 /
+    With a full scale from ``-F`` to ``F``, the response ``f + K2 f^2`` deviates by up to ``K2 F^2 /
     2``.
     """
     key = stated.find_key("value", others=("full_scale", "full_scale_unit"))

@@ -1,7 +1,7 @@
 """Specification of an IMU: its errors in standard, continuous-time units, and its output.
 
 Errors are stated per axis, as in IEEE Std 952 and in Allan analysis. Densities are two-sided: with
-N = 1 the variance of samples at the rate f is f. At the averaging time tau the Allan deviation is
+N = 1, the variance of samples at the rate f is f. The Allan deviation at the averaging time tau is
 
 ====================  ================================== =====================================
 ``quantisation``      Q [rad; m/s]                       ``sqrt(3) Q / tau``
@@ -11,9 +11,9 @@ N = 1 the variance of samples at the rate f is f. At the averaging time tau the 
 ``rate_ramp``         R [rad/s^2; m/s^3]                 ``R tau / sqrt(2)``
 ====================  ================================== =====================================
 
-The first unit is the gyroscope's, the second the accelerometer's.
-:mod:`imu_simulation_framework.sensors.noise.processes` and
-:mod:`imu_simulation_framework.sensors.imu_models.specification` turn these numbers into samples.
+The first unit applies to the gyroscope, the second to the accelerometer.
+Samples are simulated by :mod:`imu_simulation_framework.sensors.noise.processes` and
+:mod:`imu_simulation_framework.sensors.imu_models.specification`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Covariance = Tuple[float, ...]  # 3 x 3 matrix as nine numbers, row by row
 ORIENTATION_REFERENCES = ("fusion", "truth")
 GYROSCOPE_FILTERS = ("mahony", "vqf")
 FILTERS = (*GYROSCOPE_FILTERS, "compass")
-#: Names of the data sheet, see sensors/imu_models/bno055_modes.py.
+#: Names of the operation modes in the data sheet, see sensors/imu_models/bno055_modes.py.
 BNO055_MODES = ("IMU", "COMPASS", "M4G", "NDOF_FMC_OFF", "NDOF")
 
 _TOPIC = re.compile(r"[~/]?[A-Za-z0-9_][A-Za-z0-9_./:-]{0,199}")
@@ -73,30 +73,29 @@ class OutputSpecification(Settings):
     Parameters
     ----------
     rate : float
-        Samples per second [Hz]. A simulation at a lower rate limits it to its own rate.
+        Sampling rate [Hz]. If the simulation is slower, its rate is used.
     start_offset : float
         Time from the simulation's first sample to the sensor's first sample [s].
     random_start_offset : float
         Upper limit of a random addition to ``start_offset``, uniformly distributed from zero [s].
     drop_repeated : bool
-        Whether samples of a faster simulation between two readings are dropped; otherwise they
-        repeat the last reading.
+        Whether samples of a faster simulation between two readings are dropped; if not, they repeat
+        the last reading.
     repeat_samples : bool
-        Whether each sample of a slower simulation is emitted at the sensor's rate, with equal time
-        stamps; otherwise it is emitted once.
+        Whether each sample of a slower simulation is repeated at the sensor's rate, with the same
+        time stamp; if not, it is output once.
     orientation_reference : str
-        ``fusion``: orientation from the sensor's own readings, without a reference for the yaw
-        unless there is a ``magnetic_heading``.
-        ``truth``: the true orientation.
+        ``fusion``: orientation from the sensor's readings, without a reference for the yaw unless
+        there is a ``magnetic_heading``. ``truth``: the true orientation.
     filter : str
         Fusion filter: ``mahony`` (complementary) or ``vqf``. ``compass`` uses no gyroscope, only
         accelerometer and magnetometer; its yaw starts at the true yaw unless there is a
         ``magnetic_heading``.
     filter_time_constant : float
-        Time constant with which the accelerometer corrects the tilt [s]; of ``compass`` its lag.
+        Time constant with which the accelerometer corrects the tilt [s]; for ``compass``, its lag.
     filter_rate_bias : bool
         Whether the filter also estimates the gyroscope's bias: ``mahony`` about the horizontal
-        axes, at rest and in gentle motion, ``vqf`` at rest about all axes; with a magnetic heading
+        axes, at rest and in gentle motion, ``vqf`` at rest about all axes; with a magnetic heading,
         both about all axes.
     magnetic_heading : bool
         Whether the magnetometer is the reference of the yaw.
@@ -106,15 +105,15 @@ class OutputSpecification(Settings):
         Whether the filter ignores readings of a field whose strength or dip angle differs from the
         previous field (:mod:`.sensors.fusion.magnetic_heading`).
     magnetic_declination : float
-        Declination that is set in the sensor: angle from the world's y axis, which is north,
-        clockwise to magnetic north [rad]. With 0 the yaw is relative to magnetic east.
+        Declination set in the sensor: angle from the world's y axis, which is north, clockwise to
+        magnetic north [rad]. With 0, the yaw is relative to magnetic east.
     topic : str
-        Topic of the sensor's messages in the simulator of its parameters. Conversions keep it;
-        empty for none. This package publishes nothing on it.
+        Topic of the sensor's messages in another simulator. Conversions preserve it; it is empty if
+        there is none. This package does not publish on it.
     bno055_mode : str
         Mode of :data:`BNO055_MODES` in which the sensor reports its calibration status
-        (:class:`.Bno055Calibration`); empty for a sensor without such a status. It changes no
-        reading.
+        (:class:`.Bno055Calibration`); empty for a sensor without such a status. It does not affect
+        the readings.
     """
 
     rate: float = setting(100.0, above=0.0, unit="Hz")
@@ -148,7 +147,7 @@ class OutputSpecification(Settings):
 
     @property
     def fuses_magnetometer(self) -> bool:
-        """Whether the orientation needs a magnetometer."""
+        """Whether the orientation requires a magnetometer."""
         fuses = self.orientation_reference == "fusion"
         return fuses and (self.magnetic_heading or self.filter == "compass")
 
@@ -162,9 +161,9 @@ _IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 class TriadSpecification(Settings):
     """Errors of three identical sensors, for example three gyroscopes or three accelerometers.
 
-    Units are [gyroscope; accelerometer]; units of other kinds are in :mod:`.sensors.triads`. Three
-    numbers are for the axes x, y, z; a single number applies to all three. By default there is
-    no error.
+    Units are [gyroscope; accelerometer]; units of other triads are in :mod:`.sensors.triads`. Three
+    numbers apply to the axes x, y, z; a single number applies to all three. The default is no
+    error.
 
     Parameters
     ----------
@@ -179,13 +178,13 @@ class TriadSpecification(Settings):
     random_walk : 3 float
         K, rate or acceleration random walk [rad/s^2/sqrt(Hz); m/s^3/sqrt(Hz)].
     rate_ramp : 3 float
-        R, steady change; may be negative [rad/s^2; m/s^3].
+        R, constant rate of change; may be negative [rad/s^2; m/s^3].
     gauss_markov_sigma, gauss_markov_time : 3 float
         Stationary standard deviation [rad/s; m/s^2] and correlation time [s] of a first-order
         Gauss-Markov process.
     turn_on_bias, turn_on_bias_sigma : 3 float
-        Mean and standard deviation of the bias that is drawn at the start of a run
-        [rad/s; m/s^2].
+        Mean and standard deviation of the bias that has a new random value in each run [rad/s;
+        m/s^2].
     scale_factor_and_misalignment : 3 x 3 float
         M in ``(I + M) truth`` [1]: scale factor errors on the diagonal, misalignments [rad] and
         cross-axis sensitivities off the diagonal.
@@ -196,21 +195,21 @@ class TriadSpecification(Settings):
         Bias [rad/s/V; m/s^2/V] and scale factor error [1/V] per volt away from the reference
         voltage.
     nonlinearity : 3 float
-        Quadratic part of the response, K2 in ``f + K2 f^2`` (IEEE Std 1293)
-        [1/(rad/s); 1/(m/s^2)]. It rectifies the mean square of a vibration.
+        Quadratic coefficient of the response, K2 in ``f + K2 f^2`` (IEEE Std 1293) [1/(rad/s);
+        1/(m/s^2)]. It rectifies the mean square of a vibration.
     vibration_rectification : 3 float
-        Bias per mean square of the vibration's specific force along the three axes together
-        (IEEE Std 1431; data sheets: "vibration rectification") [rad/s/(m/s^2)^2;
-        m/s^2/(m/s^2)^2].
+        Bias per mean square of the vibration's specific force, summed over the three axes (IEEE Std
+        1431; data sheets: "vibration rectification") [rad/s/(m/s^2)^2; m/s^2/(m/s^2)^2].
     bandwidth : float or None
-        Half-power frequency of the sensor's low-pass, a Butterworth filter of second order [Hz];
-        None for none. From half of the rate on it only determines which vibration is aliased.
+        Half-power frequency of the sensor's low-pass filter, a second-order Butterworth filter
+        [Hz]; None for no filter. Above half of the sampling rate, it only determines which
+        vibration is aliased.
     saturation : 3 float or None
         Full scale: largest absolute value of a reading [rad/s; m/s^2]; None for no limit.
     resolution : 3 float
-        Step of the readings [rad/s; m/s^2]; 0 for none.
+        Step size of the readings [rad/s; m/s^2]; 0 for none.
     g_sensitivity : 3 x 3 float
-        Angular velocity per specific force, of a gyroscope only [rad/s per m/s^2].
+        Angular velocity per specific force, only for a gyroscope [rad/s per m/s^2].
     """
 
     quantisation: Axes = setting(_ZERO, check_axes, minimum=0.0)
@@ -249,12 +248,12 @@ class MagnetometerSpecification(TriadSpecification):
 
     The magnetometer measures ``soft_iron B + hard_iron`` of a field B at the sensor, in its axes,
     with the errors of any triad (Vasconcelos et al., IEEE Transactions on Aerospace and Electronic
-    Systems 47, 1293, 2011). By default there is neither iron nor error.
+    Systems 47, 1293, 2011). The default is neither iron nor error.
 
     Parameters
     ----------
     hard_iron : 3 float
-        Field of permanently magnetised parts of the robot, such as magnets of motors [T].
+        Field of permanently magnetised parts of the robot, such as motor magnets [T].
     soft_iron : 3 x 3 float
         Distortion of the field by magnetically soft parts of the robot [1].
     """
@@ -265,17 +264,17 @@ class MagnetometerSpecification(TriadSpecification):
 
 @dataclass(frozen=True)
 class UnitVariation(Settings):
-    """Differences between individual sensors of a part; by default there are none.
+    """Differences between the individual sensors of a part; the default is none.
 
     Parameters
     ----------
     tolerances : bool
-        Whether the numbers of a triad's response (:data:`TOLERANCES`) are standard deviations from
-        unit to unit; otherwise they are this unit's own. A unit deviates by at most
-        :data:`LARGEST_TOLERANCE` of them.
+        Whether the numbers of a triad's response (:data:`TOLERANCES`) are standard deviations over
+        individual sensors; if not, they are the values of this sensor. An individual sensor
+        deviates by at most :data:`LARGEST_TOLERANCE` standard deviations.
     white_noise, bias_instability, random_walk : float
-        Standard deviations, from unit to unit, of the natural logarithms of N, B and K [1], which
-        are then the median unit's.
+        Standard deviations, over individual sensors, of the natural logarithms of N, B and K [1],
+        which are then the values of the median sensor.
     """
 
     tolerances: bool = setting(False)
@@ -284,7 +283,7 @@ class UnitVariation(Settings):
     random_walk: float = setting(0.0, minimum=0.0, maximum=3.0)
 
 
-#: Parameters of a triad that differ from unit to unit, with either sign.
+#: Parameters of a triad that differ between individual sensors, with either sign.
 TOLERANCES = (
     "scale_factor_and_misalignment",
     "g_sensitivity",
@@ -304,7 +303,7 @@ def checked_line(name: str, value: Any, slash: bool = True) -> str:
     Parameters
     ----------
     name : str
-        Name of the value, for messages.
+        Name of the value in messages.
     value : object
         Value to check.
     slash : bool
@@ -317,7 +316,7 @@ def checked_line(name: str, value: Any, slash: bool = True) -> str:
     Raises
     ------
     ConfigurationError
-        The value is not a text, is empty, has several lines, or contains a slash.
+        If the value is not a text, is empty, has several lines, or contains a slash.
     """
     is_line = isinstance(value, str) and value.strip() and value.isprintable()
     if not is_line or ("/" in value and not slash):
@@ -335,7 +334,7 @@ class ImuSpecification(Settings):
     Parameters
     ----------
     name : str
-        Name of the sensor, without a slash, as it becomes part of folder names.
+        Name of the sensor, without a slash, since it becomes part of folder names.
     gyroscope, accelerometer : TriadSpecification
         Errors of the two triads that every IMU has.
     temperature : TemperatureProfile
@@ -349,7 +348,8 @@ class ImuSpecification(Settings):
     vibration : Vibration
         Vibration of the sensor while the robot drives.
     units : UnitVariation
-        Differences between units of the part. With any, each run has another unit.
+        Differences between the individual sensors of the part. If there are any, each run simulates
+        another sensor.
     """
 
     name: str = setting("imu", checked_line, slash=False, always=True)
@@ -364,11 +364,11 @@ class ImuSpecification(Settings):
 
     @property
     def is_any_unit(self) -> bool:
-        """Whether the specification describes any sensor of a part, not a particular one."""
+        """Whether the specification describes any sensor of a part rather than a particular one."""
         return self.units != UnitVariation()
 
     def draw_unit(self, seed: np.random.SeedSequence) -> ImuSpecification:
-        """Draw an individual sensor of the part.
+        """Draw the specification of an individual sensor of the part.
 
         Parameters
         ----------
@@ -378,7 +378,8 @@ class ImuSpecification(Settings):
         Returns
         -------
         ImuSpecification
-            Specification of the unit; this specification if it describes a single unit already.
+            Specification of the sensor; this specification if it already describes an individual
+            one.
         """
         if not self.is_any_unit:
             return self
@@ -405,7 +406,7 @@ class ImuSpecification(Settings):
         Returns
         -------
         ImuSpecification
-            Specification with random unit-to-unit variation.
+            Specification with random differences between sensors.
         """
         return replace(self, units=replace(self.units, tolerances=True))
 
@@ -415,7 +416,7 @@ class ImuSpecification(Settings):
         Returns
         -------
         ImuSpecification
-            Specification without unit-to-unit variation.
+            Specification without differences between sensors.
         """
         return replace(self, units=UnitVariation())
 
@@ -439,17 +440,17 @@ class ImuSpecification(Settings):
     def covariances(
         self, period: float | None = None, duration: float = 600.0
     ) -> tuple[Covariance, Covariance, Covariance]:
-        """Compute the covariances to publish with each reading, row by row.
+        """Compute the covariances that are published with each reading, row by row.
 
         Covariances of gyroscope and accelerometer contain the errors that change from sample to
-        sample: white noise ``N^2 / dt``, quantisation ``2 Q^2 / dt^2``, both as far as they pass
+        sample: white noise ``N^2 / dt`` and quantisation ``2 Q^2 / dt^2``, both as far as they pass
         the bandwidth, and rounding ``resolution^2 / 12``. Roll and pitch contain the errors that
-        pass the filter of time constant T, ``N_a^2 / (2 T g^2) + N_g^2 T / 2``, and the uncertainty
-        of the accelerometer's bias over g. The variance of a yaw without a reference grows without
-        limit; after the duration t it is ``N^2 t + K^2 t^3 / 3 + (turn-on and Gauss-Markov sigma)^2
-        t^2``. With a magnetic heading of time constant T it is that of an undisturbed field, ``N^2
-        T / 2 + (K^2 t + those sigma^2) T^2 + N_m^2 / (2 T H^2)``, with a horizontal field H of 20
-        uT, as in Europe.
+        pass the filter with the time constant T, ``N_a^2 / (2 T g^2) + N_g^2 T / 2``, and the
+        uncertainty of the accelerometer's bias divided by g. The variance of a yaw without a
+        reference grows without limit; after the duration t it is ``N^2 t + K^2 t^3 / 3 + (turn-on
+        and Gauss-Markov sigma)^2 t^2``. With a magnetic heading with the time constant T in an
+        undisturbed field, it is ``N^2 T / 2 + (K^2 t + those sigma^2) T^2 + N_m^2 / (2 T H^2)``,
+        with a horizontal field H of 20 uT, as in Europe.
 
         Parameters
         ----------
@@ -462,7 +463,7 @@ class ImuSpecification(Settings):
         -------
         tuple of 3 Covariance
             Covariances of orientation [rad^2], angular velocity [rad^2/s^2] and specific force
-            [m^2/s^4]; all zero means unknown (sensor_msgs/Imu).
+            [m^2/s^4]; all zeros mean unknown (sensor_msgs/Imu).
         """
         period = 1.0 / self.output.rate if period is None else period
         return (
@@ -472,7 +473,7 @@ class ImuSpecification(Settings):
         )
 
     def magnetic_covariance(self, period: float | None = None) -> Covariance:
-        """Compute the covariance of the magnetometer, as :meth:`covariances`.
+        """Compute the covariance of the magnetometer like :meth:`covariances`.
 
         Parameters
         ----------
@@ -489,21 +490,21 @@ class ImuSpecification(Settings):
         return diagonal(_ZERO if triad is None else _sample_variances(triad, period))
 
 
-#: Part of a specification -> class whose fields are its keys.
+#: Name of a section -> class whose fields are its keys.
 PARTS: dict[str, Any] = {
     key.name: key.metadata["part"]
     for key in fields(ImuSpecification)
     if key.metadata["part"] is not None
 }
-CONDITIONS = ("temperature", "supply", "vibration")  # parts that describe the surroundings
-# Triads of every IMU; their kinds are in triads.TRIADS.
+CONDITIONS = ("temperature", "supply", "vibration")  # sections that describe the environment
+# Triads that every IMU has; all kinds of triads are in triads.TRIADS.
 IMU_TRIADS = tuple(name for name, kind in PARTS.items() if kind is TriadSpecification)
 
 _HORIZONTAL_FIELD = 20e-6  # T, as in Europe
 
 
 def _orientation_variances(specification: ImuSpecification, duration: float) -> Axes:
-    """Compute the variances of roll, pitch and yaw [rad^2], the yaw's after a duration [s]."""
+    """Compute the variances of roll, pitch and yaw [rad^2], for the yaw after a duration [s]."""
     output, magnetometer = specification.output, specification.magnetometer
     if output.orientation_reference == "truth":
         return _ZERO
@@ -514,7 +515,7 @@ def _orientation_variances(specification: ImuSpecification, duration: float) -> 
     # The accelerometer along x measures the pitch, the accelerometer along y the roll.
     tilt = (force / (2.0 * time_constant) + offset + drift)[[1, 0]] / STANDARD_GRAVITY**2
     roll, pitch = (tilt + noise[:2] * time_constant / 2.0).tolist()
-    # The drift by a Gauss-Markov bias is at most the drift by a constant bias.
+    # The drift due to a Gauss-Markov bias is at most the drift due to a constant bias.
     if output.magnetic_heading and magnetometer is not None:
         time_constant = output.magnetic_time_constant
         field_noise = max(magnetometer.white_noise[:2]) / _HORIZONTAL_FIELD
@@ -559,9 +560,9 @@ def diagonal(values: Axes) -> Covariance:
 
 @dataclass(frozen=True)
 class UnitSpread(Settings):
-    """Largest deviations of an individual sensor's response from an ideal response.
+    """Largest deviations of an individual sensor's response from the ideal response.
 
-    Each element is drawn uniformly between zero and the given value, which may be negative.
+    Each element is distributed uniformly between zero and the given value, which may be negative.
 
     Parameters
     ----------
@@ -576,8 +577,8 @@ class UnitSpread(Settings):
     g_sensitivity: Matrix = setting(_ZERO_MATRIX, check_matrix)
 
 
-# Table 2 of the paper on AGISim. Its axes are forward, right, down; in the axes forward, left, up
-# the elements that couple x with y or z have the opposite sign.
+# Table 2 of the AGISim paper uses axes forward, right, down; in the axes forward, left, up the
+# elements that couple x with y or z have the opposite sign.
 AGISIM_SPREAD = UnitSpread(
     gyroscope=((3e-3, -3e-3, -3e-3), (0.0, 3e-3, 3e-3), (0.0, 0.0, 3e-3)),
     accelerometer=((5e-3, -5e-3, -5e-3), (-5e-3, 5e-3, 5e-3), (-5e-3, 5e-3, 5e-3)),
@@ -599,7 +600,7 @@ def draw_unit(
     seed : int
         Seed of all runs.
     run : int
-        Number of the run; its unit does not depend on other runs.
+        Number of the run; the sensor of a run does not depend on other runs.
 
     Returns
     -------
@@ -622,4 +623,4 @@ def draw_unit(
     )
 
 
-_RESPONSE = 1000  # child of a run's seed, beyond those of the triads, vibration and receivers
+_RESPONSE = 1000  # child of a run's seed, after those of the triads, vibration and receivers

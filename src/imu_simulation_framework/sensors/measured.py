@@ -1,28 +1,28 @@
-r"""Measured errors of IMU parts, and their predictions for other sensors.
+r"""Measured errors of IMU parts, and predictions for other sensors of these parts.
 
-The tables are in config/measured_imus: ``values.csv`` has a row for each published number,
-``recordings.csv`` its recording with tool and author, ``parts.csv`` the class of each part
-and, where two names mean the same sensors, the name under which it was measured. A number that
-cannot be used stays in its table with the reason in ``excluded``.
+The tables are in config/measured_imus: ``values.csv`` has a row per published number,
+``recordings.csv`` describes its recording with tool and author, and ``parts.csv`` states the class
+of each part and, for two names of the same sensors, the name under which they were measured. A
+number that cannot be used remains in its table with the reason in ``excluded``.
 
-A part's numbers are combined by a log-normal model with random effects. For unit u of part p of a
-class
+The numbers for a part are combined by a log-normal model with random effects. For the individual
+sensor u of part p of a class, it is
 
 .. math:: \ln x_{pu} = \mu + a_p + e_{pu}, \quad a_p \sim N(0, \tau^2), \quad
           e_{pu} \sim N(0, \sigma^2),
 
-so that :math:`\sigma` is the spread from unit to unit and :math:`\tau` that from part to part.
-:math:`\sigma^2` is the pooled variance within the parts of a class. :math:`\tau` has a half-normal
-prior of scale 1, a factor of e, under which few parts do not make it zero (A. Gelman, Bayesian
-Analysis 1, 515, 2006); all results are averaged over its posterior, on a grid. Given :math:`\tau`,
-a part's median is its own mean, pulled towards the class by :math:`v / (\tau^2 + v)`, where
-:math:`v` is the variance of that mean (C. N. Morris, JASA 78, 47, 1983). The measured spread also
-contains the differences between tools and recordings.
+so that :math:`\sigma` is the spread between individual sensors and :math:`\tau` the spread between
+parts. :math:`\sigma^2` is the pooled variance within the parts of a class. :math:`\tau` has a
+half-normal prior of scale 1, a factor of e, which keeps it above zero if there are few parts (A.
+Gelman, Bayesian Analysis 1, 515, 2006); all results are averaged over its posterior on a grid.
+Given :math:`\tau`, the median of a part is its measured mean, shrunk towards the class by :math:`v
+/ (\tau^2 + v)`, where :math:`v` is the variance of that mean (C. N. Morris, JASA 78, 47, 1983). The
+measured spread also contains the differences between tools and recordings.
 
 A bundled part combines its data sheet with measurements. For the gyroscope, measurements of the
-part itself have precedence over its data sheet, and the data sheet over measurements of its class
-of part. The class supplies numbers that are missing otherwise: data sheets of low-cost sensors
-state neither bias instability nor random walk.
+part itself take precedence over its data sheet, and the data sheet over measurements of its class.
+The class provides numbers that are still missing: data sheets of low-cost sensors state neither
+bias instability nor random walk.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ from .noise.processes import FLICKER_PLATEAU
 
 NOISE = ("white_noise", "bias_instability", "random_walk")
 CALIBRATION = ("turn_on_bias", "scale_factor", "misalignment", "temperature_bias")
-# Quantity of values.csv -> quantity that follows from it: a standard deviation per sample is
-# divided by the root of the rate to a density; the lowest Allan deviation is 0.664 B.
+# Quantity in values.csv -> derived quantity: a standard deviation per sample is divided by the
+# square root of the rate to obtain a density; the minimum of the Allan deviation is 0.664 B.
 QUANTITIES = {
     **{name: name for name in (*NOISE, *CALIBRATION)},
     "sample_deviation": "white_noise",
@@ -56,25 +56,25 @@ QUANTITIES = {
 }
 
 KEY = ["part", "unit", "sensor", "quantity"]
-MIN_FREEDOM = 3  # degrees of freedom from which a class has a separate spread
+MIN_FREEDOM = 3  # minimum degrees of freedom for a separate spread of a class
 _NEGLIGIBLE = 0.1  # weight of the class in a part's median below which remarks omit the class
 # Standard deviation of logarithms; two published numbers agree better only by chance.
 SMALLEST_SPREAD = 0.02
 
 
 class Estimate(NamedTuple):
-    """Estimate of a quantity of any sensor of a part.
+    """Estimate of a quantity for any sensor of a part.
 
     Parameters
     ----------
     median : float
-        Median of N, B or K over units; of calibrated errors the standard deviation over units and
-        axes [SI].
+        Median of N, B or K over sensors; for calibrated errors, the standard deviation over sensors
+        and axes [SI].
     spread : float
-        Standard deviation of the natural logarithm from unit to unit, including the uncertainty of
-        the median.
+        Standard deviation of the natural logarithm over sensors, including the uncertainty of the
+        median.
     units : int
-        Number of measured units.
+        Number of measured sensors.
     origin : str
         Origin of the numbers, for example ``measured (1 unit) and class``.
     """
@@ -95,9 +95,9 @@ class ClassModel(NamedTuple):
     probability : ndarray, shape (k,)
         Posterior probability of the spread.
     mean, variance : ndarray, shape (k,)
-        Mean of the parts and its variance for each spread.
+        Mean over the parts and its variance for each spread.
     within : float
-        Variance from unit to unit.
+        Variance between individual sensors.
     """
 
     between: np.ndarray
@@ -109,12 +109,13 @@ class ClassModel(NamedTuple):
     def predict_part(
         self, mean: float = 0.0, variance: float = math.inf
     ) -> tuple[float, float, float]:
-        """Predict a part.
+        """Predict the mean of a part from its measurements and its class.
 
         Parameters
         ----------
         mean, variance : float
-            Mean of the measurements of the part and its variance; by default there are none.
+            Mean of the measurements of the part and its variance; by default the part was not
+            measured.
 
         Returns
         -------
@@ -135,7 +136,7 @@ class ClassModel(NamedTuple):
 
 
 def measured_parts() -> pd.DataFrame:
-    """Return the parts that are bundled or were measured.
+    """Return the parts that are bundled or have been measured.
 
     Returns
     -------
@@ -153,12 +154,12 @@ def _measured_parts() -> pd.DataFrame:
 
 
 def measured_values() -> pd.DataFrame:
-    """Return the published numbers in their units, with their recordings.
+    """Return the published numbers in their original units, with their recordings.
 
     Returns
     -------
     pandas.DataFrame
-        Columns of ``values.csv``, with ``value_unit`` for the values' units, and of
+        Columns of ``values.csv``, with ``value_unit`` for the units of the values, and of
         ``recordings.csv``: ``rate`` [Hz], ``duration`` [s], ...
     """
     values = _read("values").rename(columns={"unit": "value_unit"})
@@ -169,17 +170,17 @@ def measured_values() -> pd.DataFrame:
 
 
 def measurements() -> pd.DataFrame:
-    r"""Return the measurements of each unit in SI units, a row for each sensor and quantity.
+    r"""Return the measurements in SI units, with one row per sensor and quantity.
 
-    Excluded numbers have no row. Several axes are combined to the root mean square, several
-    recordings of a noise to the geometric mean. The contribution of N and K of the same unit to the
-    lowest point of the Allan variance, :math:`2 N K / \sqrt 3`, is subtracted from B. If it
-    explains the lowest point alone, B is only known to be smaller, and half of it is used.
+    Excluded numbers have no row. Several axes are combined to their root mean square, several
+    recordings of a noise to their geometric mean. The contribution of N and K of the same sensor to
+    the minimum of the Allan variance, :math:`2 N K / \sqrt 3`, is subtracted from B. If it explains
+    the minimum alone, only an upper limit of B is known, and half of it is used.
 
     Returns
     -------
     pandas.DataFrame
-        Columns ``part`` (under which it was measured), ``unit``, ``sensor``, ``quantity``,
+        Columns ``part`` (the name under which it was measured), ``unit``, ``sensor``, ``quantity``,
         ``excluded`` (empty), ``value``, ``numbers`` (combined numbers per recording) and ``rate``
         [Hz].
     """
@@ -209,17 +210,17 @@ def estimates(part: str, table: pd.DataFrame | None = None) -> dict[tuple[str, s
     part : str
         Name of a bundled IMU, for example ``mti300``, or a part of ``parts.csv``.
     table : pandas.DataFrame, optional
-        Table like the result of :func:`measurements`, which is the default.
+        Table with the columns of :func:`measurements`, which is the default.
 
     Returns
     -------
     dict of tuple of str to Estimate
-        Quantities that were measured of any part of the class.
+        Quantities that were measured for any part of the class.
 
     Raises
     ------
     ConfigurationError
-        There is neither a bundled nor a measured part of that name.
+        If no bundled or measured part has this name.
     """
     parts = _measured_parts()
     if part not in parts.index:
@@ -254,14 +255,14 @@ def _own_models() -> list[_QuantityModels]:
 
 
 def class_models(rows: pd.DataFrame, classes: Mapping[str, str]) -> dict[str, ClassModel]:
-    """Fit the model of each class in which a quantity of a sensor was measured.
+    """Fit the model of each class for which a quantity of a sensor was measured.
 
     Parameters
     ----------
     rows : pandas.DataFrame
         Rows of :func:`measurements` with that quantity.
     classes : mapping of str to str
-        Part -> class.
+        Class of each part.
 
     Returns
     -------
@@ -327,7 +328,7 @@ def _is_calibration(rows: pd.DataFrame) -> bool:
 
 
 def _part_means(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return by part: mean of the logarithms, squares about it, units, freedom, numbers."""
+    """Return mean of logarithms, squared deviations, sensors, freedom and numbers by part."""
     part, log = rows["part"], np.log(rows["value"])
     grouped = log.groupby(part)
     parts = pd.DataFrame({"mean": grouped.mean(), "units": grouped.size()})
@@ -341,7 +342,7 @@ def _part_means(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _variance(part: Any, within: Any) -> Any:
-    """Return the variance of a part's mean: from its units, or of the logarithm of a deviation."""
+    """Return the variance of a part's mean, from its sensors or for a logarithmic deviation."""
     return within / part["units"] if within > 0.0 else 0.5 / part["numbers"]
 
 
@@ -351,7 +352,7 @@ def _class_model(mean: np.ndarray, variance: np.ndarray, within: Any) -> ClassMo
     total = weight.sum(axis=1)
     centre = weight @ mean / total
     misfit = np.sum(weight * (mean - centre[:, None]) ** 2, axis=1)
-    # The restricted likelihood times the prior.
+    # Posterior as the product of the restricted likelihood and the prior.
     log = 0.5 * (np.log(weight).sum(axis=1) - np.log(total) - misfit - tau**2)
     probability = np.exp(log - log.max())
     return ClassModel(tau, probability / probability.sum(), centre, 1.0 / total, within)
@@ -375,19 +376,19 @@ def _estimate(parts: pd.DataFrame, model: ClassModel, name: str, other_name: boo
 SHEET = "data sheet"
 CLASS_ORIGIN = "class of part"
 CLASS_SUFFIX = " and class"
-# Standard deviation of the logarithm, over sensors, of noise that a data sheet calls typical.
+# Standard deviation over sensors of the logarithm of a noise that data sheets call typical.
 SHEET_SPREAD = 0.2
 
 
 class Part(NamedTuple):
-    """Any sensor of a part, and the origin of its gyroscope's numbers.
+    """Any sensor of a part, and the origin of its gyroscope's parameters.
 
     Parameters
     ----------
     specification : ImuSpecification
-        Errors of any unit of the part.
+        Errors of any sensor of the part.
     origins : dict of str to str
-        Field of the gyroscope -> origin.
+        Origin of each field of the gyroscope.
     """
 
     specification: ImuSpecification
@@ -409,7 +410,7 @@ class Part(NamedTuple):
 
 
 def read_part(name: str | os.PathLike[str]) -> ImuSpecification:
-    """Read an IMU by its name or file, a bundled part as any sensor with its measurements.
+    """Read an IMU by its name or file; a bundled part includes its measurements.
 
     Parameters
     ----------
@@ -423,18 +424,18 @@ def read_part(name: str | os.PathLike[str]) -> ImuSpecification:
     Raises
     ------
     ConfigurationError
-        As :func:`.read_imu_specification`.
+        See :func:`.read_imu_specification`.
     """
     return part_of(read_imu_specification(name)).specification
 
 
 def part_of(sheet: ImuSpecification) -> Part:
-    """Combine the data sheet of a bundled part with measurements to any sensor of it.
+    """Combine the data sheet of a bundled part with measurements.
 
     Parameters
     ----------
     sheet : ImuSpecification
-        Specification; it stays unchanged if it is a particular unit or no bundled part.
+        Specification; returned unchanged if it is an individual sensor or no bundled part.
 
     Returns
     -------
@@ -467,5 +468,5 @@ def part_of(sheet: ImuSpecification) -> Part:
 
 
 def _deviation(estimate: Estimate) -> float:
-    """Return a standard deviation to draw units with: the rms of its distribution."""
+    """Return the standard deviation for drawing sensors: the rms of its distribution."""
     return estimate.median * math.exp(min(estimate.spread, 1.0) ** 2)

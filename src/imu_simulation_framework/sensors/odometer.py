@@ -1,13 +1,13 @@
 """Wheel odometry: encoders of a differential drive.
 
-Over a step the robot moves forward by ds and turns by dpsi; a wheel then rolls
-``ds -+ b dpsi / 2``, minus for the left wheel, and turns by that over its radius. The odometer
-assumes other radii and another track b. UMBmark (J. Borenstein and L. Feng, "Measurement and
-correction of systematic odometry errors in mobile robots", IEEE Transactions on Robotics and
-Automation 12, 1996) calls the true ratio of diameters, right to left, E_d and the ratio of tracks,
-true to assumed, E_b. Random errors are white noise whose variance grows with the distance (R.
-Siegwart and I. Nourbakhsh, "Introduction to Autonomous Mobile Robots", 5.2.4), and a wheel that
-turns further while it accelerates the robot.
+In each step, the robot moves forward by ds and turns by dpsi; a wheel then rolls ``ds -+ b dpsi /
+2``, with minus for the left wheel, and turns by this distance divided by its radius. The odometer
+assumes different radii and a different track b. UMBmark (J. Borenstein and L. Feng, "Measurement
+and correction of systematic odometry errors in mobile robots", IEEE Transactions on Robotics and
+Automation 12, 1996) calls the true ratio of the right to the left diameter E_d, and the ratio of
+the true to the assumed track E_b. Random errors are white noise whose variance grows with the
+distance (R. Siegwart and I. Nourbakhsh, "Introduction to Autonomous Mobile Robots", 5.2.4), and
+extra rotation of a wheel that accelerates the robot.
 """
 
 from __future__ import annotations
@@ -41,26 +41,27 @@ class OdometerSpecification(Settings):
     Parameters
     ----------
     rate : float
-        Readings per second [Hz].
+        Rate of the readings [Hz].
     wheel_radius : float
         Assumed radius of the wheels [m].
     track : float
         Assumed distance between left and right wheels [m].
     ticks_per_turn : int
-        Steps of an encoder per turn of a wheel; 0 is an encoder without steps.
+        Ticks of an encoder per turn of a wheel; 0 for an encoder with infinite resolution.
     scale : float
-        True mean radius over the assumed radius [1].
+        True mean radius relative to the assumed radius [1].
     diameter_ratio : float
-        E_d, true right diameter over the left [1].
+        E_d, true right diameter relative to the left [1].
     track_ratio : float
-        E_b, true track over the assumed track [1]; of a skid-steered robot it refers to the
-        effective track.
+        E_b, true track relative to the assumed track [1]; for a skid-steered robot, the effective
+        track.
     scale_sigma, diameter_ratio_sigma, track_ratio_sigma : float
-        Standard deviations of these three from robot to robot, drawn in each run [1].
+        Standard deviations of these three parameters over robots; they have new values in each run
+        [1].
     slip : float
         Standard deviation of the distance of each wheel after one metre [m/sqrt(m)].
     acceleration_slip : float
-        Share by which a wheel turns further while the robot accelerates forward by 1 g [1].
+        Relative extra rotation of a wheel while the robot accelerates forward by 1 g [1].
     """
 
     rate: float = setting(50.0, unit="Hz", minimum=1e-3, maximum=1e4)
@@ -93,7 +94,7 @@ def read_odometer(name: str | os.PathLike[str]) -> OdometerSpecification:
     Raises
     ------
     ConfigurationError
-        There is neither, or the file describes no odometer.
+        If neither exists, or the file does not describe an odometer.
     """
     path = find_description(name, "odometers", "an odometer")
     make = partial(from_mapping, OdometerSpecification, subject="it")
@@ -111,34 +112,35 @@ def simulate_odometer(
     Parameters
     ----------
     motion : Motion
-        Motion of the middle between the wheels, on level ground.
+        Motion of the midpoint between the wheels on level ground.
     odometer : OdometerSpecification
         Encoders and errors.
     seed : int or numpy.random.SeedSequence
         Seed of all runs.
     run : int
-        Number of the run. Its numbers do not depend on other runs.
+        Number of the run, which does not depend on other runs.
 
     Returns
     -------
     pandas.DataFrame
-        Indexed by time [s]: left, right [rad], angles of the wheels; x, y [m] and yaw
-        [rad, unwrapped] from the motion's first pose on, each step along its mean direction;
-        v [m/s] and yaw_rate [rad/s], means since the previous reading, zero in the first.
+        Indexed by time [s]: left, right [rad], angles of the wheels; x, y [m] and yaw [rad,
+        unwrapped], starting at the first pose of the motion, with each step along its mean
+        direction; v [m/s] and yaw_rate [rad/s], means since the previous reading, zero in the first
+        one.
 
     Raises
     ------
     ConfigurationError
-        The odometer's rate exceeds that of the motion.
+        If the rate of the odometer exceeds that of the motion.
     MotionError
-        The motion is not evenly sampled.
+        If the motion is not evenly sampled.
     """
-    # Every node imports this module, and pandas takes 24 MB.
+    # Imported here, since pandas takes 24 MB and every node imports this module.
     import pandas as pd
 
     if odometer.rate * motion.period > 1.0 + 1e-6:
         raise ConfigurationError(
-            f"odometer's rate is {odometer.rate:g} Hz, expected at most the motion's "
+            f"odometer.rate is {odometer.rate:g} Hz, expected at most the rate of the motion, "
             f"{1.0 / motion.period:g} Hz"
         )
     yaw, distance = motion.yaw, rolled_distance(motion, odometer)
@@ -156,7 +158,7 @@ def rolled_distance(motion: Motion, odometer: OdometerSpecification) -> np.ndarr
     Parameters
     ----------
     motion : Motion
-        Motion of the middle between the wheels.
+        Motion of the midpoint between the wheels.
     odometer : OdometerSpecification
         Errors of the odometer.
 
@@ -177,7 +179,7 @@ def forward_speed(yaw: np.ndarray, velocity: np.ndarray) -> np.ndarray:
     yaw : ndarray, shape (n,)
         Yaw of the robot [rad].
     velocity : ndarray, shape (n, 3)
-        Velocity in the world's axes [m/s].
+        Velocity in the world frame [m/s].
 
     Returns
     -------
@@ -192,7 +194,7 @@ def rolled_steps(
 ) -> np.ndarray:
     """Return the mean distance that the wheels have rolled since the previous sample.
 
-    The acceleration of the middle determines the slip, so that turning slips no wheel.
+    The acceleration of the midpoint determines the slip, so that turning causes no slip.
 
     Parameters
     ----------
@@ -217,9 +219,9 @@ _STREAM = 2000  # child of a run's seed; IMU and receiver use children from 0 an
 
 
 class Odometer:
-    """Odometer of a robot; its readings do not depend on the division into blocks.
+    """Odometer of a robot, whose readings do not depend on the division into blocks.
 
-    Each wheel's slip has a stream of random numbers, and so have the robot's dimensions.
+    The slip of each wheel and the dimensions of the robot have separate random streams.
 
     Parameters
     ----------
@@ -248,17 +250,17 @@ class Odometer:
     def read(
         self, time: np.ndarray, distance: np.ndarray, poses: np.ndarray
     ) -> dict[str, np.ndarray]:
-        """Return the next readings, columns of :func:`simulate_odometer`.
+        """Return the next readings with the columns of :func:`simulate_odometer`.
 
         Parameters
         ----------
         time : ndarray, shape (n,)
-            Times after those of the previous block [s].
+            Times [s], later than those of the previous block.
         distance : ndarray, shape (n,)
-            Distance that the middle between the wheels has rolled [m].
+            Distance travelled by the midpoint between the wheels [m].
         poses : ndarray, shape (n, 3)
-            True x and y [m] and yaw [rad, unwrapped]. The odometer uses the first pose and the
-            changes of the yaw.
+            True x and y [m] and yaw [rad, unwrapped]. Only the first pose and the changes of the
+            yaw are used.
 
         Returns
         -------

@@ -1,16 +1,17 @@
 r"""Gyroscope zeroing at standstill before the drive, and at stops during the drive.
 
-A robot at rest takes the mean output of its gyroscope as the bias, subtracts it from then on, and
-holds its heading during the standstill (zero angular rate update, ZARU; Groves: Principles of
-GNSS, Inertial, and Multisensor Integrated Navigation Systems, section 15.3). After a standstill of
-the duration T, a bias b and a white noise N leave the noise of the mean, :math:`N / \sqrt{T}`, and
-the change of b since then.
+A robot at rest uses the mean output of its gyroscope as the bias, subtracts it from then on, and
+holds its heading during the standstill (zero angular rate update, ZARU; Groves: Principles of GNSS,
+Inertial, and Multisensor Integrated Navigation Systems, section 15.3). After a standstill of the
+duration T, a bias b and a white noise N leave the noise of the mean, :math:`N / \sqrt{T}`, and the
+change of b since then.
 
-Wheels or the route determine the stops (:func:`.find_standstills`), or a detector on the IMU's own
-samples. The detector requires that over a window no axis of gyroscope and accelerometer spreads
-further than ``SPREAD_AT_REST`` times its spread at the standstill before the drive, and that the
-mean rate is within :data:`MAX_RATE_AT_REST` of the offset (tests of the same kind: Skog et al.,
-Zero-velocity detection, IEEE Transactions on Biomedical Engineering 57(11), 2010).
+Stops are known from the wheels or the route (:func:`.find_standstills`), or a detector finds them
+in the samples of the IMU. Over a window, the detector requires that the spread on each axis of
+gyroscope and accelerometer is at most ``SPREAD_AT_REST`` times the spread during the standstill
+before the drive, and that the mean rate is within :data:`MAX_RATE_AT_REST` of the offset (tests of
+the same kind: Skog et al., Zero-velocity detection, IEEE Transactions on Biomedical Engineering
+57(11), 2010).
 """
 
 from __future__ import annotations
@@ -35,10 +36,10 @@ AnyMotion = TypeVar("AnyMotion", bound="SampledMotion")
 
 MAX_SPEED = 5e-3  # m/s; upper limit at standstill
 MAX_RATE = math.radians(0.1)  # rad/s; upper limit at standstill
-BRAKING = 1.0  #: s; time of braking before an inserted stop, and of accelerating after it
+BRAKING = 1.0  #: s; time for braking before an inserted stop, and for accelerating after it
 
-SPREAD_AT_REST = 2.0  # factor on the spread of samples at the standstill before the drive
-LONGEST_PAUSE = 0.5  # s; longest time between messages of a standstill
+SPREAD_AT_REST = 2.0  # factor for the spread of samples during the standstill before the drive
+LONGEST_PAUSE = 0.5  # s; longest time between messages during a standstill
 MAX_RATE_AT_REST = math.radians(1.0)  #: rad/s; largest deviation of the mean rate from the offset
 
 _NUMBER = r"\s*(\d+\.?\d*|\.\d+)\s*"
@@ -49,12 +50,12 @@ _SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
 
 
 class Standstill(NamedTuple):
-    """Stop during the drive; times since the start of the drive.
+    """Stop during the drive, with times since the start of the drive.
 
     Parameters
     ----------
     start, end : float
-        Interval of which the mean rate is the offset [s].
+        Interval over which the mean rate is the offset [s].
     held_from : float
         Time from which the heading is held [s].
     """
@@ -70,7 +71,7 @@ class InsertedStops(NamedTuple):
     Parameters
     ----------
     every : float
-        Time from the start of a stop to the start of the next [s].
+        Time from the start of a stop to the start of the next one [s].
     duration : float
         Duration of a stop [s].
     """
@@ -80,17 +81,17 @@ class InsertedStops(NamedTuple):
 
 
 class StopPlan(NamedTuple):
-    """Stops during the drive at which the gyroscope is zeroed, and how the robot recognises them.
+    """Stops during the drive at which the gyroscope is zeroed, and how the robot detects them.
 
     Parameters
     ----------
     use_stops : bool
         Whether the gyroscope is zeroed at stops.
     use_detector : bool
-        Whether a detector finds the stops in the IMU's own samples. Otherwise the robot knows them,
-        for example by its wheels.
+        Whether a detector finds the stops in the samples of the IMU. If not, the robot knows them,
+        for example from its wheels.
     inserted : InsertedStops or None
-        Stops that are inserted into the motion; None if the motion has its stops.
+        Stops that are inserted into the motion; None if they are already part of the motion.
     """
 
     use_stops: bool
@@ -114,7 +115,7 @@ class StopPlan(NamedTuple):
         Raises
         ------
         ConfigurationError
-            The text is none of these.
+            If the text has another form.
         """
         if text in _STOP_PLANS:
             return _STOP_PLANS[text]
@@ -146,31 +147,31 @@ class Operation(TextSettings):
     Parameters
     ----------
     standstill : float
-        Duration of the standstill before the drive [s], of which the mean rate is the offset. With
-        0, as before a flight, no offset is subtracted.
+        Duration of the standstill before the drive [s], over which the mean rate is the offset.
+        With 0, as before a flight, no offset is subtracted.
     stops : str
-        Stops during the drive, at which the offset is taken anew and the heading held: ``none``;
-        ``found``, the stops of the motion, known to the robot from its wheels; ``detected``, stops
-        that a detector finds in the samples of the IMU alone; ``every 2min for 3s``, stops that are
-        inserted into the motion (an experiment has the stops of its recording instead); ``every
-        2min for 3s, detected``, inserted stops that the detector has to find.
+        Stops during the drive, at which the offset is estimated again and the heading is held:
+        ``none``; ``found``, the stops of the motion, known to the robot from its wheels;
+        ``detected``, stops that a detector finds in the samples of the IMU alone; ``every 2min for
+        3s``, stops that are inserted into the motion (an experiment uses the stops of its recording
+        instead); ``every 2min for 3s, detected``, inserted stops that the detector has to find.
     min_stop : float
-        Shortest standstill that counts as a stop, and the window of the detector [s]; after this
-        time the heading is held.
+        Shortest standstill that is used as a stop, and the window of the detector [s]; after this
+        time, the heading is held.
     warm_up : float
-        Time from power on to the start of the standstill [s]; temperature profile and supply
-        voltage start at power on.
+        Time from power-on to the start of the standstill [s]; temperature profile and supply
+        voltage start at power-on.
     """
 
     standstill: float = setting(
         10.0,
         minimum=0.0,
         unit="s",
-        about="standstill before the drive in which the gyroscope is zeroed; 0: none",
+        about="standstill before the drive over which the gyroscope is zeroed; 0: none",
     )
     stops: str = setting(
         "none",
-        about="stops during the drive in which the gyroscope is zeroed again and the heading held: "
+        about="stops during the drive at which the gyroscope is zeroed again and the heading held: "
         "none, found (by the wheels), detected (from the samples of the IMU), or inserted stops as "
         "in 'every 2min for 3s' or 'every 2min for 3s, detected'",
     )
@@ -199,12 +200,12 @@ class Operation(TextSettings):
 
     @property
     def detects(self) -> bool:
-        """Whether stops are detected in the IMU's own samples."""
+        """Whether stops are detected in the samples of the IMU."""
         return self.stop_plan.use_detector
 
     @property
     def given_stops(self) -> InsertedStops | None:
-        """Stops that are inserted into the motion, or None."""
+        """Stops that are inserted into the motion; None if there are none."""
         return self.stop_plan.inserted
 
     def moved(self, motion: AnyMotion) -> AnyMotion:
@@ -222,13 +223,13 @@ class Operation(TextSettings):
         Raises
         ------
         MotionError
-            As :func:`insert_stops`.
+            See :func:`insert_stops`.
         """
         inserted = self.given_stops
         return motion if inserted is None else cast(AnyMotion, _with_stops(motion, *inserted))
 
     def standstills(self, motion: SampledMotion) -> tuple[Standstill, ...]:
-        """Return the stops of a motion that the robot knows; none if it detects them.
+        """Return the stops of a motion that the robot knows; empty if it has to detect them.
 
         Parameters
         ----------
@@ -250,11 +251,11 @@ class Operation(TextSettings):
 
     @property
     def knows_stops(self) -> bool:
-        """Whether the robot knows its stops without a detector, for example by its wheels."""
+        """Whether the robot knows its stops without a detector, for example from its wheels."""
         return self.stop_plan.use_stops and not self.detects
 
     def sentence(self) -> str:
-        """Describe the operation of the gyroscope's zeroing in a phrase.
+        """Describe how the gyroscope is zeroed, as a phrase.
 
         Returns
         -------
@@ -273,14 +274,14 @@ class Operation(TextSettings):
 
 
 class Zeroing:
-    """Zeroing of a gyroscope's samples at standstill, sample by sample or in blocks.
+    """Zeroing of gyroscope samples at standstill, sample by sample or in blocks.
 
     Parameters
     ----------
     operation : Operation
         Standstill and stops.
     period : float
-        Time from one sample to the next [s].
+        Sampling period [s].
 
     Attributes
     ----------
@@ -293,7 +294,7 @@ class Zeroing:
     def __init__(self, operation: Operation, period: float) -> None:
         self.offset = np.zeros(3)
         self._operation, self._period = operation, period
-        # A robot that knows its stops holds the heading after the shortest stop.
+        # A robot that knows its stops holds the heading once the shortest stop has passed.
         self._window = max(2, round(operation.min_stop / period) + operation.knows_stops)
         self._largest_spread: np.ndarray | None = None
         self._recent: deque[np.ndarray] = deque(maxlen=self._window)
@@ -305,18 +306,18 @@ class Zeroing:
 
     @property
     def samples_before(self) -> int:
-        """Number of samples of the standstill before the drive."""
+        """Number of samples during the standstill before the drive."""
         return round(self._operation.standstill / self._period)
 
     def begin(self, rate: np.ndarray, force: np.ndarray | None = None) -> None:
-        """Estimate the offset at the standstill before the drive.
+        """Estimate the offset during the standstill before the drive.
 
         Parameters
         ----------
         rate : ndarray, shape (samples, 3)
             Angular velocity [rad/s].
         force : ndarray, shape (samples, 3), optional
-            Specific force [m/s^2], for a detector.
+            Specific force [m/s^2], required for a detector.
         """
         if len(rate):
             self.offset = np.mean(rate, axis=0)
@@ -338,14 +339,14 @@ class Zeroing:
         rate : ndarray, shape (n, 3)
             Angular velocity [rad/s].
         force : ndarray, shape (n, 3), optional
-            Specific force [m/s^2], for a detector.
+            Specific force [m/s^2], required for a detector.
         is_stationary : ndarray of bool, shape (n,), optional
             Whether the robot is at rest, if it knows its stops.
 
         Returns
         -------
         corrected : ndarray, shape (n, 3)
-            Angular velocity less the offset [rad/s].
+            Angular velocity minus the offset [rad/s].
         held : ndarray of bool, shape (n,)
             Whether the heading is held.
         """
@@ -373,7 +374,7 @@ class Zeroing:
         return corrected, held
 
     def _is_still(self):
-        """Return whether a full window of samples scatters about the offset as at rest."""
+        """Return whether a full window of samples spreads about the offset as at rest."""
         if len(self._recent) < self._window:
             return False
         recent = np.array(self._recent)
@@ -382,7 +383,7 @@ class Zeroing:
         return bool(calm and np.all(deviation <= MAX_RATE_AT_REST))
 
     def _hold(self, rate, still):
-        """Accumulate the mean rate of a standstill, and use it when the standstill ends."""
+        """Accumulate the mean rate of a standstill, and use it as the offset when this ends."""
         if still and self._since is None:
             self._since = self._count - self._window
             self._sum = np.sum(np.array(self._recent)[:, :3], axis=0)
@@ -402,7 +403,7 @@ class Zeroing:
         return self._operation.detects
 
     def finished(self) -> tuple[Standstill, ...]:
-        """Return the detected stops, including a stop that lasts until the last sample.
+        """Return the detected stops, including one that lasts until the last sample.
 
         Returns
         -------
@@ -420,11 +421,11 @@ class Zeroing:
 
 
 class LiveZeroing:
-    """Zeroing of a real gyroscope, whose messages arrive at the times of their stamps.
+    """Zeroing of a real gyroscope, whose messages arrive in real time.
 
-    The offset is taken at the first standstill of ``standstill`` seconds, and, depending on
-    ``stops``, at detected stops. Until then readings stay unchanged. Readings that are not finite
-    are ignored; after a jump back of the stamps or a gap a standstill starts anew.
+    The offset is estimated at the first standstill of ``standstill`` seconds, and, depending on
+    ``stops``, at detected stops. Before that, readings are unchanged. Readings that are not finite
+    are ignored; if stamps jump back or have a gap, the standstill restarts.
 
     Parameters
     ----------
@@ -434,12 +435,12 @@ class LiveZeroing:
     Raises
     ------
     ConfigurationError
-        The operation requires known stops.
+        If the operation requires known stops.
 
     Attributes
     ----------
     sentences : list of str
-        Remarks for the user, which the caller removes.
+        Remarks for the user, which the caller removes after reporting them.
     """
 
     def __init__(self, operation: Operation) -> None:
@@ -460,7 +461,7 @@ class LiveZeroing:
 
     @property
     def missing(self) -> str:
-        """Remark at the end if no offset was found; empty otherwise."""
+        """Remark at the end if no offset was estimated; otherwise empty."""
         if self._zeroing is not None:
             return ""
         return (
@@ -483,7 +484,7 @@ class LiveZeroing:
         Returns
         -------
         ndarray, shape (3,)
-            Angular velocity less the offset [rad/s].
+            Angular velocity minus the offset [rad/s].
         """
         if not (np.all(np.isfinite(rate)) and np.all(np.isfinite(force))):
             return rate - self.offset
@@ -520,7 +521,7 @@ class LiveZeroing:
 
 
 def largest_turn_at_rest(rate: np.ndarray, period: float) -> float:
-    """Compute the largest deviation of the one-second mean rates from their median.
+    """Compute the largest deviation of one-second mean rates from their median.
 
     Parameters
     ----------
@@ -532,7 +533,7 @@ def largest_turn_at_rest(rate: np.ndarray, period: float) -> float:
     Returns
     -------
     float
-        Deviation [rad/s]; zero if it is within the noise of adjacent samples, as at rest.
+        Deviation [rad/s]; zero if the noise between adjacent samples explains it, as at rest.
     """
     size = min(len(rate), max(2, round(1.0 / period)))
     parts = rate[: len(rate) // size * size].reshape(-1, size, 3)
@@ -562,14 +563,14 @@ def is_at_rest(speed: np.ndarray, rate: np.ndarray) -> np.ndarray:
 
 
 def find_standstills(motion: SampledMotion, shortest: float = 1.0) -> list[tuple[float, float]]:
-    """Find the intervals in which a motion is at rest against the ground.
+    """Find the intervals in which a motion is at rest relative to the ground.
 
     Parameters
     ----------
     motion : Motion or EarthMotion
         Motion of the robot.
     shortest : float
-        Shortest interval that counts [s].
+        Shortest interval to be found [s].
 
     Returns
     -------
@@ -586,19 +587,19 @@ def find_standstills(motion: SampledMotion, shortest: float = 1.0) -> list[tuple
 
 
 def insert_stops(motion: SampledMotion, every: float, duration: float) -> Motion:
-    r"""Return a motion with inserted stops on the same path.
+    r"""Return a motion with stops that are inserted into the same path.
 
-    The path is that of the motion at the time :math:`\tau(t)`, whose rate goes to zero and back as
-    half a cosine, over :data:`BRAKING` each. With s that rate, velocities are s times as large, and
-    the acceleration is :math:`s^2 \ddot r + \dot s \dot r`.
+    The path is that of the motion at the time :math:`\tau(t)`, whose rate decreases to zero and
+    increases again as half a cosine, over :data:`BRAKING` each. With s this rate, velocities are
+    scaled by s, and the acceleration is :math:`s^2 \ddot r + \dot s \dot r`.
 
     Parameters
     ----------
     motion : Motion
         Evenly sampled motion.
     every : float
-        Time from the start of a stop to the start of the next, and from the motion's start to the
-        first [s]; positive.
+        Time from the start of a stop to the start of the next one, and from the motion's start to
+        the first stop [s]; positive.
     duration : float
         Duration of a stop [s]; positive.
 
@@ -609,9 +610,9 @@ def insert_stops(motion: SampledMotion, every: float, duration: float) -> Motion
     Raises
     ------
     MotionError
-        Stops leave no time to drive between them, or the motion is on the Earth.
+        If the stops leave no time to drive between them, or the motion is on the Earth.
     """
-    # Every node imports this module, and splines take 60 MB.
+    # Imported here, since splines take 60 MB and every node imports this module.
     from scipy.interpolate import CubicSpline
     from scipy.spatial.transform import Rotation
 
@@ -625,7 +626,7 @@ def insert_stops(motion: SampledMotion, every: float, duration: float) -> Motion
             f"{duration + 2.0 * BRAKING:g} s from stop to stop with braking and accelerating"
         )
     period = motion.period
-    # Motion time of each interval: all but the stop, and half of braking and accelerating.
+    # Motion time of each interval: without the stop, and half of braking and accelerating.
     driven = every - duration - BRAKING
     count = int(motion.duration / driven) + 2
     time = np.arange(int((motion.duration + count * (duration + BRAKING)) / period) + 2) * period
@@ -637,7 +638,7 @@ def insert_stops(motion: SampledMotion, every: float, duration: float) -> Motion
     side = np.where(time < number * every, -1.0, 1.0)
     change = side * 0.5 * np.pi / BRAKING * np.sin(np.pi * share)
     change[(share <= 0.0) | (share >= 1.0)] = 0.0
-    # The trapezoidal rule is exact but for the square of the period, which the heading ignores.
+    # The error of the trapezoidal rule is of the order of the squared period, which is negligible.
     tau = np.concatenate([[0.0], np.cumsum(0.5 * (rate[1:] + rate[:-1]) * period)])
     kept = tau <= motion.duration * (1.0 + 1e-12)
     time, rate, change = time[kept], rate[kept, np.newaxis], change[kept, np.newaxis]
@@ -661,5 +662,5 @@ def insert_stops(motion: SampledMotion, every: float, duration: float) -> Motion
     )
 
 
-# Operations that differ in the standstill before the drive share the motion with its stops.
+# Operations that only differ in the standstill before the drive share the motion with its stops.
 _with_stops = lru_cache(maxsize=2)(insert_stops)

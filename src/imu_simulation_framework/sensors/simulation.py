@@ -1,4 +1,4 @@
-"""Simulation of IMUs: from a motion and an IMU's errors to a table of its samples."""
+"""Simulation of IMUs: from a motion and the errors of an IMU to a table of its samples."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from .noise.streams import child_seed, run_seed
 from .operation import Operation
 from .triad_errors import create_triads
 
-# Errors of an IMU: a specification, parameters of a plug-in, or the name of a model or of a set of
-# its parameters (PRESETS of sensors/imu_models/plugins.py).
+# Errors of an IMU: a specification, parameters of a plug-in, or the name of a model or of a preset
+# (PRESETS in sensors/imu_models/plugins.py).
 ImuErrors = Union[
     ImuSpecification,
     plugins.IdealParameters,
@@ -52,14 +52,14 @@ def imu_truth(
     ----------
     motion : Motion or EarthMotion
         Motion of the IMU itself, n samples. On the rotating Earth, orientation and magnetic field
-        are relative to the local east, north, up, and bodies that disturb the field are in the
-        horizontal plane at the motion's first sample.
+        are relative to the local east, north, up, and magnetic bodies are placed in the horizontal
+        plane at the first sample of the motion.
     magnetic_environment : MagneticEnvironment, optional
         Field around the IMU; by default there is no field.
     wheel_torque : ndarray, shape (n, 2), optional
         Torques of the motors of the left and the right wheel [N m], for the fields of the motors.
     speed : bool
-        Whether to compute the speed, for an IMU that ``ImuModel.requires_speed``.
+        Whether to compute the speed, which is required if ``ImuModel.requires_speed``.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def imu_truth(
 
 
 def imu_model(imu: ImuErrors, period: float, seed: int | np.random.SeedSequence = 0) -> ImuModel:
-    """Create the model of an IMU.
+    """Create the model of an IMU with a sampling period.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def imu_model(imu: ImuErrors, period: float, seed: int | np.random.SeedSequence 
     Raises
     ------
     ConfigurationError
-        The errors are of another type, or do not fit the period.
+        If the errors have an unsupported type, or do not fit the period.
     """
     if isinstance(imu, str):
         return plugins.make_imu_model(imu, {}, period, seed)
@@ -112,16 +112,16 @@ def imu_model(imu: ImuErrors, period: float, seed: int | np.random.SeedSequence 
 def operated(
     imu: ImuErrors, operation: Operation | None, motion: Motion | EarthMotion
 ) -> ImuErrors:
-    """Combine the errors of a specified IMU with an operation during a motion.
+    """Combine a specified IMU with an operation during a motion.
 
     Parameters
     ----------
     imu : ImuErrors
         Errors of the IMU.
     operation : Operation or None
-        Gyroscope zeroing; None for none.
+        Gyroscope zeroing; None for no zeroing.
     motion : Motion or EarthMotion
-        Motion, whose latitude is used on the Earth.
+        Motion, whose latitude is used if it is on the Earth.
 
     Returns
     -------
@@ -130,7 +130,7 @@ def operated(
     Raises
     ------
     ConfigurationError
-        The errors are not those of a specification.
+        If an operation is set and the errors are not those of a specification.
     """
     if operation is None:
         return imu
@@ -147,7 +147,7 @@ def operated(
 
 
 def named_errors(name) -> ImuErrors:
-    """Return the errors of a model, for example ``ideal``, of a bundled IMU, or of a file.
+    """Return the errors for the name of a model such as ``ideal`` or of a bundled IMU, or a file.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def named_errors(name) -> ImuErrors:
     Raises
     ------
     ConfigurationError
-        There is no such model or specification, or the file is invalid.
+        If there is no such model or specification, or the file is invalid.
     """
     preset = plugins.PRESETS.get(str(name))
     if preset is not None:
@@ -190,15 +190,15 @@ def simulate_imu(
     Parameters
     ----------
     motion : Motion or EarthMotion
-        Motion of the IMU itself (:meth:`.SampledMotion.mounted`), evenly sampled. On the turning
-        Earth roll, pitch and yaw are relative to the local east, north, up.
+        Evenly sampled motion of the IMU itself (:meth:`.SampledMotion.mounted`). On the rotating
+        Earth, roll, pitch and yaw are relative to the local east, north, up.
     imu : ImuErrors
-        Errors of the IMU. A sensor with a lower rate than the motion outputs fewer samples, each
-        the mean since the previous sample.
+        Errors of the IMU. A sensor with a lower rate than the motion outputs fewer samples, each of
+        which is the mean since the previous sample.
     seed : int
         Seed of all runs.
     run : int
-        Number of the run. Its numbers do not depend on other runs.
+        Number of the run, whose random numbers do not depend on other runs.
     magnetic_environment : MagneticEnvironment, optional
         Field around a magnetometer; by default it measures nothing.
     wheel_torque : ndarray, shape (n, 2), optional
@@ -268,11 +268,11 @@ def record_at_rest(
     Parameters
     ----------
     specification : ImuSpecification
-        Errors of the IMU; its output's rate and start offset are ignored.
+        Errors of the IMU; the rate and start offset of its output are ignored.
     samples : int
-        Number of samples of all blocks.
+        Total number of samples in all blocks.
     rate : float
-        Samples per second [Hz].
+        Sampling rate [Hz].
     seed : int or numpy.random.SeedSequence
         Seed of all runs.
 
@@ -283,7 +283,7 @@ def record_at_rest(
     Raises
     ------
     ConfigurationError
-        The rate is not positive, or the specification's filter is not installed.
+        If the rate is not positive, or the library of the specification's filter is not installed.
     """
     output = replace(specification.output, rate=rate, start_offset=0.0)
     parameters = SpecificationParameters(replace(specification, output=output))
@@ -296,25 +296,25 @@ def record_at_rest(
 
 
 class Imu:
-    """Specified IMU, or several, for a user-defined simulation loop.
+    """Specified IMU, or several in parallel, for a user-defined simulation loop.
 
-    Member i of several, or a single IMU, is run ``run + i`` of the seed: it has the numbers of
-    :func:`simulate_imu` in this run at this rate, independent of other members. If the
-    specification describes any unit of a part, it is that run's unit. Readings are those of
-    gyroscope, accelerometer and magnetometer, without a fused orientation.
+    Member i, or a single IMU with i = 0, is run ``run + i`` of the seed: it has the same random
+    numbers as :func:`simulate_imu` in this run at this rate, independent of other members. If the
+    specification describes any sensor of a part, each run simulates another individual sensor.
+    Readings are those of gyroscope, accelerometer and magnetometer, without a fused orientation.
 
     Parameters
     ----------
     specification : ImuSpecification, str or path
-        Specification, name of a bundled specification, or its file. Its output's rate and start
-        offset are ignored.
+        Specification, name of a bundled specification, or its file. The rate and start offset of
+        its output are ignored.
     rate : float
-        Steps, and samples, per second [Hz].
+        Rate of steps and of samples [Hz].
     seed : int or numpy.random.SeedSequence
         Seed of all runs.
     count : int, optional
-        Number of members, the first axis of all arrays. By default there is a single IMU without
-        such an axis.
+        Number of members, which is the length of the first axis of all arrays. By default, there is
+        a single IMU without this axis.
     run : int
         Run of the first member.
 
@@ -322,7 +322,7 @@ class Imu:
     ------
     StepError
         A ValueError: the specification does not exist or depends on the speed, the rate is not
-        positive, or there is no member.
+        positive, or the count is less than 1.
 
     Examples
     --------
@@ -355,7 +355,7 @@ class Imu:
         self.specification, self.count = specification, count
         self._seed, self._period, self._members = seed, 1.0 / self.rate, count or 1
         self._common = create_triads(specification, self._period)
-        # Run of each member, and the number of its steps.
+        # Run of each member, and number of steps in this run.
         self._runs = run + np.arange(self._members)
         self._steps = np.zeros(self._members)
         units, noises = self._start_runs(self._runs)
@@ -366,7 +366,7 @@ class Imu:
         self._limits = [triad.band_limit() for triad in self._triads]
 
     def _start_runs(self, runs):
-        """Return the units and the noises of starting runs, for each triad."""
+        """Return the individual sensors and their noise for new runs, for each triad."""
         units, noises = [], []
         for seed in (run_seed(self._seed, int(run)) for run in runs):
             unit = self._common
@@ -379,17 +379,17 @@ class Imu:
         return zip(*units), zip(*noises)
 
     def reset(self, indices: ArrayLike | None = None) -> None:
-        """Restart members, each in the run that is ``count`` after its last run.
+        """Restart members, each in the run whose number is higher by ``count``.
 
         Parameters
         ----------
         indices : array_like, optional
-            Numbers of members, or a mask of bool (count,); by default all members.
+            Indices of members, or a Boolean mask of shape (count,); by default all members.
 
         Raises
         ------
         StepError
-            An index is out of range.
+            If an index is out of range.
         """
         try:
             members: np.ndarray = np.arange(self._members)
@@ -428,23 +428,25 @@ class Imu:
         angular_velocity : array_like, shape (3,) or (count, 3)
             Ideal angular velocity in the IMU's axes, as the mean since the previous step [rad/s].
         specific_force : array_like, shape (3,) or (count, 3)
-            Likewise: acceleration less gravity, +9.8 on z at rest [m/s^2].
+            Ideal specific force in the same form: acceleration minus gravity, +9.8 on z at rest
+            [m/s^2].
         dt : float, optional
-            Time since the previous step, to be checked [s].
+            Time since the previous step [s], which is compared with the rate.
         magnetic_field : array_like, shape (3,) or (count, 3), optional
-            Magnetic field in the IMU's axes [T]; by default its magnetometer measures nothing.
+            Magnetic field in the IMU's axes [T]; by default the magnetometer outputs nothing.
 
         Returns
         -------
         ImuReading
             ``angular_velocity``, ``specific_force``, ``angular_velocity_bias`` and
-            ``specific_force_bias``, and with a field ``magnetic_field``, in these shapes and units.
+            ``specific_force_bias``, and ``magnetic_field`` if a field is given, in the shapes and
+            units of the inputs.
 
         Raises
         ------
         StepError
-            A signal is not three finite numbers for each member, ``dt`` does not fit the rate, or
-            there is a field without a magnetometer.
+            If a signal is not three finite numbers per member, ``dt`` does not fit the rate, or a
+            field is given for a specification without a magnetometer.
         """
         if dt is not None and not abs(dt - self._period) <= 1e-6 * self._period:
             raise StepError(
@@ -475,7 +477,7 @@ class Imu:
         return ImuReading(**parts)
 
     def _check_signal(self, name, signal):
-        """Return a signal as a single sample of all members, (1, members, 3)."""
+        """Return a signal as a single sample of all members, shape (1, members, 3)."""
         expected = (3,) if self.count is None else (self.count, 3)
         try:
             values = np.asarray(signal, dtype=float)

@@ -1,8 +1,8 @@
 """Error statistics of a simulated IMU at rest, and their comparison with a model.
 
-Each statistic of a recording is compared with its mean over many realisations of the model, under
-the same conditions, and with their standard deviation, which is the standard error of a single
-recording. Correlated drift, lost messages and a start from zero need no separate formulas.
+Each statistic of a recording is compared with its mean over many realisations of the model under
+the same conditions; their standard deviation is the standard error of a single recording.
+Therefore, correlated drift, lost messages and a start from zero need no separate formulas.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scipy.spatial.transform import Rotation
 from ..core.angles import roll_pitch_yaw_from_quaternion
 from .imu_models.base import SIGNALS, SLOW_ERRORS, ImuModel, ImuReading, ImuTruth
 
-DEVIATION_LIMIT = 3.0  # standard errors beyond which a recording contradicts the model
+DEVIATION_LIMIT = 3.0  # standard errors above which a recording contradicts the model
 
 BIASES = ("gyroscope bias", "accelerometer bias", "yaw bias")
 _UNITS = ("rad/s", "m/s^2", "rad")
@@ -29,15 +29,16 @@ class ImuAtRest:
     Parameters
     ----------
     reading : ImuReading
-        Readings, (n, ...).
+        Readings, shape (n, ...).
     true_orientation : ndarray, shape (4,)
-        Quaternion x, y, z, w.
+        Quaternion x, y, z, w of the true orientation.
     consecutive : ndarray of bool, shape (n - 1,)
-        Whether no sample is missing before the next sample.
+        Whether no sample is missing between each sample and the next one.
     settled : int
-        First sample at rest, from which orientation, gyroscope and accelerometer count.
+        Index of the first sample at rest, from which orientation, gyroscope and accelerometer are
+        used.
     drift_starts : dict of str to int
-        Sample at which the drift of each of ``BIASES`` starts from zero.
+        Index of the sample at which the drift of each of ``BIASES`` starts from zero.
     """
 
     reading: ImuReading
@@ -50,8 +51,8 @@ class ImuAtRest:
 def statistics_at_rest(imu: ImuAtRest) -> pd.DataFrame:
     """Compute statistics of all errors of an IMU at rest.
 
-    Three axes of a sensor count as three recordings of the same process. Statistics of a constant
-    bias are left out, and statistics of white noise on a drifting quaternion.
+    The three axes of a sensor count as three recordings of the same process. Statistics of a
+    constant bias are omitted, and so are statistics of white noise on a drifting quaternion.
 
     Parameters
     ----------
@@ -76,7 +77,7 @@ def statistics_at_rest(imu: ImuAtRest) -> pd.DataFrame:
         ("accelerometer noise", "m/s^2", reading.specific_force - reading.specific_force_bias),
     ]
     if not np.ptp(reading.yaw_bias):
-        # With the sign that is nearer to the true quaternion's.
+        # Choose the sign that is closer to the true quaternion.
         sign = np.sign(reading.orientation @ imu.true_orientation)[:, np.newaxis]
         noises.append(("quaternion noise", "", reading.orientation * sign))
     for quantity, unit, values in noises:
@@ -86,10 +87,10 @@ def statistics_at_rest(imu: ImuAtRest) -> pd.DataFrame:
     error = roll_pitch_yaw_from_quaternion(turned.as_quat())
     length = np.linalg.norm(reading.specific_force[settled].mean(axis=0))
     rows += [
-        ("accelerometer", "length of the mean", "m/s^2", length),
+        ("accelerometer", "magnitude of the mean", "m/s^2", length),
         ("orientation", "RMS error of roll and pitch", "rad", _rms(error[:, :2])),
         ("orientation", "RMS error of yaw", "rad", _rms(error[:, 2])),
-        ("orientation", "mean norm less 1", "", np.linalg.norm(orientation, axis=1).mean() - 1.0),
+        ("orientation", "mean norm minus 1", "", np.linalg.norm(orientation, axis=1).mean() - 1.0),
     ]
     table = pd.DataFrame(rows, columns=["quantity", "statistic", "unit", "value"])
     return table.set_index(["quantity", "statistic"])
@@ -103,18 +104,18 @@ def compare_with_model(imu: ImuAtRest, model: ImuModel, runs: int, progress=iter
     imu : ImuAtRest
         Recording.
     model : ImuModel
-        Model with the recorded IMU's parameters and sample period.
+        Model with the parameters and the sampling period of the recorded IMU.
     runs : int
         Number of realisations of the model.
     progress : callable
-        Wrapper of the iterable of runs, for a progress bar.
+        Wrapper of the iterable over runs, for a progress bar.
 
     Returns
     -------
     pandas.DataFrame
         By quantity and statistic: ``unit``, ``recorded``, ``model`` (mean over the runs),
-        ``standard_error`` (standard deviation over the runs), ``deviation`` (recorded less model,
-        in standard errors; nan where the model has no error).
+        ``standard_error`` (standard deviation over the runs), ``deviation`` (recorded minus model,
+        in standard errors; nan if the model has no error).
     """
     truth = ImuTruth.at_rest(len(imu.reading.orientation), imu.true_orientation)
     recorded = statistics_at_rest(imu)
@@ -134,7 +135,7 @@ def compare_with_model(imu: ImuAtRest, model: ImuModel, runs: int, progress=iter
 
 
 def _as_recorded(reading: ImuReading, imu: ImuAtRest) -> ImuAtRest:
-    """Return a realisation whose drifts start at the recording's samples."""
+    """Return a realisation whose drifts start at the same samples as in the recording."""
     rate_bias, force_bias, yaw_bias = (
         _delay(values, imu.drift_starts[quantity])
         for quantity, values in zip(BIASES, _bias_columns(reading))
@@ -142,7 +143,7 @@ def _as_recorded(reading: ImuReading, imu: ImuAtRest) -> ImuAtRest:
     return replace(
         imu,
         reading=reading.replaced(
-            # Readings without their bias contain white noise in any case.
+            # Readings without their bias always contain white noise.
             angular_velocity=reading.angular_velocity - reading.angular_velocity_bias + rate_bias,
             specific_force=reading.specific_force - reading.specific_force_bias + force_bias,
             orientation=_delay(reading.orientation, imu.drift_starts["yaw bias"]),
@@ -167,7 +168,7 @@ def _delay(values, samples):
 
 
 def _rows(quantity, unit, values, consecutive, drifts):
-    # A drift starts at zero, so that its first value is the constant part.
+    # A drift starts at zero, so its first value is the constant part of the bias.
     centred = values - (values[0] if drifts else values.mean(axis=0))
     earlier, later = centred[:-1][consecutive], centred[1:][consecutive]
     rows = [(quantity, "standard deviation", unit, _rms(centred))]

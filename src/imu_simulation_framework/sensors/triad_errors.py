@@ -1,10 +1,10 @@
-r"""Errors of three identical sensors: their noise, and their response to ideal signals.
+r"""Errors of three identical sensors: noise, and response to ideal signals.
 
-The response has scale factors, misalignments, g-sensitivity, and for a magnetometer hard iron and
+The response includes scale factors, misalignments, g-sensitivity, and for a magnetometer hard and
 soft iron; readings saturate at the full scale and are rounded to the resolution.
 
-The equation is that of :mod:`.imu_models.specification`. Its :math:`\sigma^2` is the mean square
-of the vibration along each axis, which the accelerometer's :math:`f` does not contain.
+The equation is that of :mod:`.imu_models.specification`. Its :math:`\sigma^2` is the mean square of
+the vibration along each axis, which is not part of the accelerometer's :math:`f`.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ from .triads import TRIADS
 
 
 class TriadNoise:
-    """Noise and bias of a specification, each the sum of its random processes.
+    """Noise and bias of a specification, each the sum of several random processes.
 
     Noise differs from sample to sample (white noise, which is the angle random walk of a gyroscope,
     and quantisation). Bias changes slowly (turn-on bias, bias instability, random walk,
-    Gauss-Markov process, ramp). Each process draws from a
-    separate generator, so that another process does not change the others.
+    Gauss-Markov process, ramp). Each process has a separate random generator, so that adding a
+    process does not change the others.
 
     Parameters
     ----------
     specification : TriadSpecification
         Errors of the triad.
     period : float
-        Time from one sample to the next [s].
+        Sampling period [s].
     seed : numpy.random.SeedSequence
-        Seed of this realisation. It is not changed: the same seed yields the same realisation.
+        Seed of this realisation. It is not modified: the same seed yields the same realisation.
     """
 
     def __init__(self, specification: TriadSpecification, period: float, seed):
@@ -60,12 +60,12 @@ class TriadNoise:
         self._begin(seed)
 
     def restarted(self, seed) -> TriadNoise:
-        """Return another realisation; faster than a new object.
+        """Return another realisation, faster than by creating a new object.
 
         Parameters
         ----------
         seed : numpy.random.SeedSequence
-            Seed of the realisation.
+            Seed of the new realisation.
 
         Returns
         -------
@@ -76,7 +76,7 @@ class TriadNoise:
         return noise
 
     def stack(self, noises) -> TriadNoise:
-        """Return an object that steps the noises of n triads in parallel.
+        """Return an object that simulates the noise of n triads in parallel.
 
         Parameters
         ----------
@@ -86,7 +86,7 @@ class TriadNoise:
         Returns
         -------
         TriadNoise
-            Noise whose samples have the shape (3, n); it supports single steps only.
+            Noise with samples of the shape (3, n), which only supports single steps.
         """
         parallel = copy.copy(self)
         parallel._turn_on_bias = np.stack([noise._turn_on_bias for noise in noises], axis=-1)
@@ -102,9 +102,9 @@ class TriadNoise:
         Parameters
         ----------
         members : sequence of int
-            Numbers of the members.
+            Indices of the members.
         noises : sequence of TriadNoise
-            Their new noises.
+            New noises of the members.
         """
         self._turn_on_bias[:, members] = np.stack(
             [noise._turn_on_bias for noise in noises], axis=-1
@@ -123,7 +123,7 @@ class TriadNoise:
                 (self._noises if index < 2 else self._biases).append(process)
 
     def step(self):
-        """Compute noise and bias of the next sample.
+        """Compute the noise and the bias of the next sample.
 
         Returns
         -------
@@ -139,7 +139,7 @@ class TriadNoise:
         return noise, bias
 
     def advance(self, samples: int):
-        """Return noise and bias of the next samples.
+        """Compute the noise and the bias of the next samples.
 
         Parameters
         ----------
@@ -149,7 +149,7 @@ class TriadNoise:
         Returns
         -------
         noise, bias : ndarray, shape (samples, 3)
-            In the unit of the triad.
+            Noise and bias of the axes [unit of the triad].
         """
         noise = np.empty((samples, 3)) if self._noises else np.zeros((samples, 3))
         bias = np.empty((samples, 3))
@@ -180,12 +180,12 @@ class Triad:
     specification : ImuSpecification
         Specification with the errors of the triad.
     period : float
-        Time from one sample to the next [s].
+        Sampling period [s].
 
     Attributes
     ----------
     noise : TriadNoise
-        Prototype of the realisations.
+        Prototype of all realisations.
     """
 
     def __init__(self, name: str, specification: ImuSpecification, period: float):
@@ -198,7 +198,7 @@ class Triad:
             self._iron = np.array(triad.hard_iron), none_if_identity(np.array(triad.soft_iron))
         self._matrix = none_if_identity(np.eye(3) + np.array(triad.scale_factor_and_misalignment))
         self._g_sensitivity = _none_if_zero(triad.g_sensitivity)
-        # Coefficients of the bias and of the scale factor, each with its condition.
+        # Coefficients of bias and scale factor for each condition, such as the temperature.
         self._conditions = [
             (_none_if_zero(bias), _none_if_zero(scale), condition)
             for bias, scale, condition in (
@@ -220,12 +220,12 @@ class Triad:
             self._steps = _scalar_if_equal(np.where(self._rounded, resolution, 1.0))
 
     def stack(self, triads) -> Triad:
-        """Return a triad that responds as n units in parallel.
+        """Return a triad that responds like n individual sensors in parallel.
 
         Parameters
         ----------
         triads : sequence of Triad
-            Triads of the units.
+            Triads of the individual sensors.
 
         Returns
         -------
@@ -246,14 +246,14 @@ class Triad:
         return parallel
 
     def replace_members(self, members, triads):
-        """Replace some of the parallel units.
+        """Replace some of the parallel sensors.
 
         Parameters
         ----------
         members : sequence of int
-            Numbers of the units.
+            Indices of the sensors.
         triads : sequence of Triad
-            Their new triads.
+            New triads of the sensors.
         """
         member_coefficients = zip(*(triad._coefficients() for triad in triads))
         for values, others in zip(self._coefficients(), member_coefficients):
@@ -261,17 +261,18 @@ class Triad:
                 values[members] = others
 
     def _coefficients(self):
-        """Return the coefficients that differ between units, (3, 3) or (3,) each, None for zero."""
+        """Return the coefficients that differ between sensors, with None for zero."""
         parts = [values for *both, _ in self._conditions for values in both]
         return [self._matrix, self._g_sensitivity, self._nonlinearity, *parts]
 
     def band_limit(self) -> BandLimit | None:
-        """Return the low-pass filter of a new realisation.
+        """Return the low-pass filter for a new realisation.
 
         Returns
         -------
         BandLimit or None
-            Low-pass; None without a bandwidth, or from half the sample rate on.
+            Filter; None without a bandwidth, or if the bandwidth is at least half the sampling
+            rate.
         """
         if self._bandwidth is None or self._bandwidth >= 0.5 * self._rate:
             return None
@@ -287,7 +288,7 @@ class Triad:
         force : ndarray, shape (3,) or (samples, 3)
             Ideal specific force [m/s^2].
         time : float or ndarray, shape (samples, 1)
-            Time since power on [s].
+            Time since power-on [s].
 
         Returns
         -------
@@ -297,7 +298,7 @@ class Triad:
         if self._iron is not None:
             hard, soft = self._iron
             signal = multiply(soft, signal) + hard
-        # Row by row, so that single samples and series are bitwise identical.
+        # Computed row by row, so that single samples and series are bitwise identical.
         reading = multiply(self._matrix, signal)
         if self._g_sensitivity is not None:
             reading += multiply(self._g_sensitivity, force)
@@ -309,7 +310,7 @@ class Triad:
         return reading
 
     def rectify_vibration(self, speed):
-        """Compute the bias by vibration.
+        """Compute the bias due to vibration.
 
         Parameters
         ----------
@@ -330,13 +331,13 @@ class Triad:
         return bias
 
     def _respond_to_vibration(self, vibration):
-        """Compute the noise by a vibration of the specific force, (3,) or (samples, 3) [m/s^2]."""
+        """Compute the noise due to a vibration (3,) or (samples, 3) [m/s^2]."""
         if self._kind.measures_force:
             return multiply(self._matrix, vibration)
         return 0.0 if self._g_sensitivity is None else multiply(self._g_sensitivity, vibration)
 
     def read(self, response, noise, bias, time, limit, vibration):
-        """Compute readings and their bias from a response and a realisation's noise and bias.
+        """Compute readings and their bias from a response and the noise of a realisation.
 
         Parameters
         ----------
@@ -345,9 +346,9 @@ class Triad:
         noise, bias : ndarray, shape (3,) or (n, 3)
             Noise and bias of the realisation. The array ``noise`` of a series may be overwritten.
         time : float or ndarray, shape (n, 1)
-            Time since power on [s].
+            Time since power-on [s].
         limit : BandLimit or None
-            Low-pass of the realisation.
+            Low-pass filter of the realisation.
         vibration : ndarray, shape (3,) or (n, 3), or None
             Vibration of the specific force [m/s^2].
 
@@ -367,7 +368,7 @@ class Triad:
                 bias = bias + per_unit * (condition.at(time) - condition.reference)
         if np.ndim(noise) < 2:
             return self._saturate_and_round(response + bias, noise), bias
-        # Blocks stay in the processor's cache from one operation to the next.
+        # Processed in blocks that stay in the processor's cache between operations.
         for first in range(0, len(noise), BLOCK):
             rows = slice(first, first + BLOCK)
             noise[rows] = self._saturate_and_round(response[rows] + bias[rows], noise[rows])
@@ -396,12 +397,12 @@ def create_triads(specification: ImuSpecification, period: float) -> list[Triad]
     specification : ImuSpecification
         Errors of the IMU.
     period : float
-        Time from one sample to the next [s].
+        Sampling period [s].
 
     Returns
     -------
     list of Triad
-        Triads that the IMU has, in the order of :data:`.TRIADS`.
+        Triads of the IMU in the order of :data:`.TRIADS`.
     """
     return [
         Triad(name, specification, period)
@@ -410,23 +411,23 @@ def create_triads(specification: ImuSpecification, period: float) -> list[Triad]
     ]
 
 
-FEW_VECTORS = 100  # vectors up to which a product of all at once is faster than one per column
+FEW_VECTORS = 100  # number of vectors up to which one product is faster than one per column
 
 
 def multiply(matrix, vectors):
-    """Multiply vectors by a matrix, bitwise identical for single vectors and for many.
+    """Multiply vectors by a matrix, bitwise identical for single and for many vectors.
 
     Parameters
     ----------
     matrix : ndarray, shape (3, 3) or (n, 3, 3), or None
-        Matrix, or a matrix for each of n units; None is the identity.
+        Matrix, or one matrix per individual sensor; None is the identity.
     vectors : ndarray, shape (..., 3) or (..., n, 3)
         Vectors in any unit.
 
     Returns
     -------
     ndarray
-        Products, of the vectors' shape; a copy for the identity.
+        Products with the shape of the vectors; a copy for the identity.
     """
     if matrix is None:
         return np.array(vectors)
@@ -441,7 +442,7 @@ def multiply(matrix, vectors):
 
 
 def none_if_identity(matrix: np.ndarray) -> np.ndarray | None:
-    """Return a matrix for :func:`multiply`, with None for the identity.
+    """Return a matrix for :func:`multiply`, where None stands for the identity.
 
     Parameters
     ----------
@@ -457,7 +458,7 @@ def none_if_identity(matrix: np.ndarray) -> np.ndarray | None:
 
 
 def _scalar_if_equal(values):
-    """Return three numbers as an array, or a single number if they are equal, which is faster."""
+    """Return three numbers as an array, or as a number if they are equal, which is faster."""
     values = np.array(values)
     return values[0] if (values == values[0]).all() else values
 

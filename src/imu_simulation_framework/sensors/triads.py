@@ -1,7 +1,7 @@
-"""Kinds of triads, three identical sensors along x, y and z, with the units of their errors.
+"""Kinds of triads (three identical sensors along x, y and z), with the units of their errors.
 
-Code that treats all kinds alike looks them up here by their names in a specification. A further
-kind is another entry of :data:`TRIADS`.
+Code that treats all kinds alike finds them here by their names in a specification. To support
+another kind, add an entry to :data:`TRIADS`.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ class TriadKind:
     columns : tuple of 3 str
         Columns of the samples in a table.
     datasheet_units : mapping of str to str
-        Parameter of a :class:`.TriadSpecification` -> its unit in data sheets.
+        Unit in data sheets for each parameter of a :class:`.TriadSpecification`.
     is_force_sensitive : bool
-        Whether the specific force also changes the readings, so that there is a g-sensitivity.
+        Whether readings also change with the specific force, so that g-sensitivity is meaningful.
     """
 
     unit: str
@@ -57,7 +57,7 @@ class TriadKind:
         return multiply_by_time(self.unit, power) + suffix
 
     def datasheet(self, parameter: str) -> tuple[str, float]:
-        """Return the unit of a parameter in data sheets, and the factor from SI to it.
+        """Return the unit of a parameter in data sheets, and the factor from SI units to it.
 
         Parameters
         ----------
@@ -67,14 +67,14 @@ class TriadKind:
         Returns
         -------
         unit, factor : str, float
-            Unit in data sheets, and the value in that unit per value in SI units.
+            Unit in data sheets, and the factor from SI units to this unit.
         """
         unit = self.datasheet_units[parameter]
         return unit, 1.0 / factor(unit)
 
 
-# Parameter -> power of the second that its unit has in addition to the measured quantity's unit,
-# and the suffix of the unit.
+# Power of the second in the unit of each parameter, in addition to the measured quantity's unit,
+# and suffix of the unit.
 _TIME_POWERS = {
     "quantisation": (1, ""),
     "white_noise": (0, "/sqrt(Hz)"),
@@ -107,7 +107,7 @@ def _datasheet_units(*units) -> dict[str, str]:
     return dict(zip(_ALLAN_PARAMETERS, units))
 
 
-#: Name in a specification -> kind.
+#: Kind of triad by its name in a specification.
 TRIADS = {
     "gyroscope": TriadKind(
         "rad/s",

@@ -81,7 +81,7 @@ def test_stationary_statistics_agree_with_same_model_and_late_drift(name, seed, 
         ({"yaw_drift": 0.55}, ("yaw bias", "standard deviation of the innovation")),
         ({"rate_offset": 0.02}, ("gyroscope bias", "mean")),
         ({"rate_gaussian_noise": 0.0011}, ("gyroscope noise", "standard deviation")),
-        ({"accel_scale_error": 1.02}, ("accelerometer", "length of the mean")),
+        ({"accel_scale_error": 1.02}, ("accelerometer", "magnitude of the mean")),
         ({"accel_drift": 1.5}, ("orientation", "RMS error of roll and pitch")),
     ],
 )
@@ -98,7 +98,7 @@ def test_renormalised_quaternion_is_detected_and_lost_messages_are_not():
     actual = outside(
         at_rest.compare_with_model(imu, model("generic", {"gaussian_noise": 0.05}), 60)
     )
-    assert ("orientation", "mean norm less 1") in actual
+    assert ("orientation", "mean norm minus 1") in actual
     whole = recording(model(seed=51))
     kept = np.arange(SAMPLES) % 10 != 3
     stamps = np.flatnonzero(kept)
@@ -126,7 +126,7 @@ def test_stationary_statistics_match_expected_values():
     value = at_rest.statistics_at_rest(imu)["value"]
     assert value["gyroscope noise", "standard deviation"] == 1.0
     assert value["gyroscope noise", "lag-1 correlation"] == -1.0
-    assert value["accelerometer", "length of the mean"] == 9.0
+    assert value["accelerometer", "magnitude of the mean"] == 9.0
     assert value["yaw bias", "mean"] == 1.0
     assert value["yaw bias", "standard deviation"] == pytest.approx(np.sqrt(6.0 / 4.0))
     # The pairs are (0, 1), (1, 1), (1, 2).

@@ -689,8 +689,8 @@ class HectorFit(NamedTuple):
         Standard deviation [rad] and correlation time [s] of the plug-in's drift.
     loss : float or None
         Loss of log-likelihood relative to the identified model; None if both are the same.
-        more_parameters : int
-            Number of parameters that only the identified model has.
+    more_parameters : int
+        Number of parameters that only the identified model has.
     sentences : list of str
         Messages on the limits of the search.
     """

@@ -1,4 +1,4 @@
-"""Parameters of IMUs in the formats of other tools, with a module for each, and common parts.
+"""IMU parameters in the formats of other tools, with one module per format.
 
 Errors that each format can express; "sample" is white noise per sample, which depends on the rate:
 
@@ -24,13 +24,13 @@ Errors that each format can express; "sample" is white noise per sample, which d
    "random start", "yes", "", "", "", "", "on/off", ""
    "orientation", "fused", "", "true", "drift", "true", "true", ""
 
-- a: with ``--correlation-time``, as a Gauss-Markov bias that begins like the random walk
-- b: as the random walk that begins like it, if there is no random walk
+- a: with ``--correlation-time``, as a Gauss-Markov bias that initially grows like the random walk
+- b: as the random walk that initially grows like it, if there is no random walk
 - c: with ``--walk-from-instability``, as a random walk
 
-``imu_utils``, ``vins`` and ``orb_slam3`` are read only. Kalibr and Unity need a topic and get
-``/imu/data`` if there is none; other topics are kept as ``output.topic``, on which this package
-publishes nothing.
+``imu_utils``, ``vins`` and ``orb_slam3`` are read-only. Kalibr and Unity require a topic and get
+``/imu/data`` if there is none; other topics are stored as ``output.topic``, on which this package
+does not publish.
 
 Files of other tools:
 
@@ -52,26 +52,26 @@ Files of other tools:
      - the same, with the rate as ``rate_hz``
    * - ``*_imu_param.yaml`` of imu_utils
      - ``imu_utils``
-     - of a sample (``--rate``), and lowest Allan deviation
+     - per sample (``--rate``), and minimum of the Allan deviation
    * - configuration of VINS-Mono, VINS-Fusion
      - ``vins``
-     - of a sample (``--rate``), tuned for the estimator
+     - per sample (``--rate``), tuned for the estimator
    * - configuration of ORB-SLAM3
      - ``orb_slam3``
      - densities and random walks, with the rate, tuned
    * - ``<sensor type="imu">`` of Gazebo in SDF, or in ``<gazebo reference="...">`` of a URDF
      - ``sdf``
-     - of a sample; axes of their own from SDF 1.6 on
+     - per sample; separate axes from SDF 1.6 on
    * - ``<plugin>`` of ``libhector_gazebo_ros_imu.so``
      - ``hector``
-     - of a sample
+     - per sample
    * - model of PX4 or RotorS (SDF, URDF)
      - ``rotors``
-     - densities and a Gauss-Markov bias; ``--rate`` is that of physics
+     - densities and a Gauss-Markov bias; ``--rate`` is the rate of the physics engine
 
 OpenCV's header ``%YAML:1.0`` and its tags are accepted. Xacro files are expanded with the defaults
-of their arguments. For other arguments, for a file of macros without a call, and for ``{{ }}`` of
-jinja, the error message contains the command to run first: ``xacro FILE.xacro -o FILE.urdf``, or
-PX4's ``scripts/jinja_gen.py``. XML is parsed with defusedxml: document types, entities and external
-references are rejected.
+of their arguments. For other arguments, for a file of macros without a call, and for jinja's
+``{{ }}``, the error message contains the command to run first:
+``xacro FILE.xacro -o FILE.urdf``, or PX4's ``scripts/jinja_gen.py``. XML is parsed with
+defusedxml: document types, entities and external references are rejected.
 """

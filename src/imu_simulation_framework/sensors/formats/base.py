@@ -1,13 +1,13 @@
 """Common parts of all formats of IMU parameters: reading, writing, and remarks on losses.
 
-No format but the package's own represents a whole specification. A reader returns remarks on
-content of the file without a place in a specification. A writer returns remarks on errors without
-a place in the format.
+Only the package's native format represents a complete specification. A reader returns remarks on
+file content that a specification cannot represent. A writer returns remarks on errors that the
+format cannot represent.
 
 Each format has ``read(path, rate) -> Reading``; ``rate`` [Hz] is used if the file does not state
-it. It raises :class:`.ConfigurationError` with file and line if a value is missing, no number or
-out of range, or if the rate is unknown. Unless it is only read it also has ``write(draft) -> str``,
-which returns the file without its comment.
+it. It raises :class:`.ConfigurationError` with file and line if a value is missing, not a number or
+out of range, or if the rate is unknown. Unless the format is read-only, it also has ``write(draft)
+-> str``, which returns the file without its comment.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from .trees import Tag, nearest
 
 
 class Reading(NamedTuple):
-    """Specification from a file, and remarks on content that it does not represent.
+    """Specification from a file, and remarks on file content that it does not represent.
 
     Attributes
     ----------
     specification : ImuSpecification
         Parameters of the file in standard units.
     remarks : list of str
-        Sentences about content that is not represented.
+        Messages on content that is not represented.
     """
 
     specification: ImuSpecification
@@ -55,7 +55,7 @@ class Writing(NamedTuple):
     text : str
         Content of the file.
     remarks : list of str
-        Sentences about parts that are not represented.
+        Messages on parts that are not represented.
     """
 
     text: str
@@ -63,25 +63,25 @@ class Writing(NamedTuple):
 
 
 class WriteOptions(NamedTuple):
-    """Options of formats in addition to the specification.
+    """Options for writing a format, in addition to the specification.
 
     Parameters
     ----------
     random_walk_time : float, optional
-        Correlation time [s] of a Gauss-Markov bias that replaces a random walk in a format without
+        Correlation time [s] of a Gauss-Markov bias that replaces a random walk in formats without
         random walks.
     yaw_drift : tuple of 2 float, optional
         Standard deviation [rad] and correlation time [s] of the separate drift of the yaw in
         Hector's plug-in.
     walk_of_instability : bool, optional
-        Whether a bias instability is written as the random walk that gives the Allan deviation of
-        the white noise the same lowest point, if there is no random walk.
+        Whether a bias instability is written as the random walk with the same minimum of the Allan
+        deviation in combination with the white noise, if there is no random walk.
     inflation : float, optional
-        Factor on all noise (:func:`.inflate_noise`), in any format.
+        Factor for all noise (:func:`.inflate_noise`), in any format.
     subsampled : bool, optional
-        Whether the written samples are picked from the sensor's without a filter, so that each
-        keeps its standard deviation; otherwise the sensor decimates ideally, and white noise keeps
-        its density. In any format.
+        Whether the written samples are picked from the sensor's samples without a filter, so that
+        each keeps its standard deviation; if not, the sensor decimates ideally, and white noise
+        keeps its density. In any format.
     """
 
     random_walk_time: float | None = None
@@ -97,12 +97,12 @@ NO_OPTIONS = WriteOptions()
 def imu_reading(
     rate: float, triads: Mapping[str, Any], remarks: list[str], name: str = "imu", **output
 ) -> Reading:
-    """Create the reading of a file.
+    """Create a reading from the parameters in a file.
 
     Parameters
     ----------
     rate : float
-        Samples per second [Hz].
+        Sampling rate [Hz].
     triads : mapping of str to TriadSpecification
         Triads by their names.
     remarks : list of str
@@ -123,12 +123,12 @@ def imu_reading(
 
 
 def read_rate(stated: float | None, fallback: float | None, where: str) -> float:
-    """Choose the rate of a file, or else the rate of the caller.
+    """Choose the rate of a file, or the rate of the caller if the file states none.
 
     Parameters
     ----------
     stated, fallback : float or None
-        Rates of the file and of the caller [Hz].
+        Rates stated by the file and by the caller [Hz].
     where : str
         Reason for an unknown rate, for the message.
 
@@ -140,7 +140,7 @@ def read_rate(stated: float | None, fallback: float | None, where: str) -> float
     Raises
     ------
     ConfigurationError
-        Both are None.
+        If both are None.
     """
     rate = fallback if stated is None else stated
     if rate is None:
@@ -173,20 +173,20 @@ def read_topic(tag: Tag | None, remarks: list[str]) -> str:
 
 
 def list_unsupported(specification: ImuSpecification, supported: Iterable[str]) -> list[str]:
-    """List the parameters of a specification that have an effect, but no place in a format.
+    """List the effective parameters of a specification that a format does not support.
 
     Parameters
     ----------
     specification : ImuSpecification
         Specification to write.
     supported : iterable of str
-        Parameters of the format: ``gyroscope.white_noise``, ``output.rate``, or ``white_noise`` for
-        both triads.
+        Parameters that the format represents: ``gyroscope.white_noise``, ``output.rate``, or
+        ``white_noise`` for both triads.
 
     Returns
     -------
     list of str
-        A sentence for each parameter.
+        One message per parameter.
     """
     supported = set(supported)
     sentences = []
@@ -225,7 +225,7 @@ def format_value(value) -> str:
 
 
 def _has_effect(specification, part_name, name) -> bool:
-    # Some parameters only refine others, and have no effect if those are zero.
+    # Some parameters only refine other parameters, and have no effect if those are zero.
     part = getattr(specification, part_name)
     triads = [getattr(specification, triad) for triad in IMU_TRIADS]
     if name == "gauss_markov_time":
@@ -251,18 +251,18 @@ class Draft:
     specification : ImuSpecification
         Specification to write.
     rate : float
-        Samples per second of the written parameters [Hz].
+        Sampling rate of the written parameters [Hz].
     options : WriteOptions
         Options of the format.
 
     Attributes
     ----------
     supported : set of str
-        Parameters that the format represents, as for :func:`list_unsupported`.
+        Parameters that the format represents, as in :func:`list_unsupported`.
     remarks : list of str
-        Sentences on parts that it does not represent.
+        Messages on parts that the format does not represent.
     notes : list of str
-        Further lines of the file's comment.
+        Further lines for the comment of the file.
     """
 
     def __init__(self, specification: ImuSpecification, rate: float, options: WriteOptions):
@@ -279,7 +279,7 @@ class Draft:
         name : str
             Parameter, for example ``gyroscope.white_noise``.
         values : sequence of float, optional
-            Values in place of the specification's.
+            Values that replace those of the specification.
 
         Returns
         -------
@@ -300,10 +300,10 @@ class Draft:
         return mean
 
     def slow_bias(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return the Gauss-Markov process of a triad.
+        """Return the Gauss-Markov process of a triad, which may replace a random walk.
 
-        A triad with a random walk only is represented by a process with the random walk's driving
-        density and the correlation time of the options, if there is one.
+        A triad with only a random walk is represented by a process with the driving density of the
+        random walk and the correlation time from the options, if there is one.
 
         Parameters
         ----------
@@ -327,7 +327,7 @@ class Draft:
         if walk_time is None:
             self.remarks.append(
                 f"{walk} cannot be represented in this format; set a correlation time to write it "
-                "as a bias that grows alike at first."
+                "as a bias that initially grows at the same rate."
             )
             return np.zeros(3), time
         self.remarks.append(
@@ -339,7 +339,7 @@ class Draft:
     def common_slow_bias(self, name: str) -> tuple[float, float]:
         """Return the Gauss-Markov process of a triad as one process for all axes.
 
-        Axes with different values leave a remark.
+        If the axes differ, a remark is added.
 
         Parameters
         ----------
@@ -367,7 +367,7 @@ class Draft:
         return sigma, mean
 
     def note_fusion(self, simulator: str):
-        """Add a remark on a fused orientation, which a simulator replaces by the true one.
+        """Add a remark that a simulator replaces a fused orientation by the true one.
 
         Parameters
         ----------
@@ -382,7 +382,7 @@ class Draft:
             )
 
     def finish(self, format_name: str, body: str) -> Writing:
-        """Return the file: a comment with all losses, and the body.
+        """Return the file, consisting of a comment with all losses, and the body.
 
         Parameters
         ----------
@@ -416,7 +416,7 @@ _SIGNATURES = {
 
 
 def note_unknown(tags, known: Iterable[str], fault: str, remarks: list[str], meant: str = ""):
-    """Remark on unknown tags, each with the most similar known tag.
+    """Add a remark on each unknown tag, with the most similar known tag.
 
     Parameters
     ----------
@@ -425,11 +425,11 @@ def note_unknown(tags, known: Iterable[str], fault: str, remarks: list[str], mea
     known : iterable of str
         Known names.
     fault : str
-        Sentence with ``{}`` for the tag.
+        Message with ``{}`` for the tag.
     remarks : list of str
         List to which remarks are appended.
     meant : str
-        Known name to suggest, if it is not the most similar name.
+        Known name to suggest if it is not the most similar one.
     """
     for tag in tags:
         if tag.name not in known:
@@ -446,19 +446,19 @@ def detect_format(content: bytes, claimed: str) -> str | None:
     content : bytes
         Content of the file.
     claimed : str
-        Format under which it was read.
+        Format that was assumed when the file was read.
 
     Returns
     -------
     str or None
-        Name of another format; None for the claimed format or an unknown format.
+        Name of another format; None for the assumed format or an unknown format.
     """
     formats = [name for name, pattern in _SIGNATURES.items() if pattern.search(content)]
     return formats[0] if formats and claimed not in formats else None
 
 
 def number(value) -> str:
-    """Format a number as the shortest text that reads back as the same double.
+    """Format a number as the shortest text from which the same double is read.
 
     Parameters
     ----------
@@ -474,7 +474,7 @@ def number(value) -> str:
 
 
 def add_comment(lines: Sequence[str], body: str) -> str:
-    """Add a first comment to the text of a YAML or XML file.
+    """Insert a comment at the beginning of a YAML or XML text.
 
     Parameters
     ----------
@@ -491,7 +491,7 @@ def add_comment(lines: Sequence[str], body: str) -> str:
         return "".join(f"# {escape_unprintable(line)}\n" for line in lines) + body
     inside = ""
     for line in map(escape_unprintable, lines):
-        # XML allows no two adjacent hyphens in a comment.
+        # XML does not allow two adjacent hyphens in a comment.
         while "--" in line:
             line = line.replace("--", "- -")
         inside += f"  {line.rstrip('-')}\n"
@@ -499,7 +499,7 @@ def add_comment(lines: Sequence[str], body: str) -> str:
 
 
 def tag(name: str, content, indent: int = 1) -> str:
-    """Format a tag around a text, a number or several numbers, as a line.
+    """Format a tag as one line, around a text, a number or several numbers.
 
     Parameters
     ----------

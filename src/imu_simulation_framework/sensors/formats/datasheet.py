@@ -1,4 +1,4 @@
-"""Form for the numbers of a data sheet in its own units, with the meaning of each.
+"""Form for the numbers of a data sheet in their original units, with the meaning of each.
 
 ::
 
@@ -15,10 +15,10 @@
         unit: mg
         bandwidth: 62.5              # Hz; required
 
-For each sensor, all optional:
+Each sensor has these optional keys:
 
 ``noise``
-    White noise, in one of the forms
+    White noise, in one of three forms:
 
     - ``density`` with ``spectrum``: two-sided is N itself; one-sided, as in most data sheets,
       is sqrt(2) N;
@@ -27,19 +27,19 @@ For each sensor, all optional:
     - ``random_walk``: the angle or velocity random walk, which is N.
 ``bias_instability``
     ``value`` with ``meaning``: ``coefficient`` for B of IEEE Std 952, or ``allan_minimum`` for
-    the lowest point of the Allan deviation, sqrt(2 ln 2 / pi) B = 0.664 B.
+    the minimum of the Allan deviation, sqrt(2 ln 2 / pi) B = 0.664 B.
 ``random_walk``
     ``value`` of the rate or acceleration random walk K.
 ``zero_offset``
-    ``value``: standard deviation from start to start, or from sensor to sensor.
+    ``value``: standard deviation over starts, or over sensors.
 ``temperature_drift``
-    ``value`` of the bias per kelvin.
+    ``value`` of the bias change per kelvin.
 ``range``, ``resolution``
-    ``value``: largest reading, step of the readings.
+    ``value``: largest reading, or step of the readings.
 
-Each has its ``unit``, from :mod:`imu_simulation_framework.sensors.files`; g is
-9.80665 m/s^2. Ambiguous statements are rejected. Sources: IEEE Std 952,
-annex C; for one- and two-sided densities any text on the estimation of spectra.
+Each key has its ``unit``, from :mod:`imu_simulation_framework.sensors.files`; g is 9.80665 m/s^2.
+Ambiguous values are rejected. Sources: IEEE Std 952, annex C; for one- and two-sided densities any
+text on spectral estimation.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from ..noise import processes
 from .base import Draft, Reading, imu_reading, number, read_rate
 from .trees import YamlMapping, read_mapping
 
-# Key -> parameter of a specification, and kind of unit. These entries are a value and a unit.
+# Key -> parameter of a specification, and kind of unit. These entries consist of value and unit.
 _PLAIN = {
     "random_walk": ("random_walk", "random_walk"),
     "zero_offset": ("turn_on_bias_sigma", "signal"),
@@ -86,7 +86,7 @@ def read(path, rate: float | None = None) -> Reading:
     path : str or path
         YAML file.
     rate : float, optional
-        Samples per second [Hz], if the file does not state them.
+        Sampling rate [Hz], if the file does not state it.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def read(path, rate: float | None = None) -> Reading:
     Raises
     ------
     ConfigurationError
-        The file is invalid, or the meaning of a number is ambiguous.
+        If the file is invalid, or the meaning of a number is ambiguous.
     """
     sheet = read_mapping(path)
     sheet.refuse_others(("name", "rate", *IMU_TRIADS))
@@ -128,7 +128,7 @@ def _read_triad(values: YamlMapping, triad: str) -> TriadSpecification:
     return TriadSpecification(**parameters)
 
 
-# Form of white noise -> kind of its unit, key that it requires, and the meaning of that key.
+# Form of white noise -> kind of unit, key that it requires, and meaning of that key.
 _NOISE_FORMS = {
     "density": (
         "density",

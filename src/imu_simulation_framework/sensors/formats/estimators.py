@@ -1,6 +1,6 @@
 """Files of estimators: Kalibr, OpenVINS, EuRoC and Kimera-VIO, VINS, ORB-SLAM3, imu_utils.
 
-Kalibr's imu.yaml has white noise and random walk of both sensors, a number for three axes each:
+Kalibr's imu.yaml contains white noise and random walk of both sensors, one number for all axes:
 
 =============================== ==================== =================================
 key                             unit                 specification
@@ -13,13 +13,13 @@ key                             unit                 specification
 ``rostopic``                                         ``output.topic``
 =============================== ==================== =================================
 
-Densities are two-sided: a sample's standard deviation is ``density * sqrt(update_rate)``. All
-five must be above zero. Source: Kalibr's wiki page "IMU Noise Model", which also explains how to
-read the values off an Allan deviation.
+Densities are two-sided: the standard deviation of a sample is ``density * sqrt(update_rate)``. All
+five numbers must be positive. Source: Kalibr's wiki page "IMU Noise Model", which also explains how
+to read the values from an Allan deviation.
 
-OpenVINS has the same keys in its ``kalibr_imu_chain.yaml``, in OpenCV's form of YAML and with the
-sensor's calibration (``Tw``, ``Ta``, ``Tg``, ...); an ``estimator_config.yaml`` without them names
-that file as ``relative_config_imu``. The ``sensor.yaml`` of the EuRoC recordings and
+OpenVINS has the same keys in its ``kalibr_imu_chain.yaml``, in OpenCV's variant of YAML and with
+the sensor's calibration (``Tw``, ``Ta``, ``Tg``, ...); an ``estimator_config.yaml`` without these
+keys refers to that file as ``relative_config_imu``. The ``sensor.yaml`` of the EuRoC recordings and
 Kimera-VIO's ``ImuParams.yaml`` call the rate ``rate_hz``.
 
 VINS-Mono and VINS-Fusion (``estimator/parameters.cpp``, ``factor/integration_base.h``):
@@ -31,12 +31,12 @@ key                  specification
 ``gyr_w``, ``acc_w`` ``random_walk * sqrt(rate)``: the noise whose sum times dt is the bias
 ==================== ==================================================================
 
-The files call the first the standard deviation of a measurement; the second enters the covariance
-as ``(dt sigma)^2`` per sample, so that its density is ``sigma sqrt(dt)``. The file does not state
-the sensor's rate.
+The files call the first number the standard deviation of a measurement; the second enters the
+covariance as ``(dt sigma)^2`` per sample, so that its density is ``sigma sqrt(dt)``. The file does
+not state the sensor's rate.
 
-ORB-SLAM3 (``Tracking::newParameterLoader``, which multiplies the first by sqrt(rate) and divides
-the second by it):
+ORB-SLAM3 (``Tracking::newParameterLoader``, which multiplies the white noise by sqrt(rate) and
+divides the random walk by it):
 
 ======================================= ==================================================
 key                                     specification
@@ -46,10 +46,11 @@ key                                     specification
 ``IMU.Frequency``                       ``output.rate`` [Hz]
 ======================================= ==================================================
 
-These two are tuned for an estimator, often ten times the sensor's values, and read only.
+VINS and ORB-SLAM3 tune these numbers for an estimator, often to ten times the sensor's values;
+their files are only read.
 
 imu_utils writes ``NAME_imu_param.yaml``, the Allan analysis of a recording at rest: for ``Gyr``
-[rad/s] and ``Acc`` [m/s^2], below ``x-axis``, ``y-axis``, ``z-axis`` and, their mean,
+[rad/s] and ``Acc`` [m/s^2], below ``x-axis``, ``y-axis``, ``z-axis`` and, for their mean,
 ``avg-axis``:
 
 ==================== ==================================================================
@@ -61,15 +62,15 @@ key                  specification
 ``name``             ``name``
 ==================== ==================================================================
 
-Its readme calls the second a random walk by its unit, and many configurations of Kalibr or VINS use
-it as a random walk. The program computes the minimum of the fitted Allan deviation over the
-averaging times (``getBiasInstability`` in ``src/gyr_lib/fitallan_gyr.cpp`` and ``src/acc_lib``).
-There is no random walk K in the file. The first is the fitted Allan deviation at 1 s times the root
-of the recording's rate (``getWhiteNoise``), which the file does not state. The factor came with
-commit 7262b35 of May 2018: older files, and the example in the readme, are without it. As the
-minimum of a curve cannot be above its value at 1 s, a file with ``n / sqrt(rate)`` well below w
-must be an older file. Source: github.com/gaowenliang/imu_utils. The format is read only; the tool
-itself writes it.
+Its readme calls the second number a random walk by its unit, and many configurations of Kalibr or
+VINS use it as a random walk. The program computes the minimum of the fitted Allan deviation over
+the averaging times (``getBiasInstability`` in ``src/gyr_lib/fitallan_gyr.cpp`` and
+``src/acc_lib``). There is no random walk K in the file. The first number is the fitted Allan
+deviation at 1 s times the square root of the recording's rate (``getWhiteNoise``), which the file
+does not state. The factor was added with commit 7262b35 of May 2018: older files, and the example
+in the readme, do not contain it. Since the minimum of a curve cannot be above its value at 1 s, a
+file with ``n / sqrt(rate)`` well below w must be an older file. Source:
+github.com/gaowenliang/imu_utils. The format is read-only; the tool itself writes it.
 """
 
 from __future__ import annotations
@@ -100,14 +101,14 @@ _ORB_SLAM3 = {
     "accelerometer": ("IMU.NoiseAcc", "IMU.AccWalk"),
 }
 _TUNED = (
-    "These numbers are tuned for an estimator and often far above the sensor's own; for the "
-    "sensor's own use a recording at rest (allan_analysis.py) or the data sheet."
+    "These numbers are tuned for an estimator and often far above those of the sensor; for the "
+    "sensor itself, use a recording at rest (allan_analysis.py) or the data sheet."
 )
 _PLACE, _RATES = ("rostopic", "model"), ("update_rate", "rate_hz")
 _INFLATION = (
-    "These are the sensor's own numbers, at rest. Kalibr's wiki (IMU Noise Model) recommends "
-    "larger numbers for low-cost sensors, ten times and more, since scale factors and temperature "
-    "also count as noise."
+    "These are the numbers of the sensor itself, at rest. Kalibr's wiki (IMU Noise Model) "
+    "recommends at least ten times larger numbers for low-cost sensors, since scale factors and "
+    "temperature also count as noise."
 )
 
 
@@ -119,7 +120,7 @@ def read_kalibr(path, rate: float | None = None) -> Reading:
     path : str or path
         YAML file.
     rate : float, optional
-        Samples per second [Hz], if the file does not state them.
+        Sampling rate [Hz], if the file does not state it.
 
     Returns
     -------
@@ -128,7 +129,7 @@ def read_kalibr(path, rate: float | None = None) -> Reading:
     Raises
     ------
     ConfigurationError
-        The file is invalid, or describes several IMUs.
+        If the file is invalid, or describes several IMUs.
     """
     values = read_mapping(path)
     remarks = []
@@ -176,7 +177,7 @@ def write_kalibr(draft: Draft) -> str:
     Raises
     ------
     ConfigurationError
-        A number is zero that Kalibr requires to be positive.
+        If a number is zero that Kalibr requires to be positive.
     """
     lines = []
     draft.supported = {"white_noise", "output.rate", "output.topic"}
@@ -219,7 +220,7 @@ def read_vins(path, rate: float | None = None) -> Reading:
     path : str or path
         YAML file.
     rate : float, optional
-        Samples per second [Hz]; required.
+        Sampling rate [Hz]; required.
 
     Returns
     -------
@@ -228,7 +229,7 @@ def read_vins(path, rate: float | None = None) -> Reading:
     Raises
     ------
     ConfigurationError
-        The file is invalid, or the rate is missing.
+        If the file is invalid, or the rate is missing.
     """
     values = read_mapping(path)
     values.require(sum(_VINS.values(), ()))
@@ -238,7 +239,8 @@ def read_vins(path, rate: float | None = None) -> Reading:
         f"{path}: the noise is given per sample, but VINS does not state the sample rate",
     )
     remark = (
-        f"All four numbers were divided by sqrt({sample_rate:g} Hz), as VINS has them per sample."
+        f"All four numbers were divided by sqrt({sample_rate:g} Hz), since VINS states them per "
+        "sample."
     )
     triads = _triads(values, _VINS, math.sqrt(sample_rate))
     return imu_reading(sample_rate, triads, [remark, _TUNED])
@@ -252,7 +254,7 @@ def read_orb_slam3(path, rate: float | None = None) -> Reading:
     path : str or path
         YAML file.
     rate : float, optional
-        Ignored.
+        Ignored, since the file states the rate.
 
     Returns
     -------
@@ -261,7 +263,7 @@ def read_orb_slam3(path, rate: float | None = None) -> Reading:
     Raises
     ------
     ConfigurationError
-        The file is invalid.
+        If the file is invalid.
     """
     values = read_mapping(path)
     values.require((*sum(_ORB_SLAM3.values(), ()), "IMU.Frequency"))
@@ -280,7 +282,8 @@ def _triads(values, keys, divisor=1.0) -> dict[str, Any]:
 
 _SENSORS = {"gyroscope": "Gyr", "accelerometer": "Acc"}
 _MEAN = "avg-axis"
-# The fit has averaging times on both sides of 1 s, and its minimum may by chance be slightly above.
+# The fit covers averaging times on both sides of 1 s, and its minimum may by chance be slightly
+# above.
 _SURELY_BELOW = 0.8
 
 
@@ -292,7 +295,7 @@ def read_imu_utils(path, rate: float | None = None) -> Reading:
     path : str or path
         YAML file.
     rate : float, optional
-        Samples per second of the recording [Hz]; required.
+        Sampling rate of the recording [Hz]; required.
 
     Returns
     -------
@@ -301,7 +304,7 @@ def read_imu_utils(path, rate: float | None = None) -> Reading:
     Raises
     ------
     ConfigurationError
-        The file is invalid, or the rate is missing.
+        If the file is invalid, or the rate is missing.
     """
     values = read_mapping(path)
     values.require(_SENSORS.values(), ("type", "name"))
@@ -321,13 +324,13 @@ def read_imu_utils(path, rate: float | None = None) -> Reading:
         f"gyr_n and acc_n were divided by sqrt({sample_rate:g} Hz), the rate of the recording; "
         "imu_utils before May 2018 writes them without that factor."
         if is_per_sample
-        else "gyr_n and acc_n were taken as densities, as imu_utils wrote them until May 2018: as "
-        f"standard deviations of samples at {sample_rate:g} Hz they would be below the lowest "
-        "point of their own Allan deviation, gyr_w or acc_w."
+        else "gyr_n and acc_n were read as densities, as imu_utils wrote them until May 2018: as "
+        f"standard deviations of samples at {sample_rate:g} Hz, they would be below the minimum of "
+        "the Allan deviation from the same file, gyr_w or acc_w."
     )
     remarks.append(
-        "gyr_w and acc_w are the lowest points of the Allan deviations, that is, bias "
-        "instabilities, not random walks; imu_utils states no random walk."
+        "gyr_w and acc_w are the minima of the Allan deviations, that is, bias instabilities, not "
+        "random walks; imu_utils states no random walk."
     )
     divisor = root if is_per_sample else 1.0
     triads = {
@@ -339,7 +342,7 @@ def read_imu_utils(path, rate: float | None = None) -> Reading:
 
 
 def _read_sensor(values, unit, key, noise, minimum, remarks):
-    """Return the two numbers of a sensor for each axis, (3,) each."""
+    """Return the noise and the minimum of a sensor for each axis, (3,) each."""
     sensor = values.mapping(key)
     if "unit" in sensor and sensor.text("unit").strip() != unit:
         raise sensor.error("unit", f"is {quote(sensor.text('unit'))}, expected {unit!r}")

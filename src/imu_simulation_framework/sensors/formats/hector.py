@@ -1,6 +1,6 @@
 """Hector's IMU plug-in for classic Gazebo, ``libhector_gazebo_ros_imu.so``.
 
-For ``X`` = ``rate`` [rad/s] and ``accel`` [m/s^2], three numbers each, and for ``yaw`` [rad], one:
+``X`` is ``rate`` [rad/s] or ``accel`` [m/s^2], with three numbers each, or ``yaw`` [rad], with one:
 
 ===================== ==================================================================
 tag                   specification
@@ -14,19 +14,20 @@ tag                   specification
 ``topicName``         ``output.topic``
 ===================== ==================================================================
 
-The plug-in multiplies its drift's innovation by dt instead of sqrt(dt), so that the meaning of
-``XDrift`` depends on the sample rate. The formulas in
+The plug-in multiplies the innovation of its drift by dt instead of sqrt(dt), so that the meaning of
+``XDrift`` depends on the sampling rate. The formulas in
 :mod:`imu_simulation_framework.sensors.imu_models.plugins` are inverted here, and numbers written
-for a rate are valid for that rate only. When the plug-in is loaded, drift starts with a standard
-deviation of ``XDrift``, about ten times too much at 100 Hz, and decays with 1 / XDriftFrequency.
+for one rate are valid only for that rate. When the plug-in is loaded, its drift starts with a
+standard deviation of ``XDrift``, which is about ten times too large at 100 Hz, and decays with 1 /
+XDriftFrequency.
 
-Its orientation is the true orientation, turned by a drift of the yaw that is independent of the
-gyroscope, and by the tilt that corresponds to the accelerometer's bias. No specification has a
-separate drift of the yaw: it is an option of writing, and reading it gives a remark.
+Its orientation is the true orientation, rotated by a drift of the yaw that is independent of the
+gyroscope, and by the tilt that corresponds to the accelerometer's bias. A specification has no
+separate drift of the yaw: it is an option for writing, and reading it adds a remark.
 
 ``yawGaussianNoise`` has no effect on the orientation. ``rateXxx`` and ``accelXxx`` are three
 numbers; a single number does not apply to all three axes. Load the plug-in with zero drift and set
-it afterwards through dynamic_reconfigure, to avoid the large drift at the start.
+it afterwards through dynamic_reconfigure to avoid the large drift at the start.
 
 ``gaussianNoise``, a single number, replaces both ``rateGaussianNoise`` and ``accelGaussianNoise``
 if it is not zero. Source: ``gazebo_ros_imu.cpp``, ``sensor_model.h`` and ``update_timer.h`` of
@@ -75,7 +76,7 @@ def read(path, rate: float | None = None) -> Reading:
     path : str or path
         File with a single Hector IMU.
     rate : float, optional
-        Samples per second [Hz], if the file does not state them.
+        Sampling rate [Hz], if the file does not state it.
 
     Returns
     -------
@@ -84,7 +85,7 @@ def read(path, rate: float | None = None) -> Reading:
     Raises
     ------
     ConfigurationError
-        The file is invalid, or has none or several such IMUs.
+        If the file is invalid, or does not contain exactly one such IMU.
     """
     plugin = find_plugin(read_tags(path), LIBRARY)
     sample_rate = read_rate(
@@ -104,7 +105,7 @@ def read(path, rate: float | None = None) -> Reading:
 
 
 def _stated_rate(plugin):
-    # In the plug-in the period replaces the rate; zero means each physics step.
+    # In the plug-in, the period replaces the rate; zero means every physics step.
     period = plugin.inside("updatePeriod", Tag.size, None)
     if period is not None:
         return 1.0 / period if period > 0.0 else None
@@ -113,7 +114,7 @@ def _stated_rate(plugin):
 
 def _read_triad(plugin, prefix, rate):
     def axes(error, read=Tag.sizes, default=0.0):
-        # The plug-in reads a vector, and a single number would not fill all three axes.
+        # The plug-in reads a vector, and a single number would not apply to all three axes.
         return plugin.inside(f"{prefix}{error}", lambda tag: read(tag, 3), (default,) * 3)
 
     noise, drift = axes("GaussianNoise"), axes("Drift")
@@ -122,7 +123,7 @@ def _read_triad(plugin, prefix, rate):
         raise plugin.require(f"{prefix}DriftFrequency").error(
             "is 0 with a drift, expected a positive number"
         )
-    # Without a drift its frequency has no effect, and may be zero.
+    # Without a drift, its frequency has no effect and may be zero.
     unused = TriadSpecification().gauss_markov_time[0]
     frequency = [f if value > 0.0 else 1.0 / unused for value, f in zip(drift, frequency)]
     scale = np.diag(axes("ScaleError", Tag.numbers, 1.0)) - np.eye(3)
@@ -146,7 +147,7 @@ def _note_ignored(plugin, rate, remarks):
                 )
         elif child.name not in _KNOWN and child.name not in _PLACE:
             names = {*_KNOWN, *_YAW, *_PLACE, *_MOUNTING}
-            # Robots in circulation have a heading where the plug-in reads a yaw.
+            # Some published robots have a tag with heading where the plug-in reads a yaw.
             yaw_name = child.name.replace("heading", "yaw", 1)
             meant = yaw_name if yaw_name in _YAW else ""
             note_unknown([child], names, "the plug-in does not know {}", remarks, meant)
@@ -166,7 +167,7 @@ def _note_ignored(plugin, rate, remarks):
 
 
 def write(draft: Draft) -> str:
-    """Format a ``<plugin>`` with the parameters for the draft's sample rate.
+    """Format a ``<plugin>`` with the parameters for the draft's sampling rate.
 
     Parameters
     ----------
@@ -211,12 +212,12 @@ def write(draft: Draft) -> str:
         tags += tag("yawDrift", yaw_drift) + tag("yawDriftFrequency", frequency)
     draft.remarks.append(
         f"output.orientation_reference = {output.orientation_reference} cannot be represented: the "
-        "plug-in turns the true orientation by the accelerometer's bias, and by a yaw of its own "
+        "plug-in rotates the true orientation by the accelerometer's bias, and by a separate yaw "
         f"that {yaw}."
     )
     missing = "bodyName and frameId" if output.topic else "bodyName, frameId and topicName"
     draft.notes = [
-        f"The drifts are for {rate:g} Hz only. When the plug-in is loaded with them,",
+        f"The drifts are valid only for {rate:g} Hz. When the plug-in is loaded with them, the",
         "drift starts far too large; load it with XDrift 0 and set the drift afterwards through",
         f"dynamic_reconfigure. Add {missing} of the robot.",
     ]

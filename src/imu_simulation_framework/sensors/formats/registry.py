@@ -1,4 +1,4 @@
-"""IMU parameters in the formats of other tools, each converted to and from a specification.
+"""IMU parameters in the formats of other tools, converted to and from specifications.
 
 :func:`named_imu` finds an IMU by any name, including a file in such a format. Each module documents
 its format: tags, units, meaning, and source.
@@ -39,7 +39,7 @@ from .trees import read_bytes
 
 @dataclass(frozen=True)
 class Format:
-    """Format of IMU parameters.
+    """Format for IMU parameters.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Format:
     read : callable
         Function of path and rate that returns a :class:`.Reading`.
     write : callable or None
-        Function of a draft that returns a text; None for a format that is only read.
+        Function of a draft that returns a text; None for a read-only format.
     options : tuple of str
         Fields of :class:`.WriteOptions` that the format uses.
     """
@@ -95,7 +95,7 @@ FORMATS = {
     "rotors": Format("the Gazebo plug-in of RotorS and PX4", rotors.read, rotors.write, _WALKS),
     "unity": Format("Unity's sensor XML", sdf.read_unity, sdf.write_unity, _WALKS),
     "datasheet": Format(
-        "YAML form for a datasheet's numbers in its own units", datasheet.read, datasheet.write
+        "YAML form for the numbers of a data sheet in their units", datasheet.read, datasheet.write
     ),
 }
 
@@ -106,7 +106,7 @@ _CONDITION = re.compile(rb"\{%[-+]?\s*(if|for)\b")
 def read_imu_parameters(
     path: str | os.PathLike[str], format_name: str, rate: float | None = None
 ) -> Reading:
-    """Read IMU parameters in a format.
+    """Read IMU parameters from a file in a given format.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def read_imu_parameters(
     format_name : str
         Key of ``FORMATS``.
     rate : float, optional
-        Samples per second [Hz], if the file does not state them.
+        Sampling rate [Hz], if the file does not state it.
 
     Returns
     -------
@@ -124,16 +124,16 @@ def read_imu_parameters(
     Raises
     ------
     ConfigurationError
-        The format is unknown, or the file does not conform to it.
+        If the format is unknown, or the file does not conform to it.
     """
     source = _format(format_name)
     try:
-        # An overflow in a conversion yields no finite number, which is rejected by its name.
+        # A conversion that overflows yields no finite number, which the specification rejects.
         with np.errstate(over="ignore", invalid="ignore"):
             reading = source.read(path, rate)
     except ConfigurationError as error:
         sentence = str(error)
-        # A specification does not know its file.
+        # The specification does not know its file name.
         if str(path) not in sentence:
             sentence = f"{path}: {sentence}"
         other = detect_format(_content(path), format_name)
@@ -164,7 +164,7 @@ def write_imu_parameters(
     format_name : str
         Key of ``FORMATS``.
     rate : float, optional
-        Samples per second of the written parameters [Hz]; by default the specification's.
+        Sampling rate of the written parameters [Hz]; by default that of the specification.
     options : WriteOptions
         Options of the format.
     comment : sequence of str
@@ -177,8 +177,8 @@ def write_imu_parameters(
     Raises
     ------
     ConfigurationError
-        The format is unknown or only read, has no such option, or requires a parameter that the
-        specification lacks.
+        If the format is unknown or read-only, does not have a given option, or requires a parameter
+        that the specification lacks.
 
     Examples
     --------
@@ -200,8 +200,8 @@ def write_imu_parameters(
     if options.subsampled:
         values = _subsample(values, rate)
         remarks.append(
-            f"white_noise is that of samples decimated to {rate:g} Hz without a filter: each has "
-            "the standard deviation of the sensor's original samples."
+            f"white_noise is that of samples decimated to {rate:g} Hz without a filter: each "
+            "sample has the standard deviation of the sensor's original samples."
         )
     if options.inflation is not None:
         values = inflate_noise(values, options.inflation)
@@ -214,7 +214,7 @@ def write_imu_parameters(
     draft = Draft(values, rate, options)
     with np.errstate(over="ignore", invalid="ignore"):
         body = target.write(draft)
-    # The package's own format represents the whole specification.
+    # The package's native format represents the complete specification.
     text, more = (body, []) if target.write is _write_own else draft.finish(format_name, body)
     lines = [*comment, *(f"- {remark}" for remark in remarks)]
     return Writing(add_comment(lines, text), remarks + more)
@@ -238,7 +238,7 @@ def _subsample(specification: ImuSpecification, rate: float) -> ImuSpecification
 def _replace_instability(specification: ImuSpecification, remarks: list[str]) -> ImuSpecification:
     """Return a specification with random walks (:func:`.random_walk_of_minimum`) for plateaus.
 
-    A triad with a random walk, or without white noise on an axis, stays unchanged.
+    A triad with a random walk, or with an axis without white noise, is unchanged.
     """
     triads: dict[str, Any] = {}
     for name in IMU_TRIADS:
@@ -252,7 +252,7 @@ def _replace_instability(specification: ImuSpecification, remarks: list[str]) ->
         remarks.append(
             f"{name}.bias_instability = {format_value(triad.bias_instability)} is written as a "
             f"random walk of {format_value(walk)}, whose Allan deviation with the white noise has "
-            "the same lowest point; beyond it the sensor drifts less."
+            "the same minimum; at longer times, the sensor drifts less."
         )
     return replace(specification, **triads)
 
@@ -271,20 +271,20 @@ def _format(name: str) -> Any:
 
 
 class NamedImu(NamedTuple):
-    """IMU with the name under which it was found.
+    """IMU that was found by its name.
 
     Attributes
     ----------
     name : str
-        Name for the user.
+        Name of the IMU in tables and messages.
     errors : object
-        Specification, or a plug-in's parameters.
+        Specification, or parameters of a plug-in.
     files : tuple of str
         Files from which it was read.
     remarks : tuple of str
         Remarks for the user.
     origins : mapping of str to str
-        Field of the gyroscope -> origin of its numbers, for any unit of a bundled part.
+        Origin of each field of the gyroscope, for any sensor of a bundled part.
     """
 
     name: str
@@ -300,7 +300,7 @@ def named_imu(text: str) -> NamedImu:
     Parameters
     ----------
     text : str
-        Name of a bundled specification, a specification's file, ``FORMAT:FILE`` for the parameters
+        Name of a bundled specification, file of a specification, ``FORMAT:FILE`` for the parameters
         of another tool, or the name of a plug-in's parameters.
 
     Returns
@@ -310,7 +310,7 @@ def named_imu(text: str) -> NamedImu:
     Raises
     ------
     ConfigurationError
-        There is no such IMU, or its file is invalid.
+        If there is no such IMU, or its file is invalid.
     """
     is_file = Path(text).exists()
     files: tuple[str, ...] = (text,) if is_file else ()
@@ -326,7 +326,7 @@ def named_imu(text: str) -> NamedImu:
     if colon and format_name in FORMATS and not is_file:
         (specification, remarks), files = read_imu_parameters(path, format_name), (path,)
         if specification.name == ImuSpecification().name:
-            # Most formats have no name, which would be the same for several files.
+            # Most formats contain no name, so several files would have the same one.
             specification = replace(specification, name=Path(path).stem)
     else:
         specification, remarks = read_imu_specification(text), []
@@ -334,8 +334,8 @@ def named_imu(text: str) -> NamedImu:
     if specification.output.orientation_reference == "truth":
         remarks = [
             *remarks,
-            f"{name} outputs the true orientation, as simulators' IMUs do, so that its heading "
-            "has no error; set output.orientation_reference: fusion in a specification for a "
-            "heading from its gyroscope",
+            f"{name} outputs the true orientation, like the IMUs of simulators, so that its "
+            "heading has no error; set output.orientation_reference: fusion in a specification "
+            "for a heading from its gyroscope",
         ]
     return NamedImu(name, specification, files, tuple(remarks))

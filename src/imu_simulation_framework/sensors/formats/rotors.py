@@ -1,7 +1,6 @@
 """IMU plug-in of RotorS, ``librotors_gazebo_imu_plugin.so``, and of PX4's Gazebo models.
 
-A single number applies to the three axes of each sensor; ``X`` is ``gyroscope`` or
-``accelerometer``:
+A single number applies to all three axes of a sensor; ``X`` is ``gyroscope`` or ``accelerometer``:
 
 ============================== ==================== =========================================
 tag                            unit                 specification
@@ -15,11 +14,12 @@ tag                            unit                 specification
 ============================== ==================== =========================================
 
 Densities are two-sided. The bias is ``b = phi b + sqrt(-q^2 tau / 2 (exp(-2 dt / tau) - 1)) w``,
-starting at zero, with the random walk q: a stationary standard deviation of ``q sqrt(tau / 2)``,
-and a random walk of strength q for times well below tau. There is a sample for each step of the
-physics. In PX4's plug-in the turn-on bias decays like the other bias, in RotorS' it is constant.
+starting at zero, with the random walk q: it has a stationary standard deviation of ``q sqrt(tau /
+2)``, and is a random walk of strength q for times well below tau. The plug-in outputs a sample in
+each physics step. In PX4's plug-in the turn-on bias decays like the other bias, in RotorS it is
+constant.
 
-A missing tag has the plug-in's default, with a remark:
+A missing tag has the default of the plug-in, with a remark:
 
 .. list-table::
    :header-rows: 1
@@ -54,13 +54,14 @@ A missing tag has the plug-in's default, with a remark:
      - 0
 
 The library of the model, ``librotors_gazebo_imu_plugin.so`` or ``libgazebo_imu_plugin.so``, selects
-the column: in March 2025 PX4 took the numbers out of its models and those of an IIM42653 into its
-plug-in. For a PX4 from before, state the numbers in the model. Unknown tags, which the plug-in
+the column: in March 2025, PX4 removed the numbers from its models and added those of an IIM42653 to
+its plug-in. For an older PX4, state the numbers in the model. Unknown tags, which the plug-in
 ignores, are listed with the most similar known tag.
 
-RotorS' own macros write ``gyroscopeRandomWalk``, but its plug-in reads ``gyroscopeBiasRandomWalk``;
-PX4's reads the former. Both are written, and either is read. Source: ``gazebo_imu_plugin.h`` and
-``.cpp`` of rotors_gazebo_plugins (ethz-asl/rotors_simulator) and of PX4/PX4-SITL_gazebo-classic.
+The macros of RotorS write ``gyroscopeRandomWalk``, but its plug-in reads
+``gyroscopeBiasRandomWalk``; PX4's plug-in reads the former. Both are written, and either is read.
+Source: ``gazebo_imu_plugin.h`` and ``.cpp`` of rotors_gazebo_plugins (ethz-asl/rotors_simulator)
+and of PX4/PX4-SITL_gazebo-classic.
 """
 
 from __future__ import annotations
@@ -117,7 +118,7 @@ def read(path, rate: float | None = None) -> Reading:
     path : str or path
         File with a single RotorS IMU.
     rate : float, optional
-        Samples per second [Hz], the rate of the physics; required.
+        Sampling rate [Hz], the rate of the physics engine; required.
 
     Returns
     -------
@@ -126,20 +127,20 @@ def read(path, rate: float | None = None) -> Reading:
     Raises
     ------
     ConfigurationError
-        The file is invalid, has none or several such IMUs, or the rate is missing.
+        If the file is invalid, does not contain exactly one such IMU, or the rate is missing.
     """
     plugin = find_plugin(read_tags(path), _ROTORS, _PX4)
     sample_rate = read_rate(
         None,
         rate,
-        f"{path}, line {plugin.line}: the plug-in has the rate of the physics, 250 Hz in PX4's "
-        "worlds, 100 or 500 Hz in RotorS'",
+        f"{path}, line {plugin.line}: the plug-in runs at the rate of the physics, 250 Hz in PX4's "
+        "worlds, 100 or 500 Hz in RotorS",
     )
     remarks: list[str] = []
     library = plugin.attributes["filename"].split("/")[-1]
     triads = {name: _read_triad(plugin, name, _DEFAULTS[library], remarks) for name in IMU_TRIADS}
     if remarks and library == _PX4:
-        remarks.append("PX4's plug-in before March 2025 has RotorS' defaults instead.")
+        remarks.append("PX4's plug-in before March 2025 has the defaults of RotorS instead.")
     known = {f"{name}{error}" for name in IMU_TRIADS for error in _ERRORS}
     known.update((*_PLACE, _OTHER_GYROSCOPE_WALK))
     note_unknown(plugin.children, known, "the plug-in does not know {}", remarks)

@@ -1,10 +1,10 @@
 """Noise of a ``<sensor type="imu">`` in SDF, for new and classic Gazebo, and in Unity's XML.
 
 Each axis of ``<angular_velocity>`` [rad/s] and ``<linear_acceleration>`` [m/s^2] has a ``<noise>``;
-an axis without it has no noise. ``<update_rate>`` of the sensor is the rate of the samples [Hz],
-``<topic>`` Gazebo's own topic. The dynamic bias came with SDF 1.6. Gazebo outputs the true
+an axis without it has no noise. ``<update_rate>`` of the sensor is the sampling rate [Hz],
+``<topic>`` is Gazebo's topic. The dynamic bias was added in SDF 1.6. Gazebo outputs the true
 orientation, relative to a given reference. Source: ``sdf/1.6/imu.sdf``, ``sdf/1.6/noise.sdf`` and
-later of libsdformat.
+later versions in libsdformat.
 
 ================================= ==================== =========================================
 tag of ``<noise>``                unit                 specification
@@ -21,22 +21,23 @@ tag of ``<noise>``                unit                 specification
 The behaviour of Gazebo (``GaussianNoiseModel.cc`` in gz-sensors and in classic Gazebo 11)
 determines their meaning:
 
-- Each sample gets ``N(mean, stddev)``: the standard deviation is that of a sample, so that the
+- Each sample gets ``N(mean, stddev)``: the standard deviation applies to a sample, so that the
   density depends on the sensor's ``update_rate``.
-- At the start a bias is drawn from ``N(bias_mean, bias_stddev)`` and its sign is reversed with a
-  probability of one half. A bias of known sign is therefore ``mean``, and ``bias_mean`` adds to
-  the standard deviation of the unknown bias: ``sqrt(bias_mean^2 + bias_stddev^2)``.
-- ``bias = phi bias + sqrt(-q^2 tau / 2 (exp(-2 dt / tau) - 1)) w`` with ``phi = exp(-dt / tau)``
-  from sample to sample, with ``dynamic_bias_stddev`` q: its stationary standard deviation is
-  ``q sqrt(tau / 2)``. It starts at the bias drawn at the start, which decays with it. The process
-  of a specification is stationary from the start, so that its initial value is drawn, too. Without
-  a correlation time above zero there is no dynamic bias.
-- The first sample, and a sample with an earlier time than the last, has no step of the bias.
-- A precision of 1e-6 or less has no effect. The sample is rounded for the types ``gaussian`` and
-  ``gaussian_quantized`` alike; SDF specifies it for the second only.
+- At the start, a bias is drawn from ``N(bias_mean, bias_stddev)``, and its sign is reversed with a
+  probability of one half. A bias of known sign is therefore ``mean``, and ``bias_mean`` adds to the
+  standard deviation of the unknown bias: ``sqrt(bias_mean^2 + bias_stddev^2)``.
+- ``bias = phi bias + sqrt(-q^2 tau / 2 (exp(-2 dt / tau) - 1)) w`` with ``phi = exp(-dt / tau)`` in
+  each sample, with ``dynamic_bias_stddev`` q: its stationary standard deviation is ``q sqrt(tau /
+  2)``. It starts at the initial random bias, which decays with it. The process of a specification
+  is stationary from the start, so that its initial value is also random. Without a positive
+  correlation time, there is no dynamic bias.
+- In the first sample, and in a sample with an earlier time than the last one, the bias does not
+  change.
+- A precision of 1e-6 or less has no effect. Samples of the types ``gaussian`` and
+  ``gaussian_quantized`` are both rounded; SDF specifies this only for the latter.
 - Older releases of classic Gazebo ignore the dynamic bias.
 
-Unity's XML is like SDF, with the same noise for the whole sensor:
+Unity's XML is similar to SDF, with the same noise for all axes of both sensors:
 
 ===================================== =====================================================
 tag                                   specification
@@ -46,22 +47,23 @@ tag                                   specification
 ``output/discard_redundant_data``     not ``output.repeat_samples``
 ``offset_start_time``                 ``output.random_start_offset`` above zero, see below
 ``noise``                             as in SDF, in the unit of each signal,
-                                      but for ``bias_mean``: ``turn_on_bias``
+                                                                            except ``bias_mean``:
+                                      ``turn_on_bias``
 ===================================== =====================================================
 
 Unity's documentation ("Configure an IMU") names the tags ``noise/mean`` and ``noise/stddev``, and
 the properties bias mean, bias standard deviation, precision, dynamic bias standard deviation and
-dynamic bias correlation without their tags. The tags are assumed to be SDF's, with their meaning in
-Gazebo. Only the bias mean is read literally, as a known bias like the mean, since the documentation
-has no random sign.
+dynamic bias correlation without their tags. These tags are assumed to be the same as in SDF, with
+their meaning in Gazebo. Only the bias mean is read literally, as a known bias like the mean, since
+the documentation mentions no random sign.
 
-A sensor that is faster than the physics repeats each state at its own rate, with the same
-time stamp, unless redundant data is discarded; a slower sensor never repeats a state. It may
-start late by "a small, random number of frames", which is read as up to five of Unity's default
-fixed time step of 0.02 s, with a remark.
+A sensor that is faster than the physics repeats each state at its sampling rate, with the same time
+stamp, unless redundant data is discarded; a slower sensor never repeats a state. It may start late
+by "a small, random number of frames", which is read as up to five of Unity's default fixed time
+steps of 0.02 s, with a remark.
 
 There is a single set of numbers, used as rad/s for the gyroscope and as m/s^2 for the
-accelerometer. The gyroscope's numbers are written, as they determine the drift of the heading.
+accelerometer. The gyroscope's numbers are written, since they determine the heading drift.
 """
 
 from __future__ import annotations
@@ -100,7 +102,7 @@ _START_OFFSET = 0.1  # s; five of Unity's default frames
 
 
 class _AxisNoise(NamedTuple):
-    """Noise of an axis; the names are those of a specification."""
+    """Noise of an axis, with the names of a specification's fields."""
 
     white_noise: float = 0.0
     turn_on_bias: float = 0.0
@@ -111,10 +113,10 @@ class _AxisNoise(NamedTuple):
 
 
 def _read_noise(noise, rate, remarks, default_type="none", bias_sign_is_drawn=True) -> _AxisNoise:
-    """Read a ``<noise>``, or None for no noise, of a sensor of a rate [Hz].
+    """Read a ``<noise>``, or None for no noise, for a sampling rate [Hz].
 
-    If ``bias_sign_is_drawn``, ``bias_mean`` has a random sign as in Gazebo; otherwise it is a bias
-    like ``mean``.
+    If ``bias_sign_is_drawn``, ``bias_mean`` has a random sign as in Gazebo; if not, it is a known
+    bias like ``mean``.
     """
     if noise is None:
         return _AxisNoise()
@@ -142,12 +144,12 @@ def _read_noise(noise, rate, remarks, default_type="none", bias_sign_is_drawn=Tr
                 f"Line {noise.line}: the dynamic bias starts closer to zero in Gazebo than it is "
                 "later; here it has its full standard deviation from the start."
             )
-        elif turn_on < 1e-6 * sigma:  # of rounding
+        elif turn_on < 1e-6 * sigma:  # a rounding error
             turn_on = 0.0
         else:
             remarks.append(
-                f"Line {noise.line}: the bias drawn at the start decays in Gazebo with the "
-                "correlation time of the dynamic bias; here turn_on_bias_sigma stays."
+                f"Line {noise.line}: the initial random bias decays in Gazebo with the correlation "
+                "time of the dynamic bias; here turn_on_bias_sigma is constant."
             )
     if unknown_bias != 0.0:
         place = "turn_on_bias_sigma" if turn_on > 0.0 else "gauss_markov_sigma, which is larger"
@@ -187,11 +189,11 @@ def _noise_text(axis, rate, indent, is_stationary) -> str:
 
 
 def _note_differences(draft, name, simulator="Gazebo"):
-    """Remark on differences between a simulator and the specification of a triad."""
+    """Add remarks on differences between a simulator and the specification of a triad."""
     triad = getattr(draft.specification, name)
     if any(triad.turn_on_bias_sigma) and any(triad.gauss_markov_sigma):
         draft.remarks.append(
-            f"{name}.turn_on_bias_sigma: the bias drawn at the start decays in {simulator} with "
+            f"{name}.turn_on_bias_sigma: the initial random bias decays in {simulator} with "
             "the correlation time of the dynamic bias."
         )
     if any(0.0 < step <= _SMALLEST_PRECISION for step in triad.resolution):
@@ -209,7 +211,7 @@ def read(path, rate: float | None = None) -> Reading:
     path : str or path
         File with a single IMU sensor.
     rate : float, optional
-        Samples per second [Hz], if the file does not state them.
+        Sampling rate [Hz], if the file does not state it.
 
     Returns
     -------
@@ -218,7 +220,7 @@ def read(path, rate: float | None = None) -> Reading:
     Raises
     ------
     ConfigurationError
-        The file is invalid, or has none or several IMU sensors.
+        If the file is invalid, or does not contain exactly one IMU sensor.
     """
     sensor = find_imu_sensor(read_tags(path))
     sample_rate = read_rate(
@@ -238,7 +240,7 @@ def read(path, rate: float | None = None) -> Reading:
         for signal, triad in _SIGNALS.items()
     }
     note_unknown(imu.children, _IMU_TAGS, "{} is not a part of SDF's <imu>", remarks)
-    topic = read_topic(sensor.child("topic") or imu.child("topic"), remarks)  # the second until 1.4
+    topic = read_topic(sensor.child("topic") or imu.child("topic"), remarks)  # <imu> until SDF 1.4
     return imu_reading(sample_rate, triads, remarks, orientation_reference="truth", topic=topic)
 
 
@@ -272,7 +274,7 @@ def write(draft: Draft) -> str:
         triad = getattr(draft.specification, name)
         bias = draft.slow_bias(name)
         _note_differences(draft, name)
-        stationary = any(triad.gauss_markov_sigma)  # otherwise it represents a random walk
+        stationary = any(triad.gauss_markov_sigma)  # if not, it represents a random walk
         values = (triad.white_noise, triad.turn_on_bias, triad.turn_on_bias_sigma, *bias)
         noises = "".join(
             f"      <{axis}>\n"
@@ -299,7 +301,7 @@ def read_unity(path, rate: float | None = None) -> Reading:
     path : str or path
         File with a single IMU sensor.
     rate : float, optional
-        Samples per second [Hz], if the file does not state them.
+        Sampling rate [Hz], if the file does not state it.
 
     Returns
     -------
@@ -308,7 +310,7 @@ def read_unity(path, rate: float | None = None) -> Reading:
     Raises
     ------
     ConfigurationError
-        The file is invalid, or has none or several IMU sensors.
+        If the file is invalid, or does not contain exactly one IMU sensor.
     """
     sensor = find_imu_sensor(read_tags(path))
     sample_rate = read_rate(
@@ -331,7 +333,7 @@ def read_unity(path, rate: float | None = None) -> Reading:
     if offset is not None and offset.flag():
         late = _START_OFFSET
         remarks.append(
-            f"Line {offset.line}: Unity documents no limit of the frames of offset_start_time; "
+            f"Line {offset.line}: Unity documents no limit for the frames of offset_start_time; "
             f"read as {_START_OFFSET:g} s, five of its default frames of 0.02 s: "
             "random_start_offset."
         )
@@ -384,7 +386,7 @@ def write_unity(draft: Draft) -> str:
     draft.note_fusion("Unity")
     if not output.drop_repeated:
         draft.remarks.append(
-            "output.drop_repeated = False cannot be represented: where Unity is faster than the "
+            "output.drop_repeated = False cannot be represented: if Unity is faster than the "
             "sensor, it drops repeated samples."
         )
     return (
@@ -401,7 +403,7 @@ def write_unity(draft: Draft) -> str:
 
 
 def _note_the_accelerometer(draft, axis):
-    """Remark on parameters of the accelerometer that differ from the written parameters."""
+    """Add a remark on accelerometer parameters that differ from the written parameters."""
     triad = draft.specification.accelerometer
     others = {
         field
@@ -415,6 +417,6 @@ def _note_the_accelerometer(draft, axis):
             f"{field} {format_value(getattr(axis, field))}" for field in sorted(others)
         )
         draft.remarks.append(
-            "accelerometer: this format has the same noise for both sensors, so that the "
+            "accelerometer: this format has the same noise for both sensors, so the "
             f"accelerometer gets the gyroscope's numbers as m/s^2: {values}."
         )

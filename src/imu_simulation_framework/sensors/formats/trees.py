@@ -1,15 +1,15 @@
 """Trees of XML and YAML files with line numbers, and typed access to their values.
 
-XML is that of robots and plug-ins. Entities, document type declarations and external references are
-rejected by defusedxml, so that a file can neither grow while it is read nor read other files. The
-trees of defusedxml have no line numbers, and lxml, whose trees have them, accepts such
+XML is used for robots and plug-ins. Entities, document type declarations and external references
+are rejected by defusedxml, so that a file can neither expand without limit nor access other files.
+The trees of defusedxml have no line numbers, and lxml, whose trees have them, accepts such
 declarations.
 
-A xacro file is expanded first, see :mod:`.xacro_expansion`. If the result has no sensor, as with a
-file of macros, the file itself is read, and a value that is an expression is rejected.
+A xacro file is expanded first, see :mod:`.xacro_expansion`. If the result contains no sensor, as
+for a file of macros, the file itself is read, and values that are expressions are rejected.
 
-OpenCV's YAML files are read as well: their first line ``%YAML:1.0`` is not a directive of YAML, and
-tags like ``!!opencv-matrix`` are irrelevant to numbers.
+OpenCV's YAML files are also read: their first line ``%YAML:1.0`` is not a YAML directive, and tags
+such as ``!!opencv-matrix`` do not affect numbers.
 """
 
 from __future__ import annotations
@@ -42,14 +42,15 @@ class Tag:
     """Tag of an XML file.
 
     The methods from ``numbers`` on convert the text to finite numbers, separated by blanks, or to a
-    truth value. Sizes are not negative. They raise :class:`.ConfigurationError` for other texts.
+    Boolean value. The ``size`` methods require non-negative numbers. All raise
+    :class:`.ConfigurationError` for other texts.
 
     Parameters
     ----------
     name : str
-        Name with the prefix.
+        Name including the prefix.
     attributes : dict of str to str
-        Values by name.
+        Attribute values by name.
     file : pathlib.Path
         File of the tag.
     line : int
@@ -68,12 +69,12 @@ class Tag:
     children: list[Tag] = field(default_factory=list)
 
     def walk(self) -> Iterator[Tag]:
-        """Yield this tag and all tags inside it, in the file's order.
+        """Yield this tag and all tags inside it, in the order of the file.
 
         Yields
         ------
         Tag
-            Tag after tag, each before the tags inside it.
+            Next tag, before the tags inside it.
         """
         waiting = [self]
         while waiting:
@@ -82,12 +83,12 @@ class Tag:
             waiting.extend(reversed(tag.children))
 
     def error(self, message: str) -> ConfigurationError:
-        """Return an error with the file, the line and the tag.
+        """Return an error that names the file, the line and the tag.
 
         Parameters
         ----------
         message : str
-            Predicate of the tag.
+            Predicate of the sentence about the tag.
 
         Returns
         -------
@@ -110,7 +111,7 @@ class Tag:
         Raises
         ------
         ConfigurationError
-            There are several.
+            If there are several.
         """
         tags = [tag for tag in self.children if tag.name == name]
         if len(tags) > 1:
@@ -133,7 +134,7 @@ class Tag:
         Raises
         ------
         ConfigurationError
-            There is no such tag, or there are several.
+            If there is no such tag, or there are several.
         """
         tag = self.child(name)
         if tag is None:
@@ -141,7 +142,7 @@ class Tag:
         return tag
 
     def inside(self, name: str, read: Callable[[Tag], Any], default: Any = 0.0) -> Any:
-        """Return the value of a tag inside this tag.
+        """Return the value of a tag inside this tag, or a default value.
 
         Parameters
         ----------
@@ -150,7 +151,7 @@ class Tag:
         read : callable
             Method that converts the tag to a value.
         default : object
-            Value of a missing tag.
+            Value if the tag is missing.
 
         Returns
         -------
@@ -160,7 +161,7 @@ class Tag:
         return default if tag is None else read(tag)
 
     def numbers(self, count: int) -> tuple[float, ...]:
-        """Convert the text to finite numbers, which are separated by blanks.
+        """Convert the text to finite numbers separated by blanks.
 
         Parameters
         ----------
@@ -175,7 +176,7 @@ class Tag:
         Raises
         ------
         ConfigurationError
-            The text is something else.
+            If the text is not as expected.
         """
         parts = self.text.split()
         expected = "a finite number" if count == 1 else f"{count} finite numbers"
@@ -198,12 +199,12 @@ class Tag:
         Raises
         ------
         ConfigurationError
-            The text is something else.
+            If the text is not a finite number.
         """
         return self.numbers(1)[0]
 
     def sizes(self, count: int) -> tuple[float, ...]:
-        """Convert the text to finite numbers that are not negative.
+        """Convert the text to finite non-negative numbers.
 
         Parameters
         ----------
@@ -218,7 +219,7 @@ class Tag:
         Raises
         ------
         ConfigurationError
-            The text is something else.
+            If the text is not as expected.
         """
         values = self.numbers(count)
         if min(values) < 0.0:
@@ -226,7 +227,7 @@ class Tag:
         return values
 
     def size(self) -> float:
-        """Convert the text to a finite number that is not negative.
+        """Convert the text to a finite non-negative number.
 
         Returns
         -------
@@ -236,7 +237,7 @@ class Tag:
         Raises
         ------
         ConfigurationError
-            The text is something else.
+            If the text is not such a number.
         """
         return self.sizes(1)[0]
 
@@ -251,7 +252,7 @@ class Tag:
         Raises
         ------
         ConfigurationError
-            The text is something else.
+            If the text is not a positive number.
         """
         value = self.number()
         if value <= 0.0:
@@ -259,7 +260,7 @@ class Tag:
         return value
 
     def flag(self) -> bool:
-        """Convert the text to a truth value.
+        """Convert the text to a Boolean value.
 
         Returns
         -------
@@ -269,7 +270,7 @@ class Tag:
         Raises
         ------
         ConfigurationError
-            The text is something else.
+            If the text is none of these.
         """
         text = self.text.strip().lower()
         if text not in ("true", "1", "false", "0"):
@@ -281,7 +282,7 @@ class Tag:
 
 
 def read_tags(path) -> Tag:
-    """Return the root of an XML file, expanded if it is a xacro file.
+    """Return the root of an XML file, which is expanded first if it is a xacro file.
 
     Parameters
     ----------
@@ -291,12 +292,12 @@ def read_tags(path) -> Tag:
     Returns
     -------
     Tag
-        Root; lines are those of the expanded file, where they differ.
+        Root; its lines refer to the expanded file, if it was expanded.
 
     Raises
     ------
     ConfigurationError
-        The file cannot be read, is no XML, is larger than 8 MB, nested too deeply, or has a
+        If the file cannot be read, is no XML, is larger than 8 MB, is nested too deeply, or has a
         document type declaration, entities or external references.
     """
     path = Path(path)
@@ -311,7 +312,7 @@ def read_tags(path) -> Tag:
 
 
 def _parse(content: bytes, path: Path) -> Tag:
-    # Every tool imports this module, whichever format it uses.
+    # Imported here, since every program imports this module.
     from defusedxml import DefusedXmlException
     from defusedxml.sax import parseString
 
@@ -349,7 +350,7 @@ def _macro_hint(text) -> str:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Read the content of a file of parameters.
+    """Read the content of a parameter file.
 
     Parameters
     ----------
@@ -363,7 +364,7 @@ def read_bytes(path: Path) -> bytes:
     Raises
     ------
     ConfigurationError
-        The file cannot be read, or is larger than 8 MB.
+        If the file cannot be read, or is larger than 8 MB.
     """
     try:
         with open_regular(path) as file:
@@ -416,7 +417,7 @@ def find_imu_sensor(root: Tag) -> Tag:
     Raises
     ------
     ConfigurationError
-        There is none, or there are several.
+        If there is none, or there are several.
     """
     sensors = (tag for tag in root.walk() if tag.name == "sensor")
     imu_sensors = [tag for tag in sensors if tag.attributes.get("type") == "imu"]
@@ -424,14 +425,14 @@ def find_imu_sensor(root: Tag) -> Tag:
 
 
 def find_plugin(root: Tag, *libraries: str) -> Tag:
-    """Return the ``<plugin>`` of a file that loads one of several libraries.
+    """Return the ``<plugin>`` of a file that loads one of the given libraries.
 
     Parameters
     ----------
     root : Tag
         Root of the file.
     *libraries : str
-        Names of the libraries.
+        File names of the libraries.
 
     Returns
     -------
@@ -440,7 +441,7 @@ def find_plugin(root: Tag, *libraries: str) -> Tag:
     Raises
     ------
     ConfigurationError
-        There is none, or there are several.
+        If there is none, or there are several.
     """
     plugins = ((tag, tag.attributes.get("filename", "").split("/")[-1]) for tag in root.walk())
     tags = [tag for tag, library in plugins if tag.name == "plugin" and library in libraries]
@@ -479,10 +480,10 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     Returns
     -------
     str or None
-        None if no known name is similar.
+        The name; None if no known name is similar.
     """
     lower = {other.lower(): other for other in known}
-    # A smaller cutoff would accept gyroscope_random_walk and accelerometer_random_walk at 0.65.
+    # With a cutoff of 0.65, gyroscope_random_walk and accelerometer_random_walk would be similar.
     matches = difflib.get_close_matches(name.lower(), list(lower), n=1, cutoff=0.75)
     return lower[matches[0]] if matches else None
 
@@ -491,16 +492,16 @@ class YamlMapping:
     """Mapping of a YAML file with typed access to its values.
 
     Every method that returns the value of a key raises a :class:`.ConfigurationError` with file,
-    line and key if the key is missing or its value is of another type. Numbers are finite.
+    line and key if the key is missing or its value has another type. Numbers are finite.
 
     Parameters
     ----------
     file : pathlib.Path
         File of the mapping.
     node : yaml.MappingNode
-        Content.
+        Content of the mapping.
     name : str
-        Keys of the surrounding mappings.
+        Keys of the enclosing mappings.
     """
 
     def __init__(self, file: Path, node, name: str = ""):
@@ -534,7 +535,7 @@ class YamlMapping:
         return list(self._entries)
 
     def path(self, key: str) -> str:
-        """Return a key with the keys of the surrounding mappings, separated by dots.
+        """Return a key with the keys of the enclosing mappings, separated by dots.
 
         Parameters
         ----------
@@ -549,14 +550,14 @@ class YamlMapping:
         return f"{self.name}.{key}" if self.name else key
 
     def error(self, key: str, message: str) -> ConfigurationError:
-        """Return an error with the file, the key's line and the key.
+        """Return an error that names the file, the line and the key.
 
         Parameters
         ----------
         key : str
             Key of the value.
         message : str
-            Predicate of the key.
+            Predicate of the sentence about the key.
 
         Returns
         -------
@@ -566,7 +567,7 @@ class YamlMapping:
         return ConfigurationError(f"{self.file}{line}: {self.path(key)} {message}.")
 
     def refuse_others(self, known):
-        """Reject keys that are unknown.
+        """Raise an error if the mapping contains an unknown key.
 
         Parameters
         ----------
@@ -576,7 +577,7 @@ class YamlMapping:
         Raises
         ------
         ConfigurationError
-            A key of the mapping is not among them.
+            If a key is unknown.
         """
         for key in self._entries:
             if key not in known:
@@ -585,20 +586,20 @@ class YamlMapping:
                 raise self.error(key, f"is unknown, {hint}expected one of {', '.join(known)}")
 
     def require(self, keys: Iterable[str], known: Iterable[str] = ()):
-        """Check that keys are present.
+        """Raise an error if a required key is missing.
 
         Parameters
         ----------
         keys : iterable of str
             Required keys.
         known : iterable of str
-            Further known keys. An unknown key that is similar to a missing key is part of the
-            message.
+            Further known keys. The message suggests an unknown key that is similar to a missing
+            key.
 
         Raises
         ------
         ConfigurationError
-            A key is missing.
+            If a key is missing.
         """
         keys = tuple(keys)
         for key in keys:
@@ -625,7 +626,7 @@ class YamlMapping:
         Raises
         ------
         ConfigurationError
-            The key is missing, or its value is not a mapping.
+            If the key is missing, or its value is not a mapping.
         """
         node = self._node(key)
         if not isinstance(node, yaml.MappingNode):
@@ -648,12 +649,12 @@ class YamlMapping:
         Raises
         ------
         ConfigurationError
-            The key is missing.
+            If the key is missing.
         """
         return isinstance(self._node(key), yaml.MappingNode)
 
     def is_neutral(self, key: str) -> bool:
-        """Return whether the value of a key is neutral, so that it calibrates nothing.
+        """Return whether the value of a key is neutral, so that it has no effect as a calibration.
 
         Parameters
         ----------
@@ -674,7 +675,7 @@ class YamlMapping:
         return rows.ndim == 0 and rows == 0.0
 
     def text(self, key: str, choices=None) -> str:
-        """Return the text of a key.
+        """Return the text value of a key.
 
         Parameters
         ----------
@@ -710,7 +711,7 @@ class YamlMapping:
         Raises
         ------
         ConfigurationError
-            The key is missing, or its value is not a finite number.
+            If the key is missing, or its value is not a finite number.
         """
         return self._number(key, self._node(key))
 
@@ -730,7 +731,7 @@ class YamlMapping:
         Raises
         ------
         ConfigurationError
-            The key is missing, or its value is not a positive number.
+            If the key is missing, or its value is not a positive number.
         """
         value = self.number(key)
         if value <= 0.0:
@@ -738,7 +739,7 @@ class YamlMapping:
         return value
 
     def sizes(self, key: str) -> tuple[float, float, float]:
-        """Return numbers for three axes that are finite and not negative.
+        """Return finite non-negative numbers for three axes.
 
         Parameters
         ----------
@@ -753,7 +754,7 @@ class YamlMapping:
         Raises
         ------
         ConfigurationError
-            The key is missing, or its value is something else.
+            If the key is missing, or its value is not as expected.
         """
         node = self._node(key)
         if isinstance(node, yaml.SequenceNode):
@@ -772,7 +773,7 @@ class YamlMapping:
         return self._entries[key][1]
 
     def _number(self, key, node):
-        # As text, since YAML reads 1e-5 as a word.
+        # Parsed from the text, since YAML reads 1e-5 as a string.
         text = getattr(node, "value", None)
         try:
             value = float(text) if isinstance(text, str) else math.nan
@@ -799,11 +800,11 @@ def read_mapping(path) -> YamlMapping:
     Raises
     ------
     ConfigurationError
-        The file cannot be read, is no YAML, or is not a mapping.
+        If the file cannot be read, is no YAML, or is not a mapping.
     """
     path = Path(path)
     try:
-        # The header becomes a comment, so that lines keep their numbers.
+        # The header becomes a comment, so that line numbers do not change.
         content = _OPENCV_HEADER.sub(b"#", read_bytes(path), count=1)
         node = yaml.compose(content, Loader=PlainLoader)
     except yaml.MarkedYAMLError as error:

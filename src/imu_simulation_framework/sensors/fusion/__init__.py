@@ -1,1 +1,1 @@
-"""Orientation filters, which fuse a sensor's own readings."""
+"""Orientation filters, which fuse the readings of a sensor."""

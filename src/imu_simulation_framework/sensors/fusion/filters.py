@@ -1,56 +1,60 @@
-r"""Orientation filters, which fuse a sensor's own readings.
+r"""Orientation filters, which fuse the readings of a sensor.
 
-Gyroscope and accelerometer alone leave the yaw without a reference. A magnetometer refers it to
+With only gyroscope and accelerometer, the yaw has no reference. A magnetometer refers it to
 magnetic north. The world's axes are x east, y north, z up, so that a body that points to magnetic
-north has a yaw of 90 degrees less the declination, the angle from the world's y axis clockwise to
-magnetic north. With a declination of zero, the yaw counts from magnetic east, as with most sensors.
+north has a yaw of 90 degrees minus the declination, the angle from the world's y axis clockwise to
+magnetic north. With a declination of zero, the yaw is relative to magnetic east, as in most
+sensors.
 
-Without a gyroscope, the vertical and north follow from two directions: the specific force f
-and the field m, in the sensor's axes, pass a low-pass of time constant T each. Up is f, east
-:math:`m \times f`, as magnetic north, east and up are perpendicular and the field has no part to
-the east: the TRIAD of Black (A passive system for determining the attitude of a satellite, AIAA
-Journal 2(7), 1964), with the vertical as the more accurate direction. Nothing drifts, but turns are
-followed with a lag of T, and acceleration tilts the orientation and, by the tilt, turns it.
+Without a gyroscope, the vertical and north follow from two directions: the specific force f and the
+field m, in the sensor's axes, each after a low-pass filter with the time constant T. Up is f and
+east is :math:`m \times f`, since magnetic north, east and up are perpendicular and the field has no
+east component. This is the TRIAD algorithm of Black (A passive system for determining the attitude
+of a satellite, AIAA Journal 2(7), 1964), with the vertical as the more accurate direction. Nothing
+drifts, but the orientation follows turns with a lag of T, and acceleration tilts the orientation
+and thereby also rotates its heading.
 
-With a gyroscope the complementary filter is that of Mahony, Hamel and Pflimlin (Nonlinear
+With a gyroscope, the complementary filter is that of Mahony, Hamel and Pflimlin (Nonlinear
 complementary filters on the special orthogonal group, IEEE Transactions on Automatic Control 53(5),
-2008; the explicit form with bias correction) with the vertical as its only direction. With the
-measured direction of the vertical a, and v that of the orientation, both in the sensor's axes,
+2008; the explicit form with bias correction) with the vertical as its only direction. With a the
+measured direction of the vertical, and v the vertical according to the orientation, both in the
+sensor's axes,
 
 .. math:: \dot q = \tfrac12 q \otimes (\omega - b + k_P e), \quad
           \dot b = -k_I e, \quad e = a \times v.
 
-The correction e is perpendicular to the vertical. It turns roll and pitch towards the measured
-vertical, with the time constant :math:`T = 1 / k_P`, and never the yaw, whose error is the integral
-of the gyroscope's.
+The correction e is perpendicular to the vertical. It rotates roll and pitch towards the measured
+vertical, with the time constant :math:`T = 1 / k_P`, but never the yaw, whose error is the integral
+of the gyroscope's error.
 
-The bias b is estimated from the same e, and e is the error of the tilt only while the specific
-force is gravity. During fast motion turns and accelerations are correlated, so that linear
-acceleration has a mean in the sensor's axes, which an integral cannot distinguish from a bias. With
-:math:`k_I = k_P^2 / 4`, critical damping, b diverged on sensors in a moving hand, and with it tilt
-and yaw. Laidig, Caruso, Cereatti and Seel (BROAD - a benchmark for robust inertial orientation
-estimation, Data 6(7), 2021) tuned :math:`k_P = 0.74, k_I = 0.0012 = k_P^2 / 456` on such motion,
-which is slow at rest. The gain therefore follows the motion:
+The bias b is estimated from the same e, which is the tilt error only while the specific force is
+gravity. During fast motion, turns and accelerations are correlated, so that linear acceleration has
+a mean in the sensor's axes, which an integrator cannot distinguish from a bias. With :math:`k_I =
+k_P^2 / 4`, critical damping, b diverged on hand-held sensors, and with it tilt and yaw. Laidig,
+Caruso, Cereatti and Seel (BROAD - a benchmark for robust inertial orientation estimation, Data
+6(7), 2021) tuned :math:`k_P = 0.74, k_I = 0.0012 = k_P^2 / 456` on such motion, which converges
+slowly at rest. The gain therefore depends on the motion:
 
 .. math:: k_I = \frac{k_P^2}{16 (1 + s)^2}, \quad
           T \dot s = (T |\omega - b|)^2 + \left(\frac{|f| - g}{\sigma}\right)^2 - s.
 
-The first term is the information lost by turning: a bias that turns with the sensor tilts the
-estimate by :math:`b T / \sqrt{1 + \omega^2 T^2}` only, while the acceleration of a curve, hidden in
-the norm, is constant in the sensor's axes. The second term is the acceleration that shows in the
-norm. At rest b has a time constant of 15 T. It never changes about the vertical, which e does not
-contain.
+The first term describes the information that is lost by turning: a bias that rotates with the
+sensor tilts the estimate by only :math:`b T / \sqrt{1 + \omega^2 T^2}`, while the acceleration in a
+curve, which hardly changes the norm, is constant in the sensor's axes. The second term is the
+acceleration that is visible in the norm. At rest, b has a time constant of 15 T. It never changes
+about the vertical, which e does not contain.
 
-A magnetometer adds the heading of :mod:`.sensors.fusion.magnetic_heading`: a turn about the
-vertical separate from q. Unlike a second direction in e it leaves the tilt alone. Its error is the
-vertical component of e, from which b is estimated with the same gain at the heading's own time
-constant.
+A magnetometer adds the heading of :mod:`.sensors.fusion.magnetic_heading`: a rotation about the
+vertical that is separate from q. Unlike a second direction in e, it does not affect the tilt. Its
+error is the vertical component of e, from which b is estimated with the same gain at the time
+constant of the heading.
 
 Mahony's filter processes a complete series of samples without a loop over them. With the gyroscope
-alone the orientation would be a running product P of turns. The filter's is :math:`q_k = d_k P_k`
-with :math:`d_k = d_{k-1} C_k`, where the correction :math:`C_k` of the sample turns about
-:math:`A_k \times u_{k-1}`: A is the measured vertical in the axes of P, and
-:math:`u_k = d_k^{-1} z` the estimated vertical. u is turned towards A within the plane of both,
+alone, the orientation would be a running product P of rotations. The orientation of the filter is
+:math:`q_k = d_k P_k` with :math:`d_k = d_{k-1} C_k`, where the correction :math:`C_k` of the sample
+rotates about :math:`A_k \times u_{k-1}`: A is the measured vertical in the axes of P, and
+:math:`u_k = d_k^{-1} z` the estimated vertical. The correction rotates u towards A in their common
+plane,
 
 .. math::
 
@@ -58,10 +62,10 @@ with :math:`d_k = d_{k-1} C_k`, where the correction :math:`C_k` of the sample t
     \alpha = 1 - 2 \frac{g p + t^2}{1 + t^2}, \quad \beta = \frac{2 g}{1 + t^2}, \quad
     p_k = A_k \cdot u_{k-1}, \quad t^2 = g^2 (|A|^2 - p^2), \quad g = \frac{dt}{2 T}.
 
-If all p were known, this would be a linear recurrence, which sums solve. They are the scalar
-products of directions close to each other, which hardly depend on a small change of a direction.
-Iteration with the last solution's p, and with each u normalised, therefore converges within a few
-rounds to the loop's result except for rounding.
+If all p were known, this would be a linear recurrence, which can be solved by sums. They are the
+scalar products of directions close to each other, which hardly depend on a small change of a
+direction. Iteration with p from the last solution, and with each u normalised, therefore converges
+within a few iterations to the result of the loop, except for rounding.
 """
 
 from __future__ import annotations
@@ -104,8 +108,8 @@ class OrientationFilter(ABC):
         Raises
         ------
         ConfigurationError
-            The filter has a magnetic heading, but there is no field; likewise from :meth:`update`
-            and :meth:`update_all`.
+            If the filter has a magnetic heading, but there is no field; :meth:`update` and
+            :meth:`update_all` raise the same error.
         """
 
     @abstractmethod
@@ -143,12 +147,12 @@ class OrientationFilter(ABC):
         """
 
 
-# Added to divisors that may be zero; it does not change others and avoids a warning.
+# Added to divisors that may be zero, which avoids a warning and does not change other divisors.
 _TINY = 1e-300
 
 
 def level_orientation(orientation, specific_force):
-    """Turn orientations by the smallest angle that makes the specific force point up.
+    """Rotate orientations by the smallest angle that makes the specific force point up.
 
     Parameters
     ----------
@@ -160,7 +164,7 @@ def level_orientation(orientation, specific_force):
     Returns
     -------
     ndarray
-        Quaternions, of the orientation's shape.
+        Quaternions with the shape of the orientation.
     """
     from scipy.spatial.transform import Rotation
 
@@ -183,17 +187,17 @@ def _require_field(magnetic_field):
 
 
 class CompassFilter(OrientationFilter):
-    """Filter of accelerometer and magnetometer, without a gyroscope.
+    """Filter for accelerometer and magnetometer, without a gyroscope.
 
     Parameters
     ----------
     period : float
-        Period of the samples [s].
+        Sampling period [s].
     time_constant : float
         Time constant T [s].
     heading : MagneticHeading, optional
-        Heading whose declination is used. By default the yaw starts at the initial yaw, and changes
-        as the field turns.
+        Heading whose declination is used. By default, the yaw starts at the initial yaw, and
+        changes with the direction of the field.
     """
 
     def __init__(self, period: float, time_constant: float, heading: MagneticHeading | None = None):
@@ -215,7 +219,8 @@ class CompassFilter(OrientationFilter):
 
     def update(self, angular_velocity, specific_force, magnetic_field=None):
         reading = np.concatenate([specific_force, _require_field(magnetic_field)])
-        # Bitwise identical to a series: the last value is kept, the new value added.
+        # Computed as in a series, so that results are bitwise identical: old value first, then the
+        # new.
         self._smooth = self._share * reading + (1.0 - self._share) * self._smooth
         return self._fuse(self._smooth[np.newaxis])[0]
 
@@ -241,7 +246,7 @@ class CompassFilter(OrientationFilter):
 
 
 def _north(smooth, last):
-    """Return orientations (samples, 4) from rows of force and field, the last if undetermined."""
+    """Return orientations (samples, 4) from force and field; the last one if undetermined."""
     from scipy.spatial.transform import Rotation
 
     up, field = smooth[:, :3], smooth[:, 3:]
@@ -261,25 +266,25 @@ def _north(smooth, last):
     return np.where(latest[:, np.newaxis] >= 0, quaternions[latest], quaternions)
 
 
-# sigma [m/s^2], larger than the bias of a cheap accelerometer, so that b is estimated at rest.
+# sigma [m/s^2]: larger than the bias of a low-cost accelerometer, so that b is estimated at rest.
 _FORCE_SCALE = 0.5
-_MIN_SERIES = 500  # samples from which a series is faster than a loop
+_MIN_SERIES = 500  # number of samples above which a series is faster than a loop
 
 
 class ComplementaryFilter(OrientationFilter):
-    """Mahony's filter.
+    """Mahony's complementary filter.
 
     Parameters
     ----------
     period : float
-        Period of the samples [s].
+        Sampling period [s].
     time_constant : float
         Time constant T [s].
     rate_bias : bool
-        Whether the gyroscope's bias is estimated, about the horizontal axes, at rest and in gentle
-        motion; with a magnetic heading about all axes.
+        Whether the gyroscope's bias is estimated: about the horizontal axes, at rest and in gentle
+        motion; with a magnetic heading, about all axes.
     heading : MagneticHeading, optional
-        Heading of the same period; by default the yaw has no reference.
+        Heading with the same period; by default the yaw has no reference.
     """
 
     def __init__(
@@ -297,7 +302,7 @@ class ComplementaryFilter(OrientationFilter):
 
     def start(self, orientation, specific_force, magnetic_field=None):
         started = level_orientation(orientation, specific_force)
-        # A single quaternion is faster as Python's floats than as an array.
+        # For a single quaternion, Python floats are faster than an array.
         self._quaternion = tuple(started.tolist())
         self._bias = (0.0, 0.0, 0.0)
         self._motion = 0.0
@@ -319,7 +324,7 @@ class ComplementaryFilter(OrientationFilter):
             return self._update_all(angular_velocity, specific_force)
         field = _require_field(magnetic_field)
         if not self._rate_bias:
-            # The heading does not act on the other states, so it is computed afterwards.
+            # The heading does not affect the other states, so it is computed afterwards.
             orientations = self._update_all(angular_velocity, specific_force)
             return self._turn_to_north(orientations, angular_velocity, field)
         orientations = []
@@ -329,7 +334,7 @@ class ComplementaryFilter(OrientationFilter):
         return np.array(orientations).reshape(-1, 4)
 
     def _turn_to_north(self, orientations, rate, field):
-        """Turn orientations (samples, 4) to the magnetic heading."""
+        """Rotate orientations (samples, 4) to the magnetic heading."""
         field = np.asarray(field, dtype=float)
         level = rotate_vectors(orientations.T, field.T)
         half = 0.5 * self._heading.correct_all(level, np.sqrt((rate * rate).sum(axis=1)))
@@ -356,16 +361,16 @@ class ComplementaryFilter(OrientationFilter):
         return orientations
 
     def _next(self, rate, force, field=None):
-        # Component by component: a library's product of quaternions takes longer than all of this.
+        # Written out by component: a library's quaternion product takes longer than this function.
         x, y, z, w = self._quaternion
         (rx, ry, rz), (bx, by, bz), (fx, fy, fz) = rate, self._bias, force
-        # Turn by the gyroscope.
+        # Rotation measured by the gyroscope.
         rx, ry, rz = rx - bx, ry - by, rz - bz
         size = math.sqrt(rx * rx + ry * ry + rz * rz) + _TINY
         half = 0.5 * self._period * size
         scale, c = math.sin(half) / size, math.cos(half)
         x, y, z, w = quaternion_product(x, y, z, w, scale * rx, scale * ry, scale * rz, c)
-        # Turn towards the vertical.
+        # Rotation towards the measured vertical.
         vx, vy, vz = 2.0 * (x * z - w * y), 2.0 * (y * z + w * x), w * w - x * x - y * y + z * z
         length = math.sqrt(fx * fx + fy * fy + fz * fz)
         inverse = 1.0 / (length + _TINY)
@@ -391,7 +396,7 @@ class ComplementaryFilter(OrientationFilter):
         return self._quaternion
 
     def _bias_gain(self, rate, force):
-        """Return the bias's change in a period per unit of e, from a rate and a specific force."""
+        """Return the bias's change per period and unit of e, from a rate and a specific force."""
         turning = self._time_constant * rate
         accelerating = (force - STANDARD_GRAVITY) / _FORCE_SCALE
         share = self._period / (self._time_constant + self._period)
@@ -401,24 +406,24 @@ class ComplementaryFilter(OrientationFilter):
 
 
 def block_length(period: float, time_constant: float) -> int:
-    """Return the largest number of samples of :func:`fuse_block`; below 2 a loop is needed.
+    """Return the maximum number of samples for :func:`fuse_block`; below 2, a loop is needed.
 
     Parameters
     ----------
     period, time_constant : float
-        Period of the samples and time constant T [s].
+        Sampling period and time constant T [s].
 
     Returns
     -------
     int
         Number of samples; 0 if the time constant is at most ten periods.
     """
-    # In 250 time constants the weights of the sums reach e^250, within the range of floats.
+    # Over 250 time constants, the weights of the sums reach e^250, within the range of floats.
     return int(250.0 * time_constant / period) if time_constant > 10.0 * period else 0
 
 
 def fuse_block(quaternion, angular_velocity, specific_force, period, time_constant):
-    """Compute the orientations of the samples after an orientation.
+    """Compute the orientations of the samples that follow an orientation.
 
     Parameters
     ----------
@@ -427,12 +432,12 @@ def fuse_block(quaternion, angular_velocity, specific_force, period, time_consta
     angular_velocity, specific_force : ndarray, shape (samples, 3)
         Readings [rad/s, m/s^2] of up to :func:`block_length` samples.
     period, time_constant : float
-        Period of the samples and time constant T [s].
+        Sampling period and time constant T [s].
 
     Returns
     -------
     ndarray, shape (samples, 4), or None
-        Orientations; None without convergence, as in motion without a direction of gravity.
+        Orientations; None without convergence, for example in free fall.
     """
     turned = _integrate_gyroscope(quaternion, np.ascontiguousarray(angular_velocity.T), period)
     force = np.ascontiguousarray(specific_force.T)
@@ -450,7 +455,7 @@ def fuse_block(quaternion, angular_velocity, specific_force, period, time_consta
 
 
 def running_product(quaternions):
-    """Return the cumulative products of quaternions, normalised.
+    """Return the normalised cumulative products of quaternions.
 
     Parameters
     ----------
@@ -460,10 +465,10 @@ def running_product(quaternions):
     Returns
     -------
     ndarray, shape (4, samples)
-        Unit quaternions; column k is the product of the columns up to k.
+        Unit quaternions; column k is the product of columns 0 to k.
     """
     count = quaternions.shape[1]
-    # Fewer rows than columns: a row costs an array operation, a column an operation of floats.
+    # Use fewer rows than columns: a row costs an array operation, a column only a float operation.
     rows = max(1, math.isqrt(count // 10))
     columns = -(-count // rows)
     padded = np.zeros((4, rows * columns))
@@ -482,7 +487,7 @@ def running_product(quaternions):
 
 
 def _integrate_gyroscope(quaternion, rate, period):
-    """Return the orientations (4, samples) of the gyroscope alone."""
+    """Return the orientations (4, samples) according to the gyroscope alone."""
     size = np.sqrt((rate * rate).sum(axis=0)) + _TINY
     half = 0.5 * period * size
     turns = np.vstack([np.sin(half) / size * rate, np.cos(half)])
@@ -534,24 +539,24 @@ def _verticals(measured, gain):
 
 
 class VqfFilter(OrientationFilter):
-    """Filter of the library vqf (paper in :mod:`.sensors.fusion.magnetic_heading`).
+    """Filter of the library vqf (see the paper in :mod:`.sensors.fusion.magnetic_heading`).
 
     Parameters
     ----------
     period : float
-        Period of the samples [s].
+        Sampling period [s].
     time_constant : float
-        ``tauAcc`` [s].
+        Time constant ``tauAcc`` of the library [s].
     rate_bias : bool
         Whether the gyroscope's bias is estimated, in motion and at rest.
     heading : MagneticHeading, optional
-        Heading whose settings are used; the algorithm is the library's own. By default the yaw has
-        no reference.
+        Heading whose settings are used; the algorithm is that of the library. By default, the yaw
+        has no reference.
 
     Raises
     ------
     ConfigurationError
-        The library is not installed.
+        If the library is not installed.
     """
 
     def __init__(
@@ -562,7 +567,7 @@ class VqfFilter(OrientationFilter):
         heading: MagneticHeading | None = None,
     ):
         try:
-            # The library is optional.
+            # Imported here, since the library is optional.
             from vqf import VQF
         except ImportError as error:
             raise ConfigurationError(
@@ -584,11 +589,11 @@ class VqfFilter(OrientationFilter):
         self._filter = self._make()
         fused = self._advance(np.zeros(3), specific_force, magnetic_field)
         if self._magnetic is not None:
-            # Rotation from magnetic axes to the world's axes.
+            # Rotation from the magnetic frame to the world frame.
             self._turn = Rotation.from_euler("z", -self._magnetic.declination)
             return (self._turn * fused).as_quat()
         started = level_orientation(orientation, specific_force)
-        # The library starts with an arbitrary yaw; this rotation leads to the initial yaw.
+        # The library starts with an arbitrary yaw; this rotation corrects it to the initial yaw.
         self._turn = Rotation.from_quat(started) * fused.inv()
         return started
 
@@ -617,7 +622,7 @@ class VqfFilter(OrientationFilter):
 def _from_vqf(quaternions):
     from scipy.spatial.transform import Rotation
 
-    # The library's order is w, x, y, z.
+    # The library's component order is w, x, y, z.
     return Rotation.from_quat(np.roll(quaternions, -1, axis=-1))
 
 
@@ -629,7 +634,7 @@ def make_filter(output: OutputSpecification, period: float) -> OrientationFilter
     output : OutputSpecification
         Settings of the filter.
     period : float
-        Period of the samples [s].
+        Sampling period [s].
 
     Returns
     -------
@@ -638,7 +643,7 @@ def make_filter(output: OutputSpecification, period: float) -> OrientationFilter
     Raises
     ------
     ConfigurationError
-        The filter's library is not installed.
+        If the filter's library is not installed.
     """
     heading = None
     if output.magnetic_heading:

@@ -1,23 +1,24 @@
-r"""Magnetic heading of an orientation without a yaw reference, with rejection of disturbed fields.
+r"""Magnetic heading for an orientation without a yaw reference, with rejection of disturbed fields.
 
-The orientation of gyroscope and accelerometer is level, and its yaw drifts. It rotates the measured
-field to a level frame, where the field is :math:`m`. The rotation from there to the world, in which
-magnetic north is the declination D clockwise from the y axis, is a turn about the vertical by
+The tilt of an orientation from gyroscope and accelerometer is correct, but its yaw drifts. This
+orientation rotates the measured field into a level frame, in which the field is :math:`m`. The
+rotation from there to the world frame, in which magnetic north is the declination D clockwise from
+the y axis, is a rotation about the vertical by
 
 .. math:: \varphi = \mathrm{atan2}(m_x, m_y) - D, \quad \dot\psi = (\varphi - \psi) / T,
 
-with :math:`\psi` the output of a low-pass of time constant T. The magnetometer therefore never
-tilts the orientation, and the yaw follows the gyroscope within T and the magnetometer beyond.
-During the first T all readings have equal weight. This is the heading correction of
-Laidig and Seel, VQF: highly accurate IMU orientation estimation with bias estimation and magnetic
-disturbance rejection, Information Fusion 91 (2023), section 3.5. Disturbances are detected and
-rejected as in section 3.6, with the numbers below.
+with :math:`\psi` the output of a low-pass filter with the time constant T. The magnetometer
+therefore never tilts the orientation, and the yaw follows the gyroscope for times below T and the
+magnetometer for times above T. During the first T, all readings have the same weight. This is the
+heading correction of Laidig and Seel, VQF: highly accurate IMU orientation estimation with bias
+estimation and magnetic disturbance rejection, Information Fusion 91 (2023), section 3.5.
+Disturbances are detected and rejected as in section 3.6, with the numbers below.
 
-A reading is disturbed if the field's norm or its dip angle differs from that of the reference,
-which slowly follows undisturbed readings. Disturbed readings have the weight zero, and after a
-minute of them 0.5. A field that differs from the reference but stays the same while the sensor
-turns becomes the reference. There is one difference from VQF: the reference starts with the first
-readings, and not after five seconds of turns, which a robot on wheels may never make.
+A reading is disturbed if the norm or the dip angle of the field differs from the reference, which
+slowly follows undisturbed readings. Disturbed readings have zero weight, and a weight of 0.5 after
+one minute. A field that differs from the reference but stays the same while the sensor turns
+becomes the reference. There is one difference from VQF: the reference starts with the first
+readings, and not after five seconds of turning, which may never occur on a wheeled robot.
 """
 
 import math
@@ -30,19 +31,19 @@ DIP_TOLERANCE = math.radians(10.0)  # rad
 READING_TIME = 0.05  # s; time constant of norm and dip angle
 REFERENCE_TIME = 20.0  # s; time constant of the reference
 CALM_TIME = 0.5  # s; a field that agrees with the reference for this long is undisturbed
-LONGEST_REJECTION = 60.0  # s; disturbed readings have half the weight afterwards
+LONGEST_REJECTION = 60.0  # s; afterwards, disturbed readings have half the weight
 _REJECTED_WEIGHT = 0.5
-NEW_FIELD_TIME = 20.0  # s; a field that is constant for this long while turning is the reference
-TURNING = math.radians(20.0)  # rad/s; least angular velocity of turning
+NEW_FIELD_TIME = 20.0  # s; a field that is constant for so long while turning is the reference
+TURNING = math.radians(20.0)  # rad/s; minimum angular velocity that counts as turning
 
 
 class MagneticHeading:
-    """Turn about the vertical that aligns an orientation with a magnetometer.
+    """Rotation about the vertical that aligns an orientation with a magnetometer.
 
     Parameters
     ----------
     period : float
-        Time from one sample to the next [s].
+        Sampling period [s].
     time_constant : float
         Time constant T [s].
     rejection : bool
@@ -53,9 +54,9 @@ class MagneticHeading:
     Attributes
     ----------
     offset : float
-        Turn psi after the last reading [rad].
+        Rotation psi after the last reading [rad].
     disturbed : bool
-        Whether the last reading was rejected, or had half the weight.
+        Whether the last reading was rejected, or had only half the weight.
     """
 
     def __init__(
@@ -88,7 +89,7 @@ class MagneticHeading:
         Parameters
         ----------
         x, y, z : float
-            Field m in the level frame [T]; without a horizontal part there is no reading.
+            Field m in the level frame [T]; a reading without a horizontal component is ignored.
         speed : float
             Norm of the angular velocity [rad/s].
 
@@ -102,7 +103,7 @@ class MagneticHeading:
             return 0.0
         self._count += 1
         error = math.atan2(x, y) - self.declination - self.offset
-        # Into (-pi, pi].
+        # Wrapped to (-pi, pi].
         error -= 2.0 * math.pi * math.ceil((error - math.pi) / (2.0 * math.pi))
         weight = 1.0
         if self.rejection:
@@ -125,7 +126,7 @@ class MagneticHeading:
         Returns
         -------
         ndarray, shape (samples,)
-            Turn psi after each reading [rad].
+            Rotation psi after each reading [rad].
         """
         series = None if self.rejection else self._series(level)
         if series is not None:
@@ -144,11 +145,12 @@ class MagneticHeading:
             return None
         angles = np.arctan2(x, y) - self.declination - self.offset
         angles -= 2.0 * np.pi * np.ceil((angles - np.pi) / (2.0 * np.pi))
-        # Angles are relative to the offset before the first reading from here on.
+        # From here on, angles are relative to the offset before the first reading.
         number = self._count + 1 + np.arange(samples)
         equal_count = int(np.searchsorted(-1.0 / number, -self._share))
         offsets = np.empty(samples)
-        # The first readings have equal weight: a mean, to which previous readings contribute 0.
+        # The first readings have equal weights: a mean, to which previous readings contribute
+        # nothing.
         offsets[:equal_count] = np.cumsum(angles[:equal_count]) / number[:equal_count]
         if equal_count < samples:
             from scipy.signal import lfilter
@@ -203,7 +205,7 @@ class MagneticHeading:
 
 
 def _blend(field, norm, dip, share):
-    """Return the norm and dip angle of a field, moved by a share towards another field."""
+    """Return norm and dip angle of a field, moved by a share towards another field."""
     return field[0] + share * (norm - field[0]), field[1] + share * (dip - field[1])
 
 

@@ -122,7 +122,7 @@ XACRO = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
         ),
         (
             *("imu_utils", imu_utils(1.0), 400.0, 400.0, (1e-4 * STEPS,), (1e-3 * STEPS,)),
-            [["taken as densities", "May 2018"]],
+            [["read as densities", "May 2018"]],
         ),
         (
             *("imu_utils", imu_utils(20.0, ["avg"]), 400.0, 400.0, (1e-4,), (1e-3,)),

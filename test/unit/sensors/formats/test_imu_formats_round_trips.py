@@ -262,7 +262,7 @@ def test_kalibr_file_contains_driving_densities_and_equivalent_random_walks(conv
     lowest = np.sqrt(2.0 * np.radians(0.34) / 60.0 * walk / np.sqrt(3.0))
     assert np.degrees(lowest) * 3600.0 == pytest.approx(8.0)
     (remark,) = [text for text in writing.remarks if text.startswith("gyroscope.bias_instability")]
-    assert "the same lowest point" in remark and remark in writing.text
+    assert "the same minimum" in remark and remark in writing.text
 
 
 def test_unrepresentable_bias_instability_is_not_written_as_random_walk():
