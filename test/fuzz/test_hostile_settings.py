@@ -24,7 +24,7 @@ NAMELESS = (
     r"^\w+: \[\w+\] \w+ (has no effect|is|must be) ",
     r"^\w+: \[(magnetic_environment|imu_specification|gnss|odometer)\] file: ",
     r"^\w+: (The robot cannot follow the|The) trajectory",
-    r"^\w+: (start|start index|A reference must|smoothing window) ",
+    r"^\w+: (start|start index|the reference has|smoothing window) ",
     r"^\w+: ((rate|scale) of the )?trajectory ",
     r"^\w+: (IMU model is|parameter .* of the IMU model) ",
 )

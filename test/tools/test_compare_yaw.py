@@ -199,7 +199,7 @@ def test_reference_with_standard_deviation_gives_final_error_of_imu():
 def test_steep_imu_is_reported(tables, pitch, is_reported):
     imu = tables.imu_simulated[["yaw"]].assign(roll=0.0, pitch=np.radians(pitch))
     _, printed = compared(write_tum("truth.tum", tables.ground_truth), write_csv("imu.csv", imu))
-    assert ("steeper than 60 deg in 100 % of its samples" in printed) == is_reported
+    assert ("above 60 deg in 100 % of the samples" in printed) == is_reported
 
 
 def test_jump_and_opposite_sense_of_yaw_are_reported():

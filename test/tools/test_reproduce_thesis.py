@@ -105,4 +105,4 @@ def test_figures_with_identical_content_are_drawn_once_in_chosen_format(tmp_path
     assert Path("thesis/figure_4_02_4_04.svg").exists()
     assert "| 4.2, 4.4 |" in Path("thesis/figures.md").read_text(encoding="utf-8")
     page = Path("thesis/thesis.html").read_text(encoding="utf-8")
-    assert "own recordings for A" in page and "your recordings for A" in page
+    assert "user recordings for A" in page and "your recordings for A" in page

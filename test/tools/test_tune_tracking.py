@@ -22,7 +22,7 @@ class Bowl:
     def follow(self, gains):
         away = math.hypot(math.log(gains["a"] / 3.0), math.log(gains["b"] / 0.5))
         if gains["b"] > 6.0:
-            raise SimulatorError("The physics became unstable.")
+            raise SimulatorError("the physics became unstable")
         return {"distance": 0.1 + away, "yaw": 0.0, "effort": gains["a"]}
 
 

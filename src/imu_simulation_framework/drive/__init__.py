@@ -1,4 +1,4 @@
-"""A robot that replays a recorded drive, its simulated IMU, and the comparison of both IMUs."""
+"""Replay of recorded drives by a simulated robot, and comparison of its IMU to the recorded IMU."""
 
 import lazy_loader
 

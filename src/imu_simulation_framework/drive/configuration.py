@@ -1,10 +1,10 @@
-"""The settings of an experiment: the sections of config.ini and their overrides.
+"""Settings of an experiment: the sections of config.ini, and overrides of their values.
 
 Each section is a frozen dataclass and each key a field, whose default applies to an absent or empty
-key. A section with settings of the library inherits from the library's settings, and is passed in
-their place; its own keys come first. The bundled config.ini and the guide's page on it are
-generated from the declarations (:mod:`.configuration_text`). The text of a section's docstring
-before the parameters introduces the section there.
+key. A section that extends a settings class of the library inherits from that class and is passed
+in its place; the added keys come first. The bundled config.ini and the guide page on it are
+generated from these declarations (:mod:`.configuration_text`); they introduce each section by its
+docstring, up to the parameters.
 """
 
 from __future__ import annotations
@@ -46,48 +46,48 @@ SIMULATORS = {
     "gazebo": "",
     "external": "a robot that already runs with its own controllers, see [external]",
 }
-"""Meaning of each simulator, empty where the name suffices."""
+"""Simulators and their meanings; a meaning is empty if the name is self-explanatory."""
 
 PUBLISHED = "published"
-"""Name of the IMU that an external robot publishes, without added errors."""
+"""IMU model of an external robot whose published IMU is used without added errors."""
 
 _MODELS = {
     **dict.fromkeys(PRESETS, ""),
     "ideal": "no errors",
     "generic": "Gazebo's generic plug-in",
     "hector": "Hector's plug-in",
-    "specification": "standard parameters and a fused orientation; give it as launch argument, "
-    "which starts its node",
-    "hector_slow": "Hector's with the slower of two drifts tuned to a BNO055",
+    "specification": "standard parameters and a fused orientation; set it as launch argument, "
+    "because it needs a node of its own",
+    "hector_slow": "Hector's plug-in with the slower of two drifts tuned to a BNO055",
     PUBLISHED: "IMU of an external robot, unchanged",
 }
 _STOPS = {
     "none": "",
-    "found": "the robot detects them by its wheels",
-    "detected": "from the samples of the IMU",
+    "found": "detected from the wheel speeds",
+    "detected": "detected from the IMU samples",
 }
 
 DRIVES = ("a", "b", "c", "d")
-# Meaning of each format of a recording, empty where the name suffices.
+# Recording formats and their meanings; a meaning is empty if the name is self-explanatory.
 FORMATS = {
     **dict.fromkeys(("auto", *file_access.FORMATS), ""),
-    "auto": "from the content",
-    "bag": "of ROS 1 or ROS 2",
+    "auto": "detected from the content",
+    "bag": "ROS 1 or ROS 2 bag",
     "rostopic_csv": "output of rostopic echo -p",
     "csv": "a table with named columns",
-    "tables": "several tables, each with times of its own",
+    "tables": "several tables with separate time columns",
 }
 
 NO_FIGURES = "none"
-"""Value of ``figure_formats`` with which an experiment writes no figures."""
+"""Value of ``figure_formats`` that disables the figures."""
 
 MAX_REAL_TIME_FACTOR = 1000.0
-"""Simulated per real time that no machine exceeds; 0 means as fast as possible."""
+"""Upper limit of the real-time factor, beyond the speed of any machine; 0 means no pacing."""
 
 MIN_GRAVITY, MAX_GRAVITY = 1.0, 30.0
-"""Limits of gravity [m/s^2]: below the Moon's 1.6 and above Jupiter's 25."""
+"""Limits of gravity [m/s^2], which include the Moon (1.6) and Jupiter (25)."""
 
-MIN_RATE = 0.1  # Hz; a robot with one command in more than 10 s follows no path
+MIN_RATE = 0.1  # Hz; with more than 10 s between commands a robot cannot follow a path
 
 
 @dataclass(frozen=True)
@@ -96,26 +96,25 @@ class ExperimentSection(TextSettings):
 
     name: str = setting(
         "",
-        about="name of the trajectory in the path of the results; empty: from the file name of the "
-        "recording",
+        about="name of the trajectory in the result path; empty: file name of the recording",
     )
     output: str = setting(
         "experiment_results",
         path=True,
-        about="folder for results; empty: experiment_results in the current folder",
+        about="result folder; empty: experiment_results in the working directory",
     )
     seed: int = setting(
-        1, minimum=0, maximum=LARGEST_SEED, about="seed of every random number of the experiment"
+        1, minimum=0, maximum=LARGEST_SEED, about="seed of all random numbers in the experiment"
     )
     figure_formats: tuple = setting(
         ("png",),
         choices={**dict.fromkeys(FIGURE_FORMATS, ""), NO_FIGURES: "no figures"},
-        about="formats of the figures, separated by commas",
+        about="figure formats, separated by commas",
     )
     accept_implausible: bool = setting(
         False,
-        about="whether to accept a recording whose parts contradict each other "
-        "(check_recording.py reports them)",
+        about="whether to accept a recording with contradictory data, which check_recording.py "
+        "reports",
     )
 
     def __post_init__(self) -> None:
@@ -128,13 +127,13 @@ class ExperimentSection(TextSettings):
 
     @property
     def formats(self) -> tuple[str, ...]:
-        """Formats in which each figure is written; empty if no figures are written."""
+        """Figure formats; empty if figures are disabled."""
         return () if self.figure_formats == (NO_FIGURES,) else self.figure_formats
 
 
 @dataclass(frozen=True)
 class RecordingSection(TextSettings):
-    """Recorded drive, which the simulated robot replays."""
+    """Recorded drive that the simulated robot replays."""
 
     path: str = setting(
         "",
@@ -146,7 +145,7 @@ class RecordingSection(TextSettings):
         "a", choices=DRIVES, about="bundled synthetic drive, used if the path is empty"
     )
     laps: int = setting(
-        0, minimum=0, maximum=MAX_LAPS, about="number of laps of a bundled drive; 0: all"
+        0, minimum=0, maximum=MAX_LAPS, about="number of laps in a bundled drive; 0: all"
     )
 
 
@@ -154,88 +153,91 @@ class RecordingSection(TextSettings):
 class ReferenceSection(ReferenceConventions, FixSettings):
     """Independent measurement of the robot's motion.
 
-    Conventions in a column map take precedence over those of this section.
+    Conventions in a column map take precedence over this section.
     """
 
     path: str = setting(
-        "", path=True, about="recording of the reference; empty: the path of [recording]"
+        "", path=True, about="recording with the reference; empty: path in [recording]"
     )
     format: str = setting(
         "auto",
         choices=FORMATS,
-        about="format of the recording; [reference_columns] names the columns of csv and tables",
+        about="recording format; [reference_columns] names the columns of csv and tables",
     )
     topic: str = setting(
         "",
         about="topic of type nav_msgs/Odometry, geometry_msgs/PoseStamped, "
-        "geometry_msgs/PoseWithCovarianceStamped or sensor_msgs/NavSatFix; empty: the only one in "
-        "the recording",
+        "geometry_msgs/PoseWithCovarianceStamped or sensor_msgs/NavSatFix; empty: the only such "
+        "topic in the recording",
     )
     velocity_topic: str = setting(
         "",
-        about="additional topic for a NavSatFix with the velocity of the receiver: "
-        "geometry_msgs/TwistStamped or TwistWithCovarianceStamped, linear x east and y north",
+        about="velocity topic of a receiver with NavSatFix: geometry_msgs/TwistStamped or "
+        "TwistWithCovarianceStamped, with linear.x east and linear.y north",
     )
     heading_topic: str = setting(
         "",
-        about="additional topic for a NavSatFix with the heading of a receiver with two antennas: "
+        about="heading topic of a dual-antenna receiver with NavSatFix: "
         "geometry_msgs/QuaternionStamped, PoseStamped or sensor_msgs/Imu",
     )
     time_offset: float = setting(
-        0.0, unit="s", about="time added to the stamps; negative for a receiver with late stamps"
+        0.0,
+        unit="s",
+        about="time added to the stamps; negative if the receiver stamps its data late",
     )
 
 
 @dataclass(frozen=True)
 class ImuRecordingSection(ImuConventions):
-    """Recorded IMU, with which the simulated IMU is compared.
+    """Recorded IMU to which the simulated IMU is compared.
 
-    Conventions in a column map take precedence over those of this section.
+    Conventions in a column map take precedence over this section.
     """
 
     use: bool = setting(
-        True, about="whether to evaluate the recorded IMU; false: only the simulated IMU"
+        True,
+        about="whether to evaluate the recorded IMU; false: only the simulated IMU is evaluated",
     )
-    path: str = setting("", path=True, about="recording of the IMU; empty: the path of [recording]")
+    path: str = setting("", path=True, about="recording with the IMU; empty: path in [recording]")
     format: str = setting(
         "auto",
         choices=FORMATS,
-        about="format of the recording; [imu_columns] names the columns of csv and tables",
+        about="recording format; [imu_columns] names the columns of csv and tables",
     )
     topic: str = setting(
-        "", about="topic of type sensor_msgs/Imu; empty: the only one in the recording"
+        "", about="topic of type sensor_msgs/Imu; empty: the only such topic in the recording"
     )
     time_offset: float = setting(0.0, unit="s", about="time added to the stamps")
 
 
 @dataclass(frozen=True)
 class TrajectorySection(TextSettings):
-    """Path that the robot follows, from the samples of the reference."""
+    """Part of the reference trajectory that the robot follows, and its preparation."""
 
     start: float | None = setting(
         None,
         minimum=0.0,
         unit="s",
-        about="start of the replayed part, after the first sample; empty: the first sample",
+        about="start of the replayed part, relative to the first sample; empty: first sample",
     )
     stop: float | None = setting(
         None,
         above=0.0,
         unit="s",
-        about="end of the replayed part, after the first sample; empty: the last sample",
+        about="end of the replayed part, relative to the first sample; empty: last sample",
     )
     start_index: int | None = setting(
-        None, minimum=0, about="index of the first sample to replay; empty: 0"
+        None, minimum=0, about="index of the first replayed sample; empty: 0"
     )
     stop_index: int | None = setting(
-        None, minimum=1, about="index after the last sample to replay; empty: number of samples"
+        None, minimum=1, about="index after the last replayed sample; empty: number of samples"
     )
     smoothing_window: float = setting(
         1.5,
         minimum=0.0,
         maximum=LONGEST_WINDOW,
         unit="s",
-        about="width of the smoothing filter for position and heading; 0: no smoothing",
+        about="window of the smoothing filter for position and heading; 0: no smoothing",
     )
     to_origin: bool = setting(
         True, about="whether to move the first pose to x = 0, y = 0 and yaw = 0"
@@ -243,16 +245,16 @@ class TrajectorySection(TextSettings):
     scale: float = setting(
         1.0,
         above=0.0,
-        about="factor on the path, below 1 to shrink it; yaw over time does not change",
+        about="scale factor of the path, below 1 to shrink it; yaw over time does not change",
     )
     rolling: bool = setting(
         False,
-        about="whether to remove the lateral noise of positions, which wheels cannot follow and "
-        "which limits the tracking accuracy of every controller. The evaluation of the recorded "
-        "IMU does not change",
+        about="whether to remove the lateral position noise, which a wheeled robot cannot follow "
+        "and which limits the tracking accuracy of every controller. The evaluation of the "
+        "recorded IMU does not change",
     )
     check_limits: bool = setting(
-        True, about="whether to refuse a trajectory that the robot cannot follow"
+        True, about="whether to reject a trajectory that the robot cannot follow"
     )
 
 
@@ -261,10 +263,10 @@ class ControlSection(ControllerGains):
     """Controller that keeps the robot on the path."""
 
     controller: str = setting(
-        "yaw_pid", choices=tuple(CONTROLLERS), about="path following controller"
+        "yaw_pid", choices=tuple(CONTROLLERS), about="path-following controller"
     )
     rate: float = setting(
-        20.0, unit="Hz", above=0.0, minimum=MIN_RATE, maximum=100.0, about="rate of the commands"
+        20.0, unit="Hz", above=0.0, minimum=MIN_RATE, maximum=100.0, about="command rate"
     )
 
 
@@ -275,42 +277,43 @@ class RobotSection(TextSettings):
     parameters: str = setting(
         "",
         path=True,
-        about="file with dimensions and limits of the robot; empty: the bundled urdf/robot.yaml. "
+        about="file with the robot's dimensions and limits; empty: the bundled urdf/robot.yaml. "
         "urdf/robot_four_wheels.yaml has two driven wheels on each side, urdf/robot_ackermann.yaml "
-        "is a car. A file with the key description names the URDF or xacro file of your robot and "
-        "the joints of its driven wheels and, for a car, of its steering",
+        "describes a car. In a file for your own robot, the key description names its URDF or "
+        "xacro file, and further keys name the joints of the driven wheels and, for a car, of the "
+        "steering",
     )
 
 
 @dataclass(frozen=True)
 class SimulationSection(TextSettings):
-    """Simulator, its timing, and the Earth."""
+    """Simulator, timing, gravity and Earth rotation."""
 
     simulator: str = setting(
         "mujoco",
         choices=SIMULATORS,
-        about="simulator; run_experiment.py starts it. With roslaunch, also give the argument "
+        about="simulator, which run_experiment.py starts. With roslaunch, also set the argument "
         "simulator:=gazebo",
     )
     real_time_factor: float = setting(
         0.0,
         minimum=0.0,
         maximum=MAX_REAL_TIME_FACTOR,
-        about="simulated time per wall-clock time; 0: as fast as possible, 1: real time",
+        about="real-time factor; 0: as fast as possible, 1: real time",
     )
     startup_timeout: float = setting(
         60.0,
         above=0.0,
         maximum=LONGEST_WINDOW,
         unit="s",
-        about="wall-clock limit for the start of the simulator and all nodes",
+        about="wall-clock timeout for the start of the simulator and all nodes",
     )
     command_timeout: float = setting(
         10.0,
         above=0.0,
         maximum=LONGEST_WINDOW,
         unit="s",
-        about="wall-clock time without an answer after which the experiment ends with an error",
+        about="wall-clock timeout for messages, after which the experiment ends with an error",
     )
     gravity: float = setting(
         WORLD_GRAVITY,
@@ -324,9 +327,9 @@ class SimulationSection(TextSettings):
         unit="deg",
         minimum=-90.0,
         maximum=90.0,
-        about="latitude, north positive; empty: no rotation of the Earth. With a latitude, the "
-        "gyroscope of imu:=specification measures that rotation, with the drive's x axis pointing "
-        "east; heading_budget.py reports when it matters",
+        about="latitude, north positive; empty: no Earth rotation. With a latitude, the gyroscope "
+        "of imu:=specification measures the Earth rotation, and the x axis of the drive points "
+        "east; heading_budget.py reports whether the rotation is significant",
     )
 
 
@@ -336,15 +339,17 @@ class ExternalSection(TextSettings):
 
     command: str = setting(
         "cmd_vel",
-        about="command of speed and yaw rate: geometry_msgs/Twist or TwistStamped",
+        about="topic for commands of speed and yaw rate: geometry_msgs/Twist or TwistStamped",
     )
-    odometry: str = setting("odom", about="true state of the robot: nav_msgs/Odometry")
+    odometry: str = setting(
+        "odom", about="topic with the true state of the robot: nav_msgs/Odometry"
+    )
     twist_in_world: bool = setting(
         False,
-        about="whether the twist of the odometry is in the axes of its frame, as with p3d of "
-        "gazebo_plugins",
+        about="whether the odometry's twist is given in the frame header.frame_id instead of "
+        "child_frame_id, as published by the p3d plug-in of gazebo_plugins",
     )
-    imu: str = setting("imu", about="IMU of the robot: sensor_msgs/Imu")
+    imu: str = setting("imu", about="topic with the IMU of the robot: sensor_msgs/Imu")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -354,12 +359,12 @@ class ExternalSection(TextSettings):
 
 @dataclass(frozen=True)
 class TerrainSection(Terrain):
-    """Ground in both simulators."""
+    """Shape of the ground in both simulators."""
 
     kind: str = setting(
         "flat",
-        choices={"flat": "", "uneven": "bumps are caps of large spheres below the plane"},
-        about="kind of ground",
+        choices={"flat": "", "uneven": "with bumps, the caps of large spheres below the plane"},
+        about="shape of the ground",
     )
 
     def __post_init__(self) -> None:
@@ -383,38 +388,38 @@ class ImuSection(TextSettings):
 
 @dataclass(frozen=True)
 class ImuSpecificationSection(TextSettings):
-    """Specification of the simulated IMU with imu:=specification."""
+    """IMU specification, used with imu:=specification."""
 
     file: str = setting(
         "bno055",
         path="FORMAT:yaml",
-        about="YAML file of a specification, name of a bundled specification such as bno055, "
-        "bmi088 or adis16470 (imu_catalogue.py lists them), or FORMAT:FILE for another tool's "
-        "parameters, such as sdf:robot.sdf",
+        about="YAML file with a specification, name of a bundled specification such as bno055, "
+        "bmi088 or adis16470 (imu_catalogue.py lists them), or FORMAT:FILE for parameters of "
+        "another tool, such as sdf:robot.sdf",
     )
 
 
 @dataclass(frozen=True)
 class OperationSection(Operation):
-    """Use of the gyroscope with imu:=specification."""
+    """Zeroing of the gyroscope while stationary, used with imu:=specification."""
 
-    # An experiment has the stops of its recording: no others can be inserted.
+    # An experiment has only the stops of its recording; none can be inserted.
     stops: str = setting(
         "none",
         choices=_STOPS,
-        about="stops during the drive in which the gyroscope is zeroed again and the heading held",
+        about="stops during the drive at which the gyroscope is zeroed and the heading is held",
     )
 
 
 @dataclass(frozen=True)
 class MagneticEnvironmentSection(TextSettings):
-    """Magnetic environment of the drive, its place and its date."""
+    """Magnetic environment of the drive, with location and date."""
 
     file: str = setting(
         "",
         path="yaml",
         about="YAML file, or the name of a bundled environment: clean, steel_beam; empty: clean if "
-        "the specification has a magnetometer. Models of plug-ins have none",
+        "the specification has a magnetometer. Plug-in models have no magnetometer",
     )
     latitude: float | None = setting(
         None,
@@ -433,7 +438,7 @@ class MagneticEnvironmentSection(TextSettings):
     height: float | None = setting(
         None, unit="m", about="height above the ellipsoid; empty: from the file"
     )
-    date: str = setting("", about="date, as in 2026-11-22; empty: from the file")
+    date: str = setting("", about="date in the format 2026-11-22; empty: from the file")
 
 
 @dataclass(frozen=True)
@@ -450,7 +455,7 @@ class GnssSection(TextSettings):
 
 @dataclass(frozen=True)
 class OdometerSection(TextSettings):
-    """Wheel odometry of the simulated robot, in MuJoCo."""
+    """Wheel odometry of the simulated robot; only with MuJoCo."""
 
     file: str = setting(
         "",
@@ -461,14 +466,14 @@ class OdometerSection(TextSettings):
 
 
 COLUMN_SECTIONS = ("reference_columns", "imu_columns")
-"""Sections that map quantities, their keys, to columns of a plain CSV file, their values."""
+"""Sections with quantities as keys and columns of a plain CSV file as values."""
 
 IMU_PARAMETER_SECTIONS = {
     f"imu_{name}": name
     for name, kind in IMU_MODELS.items()
     if name != "specification" and dataclasses.fields(kind.parameters)
 }
-"""IMU model of each section with parameters, by the section's name."""
+"""Mapping from sections with IMU parameters to IMU models."""
 
 
 _COMMENT = re.compile(r"(^|\s);")
@@ -476,7 +481,7 @@ _COMMENT = re.compile(r"(^|\s);")
 
 @dataclass(frozen=True)
 class Configuration:
-    """All settings of an experiment, checked; each section is a field of its name.
+    """Checked settings of an experiment, with one field per section.
 
     Parameters
     ----------
@@ -499,7 +504,7 @@ class Configuration:
     simulation : SimulationSection
         Simulator, gravity and timeouts.
     external : ExternalSection
-        Robot of another simulator.
+        Topics of a robot in an external simulator.
     terrain : TerrainSection
         Bumps on the ground.
     imu : ImuSection
@@ -507,9 +512,9 @@ class Configuration:
     imu_specification : ImuSpecificationSection
         Specification of the simulated IMU.
     operation : OperationSection
-        Zeroing of the gyroscope at rest.
+        Zeroing of the gyroscope while stationary.
     magnetic_environment : MagneticEnvironmentSection
-        Magnetic field at the simulated place.
+        Magnetic field at the simulated location.
     gnss : GnssSection
         Simulated GNSS receiver.
     odometer : OdometerSection
@@ -547,7 +552,7 @@ class Configuration:
     given: Mapping[str, Mapping[str, str]] = field(compare=False, default_factory=dict)
 
     def to_ini(self) -> str:
-        """Return the text of a config.ini with all settings.
+        """Return all settings as the text of a config.ini.
 
         Returns
         -------
@@ -577,7 +582,7 @@ SECTIONS: dict[str, type[TextSettings]] = {
     for name, kind in get_type_hints(Configuration).items()
     if isinstance(kind, type) and issubclass(kind, TextSettings)
 }
-"""Dataclass of each section's keys, by the section's name."""
+"""Mapping from sections to the dataclasses that declare their keys."""
 
 
 def load_configuration(
@@ -590,13 +595,13 @@ def load_configuration(
     Parameters
     ----------
     path : str or Path, optional
-        The config.ini, by default the package's own; relative paths in it start from its folder.
+        The config.ini, by default that of the package; it may contain paths relative to its folder.
     overrides : mapping, optional
         Values by section and key, as text or of the setting's type. An empty value does not
         override.
     working_directory : str or Path, optional
-        Folder from which relative paths in ``overrides`` and the default output folder start, by
-        default the current folder.
+        Base folder of relative paths in ``overrides`` and of the default output folder, by default
+        the working directory.
 
     Returns
     -------
@@ -635,7 +640,7 @@ def load_configuration(
 
 @dataclass(frozen=True)
 class _SettingTexts:
-    """Settings as text by section and key: those of the file, and those that are in force."""
+    """Settings as text by section and key: from the file, and after applying overrides."""
 
     path: Path
     file: Mapping[str, Mapping[str, str]]
@@ -658,13 +663,13 @@ class _SettingTexts:
         return self.values.get(name, {})
 
     def location(self, section: str, key: str) -> str:
-        """Return the location of a setting, as error messages name it."""
+        """Return the location of a setting for error messages."""
         if (section, key) in self.overridden:
             return f"override of [{section}] {key}"
         return f"configuration {self.path}, [{section}] {key}"
 
     def check(self) -> None:
-        """Reject unknown sections, and texts that a config.ini cannot contain."""
+        """Reject unknown sections, and texts that cannot be written to a config.ini."""
         known = [*SECTIONS, *COLUMN_SECTIONS, *IMU_PARAMETER_SECTIONS]
         for section, keys in self.values.items():
             if section not in known:
@@ -673,7 +678,7 @@ class _SettingTexts:
                     f"{_suggestion(section, known)}"
                 )
             for key, text in keys.items():
-                # The results' config.ini would otherwise contain another setting.
+                # In the config.ini of the results, such a text would be read as another value.
                 location = self.location(section, key)
                 if escape_unprintable(key + text) != key + text:
                     raise ConfigurationError(
@@ -698,13 +703,13 @@ class _SettingTexts:
             return section_type(**parsed)
 
     def parse_parameters(self, name: str, parameters: type[Settings]) -> dict[str, float]:
-        """Return the parameters of an IMU model that a section states."""
+        """Return the IMU model parameters that are set in a section."""
         return {field.name: value for field, value in self._values(name, parameters)}
 
     def _values(
         self, name: str, settings: type[Settings]
     ) -> Iterator[tuple[dataclasses.Field, Any]]:
-        """Yield the fields that a section states, and their values."""
+        """Yield the fields that are set in a section, with their values."""
         fields = {field.name: field for field in dataclasses.fields(settings)}
         for key, text in self.section(name).items():
             location = self.location(name, key)
@@ -714,7 +719,7 @@ class _SettingTexts:
                 yield fields[key], read_setting(settings, fields[key], text, location)
 
     def _absolute(self, section: str, field: dataclasses.Field, value: Any) -> Any:
-        """Return the absolute path of a value that is a path, and any other value unchanged."""
+        """Make a value absolute if it is a path; return any other value unchanged."""
         path = _path_in(field, value)
         if not path.path:
             return value
@@ -724,7 +729,7 @@ class _SettingTexts:
 
 
 def _override_texts(overrides: Mapping[str, Mapping[str, Any]]) -> dict[tuple[str, str], str]:
-    """Return the texts of all overrides that are not empty, by section and key."""
+    """Return all non-empty overrides as text, by section and key."""
     texts = {}
     for section, values in overrides.items():
         if not isinstance(values, Mapping):
@@ -742,7 +747,7 @@ def _override_texts(overrides: Mapping[str, Mapping[str, Any]]) -> dict[tuple[st
 
 
 def is_default(section: str, key: str, text: str) -> bool:
-    """Return whether the text of a key is its default, so that the key can be left out.
+    """Return whether a text is the default of a key, so that the key can be omitted.
 
     Parameters
     ----------
@@ -756,7 +761,7 @@ def is_default(section: str, key: str, text: str) -> bool:
     Returns
     -------
     bool
-        True for the default and for an empty text.
+        True for the default value or an empty text.
     """
     if text == "":
         return True
@@ -765,7 +770,7 @@ def is_default(section: str, key: str, text: str) -> bool:
 
 
 def paths_of(configuration: Configuration) -> dict[tuple[str, str], FormatPath]:
-    """Return the paths among the settings.
+    """Return all settings that are paths.
 
     Parameters
     ----------
@@ -786,14 +791,14 @@ def paths_of(configuration: Configuration) -> dict[tuple[str, str], FormatPath]:
 
 
 class FormatPath(NamedTuple):
-    """A path and its format.
+    """Path with an optional format prefix.
 
     Parameters
     ----------
     format : str
-        ``FORMAT:``, or empty.
+        Prefix ``FORMAT:``, or empty.
     path : str
-        Path without the name of the format.
+        Path without the prefix.
     """
 
     format: str
@@ -832,9 +837,9 @@ def _suggestion(word: str, known: Collection[str]) -> str:
 
 
 def _path_in(field: dataclasses.Field, value: Any) -> FormatPath:
-    """Return the path in a value; it is empty if the value is none.
+    """Return the path in a value; empty if the value is not a path.
 
-    Where a name can replace a path, a path is recognised by its ending or by a format.
+    For keys that also accept a name, a path is recognised by its suffix or by a format prefix.
     """
     kind, text = field.metadata["path"], str(value)
     prefixed = re.fullmatch("([a-z0-9_]{2,}:)(.+)", text) if kind == "FORMAT:yaml" else None

@@ -1,7 +1,7 @@
-"""Text of the bundled config.ini, and descriptions of its sections for the guide.
+"""Generation of the bundled config.ini, and descriptions of its sections for the guide.
 
-Both are generated from the declarations of the settings. After a change of a declaration, this
-command rewrites config.ini::
+Both are generated from the declarations of the settings. After changing a declaration, rewrite
+config.ini with this command::
 
     ./run python -m imu_simulation_framework.drive.configuration_text
 """
@@ -23,7 +23,7 @@ LINE_LENGTH = 100
 
 _HEADER = (
     "All settings of an experiment with their defaults. SI units; angles in radians.",
-    "An empty value means the default. Relative paths are relative to the folder of this file.",
+    "An empty value means the default. Relative paths start from the folder of this file.",
     "A config.ini of your own needs only the keys that differ. A private ROS parameter of the",
     "nodes overrides any key, for example",
     '  roslaunch imu_simulation_framework experiment.launch settings:="{control: {yaw_integral: '
@@ -46,7 +46,7 @@ _COLUMN_TEXTS = {
         ("time = t [s]", "qx = q_x", "qy = q_y", "qz = q_z", "qw = q_w", "gyro_z = rate_z [deg/s]"),
     ),
 }
-"""Introduction and examples of each section that maps quantities to columns."""
+"""Introductions and examples of the sections that map quantities to columns."""
 
 
 class KeyDescription(NamedTuple):
@@ -55,18 +55,18 @@ class KeyDescription(NamedTuple):
     Parameters
     ----------
     name : str
-        The key.
+        Name of the key.
     meaning : str
-        Its meaning in sentences.
+        Meaning of the key, in sentences.
     values : str
-        Accepted values with their unit, as in "a number from 0.1 to 100 [Hz]"; empty where any text
+        Accepted values with their unit, such as "a number from 0.1 to 100 [Hz]"; empty if any text
         is accepted.
     choices : mapping
-        Accepted texts and their meanings, empty where others are accepted.
+        Accepted texts and their meanings; empty if other texts are accepted.
     default : str
-        Default, a number with at most six digits; empty without one.
+        Default, rounded to six digits if it is a number; empty if there is no default.
     text : str
-        Value in the bundled config.ini; empty where the default depends on other settings.
+        Value in the bundled config.ini; empty if the default depends on other settings.
     """
 
     name: str
@@ -83,13 +83,13 @@ class SectionDescription(NamedTuple):
     Parameters
     ----------
     name : str
-        The section.
+        Name of the section.
     introduction : str
-        Contents of the section in sentences.
+        Purpose of the section, in sentences.
     keys : list of KeyDescription
-        Its keys in the order of config.ini.
+        Keys in the order of config.ini.
     examples : tuple of str
-        Lines of a section whose keys are free.
+        Example lines of a section that accepts any keys.
     """
 
     name: str
@@ -120,7 +120,7 @@ def describe_sections() -> Iterator[SectionDescription]:
 
 
 def _introduction(kind: type[Settings]) -> str:
-    """Return the text of a docstring before its numpydoc sections."""
+    """Return the part of a docstring before its numpydoc sections."""
     text = inspect.cleandoc(kind.__doc__ or "").partition("\nParameters\n")[0]
     return " ".join(text.split())
 
@@ -140,7 +140,7 @@ def _describe_key(kind: type[Settings], key: dataclasses.Field) -> KeyDescriptio
             for choice in declaration["choices"] or ()
         },
         default=f"{default:.6g}" if isinstance(default, float) else setting_text(default),
-        # A relative path would start at the folder of config.ini.
+        # In config.ini, a relative path would start from the folder of the file.
         text="" if declaration["path"] is True else setting_text(default),
     )
 
@@ -150,7 +150,7 @@ def _sentence(text: str) -> str:
 
 
 def configuration_text() -> str:
-    """Return the text of the bundled config.ini: each key with its default and a comment.
+    """Return the text of the bundled config.ini, with a default and a comment for each key.
 
     Returns
     -------
@@ -168,7 +168,7 @@ def configuration_text() -> str:
 
 def _comment(text: str) -> list[str]:
     lines = textwrap.wrap(
-        # A non-breaking space keeps a unit with its number.
+        # Non-breaking spaces keep numbers and their units on one line.
         text.replace(" [", "\N{NO-BREAK SPACE}["),
         LINE_LENGTH,
         initial_indent="# ",

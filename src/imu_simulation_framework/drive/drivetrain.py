@@ -1,8 +1,8 @@
-"""Drivetrains: conversion of speed and yaw rate to commands of the motors, and back.
+"""Drivetrain kinematics: conversion between body velocities and motor commands.
 
-The speed v is that of the point midway between the driven wheels, along the robot's x axis. A
-:class:`Drivetrain` limits speed and yaw rate to the values that its robot can reach. It converts
-them to commands: wheel velocities, and for a robot with steered wheels also their angles.
+The speed v is the velocity of the point midway between the driven wheels along the robot's x axis.
+A :class:`Drivetrain` limits speed and yaw rate to values that the robot can reach. It converts them
+to commands: wheel velocities and, for a robot with steered wheels, steering angles.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _UNLIMITED = 1e9
 
 @dataclass(frozen=True)
 class RobotLimits(Settings):
-    """Limits of each driven wheel.
+    """Velocity and acceleration limits of the driven wheels.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class RobotLimits(Settings):
 
 @dataclass(frozen=True)
 class Drivetrain(Settings, ABC):
-    """Driven wheels on one axle, with different velocities on the left and on the right.
+    """Base class of drivetrains with driven wheels on one axle, left and right driven separately.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class Drivetrain(Settings, ABC):
     limits : RobotLimits
         Limits of the driven wheels; unlimited by default.
     radius_multipliers : tuple of float
-        Factors of R on the left and on the right.
+        Factors by which the left and the right radius differ from R.
 
     Raises
     ------
@@ -71,21 +71,21 @@ class Drivetrain(Settings, ABC):
 
     @property
     def commands(self) -> tuple[str, ...]:
-        """Names of the commands: wheel velocities [rad/s], then steering angles [rad]."""
+        """Command names: wheel velocities [rad/s], then steering angles [rad]."""
         return WHEELS
 
     @property
     def min_turning_radius(self) -> float:
-        """Radius of the tightest circle of the axle's middle [m]; 0 if it turns in place."""
+        """Minimum turning radius of the axle's midpoint [m]; 0 if the robot can turn in place."""
         return 0.0
 
     @property
     def rim_velocity(self) -> float:
-        """Largest velocity that the rims of the wheels on both sides reach [m/s]."""
+        """Largest circumferential velocity that the wheels on both sides can reach [m/s]."""
         return self.wheel_radius * min(self.radius_multipliers) * self.limits.max_wheel_velocity
 
     def wheels(self, v: Any, yaw_rate: Any) -> tuple[Any, Any]:
-        """Return the wheel velocities of a motion without slip.
+        """Return the wheel velocities for a motion without slip.
 
         ``left = (v - L yaw_rate) / R_left`` and ``right = (v + L yaw_rate) / R_right``, where
         R_left and R_right are R times the radius multipliers.
@@ -107,7 +107,7 @@ class Drivetrain(Settings, ABC):
         return (v - turning) / left, (v + turning) / right
 
     def roll(self, left: Any, right: Any) -> tuple[Any, Any]:
-        """Return the speed and the yaw rate of wheels that roll without slip.
+        """Return speed and yaw rate for wheels that roll without slip.
 
         Parameters
         ----------
@@ -140,7 +140,7 @@ class Drivetrain(Settings, ABC):
 
     @abstractmethod
     def inverse(self, v: Any, yaw_rate: Any) -> tuple[Any, ...]:
-        """Return the commands for a motion, the inverse kinematics of the drivetrain.
+        """Return the commands for a motion (inverse kinematics).
 
         Parameters
         ----------
@@ -152,13 +152,13 @@ class Drivetrain(Settings, ABC):
         Returns
         -------
         tuple of float or ndarray
-            Commands as in :attr:`.Drivetrain.commands`. A steering angle is nan at standstill,
-            where it is arbitrary.
+            Commands as in :attr:`.Drivetrain.commands`. Steering angles are NaN for zero speed,
+            where they are arbitrary.
         """
 
     @abstractmethod
     def forward(self, *commands: Any) -> tuple[Any, Any]:
-        """Return the speed and the yaw rate that result from commands, the forward kinematics.
+        """Return the speed and the yaw rate that result from commands (forward kinematics).
 
         Parameters
         ----------
@@ -214,24 +214,24 @@ class Drivetrain(Settings, ABC):
 
 @dataclass(frozen=True)
 class DifferentialDrivetrain(Drivetrain):
-    """Differential drive, which turns the robot by the difference of the wheel velocities.
+    """Differential drive, in which the difference of the wheel velocities turns the robot.
 
-    The centre of a rolling wheel has the speed ``wheel_radius * w``. The middle of the axle moves
-    with the mean of both speeds, and the robot turns with their difference over the track (for
-    example Siegwart, Nourbakhsh, Scaramuzza: Introduction to Autonomous Mobile Robots, section
-    3.2).
+    The centre of a rolling wheel has the speed ``wheel_radius * w``. The speed of the axle's
+    midpoint is the mean of both wheel speeds, and the yaw rate is their difference divided by the
+    track (for example Siegwart, Nourbakhsh, Scaramuzza: Introduction to Autonomous Mobile Robots,
+    section 3.2).
 
-    The model also applies to skid steering with an effective half track: the distance to the side
-    at which the wheels of that side have their instantaneous centre of rotation (Mandow, Martinez,
-    Morales, Blanco, Garcia-Cerezo, Gonzalez: Experimental kinematics for wheeled skid-steer mobile
-    robots, IROS 2007).
+    The model also applies to skid steering with an effective half track, the lateral distance to
+    the instantaneous centre of rotation of the wheels on one side (Mandow, Martinez, Morales,
+    Blanco, Garcia-Cerezo, Gonzalez: Experimental kinematics for wheeled skid-steer mobile robots,
+    IROS 2007).
 
     Parameters
     ----------
     sideslip_time : float
         Angle from the course to the yaw, divided by the yaw rate [s]. The lateral friction of
         skidding wheels provides the centripetal force, and the centre of rotation moves ahead in
-        proportion to speed and yaw rate. The angle per yaw rate is then equal at all speeds.
+        proportion to speed and yaw rate, so that the angle per yaw rate is the same at all speeds.
     """
 
     sideslip_time: float = setting(0.0, unit="s", minimum=-1.0, maximum=1.0)
@@ -246,9 +246,9 @@ class DifferentialDrivetrain(Drivetrain):
         return self.roll(left, right)
 
     def limit(self, v, yaw_rate):
-        """Limit speed and yaw rate by the wheel velocity; the yaw rate has priority.
+        """Limit speed and yaw rate to the wheel velocity limit, with priority for the yaw rate.
 
-        A robot that is late can catch up, but a robot that misses a turn leaves the path.
+        The robot can make up for a lower speed later, but a missed turn takes it off the path.
         """
         max_yaw_rate = self.rim_velocity / self.half_track
         yaw_rate = min(max(yaw_rate, -max_yaw_rate), max_yaw_rate)
@@ -256,34 +256,34 @@ class DifferentialDrivetrain(Drivetrain):
         return min(max(v, -max_speed), max_speed), yaw_rate
 
 
-MIN_STEERING_SPEED = 0.02  # m/s; below it the steering angles remain as they are
+MIN_STEERING_SPEED = 0.02  # m/s; at lower speeds the steering angles do not change
 
 
 def _check_positions(name: str, value: Any) -> tuple[tuple[float, float], ...]:
     positions = tuple(check_numbers(name, position, 2) for position in check_list(name, value, 2))
     if not positions or any(x == 0.0 for x, _ in positions):
         raise ConfigurationError(
-            f"{name} must be one or two positions, in front of or behind the driven axle."
+            f"{name} must be one or two positions in front of or behind the driven axle."
         )
     return positions
 
 
 @dataclass(frozen=True)
 class AckermannDrivetrain(Drivetrain):
-    """Drivetrain of a car: driven wheels that do not steer, and one or two steered, free wheels.
+    """Car drivetrain with non-steered driven wheels and one or two steered free wheels.
 
-    All wheels turn about one point on the line of the driven axle, 1/k to the left of its middle,
+    All wheels turn about one point on the line of the driven axle, 1/k to the left of its midpoint,
     where k is the curvature of the path (Siegwart, Nourbakhsh, Scaramuzza: Introduction to
     Autonomous Mobile Robots, section 3.3.1). A steering joint at (x, y) has the angle
     ``atan(k x / (1 - k y))``. With y = 0 this is the bicycle model, ``yaw_rate = v tan(angle) /
     wheelbase`` (Rajamani: Vehicle Dynamics and Control, section 2.2). An electronic differential
-    gives the driven wheels the velocities of the turn.
+    adapts the velocities of the driven wheels to the curvature.
 
     Parameters
     ----------
     steering : tuple of tuple of float
-        Positions (x, y) of the steering joints relative to the middle of the driven axle [m], the
-        left joint first.
+        Positions (x, y) of the steering joints relative to the midpoint of the driven axle [m],
+        with the left joint first.
     max_steering_angle : float
         Largest angle of each joint to either side [rad].
     max_steering_rate : float
@@ -311,12 +311,12 @@ class AckermannDrivetrain(Drivetrain):
         return max(abs(x) / slope + abs(y) for x, y in self.steering)
 
     def angles(self, curvature: Any) -> tuple[Any, ...]:
-        """Return the angles of the steering joints on a circle.
+        """Return the steering angles for a path curvature.
 
         Parameters
         ----------
         curvature : float or ndarray
-            Curvature of the path of the axle's middle [1/m].
+            Curvature of the path of the axle's midpoint [1/m].
 
         Returns
         -------
@@ -326,7 +326,7 @@ class AckermannDrivetrain(Drivetrain):
         return tuple(np.arctan(curvature * x / (1.0 - curvature * y)) for x, y in self.steering)
 
     def curvature(self, angles: Sequence[Any]) -> Any:
-        """Return the curvature of the path for angles of the steering joints.
+        """Return the path curvature for steering angles.
 
         It is the mean over the joints of ``k = tan(angle) / (x + y tan(angle))``.
 
@@ -345,7 +345,7 @@ class AckermannDrivetrain(Drivetrain):
         return sum(curvatures) / len(slopes)
 
     def inverse(self, v, yaw_rate):
-        """Return the commands for a motion, with the curvature limited by the steering."""
+        """Return the commands for a motion whose curvature is within the steering limit."""
         is_standing = np.abs(v) < MIN_STEERING_SPEED
         max_curvature = 1.0 / self.min_turning_radius
         curvature = np.clip(yaw_rate / np.where(is_standing, 1.0, v), -max_curvature, max_curvature)
@@ -357,14 +357,14 @@ class AckermannDrivetrain(Drivetrain):
         return v, v * self.curvature(steering)
 
     def limit(self, v, yaw_rate):
-        """Limit the curvature by the steering, then both speed and yaw rate by the wheels."""
+        """Limit the curvature to the steering limit, then the velocities to the wheel limits."""
         max_yaw_rate = abs(v) / self.min_turning_radius
         yaw_rate = min(max(yaw_rate, -max_yaw_rate), max_yaw_rate)
         excess = max(1.0, (abs(v) + self.half_track * abs(yaw_rate)) / self.rim_velocity)
         return v / excess, yaw_rate / excess
 
     def reachable(self, commands, former, period):
-        """Limit the steering by its rate, and adapt the wheel velocities to the steering angles."""
+        """Limit the steering rate, and adapt the wheel velocities to the limited angles."""
         left, right, *desired = commands
         present = former[len(WHEELS) :]
         turns = [0.0 if math.isnan(goal) else goal - now for goal, now in zip(desired, present)]

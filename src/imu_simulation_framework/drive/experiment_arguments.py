@@ -1,4 +1,4 @@
-"""Arguments of experiment.launch, parameters of the nodes, and the configuration they result in.
+"""Arguments of experiment.launch and node parameters, and their conversion to a configuration.
 
 They have the same meaning in ROS 1 and in ROS 2.
 """
@@ -20,14 +20,15 @@ from .configuration import Configuration, load_configuration
 
 EXPERIMENT_PARAMETERS = "experiment"
 """Namespace of the parameters that all nodes of an experiment share: ``config``,
-``working_directory``, ``simulator`` (the started one), ``participants``, ``settings`` with sections
-and keys of config.ini, and ``settings_text``, which is the same as a YAML mapping."""
+``working_directory``, ``simulator`` (the simulator that was started), ``participants``,
+``settings`` with sections and keys of config.ini, and ``settings_text``, a YAML mapping with the
+same structure."""
 
 CHOICES = {
     **dict.fromkeys(("gui", "record", "rviz", "table"), ("true", "false")),
     "view": ("none", "multiplot", "matplotlib"),
 }
-"""Values of the arguments that roslaunch evaluates; config.ini's settings check the others."""
+"""Choices of the arguments that roslaunch evaluates; other arguments are validated as settings."""
 
 _ARGUMENT = re.compile(r"[A-Za-z_]\w*:=.*", re.DOTALL)
 _ARGUMENT_ALONE = re.compile(r"\$\(arg (\w+)\)")
@@ -40,20 +41,20 @@ def launch_file() -> str:
     Returns
     -------
     str
-        Path in the package's share folder.
+        Path in the share folder of the package.
     """
     return str(package_share() / "launch" / "experiment.launch")
 
 
 def documented_arguments() -> dict[str, tuple[str, str]]:
-    """Return the arguments of the launch file with meaning and default.
+    """Return the arguments of the launch file with their meanings and defaults.
 
     Returns
     -------
     dict of str to tuple of str and str
         Meaning and default by name.
     """
-    # roslaunch would list the arguments with the values of this program's command line.
+    # roslaunch would use the values from this program's command line as defaults.
     here = str(package_share())
     return {
         argument.attrib["name"]: (
@@ -66,14 +67,14 @@ def documented_arguments() -> dict[str, tuple[str, str]]:
 
 
 def read_command_line(purpose: str, arguments) -> tuple[Any, dict[str, str]]:
-    """Read the command line of run_experiment.py.
+    """Parse the command line of run_experiment.py.
 
     Parameters
     ----------
     purpose : str
         Description of the program for its help.
     arguments : sequence of str
-        Words of the command line.
+        Command line arguments.
 
     Returns
     -------
@@ -106,7 +107,7 @@ def read_command_line(purpose: str, arguments) -> tuple[Any, dict[str, str]]:
 
 
 def check_arguments(given) -> dict[str, str]:
-    """Check arguments of an experiment, and add defaults.
+    """Check the arguments of an experiment, and add defaults for missing arguments.
 
     Parameters
     ----------
@@ -121,7 +122,7 @@ def check_arguments(given) -> dict[str, str]:
     Raises
     ------
     ConfigurationError
-        An argument is unknown to experiment.launch, or its value is not one of its choices.
+        experiment.launch does not have the argument, or its value is not one of its choices.
     """
     known = documented_arguments()
     for argument in given:
@@ -140,12 +141,12 @@ def check_arguments(given) -> dict[str, str]:
 
 
 def experiment_parameters(values: Mapping[str, str]) -> dict[str, Any]:
-    """Return the shared parameters of an experiment's nodes, as the launch file sets them.
+    """Return the shared node parameters of an experiment, as set by the launch file.
 
     Parameters
     ----------
     values : mapping of str to str
-        Values of all arguments.
+        Values of all arguments by name.
 
     Returns
     -------
@@ -160,7 +161,7 @@ def experiment_parameters(values: Mapping[str, str]) -> dict[str, Any]:
         settings.setdefault(section, {})[key] = values[argument]
     return {
         "config": values["config"],
-        # Relative paths are relative to the folder in which the program was called.
+        # Relative paths start from the working directory.
         "working_directory": os.getcwd(),
         "settings": settings,
         "settings_text": values["settings"],
@@ -170,7 +171,7 @@ def experiment_parameters(values: Mapping[str, str]) -> dict[str, Any]:
 def node_configuration(
     node: str, experiment: Mapping[str, Any], private: Mapping[str, Any]
 ) -> Configuration:
-    """Return config.ini, overridden by the shared, then by the private settings of a node.
+    """Return the configuration of a node: config.ini with shared and private overrides.
 
     Parameters
     ----------
@@ -179,7 +180,7 @@ def node_configuration(
     experiment : mapping of str to object
         Parameters in the namespace ``experiment``.
     private : mapping of str to object
-        Parameters of the node itself, ``{section: {key: value}}``.
+        Private parameters of the node, ``{section: {key: value}}``, which take precedence.
 
     Returns
     -------
@@ -189,7 +190,7 @@ def node_configuration(
     Raises
     ------
     ConfigurationError
-        A setting is invalid in config.ini.
+        A setting is invalid.
     """
     overrides: dict = {}
     text = experiment.get("settings_text", "")
@@ -217,7 +218,7 @@ def node_configuration(
 
 
 def folder_of_call(parameters: Mapping[str, Any]) -> Path:
-    """Return the folder in which a launch file was called, the base of relative paths.
+    """Return the working directory in which a launch file was called, the base of relative paths.
 
     Parameters
     ----------
@@ -227,7 +228,7 @@ def folder_of_call(parameters: Mapping[str, Any]) -> Path:
     Returns
     -------
     Path
-        Folder; by default the current one.
+        Folder; by default the working directory of this process.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Whether the robot can drive a recording."""
+"""Check of a configured recording, and of whether the robot can follow its path."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from .recorded_drive.imu import coverage_remark
 
 
 def check_experiment(configuration: Configuration) -> RecordingCheck:
-    """Check the recording of a configuration, and whether the robot can drive it.
+    """Check the configured recording, and whether the robot can follow its path.
 
     Parameters
     ----------
     configuration : Configuration
-        Of the experiment.
+        Configuration of the experiment.
 
     Returns
     -------
     RecordingCheck
-        It contains all faults; none of them is raised.
+        Result with all faults, none of which raises an exception.
     """
     check = check_configured_recording(configuration)
     if check.reference is None:
@@ -51,7 +51,7 @@ def check_experiment(configuration: Configuration) -> RecordingCheck:
 
 
 def path_sentence(poses: pd.DataFrame) -> str:
-    """Describe length, duration and turns of a reference in one message.
+    """Describe the length, duration and turns of a reference in one message.
 
     Parameters
     ----------
@@ -61,14 +61,14 @@ def path_sentence(poses: pd.DataFrame) -> str:
     Returns
     -------
     str
-        Sentence for the user.
+        Message for the user.
     """
     steps = np.hypot(np.diff(poses["x"]), np.diff(poses["y"]))
     turns = np.diff(poses["yaw"])
     return (
         f"the reference drives {steps.sum():.1f} m in {poses.index[-1] - poses.index[0]:.1f} s and "
-        f"turns by {format_degrees(np.abs(turns).sum())}, "
-        f"{format_degrees(turns.sum())} of it remain"
+        f"turns by {format_degrees(np.abs(turns).sum())} in total, "
+        f"{format_degrees(turns.sum())} net"
     )
 
 

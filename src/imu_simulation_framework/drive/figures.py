@@ -1,4 +1,4 @@
-"""The figures of an experiment, and of several drives or experiments side by side."""
+"""Figures of an experiment, and figures that compare several drives or experiments."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from ..heading.yaw_comparison import YawComparison
 from ..report import style
 from ..report.figure import Figure, select_path_points
 
-NO_IMU = "There is no yaw error to show: no sample of an IMU lies within its reference's time."
+NO_IMU = "There is no yaw error to show: no IMU sample is within the time range of its reference."
 _TOO_FEW = "There are too few samples for a power spectral density."
 
-BANDS = 40  # frequency bands per decade in which a density is averaged for drawing
-_ARROWS = 8  # along a path, evenly
+BANDS = 40  # frequency bands per decade in which densities are averaged for figures
+_ARROWS = 8  # number of evenly spaced direction arrows along a path
 _DETAIL_FRACTION, _LONGEST_DETAIL = 0.1, 60.0
 _WIDE_REFERENCE = {**style.REFERENCE, "linewidth": 4.5}
 
 
 def trajectory(comparison) -> Figure:
-    """Draw the reference path with its fixes, and the path of the simulated robot.
+    """Draw the reference path with its GNSS fixes, and the path of the simulated robot.
 
     Parameters
     ----------
@@ -59,12 +59,12 @@ def trajectory(comparison) -> Figure:
 
 
 def paths(trajectories) -> Figure:
-    """Draw several paths, each in a panel of its own with direction, start and end.
+    """Draw several paths with direction, start and end, one panel per path.
 
     Parameters
     ----------
     trajectories : mapping of str to DataFrame
-        Trajectory by name.
+        Trajectories by name.
 
     Returns
     -------
@@ -93,18 +93,18 @@ def _ends(figure, x, y):
 
 
 def _arrows(x, y):
-    """Return positions along a path and its directions there, shape (2, n) each."""
+    """Return positions and directions of arrows along a path, each of shape (2, n)."""
     travelled = np.concatenate(([0.0], np.cumsum(np.hypot(np.diff(x), np.diff(y)))))
 
     def interpolate(distance):
         return np.array([np.interp(distance, travelled, values) for values in (x, y)])
 
-    # If the path has as many laps as arrows, all arrows would have the same position.
+    # With as many laps as arrows, all arrows would be at the same place: try one arrow less.
     evenly = ((np.arange(count) + 0.5) / count * travelled[-1] for count in (_ARROWS, _ARROWS - 1))
     places = max(
         evenly, key=lambda those: min(dist(*two) for two in combinations(interpolate(those).T, 2))
     )
-    # Directions are averaged over a fiftieth of the path, which suppresses the noise of positions.
+    # Directions are averaged over 2 % of the path to suppress position noise.
     reach = 0.01 * travelled[-1]
     ahead = interpolate(places + reach) - interpolate(places - reach)
     length = np.hypot(*ahead)
@@ -113,7 +113,7 @@ def _arrows(x, y):
 
 
 def yaw_error_along_path(comparison) -> Figure:
-    """Draw the yaw error of each IMU as a colour along its path.
+    """Draw the yaw error of each IMU as colour along its path.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def yaw_error_along_path(comparison) -> Figure:
         return figure
     width, height = (np.ptp(np.concatenate([path[name] for *_, path in imus])) for name in "xy")
     figure.widths = (1.0,) * (1 if width > 1.3 * height else len(imus))
-    # One scale, so that a colour is the same error in both.
+    # Both panels use the same colour scale.
     errors = [np.degrees(result.error.to_numpy()) for result, *_ in imus]
     largest = max(float(np.max(np.abs(error), initial=1e-3)) for error in errors)
     for result, name, path in imus:
@@ -144,14 +144,14 @@ def yaw_error_along_path(comparison) -> Figure:
         figure.path(path["x"], path["y"], look, "path")
         time = result.error.index.to_numpy(dtype=float)
         x, y = (np.interp(time, path.index, path[axis]) for axis in "xy")
-        title = "yaw error [deg], the latest on top"
+        title = "yaw error [deg], latest on top"
         figure.coloured_path(time, x, y, np.degrees(result.error), name, title, largest)
         _ends(figure, path["x"].to_numpy(), path["y"].to_numpy())
     return figure
 
 
 def control_error(comparison) -> Figure:
-    """Draw the tracking error of the simulated robot: yaw, along and across the track, distance.
+    """Draw the tracking error of the simulated robot: yaw, along-track, cross-track and distance.
 
     Parameters
     ----------
@@ -183,10 +183,10 @@ def control_error(comparison) -> Figure:
 
 
 def imu_yaw(comparison) -> Figure:
-    """Draw the yaw of both IMUs with its reference, over the complete drive and at its end.
+    """Draw the yaw of both IMUs with their references, over the complete drive and at its end.
 
-    The reference is a wide line behind the IMUs. Each pair has a zero of its own, that of the
-    recording or of the simulator; both are turned to the trajectory, which starts at zero.
+    The reference is a wide line behind the IMU. The yaws of the recording and of the simulator have
+    different zeros; both are shifted to the trajectory, which starts at zero.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ def imu_yaw(comparison) -> Figure:
     stop = max(result.error.index[-1] for result, _, _ in pairs)
     begin = stop - min(_LONGEST_DETAIL, _DETAIL_FRACTION * stop)
     for start, title in (
-        (-np.inf, "Yaw, zero: the trajectory's heading at its start"),
+        (-np.inf, "Yaw, zero: initial heading of the trajectory"),
         (begin, "Detail of the end"),
     ):
         figure.panel("yaw, unwrapped [deg]", title, x="time [s]", height=270)
@@ -224,7 +224,7 @@ def imu_yaw(comparison) -> Figure:
 
 
 def _turned_from_start(result, trajectory):
-    """Return the offset of a pair's headings from a trajectory that starts at zero [rad]."""
+    """Return the yaw offset from a trajectory that is shifted to start at zero [rad]."""
     if len(trajectory) == 0:
         return float(result.reference_yaw.iloc[0])
     wanted = np.interp(result.reference_yaw.index, trajectory.index, trajectory["yaw"])
@@ -249,7 +249,7 @@ def yaw_error(comparison) -> Figure:
     headings = style.label_headings(comparison)
     estimated = [name for result, _, name in headings if result.zero == ESTIMATED]
     if estimated:
-        title += f"; zero of the {join_names(estimated)}: estimated with the whole drive"
+        title += f"; zero of the {join_names(estimated)}: estimated from the complete drive"
     figure = Figure(title, empty_message=NO_IMU)
     if headings:
         figure.panel("yaw error [deg]", height=340).zero_line()
@@ -263,7 +263,7 @@ def yaw_error(comparison) -> Figure:
 
 
 def yaw_errors_difference(comparison) -> Figure:
-    """Draw the yaw error of the recorded IMU minus that of the simulated IMU.
+    """Draw the difference between the yaw errors of the recorded and the simulated IMU.
 
     Parameters
     ----------
@@ -303,7 +303,7 @@ def _trend_title(title, comparison):
 
 
 def yaw_errors_psd(comparison) -> Figure:
-    """Draw the power spectral densities of the yaw errors and of the reference's error.
+    """Draw the power spectral densities of the yaw errors and the reference errors.
 
     Parameters
     ----------
@@ -324,7 +324,7 @@ def yaw_errors_psd(comparison) -> Figure:
         if expected is None:
             continue
         frequency, density = logarithmic_average(expected, BANDS)
-        # The model of the reference is unknown at frequencies above its correlation time.
+        # The error model of the reference does not extend to higher frequencies.
         kept = (frequency <= 0.5 / process.correlation_time) & (density > 0.0)
         if kept.any():
             look, words = style.REFERENCE, f"the reference alone ({name})"
@@ -333,7 +333,7 @@ def yaw_errors_psd(comparison) -> Figure:
 
 
 def yaw_psd(comparison) -> Figure:
-    """Draw the power spectral densities of the headings after removal of a linear trend.
+    """Draw the power spectral densities of the yaws after removing a linear trend.
 
     Parameters
     ----------
@@ -358,14 +358,14 @@ def _spectra(comparison, attribute, title):
     spectra = [row for row in spectra if row[0] is not None]
     nothing = "The power spectral density is zero." if spectra else _TOO_FEW
     figure = Figure(title, f"frequency [Hz] (mean within bands of 1/{BANDS} decade)", nothing)
-    # A logarithmic axis cannot show a density that is zero everywhere.
+    # A logarithmic axis cannot show a zero density.
     spectra = [row for row in spectra if np.any(row[0].density > 0.0)]
     if spectra:
         figure.panel("density [rad²/Hz]", log="xy", height=360)
     for spectrum, look, name, shortest in spectra:
         frequency, density = logarithmic_average(spectrum, BANDS)
         low, high = confidence_factors(spectrum, BANDS, CONFIDENCE)
-        # Above half the reference's rate, the error is due to the interpolation of its samples.
+        # Above half the reference's rate, the error results from interpolating the reference.
         kept = frequency * shortest <= 1.0
         if not kept.all():
             frequency, density, low, high = (
@@ -384,12 +384,12 @@ def _spectra(comparison, attribute, title):
 
 
 def wheel_velocities(comparison) -> Figure:
-    """Draw commanded and actual wheel velocities and steering angles, and their differences.
+    """Draw commanded and actual wheel velocities and steering angles with their differences.
 
     Parameters
     ----------
     comparison : Comparison
-        Compared yaws and wheels.
+        Compared yaws and wheel velocities.
 
     Returns
     -------
@@ -434,14 +434,14 @@ FIGURES = {
     "yaw_errors_psd": yaw_errors_psd,
     "yaw_psd": yaw_psd,
 }
-"""File name -> function that describes a figure of a :class:`.Comparison`."""
+"""Mapping from file name to the function that describes this figure of a :class:`.Comparison`."""
 
-MAX_PANELS = 8  # drives in one figure; more are not readable on a page
+MAX_PANELS = 8  # maximum number of drives in a figure that is still readable on a page
 
 
 @dataclass(frozen=True)
 class ShownError:
-    """Yaw error that is drawn as a line.
+    """Yaw error drawn as a line.
 
     Attributes
     ----------
@@ -450,7 +450,7 @@ class ShownError:
     name : str
         Label in the legend.
     recorded : bool
-        Whether the IMU is the recorded one, not a simulated one.
+        Whether the IMU is recorded, not simulated.
     comparison : YawComparison
         Yaw error and its trend.
     """
@@ -462,7 +462,7 @@ class ShownError:
 
 
 def yaws(names, series, differences) -> Figure:
-    """Draw yaws over time from zero at the start, and their differences from the first yaw.
+    """Draw yaws over time, starting at zero, and their differences from the first yaw.
 
     Parameters
     ----------
@@ -471,7 +471,7 @@ def yaws(names, series, differences) -> Figure:
     series : sequence of Series
         Yaws [rad] by time [s]; the others are compared with the first.
     differences : sequence of YawDifference
-        First yaw minus each of the others.
+        Differences between the first yaw and each of the others.
 
     Returns
     -------
@@ -480,7 +480,7 @@ def yaws(names, series, differences) -> Figure:
     first, zero = series[0], series[0].index[0]
     styles = style.line_styles(len(names))[1:]
     figure = Figure().panel("yaw, unwrapped [deg]", height=260)
-    # The first yaw is a wide line behind the others.
+    # The first yaw is drawn as a wide line behind the others.
     figure.line(first.index - zero, np.degrees(first - first.iloc[0]), style.REFERENCE, names[0])
     for difference, look in zip(differences, styles):
         yaw = difference.comparison.imu_yaw - first.iloc[0]
@@ -499,14 +499,14 @@ def yaws(names, series, differences) -> Figure:
 
 
 def yaw_errors(errors, window) -> Figure:
-    """Draw trends of yaw errors over time, a panel for each drive.
+    """Draw the trends of yaw errors over time, one panel per drive.
 
     Parameters
     ----------
     errors : sequence of ShownError
         The yaw errors.
     window : float
-        Window of the trend's median [s], for the title.
+        Window of the running median [s], for the title.
 
     Returns
     -------
@@ -522,14 +522,14 @@ def yaw_errors(errors, window) -> Figure:
 
 
 def yaw_error_spectra(errors, highest=np.inf) -> Figure:
-    """Draw the power spectral densities of yaw errors, a panel for each drive.
+    """Draw the power spectral densities of yaw errors, one panel per drive.
 
     Parameters
     ----------
     errors : sequence of ShownError
         The yaw errors.
     highest : float
-        Highest frequency that is drawn [Hz].
+        Highest frequency in the figure [Hz].
 
     Returns
     -------
@@ -549,9 +549,9 @@ def yaw_error_spectra(errors, highest=np.inf) -> Figure:
 
 
 def _panels_of(errors):
-    """Return the title of each panel, empty if it is the only one, and its errors with their lines.
+    """Assign yaw errors to panels; return the title of each panel, and its errors with line styles.
 
-    Drives with a single line each share a panel, which compares the drives.
+    A single panel has an empty title. If each drive has only one line, all drives share one panel.
     """
     drives = list(dict.fromkeys(error.drive for error in errors))
     if len(drives) == len(errors):

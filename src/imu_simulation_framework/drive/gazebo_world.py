@@ -1,4 +1,4 @@
-"""Gazebo's worlds: physics, the ground that MuJoCo has, and bodies of iron."""
+"""Gazebo worlds with the same ground as in MuJoCo, and models of iron bodies."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from ..core.units import WORLD_GRAVITY
 from ..motion.drives import Terrain
 from ..sensors.magnetism.bodies import Ellipsoid, FerrousBody
 
-PHYSICS_RATE = 1000  # steps per second of simulated time [Hz]
+PHYSICS_RATE = 1000  # physics steps per second of simulated time [Hz]
 
 HIGHEST_UPDATE_RATE = 1500
-"""Steps per second of wall clock [Hz]: 1.5 times real time. At twice real time two cores are too
-slow for Gazebo's own IMU sensor, which then misses one measurement in a hundred."""
+"""Physics steps per second of wall-clock time [Hz], which limit Gazebo to 1.5 times real time. On
+two cores, Gazebo's IMU sensor skips 1 % of its measurements at twice real time."""
 
 
 def world_sdf(terrain: Terrain | None = None) -> str:
-    """Return the text of a world file with physics, light and ground.
+    """Create a world file with physics, light and ground.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ _MATERIAL = "<material><diffuse>0.45 0.5 0.4 1</diffuse></material>"
 
 
 def terrain_sdf(terrain: Terrain) -> str:
-    """Return the text of a static model of the bumps, for a level world.
+    """Create a static model of the bumps, to be added to a level world.
 
     Parameters
     ----------
@@ -100,12 +100,12 @@ def terrain_sdf(terrain: Terrain) -> str:
 
 
 def iron_sdf(bodies: Sequence[FerrousBody]) -> str:
-    """Return the text of a static model that shows bodies of iron, without contacts.
+    """Create a static model that shows iron bodies, without contacts.
 
     Parameters
     ----------
     bodies : sequence of FerrousBody
-        Bars and ellipsoids of iron.
+        Iron bars and ellipsoids.
 
     Returns
     -------
@@ -118,7 +118,7 @@ def iron_sdf(bodies: Sequence[FerrousBody]) -> str:
         sides = " ".join(f"{side:g}" for side in body.size)
         shape = f"<box><size>{sides}</size></box>"
         if isinstance(body, Ellipsoid):
-            # This version of the format has no ellipsoids.
+            # SDF 1.6 has no ellipsoids.
             shape = f"<sphere><radius>{0.5 * max(body.size):g}</radius></sphere>"
         visuals.append(
             f"""\

@@ -1,7 +1,8 @@
-"""Experiment in one process, without ROS.
+"""Experiments in a single process, without ROS.
 
-The parts of the nodes are called directly instead of by messages. The tables are equal to those of
-the nodes to the last bit, and the experiment is several times faster.
+The sessions behind the nodes are called directly instead of through messages. The resulting tables
+are identical to the tables from the nodes, to the last bit, but the experiment is several times
+faster.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from .tracking.controllers import Reference
 def drive_in_process(
     configuration: Configuration, drive: PreparedDrive, observe: Callable[..., object] | None = None
 ) -> ExperimentRecord:
-    """Simulate a robot in MuJoCo that follows a prepared drive.
+    """Let the robot in MuJoCo follow a prepared drive, and record the samples.
 
     Parameters
     ----------
@@ -46,7 +47,7 @@ def drive_in_process(
         Samples from stamp 0 to the end of the drive.
     """
     if configuration.simulation.simulator == "gazebo":
-        # The wheels slide differently in Gazebo; the commands have to be those for MuJoCo.
+        # The commands must be computed for MuJoCo, because the wheels slide differently in Gazebo.
         simulation = replace(configuration.simulation, simulator="mujoco")
         configuration = replace(configuration, simulation=simulation)
     robot = SimulatedRobot(configuration)
@@ -69,7 +70,7 @@ def drive_in_process(
             recording.add_error(tracked.stamp, tracked.time, tracked.error)
             command = leader.answer(tracked.time, tracked.error)
         recording.add_command(*command)
-        # The drive does not depend on the IMU, so readings of a few seconds are computed at once.
+        # As the motion does not depend on the IMU, its samples are computed in blocks of seconds.
         if robot.waiting and (leader.finished or robot.waiting >= MEASURED_AT_ONCE - len(stamps)):
             _record(robot.measured(), recording)
         if leader.finished:
@@ -94,7 +95,7 @@ def _record(samples: Any, recording: Any) -> None:
 
 
 def _track(stamps: np.ndarray, state: SimulatorState, tracking: Any) -> TrackedPose | None:
-    # The tracking error of a control period is that of its last sample.
+    # The tracking error of a control period is computed from its last sample.
     x, y, _ = state.position[-1].tolist()
     v_x, v_y, _ = state.linear_velocity[-1].tolist()
     orientation = state.orientation[-1].tolist()
@@ -102,11 +103,11 @@ def _track(stamps: np.ndarray, state: SimulatorState, tracking: Any) -> TrackedP
 
 
 def robot_motion(configuration: Configuration) -> Motion:
-    """Return the motion of a robot in MuJoCo that follows the configured drive.
+    """Return the motion of the robot in MuJoCo while it follows the configured drive.
 
-    The moving point is on the ground below the middle of the axle; its motion includes the bumps,
-    slip and sway of the physics. :meth:`.SampledMotion.mounted` with
-    :attr:`.MujocoSimulator.imu_mounting` converts it to the motion of the IMU.
+    The motion is that of the point on the ground below the midpoint of the axle, including bumps,
+    slip and sway. :meth:`.SampledMotion.mounted` with :attr:`.MujocoSimulator.imu_mounting`
+    converts it to the motion of the IMU.
 
     Parameters
     ----------
@@ -116,12 +117,12 @@ def robot_motion(configuration: Configuration) -> Motion:
     Returns
     -------
     Motion
-        Motion of the point below the middle of the axle.
+        Motion of the point below the midpoint of the axle.
 
     Raises
     ------
     FrameworkError
-        The experiment is impossible with this configuration.
+        The experiment cannot run with this configuration.
     """
     states: list[SimulatorState] = []
     drive_in_process(configuration, prepared(configuration).drive, states.append)
@@ -136,7 +137,7 @@ def robot_motion(configuration: Configuration) -> Motion:
 
 
 def prepared(configuration: Configuration) -> PreparationSession:
-    """Read and check the drive and the recorded IMU of the configured experiment.
+    """Read and check the drive and the recorded IMU of an experiment.
 
     Parameters
     ----------
@@ -151,7 +152,7 @@ def prepared(configuration: Configuration) -> PreparationSession:
     Raises
     ------
     FrameworkError
-        The experiment is impossible with this configuration.
+        The experiment cannot run with this configuration.
     """
     preparation = PreparationSession()
     preparation.read(configuration)
@@ -164,14 +165,14 @@ def run_prepared(configuration: Configuration, preparation: PreparationSession) 
     Parameters
     ----------
     configuration : Configuration
-        Configuration, which may differ in IMU, controller and seed from that of the preparation.
+        Configuration; IMU, controller and seed may differ from those used for the preparation.
     preparation : PreparationSession
-        Preparation that has read the drive.
+        Preparation with the drive.
 
     Returns
     -------
     ExperimentTables
-        Tables that the nodes would write.
+        Same tables as those written by the nodes.
     """
     drive, recorded_imu = preparation.drive, preparation.recorded_imu
     record = drive_in_process(configuration, drive)
@@ -196,12 +197,12 @@ def run_in_process(configuration: Configuration) -> ExperimentTables:
     Returns
     -------
     ExperimentTables
-        Tables that the nodes would write.
+        Same tables as those written by the nodes.
 
     Raises
     ------
     FrameworkError
-        The experiment is impossible with this configuration.
+        The experiment cannot run with this configuration.
 
     Examples
     --------

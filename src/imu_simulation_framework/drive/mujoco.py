@@ -1,4 +1,4 @@
-"""Simulation of the robot in MuJoCo: from commands to ground truth and ideal IMU signals."""
+"""Simulation of the robot in MuJoCo, from commands to ground truth and ideal IMU signals."""
 
 from __future__ import annotations
 
@@ -23,19 +23,17 @@ from .robots.parameters import RobotParameters
 mujoco = import_optional("mujoco", "the robot in MuJoCo")
 
 GROUND = "ground"
-# Indices of the base in MuJoCo's vectors of positions and velocities. The driven wheels follow it,
-# then the steering joints with their wheels.
+# Indices of the base in MuJoCo's position and velocity vectors, followed by wheels and steering.
 BASE_POSITION, BASE_QUATERNION = slice(0, 3), slice(3, 7)
 BASE_VELOCITY, BASE_ANGULAR_VELOCITY, BASE_FREEDOM = slice(0, 3), slice(3, 6), 6
 
-# The robot sinks into contacts of this stiffness by 2 um. With MuJoCo's defaults it sinks in by
-# 0.3 mm, which reduces the effective radius of the wheels, and thus each distance, by 0.17 %, and
-# it slides sideways in curves by a quarter. The stiffness costs no time: the solver needs one
-# iteration in both cases.
+# With this contact stiffness the robot sinks into the ground by 2 um. With MuJoCo's default
+# stiffness it sinks in by 0.3 mm, which reduces the effective wheel radius by 0.17 %, and it slides
+# sideways in curves. The higher stiffness does not increase the number of solver iterations.
 _CONTACT_TIME_CONSTANT = 0.005  # s
 _CONTACT_IMPEDANCE = (0.99, 0.999, 0.001)
 
-_STEERING_BANDWIDTH = 100.0  # rad/s; bandwidth of the position control of a steering joint
+_STEERING_BANDWIDTH = 100.0  # rad/s; bandwidth of the position controller of a steering joint
 
 
 def build_model(
@@ -44,11 +42,11 @@ def build_model(
     terrain: Terrain | None = None,
     bodies: Sequence[FerrousBody] = (),
 ):
-    """Return the MuJoCo model of the robot, free on the ground, with velocity-controlled wheels.
+    """Return the MuJoCo model of a freely moving robot with velocity-controlled wheels.
 
-    The degrees of freedom of the model are the free joint of base_footprint, then the driven wheels
-    in the order of ``wheel_joints`` of :class:`.RobotParameters`, then the steering and the rolling
-    joints. The actuators are those of the driven wheels, then those of the steering joints.
+    The degrees of freedom of the model are the free joint of base_footprint, followed by the driven
+    wheels in the order of ``wheel_joints`` of :class:`.RobotParameters`, the steering joints and
+    the rolling joints. The actuators drive the driven wheels, followed by the steering joints.
 
     Parameters
     ----------
@@ -59,7 +57,7 @@ def build_model(
     terrain : Terrain, optional
         Bumps on the ground, which is level by default.
     bodies : sequence of FerrousBody
-        Magnetic bodies, as shapes without contacts.
+        Magnetic bodies, shown as shapes without contacts.
 
     Returns
     -------
@@ -75,7 +73,7 @@ def build_model(
         spec = _specification(robot_description(parameters))
     except ValueError as error:
         raise _rejection(parameters, error) from None
-    # A URDF's root link is fixed to the world unless it gets a joint.
+    # The root link of a URDF is fixed to the world unless a free joint is added.
     _body(spec, ROBOT_FRAME).add_freejoint()
     _add_ground(spec, terrain)
     _add_bodies(spec, bodies)
@@ -90,15 +88,15 @@ def build_model(
     except ValueError as error:
         raise _rejection(parameters, error) from None
     model.opt.timestep = 1.0 / physics_rate
-    # Implicit integrators solve the contacts without the motors' damping and apply it afterwards,
-    # so that each change of the command pushes the robot forward.
+    # Implicit integrators apply the motor damping after solving the contacts, so that each command
+    # change pushes the robot forward.
     model.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER
-    # The friction of the elliptic cone is isotropic; the pyramidal cone's depends on the heading.
+    # Friction with an elliptic cone is isotropic; with a pyramidal cone it depends on the heading.
     model.opt.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
     for joint in parameters.wheel_joints:
         model.dof_armature[_degree_of_freedom(model, joint)] = parameters.motors.motor_inertia
     for joint in parameters.steering_joints:
-        # This inertia makes the position control critically damped.
+        # With this inertia the position controller is critically damped.
         inertia = parameters.steering_gain / _STEERING_BANDWIDTH**2
         model.dof_armature[_degree_of_freedom(model, joint)] = inertia
     _set_contacts(model, parameters)
@@ -116,15 +114,15 @@ def _degree_of_freedom(model, joint) -> int:
 
 
 def _specification(urdf):
-    # With fusestatic the IMU's link would become part of its parent. Visual meshes are discarded,
-    # because they may have formats that MuJoCo does not read.
+    # With fusestatic, MuJoCo would merge the IMU link into its parent link.
+    # Visual meshes are discarded, because MuJoCo does not support all mesh formats.
     settings = (
         '<mujoco><compiler fusestatic="false" discardvisual="true" inertiafromgeom="false"/>'
         "</mujoco>"
     )
     urdf = urdf.replace("</robot>", settings + "</robot>")
     if not hasattr(mujoco.MjSpec, "body"):
-        # In MuJoCo 3.2, the last version for Python 3.8, from_string is not a constructor.
+        # In MuJoCo 3.2, the last version for Python 3.8, from_string is an instance method.
         spec = mujoco.MjSpec()
         spec.from_string(urdf)
         return spec
@@ -139,7 +137,7 @@ def _add_ground(spec, terrain):
     ground = spec.worldbody.add_geom()
     ground.name = GROUND
     ground.type = mujoco.mjtGeom.mjGEOM_PLANE
-    ground.size = [0.0, 0.0, 1.0]  # zero: unbounded
+    ground.size = [0.0, 0.0, 1.0]  # a size of zero means unbounded
     if terrain is None:
         return
     for index, middle in enumerate(terrain.spheres()):
@@ -152,7 +150,7 @@ def _add_ground(spec, terrain):
 
 def _add_bodies(spec, bodies):
     for index, body in enumerate(bodies):
-        # A site has a shape and no contacts.
+        # A site has a shape, but no contacts.
         site = spec.worldbody.add_site()
         site.name = f"iron_{index}"
         is_bar = isinstance(body, Bar)
@@ -165,7 +163,7 @@ def _add_bodies(spec, bodies):
 
 
 def _add_motor(spec, joint, limit, gain, bias):
-    """Add a motor: torque = gain * command + bias * (1, position, velocity), within the limit."""
+    """Add a motor with a limited torque = gain * command + bias * (1, position, velocity)."""
     actuator = spec.add_actuator()
     actuator.name = joint
     actuator.target = joint
@@ -186,22 +184,22 @@ def _set_contacts(model, parameters):
         model.geom_solref[index] = _CONTACT_TIME_CONSTANT, 1.0
         model.geom_solimp[index, :3] = _CONTACT_IMPEDANCE
         is_robot = not name.startswith(GROUND)
-        # The robot has contacts with the ground only; simple shapes may overlap at a steered wheel.
+        # The robot collides only with the ground, as its shapes may overlap at a steered wheel.
         model.geom_contype[index], model.geom_conaffinity[index] = is_robot, not is_robot
-        # The friction of a contact is the larger one of both geoms unless one of them has priority.
+        # Without a priority, MuJoCo uses the larger friction of the two geoms in contact.
         model.geom_priority[index] = is_robot
         wheel = wheels.get(int(model.geom_bodyid[index]))
         if wheel is not None:
             model.geom_friction[index, 0] = parameters.friction(wheel)
         elif "caster" in name or (parameters.description and is_robot):
             model.geom_friction[index, 0] = parameters.contact.caster_friction
-            # A contact of dimension 1 has no friction and needs less computation.
+            # Contacts of dimension 1 have no friction and require less computation.
             model.geom_condim[index] = 3 if parameters.contact.caster_friction > 0.0 else 1
 
 
 def _require_stable_motors(model, parameters, physics_rate):
-    # Explicit integration of torque = gain * error oscillates if the torque changes the velocity
-    # within a step by more than the error. The inertia is least for a wheel without contact.
+    # Explicit integration of torque = gain * error oscillates if the torque changes the velocity by
+    # more than the error within a step. The inertia is smallest for a wheel without ground contact.
     mujoco.mj_setConst(model, mujoco.MjData(model))
     wheels = [_degree_of_freedom(model, joint) for joint in parameters.wheel_joints]
     inertia = float(min(model.dof_M0[wheels]))
@@ -209,18 +207,18 @@ def _require_stable_motors(model, parameters, physics_rate):
     min_rate = gain / inertia
     if physics_rate < min_rate:
         raise ConfigurationError(
-            f"{parameters.path}: drive.velocity_gain {gain} needs a physics rate of at least "
-            f"{min_rate:.0f} Hz with wheels of this inertia, but it is {physics_rate} Hz."
+            f"{parameters.path}: the physics rate is {physics_rate} Hz, expected at least "
+            f"{min_rate:.0f} Hz for drive.velocity_gain {gain} and the inertia of these wheels"
         )
 
 
 class Motors:
-    """Controllers of the motors, which act once per sample period.
+    """Motor controllers, which are updated once per sample period.
 
-    All driven wheels of a side have the same command. MuJoCo's actuators apply a torque in
-    proportion to the error in each physics step. Proportional control alone leaves a steady-state
-    error, for example a yaw rate 1 % too low at 1.2 m/s and 0.8 rad/s; an integral removes it. The
-    steering angles change at most at the steering rate. A command acts after the robot's delay,
+    All driven wheels on a side receive the same command. In each physics step, MuJoCo's actuators
+    apply a torque proportional to the velocity error. Proportional control alone has a steady-state
+    error, for example a yaw rate that is 1 % too low at 1.2 m/s and 0.8 rad/s; an integral removes
+    it. The steering rate is limited. Commands take effect after the command delay of the robot,
     rounded to sample periods.
 
     Parameters
@@ -233,8 +231,8 @@ class Motors:
 
     def __init__(self, parameters: RobotParameters, period: float):
         self._drivetrain = drivetrain = parameters.drivetrain
-        # The integral is added to the commanded velocity. It is limited to the largest torque of
-        # the motor, so that it does not wind up while a wheel is blocked.
+        # The integral is added to the commanded velocity. Limiting it to the maximum motor torque
+        # prevents wind-up while a wheel is blocked.
         factor = parameters.motors.velocity_integral_gain * period / parameters.motors.velocity_gain
         # A factor above one half would cause oscillations at low sample rates.
         self._factor = min(factor, 0.5)
@@ -246,7 +244,7 @@ class Motors:
         self.reset()
 
     def reset(self):
-        """Command standstill with straight wheels, and clear the integrals and the delay."""
+        """Set commands and steering angles to zero, and clear integrals and delayed commands."""
         steering = len(self._drivetrain.commands) - len(WHEELS)
         self._commanded = [0.0] * len(WHEELS) * self._per_side, [0.0] * steering
         self._integrals = [0.0] * len(WHEELS) * self._per_side
@@ -254,7 +252,7 @@ class Motors:
         self._delayed_commands = deque([self._commanded] * self._delay)
 
     def command(self, *commands):
-        """Set the commands, limited to maximum wheel velocity and steering angle.
+        """Set the commands, limited to the maximum wheel velocity and steering angle.
 
         Parameters
         ----------
@@ -268,7 +266,7 @@ class Motors:
         self._commanded = wheels, angles
 
     def control(self, velocities):
-        """Return the set points of MuJoCo's actuators.
+        """Return the set points for MuJoCo's actuators.
 
         Parameters
         ----------
@@ -300,11 +298,11 @@ class IntegratingImu:
     """Ideal IMU that integrates the motion of the base over each sample period.
 
     The angular velocity is the rotation since the last sample, divided by the period. The specific
-    force is the change of the IMU's velocity over the period, less gravity. In the axes of the base
+    force is the mean acceleration of the IMU over the period minus gravity. In the axes of the base
     it is ``f = dv/dt + omega x v + g up`` (Groves: Principles of GNSS, Inertial, and Multisensor
-    Integrated Navigation Systems, section 5.3), averaged by the trapezoidal rule.
+    Integrated Navigation Systems, section 5.3), averaged with the trapezoidal rule.
 
-    The results do not depend on the division of the samples into calls, to the last bit.
+    The results are identical to the last bit, regardless of how many samples a call computes.
 
     Parameters
     ----------
@@ -328,7 +326,7 @@ class IntegratingImu:
         self._motion = np.zeros(9)
 
     def start(self, orientation):
-        """Restart with a stationary base.
+        """Restart from a stationary base.
 
         Parameters
         ----------
@@ -347,15 +345,15 @@ class IntegratingImu:
         orientations : ndarray, shape (n, 4)
             Orientation (x, y, z, w) of the base in the world at the ends of the periods.
         velocities : ndarray, shape (n, 3)
-            Velocity of the base's origin in the axes of the base [m/s].
+            Velocity of the base origin in the axes of the base [m/s].
         angular_velocities : ndarray, shape (n, 3)
             Angular velocity of the base in its own axes [rad/s].
 
         Returns
         -------
         ImuTruth
-            Orientation of the IMU in the world, and angular velocity and specific force in the
-            axes of the IMU, as means over the sample periods.
+            Orientation of the IMU in the world, and means over the sample periods of the angular
+            velocity and specific force in the axes of the IMU.
         """
         motions = self._motions(orientations, velocities, angular_velocities)
         before = np.concatenate([self._motion[np.newaxis], motions[:-1]])
@@ -378,7 +376,7 @@ class IntegratingImu:
         return ImuTruth(np.column_stack([x, y, z, w]), rates, forces)
 
     def _motions(self, orientations, velocities, angular_velocities) -> np.ndarray:
-        """Return velocity v of the IMU, omega x v, and the vertical, in the base's axes (n, 9)."""
+        """Return the IMU velocity v, omega x v and the up vector in base axes, shape (n, 9)."""
         rx, ry, rz = self.position.tolist()
         (vx, vy, vz), (wx, wy, wz) = velocities.T, angular_velocities.T
         vx = vx + (wy * rz - wz * ry)
@@ -390,7 +388,7 @@ class IntegratingImu:
 
 
 def _scalar_first(orientations):
-    """Return the components w, x, y, z of quaternions (n, 4) in the order x, y, z, w."""
+    """Return the components w, x, y, z of quaternions in (x, y, z, w) order, shape (n, 4)."""
     x, y, z, w = orientations.T
     return w, x, y, z
 
@@ -423,10 +421,10 @@ def _rotate(quaternion, vector):
 
 
 def _rotation_vectors(quaternions):
-    """Return the components of rotation vectors [rad] of quaternions, given by components."""
+    """Return the components of rotation vectors [rad] for quaternion components."""
     w, x, y, z = quaternions
     sine = np.sqrt(x * x + y * y + z * z)
-    # NumPy's arctan2 may differ in the last bit between processors.
+    # math.atan2 is used, because NumPy's arctan2 may differ in the last bit between processors.
     angle = 2.0 * np.array(list(map(math.atan2, sine.tolist(), w.tolist())))
     angle = np.where(angle > math.pi, angle - 2.0 * math.pi, angle)
     is_turned = sine >= _MIN_SINE
@@ -439,18 +437,18 @@ def _rotation_vectors(quaternions):
 
 
 _UP = 0.0, 0.0, 1.0
-_MIN_SINE = 1e-15  # sine of half an angle, below which the axis of a rotation is undefined
+_MIN_SINE = 1e-15  # sine of half the rotation angle, below which the rotation axis is undefined
 
-_SETTLING_TIME = 2.0  # s; the oscillation of the contacts decays within some tenths of a second
-_MAX_STANDSTILL_VELOCITY = 1e-6  # m/s and rad/s; velocity of a robot that has settled
+_SETTLING_TIME = 2.0  # s; contact oscillations decay within some tenths of a second
+_MAX_STANDSTILL_VELOCITY = 1e-6  # m/s and rad/s; upper limit for a robot that has settled
 _MAX_TILT = math.radians(3.0)
-_XYZW = [1, 2, 3, 0]  # MuJoCo's quaternions are in the order w, x, y, z
+_XYZW = [1, 2, 3, 0]  # MuJoCo's quaternions have the order w, x, y, z
 
 
 class SimulatorState(NamedTuple):
-    """State of the robot at one sample time, or at several, along the first axis of all arrays.
+    """State of the robot at one or several sample times, along the first axis of all arrays.
 
-    The arrays are copies, which a caller may keep.
+    The arrays are copies, so that callers may store them.
 
     Attributes
     ----------
@@ -461,14 +459,14 @@ class SimulatorState(NamedTuple):
     linear_velocity, angular_velocity : ndarray, shape (3,)
         Velocity [m/s] and angular velocity [rad/s] of base_footprint in its own axes.
     wheel_positions, wheel_velocities : ndarray, shape (w,)
-        Angles [rad] and velocities [rad/s] of the ``joints`` of :class:`.RobotParameters`, the
-        steering joints included.
+        Angles [rad] and velocities [rad/s] of the ``joints`` of :class:`.RobotParameters`,
+        including the steering joints.
     wheel_torques : ndarray, shape (d,)
-        Torques of the motors of the d driven wheels in the last physics step, or their means over
-        the sample period [N m].
+        Motor torques of the d driven wheels in the last physics step, or their means over the
+        sample period [N m].
     """
 
-    time: Any  # float, or ndarray of several
+    time: Any  # float, or ndarray for several samples
     position: np.ndarray
     orientation: np.ndarray
     linear_velocity: np.ndarray
@@ -478,7 +476,7 @@ class SimulatorState(NamedTuple):
     wheel_torques: np.ndarray
 
     def sample(self, number: int) -> SimulatorState:
-        """Return the state at one of several sample times.
+        """Return the state at a single sample time.
 
         Parameters
         ----------
@@ -496,14 +494,13 @@ class SimulatorState(NamedTuple):
 class MujocoSimulator:
     """Simulation of the robot on the ground in steps of one sample period.
 
-    The signals of the IMU are the changes of orientation and velocity over a sample period, divided
-    by the period, as an IMU with internal integration outputs them. Gazebo's plug-ins compute them
-    in the same way. In contrast to MuJoCo's own sensors they do not lag the pose by a physics step
-    and do not alias the oscillations of the contacts, and the sum of the rotations is the
-    orientation. Since the motion does not depend on them, :meth:`measure` computes them apart from
-    the steps, for many samples at once.
+    The IMU signals are the changes in orientation and velocity over a sample period, divided by the
+    period, as an IMU with internal integration and Gazebo's plug-ins output them. In contrast to
+    MuJoCo's built-in sensors, they do not lag the pose by a physics step, they do not alias contact
+    oscillations, and the integrated rotations match the orientation. Since the motion does not
+    depend on the IMU, :meth:`measure` computes the signals separately for many samples at once.
 
-    The same commands result in the same states, bit for bit, for one version of MuJoCo.
+    With the same version of MuJoCo, the same commands result in bit-identical states.
 
     Parameters
     ----------
@@ -516,11 +513,11 @@ class MujocoSimulator:
     terrain : Terrain, optional
         Bumps on the ground, which is level by default.
     bodies : sequence of FerrousBody
-        Magnetic bodies, as shapes without contacts.
+        Magnetic bodies, shown as shapes without contacts.
     gravity : float
         Gravity [m/s^2].
     mean_torques : bool
-        Whether the torques of the motors are means over the sample period, which takes more time.
+        Whether to average the motor torques over the sample period, which takes more time.
 
     Raises
     ------
@@ -528,7 +525,7 @@ class MujocoSimulator:
         The physics rate is not a multiple of the sample rate, or the robot's description cannot be
         expanded.
     SimulatorError
-        The robot does not stand still on the ground.
+        The robot does not come to rest on level ground, or tips over.
     """
 
     def __init__(
@@ -543,8 +540,8 @@ class MujocoSimulator:
     ):
         if not (physics_rate >= sample_rate > 0 and physics_rate % sample_rate == 0):
             raise ConfigurationError(
-                f"The physics rate, {physics_rate} Hz, must be a multiple of the sample rate, "
-                f"{sample_rate} Hz."
+                f"the physics rate is {physics_rate} Hz, expected a multiple of the sample rate, "
+                f"{sample_rate} Hz"
             )
         self._terrain = terrain
         self._footprint = parameters.footprint_radius
@@ -555,7 +552,7 @@ class MujocoSimulator:
         self._model.opt.gravity[:] = (0.0, 0.0, -check_number("gravity", gravity, above=0.0))
         self._data = mujoco.MjData(self._model)
         self.gravity = gravity
-        # Views of MuJoCo's memory are kept, because creating one takes as long as copying its data.
+        # Views of MuJoCo's memory are stored, as creating a view takes as long as copying its data.
         self._position = self._data.qpos
         self._velocity = self._data.qvel
         self._control = self._data.ctrl
@@ -566,13 +563,13 @@ class MujocoSimulator:
         self._wheel_velocities = self._data.qvel[BASE_FREEDOM : BASE_FREEDOM + driven]
         freedoms = [_degree_of_freedom(self._model, name) for name in parameters.joints]
         self._joint_velocities = np.array(freedoms)
-        # The free joint has four numbers for its orientation and three for its angular velocity.
+        # The orientation of the free joint has four components, its angular velocity only three.
         self._joint_positions = self._joint_velocities + 1
         self._steering = self._joint_positions[driven : self._model.nu]
         self._warnings = self._data.warning.number
         self.sample_period = 1.0 / sample_rate
         self._motors = Motors(parameters, self.sample_period)
-        # With the base at the origin of the world, both have the same axes.
+        # While the base is at the origin of the world, their axes coincide.
         self._base_position[:] = 0.0
         self._base_quaternion[:] = 1.0, 0.0, 0.0, 0.0
         mujoco.mj_kinematics(self._model, self._data)
@@ -583,16 +580,16 @@ class MujocoSimulator:
 
     @property
     def state(self) -> SimulatorState:
-        """State after the last step or change of the pose."""
+        """State after the last step or pose change."""
         return self._states.sample(-1)
 
     @property
     def imu_mounting(self) -> tuple[np.ndarray, np.ndarray]:
-        """Position (3,) [m] and orientation (4,) (x, y, z, w) of the IMU in the base."""
+        """Position [m] and quaternion (x, y, z, w) of the IMU in the base frame."""
         return self._imu.position, self._imu.quaternion[_XYZW]
 
     def reset(self, x=0.0, y=0.0, yaw=0.0) -> SimulatorState:
-        """Return to time zero, with the robot stationary at a pose.
+        """Reset the time to zero, and place the stationary robot at a pose.
 
         Parameters
         ----------
@@ -613,8 +610,8 @@ class MujocoSimulator:
     def set_pose(self, x, y, yaw) -> SimulatorState:
         """Place the stationary robot on the ground at a pose.
 
-        The simulated time and the angles of the wheels remain, the command becomes zero, and the
-        steering becomes straight. The IMU does not measure the jump.
+        The simulated time and the wheel angles do not change, commands and steering angles are
+        reset to zero, and the IMU does not measure the jump.
 
         Parameters
         ----------
@@ -634,7 +631,9 @@ class MujocoSimulator:
             The pose is not finite.
         """
         if not all(map(math.isfinite, (x, y, yaw))):
-            raise SimulatorError(f"The robot cannot be placed at x = {x}, y = {y}, yaw = {yaw}.")
+            raise SimulatorError(
+                f"the robot's pose is x = {x}, y = {y}, yaw = {yaw}, expected finite numbers"
+            )
         turn = np.empty(4)
         mujoco.mju_axisAngle2Quat(turn, np.array([0.0, 0.0, 1.0]), yaw)
         mujoco.mju_rotVecQuat(self._base_position, self._settled_position, turn)
@@ -643,7 +642,7 @@ class MujocoSimulator:
         self._data.qvel[:] = 0.0
         self._position[self._steering] = 0.0
         self._motors.reset()
-        # The solver starts from the last accelerations, which belong to another pose.
+        # The solver would start from the last accelerations, which belong to the previous pose.
         self._data.qacc_warmstart[:] = 0.0
         self._stand_on_bumps(x, y)
         position, velocity = (part[np.newaxis].copy() for part in (self._position, self._velocity))
@@ -652,7 +651,7 @@ class MujocoSimulator:
         return self.state
 
     def command(self, *commands):
-        """Set the commands, limited to maximum wheel velocity and steering angle.
+        """Set the commands, limited to the maximum wheel velocity and steering angle.
 
         Parameters
         ----------
@@ -662,7 +661,7 @@ class MujocoSimulator:
         Raises
         ------
         SimulatorError
-            A number is not finite.
+            A command is not finite.
         """
         if not all(map(math.isfinite, commands)):
             raise SimulatorError(
@@ -691,7 +690,7 @@ class MujocoSimulator:
         Returns
         -------
         SimulatorState
-            States of all samples.
+            States at all sample times.
 
         Raises
         ------
@@ -717,33 +716,32 @@ class MujocoSimulator:
             position[:] = self._position
             velocity[:] = self._velocity
         self._samples += count
-        # After an instability MuJoCo increments a warning and resets the robot to the origin.
+        # After an instability MuJoCo increments a warning counter and resets the robot.
         if np.count_nonzero(self._warnings):
             time = self._samples / self._sample_rate
-            raise SimulatorError(f"The physics became unstable at {time:g} s.")
+            raise SimulatorError(f"the physics became unstable at {time:g} s")
         return self._store(positions, velocities, torques)
 
     def measure(self, states: SimulatorState) -> ImuTruth:
-        """Return the ideal signals of the IMU at consecutive states.
+        """Return the ideal IMU signals for consecutive states.
 
         Parameters
         ----------
         states : SimulatorState
-            States of several samples, which follow those of the last call, or the last change of
-            the pose.
+            States of several samples that directly follow the last call or the last pose change.
 
         Returns
         -------
         ImuTruth
-            Signals at these samples.
+            IMU signals at these samples.
         """
         return self._imu.measure(
             states.orientation, states.linear_velocity, states.angular_velocity
         )
 
     def _store(self, positions, velocities, torques) -> SimulatorState:
-        """Store samples as the present states; the last one is the state."""
-        # Rotations of few vectors take less time with plain floats.
+        """Store samples as the current states, and return them."""
+        # Plain floats are faster than arrays for rotating a few vectors.
         rows = zip(positions[:, BASE_QUATERNION].tolist(), velocities[:, BASE_VELOCITY].tolist())
         velocity = np.array([_rotate(_inverse(quaternion), vector) for quaternion, vector in rows])
         self._states = SimulatorState(
@@ -759,7 +757,7 @@ class MujocoSimulator:
         return self._states
 
     def _stand_on_bumps(self, x, y):
-        """Lower the robot onto the bumps below it, if there are any, at constant time."""
+        """Lower the robot onto the bumps below it, if any, without advancing the time."""
         terrain = self._terrain
         if terrain is None or not terrain.has_bumps_near(x, y, self._footprint):
             return
@@ -776,8 +774,8 @@ class MujocoSimulator:
         mujoco.mj_step(self._model, self._data, steps)
 
     def _settle(self, parameters):
-        """Return position and orientation of the base of a stationary robot at the origin."""
-        # The robot sinks into MuJoCo's compliant contacts before it rests.
+        """Return the base position and quaternion of a stationary robot at the origin."""
+        # The robot sinks into MuJoCo's compliant contacts before it comes to rest.
         mujoco.mj_resetData(self._model, self._data)
         self._wait_until_settled()
         if not np.all(np.abs(self._data.qvel) < _MAX_STANDSTILL_VELOCITY):
@@ -792,7 +790,7 @@ class MujocoSimulator:
                 "ground: the lowest points of its wheels and casters are not at the same height, "
                 "or it falls over"
             )
-        # The small motion during the sinking is not part of the pose.
+        # The small horizontal motion while the robot sinks in is not part of the pose.
         position[:2] = 0.0
         quaternion[3] = 0.0
         mujoco.mju_normalize4(quaternion)

@@ -1,4 +1,4 @@
-"""Paths by which a person names a recording, a result, or a part of either."""
+"""Command-line paths of recordings and results, with an optional part."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from ..recordings import file_access
 from .results.files import MARKER
 
 PART_SIGN = "@"
-"""Sign between a path and the topic, column or table that is selected."""
+"""Separator between a path and the selected topic, column or table."""
 
 
 class NamedPath(NamedTuple):
-    """A path and its selected part.
+    """Path with an optional part.
 
     Parameters
     ----------
     path : str
         Path of a recording or a result.
     part : str
-        Topic, column or table; empty for the whole.
+        Topic, column or table; empty to select everything.
     """
 
     path: str
@@ -30,18 +30,18 @@ class NamedPath(NamedTuple):
 
 
 def split_name(text: str) -> NamedPath:
-    """Split ``PATH@PART``; a path that exists is not split.
+    """Split ``PATH@PART`` into path and part; an existing path is not split.
 
     Parameters
     ----------
     text : str
-        Name as a person gives it.
+        Argument of the command line.
 
     Returns
     -------
     NamedPath
-        Split at the last sign before which there is a recording or a result, otherwise at the first
-        one.
+        Path and part, split at the last separator that follows the path of a recording or a result.
+        If there is no such path, the text is split at the first separator.
     """
     if os.path.exists(text) or PART_SIGN not in text:
         return NamedPath(text, "")
@@ -53,7 +53,7 @@ def split_name(text: str) -> NamedPath:
 
 
 def is_result(path: str | os.PathLike[str]) -> bool:
-    """Return whether a path is that of a result.
+    """Return whether a path belongs to a result.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def is_result(path: str | os.PathLike[str]) -> bool:
     Returns
     -------
     bool
-        True for a result.
+        Whether there is a result.
     """
     path = Path(path)
     if path.is_dir():
@@ -72,7 +72,7 @@ def is_result(path: str | os.PathLike[str]) -> bool:
         try:
             file_access.storage_files(path)
         except RecordingError:
-            # A folder that is not a bag is read as a result, which reports the files that it lacks.
+            # A folder that is not a bag is read as a result; reading it reports missing files.
             return True
         return False
     if path.exists():
@@ -81,9 +81,9 @@ def is_result(path: str | os.PathLike[str]) -> bool:
 
 
 def short_name(path: str | os.PathLike[str]) -> str:
-    """Return the end of a path by which it is distinguished from others.
+    """Return the shortest end of a path that identifies a recording or a result.
 
-    The folder of a run is named by a number only, and is returned with its parents.
+    The name of a run folder is only a number, so that two parent folders are added to it.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def short_name(path: str | os.PathLike[str]) -> str:
     Returns
     -------
     str
-        Last part of the path; for the folder of a run the last three parts.
+        Last part of the path, or the last three parts for a run folder.
     """
     parts = Path(os.path.abspath(path)).parts
     return "/".join(parts[-3:] if parts[-1].isdecimal() else parts[-1:])

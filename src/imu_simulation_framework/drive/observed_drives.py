@@ -1,4 +1,4 @@
-"""Drives with observed yaw errors, which identification and judgement use."""
+"""Drives with observed yaw errors, for identifying and testing IMU models."""
 
 from __future__ import annotations
 
@@ -36,34 +36,34 @@ from .results.files import ResultFolder, find_result, load_table
 from .summary import previous_summary
 
 _SAME_TURN = np.radians(0.1)
-"""Range of the difference of two yaws that are the same up to rounding and interpolation [rad]."""
+"""Largest range of the difference of two yaws that differ only by rounding [rad]."""
 
 NO_SETTINGS: Mapping[str, Mapping[str, str]] = {}
 
 
 @dataclass(frozen=True)
 class ObservedDrive:
-    """A drive with its observed yaw error.
+    """Drive with its observed yaw error.
 
     Parameters
     ----------
     observed : ObservedYawError
-        Error of the IMU's yaw output.
+        Error of the yaw output of the IMU.
     gyroscope : ObservedYawError or None
-        Error of the integral of the gyroscope's rate about the vertical, at the same times. None
-        without a gyroscope, or where the yaw output is that integral.
+        Error of the yaw that results from integrating the gyroscope's rate about the vertical, at
+        the same times. None if no gyroscope was recorded, or if the yaw output is this integral.
     begin : float
-        Time of the first yaw error after the drive's start [s].
+        Time of the first yaw error, relative to the start of the drive [s].
     path : pandas.DataFrame
-        Poses of the smoothed reference, from the drive's start.
+        Poses of the smoothed reference, with time zero at the start of the drive.
     satellite : bool
-        Whether the reference is satellite positioning, whose noise is correlated.
+        Whether the reference consists of GNSS positions, whose noise is correlated.
     rate : float
-        Samples per second of the recorded IMU [Hz].
+        Sampling rate of the recorded IMU [Hz].
     sources : tuple of Path
         Files that were read.
     remarks : tuple of str
-        Sentences on the recording and the comparison.
+        Notes on the recording and the comparison.
     """
 
     observed: ObservedYawError
@@ -76,7 +76,7 @@ class ObservedDrive:
     remarks: tuple[str, ...]
 
     def select_output(self, output: str) -> ObservedDrive:
-        """Return the drive with the error of one output of the IMU as ``observed``.
+        """Return the drive with the error of one IMU output as ``observed``.
 
         Parameters
         ----------
@@ -90,7 +90,7 @@ class ObservedDrive:
         Raises
         ------
         ConfigurationError
-            No gyroscope was recorded whose integral differs from the yaw.
+            No gyroscope was recorded, or its integral does not differ from the yaw.
         """
         if output == "yaw":
             return self
@@ -102,7 +102,7 @@ class ObservedDrive:
         return replace(self, observed=self.gyroscope)
 
     def rename(self, name: str) -> ObservedDrive:
-        """Return the drive with another name.
+        """Return the drive with a different name.
 
         Parameters
         ----------
@@ -118,7 +118,7 @@ class ObservedDrive:
         return replace(self, observed=replace(self.observed, name=name), gyroscope=gyroscope)
 
     def motion(self, rate: float = motions.RATE) -> Motion:
-        """Return the true motion while the yaw error was observed, on level ground from time 0.
+        """Return the true motion on level ground while the yaw error was observed, from time 0.
 
         Parameters
         ----------
@@ -141,14 +141,14 @@ class ObservedDrive:
 
 
 class ObservedDrives(NamedTuple):
-    """Drives that differ, and remarks on those that were left out.
+    """Distinct drives, and notes on duplicates that were omitted.
 
     Parameters
     ----------
     drives : list of ObservedDrive
-        Each drive once.
+        Drives without duplicates.
     remarks : list of str
-        A sentence on each drive that is the same as another.
+        Message about each omitted duplicate.
     """
 
     drives: list[ObservedDrive]
@@ -161,19 +161,19 @@ def read_drives(
     step: float = 1.0,
     settings: Mapping[str, Mapping[str, str]] = NO_SETTINGS,
 ) -> ObservedDrives:
-    """Read the drives that a person names, and number those of one name.
+    """Read the drives named on the command line, and number drives with the same name.
 
     Parameters
     ----------
     texts : sequence of str
         Results, recordings, config.ini files of recordings, or names of bundled drives.
     config : str, optional
-        A config.ini that describes the recordings; by default topics and columns are chosen by
-        types and names.
+        A config.ini that describes the recordings; by default, topics are chosen by their type and
+        columns by their name.
     step : float
         Time between yaw errors [s].
     settings : mapping
-        Settings of the recordings, by section and key of config.ini.
+        Settings for the recordings by section and key, as in config.ini.
 
     Returns
     -------
@@ -193,8 +193,7 @@ def read_drives(
         twin = next(same, None)
         if twin is not None:
             remarks.append(
-                f"{name}: has the same recorded yaw error as {twin.observed.name}, and is "
-                "counted once"
+                f"{name}: has the same recorded yaw error as {twin.observed.name}, and is omitted"
             )
             continue
         drives.append(drive)
@@ -208,16 +207,16 @@ def read_drive(
     step: float = 1.0,
     settings: Mapping[str, Mapping[str, str]] = NO_SETTINGS,
 ) -> ObservedDrive:
-    """Read one drive, see :func:`read_drives`.
+    """Read a single drive, see :func:`read_drives`.
 
     Parameters
     ----------
     text : str
-        Result, recording, or reference and IMU.
+        Result, recording, config.ini of a recording, or name of a bundled drive.
     config : str, optional
-        Path of config.ini for recordings.
+        Path of a config.ini that describes the recording.
     step : float, optional
-        Time between two yaw errors [s].
+        Time between yaw errors [s].
     settings : mapping of str to mapping, optional
         Settings by section and key that override config.ini.
 
@@ -232,7 +231,7 @@ def read_drive(
 
 
 class _DriveTables(NamedTuple):
-    """Recorded IMU (ImuRecord), reference and path (Poses) of a drive, on one clock."""
+    """Recorded IMU (ImuRecord), reference and path (Poses) of a drive, with a common time axis."""
 
     name: str
     imu: pd.DataFrame
@@ -287,7 +286,7 @@ def _recording_tables(
     files = recording_sources(configuration)
     remarks = (*setup.sentences, *recorded.report.sentences(), *imu.remarks)
     if is_bundled(configuration):
-        remarks = (f"{name}: a bundled drive, whose recorded IMU is a simulated one itself",)
+        remarks = (f"{name}: this is a bundled drive, whose recorded IMU is simulated",)
     return _DriveTables(
         name=name,
         imu=imu.table,
@@ -301,13 +300,13 @@ def _recording_tables(
 
 
 def _start_clock(table: pd.DataFrame, start: float) -> pd.DataFrame:
-    """Return a table on a clock that is zero at a stamp of its own clock [s]."""
+    """Shift the time axis of a table so that it is zero at the stamp ``start`` [s]."""
     times = table.index.to_numpy(dtype=float) - start
     return table.set_axis(pd.Index(times, name="time"), axis=0)
 
 
 def _observe(tables: _DriveTables, step: float) -> ObservedDrive:
-    """Compare the recorded IMU with its reference, and observe its yaw error at even steps."""
+    """Compare the recorded IMU with its reference, and sample its yaw error at constant steps."""
     imu, comparison, lag_remarks = _compare(tables)
     error = comparison.error.dropna()
     remarks = [*tables.remarks, *lag_remarks]
@@ -344,7 +343,7 @@ def _observe(tables: _DriveTables, step: float) -> ObservedDrive:
 
 
 class _ComparedImu(NamedTuple):
-    """The recorded IMU without a lag against its reference, and the comparison of both."""
+    """Recorded IMU after correcting its lag relative to the reference, and their comparison."""
 
     imu: pd.DataFrame
     comparison: YawComparison
@@ -363,7 +362,7 @@ def _compare(tables: _DriveTables) -> _ComparedImu:
         raise RecordingError(f"{name}: the IMU has no sample within the time of its reference")
     if comparison.time_shift is not None or tables.satellite:
         return _ComparedImu(imu, comparison, ())
-    # A fit at each step would attribute a lag to another term, except in sharp turns.
+    # If the lag was identified with the model, other terms would absorb it except in sharp turns.
     process = None if comparison.split is None else comparison.split.process
     late, _ = lateness(imu["yaw"], reference, UNKNOWN_LAG, process)
     if late is None:
@@ -381,12 +380,12 @@ def _compare(tables: _DriveTables) -> _ComparedImu:
 def _gyroscope_difference(
     imu: pd.DataFrame, comparison: YawComparison, error: pd.Series
 ) -> np.ndarray | None:
-    """Return the yaw less the integral of the gyroscope at the times of the yaw errors [rad].
+    """Return the yaw minus the integrated gyroscope rate at the times of the yaw errors [rad].
 
     Parameters
     ----------
     imu : pandas.DataFrame
-        ImuRecord whose lag against the reference is taken off the stamps.
+        ImuRecord with stamps that are corrected for the lag relative to the reference.
     comparison : YawComparison
         Comparison of this IMU with the reference.
     error : pandas.Series
@@ -400,7 +399,7 @@ def _gyroscope_difference(
     turn = turn_of_gyroscope(imu)
     if turn is None:
         return None
-    # An alignment has taken a shift off the IMU's stamps.
+    # The comparison has subtracted the shift from the IMU's stamps.
     shift = 0.0 if comparison.time_shift is None else comparison.time_shift.shift
     times = error.index.to_numpy(dtype=float) + shift
     yaw = imu["yaw"].dropna()
@@ -414,7 +413,7 @@ def _rate(table: pd.DataFrame) -> float:
 
 
 def _thin_path(path: pd.DataFrame, rate: float) -> pd.DataFrame:
-    """Return poses at the recorded rate [Hz], so that a spline does not follow their kinks."""
+    """Resample poses at the recorded rate [Hz], so that a spline does not reproduce their kinks."""
     times = path.index.to_numpy(dtype=float)
     thinned = np.arange(times[0], times[-1] + 0.5 / rate, 1.0 / rate)
     thinned[-1] = times[-1]

@@ -1,4 +1,4 @@
-"""The drive that the robot replays, prepared from the recorded reference."""
+"""Preparation of the drive that the robot replays from the recorded reference."""
 
 from __future__ import annotations
 
@@ -21,39 +21,39 @@ from .robots.parameters import RobotParameters
 from .tracking import wheel_limits
 
 SMOOTHED_YAW = np.radians(0.5)
-"""Smallest rms change of the yaw by smoothing that is reported [rad]."""
+"""Smallest RMS yaw change caused by smoothing that is reported [rad]."""
 
 SMOOTHED_POSITION = 0.05
-"""Smallest rms change of the position by smoothing that is reported [m]."""
+"""Smallest RMS position change caused by smoothing that is reported [m]."""
 
 MAX_YAW_DEVIATION = np.radians(90.0)
-"""Largest deviation from the drive's yaw of a steered robot that cannot turn so tightly [rad]."""
+"""Largest accepted yaw deviation of a steered robot that cannot make the turns of a drive [rad]."""
 
 
 @dataclass(frozen=True)
 class PreparedDrive:
-    """A recorded drive, ready to be replayed.
+    """Recorded drive, prepared for replay.
 
     Parameters
     ----------
     name : str
-        Name of the drive in the results' folder.
+        Name of the drive in the result path.
     trajectory : pandas.DataFrame
         Trajectory with the columns of WheelVelocities, sampled at the control rate, from time 0.
     reference : pandas.DataFrame
-        Poses as they were recorded, at their own stamps from time 0 of the trajectory. The recorded
-        IMU is judged against them.
+        Poses as recorded, at the recorded stamps, with time 0 at the start of the trajectory. The
+        recorded IMU is evaluated against these poses.
     fixes : pandas.DataFrame or None
-        Satellite positions x, y [m] as received, in the trajectory's axes and scale. None where the
-        reference includes its heading.
+        GNSS positions x, y [m] as received, in the axes and the scale of the trajectory. None if
+        the reference includes a heading.
     start, stop : float
         First and last time of the trajectory on the recording's clock [s].
     remarks : tuple of str
-        Sentences on the recording.
+        Notes on the recording.
     smoothing_remarks : tuple of str
-        Sentences on deviations of the trajectory from the reference, where they matter.
+        Notes on significant deviations of the trajectory from the reference.
     report : mapping
-        The same as counts, for the summary.
+        Findings as counts, for the summary.
     """
 
     name: str
@@ -73,14 +73,14 @@ class PreparedDrive:
 
 
 def prepare_drive(configuration: Configuration, recorded: Recorded | None = None) -> PreparedDrive:
-    """Prepare the recorded reference for the robot.
+    """Convert the recorded reference to a drive that the robot can replay.
 
     Parameters
     ----------
     configuration : Configuration
-        Of the experiment.
+        Configuration of the experiment.
     recorded : Recorded, optional
-        The reference as read with this configuration; it is read where it is left out.
+        Reference that was read with this configuration; by default it is read from its file.
 
     Returns
     -------
@@ -122,7 +122,9 @@ def prepare_drive(configuration: Configuration, recorded: Recorded | None = None
             present_scale=settings.scale,
             present_window=settings.smoothing_window,
         )
-    turn_remarks = [f"{untaken}: it follows the drive as closely as it can"] if untaken else []
+    turn_remarks = (
+        [f"{untaken}: the robot follows the drive as closely as possible"] if untaken else []
+    )
     return PreparedDrive(
         name=drive_name(configuration),
         trajectory=_with_wheel_velocities(driven, robot, configuration.control.rate),
@@ -140,7 +142,7 @@ def prepare_drive(configuration: Configuration, recorded: Recorded | None = None
 
 
 def _ensure_followed(untaken: str, effect: SmoothingEffect) -> None:
-    """Reject a path that leads a steered robot too far from the drive's yaw."""
+    """Reject a drive if the yaw of a steered robot would deviate too far from it."""
     if effect.yaw_maximum > MAX_YAW_DEVIATION:
         raise TrajectoryError(
             f"The robot cannot follow the trajectory: {untaken}, and even as close to it as "
@@ -153,16 +155,16 @@ def _with_wheel_velocities(
     driven: pd.DataFrame, robot: RobotParameters, rate: float
 ) -> pd.DataFrame:
     table = driven.join(wheel_limits.wheel_velocities(driven, robot.drivetrain))
-    # Steps of the control period exactly, whatever the recording's clock was rounded to.
+    # The steps are exactly the control period, even if the recorded stamps are rounded.
     table.index = pd.Index(np.arange(len(table)) / rate, name="time")
     return table
 
 
 def _crop_with_neighbours(table: pd.DataFrame, start: float, stop: float) -> pd.DataFrame:
-    """Return the samples between two stamps [s], on a clock that is zero at the first of the two.
+    """Return the samples between two stamps [s], with time zero at the first stamp.
 
-    The last sample before the start and the first one after the stop are included, so that the
-    table can be interpolated everywhere between.
+    The last sample before the start and the first sample after the stop are included, so that the
+    table can be interpolated in the complete range.
     """
     times = table.index.to_numpy(dtype=float)
     first = max(0, int(np.searchsorted(times, start, side="right")) - 1)
@@ -180,12 +182,12 @@ def _place(poses: pd.DataFrame, settings: TrajectorySection) -> pd.DataFrame:
 def _select_fixes(
     poses: pd.DataFrame, fixes: pd.DataFrame | None, settings: TrajectorySection
 ) -> pd.DataFrame | None:
-    """Return the fixes during the poses, moved, turned and scaled together with these."""
+    """Return the fixes during the drive, transformed in the same way as the poses."""
     if fixes is None:
         return None
     start, stop = float(poses.index[0]), float(poses.index[-1])
     fixes = fixes[(fixes.index >= start) & (fixes.index <= stop)]
-    # The first pose determines how all fixes are placed.
+    # The first pose determines the transformation of all fixes.
     together = pd.concat([poses.iloc[:1][["x", "y", "yaw"]], fixes.assign(yaw=0.0)])
     placed = _place(together, settings).iloc[1:][["x", "y"]]
     placed.index = pd.Index(fixes.index.to_numpy(dtype=float) - start, name="time")
@@ -197,7 +199,7 @@ def _smoothing_remarks(
 ) -> tuple[str, ...]:
     causes = {"smoothing": f"smoothing over {settings.smoothing_window:g} s", "rolling": "rolling"}
     return tuple(
-        f"{causes[name]} moves the yaw that the robot drives by {np.degrees(effect.yaw_rms):.2f} "
+        f"{causes[name]} changes the yaw of the trajectory by {np.degrees(effect.yaw_rms):.2f} "
         f"deg rms ({np.degrees(effect.yaw_maximum):.1f} at most) and its position by "
         f"{effect.position_rms:.3f} m rms ({effect.position_maximum:.2f} at most); the recorded "
         "IMU is evaluated against the reference as recorded"

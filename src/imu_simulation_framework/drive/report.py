@@ -1,4 +1,4 @@
-"""Results of an experiment: files with tables, summary and figures, and a report as a web page."""
+"""Results of an experiment: tables, summary and figures as files, and a report as a web page."""
 
 from __future__ import annotations
 
@@ -21,30 +21,34 @@ FIGURE_SECTIONS = {
     ),
     "yaw_error_along_path": (
         "Yaw error along the path",
-        "The yaw error as a colour on the path, the latest on top. Parts with the thin line only "
-        "have no yaw error.",
+        "The yaw error is shown as colour along the path, with the latest part on top. Parts with "
+        "only a thin line have no yaw error.",
     ),
     "yaw_error_relative": (
         "Growth of the yaw error",
-        "Change of the error over intervals of distance and of turning, from any start: noise "
-        "makes it flat at the left, drift makes it rise. It does not depend on the duration of "
-        "the drive, so drives can be compared.",
+        "Change of the yaw error over intervals of distance or turn angle that start anywhere in "
+        "the drive. Noise causes a flat part on the left, drift a rising part. The curve does not "
+        "depend on the duration of the drive, so that different drives can be compared.",
     ),
     "yaw_errors_difference": (
         "Difference of the yaw errors",
-        "Recorded minus simulated error; both are random, so it need not be near zero.",
+        "Recorded minus simulated error; both are random, so that their difference need not be "
+        "close to zero.",
     ),
     "yaw_errors_psd": (
         "Spectrum of the yaw errors",
-        "Drift is at the left, noise at the right: a good model has as much power at each "
-        "frequency as the sensor. Where the bands overlap the difference may be chance; where the "
-        "reference alone has as much, the error is the reference's.",
+        "Drift is on the left, noise on the right. A good model has the same power as the sensor "
+        "at each frequency. Where the bands overlap, the difference may be due to chance. Where "
+        "the reference alone has the same power, the error is caused by the reference.",
     ),
-    "imu_yaw": ("Yaw", "Each IMU on the heading that is right for it. Zoom in to see them apart."),
+    "imu_yaw": (
+        "Yaw",
+        "Yaw of each IMU in front of its reference yaw. Zoom in to see the differences.",
+    ),
     "yaw_psd": (
         "Spectrum of the yaw",
-        "The same of the heading itself, its linear trend removed; peaks are the rounds of the "
-        "drive.",
+        "Power spectral density of the yaw after removing a linear trend; peaks result from "
+        "repeated laps.",
     ),
     "trajectory": (
         "Trajectory",
@@ -57,14 +61,15 @@ FIGURE_SECTIONS = {
     ),
     "wheel_velocities": (
         "Wheel velocities",
-        "Commanded and actual velocities: a wheel that lags behind explains a tracking error.",
+        "Commanded and actual velocities; a wheel that lags behind its command causes a tracking "
+        "error.",
     ),
 }
-"""Heading and explanation by the name of a figure in :data:`.FIGURES`, in the order of a page."""
+"""Heading and explanation for each figure in :data:`.FIGURES`, in the order of the page."""
 
 
 def section(name, comparison) -> Section:
-    """Return a section of the report with a figure.
+    """Return the section of the report for a figure.
 
     Parameters
     ----------
@@ -83,12 +88,12 @@ def section(name, comparison) -> Section:
     return Section(heading, figure=FIGURES[name](comparison), how_to_read=how_to_read)
 
 
-# Parts of a run with a table of their own.
+# Parts of a run that are shown in separate tables.
 _SEPARATE_PARTS = ("imu", "recording", "recorded_imu")
 
 
 def experiment_page(comparison, summary, caption) -> Page:
-    """Return the page of an experiment.
+    """Create the web page of an experiment.
 
     Parameters
     ----------
@@ -121,7 +126,7 @@ def experiment_page(comparison, summary, caption) -> Page:
         Section("Simulated IMU", table=tabulate_values(_mapping(run.get("imu"))), folded=True),
         Section(
             "Recording",
-            text=["Findings in the recording; counts of zero are left out."],
+            text=["Findings in the recording; counts of zero are omitted."],
             table=tabulate_values(recording, skip_empty=True),
             folded=True,
         ),
@@ -146,8 +151,8 @@ def _answer(summary) -> list[str]:
         statistics = summary["yaw_error"].get(key)
         if statistics and statistics.get("final_rad") is not None:
             results.append(
-                f"the {name} was {math.degrees(statistics['final_rad']):.2f} deg off at the end "
-                f"and {math.degrees(statistics['maximum_absolute_rad']):.2f} deg at most"
+                f"the {name} had a yaw error of {math.degrees(statistics['final_rad']):.2f} deg at "
+                f"the end and {math.degrees(statistics['maximum_absolute_rad']):.2f} deg at most"
                 f"{_describe_parts(statistics)}"
             )
     duration = summary["durations"]["recorded_s"]
@@ -155,8 +160,8 @@ def _answer(summary) -> list[str]:
         return [f"No yaw error could be determined in these {duration:.0f} s."]
     sentence = f"After {duration:.0f} s: {'; '.join(results)}."
     caution = (
-        "Two IMUs are two realisations of chance: compare the magnitude and the character of "
-        "their errors, not their course."
+        "The errors of two IMUs are two realisations of random processes: compare their magnitude "
+        "and character, not their course over time."
     )
     imus = [summary["yaw_error"].get(key) or {} for key, _ in IMUS]
     both = all(imu.get("final_rad") is not None for imu in imus)
@@ -169,8 +174,8 @@ def _describe_parts(statistics) -> str:
         return ""
     reference_part, imu_part = parts_of_rms(reference)
     return (
-        f" (of {math.degrees(statistics['rms_rad']):.2f} deg rms the reference is expected to have "
-        f"{reference_part}, and the IMU {imu_part})"
+        f" ({math.degrees(statistics['rms_rad']):.2f} deg rms, with an expected contribution of "
+        f"{reference_part} from the reference and {imu_part} from the IMU)"
     )
 
 
@@ -222,7 +227,7 @@ def _relative(summary):
                 rows.append((name, over, *errors, f"{entry['independent']:g}"))
     headings = (
         *("", "over", "rms [deg]", "of the reference [deg]", "mean [deg]", "largest [deg]"),
-        "stretches end to end",
+        "independent intervals",
     )
     return Table(headings, rows, numbers=6)
 
@@ -234,14 +239,14 @@ def _mapping(value):
 def write_results(
     folder, tables, settings=None, run=NO_DESCRIPTION, save_tables=True, formats=("png",)
 ):
-    """Write an experiment's CSV files, its summary and its figures, in this order.
+    """Write the CSV files, the summary and the figures of an experiment, in this order.
 
     Parameters
     ----------
     folder : ResultFolder
         Folder of the result.
     tables : ExperimentTables
-        Tables, perhaps of an interrupted experiment.
+        Tables of a complete or an interrupted experiment.
     settings : ComparisonSettings, optional
         Settings of the comparison.
     run : RunDescription
@@ -249,7 +254,7 @@ def write_results(
     save_tables : bool
         Whether to write the CSV files.
     formats : sequence of str
-        Formats of the figures: ``png``, ``pdf`` or ``svg``; no figures without a format.
+        Figure formats ``png``, ``pdf`` or ``svg``; without formats, no figures are written.
 
     Returns
     -------
@@ -259,7 +264,7 @@ def write_results(
     Raises
     ------
     ResultError
-        A file cannot be written. The files before it are complete.
+        A file cannot be written. Files that were written before it are complete.
     """
     if save_tables:
         tables.save(folder)
@@ -273,7 +278,7 @@ def write_results(
 
 
 def caption(folder, summary) -> str:
-    """Return the caption of each figure.
+    """Return the caption of all figures.
 
     Parameters
     ----------
@@ -304,24 +309,24 @@ def caption(folder, summary) -> str:
 
 
 def _write_figures(folder, comparison, formats, footer):
-    """Write all figures; return a message for each figure that could not be drawn.
+    """Write all figures; return a message for each figure that cannot be drawn.
 
-    A defect in a figure must not prevent the other figures or the results of the experiment.
+    An error in one figure must not prevent the other figures or the results of the experiment.
     """
     failures: list[str] = []
     for name, describe in FIGURES.items() if formats else ():
         try:
-            # Matplotlib is imported after everything else is saved, and only for figures.
+            # Matplotlib is imported only for figures, and after everything else has been saved.
             from ..report.drawing import to_matplotlib
 
             figure = to_matplotlib(describe(comparison), footer)
             for format in formats:
                 folder.write_figure(name, figure, format)
             del figure
-            gc.collect()  # a matplotlib figure refers to itself and would stay in memory
+            gc.collect()  # figures contain reference cycles and would remain in memory
         except FrameworkError:
             raise
         except Exception as error:
             traceback.print_exc()
-            failures.append(f"The figure {name} could not be drawn: {error!r}.")
+            failures.append(f"the figure {name} cannot be drawn: {error!r}")
     return failures

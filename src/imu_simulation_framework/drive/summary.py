@@ -1,43 +1,43 @@
-"""Summary of an experiment: statistics of its tables, and a table for the terminal.
+"""Summary of an experiment: statistics, and their table for the terminal.
 
 The summary is a dictionary that is written as ``summary.json``:
 
 ======================= ==============================================================
 key                     content
 ======================= ==============================================================
-``run``                 facts that the caller reports about the experiment: IMU, controller, seed;
-                        ``recording``: the reference's report and the findings; ...
+``run``                 facts about the experiment, such as IMU, controller and seed;
+                        ``recording``: report on the reference, and findings
 ``durations``           planned and recorded duration in seconds
 ``comparison_settings`` filter and alignment of this evaluation
 ``yaw_error``           statistics of ``simulated``, ``real`` and ``difference``, each
                         possibly null, and of ``odometer`` if there is one; all except the
                         difference have ``over_distance`` and ``over_turn``, see below
 ``tracking``            statistics of each column of the control error
-``wheels``              statistics of each wheel's commanded minus actual velocity; empty if
-                        the latter was not recorded
-``messages``            per recorded topic: expected, received, gaps
-``notes``               sentences about missing results and their reasons
+``wheels``              statistics of commanded minus actual velocity for each wheel; empty if
+                        the actual velocities were not recorded
+``messages``            expected and received messages and gaps for each recorded topic
+``notes``               messages about missing results and their reasons
 ``execution``           dates, wall time, real-time factor, versions
 ======================= ==============================================================
 
-``over_distance`` and ``over_turn`` are lists with an entry for each length of stretches of the
-trajectory. ``length_m`` is the length along the recorded path, without the scale; ``turn_rad`` is
-the turning accumulated to both sides. ``stretches`` is the number of evaluated stretches,
-``independent`` the number that fit end to end. ``mean_rad``, ``rms_rad`` and
-``maximum_absolute_rad`` are statistics of the change of the yaw error over a stretch, see
-:mod:`~imu_simulation_framework.heading.relative_error`. ``reference_rms_rad`` is the part of the
-rms that is expected from the error of the reference, if that is known.
+``over_distance`` and ``over_turn`` are lists with one entry per interval length. ``length_m`` is
+the length along the recorded path, before scaling; ``turn_rad`` is the accumulated absolute turn
+angle. ``stretches`` is the number of evaluated intervals, ``independent`` the number of intervals
+that do not overlap. ``mean_rad``, ``rms_rad`` and ``maximum_absolute_rad`` are statistics of the
+change in yaw error over an interval, see
+:mod:`~imu_simulation_framework.heading.relative_error`. ``reference_rms_rad`` is the expected
+contribution of the reference error to the RMS, if it is known.
 
 ``reference`` exists in a yaw error whose reference has a known uncertainty. It contains the
 expected error of the reference (``rms_rad``, ``drift_std_rad_per_s``), the remaining error of the
 IMU with 95 % intervals (``imu_rms_rad``, ``imu_final_rad``), and the standard deviations of the
 start offset and of the final error (``start_offset_std_rad``, ``final_std_rad``), see
 :mod:`~imu_simulation_framework.heading.error_split`. ``zero`` is ``estimated`` if the start offset
-was estimated from the whole drive. It is ``start`` if the start offset is the median over the
+was estimated from the complete drive. It is ``start`` if the start offset is the median over the
 start, which is always the case for a reference without a known uncertainty.
 
-Everything except ``execution`` is equal for two experiments with the same seed. Keys end with the
-unit: ``rms_rad``, ``drift_rad_per_s``, ``wall_time_s``. The statistics are defined by
+Everything except ``execution`` is identical for two experiments with the same seed. Keys end with
+the unit: ``rms_rad``, ``drift_rad_per_s``, ``wall_time_s``. The statistics are defined by
 :class:`~imu_simulation_framework.core.error_statistics.ErrorStatistics`.
 """
 
@@ -63,16 +63,16 @@ from ..heading.yaw_comparison import ComparisonSettings
 
 @dataclass(frozen=True)
 class RunDescription:
-    """Facts about an experiment that are not in its tables.
+    """Facts about an experiment that its tables do not contain.
 
     Attributes
     ----------
     facts : mapping of str to object
-        Part ``run`` of the summary: IMU, controller, seed.
+        Entry ``run`` of the summary, such as IMU, controller and seed.
     execution : mapping of str to object
-        Part ``execution`` of the summary. Its ``wall_time_s`` determines the real-time factor.
+        Entry ``execution`` of the summary; ``wall_time_s`` determines the real-time factor.
     messages_expected : mapping of str to int
-        Number of messages that the simulator sent, by the name of the table.
+        Number of messages that the simulator sent, by table name.
     """
 
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -84,7 +84,7 @@ NO_DESCRIPTION = RunDescription()
 
 
 def evaluate(tables, settings=None, run=NO_DESCRIPTION):
-    """Compute the comparison and the summary of an experiment's tables.
+    """Compute the comparison and the summary of an experiment from its tables.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def evaluate(tables, settings=None, run=NO_DESCRIPTION):
     """
     settings = ComparisonSettings() if settings is None else settings
     execution = dict(run.execution)
-    scale = run.facts.get("trajectory_scale")  # a foreign summary may contain any value
+    scale = run.facts.get("trajectory_scale")  # a summary edited by the user may contain any value
     scale = float(scale) if _is_positive(scale) else 1.0
     comparison = compare(tables, settings, scale)
     recorded = _duration(tables.ground_truth)
@@ -151,7 +151,7 @@ def evaluate(tables, settings=None, run=NO_DESCRIPTION):
 
 
 def _statistics_summary(statistics, unit) -> dict:
-    """Return the fields of an :class:`.ErrorStatistics` with their unit in the key."""
+    """Return the fields of an :class:`.ErrorStatistics` with the unit appended to the keys."""
     values = dataclasses.asdict(statistics)
     summary = {"samples": values.pop("samples")}
     drift = values.pop("drift")
@@ -212,9 +212,9 @@ def _relative_summary(entries, length) -> list[dict]:
 
 
 def _message_summary(table, expected, nominal=None):
-    """Count received and expected messages; without a count of the sender by their stamps.
+    """Count received and expected messages; without ``expected``, estimate it from the stamps.
 
-    ``nominal``: time between two messages that answer other, denser ones irregularly [s].
+    ``nominal`` is the nominal period of messages that respond to more frequent messages [s].
     """
     time = table.index.to_numpy(dtype=float)
     steps = np.diff(time)
@@ -224,7 +224,7 @@ def _message_summary(table, expected, nominal=None):
         longest = 1.5 * period
         shortest = float(np.quantile(steps, 0.25))
         if nominal is not None and shortest < 0.9 * nominal:
-            # A message answers the first of the denser ones after a period.
+            # Each message responds to the first more frequent message after a nominal period.
             period, longest = nominal, nominal + 1.01 * shortest
         gaps = steps[steps > longest]
         summary["expected"] += int(np.rint(gaps / period - 1.0).sum())
@@ -240,7 +240,7 @@ def _duration(table) -> float:
     return float(table.index[-1] - table.index[0]) if len(table) else 0.0
 
 
-MAX_DEPTH = 30  # levels of nesting in a summary.json; the package writes six
+MAX_DEPTH = 30  # maximum nesting in summary.json; this package writes six levels
 
 MAX_MESSAGES = 10**12
 
@@ -251,7 +251,7 @@ SETTINGS = {
     "start_window": "start_window_s",
     "zero": "zero",
 }
-"""Fields of :class:`.ComparisonSettings`, and their keys in a summary."""
+"""Mapping from fields of :class:`.ComparisonSettings` to keys in a summary."""
 
 
 def previous_summary(folder) -> dict:
@@ -265,7 +265,7 @@ def previous_summary(folder) -> dict:
     Returns
     -------
     dict
-        Content of summary.json; empty without the file.
+        Content of summary.json; empty if there is no such file.
 
     Raises
     ------
@@ -295,16 +295,16 @@ def previous_summary(folder) -> dict:
 
 
 def settings_of(previous, path, **chosen) -> ComparisonSettings:
-    """Return the settings of a new evaluation: those of the previous summary, with changes.
+    """Return the settings for a new evaluation, based on the previous summary.
 
     Parameters
     ----------
     previous : dict
         Previous summary.
     path : path
-        Path of its file, for messages.
+        Path of the summary, for error messages.
     **chosen : object
-        Fields of :class:`.ComparisonSettings` that replace the previous ones; None keeps them.
+        Fields of :class:`.ComparisonSettings` that replace previous values; None has no effect.
 
     Returns
     -------
@@ -340,7 +340,7 @@ def described_run(previous, path) -> RunDescription:
     previous : dict
         Previous summary.
     path : path-like
-        Path of its file, for messages.
+        Path of the summary, for error messages.
 
     Returns
     -------
@@ -350,7 +350,7 @@ def described_run(previous, path) -> RunDescription:
     Raises
     ------
     ResultError
-        The counts of messages are invalid.
+        The message counts are invalid.
     """
     expected: dict[str, int] = {}
     for name, counts in previous.get("messages", {}).items():
@@ -362,28 +362,28 @@ def described_run(previous, path) -> RunDescription:
                 wrong = f"messages: {name} expects {quote(count)}, expected a whole number"
                 raise unusable(path, wrong)
             expected[name] = count
-    # An experiment without a summary was not completed.
+    # The experiment was interrupted before its summary was written.
     facts = previous.get("run", {}) if previous else {"completed": False}
     return RunDescription(facts, previous.get("execution", {}), expected)
 
 
 def unusable(path, reason) -> ResultError:
-    """Return an error about a summary, with its path and the reason.
+    """Return an error about an unusable summary, with path, reason and remedy.
 
     Parameters
     ----------
     path : path-like
         Path of the summary.
     reason : str
-        Reason of the error.
+        Reason for the error.
 
     Returns
     -------
     ResultError
-        Error with the remedy.
+        Error to raise.
     """
     return ResultError(
-        f"{path}: {reason}; repair or remove the file, whose description of the experiment is kept"
+        f"{path}: {reason}; repair the file, or remove it to lose its description of the experiment"
     )
 
 
@@ -402,20 +402,20 @@ def _is_positive(value) -> bool:
 ODOMETER = "odometer"
 IMUS = (("real", "recorded IMU"), ("simulated", "simulated IMU"))
 HEADINGS = (*IMUS, (ODOMETER, "odometer"))
-"""Keys of a summary's ``yaw_error`` and their sources; the odometer is optional."""
+"""Keys of ``yaw_error`` in a summary and names of their sources; the odometer is optional."""
 
 MIN_STRETCHES = 4
-"""Smallest number of independent intervals of a length in the table."""
+"""Minimum number of independent intervals for an interval length in the table."""
 
 
 def terminal_table(summary) -> str:
-    """Return the main results of a summary as an aligned table.
+    """Return the main results of a summary as an aligned text table.
 
-    The columns are rms, largest and final yaw error, drift, and the rms change of the error over
-    the longest stretches of path and of turning that fit :data:`MIN_STRETCHES` times. If the
-    reference has a known uncertainty, the rms is split into the parts of the reference and of the
-    IMU, and final error and drift have a 95 % interval. The uncertainty of an estimated zero is
-    below the table.
+    The columns are RMS, largest and final yaw error, drift, and the RMS change in yaw error over
+    the longest distance and the largest turn angle with :data:`MIN_STRETCHES` independent
+    intervals. If the reference has a known uncertainty, the RMS is split into the contributions of
+    the reference and the IMU, and final error and drift have a 95 % interval. The uncertainty of an
+    estimated zero is below the table.
 
     Parameters
     ----------
@@ -466,7 +466,9 @@ def terminal_table(summary) -> str:
         if statistics.get("zero") == ESTIMATED:
             std = degrees * statistics["reference"]["start_offset_std_rad"]
             words = f"zero, {name}".ljust(widths[0])
-            lines.append(f"{words}  estimated with the whole drive, +- {TWO_SIDED * std:.2g} deg")
+            lines.append(
+                f"{words}  estimated from the complete drive, +- {TWO_SIDED * std:.2g} deg"
+            )
     factor = summary["execution"].get("real_time_factor")
     if factor is not None:
         lines.append(f"{'real-time factor'.ljust(widths[0])}  {factor:.1f}")
@@ -475,10 +477,9 @@ def terminal_table(summary) -> str:
 
 
 def drift_sentence(summary) -> str:
-    """Compare the drifts of simulated and recorded IMU in one message.
+    """Compare the drifts of the simulated and the recorded IMU in one message.
 
-    The drifts are compared only if the uncertainty of the reference leaves the sign of the recorded
-    drift.
+    The drifts are compared only if the recorded drift exceeds the uncertainty of the reference.
 
     Parameters
     ----------
@@ -488,7 +489,7 @@ def drift_sentence(summary) -> str:
     Returns
     -------
     str
-        Sentence; empty without a drift.
+        Message; empty if there is no drift.
     """
     simulated, real = (summary["yaw_error"].get(key) or {} for key in ("simulated", "real"))
     drift, recorded = (imu.get("drift_rad_per_s") for imu in (simulated, real))
@@ -501,11 +502,11 @@ def drift_sentence(summary) -> str:
     uncertainty = TWO_SIDED * reference.get("drift_std_rad_per_s", 0.0)
     if abs(recorded) <= max(uncertainty, 1e-12):
         return (
-            f"the simulated IMU drifts by {own}; the recorded IMU's does not differ from zero "
-            f"within {60.0 * math.degrees(uncertainty):.2g} deg/min"
+            f"the simulated IMU drifts by {own}; the drift of the recorded IMU is below its "
+            f"uncertainty of {60.0 * math.degrees(uncertainty):.2g} deg/min"
         )
     times = f"{abs(drift / recorded):.2g} times"
-    sentence = f"the simulated IMU drifts {times} as fast as the recorded one"
+    sentence = f"the simulated IMU drifts {times} as fast as the recorded IMU"
     if reference:
         explained = math.degrees(reference["rms_rad"])
         sentence += f"; the reference explains {explained:.2g} deg rms of the recorded error"
@@ -518,17 +519,17 @@ def _numbers(statistics, unit_key, unit, factor):
 
 
 def parts_of_rms(reference) -> tuple[str, str]:
-    """Format the parts of an rms from the reference and from the IMU.
+    """Format the contributions of the reference and the IMU to an RMS.
 
     Parameters
     ----------
     reference : dict or None
-        Parts of the rms [rad], as in summary.json.
+        Contributions to the RMS [rad], as in summary.json.
 
     Returns
     -------
     tuple of str
-        Both parts in degrees.
+        Contributions in degrees.
     """
     factor = math.degrees(1.0)
     if not reference:
@@ -548,7 +549,7 @@ def _with_interval(cell, std) -> str:
 
 
 def _longest_common_length(imus, key, length):
-    """Return the longest interval with enough independent repetitions for each IMU, or None."""
+    """Return the longest length with enough independent intervals for each IMU, or None."""
     lengths = [
         {entry[length] for entry in imu.get(key) or () if entry["independent"] >= MIN_STRETCHES}
         for imu in imus

@@ -1,4 +1,4 @@
-"""How a skid-steered robot turns, identified from turns in a simulator."""
+"""Identification of the effective track and the sideslip of a skid-steered robot."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from .robots.files import read_robot
 from .robots.parameters import RobotParameters
 
 SPEED = 0.5
-"""Speed of the turns [m/s], if the robot is fast enough."""
+"""Speed in the turns [m/s], or half the maximum speed of a slow robot."""
 
 YAW_RATES = (0.2, 0.4, 0.8)
-"""Yaw rates that are commanded [rad/s]."""
+"""Commanded yaw rates [rad/s]."""
 
 TURN_STEPS = 400
-"""Steps of the simulator in a turn, of which the first quarter is left out."""
+"""Number of simulator steps in a turn; the first quarter is not evaluated."""
 
 
 def load_robot_parameters(path=None, simulator: str = "mujoco") -> RobotParameters:
-    """Read a robot's parameters, and identify how it turns where its file does not say it.
+    """Read the parameters of a robot, and identify missing turning parameters in the simulator.
 
     Parameters
     ----------
     path : str or Path, optional
-        File of the robot, as for :func:`.read_robot`.
+        File of the robot, see :func:`.read_robot`.
     simulator : str, optional
-        Simulator in which the robot turns.
+        Simulator, which determines how the robot turns.
 
     Returns
     -------
@@ -40,39 +40,40 @@ def load_robot_parameters(path=None, simulator: str = "mujoco") -> RobotParamete
     Raises
     ------
     ConfigurationError
-        If the file is not that of a robot, or MuJoCo rejects its description.
+        The file is invalid, or MuJoCo rejects the description.
     """
     parameters = read_robot(path, simulator)
     if not parameters.unknown_turning:
         return parameters
-    # Imported here, since few robots need MuJoCo before they are driven.
+    # The import is local, because few robots need MuJoCo at this point.
     from .mujoco import MujocoSimulator
 
     return identify_turning(parameters, MujocoSimulator(parameters))
 
 
 def identify_turning(parameters: RobotParameters, simulator) -> RobotParameters:
-    """Return a robot's parameters with the half track and the sideslip of its turns.
+    """Identify the effective half track and the sideslip of a robot from turns.
 
-    The half track fits the yaw rates of all turns by least squares. The sideslip grows faster than
-    the yaw rate; its time is the median of the turns, since a slow turn tells nothing.
+    The half track is fitted to the yaw rates of all turns by least squares. The sideslip increases
+    faster than the yaw rate; the sideslip time is the median over the turns, because slow turns are
+    not informative.
 
     Parameters
     ----------
     parameters : RobotParameters
         Parameters of a robot with a differential drivetrain.
     simulator : MujocoSimulator
-        The robot in MuJoCo.
+        Simulator of this robot.
 
     Returns
     -------
     RobotParameters
-        Without ``unknown_turning``.
+        Parameters with the identified values.
 
     Raises
     ------
     ConfigurationError
-        If the robot does not turn.
+        The robot does not turn.
     """
     drivetrain = parameters.drivetrain
     assert isinstance(drivetrain, DifferentialDrivetrain)
@@ -88,8 +89,8 @@ def identify_turning(parameters: RobotParameters, simulator) -> RobotParameters:
     rates, sideslips = zip(*turns)
     if min(rates) <= 0.0:
         raise ConfigurationError(
-            f"{parameters.path}: the robot does not turn in MuJoCo when its wheels do; set "
-            "turning_half_track, or the true contact.wheel_friction."
+            f"{parameters.path}: the yaw rate of the robot in MuJoCo is not positive when its "
+            "wheels turn; set turning_half_track, or the true contact.wheel_friction"
         )
     half_track_ratio = float(np.dot(YAW_RATES, rates) / np.dot(rates, rates))
     identified = {

@@ -1,4 +1,4 @@
-"""Differences of yaws from the first of them: delays, statistics, table and remarks."""
+"""Differences between a first yaw and other yaws: delays, statistics, table and remarks."""
 
 from __future__ import annotations
 
@@ -36,31 +36,32 @@ COLUMNS = (
     Column("delay", "delay", "s", 3),
     Column("correlation", "correlation", "", 3),
 )
-"""Columns of the table of differences."""
+"""Columns of the difference table."""
 
 _REFERENCE_KEYS = ("reference", "imu", "final_within", "imu_final", "imu_final_within")
 
-_MIN_RMS = np.radians(5.0)  # below it, a yaw is not checked for the opposite sign
-_MIN_RMS_RATIO = 3.0  # of the rms to that with the opposite sign, for a report
+_MIN_RMS = np.radians(5.0)  # smallest RMS difference for which an opposite sign is checked
+_MIN_RMS_RATIO = (
+    3.0  # smallest ratio of the RMS difference to that with the opposite sign that is reported
+)
 
 
 @dataclass(frozen=True)
 class YawDifference:
-    """Difference of a yaw from the first yaw.
+    """Difference between the first yaw and another yaw.
 
     Parameters
     ----------
     name : str
         Name of the yaw.
     comparison : YawComparison
-        Its error is the first yaw minus this yaw, zero at the start.
+        Comparison whose error is the first yaw minus this yaw, zero at the start.
     shift : TimeShift
         Delay of the yaw; it is subtracted from the stamps only with ``align``.
     clock_offset : float
-        Offset that was added to the stamps [s], as the two had no time in common.
+        Offset that was added to the stamps [s], because the yaws had no time in common.
     rms_with_sign_turned : float, optional
-        Rms of the difference with the opposite sign of this yaw [rad]; None unless it is much
-        smaller.
+        RMS difference after reversing the sign of this yaw [rad]; None unless it is much smaller.
     """
 
     name: str
@@ -76,34 +77,34 @@ def yaw_differences(
     settings: ComparisonSettings,
     poses: pd.DataFrame | None = None,
 ) -> list[YawDifference]:
-    """Compare yaws with the first yaw.
+    """Compare yaws to the first yaw.
 
-    A yaw without common time with the first, such as that of a result and of a recording, is moved
-    to its start.
+    If a yaw has no time in common with the first yaw, for example because one belongs to a result
+    and the other to a recording, it is shifted to the start of the first yaw.
 
     Parameters
     ----------
     names : sequence of str
-        Names of the yaws, for messages.
+        Names of the yaws, for error messages.
     yaws : sequence of pandas.Series
         Yaws [rad], indexed by time [s].
     settings : ComparisonSettings
         Settings; with ``align``, delays are subtracted.
     poses : pandas.DataFrame, optional
-        Poses of the first yaw, as for :func:`.compare_yaw`.
+        Poses of the first yaw, see :func:`.compare_yaw`.
 
     Returns
     -------
     list of YawDifference
-        Difference of each yaw but the first.
+        Difference for each yaw except the first.
 
     Raises
     ------
     RecordingError
-        There are fewer than two yaws, or a yaw has too few samples within the time of the first.
+        There are fewer than two yaws, or a yaw has too few samples in the time range of the first.
     """
     if len(yaws) < 2:
-        raise RecordingError(f"there is only one yaw, {', '.join(names)}, expected at least two")
+        raise RecordingError(f"only one yaw was found, {', '.join(names)}, expected at least two")
     first = yaws[0]
     differences = []
     for name, yaw in zip(names[1:], yaws[1:]):
@@ -114,7 +115,7 @@ def yaw_differences(
         comparison = compare_yaw(moved, first, settings, poses)
         if comparison is None or len(comparison.error) < MIN_SAMPLES:
             raise RecordingError(
-                f"{name}: has fewer than {MIN_SAMPLES} samples within the time of {names[0]}"
+                f"{name}: has fewer than {MIN_SAMPLES} samples in the time range of {names[0]}"
             )
         turned = _rms_with_sign_turned(comparison, moved, first, settings, poses)
         differences.append(YawDifference(name, comparison, shift, offset, turned))
@@ -122,7 +123,7 @@ def yaw_differences(
 
 
 def _rms_with_sign_turned(comparison, yaw, first, settings, poses) -> float | None:
-    """Return the rms difference with the opposite sign [rad], None unless it is much smaller."""
+    """Return the RMS difference with the opposite sign [rad], or None if it is not much smaller."""
     rms = comparison.statistics.rms
     if rms < _MIN_RMS:
         return None
@@ -133,25 +134,25 @@ def _rms_with_sign_turned(comparison, yaw, first, settings, poses) -> float | No
 
 
 def differences_table(differences: Sequence[YawDifference]) -> pd.DataFrame:
-    """Create the table of differences.
+    """Create the difference table.
 
     Parameters
     ----------
     differences : sequence of YawDifference
-        Differences of each yaw from the first.
+        Differences between the first yaw and each other yaw.
 
     Returns
     -------
     pandas.DataFrame
-        A row for each yaw, with the keys of :data:`COLUMNS`:
+        One row per yaw, with the keys of :data:`COLUMNS`:
 
         - name,
         - duration [s], rms and maximum_absolute [deg],
-        - reference: expected rms of the first yaw's error [deg]; imu: error of this yaw, as text,
-        - final and final_within: difference at the end, and half the 95 % interval due to the
-          reference and the zero [deg],
-        - imu_final and imu_final_within: error of this yaw at the end, and half its 95 % interval
-          [deg],
+        - reference: expected RMS error of the first yaw [deg]; imu: error of this yaw, as text,
+        - final and final_within: final difference, and half the width of its 95 % interval, which
+          results from the reference and the zero [deg],
+        - imu_final and imu_final_within: final error of this yaw, and half the width of its 95 %
+          interval [deg],
         - drift [deg/min], delay [s], and correlation of the yaw rates.
     """
     rows = []
@@ -182,7 +183,7 @@ def differences_table(differences: Sequence[YawDifference]) -> pd.DataFrame:
 
 
 def known_columns(table: pd.DataFrame) -> tuple[Column, ...]:
-    """Return the columns of a table without columns that are empty for an unknown reference error.
+    """Return the columns of a table that are not empty because of an unknown reference error.
 
     Parameters
     ----------
@@ -192,7 +193,7 @@ def known_columns(table: pd.DataFrame) -> tuple[Column, ...]:
     Returns
     -------
     tuple of Column
-        All or some of :data:`COLUMNS`.
+        Subset of :data:`COLUMNS`.
     """
     if not table["reference"].isna().all():
         return COLUMNS
@@ -200,7 +201,7 @@ def known_columns(table: pd.DataFrame) -> tuple[Column, ...]:
 
 
 def describe_jumps(names: Sequence[str], yaws: Sequence[pd.Series]) -> Iterator[str]:
-    """Describe the jumps of yaws that are faster than a robot turns.
+    """Describe yaw jumps that are faster than a robot can turn.
 
     Parameters
     ----------
@@ -212,7 +213,7 @@ def describe_jumps(names: Sequence[str], yaws: Sequence[pd.Series]) -> Iterator[
     Yields
     ------
     str
-        Sentence without a full stop, for each yaw with jumps.
+        Message without a full stop for each yaw with jumps.
     """
     for name, yaw in zip(names, yaws):
         table = jumps(yaw)
@@ -220,7 +221,7 @@ def describe_jumps(names: Sequence[str], yaws: Sequence[pd.Series]) -> Iterator[
             time, (turn, within) = table.index[0], table.iloc[0]
             times = "once" if len(table) == 1 else f"{len(table)} times, the first"
             yield (
-                f"{name}: jumps {times} at {time - yaw.index[0]:.3f} s after its beginning, by "
+                f"{name}: jumps {times} at {time - yaw.index[0]:.3f} s after its start, by "
                 f"{np.degrees(turn):.1f} deg within {within:.3f} s, faster than "
                 f"{np.degrees(FASTEST_TURN):.0f} deg/s; this affects differences, delay and "
                 "correlation"

@@ -1,4 +1,4 @@
-"""The yaw of a recording or of an experiment's result as a signal over time."""
+"""Yaw signals over time, read from recordings and results of experiments."""
 
 from __future__ import annotations
 
@@ -37,38 +37,38 @@ TABLES = {
     "odometer": "odometer",
     "trajectory_data": "trajectory",
 }
-"""Tables of a result that have a yaw, and their titles."""
+"""Result tables with a yaw, and their titles."""
 
 MIN_SAMPLES = 2
-"""Samples that a yaw needs at least for a comparison."""
+"""Minimum number of yaw samples for a comparison."""
 
 _STEEP_PITCH = np.radians(60.0)
-"""Pitch above which the yaw is not a heading [rad]."""
+"""Pitch above which a yaw is not a heading [rad]."""
 
 _MAX_STEEP_SHARE = 0.1
-"""Share of samples with such a pitch that is not reported."""
+"""Share of samples with a steep pitch above which they are reported."""
 
 _Reader = Callable[..., Recorded]
 
 
 @dataclass(frozen=True)
 class YawSignal:
-    """A yaw over time.
+    """Yaw over time.
 
     Parameters
     ----------
     name : str
-        File and selected part.
+        Name of the file and the selected part.
     yaw : pandas.Series
-        Unwrapped yaw [rad], indexed by time [s] on its own clock.
+        Unwrapped yaw [rad], indexed by time [s] on the clock of the recording.
     poses : pandas.DataFrame or None
-        The Poses that the yaw belongs to; None for an IMU.
+        Poses to which the yaw belongs; None for an IMU.
     sources : tuple of Path
         Files that were read.
     remarks : tuple of str
-        Sentences on the recording.
+        Notes on the recording.
     group : str
-        Beginning that the names of all yaws of a result have in common.
+        Common prefix in the names of all yaws of a result.
     """
 
     name: str
@@ -80,39 +80,38 @@ class YawSignal:
 
 
 def read_yaw_signals(text: str) -> list[YawSignal]:
-    """Read the yaws that a person names.
+    """Read the yaws named on the command line.
 
     Parameters
     ----------
     text : str
         ``PATH`` or ``PATH@PART``. The path is one of
 
-        - a result: without a part the yaws of reference, recorded and simulated IMU and the
-          simulator's truth; the part is one of :data:`TABLES`,
-        - a bag: without a part the yaws of its likeliest reference and IMU; the part is a topic,
-        - a CSV, TUM or ``rostopic echo -p`` file: the part is the column of a CSV, with its unit in
-          brackets,
-        - the config.ini of a recording: its reference and IMU, read as configured.
+        - a result: the part is one of :data:`TABLES`; without a part, all yaws of the result,
+        - a bag: the part is a topic; without a part, the most likely reference and IMU,
+        - a CSV, TUM or ``rostopic echo -p`` file: the part is a column of a CSV file, with its unit
+          in brackets,
+        - the config.ini of a recording: the configured reference and IMU.
 
     Returns
     -------
     list of YawSignal
-        At least one.
+        One or more yaws.
 
     Raises
     ------
     RecordingError, ResultError
         The path does not exist, cannot be read, or has no yaw.
     ImplausibleRecordingError
-        A yaw error of the config.ini's recording would be meaningless, and the config.ini does not
-        accept that.
+        Yaw errors of the configured recording would be meaningless, and the config.ini does not
+        accept implausible recordings.
     """
     signals = _read_signals(*split_name(text))
     for signal in signals:
         if len(signal.yaw) < MIN_SAMPLES:
             raise RecordingError(
-                f"{signal.sources[0]}: has {len(signal.yaw)} yaw samples, but at least "
-                f"{MIN_SAMPLES} are needed for a comparison"
+                f"{signal.sources[0]}: has {len(signal.yaw)} yaw samples, expected at least "
+                f"{MIN_SAMPLES} for a comparison"
             )
     return signals
 
@@ -129,7 +128,7 @@ def _read_signals(path: str, part: str) -> list[YawSignal]:
         return [_read_topic(path, part)] if part else _read_bag(path)
     if part and format not in file_access.COLUMN_FORMATS:
         raise RecordingError(
-            f"{path}: this is {format}, which has one yaw only; leave {PART_SIGN}{part} out"
+            f"{path}: the format {format} has only one yaw; remove {PART_SIGN}{part}"
         )
     if part:
         return [_read_column(path, part, format)]
@@ -137,12 +136,11 @@ def _read_signals(path: str, part: str) -> list[YawSignal]:
 
 
 def _read_result(path: str, table_name: str) -> list[YawSignal]:
-    """Read the yaws of a result, or that of one table."""
+    """Read the yaws of a result, or the yaw in one of its tables."""
     folder = find_result(path)
     if table_name and table_name not in TABLES:
         raise ResultError(
-            f"{path}: a result has no yaw {quote(table_name)}; it has {join_names(TABLES)}, if "
-            "recorded"
+            f"{path}: a result has no yaw {quote(table_name)}; choose one of {join_names(TABLES)}"
         )
     names = [table_name] if table_name else [name for name in TABLES if name != "trajectory_data"]
     group, signals = short_name(folder.folder), []
@@ -180,14 +178,14 @@ def _read_configured(path: str) -> list[YawSignal]:
 
 
 def _read_bag(path: str) -> list[YawSignal]:
-    """Read the yaws of a bag's likeliest reference and IMU."""
+    """Read the yaws of the most likely reference and IMU in a bag."""
     topics = topics_of_bag(path)
     references, imus = (likely_topics(topics, types) for types in (REFERENCE_TYPES, IMU_TYPES))
     return _read_reference_and_imu(path, references, imus)
 
 
 def _read_topic(path: str, topic: str) -> YawSignal:
-    """Read the yaw from a bag's topic, or from a field of a message."""
+    """Read the yaw from a topic of a bag, or from a message field."""
     topics = topics_of_bag(path)
     bare = topic.strip("/")
     types = {name: topics[name][0] for name in (topic, f"/{bare}", bare) if name in topics}
@@ -205,14 +203,14 @@ def _read_topic(path: str, topic: str) -> YawSignal:
 def _read_reference_and_imu(
     path: str, references: Sequence[str] = (), imus: Sequence[str] = ()
 ) -> list[YawSignal]:
-    """Read the yaws of a reference and an IMU, as far as a recording has them.
+    """Read the yaws of a reference and an IMU, if the recording contains them.
 
     Parameters
     ----------
     path : str
         Recording with several topics or tables.
     references, imus : sequence of str
-        Likely topics, the likeliest one first; without any, the columns are chosen by their names.
+        Possible topics, starting with the most likely; if empty, columns are chosen by their names.
     """
     signals, refusals = [], []
     parts: tuple[tuple[str, _Reader, Sequence[str]], ...] = (
@@ -234,7 +232,7 @@ def _read_reference_and_imu(
 
 
 def _read_column(path: str, column: str, format: str) -> YawSignal:
-    """Read the yaw in a column of a table, or in a field of a message."""
+    """Read the yaw from a column of a table, or from a message field."""
     maps = find_column_maps(path, column.partition(" [")[0])
     if not maps.time:
         reasons = [reason for reason in maps.reasons if "is not taken as the time" in reason]
@@ -245,10 +243,10 @@ def _read_column(path: str, column: str, format: str) -> YawSignal:
     with_unit, remark = column, None
     if "[" not in column:
         with_unit = find_angle_column(path, column)
-        remark = f"{path}: {column} is taken as {with_unit}, by its name and numbers"
+        remark = f"{path}: {column} is read as {with_unit}, according to its name and values"
         if with_unit == column:
             degrees = f"{PART_SIGN}{column} [deg]"
-            remark = f"{path}: {column} is read as radians; write {degrees} for degrees"
+            remark = f"{path}: {column} is read in radians; for degrees, use {degrees}"
     columns = {"time": maps.time, "yaw": with_unit}
     signal = _read_recording(read_imu, path, format=format, columns=columns)
     remarks = signal.remarks if remark is None else (*signal.remarks, remark)
@@ -256,7 +254,7 @@ def _read_column(path: str, column: str, format: str) -> YawSignal:
 
 
 def _read_text(path: str, format: str) -> YawSignal:
-    """Read the yaw of poses, else that of an IMU, else the course of satellite fixes."""
+    """Read the yaw of poses, of an IMU or, if there is neither, the course of GNSS fixes."""
     if format == "tum":
         return _read_recording(read_reference, path)
     signals, refusals = [], []
@@ -271,19 +269,19 @@ def _read_text(path: str, format: str) -> YawSignal:
             refusals.append(error)
     if not signals:
         raise refusals[-1]
-    # Only poses that are made from satellite fixes have this column.
+    # Only poses computed from GNSS fixes have this column.
     is_course = [signal.poses is not None and "yaw_known" in signal.poses for signal in signals]
     return signals[is_course.index(min(is_course))]
 
 
 def _read_section(path: str, format: str, section: str, read: _Reader) -> YawSignal:
-    """Read a text as reference or as IMU, with columns chosen by their names if it is a CSV."""
+    """Read a text file as a reference or an IMU; CSV columns are chosen by their names."""
     columns = find_columns(path, section).columns if format == "csv" else None
     if not columns:
         return _read_recording(read, path)
     signal = _read_recording(read, path, format="csv", columns=columns)
     listing = join_names(f"{name} = {column}" for name, column in columns.items())
-    remark = f"{path}: the columns are chosen by their names, check them: {listing}"
+    remark = f"{path}: columns were chosen by their names; check them: {listing}"
     return replace(signal, remarks=(*signal.remarks, remark))
 
 
@@ -299,8 +297,8 @@ def _signal(name: str, recorded: Recorded, path: Path) -> YawSignal:
         steep = float(np.mean(table["pitch"].abs() > _STEEP_PITCH))
         if steep > _MAX_STEEP_SHARE:
             remarks.append(
-                f"{name}: its x axis is steeper than {np.degrees(_STEEP_PITCH):.0f} deg in "
-                f"{100.0 * steep:.0f} % of its samples, where a yaw is not a heading"
+                f"{name}: the pitch is above {np.degrees(_STEEP_PITCH):.0f} deg in "
+                f"{100.0 * steep:.0f} % of the samples, for which the yaw is not a heading"
             )
     return YawSignal(
         name=name,

@@ -1,4 +1,4 @@
-"""Airborne IMU on a gimbal: flights of JSBSim, gimbal, sensors, and inertial navigation."""
+"""Airborne IMU on a gimbal: flights with JSBSim, gimbal, sensors and inertial navigation."""
 
 import lazy_loader
 

@@ -1,22 +1,22 @@
-"""Measurements of a flight without ROS: samples, tables and messages.
+"""Simulated measurements during a flight, without ROS: samples, tables and messages.
 
 Topics of the node airborne_imu:
 
 - ``imu/data``, sensor_msgs/Imu: output of the IMU
 - ``gnss/fix``, sensor_msgs/NavSatFix, and ``gnss/velocity``,
-  geometry_msgs/TwistWithCovarianceStamped: output of the receiver, published at arrival with the
-  stamp of measurement
+  geometry_msgs/TwistWithCovarianceStamped: output of the receiver, published after the delay of the
+  receiver with the stamp of the measurement
 - ``ground_truth/state``, ``ground_truth/imu``, nav_msgs/Odometry: states of the aircraft,
   ``base_link``, and of the IMU, ``imu_link``
 - ``ground_truth/origin``, sensor_msgs/NavSatFix, latched: origin of ``odom``
-- ``driven_path``, nav_msgs/Path: once per second
-- ``/clock``, ``/tf``: simulated time; chain ``odom``, ``base_link``, ``pan_link``, ``tilt_link``,
+- ``driven_path``, nav_msgs/Path: path of the aircraft, once per second
+- ``/clock``: simulated time; ``/tf``: chain ``odom``, ``base_link``, ``pan_link``, ``tilt_link``,
   ``roll_link``, ``imu_link``, and ``gnss_link``
 
-``odom`` is the plane that is tangent to the Earth at the start, x east, y north. Ten kilometres
-away the local vertical differs by a tenth of a degree; ``gnss/velocity`` uses the axes of the
-current place. rosbag drops messages of a flight that runs faster than real time. If the source
-cannot be flown or read, the node reports it and ends the launch.
+``odom`` is the tangent plane of the Earth at the start, with x east and y north. At a distance of
+ten kilometres, the local vertical differs by 0.1 degrees; ``gnss/velocity`` refers to the local
+axes. If a flight runs faster than real time, rosbag drops messages. If the flight cannot be
+simulated or read, the node reports the error and ends the launch.
 """
 
 from __future__ import annotations
@@ -61,24 +61,24 @@ from .gimbal.simulation import simulate_gimbal
 from .gimbal.specification import GimbalSpecification
 
 GNSS_PLACES = ("body", "imu")
-"""Positions of the receiver's antenna: on the airframe, or at the IMU, which is an idealisation."""
+"""Carriers of the GNSS antenna: the airframe, or the IMU as an idealisation."""
 
-_GNSS_CHILD = 1  # child of the seed for the receiver, independent of the IMU's
+_GNSS_CHILD = 1  # child of the seed for the receiver, independent of the IMU's random numbers
 
 
 @dataclass(frozen=True)
 class Tick:
-    """Samples of a period of time.
+    """Samples of one publishing period.
 
     Attributes
     ----------
     stamps : ndarray of int, shape (n,)
-        Stamps of the motion's samples, ns.
+        Stamps of the motion samples [ns].
     truth, imu_truth : ndarray, shape (n, 13)
         Ground truth of the body and of the IMU: position and orientation in the world, velocity and
-        angular velocity relative to the Earth in their own axes.
+        angular velocity relative to the Earth in the axes of the body or the IMU.
     imu_stamps : ndarray of int, shape (m,)
-        Stamps of the IMU's samples, ns.
+        Stamps of the IMU samples [ns].
     imu : ndarray, shape (m, 10)
         Measured orientation, angular velocity and specific force.
     fixes : pandas.DataFrame
@@ -106,17 +106,17 @@ class AirborneImu:
     states : FlightStates
         States of the aircraft.
     gimbal : GimbalSpecification
-        Gimbal that carries the IMU.
+        Gimbal on which the IMU is mounted.
     imu : ImuErrors
-        Errors as for :func:`.simulate_imu`.
+        Errors of the IMU, see :func:`.simulate_imu`.
     gnss : GnssSpecification, optional
-        Receiver; by default there are no fixes.
+        GNSS receiver; by default there are no fixes.
     rate : float
-        Sampling rate of the motion [Hz]; the IMU measures its means.
+        Sampling rate of the motion [Hz]; the IMU measures means over the sampling periods.
     seed : int
         Seed of all random numbers.
     gnss_on : str
-        Body of the antenna's lever arm, an element of :data:`GNSS_PLACES`.
+        Carrier of the antenna, an element of :data:`GNSS_PLACES`.
 
     Raises
     ------
@@ -130,10 +130,10 @@ class AirborneImu:
     origin : ndarray, shape (3,)
         Origin of the world: latitude, longitude [rad] and height [m].
     remarks : tuple of str
-        Remarks on the gimbal.
+        Notes on the gimbal.
     covariances : tuple
-        Covariances of the IMU's orientation, angular velocity and specific force, nine numbers
-        each.
+        Covariances of the IMU's orientation, angular velocity and specific force, each with nine
+        elements.
     magnetic_covariance : tuple
         Covariance of the magnetometer.
     """
@@ -154,13 +154,14 @@ class AirborneImu:
         count = int((last - first) * rate + 1e-6) + 1
         if count < 4:
             raise MotionError(
-                f"the flight lasts {last - first:g} s, which is too short, expected at least 4 "
-                f"samples at {rate:g} Hz"
+                f"the flight lasts {last - first:g} s, expected at least 4 samples at {rate:g} Hz"
             )
         time = np.minimum(first + np.arange(count) / rate, last)
         self.body = states.motion(at=time)
         carried = simulate_gimbal(self.body, gimbal, imu, seed)
-        self.imu_motion = cast(EarthMotion, carried.motion)  # of the same type as the platform's
+        self.imu_motion = cast(
+            EarthMotion, carried.motion
+        )  # motion of the same type as the platform motion
         self.joints = carried.joints
         self.geometry, self.remarks = carried.geometry, carried.remarks
         self.residual = carried.residual
@@ -188,12 +189,12 @@ class AirborneImu:
         self.magnetic_covariance = model.magnetic_covariance()
 
     def ticks(self, period: float) -> Iterator[Tick]:
-        """Yield the samples of the flight period by period.
+        """Yield the samples of the flight, one publishing period at a time.
 
         Parameters
         ----------
         period : float
-            Length of a period [s], at least one sample.
+            Publishing period [s]; a period contains at least one sample.
 
         Yields
         ------
@@ -209,7 +210,7 @@ class AirborneImu:
         count = len(self.stamps)
         ends = np.minimum(np.arange(0, count, samples) + samples, count)
         arrival = np.rint(self.fixes["arrival"].to_numpy(dtype=float) * NANOSECONDS)
-        # A period includes its last sample.
+        # The sample at the end of a period belongs to this period.
         measured = np.searchsorted(self.imu_stamps, self.stamps[ends - 1], side="right")
         arrived = np.searchsorted(arrival, self.stamps[ends - 1], side="right")
         previous = (0, 0, 0)
@@ -229,11 +230,11 @@ class AirborneImu:
 
 
 _DEGREES = (180.0 / np.pi, 180.0 / np.pi, 1.0)
-"""Factors from latitude and longitude [rad] and height [m] to degrees and metres."""
+"""Conversion factors for latitude and longitude [rad] to degrees, and for height [m]."""
 
 
 def _rows(motion: Motion) -> np.ndarray:
-    """Return position, orientation, and both velocities in the body's axes, (n, 13)."""
+    """Return position, orientation, velocity and angular velocity in body axes, shape (n, 13)."""
     velocity = Rotation.from_quat(motion.orientation).inv().apply(motion.velocity)
     return np.hstack([motion.position, motion.orientation, velocity, motion.angular_velocity])
 
@@ -243,7 +244,7 @@ _KNOWN = 2  # COVARIANCE_TYPE_DIAGONAL_KNOWN of sensor_msgs/NavSatFix
 
 
 def truth_table(motion: EarthMotion) -> pd.DataFrame:
-    """Return a motion on the Earth as a table FlightTruth.
+    """Convert a motion on the Earth to a FlightTruth table.
 
     Parameters
     ----------
@@ -253,7 +254,7 @@ def truth_table(motion: EarthMotion) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Table that :func:`.read_flight` reads as a file.
+        Table that :func:`.read_flight` can read from a file.
     """
     place = motion.latitude_longitude_height * _DEGREES
     level = motion.local_velocity, motion.local_orientation
@@ -267,7 +268,7 @@ def _table(time, columns, *parts) -> pd.DataFrame:
 
 
 def flight_tables(flown: AirborneImu) -> dict[str, pd.DataFrame]:
-    """Return the tables of a flight by the names of their files.
+    """Return the tables of a flight by file name.
 
     Parameters
     ----------
@@ -279,7 +280,7 @@ def flight_tables(flown: AirborneImu) -> dict[str, pd.DataFrame]:
     dict of str to pandas.DataFrame
         ``body`` and ``imu_truth``: FlightTruth of the aircraft and of the IMU. ``imu``: measured
         ImuRecord. ``increments``: ideal Increments. ``gimbal``: GimbalAngles. ``fixes``:
-        GnssRecord, with a receiver.
+        GnssRecord, only with a receiver.
     """
     increments = increments_of(flown.imu_motion)
     angles = roll_pitch_yaw_from_quaternion(flown.imu[:, :4])
@@ -299,7 +300,7 @@ def flight_tables(flown: AirborneImu) -> dict[str, pd.DataFrame]:
 
 
 def flight_messages(flown: AirborneImu) -> list[Messages]:
-    """Return the topics that ``airborne.launch`` publishes, without tf and clock, for a bag.
+    """Return the messages that ``airborne.launch`` publishes, except tf and clock, for a bag.
 
     Parameters
     ----------
@@ -309,7 +310,7 @@ def flight_messages(flown: AirborneImu) -> list[Messages]:
     Returns
     -------
     list of Messages
-        Messages of each topic; time zero is the beginning of 2019, UTC.
+        Messages of each topic; time zero is the start of 2019 UTC.
     """
     topic_messages = [
         _odometry(topics.GROUND_TRUTH, topics.AIRCRAFT_FRAME, flown.stamps, flown.truth),

@@ -1,4 +1,4 @@
-"""Defaults of flights."""
+"""Default values for flights."""
 
 RATE = 50.0
-"""Steps per second of the bundled script c3104 [Hz]."""
+"""Simulation rate of the bundled script c3104 [Hz]."""

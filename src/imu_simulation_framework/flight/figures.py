@@ -1,9 +1,9 @@
-"""Figures and report of a flight: IMU and ideal signals, path, and navigation errors.
+"""Figures and report of a flight: IMU signals and ideal signals, path, navigation errors.
 
-The figures of an IMU correspond to figures 5 to 7 of the paper on AGISim, path and navigation to
-its figure 8. The path is an oblique view with enlarged heights and a shadow on the ground.
-matplotlib's 3D toolkit is not used, because it fails if a distribution's and a pinned matplotlib
-are both installed.
+The IMU figures correspond to figures 5 to 7 of the paper on AGISim, the figures of path and
+navigation errors to figure 8. The path is shown in an oblique view with enlarged heights and a
+shadow on the ground. Matplotlib's 3D toolkit is not used, because it fails if Matplotlib is
+installed twice, by the distribution and by pip.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from .gimbal.specification import GimbalSpecification, SinusoidalJoints
 from .navigation.runs import RMSE_COLUMNS, NavigationErrors, navigate_runs
 
 PERIODS = 3.0
-"""Number of periods of a sinusoidal joint in figures 5 and 6."""
+"""Number of periods of the sinusoidal joint motion in figures 5 and 6."""
 
 AROUND_LIFT_OFF = (10.0, 25.0)
-"""Time before and after the lift-off in figure 7 [s]."""
+"""Times before and after lift-off shown in figure 7 [s]."""
 
 
 class Sensed(NamedTuple):
-    """Measured and ideal signals of an IMU in its axes, as means since the previous sample.
+    """Measured and ideal IMU signals in IMU axes, as means since the previous sample.
 
     Attributes
     ----------
@@ -69,14 +69,14 @@ class Sensed(NamedTuple):
 
 
 def sensed(motion: EarthMotion, imu: ImuErrors, seed: int = 1) -> Sensed:
-    """Simulate the signals of an IMU on a motion.
+    """Simulate the signals of an IMU along a motion.
 
     Parameters
     ----------
     motion : EarthMotion
         Evenly sampled motion of the IMU.
     imu : ImuErrors
-        Errors as for :func:`.simulate_imu`.
+        Errors of the IMU, see :func:`.simulate_imu`.
     seed : int, optional
         Seed of the noise.
 
@@ -87,7 +87,7 @@ def sensed(motion: EarthMotion, imu: ImuErrors, seed: int = 1) -> Sensed:
     Raises
     ------
     ConfigurationError
-        The IMU does not match the motion's rate.
+        The IMU does not match the rate of the motion.
     """
     model = imu_model(imu, motion.period, seed)
     truth = imu_truth(motion, speed=model.requires_speed)
@@ -101,7 +101,7 @@ def sensed(motion: EarthMotion, imu: ImuErrors, seed: int = 1) -> Sensed:
 
 
 def sensed_in_flight(flown: AirborneImu) -> Sensed:
-    """Return the measured and ideal signals of a flight's IMU.
+    """Return the measured and ideal IMU signals of a flight.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def joint_alone(
     gimbal : GimbalSpecification
         Gimbal with sinusoidal joints.
     imu : ImuErrors
-        Errors as for :func:`.simulate_imu`.
+        Errors of the IMU, see :func:`.simulate_imu`.
     place : ndarray, shape (3,)
         Latitude, longitude [rad] and height [m].
     rate : float
@@ -169,7 +169,7 @@ def navigated(
     runs: int = 1,
     seed: int = 1,
 ) -> tuple[NavigationErrors, pd.DataFrame]:
-    """Simulate navigation runs with a receiver whose antenna is at the IMU.
+    """Simulate navigation runs with a GNSS antenna at the IMU.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def navigated(
     imu : ImuSpecification
         Errors of the IMU.
     gnss : GnssSpecification
-        Receiver, whose lever arm is ignored.
+        GNSS receiver, whose lever arm is ignored.
     runs : int, optional
         Number of runs.
     seed : int, optional
@@ -187,12 +187,12 @@ def navigated(
     Returns
     -------
     tuple of NavigationErrors and DataFrame
-        Errors over time, and the root mean square errors of each run.
+        Errors over time, and root mean square errors of each run.
 
     Raises
     ------
     ConfigurationError
-        The motion's rate is not a multiple of the receiver's or of the IMU's.
+        The rate of the motion is not a multiple of the receiver's or the IMU's rate.
     """
     receiver = replace(gnss, lever_arm=(0.0, 0.0, 0.0))
     errors = navigate_runs(motion, imu, receiver, runs, seed).errors
@@ -200,7 +200,7 @@ def navigated(
 
 
 def swinging(gimbal: GimbalSpecification, otherwise: GimbalSpecification) -> GimbalSpecification:
-    """Return a gimbal if all its joints are sinusoidal, or else another gimbal.
+    """Return the first gimbal if all its joints are sinusoidal, otherwise the second gimbal.
 
     Parameters
     ----------
@@ -231,11 +231,11 @@ _SIGNS = {
     "start of strong turn": "iii",
     "end of turn": "iv",
 }
-"""Sign of each instant; i to iv are those of the paper."""
+"""Label of each instant; the paper uses the labels i to iv."""
 
 
 def numbered(instants) -> list[tuple[str, str, float]]:
-    """Return the sign, name and time of each marked instant in the order of time.
+    """Return the label, name and time of each marked instant in chronological order.
 
     Parameters
     ----------
@@ -245,7 +245,7 @@ def numbered(instants) -> list[tuple[str, str, float]]:
     Returns
     -------
     list of tuple of str, str and float
-        Sign, name and time [s].
+        Label, name and time [s].
     """
     marked = [(_SIGNS.get(name, "?"), name, time) for name, time in instants.items()]
     return sorted(marked, key=lambda instant: instant[2])
@@ -257,17 +257,17 @@ def _mark_instants(figure, instants, time, signs=True):
             figure.mark(instant, _MARK, f"({sign}) {name}", sign if signs else "")
 
 
-# Gravity has a panel of its own, because it is much larger than the other components.
+# The component with gravity is much larger than the others and has a separate panel.
 _PANELS = (
     ("(a) specific force, forward and left", "[m/s^2]", 0, (0, 1), 240),
     ("specific force, up", "[m/s^2]", 0, (2,), 180),
     ("(b) angular velocity", "[rad/s]", 1, (0, 1, 2), 260),
 )
-"""Title, unit, index of the quantity, indices of its axes, and height of each panel."""
+"""Title, unit, quantity index, axis indices and height of each panel."""
 
 
 def imu_figure(time, measured, true, instants=None) -> Figure:
-    """Describe the figure of an IMU's measured and ideal signals.
+    """Create the figure with measured and ideal IMU signals.
 
     Parameters
     ----------
@@ -285,7 +285,7 @@ def imu_figure(time, measured, true, instants=None) -> Figure:
     figure = Figure()
     for row, (title, unit, quantity, parts, height) in enumerate(_PANELS):
         figure.panel(unit, title, height=height)
-        # The ideal signals are pale and wide, behind the measured ones.
+        # The ideal signals are drawn as pale, wide lines behind the measured signals.
         for part in parts:
             look = {"color": colours.PALE_SERIES[part], "linestyle": "-", "linewidth": 4.0}
             figure.line(time, true[quantity][:, part], look, f"{_AXES[part]}, true")
@@ -297,12 +297,12 @@ def imu_figure(time, measured, true, instants=None) -> Figure:
 
 
 def navigation_figure(columns, instants) -> Figure:
-    """Describe the figure of the errors of each navigator's first run, a column each.
+    """Create the figure with the errors in the first run of each navigator, one column each.
 
     Parameters
     ----------
     columns : mapping of str to NavigationErrors
-        Errors by the name of the navigator.
+        Errors by navigator name.
     instants : mapping of str to float
         Instants to mark [s].
 
@@ -325,7 +325,7 @@ def navigation_figure(columns, instants) -> Figure:
 
 
 def profile_figure(time, height, speed, joints, instants) -> Figure:
-    """Describe the figure of height, speed and joints over time.
+    """Create the figure with height, speed and joint angles over time.
 
     Parameters
     ----------
@@ -357,13 +357,15 @@ def profile_figure(time, height, speed, joints, instants) -> Figure:
     return figure
 
 
-_NORTH = np.radians(32.0)  # rad; direction of north on the page, from the horizontal
-_DEPTH = 0.7  # scale of distances to the north
-_RISE = 0.4  # share of the drawing's width for the heights
+_NORTH = np.radians(
+    32.0
+)  # rad; direction of the north axis in the view, relative to the horizontal
+_DEPTH = 0.7  # scale factor of distances along the north axis
+_RISE = 0.4  # ratio of the height range to the width of the view
 
 
 def path_figure(position, time, instants, origin) -> Figure:
-    """Describe the figure of a path in an oblique view and from above.
+    """Create the figure of a path in an oblique view and in a top view.
 
     Parameters
     ----------
@@ -400,7 +402,7 @@ def path_figure(position, time, instants, origin) -> Figure:
 
 
 def map_figure(position, time, instants, origin=None) -> Figure:
-    """Describe the figure of a path from above with its marked instants.
+    """Create the figure of a path in a top view with its marked instants.
 
     Parameters
     ----------
@@ -466,7 +468,7 @@ def _draw_view(axis, position, marks):
         across, up = project(points)
         kept = select_path_points(across, up, 4000)
         axis.plot(across[kept], up[kept], **look)
-    # A label needs a twentieth of the view's width.
+    # A label needs 5 % of the width of the view.
     merged = _merge_close_marks(marks, 0.05 * wide, lambda place: np.ravel(project([place])))
     for sign, place in merged:
         axis.plot(*project([place, [place[0], place[1], floor]]), **_MARK)
@@ -486,7 +488,7 @@ def _draw_view(axis, position, marks):
 
 
 def _merge_close_marks(marks, distance, project=lambda place: place):
-    """Return signs and places, with marks merged whose projections are closer than a distance."""
+    """Merge marks whose projections are closer than ``distance``; return labels and places."""
     groups: list = []
     for sign, _, place in marks:
         if groups and np.linalg.norm(project(place) - project(groups[-1][1])) < distance:
@@ -497,7 +499,7 @@ def _merge_close_marks(marks, distance, project=lambda place: place):
 
 
 def _round_step(extent):
-    """Return a round step of about a quarter of an extent [m]."""
+    """Return a round grid step of about a quarter of an extent [m]."""
     rough = max(extent, 1.0) / 4.0
     power = 10.0 ** np.floor(np.log10(rough))
     return float(next(part for part in np.multiply(power, (1.0, 2.0, 5.0, 10.0)) if part >= rough))
@@ -508,14 +510,14 @@ _UNITS = ("mrad", "m", "m", "m", "m/s", "m/s", "m/s")
 
 @dataclass(frozen=True)
 class FlightResults:
-    """Results of a flight that its page shows.
+    """Results of a flight that are shown on its page.
 
     Parameters
     ----------
     time : ndarray, shape (n,)
         Times [s].
     position : ndarray, shape (n, 3)
-        Position east and north of the start, and ellipsoidal height above it [m].
+        Position east and north of the start, and ellipsoidal height above the start [m].
     speed : ndarray, shape (n,)
         Speed over ground [m/s].
     joints : ndarray, shape (n, 3)
@@ -523,11 +525,11 @@ class FlightResults:
     instants : mapping of str to float
         Marked instants [s].
     alone : mapping of str to Sensed
-        Signals with a single moving joint.
+        Signals while a single joint moves, by joint.
     sensed : Sensed
-        Signals of the take-off or of the whole flight.
+        Signals during take-off or during the complete flight.
     navigated : mapping of str to (NavigationErrors, pandas.DataFrame)
-        Errors of each navigator and their root mean squares.
+        Errors and root mean square errors of each navigator.
     """
 
     time: np.ndarray
@@ -541,20 +543,20 @@ class FlightResults:
 
 
 def flight_page(title, results: FlightResults, *, summary, settings, remarks, footer) -> Page:
-    """Return the page of a flight.
+    """Create the web page of a flight.
 
     Parameters
     ----------
     title : str
         Title of the page.
     results : FlightResults
-        Results that are shown.
+        Results of the flight.
     summary, remarks : sequence of str
-        Sentences.
+        Messages.
     settings : mapping
         Settings by name.
     footer : str
-        Text at the end of the page.
+        Text at the bottom of the page.
 
     Returns
     -------
@@ -567,25 +569,25 @@ def flight_page(title, results: FlightResults, *, summary, settings, remarks, fo
         (
             "The flight from above",
             map_figure(position, time, instants),
-            "The marked instants are detected in the motion, independent of the script.",
+            "The marked instants are detected from the motion, independently of the script.",
         ),
         (
             "Height, speed and gimbal",
             profile_figure(time, position[:, 2], results.speed, results.joints, instants),
-            "A positive pan turns to the left, a positive tilt the nose down.",
+            "A positive pan turns to the left, a positive tilt turns the nose down.",
         ),
         *(
             (
-                f"Platform at rest, {joint} alone",
+                f"Stationary platform, only {joint} moves",
                 imu_figure(*signals),
-                "Pale and wide lines are the ideal signals, which measurements should cover.",
+                "Pale, wide lines are the ideal signals; the measurements should overlap them.",
             )
             for joint, signals in results.alone.items()
         ),
         (
             "The IMU during take-off",
             imu_figure(signal_time, measured, true, instants),
-            "All joints move; axes are those of the IMU: forward, left, up.",
+            "All joints move; signals are in IMU axes: forward, left, up.",
         ),
         *(
             (

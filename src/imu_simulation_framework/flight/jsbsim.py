@@ -1,13 +1,13 @@
-"""Flights in JSBSim within this process, from a script to the states of an aircraft.
+"""Simulation of flights with JSBSim in this process, from a script to the states of an aircraft.
 
-The output of JSBSim is captured. From version 1.3 on a logger receives all notices of a thread.
-Older versions print to the process's standard output and standard error from C++, so that both are
-redirected meanwhile, including the output of other threads.
+The output of JSBSim is captured. Since version 1.3, a logger receives all notices of a thread.
+Older versions print to standard output and standard error from C++, so that both are redirected
+during a flight, including the output of other threads.
 
-JSBSim opens the targets of ``<output>`` and ``<input>`` elements while it reads a script or an
-aircraft: it empties files, waits for FIFOs, and connects to addresses. It therefore reads copies
-without these elements. Components of a control system with the same tags refer to properties and
-remain.
+While JSBSim reads a script or an aircraft, it opens the targets of ``<output>`` and ``<input>``
+elements: it truncates files, waits for FIFOs, and connects to addresses. For this reason it is
+given copies without these elements. Components of a control system with the same tags refer to
+properties and are preserved.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from ..motion.flight import Flight, FlightStates
 from .defaults import RATE
 
 _PRINTING = threading.RLock()
-_LONGEST_LOG = 10_000_000  # characters; a script may notify in every step
+_LONGEST_LOG = 10_000_000  # characters; a script may output a notice in every step
 _EVENT = re.compile(
     r"(?P<name>[^\n>]*?) \(Event \d+\) executed at time: (?P<time>[-+0-9.eE]+)", re.MULTILINE
 )
 
 
 class Notices:
-    """Captured output of JSBSim; ``fetch`` adds the pending output."""
+    """Captured output of JSBSim; calling ``fetch`` adds pending output."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
@@ -53,12 +53,12 @@ class Notices:
         self.fetch: Callable[[], None] = lambda: None
 
     def add(self, text: str) -> None:
-        """Append a text unless the total length exceeds the limit.
+        """Append a text if the total length stays within the limit.
 
         Parameters
         ----------
         text : str
-            Text of the output.
+            Output of JSBSim.
         """
         if self._size < _LONGEST_LOG:
             self._parts.append(text)
@@ -66,17 +66,17 @@ class Notices:
 
     @property
     def text(self) -> str:
-        """Complete captured output."""
+        """Complete captured output as text."""
         self.fetch()
         return "".join(self._parts)
 
     def events(self) -> list[tuple[float, str]]:
-        """Return the events of the script that notify, in order.
+        """Return the script events for which JSBSim printed a notice, in order.
 
         Returns
         -------
         list of tuple of float and str
-            Time [s] and name.
+            Time [s] and name of each event.
         """
         events = _EVENT.finditer(self.text)
         return [(float(match["time"]), _strip_markup(match["name"]) or "event") for match in events]
@@ -87,7 +87,7 @@ class Notices:
         Returns
         -------
         str
-            Line without markup; empty if there is none.
+            Line without markup; empty if there is no output.
         """
         lines = [_strip_markup(line) for line in self.text.splitlines()]
         capture_output = [line for line in lines if line and not line.startswith(("JSBSim", "["))]
@@ -95,7 +95,7 @@ class Notices:
 
 
 def jsbsim() -> Any:
-    """Import the module jsbsim on first use.
+    """Import and return the module jsbsim.
 
     Returns
     -------
@@ -106,22 +106,22 @@ def jsbsim() -> Any:
     ConfigurationError
         JSBSim is not installed.
     """
-    return import_optional("jsbsim", "a flight in JSBSim")
+    return import_optional("jsbsim", "a flight with JSBSim")
 
 
 def data_folder() -> Path:
-    """Return the folder of JSBSim's bundled aircraft, engines and scripts.
+    """Return the folder with JSBSim's bundled aircraft, engines and scripts.
 
     Returns
     -------
     Path
-        Folder of the package jsbsim.
+        Folder in the package jsbsim.
     """
     return Path(jsbsim().__file__).parent
 
 
 def bundled_scripts() -> list[str]:
-    """Return the names of JSBSim's bundled scripts without ``.xml``.
+    """Return the names of JSBSim's bundled scripts, without ``.xml``.
 
     Returns
     -------
@@ -133,7 +133,7 @@ def bundled_scripts() -> list[str]:
 
 @contextmanager
 def capture_output(notices: Notices) -> Iterator[None]:
-    """Capture the output of JSBSim in this thread.
+    """Capture the output of JSBSim in the current thread.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def capture_output(notices: Notices) -> Iterator[None]:
 
 def _logger(module, notices):
     class Logger(module.FGLogger):
-        """Logger that keeps messages, and ignores colours and locations in JSBSim's source."""
+        """Logger that stores messages, and ignores colours and locations in JSBSim's source."""
 
         def message(self, message):
             notices.add(message)
@@ -175,7 +175,7 @@ def _logger(module, notices):
 
 @contextmanager
 def _redirect_outputs(notices):
-    """Redirect the process's standard output and error to a file, and read it afterwards."""
+    """Redirect the standard output and error of the process to a file that is read afterwards."""
     c_library = ctypes.CDLL(None)
     with tempfile.TemporaryFile() as file:
         sys.stdout.flush()
@@ -188,7 +188,7 @@ def _redirect_outputs(notices):
 
         def fetch():
             nonlocal fetched
-            # C's buffers are flushed to the file; pread keeps the file position of JSBSim.
+            # C buffers are flushed to the file first; pread does not change JSBSim's file position.
             c_library.fflush(None)
             text = os.pread(file.fileno(), _LONGEST_LOG, fetched)
             fetched += len(text)
@@ -206,7 +206,7 @@ def _redirect_outputs(notices):
 
 
 def _strip_markup(text) -> str:
-    """Return a line without KML tags and terminal colours."""
+    """Remove XML tags and terminal colours from a line."""
     text = re.sub(r"<[^<>]*>|\x1b\[[0-9;]*m|[<>]", " ", text)
     return escape_unprintable(" ".join(text.split()))
 
@@ -218,7 +218,7 @@ _OUTSIDE = re.compile(r"^[/\\~]|^\w:|\.\.")
 
 
 def _copy_without_outputs(folder: Path, target: Path) -> None:
-    """Copy the XML files of a folder and its subfolders without outputs and inputs."""
+    """Copy the XML files in a folder and its subfolders, without output and input elements."""
     count = size = 0
     for parent, _, names in os.walk(folder, followlinks=True):
         for name in sorted(names):
@@ -229,8 +229,8 @@ def _copy_without_outputs(folder: Path, target: Path) -> None:
             size += _write(_read_without_outputs(path), target / path.relative_to(folder))
             if count > _MAX_FILES or size > _MAX_SIZE:
                 raise SimulatorError(
-                    f"{folder}: more than {_MAX_FILES} files or {_MAX_SIZE // 2**20} MiB of XML, "
-                    "expected a folder of an aircraft or of engines"
+                    f"{folder}: contains more than {_MAX_FILES} files or {_MAX_SIZE // 2**20} MiB "
+                    "of XML, expected a folder of an aircraft or of engines"
                 )
 
 
@@ -240,7 +240,7 @@ def _read_without_outputs(path):
         with files.open_regular(path) as file:
             content = files.read_at_most(file, files.XML_LIMIT)
         files.require_bounded_xml(content)
-        # Comments are kept, so that JSBSim's messages refer to the correct lines.
+        # Comments are preserved, so that line numbers in JSBSim's messages are correct.
         builder = ElementTree.TreeBuilder(insert_comments=True)
         root = ElementTree.fromstring(content, ElementTree.XMLParser(target=builder))
     except OSError as error:
@@ -260,8 +260,8 @@ def _read_without_outputs(path):
             name = tag.get(key, "")
             if _OUTSIDE.search(name.strip()):
                 raise SimulatorError(
-                    f"{path}: <{tag.tag}> names {quote(name)}, expected a file in the aircraft's "
-                    "own folder; other files are not read"
+                    f"{path}: <{tag.tag}> refers to {quote(name)}, expected a file in the folder "
+                    "of the aircraft; other files are not read"
                 )
     return root
 
@@ -287,19 +287,21 @@ STATES = (
     "attitude/psi-rad",
     "gear/wow",
 )
-"""Properties that are read in every step. JSBSim integrates the positions in ECEF; its geodetic
-positions differ by tenths of a millimetre."""
+"""Properties that are read in every step. JSBSim integrates positions in ECEF, from which its
+geodetic positions differ by tenths of a millimetre."""
 
 SCRAPING = 10.0
-"""Speed over ground [m/s] from which on a contact of a part without wheel is a crash."""
+"""Speed over ground [m/s] above which ground contact of a part without wheel is a crash."""
 
-_MAX_DEPTH = 1.0  # m, of the centre of gravity below the ground; that of a seaplane is near it
+_MAX_DEPTH = (
+    1.0  # m; depth of the centre of gravity below the surface that is a crash, even for a seaplane
+)
 _MAX_PARTS = 64
 
-_CHECK_RATE = 20.0  # Hz, of the checks of engines and contacts
+_CHECK_RATE = 20.0  # Hz; rate at which engines and contacts are checked
 _LONGEST = 24 * 3600.0  # s
 _FASTEST = 10_000.0  # Hz
-_MIN_STATES = 4  # of a motion
+_MIN_STATES = 4  # smallest number of states for a motion
 
 
 def fly(
@@ -310,30 +312,30 @@ def fly(
     aircraft_folder: str | os.PathLike[str] | None = None,
     engine_folder: str | os.PathLike[str] | None = None,
 ) -> Flight:
-    """Fly a script in JSBSim.
+    """Simulate the flight of a script with JSBSim.
 
-    The period of the states is JSBSim's step, on which the path depends: c3104 at 50 Hz and at 1000
-    Hz differs by 342 m after 100 s. A faster IMU is therefore simulated on
-    ``flight.states.motion(at=...)`` instead of a faster flight.
+    The rate of the states is the simulation rate of JSBSim, on which the path depends: after 100 s,
+    the positions of c3104 at 50 Hz and at 1000 Hz differ by 342 m. For a faster IMU, interpolate
+    the motion with ``flight.states.motion(at=...)`` instead of increasing the rate.
 
     Parameters
     ----------
     script : str or path-like
         Name of a bundled script (:func:`.bundled_scripts`), or path of a file.
     duration : float
-        Duration of the states from ``start`` on, s.
+        Duration of the states after ``start`` [s].
     rate : float
-        Steps and states per second [Hz].
+        Simulation rate and rate of the states [Hz].
     start : float
-        Time of the first state on the script's clock [s]. The aircraft of c3104 first drops onto
-        the runway and is at rest after 3 s.
+        Time of the first state on the clock of the script [s]. The aircraft of c3104 first drops
+        onto the runway and is stationary after 3 s.
     aircraft_folder, engine_folder : path-like, optional
-        Folders of aircraft and engines; by default JSBSim's own.
+        Folders of aircraft and engines; by default the folders of JSBSim.
 
     Returns
     -------
     Flight
-        States on the script's clock, with a remark on the reason of an early end.
+        States on the clock of the script, with a remark on the reason for an early end.
 
     Raises
     ------
@@ -370,7 +372,7 @@ def fly(
 
 
 class _Simulation:
-    """Simulation of a flight step by step, with events of engines and crashes."""
+    """Step-by-step simulation of a flight, which detects engine events and crashes."""
 
     def __init__(self, simulator, path, rate):
         self._simulator, self._path, self._rate = simulator, path, rate
@@ -396,21 +398,21 @@ class _Simulation:
         self.remarks: list[str] = []
 
     def skip(self, steps):
-        """Advance by some steps without states."""
+        """Advance by several steps without recording states."""
         self._fly(steps, None)
         self._first = self._step
 
     def record(self, count):
-        """Record states, beginning with the current one."""
+        """Record states, starting with the current state."""
         self._fly(count, self._rows.append)
 
     def states(self) -> FlightStates:
-        """Return the recorded states, and reject a flight with too few."""
+        """Return the recorded states; reject a flight with too few states."""
         rows = np.array(self._rows)
         if len(rows):
             rows = rows[: int(np.argmin(np.append(np.isfinite(rows).all(axis=1), False)))]
         if len(rows) < _MIN_STATES:
-            reason = self.remarks[0] if self.remarks else "its states end"
+            reason = self.remarks[0] if self.remarks else "a state is not finite"
             raise SimulatorError(
                 f"{self._path}: the flight has {len(rows)} states, expected at least "
                 f"{_MIN_STATES}: {reason}"
@@ -425,7 +427,7 @@ class _Simulation:
         return replace(states, velocities_lead=True)
 
     def _fly(self, count, keep):
-        """Record and step; this loop takes most of the time."""
+        """Record states and advance; most of the run time is spent in this loop."""
         read, run, every = self._read, self._simulator.run, self._every
         while count > 0 and not self.ended:
             batch = min(count, every - self._step % every)
@@ -436,7 +438,7 @@ class _Simulation:
                         keep([value() for value in read])
                     done += 1
                     if not run():
-                        self._end("the script ends it")
+                        self._end("the script ended")
                         break
             except (RuntimeError, ArithmeticError, ValueError) as error:
                 self._end(f"JSBSim failed: {_one_line(error)}")
@@ -455,18 +457,18 @@ class _Simulation:
                 self.remarks.append(f"engine {number} stops at {time:.2f} s")
         crash = "" if self.ended else self._crash()
         if crash:
-            self._end(f"the aircraft has crashed: {crash}")
+            self._end(f"the aircraft crashed: {crash}")
             self.crashed = True
 
     def _crash(self) -> str:
-        """Return the kind of crash, empty without a crash."""
+        """Return the kind of crash; empty if there is none."""
         height, speed = FOOT * self._height(), FOOT * self._speed()
         if not (math.isfinite(height) and math.isfinite(speed)):
             return "its state is not finite"
         if height < -_MAX_DEPTH:
             return f"its centre of gravity is {-height:.1f} m below the ground"
         if speed > SCRAPING and any(part() != 0.0 for part in self._parts):
-            return f"it touches the ground with a part other than a wheel, at {speed:.0f} m/s"
+            return f"a part other than a wheel touches the ground at {speed:.0f} m/s"
         return ""
 
     def _end(self, reason):
@@ -477,7 +479,7 @@ class _Simulation:
 
 
 def _script_path(script) -> Path:
-    """Return the file of a bundled script's name or of a path."""
+    """Return the path of a script that is given by its bundled name or by its path."""
     name = os.fspath(script)
     names = bundled_scripts()
     if name in names:
@@ -488,7 +490,7 @@ def _script_path(script) -> Path:
         raise SimulatorError(
             f"JSBSim has no script {quote(name)}"
             + (f", did you mean {' or '.join(near)}?" if near else f"; it has {join_names(names)}")
-            + "; state another script by the path of its file"
+            + "; for another script, use the path of its file"
         )
     try:
         with files.open_regular(path):
@@ -509,10 +511,10 @@ def _folder(folder, what) -> Path | None:
 
 
 def _load_script(path, rate, aircraft, engines, notices, copies) -> Any:
-    """Return JSBSim with a script at its initial conditions.
+    """Load a script in JSBSim, and apply its initial conditions.
 
-    Script and aircraft are read from copies in the folder ``copies``, to which JSBSim also writes
-    unavoidable files, for example its state if a script sets simulation/write-state-file.
+    The script and the aircraft are read from copies in the folder ``copies``. JSBSim also writes
+    unavoidable files there, for example its state if a script sets simulation/write-state-file.
     """
     fleet = aircraft or data_folder() / "aircraft"
     root, script = _read_without_outputs(path), copies / "script" / f"{path.stem}.xml"
@@ -529,7 +531,7 @@ def _load_script(path, rate, aircraft, engines, notices, copies) -> Any:
         if engines is not None:
             simulator.set_engine_path(str(copies / "engine"))
         if not simulator.load_script(str(script)):
-            raise SimulatorError("it is not accepted")
+            raise SimulatorError("it is invalid")
         simulator.set_dt(1.0 / rate)
         if not simulator.run_ic():
             raise SimulatorError("its initial conditions are rejected")

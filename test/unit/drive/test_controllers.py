@@ -525,7 +525,7 @@ def test_limit_check_suggests_window_and_scale_relative_to_current_values():
 
 def test_limit_check_does_not_suggest_ineffective_window_or_scale():
     gentle = _circle(np.arange(800) / 20.0)
-    with pytest.raises(TrajectoryError, match=r"smoothing over 4 s would fit"):
+    with pytest.raises(TrajectoryError, match=r"smoothing over 4 s would stay within the limits"):
         check(_step_in_speed(), RobotLimits(15.0, 20.0), recorded=gentle, present_window=3.0)
     times = np.arange(0.0, 60.0, 0.05)
     with pytest.raises(TrajectoryError, match="neither a smaller scale nor smoothing"):

@@ -20,7 +20,7 @@ def summarise(simulated, recorded=None, reference=None):
 
 def test_drift_ratio_has_no_sign():
     sentence = drift_sentence(summarise(2.8, -1.1))
-    assert sentence == "the simulated IMU drifts 2.5 times as fast as the recorded one"
+    assert sentence == "the simulated IMU drifts 2.5 times as fast as the recorded IMU"
 
 
 def test_drift_comparison_reports_error_explained_by_reference():

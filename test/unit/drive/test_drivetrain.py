@@ -136,11 +136,11 @@ def test_impossible_turn_is_rejected_with_rate_and_radius(robot):
     drivetrain = robot.drivetrain
     assert wheel_limits.describe_impossible_turn(circle(), drivetrain) == ""
     tight = wheel_limits.describe_impossible_turn(circle(radius=0.4), drivetrain)
-    assert "86 deg/s at 0.60 m/s" in tight and "minimum turning radius of 0.57 m" in tight
+    assert "86 deg/s and 0.60 m/s" in tight and "minimum turning radius of 0.57 m" in tight
     times = np.arange(0.0, 4.0, PERIOD)
     spot = indexed(times, x=0.0, y=0.0, yaw=0.5 * times)
     described = wheel_limits.describe_impossible_turn(trajectory.add_velocities(spot), drivetrain)
-    assert "29 deg/s at 0.00 m/s" in described
+    assert "29 deg/s and 0.00 m/s" in described
     assert (
         wheel_limits.describe_impossible_turn(trajectory.add_velocities(spot), DIFFERENTIAL) == ""
     )
@@ -157,7 +157,9 @@ def prepared(**sections):
 def test_drive_with_few_spot_turns_is_rolled_and_with_many_is_rejected():
     drive = prepared(recording={"drive": "a", "laps": 1})
     rolled_remark, moved = drive.smoothing_remarks
-    assert "follows the drive as closely as it can" in rolled_remark and "rolling moves" in moved
+    assert (
+        "follows the drive as closely as possible" in rolled_remark and "rolling changes" in moved
+    )
     assert list(drive.trajectory.columns[-2:]) == ["steering_left", "steering_right"]
     assert drive.trajectory.notna().all().all()
     assert prepared(recording={"drive": "c", "laps": 1}).smoothing_remarks == ()

@@ -124,7 +124,7 @@ def test_rolling_shift_is_reported_and_reference_is_unchanged(prepared):
     rms = np.sqrt(np.mean(np.sum(moved.to_numpy() ** 2, axis=1)))
     assert rolling.report["rolling"]["position_rms"] == pytest.approx(rms, rel=1e-9)
     assert rms > 0.05
-    assert any(remark.startswith("rolling moves the yaw") for remark in rolling.smoothing_remarks)
+    assert any(remark.startswith("rolling changes the yaw") for remark in rolling.smoothing_remarks)
 
 
 def test_reference_from_positions_marks_intervals_of_known_heading(prepared):

@@ -183,7 +183,7 @@ def test_failing_figure_does_not_prevent_other_figures_and_summary(folder, monke
     figures = {"trajectory": FIGURES["trajectory"], "imu_yaw": fail, "yaw_psd": FIGURES["yaw_psd"]}
     monkeypatch.setattr(report, "FIGURES", figures)
     summary = write_results(folder, make_tables(20.0))
-    assert [note for note in summary["notes"] if "imu_yaw could not be drawn" in note]
+    assert [note for note in summary["notes"] if "imu_yaw cannot be drawn" in note]
     assert json.loads(folder.read_text("summary.json")) == summary
     assert not folder.path("imu_yaw.png").exists()
     assert folder.path("trajectory.png").exists()
@@ -195,7 +195,7 @@ def test_failing_figure_does_not_prevent_other_figures_and_summary(folder, monke
 def test_failing_matplotlib_import_does_not_prevent_tables_and_summary(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "imu_simulation_framework.report.drawing", None)
     summary = write_results(folder, make_tables(20.0))
-    assert [note for note in summary["notes"] if "imu_yaw could not be drawn" in note]
+    assert [note for note in summary["notes"] if "imu_yaw cannot be drawn" in note]
     assert json.loads(folder.read_text("summary.json")) == summary
     assert len(ExperimentTables.load(folder).imu_simulated) > 0
 
@@ -215,7 +215,7 @@ def test_table_with_missing_column_or_huge_number_is_rejected(folder):
     tables = make_tables(5.0)
     tables.save(folder)
     folder.write_table("imu_real", tables.imu_real.drop(columns="yaw"))
-    with pytest.raises(ResultError, match=r"imu_real\.csv: lacks the column yaw"):
+    with pytest.raises(ResultError, match=r"imu_real\.csv: the column yaw is missing"):
         ExperimentTables.load(folder)
     table = tables.imu_real.copy()
     table.iloc[3, table.columns.get_loc("yaw")] = -7e300
@@ -251,7 +251,7 @@ def test_reference_error_is_in_summary_table_figures_and_page(folder):
         named = [layer.values.get("name") for layer in layers]
         assert f"the reference alone (recorded IMU){label}" in named
     (answer, _) = experiment_page(comparison, summary, "").summary
-    assert f"the reference is expected to have {math.degrees(split.reference):.3f} deg" in answer
+    assert f"contribution of {math.degrees(split.reference):.3f} deg from the reference" in answer
 
 
 def test_terminal_table_is_in_degrees_and_metres():
@@ -296,7 +296,7 @@ def test_odometer_yaw_error_is_in_summary_table_figures_and_page(folder):
         layers = [layer for panel in FIGURES[name](comparison).panels for layer in panel.layers]
         assert label in [layer.values.get("name") for layer in layers]
     page = experiment_page(comparison, summary, "")
-    assert "; the odometer was " in page.summary[0]
+    assert "; the odometer had a yaw error of " in page.summary[0]
     assert page.sections[0].table.rows[2][0] == "yaw error, odometer [deg]"
 
 
@@ -325,4 +325,4 @@ def test_page_summary_reports_imu_and_odometer_separately():
     odometer = tables.ground_truth[["x", "y", "yaw", "v", "yaw_rate"]]
     summary, comparison = evaluate(dataclasses.replace(tables, odometer=odometer))
     (answer,) = experiment_page(comparison, summary, "").summary
-    assert "; the odometer was 0.00 deg off" in answer
+    assert "; the odometer had a yaw error of 0.00 deg" in answer

@@ -178,7 +178,7 @@ def test_missing_or_ambiguous_result_is_rejected(folder):
     with pytest.raises(ResultError, match=f"but in: {folder.folder}"):
         find_result(folder.folder.parent)
     ResultFolder(folder.folder, "20200101-000000").write_text("trajectory_data.csv", "time\n")
-    with pytest.raises(ResultError, match="holds 2 results.*20190516-174258, 20200101-000000"):
+    with pytest.raises(ResultError, match="contains 2 results.*20190516-174258, 20200101-000000"):
         find_result(folder.folder)
 
 

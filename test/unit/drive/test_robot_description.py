@@ -184,7 +184,7 @@ def test_robot_with_more_than_two_wheels_may_have_casters(numbers, write):
 def test_robot_without_casters_needs_wheels_at_both_ends(four_wheels, write):
     path = write(four_wheels, "chassis", "centre_of_mass", [0.19, 0.0, 0.1])
     with pytest.raises(
-        ConfigurationError, match="between its wheels, or casters, .* -0.18 to 0.18"
+        ConfigurationError, match="between the rear and the front wheels .* -0.18 to 0.18"
     ):
         load_robot_parameters(path)
     with pytest.raises(ConfigurationError, match="key caster is missing"):

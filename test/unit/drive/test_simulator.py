@@ -291,10 +291,10 @@ def test_unstable_physics_is_reported(simulator, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"physics_rate": 500}, "needs a physics rate of at least 769 Hz"),
-        ({"sample_rate": 300}, "must be a multiple of the sample rate"),
-        ({"physics_rate": 100, "sample_rate": 1000}, "must be a multiple of the sample rate"),
-        ({"sample_rate": 0}, "must be a multiple of the sample rate"),
+        ({"physics_rate": 500}, "physics rate is 500 Hz, expected at least 769 Hz"),
+        ({"sample_rate": 300}, "expected a multiple of the sample rate"),
+        ({"physics_rate": 100, "sample_rate": 1000}, "expected a multiple of the sample rate"),
+        ({"sample_rate": 0}, "expected a multiple of the sample rate"),
         *(({"gravity": gravity}, "gravity") for gravity in (0.0, -9.81, math.nan)),
     ],
 )
@@ -307,7 +307,7 @@ def test_incompatible_rates_and_invalid_gravity_are_rejected(parameters, setting
 def test_nonfinite_commands_and_poses_are_rejected(simulator, command):
     with pytest.raises(SimulatorError, match="wheel commands"):
         simulator.command(*command)
-    with pytest.raises(SimulatorError, match="cannot be placed at"):
+    with pytest.raises(SimulatorError, match="robot's pose is .*, expected finite"):
         simulator.set_pose(*command, 0.0)
 
 
@@ -370,5 +370,5 @@ def test_parameter_file_contains_only_differences(parameters, tmp_path):
     with pytest.raises(ConfigurationError, match="the file lacks the key imu"):
         _changed(parameters, tmp_path, imu=None)
     (tmp_path / "none.yaml").write_text("like: nothing.yaml\n")
-    with pytest.raises(ConfigurationError, match="nothing.yaml: the robot that it is like"):
+    with pytest.raises(ConfigurationError, match="nothing.yaml: the robot file in the key like"):
         load_robot_parameters(tmp_path / "none.yaml")

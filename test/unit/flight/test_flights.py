@@ -97,7 +97,7 @@ def test_engine_failure_and_early_end_are_reported(script):
     assert flight.remarks == ("engine 2 stops at 250.00 s",)
     assert not flight.crashed and flight.states.time[-1] == 255.0
     flight = fly(script(end=5), duration=10.0)
-    assert flight.remarks == ("the flight ends at 5.02 s: the script ends it",)
+    assert flight.remarks == ("the flight ends at 5.02 s: the script ended",)
     assert flight.states.time[-1] == pytest.approx(5.0)
     with pytest.raises(SimulatorError, match=r"ours.xml: .* ends it"):
         fly(script(end=5), duration=10.0, start=7.0)
@@ -109,7 +109,7 @@ def test_crash_is_reported_and_states_before_it_are_returned(script):
     own = (data_folder() / "scripts" / "c3104.xml").read_text(encoding="utf-8")
     flight = fly(written(script, own.replace("</run>", events + "</run>")), duration=200.0)
     assert flight.crashed and len(flight.remarks) == 1
-    assert "the flight ends at" in flight.remarks[0] and "has crashed: it" in flight.remarks[0]
+    assert "the flight ends at" in flight.remarks[0] and "the aircraft crashed: " in flight.remarks[0]
     assert 60.0 < flight.states.time[-1] < 100.0
     assert np.all(np.isfinite(flight.states.position))
     # The flight ends at the first check after the aircraft touches the ground.

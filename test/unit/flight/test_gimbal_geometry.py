@@ -140,14 +140,14 @@ def test_short_joint_table_and_joints_with_other_times_are_rejected():
 @pytest.mark.parametrize(
     "drive, joint",
     [
-        (isf.FixedJoints((0.0, 1.6, 0.0)), "tilt is driven to 1.6 rad"),
-        (isf.SinusoidalJoints((0.0, 0.3, 0.0), offsets=(0.0, -1.4, 0.0)), "tilt is driven to -1.7"),
+        (isf.FixedJoints((0.0, 1.6, 0.0)), "angle of tilt is 1.6 rad"),
+        (isf.SinusoidalJoints((0.0, 0.3, 0.0), offsets=(0.0, -1.4, 0.0)), "angle of tilt is -1.7"),
         (
             isf.TabulatedJoints((0.0, 1.0), ((0.0, 2.0, 0.0), (0.0, 0.0, 0.0))),
-            "tilt is driven to 2",
+            "angle of tilt is 2",
         ),
     ],
 )
 def test_prescribed_joint_angles_beyond_limits_are_rejected(drive, joint):
-    with pytest.raises(ConfigurationError, match=f"the gimbal is at its limits: {joint}"):
+    with pytest.raises(ConfigurationError, match=f"the gimbal exceeds its limits: the {joint}"):
         isf.GimbalSpecification(drive=drive)

@@ -1,1 +1,1 @@
-"""Monte Carlo: many runs of a sensor, its model or an experiment."""
+"""Monte Carlo simulation of a sensor, an error model or an experiment."""

@@ -1,10 +1,10 @@
-"""Defaults and choices of ensembles and judgements."""
+"""Default values and choices for ensembles and for tests of IMU models."""
 
 KEEP = 1000
-"""Number of runs whose curves are kept."""
+"""Number of runs whose yaw error over time is stored."""
 
 LINEAR, SENSOR = KINDS = ("linear", "sensor")
-"""What is drawn: the linear model, or the three-axis sensor with its filter."""
+"""Kinds of runs: with the linear model, or with the three-axis sensor and its filter."""
 
 JUDGEMENT = "judgement"
-"""Name of the files of a judgement."""
+"""Prefix of the result files of judge_imu.py."""

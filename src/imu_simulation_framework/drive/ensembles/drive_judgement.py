@@ -1,4 +1,4 @@
-"""Judgement of models by recorded drives: draw runs along a motion, and test the recorded error."""
+"""Test of IMU models against recorded drives, by simulating many runs of each drive."""
 
 from __future__ import annotations
 
@@ -37,43 +37,43 @@ from .monte_carlo import Computers, monte_carlo
 from .samplers import Drawing, LinearDrawing, SensorDrawing
 
 CONSTANTS_OF_A_DRIVE = ("rate bias", "quantisation", "yaw drift")
-"""Random constants of models that are redrawn for a sensor on each drive."""
+"""Random constants that differ between drives of the same sensor."""
 
 MAX_CURVES = 20
-"""Number of runs whose curves are kept for a page."""
+"""Number of runs whose yaw error over time is stored for a page."""
 
 ONE_DRIVE = (
-    "With one drive, a model that is not rejected is not proven, and several models may remain."
+    "With one drive, a model that is not rejected is not proven, and several models may pass."
 )
 NO_REFERENCE_NOISE = (
     "The noise of the drive's reference is attributed to the IMU, as --reference-noise is not "
     "given: if the model has too little noise at high frequencies, the reference may be the cause."
 )
 OWN_DRIVE = (
-    "A model that was identified on this very drive fits it better than it would fit another "
-    "drive: here only a rejection is informative."
+    "A model fits the drive from which it was identified better than other drives: on that drive, "
+    "only a rejection is informative."
 )
 
 
 class JudgementTask(NamedTuple):
-    """How a drive is judged.
+    """Settings of the test of IMU models against a drive.
 
     Attributes
     ----------
     what : {"linear", "sensor"}
-        What is drawn, :data:`.LINEAR` or :data:`.SENSOR`.
+        Kind of the runs, :data:`.LINEAR` or :data:`.SENSOR`.
     runs : int
         Number of runs.
     seed : int
         Seed of the runs along this drive.
     unit_seed : int or None
-        Seed of the constants that stay with a unit on several drives; None for a single drive.
+        Seed of the constants that a sensor retains over several drives; None for a single drive.
     step : float
-        Step of the yaw error [s].
+        Sampling period of the yaw error [s].
     reference_noise : YawErrorParameters or None
-        Noise of the reference; None if it is as the recording or an identified model states.
+        Noise of the reference; None to use the recording's or the identified model's.
     workers : int or None
-        Number of processes that draw sensors; None for one of each processor.
+        Number of processes that simulate sensors; None for one per processor.
     """
 
     what: str
@@ -86,26 +86,26 @@ class JudgementTask(NamedTuple):
 
 
 class ModelJudgement(NamedTuple):
-    """Judgement of a model of an IMU by a drive.
+    """Result of the test of an IMU model against one drive.
 
     Attributes
     ----------
     name : str
         Name of the IMU.
     errors : object
-        Its parameters.
+        Parameters of the IMU.
     reference_rms : float
-        Rms of the reference's simulated error [rad].
+        RMS of the simulated reference error [rad].
     judgement : Judgement
         Tests of the recorded yaw error.
     curves : numpy.ndarray
-        First runs of the ensemble, shape (at most MAX_CURVES, samples) [rad].
+        Yaw errors of the first runs, shape (at most MAX_CURVES, samples) [rad].
     statistics : dict
         Statistics of all runs, see :func:`.curve_statistics`.
     remarks : tuple of str
-        Sentences on limits of the verdict.
+        Notes on limitations of the verdict.
     is_one_unit : bool
-        Whether a run has the same unit on every drive.
+        Whether each run uses the same simulated sensor on all drives.
     """
 
     name: str
@@ -119,16 +119,16 @@ class ModelJudgement(NamedTuple):
 
 
 class DriveJudgement(NamedTuple):
-    """Judgements of models by one drive.
+    """Results of the test of several IMU models against one drive.
 
     Attributes
     ----------
     models : list of ModelJudgement
-        Judgement of each model.
+        Result for each model.
     drive : ObservedDrive
         Drive with its observed yaw error.
     task : JudgementTask
-        How it was judged.
+        Settings of the test.
     """
 
     models: list[ModelJudgement]
@@ -141,7 +141,7 @@ class DriveJudgement(NamedTuple):
         return self.drive.observed.name
 
     def remarks(self, models: Sequence[ModelJudgement] | None = None) -> list[str]:
-        """Return the remarks on the drive and on models, without duplicates.
+        """Return the notes on the drive and on models, without duplicates.
 
         Parameters
         ----------
@@ -151,7 +151,7 @@ class DriveJudgement(NamedTuple):
         Returns
         -------
         list of str
-            Sentences; a remark that does not hold for all models begins with their names.
+            Notes; a note that applies only to some models begins with their names.
         """
         models = self.models if models is None else models
         names_by_remark: dict[str, list[str]] = {}
@@ -166,7 +166,7 @@ class DriveJudgement(NamedTuple):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Settings of the judgement, for the page and the record."""
+        """Settings of the test, for the page and the JSON file."""
         task = self.task
         return {
             "drive": self.name,
@@ -179,18 +179,18 @@ class DriveJudgement(NamedTuple):
 
 
 class PooledJudgement(NamedTuple):
-    """Judgement of a model by several drives of one unit.
+    """Result of the test of an IMU model against several drives of one sensor.
 
     Attributes
     ----------
     name : str
         Name of the IMU.
     verdict : PooledVerdict
-        Verdict of all drives together.
+        Joint verdict of all drives.
     calibration : list of Calibration
         Calibration of each statistic over drives.
     table : pandas.DataFrame
-        A row for each drive, see :func:`.drives_table`.
+        One row per drive, see :func:`.drives_table`.
     """
 
     name: str
@@ -200,22 +200,22 @@ class PooledJudgement(NamedTuple):
 
     @property
     def sentences(self) -> list[str]:
-        """Messages with the verdict and the percentiles of the drives under the model."""
+        """Messages with the verdict and with the percentiles of the drives in the model's runs."""
         return [self.verdict.sentence, f"{'; '.join(calibration_sentences(self.calibration))}."]
 
 
 def pool_judgements(drives: Sequence[DriveJudgement]) -> list[PooledJudgement]:
-    """Judge each model by several drives of one unit.
+    """Test each model against several drives of one sensor.
 
     Parameters
     ----------
     drives : sequence of DriveJudgement
-        Judgements of the same models by each drive.
+        Results of each drive, for the same models.
 
     Returns
     -------
     list of PooledJudgement
-        One of each model.
+        One result per model.
     """
     names, pooled = [drive.name for drive in drives], []
     for models in zip(*(drive.models for drive in drives)):
@@ -234,20 +234,20 @@ def judge_model(
     motion: Motion,
     task: JudgementTask,
 ) -> ModelJudgement:
-    """Draw runs of an IMU along a drive's motion, and judge the drive's yaw error by them.
+    """Simulate many runs of an IMU along a drive, and test the recorded yaw error against them.
 
     Parameters
     ----------
     imu : NamedImu
-        Errors of the IMU with its name.
+        Name and errors of the IMU.
     environment : MagneticEnvironment or None
-        Its magnetic environment.
+        Magnetic environment of the drive.
     drive : ObservedDrive
         Drive with the recorded yaw error.
     motion : Motion
         Motion of the drive.
     task : JudgementTask
-        How it is judged.
+        Settings of the test.
 
     Returns
     -------
@@ -264,13 +264,13 @@ def judge_model(
     parameters = noise
     if parameters is None:
         parameters = errors if isinstance(errors, YawErrorParameters) else YawErrorParameters()
-    # White noise that a user states is the whole error of the reference.
+    # White noise that the user specifies is the complete error of the reference.
     is_stated = noise is not None and not noise.drives
     known = None if is_stated else observed.reference
     turned = observed.time, observed.net_turn, observed.absolute_turn
     reference = parameters.reference_errors(known, turned, task.runs, task.seed)
     curves = curves + reference[:, : len(time)].astype(curves.dtype)
-    # Nothing was observed where the reference's heading is unknown.
+    # Where the reference has no heading, the yaw error is not observed.
     zero_reference = None if known is None else observed.zeroed_by
     time, error, curves = zero_where_known(time, observed.error, curves, zero_reference)
     remarks = [*imu.remarks, *_remarks(errors, bool(reference.any()))]
@@ -280,7 +280,7 @@ def judge_model(
         errors=errors,
         reference_rms=float(np.sqrt(np.mean(np.square(reference)))),
         judgement=judge(time, error, curves),
-        # All runs of many drives do not fit into memory.
+        # The runs of many drives would exceed the memory.
         curves=curves[:MAX_CURVES].copy(),
         statistics=curve_statistics(time, curves),
         remarks=tuple(remarks),
@@ -299,7 +299,7 @@ def _drawings(imu, environment, model, motion, step, task) -> list[Drawing]:
 
 
 def drawings_of_unit(model: YawErrorModel, seed: int, unit_seed: int) -> list[LinearDrawing]:
-    """Divide a model into the errors of a drive and those that stay with a unit on all drives.
+    """Split a model into errors that differ between drives and errors that the sensor retains.
 
     Parameters
     ----------
@@ -308,12 +308,12 @@ def drawings_of_unit(model: YawErrorModel, seed: int, unit_seed: int) -> list[Li
     seed : int
         Seed of the drive.
     unit_seed : int
-        Seed of the units.
+        Seed of the sensors.
 
     Returns
     -------
     list of LinearDrawing
-        Drawing of the drive's errors, and of the unit's if there are any.
+        Source of the errors that differ between drives and, if any, of those that are retained.
     """
     unit_sources: list[Source] = []
     drive_sources: list[Source] = []
@@ -342,7 +342,7 @@ def _is_one_unit(errors, model, task) -> bool:
 
 
 def _remarks(errors, has_reference_error):
-    """Yield messages on limits of the verdict."""
+    """Yield notes on limitations of the verdict."""
     if isinstance(errors, ImuSpecification):
         yield from filter(None, [remark_on_motion_errors(errors)])
     if isinstance(errors, YawErrorParameters):

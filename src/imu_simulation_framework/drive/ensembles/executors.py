@@ -1,7 +1,7 @@
-"""Execution of tasks in this process, in several processes of this computer or on a Dask cluster.
+"""Execution of tasks in this process, in several local processes or on a Dask cluster.
 
-Dask is imported only if it is used. If a worker ends, Dask gives its tasks to other workers. The
-result of a task does not depend on the worker.
+Dask is imported only if it is used. If a worker exits, Dask reassigns its tasks to other workers.
+The result of a task does not depend on the worker.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from ...core.errors import ClusterError, ConfigurationError, FrameworkError, imp
 from ...core.sentences import quote
 
 Task = Tuple[int, tuple]
-"""Number of a chunk, and the arguments of the function after the common one."""
+"""Chunk number, and the arguments of the function that follow the common argument."""
 
-ANSWER_WITHIN = 10.0  # s; timeout for the answer and the first worker of a scheduler
-PATIENCE = 30.0  # s; timeout for new workers after all workers have ended
+ANSWER_WITHIN = 10.0  # s; timeout for the response and for the first worker of a scheduler
+PATIENCE = 30.0  # s; timeout for new workers after all workers have exited
 
 _ADDRESS = re.compile(r"(?:(?:tcp|tls)://)?(\[[0-9a-fA-F:]+\]|[^\s:/\[\]]+):([0-9]{1,5})")
-# Options of malloc.h: size above which memory is mapped separately, and size of the kept memory.
+# Constants of malloc.h: M_MMAP_THRESHOLD and M_TRIM_THRESHOLD.
 _MMAP_THRESHOLD, _TRIM_THRESHOLD = -3, -1
-_PIECE = 4_000_000  # bytes in one message
+_PIECE = 4_000_000  # maximum number of bytes per message
 _PURPOSE = "drawing in several processes"
-# Submitted tasks per thread, so that no thread is idle and no result waits for long.
+# Submitted tasks per thread: enough that no thread is idle, few enough that results do not queue.
 _TASKS_PER_THREAD = 2
 
 
@@ -98,7 +98,7 @@ def run_on_this_computer(
     ConfigurationError
         Dask is not installed.
     ClusterError
-        The processes cannot be started, or end one after the other.
+        The processes cannot be started, or exit repeatedly.
     """
     distributed = import_optional("distributed", _PURPOSE)
     with tempfile.TemporaryDirectory() as scratch, _silent_log():
@@ -119,7 +119,7 @@ def run_on_this_computer(
             with distributed.Client(cluster, set_as_default=False) as client:
                 yield from _submit(distributed, client, work, common, tasks)
         finally:
-            # On a busy machine the processes may end after Dask's timeout.
+            # On a busy machine, closing the processes may exceed Dask's timeout.
             with suppress(TimeoutError, asyncio.TimeoutError):
                 cluster.close()
 
@@ -150,7 +150,7 @@ def run_on_cluster(
     ConfigurationError
         Dask is not installed.
     ClusterError
-        The scheduler does not answer, has no worker, or has a worker without this package.
+        The scheduler does not respond, has no worker, or has a worker without this package.
     """
     distributed = import_optional("distributed", _PURPOSE)
     _require_listener(address)
@@ -175,7 +175,7 @@ def run_on_cluster(
 
 
 def _require_listener(address):
-    """Reject an address that does not answer, for which Dask would wait very long."""
+    """Reject an address that does not respond, for which Dask would wait very long."""
     match = _ADDRESS.fullmatch(address)
     if match is None:
         raise ConfigurationError(
@@ -184,7 +184,7 @@ def _require_listener(address):
     host, port = match.group(1).strip("[]"), int(match.group(2))
     try:
         with socket.create_connection((host, port), ANSWER_WITHIN) as connection:
-            # A Dask scheduler sends the first message of a connection.
+            # After a connection is opened, the Dask scheduler sends the first message.
             if not address.startswith("tls") and not connection.recv(1):
                 raise OSError("the connection was closed immediately")
     except (OSError, OverflowError, UnicodeError) as error:
@@ -192,8 +192,7 @@ def _require_listener(address):
 
 
 def _submit(distributed, client, work, common, tasks):
-    # The common argument is sent as the result of tasks, because Dask computes lost results again,
-    # whereas data are lost with their worker.
+    # The common argument is sent as the result of a task, because Dask recomputes lost results.
     content = pickle.dumps(common, protocol=4)
     pieces = [
         client.submit(bytes, content[first : first + _PIECE], pure=False)
@@ -217,7 +216,7 @@ def _submit(distributed, client, work, common, tasks):
             number = numbers.pop(future)
             yield number, _result(distributed, future)
             future.release()
-            # The number of workers may have changed; at least one task is always submitted.
+            # The number of workers may have changed, but at least one task must be submitted.
             begin(max(1, _TASKS_PER_THREAD * _threads(client) - len(numbers)))
     finally:
         with suppress(Exception):
@@ -225,7 +224,7 @@ def _submit(distributed, client, work, common, tasks):
 
 
 def _next(finished, client):
-    """Return the next finished future, as long as there are workers."""
+    """Return the next finished future; raise an error if all workers have exited."""
     idle_since = None
     while True:
         try:
@@ -242,7 +241,7 @@ def _next(finished, client):
 
 def _threads(client):
     try:
-        # The scheduler may be busy.
+        # The long timeout allows for a busy scheduler.
         threads = client.sync(client.scheduler.ncores, callback_timeout=60.0)
     except (OSError, RuntimeError, AttributeError, asyncio.TimeoutError) as error:
         raise ClusterError("the Dask scheduler has stopped answering") from error
@@ -250,9 +249,9 @@ def _threads(client):
 
 
 def _require_package(client, address):
-    """Reject workers without this package, whose errors would not be understandable."""
+    """Reject workers without this package, which would otherwise raise obscure errors."""
     name = __name__.split(".")[0]
-    # Any worker can run a function of the standard library.
+    # A worker without this package can still run a function of the standard library.
     for worker, specification in client.run(importlib.util.find_spec, name).items():
         if specification is None:
             raise ClusterError(
@@ -268,12 +267,12 @@ def _run_task(work, *arguments):
 
 @functools.lru_cache(maxsize=None)
 def _keep_memory():
-    """Keep the freed memory of arrays in this worker, up to a limit.
+    """Let malloc retain freed memory in this worker, up to a limit.
 
-    Dask's workers return memory at once (MALLOC_TRIM_THRESHOLD_), and the system clears each page
-    of new memory, which doubles the time of a sensor's run.
+    Dask sets MALLOC_TRIM_THRESHOLD_ so that workers return freed memory to the system immediately.
+    The system then clears each newly allocated page, which doubles the run time of a sensor.
     """
-    # Some C libraries lack mallopt.
+    # Some C libraries do not provide mallopt.
     with suppress(OSError, AttributeError, TypeError):
         mallopt = ctypes.CDLL(None).mallopt
         mallopt(_MMAP_THRESHOLD, 32 * 2**20)
@@ -290,7 +289,7 @@ def _result(distributed, future):
     except FrameworkError:
         raise
     except distributed.KilledWorker as error:
-        message = f"workers exited, one after the other, while drawing the same runs: {error}"
+        message = f"several workers exited while simulating the same runs: {error}"
         raise ClusterError(message) from error
     except ImportError as error:
         raise ClusterError(
@@ -311,7 +310,7 @@ def _result(distributed, future):
 
 @contextmanager
 def _silent_log():
-    """Silence the log of Dask's workers."""
+    """Silence the log output of Dask's workers."""
     names = ("distributed", "distributed.client", "distributed.core", "distributed.nanny",
              "distributed.scheduler", "distributed.comm", "asyncio", "tornado")  # fmt: skip
     loggers = [logging.getLogger(name) for name in names]

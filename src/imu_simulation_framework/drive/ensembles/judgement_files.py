@@ -1,4 +1,4 @@
-"""Text, tables, record, figures and pages of judgements by one drive or several."""
+"""Terminal output and result files of tests of IMU models against recorded drives."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from .page import TESTS, ensemble_page, rounded_tests
 
 NOT_PROVEN = "A model that is not rejected is not proven."
 ONE_UNIT = (
-    "Each run uses one sensor on all drives, with a constant scale factor and misalignment; the "
-    "test of percentiles assumes independent drives, which such constants make less so."
+    "Each run uses one sensor on all drives, with a constant scale factor and misalignment; such "
+    "constants correlate the drives, whereas the test of percentiles assumes independent drives."
 )
 ANY_UNIT = (
     "Each run uses a different sensor on each drive, so there is no joint test of all drives."
@@ -57,18 +57,18 @@ _DRIVE_COLUMNS = (*PREDICTED[:-1], Column("verdict", "verdict"))
 
 
 class FileOptions(NamedTuple):
-    """Files that are written.
+    """Selection of result files and their formats.
 
     Attributes
     ----------
     formats : list of str
-        Formats of the figures.
+        Figure formats.
     table : list of str
-        Formats of the tables.
+        Table formats.
     report : bool
-        Whether there are pages.
+        Whether to write web pages.
     limit : float
-        Limit of the yaw error whose probability a page has [rad].
+        Yaw error limit for which the page reports a probability [rad].
     """
 
     formats: list[str]
@@ -78,12 +78,12 @@ class FileOptions(NamedTuple):
 
 
 def drive_text(drive: DriveJudgement) -> list[str]:
-    """Return lines on judgements by one drive.
+    """Return the terminal output for one drive.
 
     Parameters
     ----------
     drive : DriveJudgement
-        Judgements of the models by one drive.
+        Results of one drive.
 
     Returns
     -------
@@ -102,26 +102,26 @@ def drive_text(drive: DriveJudgement) -> list[str]:
         lines += ["", f"{model.name}: {model.judgement.sentence}", "", table]
     lines += [
         "",
-        "percentile: share of the runs below the recorded value [%]; p is two-sided, and corrected "
-        "for the number of tests",
+        "percentile: share of runs below the recorded value [%]; p is two-sided, and corrected for "
+        "the number of tests",
     ]
     return [*lines, *(f"note: {remark}" for remark in drive.remarks())]
 
 
 def drive_files(drive: DriveJudgement, options: FileOptions) -> dict[str, bytes]:
-    """Return the files of judgements by one drive.
+    """Return the result files for one drive.
 
     Parameters
     ----------
     drive : DriveJudgement
-        Judgements of the models by one drive.
+        Results of one drive.
     options : FileOptions
-        Files that are written.
+        Selection of files and formats.
 
     Returns
     -------
     dict of str to bytes
-        Contents by name.
+        File contents by file name.
     """
     files = _test_files(_tests_table(drive.models), COLUMNS, _EXACT_COLUMNS, options)
     files[f"{JUDGEMENT}.json"] = format_json(_record(drive)).encode("utf-8")
@@ -129,14 +129,14 @@ def drive_files(drive: DriveJudgement, options: FileOptions) -> dict[str, bytes]
 
 
 def pooled_text(drives: Sequence[DriveJudgement], pooled: Sequence[PooledJudgement]) -> list[str]:
-    """Return lines on judgements by several drives.
+    """Return the terminal output for several drives.
 
     Parameters
     ----------
     drives : sequence of DriveJudgement
-        Judgements by each drive.
+        Results of each drive.
     pooled : sequence of PooledJudgement
-        Judgements by all drives.
+        Joint results of all drives.
 
     Returns
     -------
@@ -145,8 +145,8 @@ def pooled_text(drives: Sequence[DriveJudgement], pooled: Sequence[PooledJudgeme
     """
     task = drives[0].task
     lines = [
-        f"{len(drives)} drives: yaw errors of the recorded IMU among {task.runs} runs of each "
-        f"model ({task.what}) along each, with a start offset and a switch-on bias of its own, "
+        f"{len(drives)} drives: recorded yaw errors among {task.runs} runs of each model "
+        f"({task.what}) per drive; start offset and turn-on bias are drawn anew for each drive, "
         f"seeds {task.seed} to {drives[-1].task.seed}",
         "",
         _rows_text([_pooled_row(model, len(drives)) for model in pooled], _POOLED_COLUMNS),
@@ -157,8 +157,9 @@ def pooled_text(drives: Sequence[DriveJudgement], pooled: Sequence[PooledJudgeme
         lines += ["", f"{model.name}: {verdict}", "", table, "", calibration]
     lines += [
         "",
-        "p, corrected: for a drive, for the number of its tests, so among many drives some are "
-        "small by chance; for the verdict, for the number of drives as well",
+        "p, corrected: for each drive, corrected for the number of tests, so that some values are "
+        "small by chance among many drives; for the verdict, also corrected for the number of "
+        "drives",
     ]
     return [*lines, *(f"note: {remark}" for remark in _pooled_remarks(drives))]
 
@@ -166,21 +167,21 @@ def pooled_text(drives: Sequence[DriveJudgement], pooled: Sequence[PooledJudgeme
 def pooled_files(
     drives: Sequence[DriveJudgement], pooled: Sequence[PooledJudgement], options: FileOptions
 ) -> dict[str, bytes]:
-    """Return the files of judgements by several drives.
+    """Return the result files for several drives.
 
     Parameters
     ----------
     drives : sequence of DriveJudgement
-        Judgements by each drive.
+        Results of each drive.
     pooled : sequence of PooledJudgement
-        Judgements by all drives.
+        Joint results of all drives.
     options : FileOptions
-        Files that are written.
+        Selection of files and formats.
 
     Returns
     -------
     dict of str to bytes
-        Contents by name.
+        File contents by file name.
     """
     tests = pd.concat([_tests_table(drive.models).assign(drive=drive.name) for drive in drives])
     files = _test_files(tests, (_DRIVE, *COLUMNS), (_DRIVE, *_EXACT_COLUMNS), options)
@@ -305,7 +306,7 @@ def _pooled_remarks(drives) -> list[str]:
 
 
 def _pictures(drive, options, ending="", pooled_sentences=None) -> dict[str, bytes]:
-    """Return figures and pages by name; ``pooled_sentences`` has a verdict for each model."""
+    """Return figures and pages by file name, with the joint verdict on each model if given."""
     files = {}
     for index, model in enumerate(drive.models):
         number = f"_{index + 1}" if len(drive.models) > 1 else ""
@@ -338,7 +339,7 @@ def _page(model, drive, options, sentences) -> bytes:
         "versions": versions(),
     }
     page = ensemble_page(
-        f"{drive.name} judged by {model.name}",
+        f"{model.name} tested against {drive.name}",
         shown,
         options.limit,
         settings,

@@ -1,7 +1,7 @@
-"""Monte Carlo simulation of an ensemble, in chunks that any process computes and a folder keeps.
+"""Monte Carlo simulation in chunks, which several processes compute and a folder stores.
 
-``job.json`` in the folder describes the ensemble. Each chunk is one file, which is complete or
-missing. It begins with a line that contains the format and the hash of the content.
+``job.json`` in the folder describes the ensemble. Each chunk is a file that is written atomically
+and begins with a line that contains the format and the hash of the content.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from .samplers import Drawing, digest
 
 JOB = "job.json"
 CHUNKS = "chunks"
-# Largest size of a chunk in memory [bytes]; a day at 1 Hz with a thousand curves has 350 MB.
+# Maximum size of a chunk in memory [bytes]; 1000 curves of a day at 1 Hz require 350 MB.
 _MAX_CHUNK = 2**30
 _FORMAT = b"imu_simulation_framework ensemble 1 "
 
-# Exceptions of zipfile and numpy for a file that is not an archive of arrays.
+# Exceptions that zipfile and NumPy raise for a file that is not an archive of arrays.
 _ARCHIVE_ERRORS = (
     zipfile.BadZipFile, zlib.error, KeyError, ValueError, TypeError, OverflowError, EOFError,
     NotImplementedError, RuntimeError, MemoryError, SyntaxError, tokenize.TokenError,
@@ -46,20 +46,20 @@ _ARCHIVE_ERRORS = (
 
 
 class DamagedChunkError(ResultError):
-    """Error: the file of a chunk is damaged."""
+    """Error raised for a damaged chunk file."""
 
 
 def pack(reduction: Reduction, job: str, first_run: int) -> bytes:
-    """Return the content of the file of a chunk.
+    """Return the content of a chunk file.
 
     Parameters
     ----------
     reduction : Reduction
-        Statistics of the runs of the chunk.
+        Statistics of the runs in the chunk.
     job : str
         Hash of the job.
     first_run : int
-        Number of the first run.
+        Index of the first run.
 
     Returns
     -------
@@ -74,9 +74,9 @@ def pack(reduction: Reduction, job: str, first_run: int) -> bytes:
 
 
 def unpack(content: bytes, time: np.ndarray, job: str, first_run: int) -> Reduction:
-    """Read the content of a chunk's file.
+    """Read the content of a chunk file.
 
-    The messages of the errors have no subject; the caller adds the path.
+    Error messages have no subject; the caller prepends the path.
 
     Parameters
     ----------
@@ -87,12 +87,12 @@ def unpack(content: bytes, time: np.ndarray, job: str, first_run: int) -> Reduct
     job : str
         Hash of the expected job.
     first_run : int
-        Number of the expected first run.
+        Expected index of the first run.
 
     Returns
     -------
     Reduction
-        Statistics of the runs of the chunk.
+        Statistics of the runs in the chunk.
 
     Raises
     ------
@@ -114,24 +114,24 @@ def unpack(content: bytes, time: np.ndarray, job: str, first_run: int) -> Reduct
             arrays = dict(file)
         same = str(arrays["job"]) == job and int(arrays["first_run"]) == first_run
     except _ARCHIVE_ERRORS:
-        # A correct hash does not exclude a file from another source.
+        # A file with a correct hash may still come from another program.
         raise DamagedChunkError("does not contain the arrays of a chunk") from None
     if not same:
         raise EnsembleError("belongs to another ensemble, or to other runs")
     return Reduction.from_arrays(time, arrays)
 
 
-# Libraries whose version affects the last digits of a result.
+# Libraries whose version affects the last digits of the results.
 _NUMERICAL_LIBRARIES = ("numpy", "scipy", "pandas", "mujoco", "vqf")
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of the libraries that affect the digits of a result.
+    """Return the versions of the libraries that affect the last digits of the results.
 
     Returns
     -------
     dict of str to str
-        Version by name of the library, ``none`` for a missing library.
+        Versions by library name; ``none`` for a missing library.
     """
     installed = {"imu_simulation_framework": imu_simulation_framework.__version__}
     for name in _NUMERICAL_LIBRARIES:
@@ -144,30 +144,30 @@ def versions() -> dict[str, str]:
 def draw_chunk(
     drawing: Drawing, job: str, first_run: int, runs: int, keep: int, needed: dict[str, str]
 ) -> bytes:
-    """Draw the runs of a chunk.
+    """Simulate the runs of a chunk.
 
     Parameters
     ----------
     drawing : Drawing
-        Source of the yaw errors.
+        Source of yaw errors.
     job : str
         Hash of the job.
     first_run, runs : int
-        First run and number of runs.
+        Index of the first run, and number of runs.
     keep : int
-        Number of the first runs of the ensemble whose curves are kept.
+        Number of runs, from the first one of the ensemble, whose yaw error over time is stored.
     needed : dict of str to str
         :func:`versions` of the process that merges the chunks.
 
     Returns
     -------
     bytes
-        Content of the file of the chunk, see :func:`pack`.
+        Content of the chunk file, see :func:`pack`.
 
     Raises
     ------
     ClusterError
-        This process has other versions.
+        This process uses other library versions.
     """
     own = versions()
     if own != needed:
@@ -185,20 +185,20 @@ MAX_RUNS = 100_000_000
 
 @dataclass(frozen=True)
 class Computers:
-    """Processes that draw the runs of an ensemble.
+    """Processes that simulate the runs of an ensemble.
 
     Parameters
     ----------
     workers : int, optional
         Number of processes on this computer; 1 uses this process.
     scheduler : str, optional
-        Address of a Dask scheduler, whose workers replace those of this computer. They need the
+        Address of a Dask scheduler whose workers are used instead of this computer. They need the
         same versions of this package and of the libraries in :func:`versions`.
 
     Raises
     ------
     ConfigurationError
-        There is no worker.
+        The number of workers is less than 1.
     """
 
     workers: int = 1
@@ -209,12 +209,12 @@ class Computers:
             raise ConfigurationError(f"workers is {self.workers}, expected at least 1")
 
     def choose_executor(self, tasks: int) -> Callable[..., Any]:
-        """Return the function that runs tasks, as :func:`.run_here`.
+        """Return a function that runs tasks, with the interface of :func:`.run_here`.
 
         Parameters
         ----------
         tasks : int
-            Number of the tasks.
+            Number of tasks.
 
         Returns
         -------
@@ -243,27 +243,27 @@ def monte_carlo(
     on_runs: Callable[[int], None] = lambda _: None,
     on_remark: Callable[[str], None] = lambda _: None,
 ) -> Reduction:
-    """Draw the runs of an ensemble and return their reduction.
+    """Simulate the runs of an ensemble and return their statistics.
 
-    The result does not depend on the number of workers or on interruptions, to the last bit. A
-    larger number of runs continues an existing ensemble.
+    The result is identical, to the last bit, for any number of workers and after interruptions. An
+    existing ensemble is extended if more runs are requested.
 
     Parameters
     ----------
     drawing : Drawing
-        Source of the yaw errors.
+        Source of yaw errors.
     runs : int
         Number of runs.
     folder : path, optional
-        Folder of finished chunks. Without it an interrupted job starts again.
+        Folder of finished chunks. Without a folder, an interrupted job starts from the beginning.
     computers : Computers, optional
-        Processes that draw the runs; by default this one.
+        Processes that simulate the runs; by default the current process.
     keep : int
-        Number of the first runs whose curves are kept.
+        Number of runs, from the first one, whose yaw error over time is stored.
     on_runs : callable
-        Function that is called with the number of runs of each finished chunk.
+        Function that is called with the number of runs in each finished chunk.
     on_remark : callable
-        Function that is called with a sentence about each damaged chunk.
+        Function that is called with a message about each damaged chunk.
 
     Returns
     -------
@@ -274,7 +274,7 @@ def monte_carlo(
     EnsembleError
         The number of runs is out of range.
     ClusterError
-        The workers do not answer or cannot run the tasks.
+        The workers do not respond or cannot run the tasks.
     ResultError
         The folder belongs to another ensemble, or cannot be used.
     """
@@ -318,7 +318,7 @@ def monte_carlo(
 
 
 class _Chunks:
-    """Chunks of a job, as files in a folder or in memory."""
+    """Chunks of a job, stored as files in a folder or in memory."""
 
     def __init__(self, drawing, runs, folder, job: Mapping[str, Any]):
         self.firsts = range(0, runs, drawing.chunk)
@@ -348,11 +348,11 @@ class _Chunks:
         return self._folder / CHUNKS / f"runs_{first:09d}.chunk"
 
     def find(self, first, on_remark) -> bool:
-        """Return whether a chunk exists and is intact; report a damaged one."""
+        """Return whether a chunk exists and is intact; report a damaged chunk."""
         try:
             return self._load(first) is not None
         except DamagedChunkError as error:
-            on_remark(f"{error}; its runs are drawn again")
+            on_remark(f"{error}; its runs are simulated again")
             return False
 
     def add(self, first, content):
@@ -364,11 +364,11 @@ class _Chunks:
     def read(self, first) -> Reduction:
         part = self._load(first)
         if part is None:
-            raise EnsembleError(f"{self._path(first)}: disappeared while runs were drawn")
+            raise EnsembleError(f"{self._path(first)}: disappeared while runs were simulated")
         return part
 
     def _load(self, first) -> Reduction | None:
-        """Return a chunk; None if it is missing or has another number of runs."""
+        """Return a chunk, or None if it is missing or has a different number of runs."""
         if self._folder is None:
             content = self._contents.get(first)
             return None if content is None else unpack(content, self._time, self.job, first)

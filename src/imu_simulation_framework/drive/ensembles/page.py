@@ -1,4 +1,4 @@
-"""Files, text and page of an ensemble of simulated drives, and of an error judged by it."""
+"""Terminal output, files and web page of an ensemble of simulated drives."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ from ...report.page import Page, Section, page_html, tabulate_values
 from ...report.table import Column, to_page_table
 
 PROBABILITIES = (0.005, 0.025, 0.25, 0.5, 0.75, 0.975, 0.995)
-"""Probabilities of the quantiles over time: edges of the 99, 95 and 50 % bands, and median."""
+"""Probabilities of the quantiles over time: limits of the 99, 95 and 50 % bands, and median."""
 _ROWS = 100_000
 
 
 class Caption(NamedTuple):
-    """Description of an ensemble.
+    """Caption of an ensemble, with its origin and its settings.
 
     Attributes
     ----------
     drive, imu : str
-        Names of drive and IMU.
+        Names of the drive and of the IMU.
     what : str
         Kind of the runs.
     seed : int
         Seed of the runs.
     limit : float
-        Limit of the yaw error whose probability is computed [rad].
+        Yaw error limit for which a probability is computed [rad].
     remarks : tuple of str
-        Sentences on limits of the answer.
+        Notes on limitations of the result.
     """
 
     drive: str
@@ -61,18 +61,18 @@ class Caption(NamedTuple):
 
 
 def write_ensemble(folder: Path, ensemble: Reduction, caption: Caption, formats) -> list[str]:
-    """Write all files of an ensemble.
+    """Write all result files of an ensemble.
 
     Parameters
     ----------
     folder : Path
-        Folder of the files.
+        Folder for the files.
     ensemble : Reduction
-        Reduced yaw errors of all runs.
+        Statistics of all runs.
     caption : Caption
-        Its description.
+        Caption of the ensemble.
     formats : sequence of str
-        Formats of the figure.
+        Figure formats.
 
     Returns
     -------
@@ -111,14 +111,14 @@ def write_ensemble(folder: Path, ensemble: Reduction, caption: Caption, formats)
 
 
 def ensemble_text(ensemble: Reduction, caption: Caption) -> str:
-    """Return statistics and probabilities of an ensemble with standard errors, as text.
+    """Return the terminal output for an ensemble: statistics with standard errors, probabilities.
 
     Parameters
     ----------
     ensemble : Reduction
-        Reduced yaw errors of all runs.
+        Statistics of all runs.
     caption : Caption
-        Its description.
+        Caption of the ensemble.
 
     Returns
     -------
@@ -158,21 +158,21 @@ COLUMNS = (
     Column("std", "std"),
     *(Column(f"q{p}", f"{100.0 * p:g} %") for p in (0.025, 0.5, 0.975, 0.995)),
 )
-"""Columns of the table of statistics."""
+"""Columns of the statistics table."""
 
 
 def statistics_table(statistics: Mapping[str, np.ndarray]) -> pd.DataFrame:
-    """Create the table of statistics of all runs, with standard errors.
+    """Create the statistics table, with standard errors.
 
     Parameters
     ----------
     statistics : mapping of str to numpy.ndarray
-        Statistics of the runs, shape (runs,) each.
+        Statistics of the runs, each of shape (runs,).
 
     Returns
     -------
     pandas.DataFrame
-        Texts, a row for each statistic, with the keys of :data:`COLUMNS`.
+        One row of texts per statistic, with the keys of :data:`COLUMNS`.
     """
     return pd.DataFrame([_row(name, statistics[name]) for name in STATISTICS if name in statistics])
 
@@ -199,7 +199,7 @@ def _row(name, values):
 
 
 def _quantile_error(values, probability):
-    """Return half the difference of the values a standard error of the rank above and below."""
+    """Estimate a quantile's standard error from the values one standard error of the rank apart."""
     count = len(values)
     rank, error = probability * count, math.sqrt(count * probability * (1.0 - probability))
     if rank < 3.0 * error or count - rank < 3.0 * error:
@@ -222,7 +222,7 @@ def _share(inside, runs):
     if 0 < inside < runs:
         error = math.sqrt(share * (1.0 - share) / runs)
         return f"{100.0 * share:.4g} % +-{100.0 * error:.1g} of runs"
-    # None of n: with 95 % probability no more than 3 / n (the rule of three).
+    # Rule of three: if an event occurs in none of n runs, its 95 % upper bound is 3 / n.
     bound = f"at most {min(100.0, 300.0 / runs):.2g} %"
     if inside:
         return f"all {runs} runs ({bound} outside, with 95 % confidence)"
@@ -260,7 +260,7 @@ def _write_runs(path, ensemble):
             table[f"{name} [deg^2/Hz]"] = math.degrees(1.0) ** 2 * values
         else:
             table[f"{name} [{STATISTICS[name][1]}]"] = np.degrees(values)
-    # Without name and date, so that equal runs give equal bytes.
+    # The header has no name and no date, so that identical runs result in identical files.
     with whole_files.replace_file(path) as aside, open(aside, "wb") as file, gzip.GzipFile(
         "", "wb", 6, file, mtime=0
     ) as packed:
@@ -282,24 +282,24 @@ def ensemble_page(
     judgement=None,
     footer: str = "",
 ) -> Page:
-    """Create the page of an ensemble.
+    """Create the web page of an ensemble.
 
     Parameters
     ----------
     title : str
-        Title, with drive and IMU.
+        Title with the drive and the IMU.
     ensemble : ShownEnsemble
-        Reduced yaw errors of all runs, for figures.
+        Statistics of all runs, for figures.
     limit : float
-        Limit of the yaw error whose probability is computed [rad].
+        Yaw error limit for which a probability is computed [rad].
     settings : mapping of str to object
         Seed, versions and parameters of the IMU.
     remarks : sequence of str, optional
-        Sentences on limits of the answer.
+        Notes on limitations of the result.
     judgement : Judgement, optional
-        Judgement of a recorded yaw error [rad] by this ensemble.
+        Test of a recorded yaw error [rad] against this ensemble.
     footer : str, optional
-        Text at the end.
+        Text at the bottom of the page.
 
     Returns
     -------
@@ -321,20 +321,20 @@ def ensemble_page(
         Section(
             "Yaw error over time",
             figure=ensemble_over_time(ensemble, limit),
-            how_to_read="A band holds its share of the runs at each time. More than 5 % of runs "
-            "leave the 95 % band at some time.",
+            how_to_read="At each time, a band contains its share of the runs. More than 5 % of the "
+            "runs leave the 95 % band at some time.",
         ),
         Section(
             "Distribution of each statistic",
             figure=ensemble_distributions(ensemble, observed),
-            how_to_read="Number of runs by value, without the extreme 0.1 % of runs."
-            + (" The line is the recorded drive." if observed else ""),
+            how_to_read="Number of runs per value, without the most extreme 0.1 % of the runs."
+            + (" The line is the value of the recorded drive." if observed else ""),
         ),
         Section(
             "Spectrum",
             figure=ensemble_spectrum(ensemble),
-            how_to_read="Mean power spectral density of the errors: drift at the left, noise at "
-            "the right.",
+            how_to_read="Mean power spectral density of the errors, with drift on the left and "
+            "noise on the right.",
         ),
         Section("Settings", table=tabulate_values(settings), folded=True),
     ]
@@ -345,12 +345,12 @@ def ensemble_page(
 
 
 def judged_section(judgement) -> Section:
-    """Create the section of a recorded yaw error in its ensemble.
+    """Create the page section that shows a recorded yaw error in its ensemble.
 
     Parameters
     ----------
     judgement : Judgement
-        Judgement of the yaw error [rad].
+        Test of the yaw error [rad].
 
     Returns
     -------
@@ -360,9 +360,9 @@ def judged_section(judgement) -> Section:
     return Section(
         "The recorded error in the ensemble",
         figure=observed_in_ensemble(judgement),
-        how_to_read="A drive of the model stays within the dashed lines all the time with a "
-        f"probability of {100.0 * envelope.level:g} %; the recorded one has p = "
-        f"{envelope.p_value:.2g}, the share of the model's drives that are at least as extreme.",
+        how_to_read="A drive simulated with the model stays within the dashed lines all the time "
+        f"with a probability of {100.0 * envelope.level:g} %. The recorded drive has "
+        f"p = {envelope.p_value:.2g}, the share of simulated drives that are at least as extreme.",
     )
 
 
@@ -377,11 +377,11 @@ TESTS = (
     Column("p_value", "p"),
     Column("adjusted", "p, corrected"),
 )
-"""Columns of the table of :func:`.shown_tests`; a page has the unit in the name, and no median."""
+"""Columns of the table that :func:`.shown_tests` describes; pages omit unit and median."""
 
 
 def rounded_tests(table: pd.DataFrame) -> pd.DataFrame:
-    """Round a table of tests to three digits.
+    """Round a test table to three digits.
 
     Parameters
     ----------
@@ -409,8 +409,8 @@ def _tests(judgement):
     table["name"] = [name + unit for name, unit in zip(table["name"], units)]
     columns = [column for column in TESTS if column.key not in ("unit", "median")]
     text = (
-        "Some of many tests reject by chance; the last column is corrected for this and decides. "
-        "Percentile: share of runs below the recorded value."
+        "Among many tests, some reject by chance; the last column is corrected for this and "
+        "determines the verdict. Percentile: share of runs below the recorded value."
     )
     return Section("Each test", text=[text], table=to_page_table(table, columns, texts=2))
 
@@ -418,16 +418,16 @@ def _tests(judgement):
 def write_report(
     folder: Path, ensemble: Reduction, caption: Caption, parameters: Mapping[str, Any]
 ) -> Path:
-    """Write an ensemble as a web page, ``ensemble.html``.
+    """Write the web page of an ensemble, ``ensemble.html``.
 
     Parameters
     ----------
     folder : Path
-        Folder of the page.
+        Folder for the page.
     ensemble : Reduction
-        Reduced yaw errors of all runs.
+        Statistics of all runs.
     caption : Caption
-        Its description.
+        Caption of the ensemble.
     parameters : mapping of str to object
         Parameters of the IMU.
 

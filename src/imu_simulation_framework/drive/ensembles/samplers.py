@@ -1,4 +1,4 @@
-"""Sources of an ensemble's yaw errors: a sensor on a motion, a linear model, or experiments."""
+"""Sources of yaw errors for an ensemble: simulated sensors, linear models, or experiments."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from ..turning import load_robot_parameters
 
 
 class Drawing(ABC):
-    """Base of the sources of yaw errors, which any process can draw run by run.
+    """Base class of sources of yaw errors, from which any process can draw individual runs.
 
     Attributes
     ----------
     time : ndarray, shape (n,)
-        Times of the errors since the start of the drive [s].
+        Times of the yaw errors since the start of the drive [s].
     chunk : int
-        Number of runs that are drawn and stored together. A chunk begins at a multiple of it.
+        Number of runs that are simulated and stored together, starting at multiples of it.
     """
 
     time: np.ndarray
@@ -47,14 +47,14 @@ class Drawing(ABC):
 
     @abstractmethod
     def errors(self, first_run: int, runs: int) -> np.ndarray:
-        """Draw yaw errors, true minus measured.
+        """Draw yaw errors, true yaw minus measured yaw.
 
-        The numbers of a run do not depend on the division into calls.
+        The result of a run does not depend on the runs that are drawn in the same call.
 
         Parameters
         ----------
         first_run, runs : int
-            First run and number of runs.
+            Index of the first run, and number of runs.
 
         Returns
         -------
@@ -64,17 +64,17 @@ class Drawing(ABC):
 
     @abstractmethod
     def identity(self) -> dict[str, Any]:
-        """Return all parameters of the errors, as values for JSON."""
+        """Return all parameters that determine the errors, as values for JSON."""
 
 
 @dataclass(frozen=True)
 class SensorDrawing(Drawing):
-    """Source that simulates the complete sensor, including its fusion filter, on a motion.
+    """Source that simulates the complete sensor, including its fusion filter, along a motion.
 
     Parameters
     ----------
     motion : Motion or EarthMotion
-        Motion of the IMU itself, evenly sampled.
+        Evenly sampled motion of the IMU.
     imu : ImuErrors
         Errors of the IMU.
     seed : int
@@ -82,16 +82,16 @@ class SensorDrawing(Drawing):
     period : float
         Period of the yaw errors [s], a multiple of the sensor's period.
     chunk : int
-        Number of runs that are drawn together.
+        Number of runs that are simulated together.
     magnetic_environment : MagneticEnvironment, optional
-        Environment of the magnetometer.
+        Magnetic environment of the magnetometer.
     operation : Operation, optional
-        Operation of a specified sensor.
+        Zeroing of a sensor with a specification.
 
     Raises
     ------
     MotionError
-        The motion is not evenly sampled, or shorter than the period.
+        The motion is not evenly sampled, or is shorter than the period.
     ConfigurationError
         The errors of the IMU are invalid, or the period is not a multiple of the sensor's.
     """
@@ -118,7 +118,7 @@ class SensorDrawing(Drawing):
 
     @cached_property
     def _indices(self) -> np.ndarray:
-        """Indices of the motion's samples at the times of the errors, all with new readings."""
+        """Indices of the motion samples at the times of the errors, all with new IMU samples."""
         period = self.motion.period
         new = np.flatnonzero(self._model.new_samples(len(self.motion)))
         sensor = period * float(new[1] - new[0]) if len(new) > 1 else period
@@ -141,7 +141,7 @@ class SensorDrawing(Drawing):
         return simulation.imu_model(errors, self.motion.period, self.seed)
 
     def __getstate__(self):
-        # Each process computes the cached values itself.
+        # Cached values are not sent to other processes, which compute them again.
         return {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
 
     def errors(self, first_run: int, runs: int) -> np.ndarray:
@@ -149,7 +149,7 @@ class SensorDrawing(Drawing):
         true = yaw_from_quaternion(self._truth.orientation[self._indices])
         errors = np.empty((runs, len(true)))
         for row, run in zip(errors, range(first_run, first_run + runs)):
-            # Only the orientation is computed, and stored once per period.
+            # Only the orientation is computed, and it is stored once per period.
             (orientation,) = model.batch(self._truth, 1, run, parts=("orientation",)).orientation
             row[...] = unwrap(difference(true, yaw_from_quaternion(orientation[self._indices])))
         return errors
@@ -166,7 +166,7 @@ class SensorDrawing(Drawing):
 
 @dataclass(frozen=True)
 class LinearDrawing(Drawing):
-    """Source that draws from the linear model of a sensor's yaw error on a motion.
+    """Source that draws from the linear model of a sensor's yaw error along a motion.
 
     Attributes
     ----------
@@ -175,7 +175,7 @@ class LinearDrawing(Drawing):
     seed : int
         Seed of all runs.
     chunk : int
-        Number of runs that are drawn at once.
+        Number of runs that are drawn together.
     """
 
     model: YawErrorModel
@@ -205,7 +205,7 @@ class LinearDrawing(Drawing):
 class ExperimentDrawing(Drawing):
     """Source that simulates complete experiments in MuJoCo.
 
-    The seeds of the IMU's errors and of the bumps on the ground differ from run to run.
+    The seeds of the IMU errors and of the bumps on the ground differ between runs.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ class ExperimentDrawing(Drawing):
     Raises
     ------
     FrameworkError
-        The experiment is impossible with this configuration.
+        The experiment cannot run with this configuration.
     """
 
     configuration: Configuration
@@ -237,7 +237,7 @@ class ExperimentDrawing(Drawing):
 
     @cached_property
     def _drive(self) -> PreparedDrive:
-        # The drive is read in the main process, so that no worker needs the recording.
+        # The main process reads the drive, so that workers do not need the recording.
         check = ensure_plausible(self.configuration)
         return prepare_drive(self.configuration, check.reference)
 
@@ -251,14 +251,14 @@ class ExperimentDrawing(Drawing):
         return np.array([self._error(run) for run in range(first_run, first_run + runs)])
 
     def _error(self, run):
-        # Seeds are halved, because the settings accept 63 bits only.
+        # Seeds are halved, because the settings accept only 63 bits.
         seeds = run_seed(self.seed, run).generate_state(2, np.uint64) // 2
         experiment = dataclasses.replace(self.configuration.experiment, seed=int(seeds[0]))
         terrain = dataclasses.replace(self.configuration.terrain, seed=int(seeds[1]))
         configuration = dataclasses.replace(
             self.configuration, experiment=experiment, terrain=terrain
         )
-        # Imported here, because other ensembles do not need MuJoCo.
+        # MuJoCo is imported here, because other ensembles do not need it.
         from ..in_process import drive_in_process
 
         record = drive_in_process(configuration, self._drive)
@@ -292,7 +292,7 @@ class ExperimentDrawing(Drawing):
 
 
 def digest(*values) -> str:
-    """Return a hash of the shapes and the values of arrays.
+    """Return a hash of array shapes and values.
 
     Parameters
     ----------
@@ -323,8 +323,8 @@ def described(value) -> Any:
     Returns
     -------
     object
-        Dataclasses as dictionaries with their kind, arrays as hashes, other values converted within
-        containers.
+        Dataclasses as dictionaries with their kind, arrays as hashes, and containers with converted
+        elements.
     """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         names = [field.name for field in dataclasses.fields(value)]

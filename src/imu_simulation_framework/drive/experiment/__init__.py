@@ -1,1 +1,1 @@
-"""Parts of the configured experiment: robot, IMU, environment and other sensors."""
+"""Parts of an experiment, created from its configuration: robot, IMU, environment, sensors."""

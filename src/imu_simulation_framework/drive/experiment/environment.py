@@ -1,4 +1,4 @@
-"""The environment of the robot and its IMU: terrain, magnetic field and the Earth's rotation."""
+"""Environment of the robot and its IMU: terrain, magnetic field and Earth rotation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PLACE_KEYS = ("latitude", "longitude", "height", "date")
 
 
 def make_terrain(configuration: Configuration) -> Terrain | None:
-    """Return the bumps of section ``[terrain]``.
+    """Return the terrain configured in section ``[terrain]``.
 
     Parameters
     ----------
@@ -36,18 +36,18 @@ def make_terrain(configuration: Configuration) -> Terrain | None:
     Returns
     -------
     Terrain or None
-        Bumps; None on level ground.
+        Terrain with bumps; None for level ground.
     """
     return None if configuration.terrain.kind == "flat" else configuration.terrain
 
 
 def make_magnetic_environment(configuration: Configuration) -> MagneticEnvironment | None:
-    """Make the magnetic environment of the simulated IMU.
+    """Create the magnetic environment of the simulated IMU.
 
     Parameters
     ----------
     configuration : Configuration
-        Of the experiment.
+        Configuration of the experiment.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def make_magnetic_environment(configuration: Configuration) -> MagneticEnvironme
     Raises
     ------
     ConfigurationError
-        The environment cannot be read, or the magnetic model does not cover its place and date.
+        The environment cannot be read, or the magnetic model does not cover its location and date.
     """
     section = configuration.magnetic_environment
     name = section.file
@@ -75,7 +75,7 @@ def make_magnetic_environment(configuration: Configuration) -> MagneticEnvironme
     if environment.earth is not None:
         raise ConfigurationError(
             f"[magnetic_environment] {next(iter(changes))} has no effect, as {name} contains a "
-            "measured value of Earth's field"
+            "measured value of the Earth's field"
         )
     with prefix_errors("[magnetic_environment] "):
         place = dataclasses.replace(environment.place, **changes)
@@ -93,7 +93,7 @@ def measures_magnetic_field(configuration: Configuration) -> bool:
     Returns
     -------
     bool
-        True for a magnetometer in a magnetic environment.
+        Whether there is a magnetometer in a magnetic environment.
     """
     if make_magnetic_environment(configuration) is None:
         return False
@@ -101,9 +101,9 @@ def measures_magnetic_field(configuration: Configuration) -> bool:
 
 
 def add_earth_rotation(truth: ImuTruth, latitude: float | None) -> ImuTruth:
-    """Add the Earth's rotation to the angular velocity of an IMU in a flat world.
+    """Add the Earth rotation to the angular velocity of an IMU in a flat world.
 
-    The Earth's angular velocity in axes east, north and up is EARTH_RATE (0, cos latitude,
+    The angular velocity of the Earth in east, north and up axes is EARTH_RATE (0, cos latitude,
     sin latitude).
 
     Parameters
@@ -111,7 +111,7 @@ def add_earth_rotation(truth: ImuTruth, latitude: float | None) -> ImuTruth:
     truth : ImuTruth
         Truth of one sample or of n samples; the world's x axis points east, its y axis north.
     latitude : float or None
-        Latitude [deg]; None without the Earth's rotation.
+        Latitude [deg]; None to omit the Earth rotation.
 
     Returns
     -------

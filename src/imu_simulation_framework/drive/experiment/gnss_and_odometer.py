@@ -1,4 +1,4 @@
-"""The GNSS receiver and the odometer of an experiment."""
+"""GNSS receiver and odometer of an experiment."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ Sensor = TypeVar("Sensor", bound=Union[GnssSpecification, OdometerSpecification]
 
 
 def experiment_gnss(configuration: Configuration) -> GnssSpecification | None:
-    """Return the receiver of section ``[gnss]``.
+    """Return the GNSS receiver configured in section ``[gnss]``.
 
     Parameters
     ----------
     configuration : Configuration
-        Of the experiment.
+        Configuration of the experiment.
 
     Returns
     -------
@@ -28,7 +28,7 @@ def experiment_gnss(configuration: Configuration) -> GnssSpecification | None:
     Raises
     ------
     ConfigurationError
-        The receiver's file cannot be used, or its rate is above that of the robot's states.
+        The receiver file is invalid, or its rate exceeds the rate of the IMU.
     """
     file = configuration.gnss.file
     if not file:
@@ -37,12 +37,12 @@ def experiment_gnss(configuration: Configuration) -> GnssSpecification | None:
 
 
 def experiment_odometer(configuration: Configuration) -> OdometerSpecification | None:
-    """Return the odometer of section ``[odometer]``.
+    """Return the odometer configured in section ``[odometer]``.
 
     Parameters
     ----------
     configuration : Configuration
-        Of the experiment.
+        Configuration of the experiment.
 
     Returns
     -------
@@ -52,8 +52,8 @@ def experiment_odometer(configuration: Configuration) -> OdometerSpecification |
     Raises
     ------
     ConfigurationError
-        The odometer's file cannot be used, its rate is above that of the robot's states, or the
-        simulator is another than MuJoCo.
+        The odometer file is invalid, its rate exceeds the rate of the IMU, or the simulator is not
+        MuJoCo.
     """
     file = configuration.odometer.file
     if not file:
@@ -70,7 +70,7 @@ def experiment_odometer(configuration: Configuration) -> OdometerSpecification |
 def _read_sensor(section: str, file: str, read: Callable[[str], Sensor], max_rate: float) -> Sensor:
     with prefix_errors(f"[{section}] file: "):
         sensor = read(file)
-    # The robot's state is known at each sample of the IMU; the factor allows for rounding.
+    # The robot state is known at each IMU sample; the factor allows for rounding errors.
     if sensor.rate > max_rate * (1.0 + 1e-6):
         raise ConfigurationError(
             f"[{section}] file: {file} has a rate of {sensor.rate:g} Hz, which must "

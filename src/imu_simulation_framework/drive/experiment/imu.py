@@ -1,4 +1,4 @@
-"""The simulated IMU of an experiment: its error model, sampling, label and remarks."""
+"""Simulated IMU of an experiment: error model, sampling times, label and remarks."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ if TYPE_CHECKING:
     from ...sensors.formats.registry import NamedImu
 
 SPECIFICATION = "specification"
-"""The IMU model of a specification, which a simulator with plug-ins of its own cannot apply."""
+"""IMU model with a specification, which a simulator cannot apply with its IMU plug-ins."""
 
 
 class PublishedImu(plugins.IdealImu):
-    """IMU that an external robot publishes; the model adds no errors to it."""
+    """IMU published by an external robot, to which no errors are added."""
 
     label = PUBLISHED
 
 
 class ExperimentImuModel(NamedTuple):
-    """The configured IMU model.
+    """Configured IMU model.
 
     Parameters
     ----------
     name : str
-        Name of the model or of its preset.
+        Name of the model or preset.
     parameters : dict
         Parameters that differ from the model's defaults.
     """
@@ -41,12 +41,12 @@ class ExperimentImuModel(NamedTuple):
 
 
 def experiment_imu_model(configuration: Configuration) -> ExperimentImuModel:
-    """Return the IMU model of section ``[imu]`` and its configured parameters.
+    """Return the IMU model configured in section ``[imu]`` and its parameters.
 
     Parameters
     ----------
     configuration : Configuration
-        Of the experiment.
+        Configuration of the experiment.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def experiment_imu_model(configuration: Configuration) -> ExperimentImuModel:
 
 
 def _named_specification(configuration: Configuration) -> NamedImu:
-    # Imported here, since it loads the formats of all other tools.
+    # This import is slow, because it loads the formats of all other tools.
     from ...sensors.formats.registry import named_imu
 
     file = configuration.imu_specification.file
@@ -99,12 +99,12 @@ def _named_specification(configuration: Configuration) -> NamedImu:
 
 
 def make_experiment_imu(configuration: Configuration) -> ImuModel:
-    """Make the simulated IMU's error model, seeded by the experiment.
+    """Create the error model of the simulated IMU, with a seed derived from the experiment's seed.
 
     Parameters
     ----------
     configuration : Configuration
-        Of the experiment.
+        Configuration of the experiment.
 
     Returns
     -------
@@ -113,7 +113,7 @@ def make_experiment_imu(configuration: Configuration) -> ImuModel:
     Raises
     ------
     ConfigurationError
-        As for :func:`experiment_imu_model`.
+        See :func:`experiment_imu_model`.
     """
     name, parameters = experiment_imu_model(configuration)
     period, seed = 1.0 / configuration.imu.rate, configuration.experiment.seed
@@ -123,7 +123,7 @@ def make_experiment_imu(configuration: Configuration) -> ImuModel:
 
 
 class ImuSampling(NamedTuple):
-    """Times of the simulated IMU's messages.
+    """Rate and first time of the messages from the simulated IMU.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ class ImuSampling(NamedTuple):
 
 
 def imu_sampling(configuration: Configuration) -> ImuSampling:
-    """Return the rate and the first time of the simulated IMU's messages.
+    """Return the rate and the first time of the messages from the simulated IMU.
 
     Parameters
     ----------
@@ -153,13 +153,13 @@ def imu_sampling(configuration: Configuration) -> ImuSampling:
     model: Any = make_experiment_imu(configuration)
     rate = configuration.imu.rate
     if model.drop_repeated:
-        # No sensor measures more often than there are samples of the truth.
+        # A sensor cannot have a higher rate than the samples of the true motion.
         rate = min(model.parameters.specification.output.rate, rate)
     return ImuSampling(rate, model.first_sample_time)
 
 
 def imu_remarks(configuration: Configuration) -> list[str]:
-    """Return remarks on parameters of the simulated IMU that mislead on a moving robot.
+    """Return remarks on IMU parameters that are misleading for a moving robot.
 
     Parameters
     ----------
@@ -169,14 +169,14 @@ def imu_remarks(configuration: Configuration) -> list[str]:
     Returns
     -------
     list of str
-        Sentences.
+        Remarks as messages.
     """
     specification = experiment_imu_model(configuration).parameters.get("specification")
     if specification is None:
         return []
     understated = errors_in_motion.remark_on_motion_errors(specification)
     remarks = [*_named_specification(configuration).remarks, understated]
-    # A standstill before the drive estimates the gyroscope's bias and removes it.
+    # During a standstill before the drive, the gyroscope bias is estimated and removed.
     standstill = configuration.operation.standstill
     gyroscope = specification.gyroscope
     if standstill > 0.0 and any((*gyroscope.turn_on_bias, *gyroscope.turn_on_bias_sigma)):
@@ -190,7 +190,7 @@ def imu_remarks(configuration: Configuration) -> list[str]:
 
 
 def describe_imu(configuration: Configuration) -> dict[str, Any]:
-    """Describe the model of the simulated IMU for the summary.
+    """Describe the IMU model for the summary.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def describe_imu(configuration: Configuration) -> dict[str, Any]:
     Returns
     -------
     dict of str to object
-        Name of the model, its label and all its parameters.
+        Name, label and all parameters of the model.
     """
     imu: Any = make_experiment_imu(configuration)
     parameters = dataclasses.asdict(imu.parameters)
@@ -208,7 +208,7 @@ def describe_imu(configuration: Configuration) -> dict[str, Any]:
 
 
 def imu_label(configuration: Configuration) -> str:
-    """Return the label of the IMU model for the folder of the results.
+    """Return the label of the IMU model for the result path.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The robot of an experiment and its path follower."""
+"""Robot and path follower of an experiment."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from ..turning import load_robot_parameters
 
 
 def experiment_robot(configuration: Configuration) -> RobotParameters:
-    """Return the robot of section ``[robot]``, as it turns in the experiment's simulator.
+    """Return the robot configured in section ``[robot]``, with the simulator's turning behaviour.
 
     Parameters
     ----------
     configuration : Configuration
-        Of the experiment.
+        Configuration of the experiment.
 
     Returns
     -------
@@ -23,7 +23,7 @@ def experiment_robot(configuration: Configuration) -> RobotParameters:
     Raises
     ------
     ConfigurationError
-        The robot's file cannot be used.
+        The robot file is invalid.
     """
     return load_robot_parameters(
         configuration.robot.parameters or None, configuration.simulation.simulator
@@ -31,12 +31,12 @@ def experiment_robot(configuration: Configuration) -> RobotParameters:
 
 
 def make_follower(configuration: Configuration, reference: Reference) -> Follower:
-    """Make the path follower of section ``[control]``.
+    """Create the path follower configured in section ``[control]``.
 
     Parameters
     ----------
     configuration : Configuration
-        Of the experiment.
+        Configuration of the experiment.
     reference : Reference
         Reference with velocities.
 
@@ -47,7 +47,7 @@ def make_follower(configuration: Configuration, reference: Reference) -> Followe
     Raises
     ------
     ConfigurationError
-        The robot's file or a gain cannot be used.
+        The robot file or a gain is invalid.
     """
     control, period = configuration.control, 1.0 / configuration.control.rate
     robot = experiment_robot(configuration)

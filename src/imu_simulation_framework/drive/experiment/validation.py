@@ -1,4 +1,4 @@
-"""Checks of a configuration before an experiment starts."""
+"""Validation of a configuration before an experiment starts."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from .robot import experiment_robot
 
 
 def validate_experiment(configuration: Configuration) -> None:
-    """Make robot, IMU, sensors and environment once, so that faults show before any node starts.
+    """Create robot, IMU, sensors and environment to detect errors before any node starts.
 
     Parameters
     ----------
     configuration : Configuration
-        Of the experiment.
+        Configuration of the experiment.
 
     Raises
     ------
     ConfigurationError
-        A part cannot be made, or a setting has no effect.
+        A part cannot be created, or a setting has no effect.
     """
     reject_settings_without_effect(configuration)
     describe_imu(configuration)
@@ -34,12 +34,12 @@ def validate_experiment(configuration: Configuration) -> None:
 
 
 def reject_settings_without_effect(configuration: Configuration) -> None:
-    """Reject settings of the simulated world for a robot that an external simulator drives.
+    """Reject settings of the simulated world if the robot is in an external simulator.
 
     Parameters
     ----------
     configuration : Configuration
-        Of the experiment.
+        Configuration of the experiment.
 
     Raises
     ------
@@ -56,6 +56,6 @@ def reject_settings_without_effect(configuration: Configuration) -> None:
     for key, changed in is_changed.items():
         if changed:
             raise ConfigurationError(
-                f"{key} has no effect with [simulation] simulator = external: the robot drives in "
-                "a world of its own"
+                f"{key} has no effect with [simulation] simulator = external: the external "
+                "simulator defines the world"
             )

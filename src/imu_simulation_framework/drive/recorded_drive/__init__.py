@@ -1,1 +1,1 @@
-"""A recorded drive: its files, its set-up, its check, its path and its recorded IMU."""
+"""Recorded drives: files, set-up, checks, paths and recorded IMUs."""

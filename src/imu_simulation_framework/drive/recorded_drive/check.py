@@ -1,4 +1,4 @@
-"""The check of the recording of an experiment."""
+"""Plausibility check of the recording used in an experiment."""
 
 from __future__ import annotations
 
@@ -12,43 +12,43 @@ from .sources import imu_source, is_bundled, reference_source
 
 
 def check_configured_recording(configuration: Configuration) -> RecordingCheck:
-    """Check the recording of a configuration.
+    """Check the configured recording.
 
     Parameters
     ----------
     configuration : Configuration
-        Of the experiment.
+        Configuration of the experiment.
 
     Returns
     -------
     RecordingCheck
-        It contains all faults; none of them is raised.
+        Result with all faults, none of which raises an exception.
     """
     imu = imu_source(configuration) if configuration.imu_recording.use else None
     return check_recording(reference_source(configuration), imu)
 
 
 def ensure_plausible(configuration: Configuration) -> RecordingCheck:
-    """Check the recording and reject one with which a yaw error is meaningless.
+    """Check the configured recording, and reject it if its yaw error would be meaningless.
 
     Bundled drives are not checked.
 
     Parameters
     ----------
     configuration : Configuration
-        Of the experiment.
+        Configuration of the experiment.
 
     Returns
     -------
     RecordingCheck
-        Without problems; it is empty for a bundled drive.
+        Result without faults; empty for a bundled drive.
 
     Raises
     ------
     RecordingError
         The recording cannot be read or used.
     ImplausibleRecordingError
-        There is a grave finding, unless the configuration accepts such.
+        There is a grave finding, and the configuration does not accept implausible recordings.
     """
     if is_bundled(configuration):
         return RecordingCheck()
@@ -56,7 +56,7 @@ def ensure_plausible(configuration: Configuration) -> RecordingCheck:
     if check.problems:
         raise errors.RecordingError(check.problems[0])
     if check.grave and not configuration.experiment.accept_implausible:
-        # A recording with findings could be read.
+        # Findings concern the data of a recording that could be read.
         path = cast(Samples, check.reference_samples).path
         findings = "; ".join(finding.sentence() for finding in check.grave)
         override = "to run it anyway: [experiment] accept_implausible = true"

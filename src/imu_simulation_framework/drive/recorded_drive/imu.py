@@ -1,4 +1,4 @@
-"""The recorded IMU during a drive."""
+"""Preparation of the recorded IMU of a drive."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from ..configuration import Configuration
 from .sources import imu_source, recording_sources
 
 MIN_COVERAGE = 0.99
-"""Share of the drive that a recorded IMU has to cover; below it there is a remark."""
+"""Share of the drive below which the coverage by a recorded IMU is reported."""
 
 
 @dataclass(frozen=True)
 class PreparedImu:
-    """The recorded IMU during a drive.
+    """Recorded IMU during a drive.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        ImuRecord from time 0 of the drive.
+        ImuRecord with time 0 at the start of the drive.
     remarks : tuple of str
-        Sentences on the recording: gaps, conventions that are assumed, coverage of the drive.
+        Notes on gaps in the recording, assumed conventions and the coverage of the drive.
     report : mapping
-        The same as counts, for the summary.
+        Findings as counts, for the summary.
     """
 
     table: pd.DataFrame
@@ -43,9 +43,9 @@ def prepare_recorded_imu(
     Parameters
     ----------
     configuration : Configuration
-        Of the experiment.
+        Configuration of the experiment.
     start, stop : float
-        First and last time of the drive on the recording's clock [s].
+        Start and end of the drive on the recording's clock [s].
 
     Returns
     -------
@@ -78,14 +78,14 @@ def prepare_recorded_imu(
 
 
 def coverage_remark(source: str, times: np.ndarray, start: float, stop: float) -> str | None:
-    """Return a message on the part of a drive that a recorded IMU does not cover.
+    """Return a message if a recorded IMU covers too little of a drive.
 
     Parameters
     ----------
     source : str
         File of the recorded IMU.
     times : numpy.ndarray
-        Times of its samples [s].
+        Times of the IMU samples [s].
     start, stop : float
         First and last time of the drive on the same clock [s].
 

@@ -1,4 +1,4 @@
-"""The path of a recorded drive: its smoothed, selected part and the motion along it."""
+"""Path of a recorded drive: smoothing, selection of a part, and motion along the path."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .sources import recording_sources, reference_source
 
 
 class SelectedPath(NamedTuple):
-    """The part of a path that the configuration selects.
+    """Part of a path that the configuration selects.
 
     Parameters
     ----------
     part : pandas.DataFrame
-        Trajectory of the part, sampled evenly, on the recording's clock.
+        Evenly sampled trajectory of the part, on the recording's clock.
     smoothed : pandas.DataFrame
-        Poses of the whole path, smoothed, at the recorded stamps.
+        Smoothed poses of the complete path at the recorded stamps.
     """
 
     part: pd.DataFrame
@@ -32,16 +32,16 @@ class SelectedPath(NamedTuple):
 
 
 def select_path(configuration: Configuration, poses: pd.DataFrame, rate: float) -> SelectedPath:
-    """Smooth recorded poses, cut out the configured part and sample it evenly.
+    """Smooth recorded poses, extract the configured part and sample it evenly.
 
     Parameters
     ----------
     configuration : Configuration
-        Of the experiment; section ``[trajectory]`` selects the part.
+        Configuration of the experiment; section ``[trajectory]`` selects the part.
     poses : pandas.DataFrame
-        Poses as recorded.
+        Recorded poses.
     rate : float
-        Samples per second of the part [Hz].
+        Sampling rate of the part [Hz].
 
     Returns
     -------
@@ -55,8 +55,8 @@ def select_path(configuration: Configuration, poses: pd.DataFrame, rate: float) 
     settings, files = configuration.trajectory, recording_sources(configuration)
     stop = files.stop if settings.stop is None else settings.stop
     with prefix_errors(f"{files.reference}: ", TrajectoryError):
-        # The path is smoothed at its recorded stamps and differentiated before it is cut, so that
-        # neither the even grid nor the cut distorts the velocities.
+        # The path is smoothed and differentiated at its recorded stamps before it is cropped, so
+        # that resampling and cropping do not distort the velocities.
         smoothed = trajectory.smooth(poses, settings.smoothing_window)
         part = trajectory.crop_by_index(smoothed, settings.start_index, settings.stop_index)
         part = trajectory.crop(part, settings.start, stop)
@@ -65,14 +65,14 @@ def select_path(configuration: Configuration, poses: pd.DataFrame, rate: float) 
 
 
 class RecordedMotion(NamedTuple):
-    """The motion of a recorded drive.
+    """Motion of a recorded drive.
 
     Parameters
     ----------
     motion : Motion
-        Level motion from time 0.
+        Motion on level ground from time 0.
     latitude : float or None
-        Latitude of the drive [deg]; None without satellite positions.
+        Latitude of the drive [deg]; None without GNSS positions.
     """
 
     motion: Motion
@@ -84,15 +84,15 @@ def read_motion(
 ) -> Motion:
     """Read the motion of a recorded drive on level ground, from time 0.
 
-    The reference's poses are smoothed and cut as in an experiment, and sampled evenly. Settings
-    give the properties that the recording itself does not determine.
+    The reference poses are smoothed and cropped as in an experiment, and sampled evenly. Use
+    settings for properties that the recording does not contain.
 
     Parameters
     ----------
     path : str or Path
         A bag, or a table of poses or fixes, see doc/reference/recording_formats.md.
     rate : float
-        Samples per second of the motion [Hz].
+        Sampling rate of the motion [Hz].
     **sections : mapping
         Settings that differ from the default config.ini, by section and key.
 
@@ -126,11 +126,11 @@ def read_recorded_motion(
     Parameters
     ----------
     path : path-like
-        The recording.
+        Path of the recording.
     rate : float, optional
-        Samples per second of the motion [Hz].
+        Sampling rate of the motion [Hz].
     **sections : mapping
-        Settings by key that override a section of config.ini.
+        Settings by section and key that override the default config.ini.
 
     Returns
     -------
@@ -140,11 +140,10 @@ def read_recorded_motion(
     overrides.setdefault("recording", {})["path"] = str(path)
     configuration = load_configuration(overrides=overrides)
     recorded = reference_source(configuration).read()
-    # Sampled as densely as recorded, so that a spline, which has continuous accelerations, neither
-    # follows the monotone interpolation's kinks nor swings in a gap.
+    # At the recorded rate, a spline does not reproduce the kinks of the monotone interpolation.
     recorded_rate = 1.0 / float(np.median(np.diff(recorded.table.index)))
     part = select_path(configuration, recorded.table, recorded_rate).part
-    # Even steps from zero, whatever the recording's clock was rounded to.
+    # The steps from zero are constant, even if the recorded stamps are rounded.
     part.index = pd.RangeIndex(len(part)) / recorded_rate
     samples = int(part.index[-1] * rate + 1e-6) + 1
     motion = sources.planar(part[list(POSES)], at=np.arange(samples) / rate)

@@ -1,4 +1,4 @@
-"""Set-up of a recording: its topics, columns and layout, and a config.ini that states them."""
+"""Set-up of a recording: choice of topics, columns and layout, and a config.ini with them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..results.files import safe_name
 from .sources import RecordingSources, drive_name, recording_sources
 
 CONFIGURATION_SUFFIX = ".ini"
-"""Suffix of a file with settings."""
+"""Suffix of configuration files."""
 
 
 @dataclass
@@ -30,14 +30,14 @@ class RecordingSetup:
     Parameters
     ----------
     path : str
-        The config.ini on which the set-up is based.
+        Path of the config.ini on which the set-up is based.
     overrides : dict
         Settings that differ from the config.ini: ``{section: {key: value}}``.
     sentences : list of str
-        Sentences on the topics and columns that were chosen, and on the reasons.
+        Messages about the chosen topics and columns, and the reasons for choosing them.
     open_columns : dict of str to dict of str to list of str
-        Section, ``imu_columns`` or ``reference_columns`` -> quantity -> possible lines of that
-        section, where column or unit cannot be determined.
+        Possible lines of the sections ``imu_columns`` and ``reference_columns``, by section and by
+        quantity, for quantities whose column or unit cannot be determined.
     """
 
     path: str
@@ -46,7 +46,7 @@ class RecordingSetup:
     open_columns: dict[str, dict[str, list[str]]] = field(default_factory=dict)
 
     def load(self) -> Configuration:
-        """Return the configuration of the recording.
+        """Load the configuration of the recording.
 
         Returns
         -------
@@ -56,7 +56,7 @@ class RecordingSetup:
         Raises
         ------
         ConfigurationError
-            A setting cannot be read.
+            A setting is invalid.
         """
         return load_configuration(self.path, self.overrides)
 
@@ -73,19 +73,19 @@ class RecordingSetup:
         self.overrides.setdefault(section, {}).update(values)
 
     def add_sentences(self, sentences: Sequence[str]) -> None:
-        """Add new sentences to the report.
+        """Add messages to the report, without duplicates.
 
         Parameters
         ----------
         sentences : sequence of str
-            Sentences; those that the set-up has are ignored.
+            Messages; those that are already in the report are ignored.
         """
         self.sentences += [new for new in dict.fromkeys(sentences) if new not in self.sentences]
 
 
 @dataclass(frozen=True)
 class _Part:
-    """Sections, title and message types of reference or IMU in a config.ini."""
+    """Sections, title and message types of the reference or of the IMU in a config.ini."""
 
     section: str
     columns_section: str
@@ -104,23 +104,23 @@ def set_up(
     settings: Mapping[str, Mapping[str, Any]] | None = None,
     layout: RecordingLayout | None = None,
 ) -> RecordingSetup:
-    """Determine the topics and columns with which a recording is read.
+    """Choose the topics and columns from which a recording is read.
 
-    Settings of the config.ini stay as they are. Topics that it leaves open are chosen, and the
-    columns of CSV files that it does not map are chosen by their names.
+    Settings in the config.ini are used unchanged. If it does not specify topics, they are chosen by
+    their types, and unmapped columns of CSV files are chosen by their names.
 
     Parameters
     ----------
     config : str or Path
-        The config.ini.
+        Path of the config.ini.
     reference : str
-        Path of the recording; empty for that of the config.ini.
+        Path of the recording; empty for the path in the config.ini.
     imu : str
-        Path of the recorded IMU if it has a file of its own.
+        Path of the recorded IMU if it is in a separate file.
     settings : mapping, optional
         Further settings, by section and key.
     layout : RecordingLayout, optional
-        Layout of the parts for which it has columns.
+        Layout of the recording; it applies to the parts for which it has columns.
 
     Returns
     -------
@@ -141,7 +141,7 @@ def set_up(
         setup.set("recording", path=reference)
     configuration = setup.load()
     if not (configuration.recording.path or configuration.reference.path):
-        # The set-up of a bundled drive is known.
+        # A bundled drive needs no set-up.
         return setup
     sources = recording_sources(configuration)
     reference_layout = layout if layout is not None and layout.reference_columns else None
@@ -156,16 +156,16 @@ def set_up(
 def set_up_named(
     text: str, imu: str = "", config: str | os.PathLike[str] | None = None
 ) -> RecordingSetup:
-    """Determine the set-up of the recording that a person names.
+    """Create the set-up for a recording named on the command line.
 
     Parameters
     ----------
     text : str
-        A recording, the config.ini of one, or the name of a bundled drive.
+        Path of a recording or of its config.ini, or the name of a bundled drive.
     imu : str
-        Path of the recorded IMU if it has a file of its own.
+        Path of the recorded IMU if it is in a separate file.
     config : str or Path, optional
-        A config.ini that describes recordings, by default the package's own.
+        A config.ini that describes recordings, by default the bundled one.
 
     Returns
     -------
@@ -174,7 +174,7 @@ def set_up_named(
     Raises
     ------
     FrameworkError
-        There is no such recording, or it cannot be read.
+        The recording does not exist or cannot be read.
     """
     base = config or default_configuration_path()
     if text in DRIVES and not os.path.exists(text):
@@ -196,7 +196,7 @@ def _set_up_part(
     configuration: Configuration,
     layout: RecordingLayout | None,
 ) -> list[str]:
-    """Choose the topic or the columns of a part; return the reasons why none could be chosen."""
+    """Choose the topic or the columns of a part; return the reasons if that is not possible."""
     settings = getattr(configuration, part.section)
     path = sources.reference if part is _REFERENCE else sources.imu
     if configuration.columns[part.columns_section]:
@@ -206,7 +206,7 @@ def _set_up_part(
     topics = likely_topics(topics_of_bag(path), part.message_types) if is_open else []
     if len(topics) > 1:
         setup.set(part.section, topic=topics[0])
-        others = f"{', '.join(topics[1:])} could be used as well, [{part.section}] topic"
+        others = f"to use another, set [{part.section}] topic: {', '.join(topics[1:])}"
         setup.sentences.append(f"{part.title}: {topics[0]} is used; {others}")
     if format not in COLUMN_FORMATS and not (is_open and not topics):
         return []
@@ -219,7 +219,7 @@ def _set_up_part(
             quantity: list(lines) for quantity, lines in columns.open_columns.items()
         }
     if not columns.columns:
-        # The reasons for a file with both parts are also those for its IMU, which is mapped here.
+        # In a file with both parts, the reasons concern the IMU, whose columns are already mapped.
         is_imu_mapped = not has_two_files and bool(configuration.columns[_IMU.columns_section])
         return [] if is_imu_mapped else columns.reasons
     setup.set(part.section, format=format)
@@ -235,16 +235,16 @@ def _set_up_part(
 def config_text(
     setup: RecordingSetup, findings: Sequence[Finding], folder: str | os.PathLike[str]
 ) -> str:
-    """Return a config.ini that reads the recording as it was understood.
+    """Return the text of a config.ini with the settings found for a recording.
 
     Parameters
     ----------
     setup : RecordingSetup
         Settings with which the recording is read.
     findings : sequence of Finding
-        Findings whose settings are written, each with its finding as a comment.
+        Findings whose settings are written, each with the finding as a comment.
     folder : str or Path
-        Folder of the config.ini, to which its paths are relative.
+        Folder of the config.ini, from which its relative paths start.
 
     Returns
     -------
@@ -256,7 +256,7 @@ def config_text(
         for section, key, value in finding.settings:
             values.setdefault(section, {})[key] = value
             comments[section, key] = f"{finding.fault}: {finding.evidence}"
-    lines = ["# Written by check_recording.py; keys that are missing here keep their defaults."]
+    lines = ["# Written by check_recording.py; keys that are not listed have their default values."]
     for section in setup.open_columns:
         values.setdefault(section, {})
     for section, keys in values.items():
@@ -266,7 +266,7 @@ def config_text(
                 lines.append(f"# {comments[section, key]}")
             lines.append(f"{key} = {value}".rstrip())
         if section in setup.open_columns:
-            lines.append("# Cannot be determined. Keep one line of each quantity:")
+            lines.append("# Cannot be determined. Uncomment one line for each quantity:")
             lines += [f"# {line}" for line in open_lines(setup, section)]
     return "\n".join(lines) + "\n"
 
@@ -280,19 +280,19 @@ def _configured_values(setup: RecordingSetup, folder: str) -> dict[str, dict[str
     }
     for section, keys in setup.overrides.items():
         values.setdefault(section, {}).update(keys)
-    # The name is written, since it depends on the path that the recording had at the check.
+    # The name is written, because the default name depends on the path of the recording.
     name = safe_name(drive_name(configuration))
     values.setdefault("experiment", {}).setdefault("name", name)
     for (section, key), (format_name, path) in paths_of(configuration).items():
         if key in values.get(section, {}):
-            # The folder's own path may go through links, as may that of the recording.
+            # Both the folder and the recording may be reached through symbolic links.
             relative = os.path.relpath(os.path.realpath(path), folder)
             values[section][key] = format_name + relative
     return values
 
 
 def open_lines(setup: RecordingSetup, section: str) -> list[str]:
-    """Return the possible lines of a section; for each quantity one of its lines is right.
+    """Return the possible lines of a section, of which one per quantity is correct.
 
     Parameters
     ----------

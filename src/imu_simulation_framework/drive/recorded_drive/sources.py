@@ -1,4 +1,4 @@
-"""Files of the configured drive, and how they are read."""
+"""Files of the configured drive, and the settings for reading them."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class RecordingSources:
     Parameters
     ----------
     name : str
-        Name of the drive, after its file.
+        Name of the drive, derived from the file name.
     reference : str
         Path of the reference trajectory.
     imu : str
-        Path of the recorded IMU; that of the reference where both are in one file.
+        Path of the recorded IMU, which may be the same file as the reference.
     stop : float or None
-        Time at which the requested laps of a bundled drive end [s]; None for the whole recording.
+        End time of the requested laps of a bundled drive [s]; None for the complete recording.
     """
 
     name: str
@@ -35,7 +35,7 @@ class RecordingSources:
 
 
 def is_bundled(configuration: Configuration) -> bool:
-    """Return whether the drive is one of the package's own instead of a recording.
+    """Return whether the drive is bundled with the package, not a recording.
 
     Parameters
     ----------
@@ -45,13 +45,13 @@ def is_bundled(configuration: Configuration) -> bool:
     Returns
     -------
     bool
-        True for a bundled drive.
+        Whether it is a bundled drive.
     """
     return not (configuration.recording.path or configuration.reference.path)
 
 
 def recording_sources(configuration: Configuration) -> RecordingSources:
-    """Return the files of the configured drive, and generate those of a bundled drive.
+    """Return the files of the configured drive; generate them for a bundled drive.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def recording_sources(configuration: Configuration) -> RecordingSources:
     Returns
     -------
     RecordingSources
-        Name, reference and IMU.
+        Name and files of the drive.
     """
     recording = configuration.recording
     reference, imu = configuration.reference.path, configuration.imu_recording.path
@@ -95,15 +95,15 @@ def drive_name(configuration: Configuration) -> str:
     Returns
     -------
     str
-        Configured name or that of the recording.
+        Configured name or, by default, the name of the recording.
     """
     return configuration.experiment.name or recording_sources(configuration).name
 
 
 def _recording_name(path: str) -> str:
-    """Return a recording's folder and its own name, without extensions.
+    """Return the folder and the file name of a recording, without suffixes.
 
-    Recordings of one name (``gps.csv``, ``drive.bag``) are distinguished by their folders.
+    The folder distinguishes recordings with common file names such as ``gps.csv``.
     """
     parent = os.path.dirname(os.path.abspath(path))
     folder, stem = os.path.basename(parent), files.recording_name(os.path.abspath(path))
@@ -111,7 +111,7 @@ def _recording_name(path: str) -> str:
 
 
 def reference_source(configuration: Configuration) -> ReferenceSource:
-    """Return the reference of a configuration, and how it is read.
+    """Return the configured reference, with the settings for reading it.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def reference_source(configuration: Configuration) -> ReferenceSource:
 
 
 def imu_source(configuration: Configuration) -> ImuSource:
-    """Return the recorded IMU of a configuration, and how it is read.
+    """Return the configured recorded IMU, with the settings for reading it.
 
     Parameters
     ----------

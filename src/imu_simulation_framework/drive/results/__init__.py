@@ -1,1 +1,1 @@
-"""The results of an experiment: folder, tables, samples as they come in."""
+"""Results of an experiment: folder, tables, and samples recorded during the drive."""

@@ -1,4 +1,4 @@
-"""Folder of an experiment's results: names, complete writing of files, and tables."""
+"""Result folder of an experiment: file names, atomic writing of files, and tables."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 
 PREFIX_FORMAT = "%Y%m%d-%H%M%S"
-MARKER = "trajectory_data.csv"  # first table of a result, which marks a folder of results
+MARKER = "trajectory_data.csv"  # first table of a result, by which result folders are recognised
 
-# Path below the folder of an IMU that is at least as long as that of any file of a run.
+# Path below the folder of an IMU model that is at least as long as the path of any result file.
 _MAX_FILE = Path("9999", 100 * "_")
 
 _LONGEST_NAME = 200  # bytes
@@ -42,15 +42,15 @@ _OUTER = "._-"
 class ResultFolder:
     """Files of one experiment, ``<folder>/<prefix>_<name>``.
 
-    Each file is written under a temporary name in the same folder, flushed to the disk and renamed.
-    A file is therefore either missing or complete, even after an interruption.
+    Each file is written to a temporary file in the same folder, flushed to disk and renamed, so
+    that it is either missing or complete, even after an interruption.
 
     Parameters
     ----------
     folder : path
         Existing folder.
     prefix : str
-        Date and time of the start of the experiment, ``YYYYMMDD-HHMMSS``.
+        Start date and time of the experiment, ``YYYYMMDD-HHMMSS``.
     """
 
     def __init__(self, folder, prefix):
@@ -59,7 +59,7 @@ class ResultFolder:
 
     @classmethod
     def from_prefix(cls, prefix_path) -> ResultFolder:
-        """Return the folder for ``"<folder>/<prefix>"``, see :attr:`prefix_path`.
+        """Return the result folder for ``"<folder>/<prefix>"``, see :attr:`prefix_path`.
 
         Parameters
         ----------
@@ -83,7 +83,7 @@ class ResultFolder:
 
     @property
     def start(self) -> str:
-        """Date and time of the start of the experiment, in ISO format."""
+        """Start date and time of the experiment in ISO format."""
         try:
             return datetime.strptime(self.prefix, PREFIX_FORMAT).isoformat(" ")
         except ValueError:
@@ -91,16 +91,16 @@ class ResultFolder:
 
     @property
     def prefix_path(self) -> str:
-        """Text ``"<folder>/<prefix>"``, which nodes pass to each other."""
+        """Path ``"<folder>/<prefix>"`` as text, which nodes send to each other."""
         return str(self.folder / self.prefix)
 
     def path(self, name) -> Path:
-        """Return the path of a file of the result.
+        """Return the path of a result file.
 
         Parameters
         ----------
         name : str
-            Name with extension, without prefix.
+            File name with suffix, without prefix.
 
         Returns
         -------
@@ -127,7 +127,7 @@ class ResultFolder:
         return self.write_table_in_parts(name, [table])
 
     def write_table_in_parts(self, name, parts) -> Path:
-        """Write a table in parts, of which only one is in memory at a time.
+        """Write a table in parts, so that only one part is in memory at a time.
 
         Parameters
         ----------
@@ -148,14 +148,14 @@ class ResultFolder:
         return path
 
     def read_table(self, name, columns=None) -> pd.DataFrame:
-        """Read a table that :meth:`write_table` has written, identical to the last bit.
+        """Read a table written by :meth:`write_table`, identical to the last bit.
 
         Parameters
         ----------
         name : str
             Name of the table.
         columns : sequence of str, optional
-            Columns to read in addition to the time; all by default.
+            Columns to read in addition to the time; by default all columns.
 
         Returns
         -------
@@ -165,12 +165,12 @@ class ResultFolder:
         Raises
         ------
         ResultError
-            The file is missing or broken; the message names line and column.
+            The file is missing or malformed; the message reports line and column.
         """
         return tables.read_csv(self.path(f"{name}.csv"), columns)
 
     def read_columns(self, name, columns) -> list[np.ndarray]:
-        """Return the time and some columns of a table, without the 40 MB of pandas.
+        """Read the time and some columns of a table without importing pandas, which needs 40 MB.
 
         Parameters
         ----------
@@ -187,7 +187,7 @@ class ResultFolder:
         Raises
         ------
         ResultError
-            The file is missing or broken, or lacks a column.
+            The file is missing or malformed, or a column is missing.
         """
         path = self.path(f"{name}.csv")
         try:
@@ -200,9 +200,9 @@ class ResultFolder:
             raise ResultError(f"{path}: {problem}: {error}") from error
 
     def take(self, other: ResultFolder) -> None:
-        """Move all files of another result here, perhaps from another disk.
+        """Move all files of another result to this folder, possibly from another disk.
 
-        The smallest files are moved first, so that they arrive even on a nearly full disk.
+        The smallest files are moved first, so that they fit even on a nearly full disk.
 
         Parameters
         ----------
@@ -212,7 +212,7 @@ class ResultFolder:
         Raises
         ------
         ResultError
-            A file cannot be written; it remains in the other folder.
+            A file cannot be written and remains in the other folder.
         """
         files = other.folder.glob(f"{other.prefix}_*")
         for source in sorted(files, key=lambda path: path.stat().st_size):
@@ -221,12 +221,12 @@ class ResultFolder:
             source.unlink()
 
     def write_text(self, name, text) -> Path:
-        """Write a text.
+        """Write a text file.
 
         Parameters
         ----------
         name : str
-            Name of the file with extension, without prefix.
+            File name with suffix, without prefix.
         text : str
             Content.
 
@@ -238,12 +238,12 @@ class ResultFolder:
         return self._write(name, text.encode("utf-8"))
 
     def read_text(self, name) -> str:
-        """Read a text.
+        """Read a text file.
 
         Parameters
         ----------
         name : str
-            Name of the file with extension, without prefix.
+            File name with suffix, without prefix.
 
         Returns
         -------
@@ -262,16 +262,16 @@ class ResultFolder:
             raise ResultError(f"{path}: cannot be read: {explain_file_error(error)}") from error
 
     def write_figure(self, name, figure, format="png") -> Path:
-        """Write a matplotlib figure, reproducibly to the byte.
+        """Write a Matplotlib figure reproducibly, byte for byte.
 
         Parameters
         ----------
         name : str
             Name of the figure.
         figure : matplotlib.figure.Figure
-            Picture.
+            Figure to be written.
         format : str, optional
-            Format, ``png``, ``pdf`` or ``svg``.
+            File format ``png``, ``pdf`` or ``svg``.
 
         Returns
         -------
@@ -287,11 +287,11 @@ class ResultFolder:
 
 
 def safe_name(text) -> str:
-    """Convert any text to the name of a folder that needs no quoting in a command.
+    """Convert any text to a folder name that needs no quoting in a shell.
 
-    Letters and digits of any language, ``_``, ``-``, ``+`` and ``.`` remain; other characters
-    between them become one ``_``. Outer ``.``, ``-`` and ``_`` are removed, and the name is cut at
-    200 bytes. An empty name becomes ``unnamed``.
+    Letters and digits of any language, ``_``, ``-``, ``+`` and ``.`` are preserved; each sequence
+    of other characters is replaced by one ``_``. Leading and trailing ``.``, ``-`` and ``_`` are
+    removed, and the name is truncated to 200 bytes. An empty name is replaced by ``unnamed``.
 
     Parameters
     ----------
@@ -301,7 +301,7 @@ def safe_name(text) -> str:
     Returns
     -------
     str
-        Name of a folder.
+        Folder name.
     """
     composed = unicodedata.normalize("NFC", str(text))
     name = _UNSAFE.sub("_", composed).strip(_OUTER)
@@ -310,19 +310,19 @@ def safe_name(text) -> str:
 
 
 def create_result_folder(output, trajectory_name, imu_label, start) -> ResultFolder:
-    """Create the folder ``<output>/<trajectory>/<IMU>/<run>`` of a new experiment.
+    """Create the folder ``<output>/<trajectory>/<IMU>/<run>`` for a new experiment.
 
-    The number of the run is one more than the largest existing one. Experiments that start at the
-    same time get different folders.
+    The run number is one more than the largest existing number. Experiments that start at the same
+    time get different folders.
 
     Parameters
     ----------
     output : path
         Folder of all results, created if it does not exist.
     trajectory_name, imu_label : str
-        Names, which are converted by :func:`safe_name`.
+        Names, which :func:`safe_name` converts.
     start : datetime.datetime
-        Start of the experiment, for the prefix.
+        Start of the experiment, from which the prefix is derived.
 
     Returns
     -------
@@ -351,7 +351,7 @@ def create_result_folder(output, trajectory_name, imu_label, start) -> ResultFol
 
 
 def check_result_folder(output, trajectory_name, imu_label) -> None:
-    """Check that :func:`create_result_folder` can create a folder, without creating it.
+    """Check whether :func:`create_result_folder` can create a folder, without creating it.
 
     Parameters
     ----------
@@ -365,7 +365,7 @@ def check_result_folder(output, trajectory_name, imu_label) -> None:
     Raises
     ------
     ResultError
-        The folder cannot be created; the message names the obstacle.
+        The folder cannot be created; the message reports the reason.
     """
     parent = _parent(output, trajectory_name, imu_label).absolute()
     try:
@@ -399,7 +399,7 @@ def find_result(path) -> ResultFolder:
     Parameters
     ----------
     path : path
-        Folder of a run, ``<folder>/<prefix>`` or any file of the result.
+        Run folder, ``<folder>/<prefix>`` or any file of the result.
 
     Returns
     -------
@@ -408,7 +408,7 @@ def find_result(path) -> ResultFolder:
     Raises
     ------
     ResultError
-        The path has no result, or more than one.
+        There is no result at the path, or more than one.
     """
     path = Path(path)
     if path.is_dir():
@@ -419,7 +419,7 @@ def find_result(path) -> ResultFolder:
             return ResultFolder(path, prefixes[0])
         if prefixes:
             raise ResultError(
-                f"{path}: holds {len(prefixes)} results; choose one by folder/prefix: "
+                f"{path}: contains {len(prefixes)} results; choose one by folder/prefix: "
                 + join_names(prefixes)
             )
         subfolders = sorted({str(entry.parent) for entry in path.glob(f"**/[!.]*_{MARKER}")})
@@ -451,7 +451,7 @@ def find_results(path) -> list[ResultFolder]:
     Raises
     ------
     ResultError
-        The path has no result.
+        There is no result at the path.
     """
     path = Path(path)
     markers = path.glob(f"**/[!.]*_{MARKER}") if path.is_dir() else []
@@ -470,13 +470,13 @@ def _sort_key(path):
 
 BAG = "experiment.bag"
 
-ACTIVE = ".active"  # ending of the bag's name while it is written
+ACTIVE = ".active"  # suffix of a bag while it is being written
 
 
 def tidy(folder: ResultFolder) -> None:
-    """Complete the bag of a killed recorder and remove incomplete files.
+    """Repair the bag of a killed recorder, and remove incomplete files.
 
-    Call it after the last file was written.
+    Call this function after the last file has been written.
 
     Parameters
     ----------
@@ -495,8 +495,8 @@ def tidy(folder: ResultFolder) -> None:
 
 
 def _try_to_complete(path) -> bool:
-    """Add the missing index to a bag; return whether it then has messages."""
-    # Imported here, because few experiments leave such a bag.
+    """Add the missing index to a bag; return whether the bag contains messages."""
+    # The import is local, because few experiments leave an incomplete bag.
     import rosbag
 
     damages = (rosbag.ROSBagException, struct.error, OSError, ValueError, KeyError, IndexError)
@@ -524,7 +524,7 @@ def tum_text(time, x, y, yaw) -> str:
     Returns
     -------
     str
-        Lines with numbers that are equal to the last bit after reading.
+        Lines with numbers of full precision, which are read back without loss.
     """
     yaw = np.asarray(yaw, dtype=float)
     zero = np.zeros_like(yaw)
@@ -534,7 +534,7 @@ def tum_text(time, x, y, yaw) -> str:
 
 
 def tum_of_comparison(comparison, poses) -> dict[str, str]:
-    """Return the yaws of an IMU and of its reference as contents of TUM files.
+    """Return the yaw of an IMU and of its reference in TUM format.
 
     Parameters
     ----------
@@ -546,7 +546,7 @@ def tum_of_comparison(comparison, poses) -> dict[str, str]:
     Returns
     -------
     dict of str to str
-        Contents with the keys ``truth`` and ``imu``.
+        File contents with the keys ``truth`` and ``imu``.
     """
     time = comparison.error.index.to_numpy(dtype=float)
     known = poses.index.to_numpy(dtype=float)
@@ -571,15 +571,15 @@ REQUIRED_COLUMNS = {
     "odometer": tables.TRAJECTORY,
     "gnss_simulated": tables.GNSS_PUBLISHED,
 }
-"""Columns that the evaluation needs by the name of the table."""
+"""Columns that the evaluation needs, by table name."""
 
 OPTIONAL = ("fixes", "imu_real", *OPTIONAL_TABLES, "gnss_simulated", "odometer")
-"""Tables that a result may lack."""
+"""Tables that may be missing in a result."""
 
 
 @dataclass
 class ExperimentTables:
-    """Tables of an experiment; time zero is the start of the drive, and missing tables are None.
+    """Tables of an experiment, with time zero at the start of the drive; missing tables are None.
 
     Attributes
     ----------
@@ -587,7 +587,7 @@ class ExperimentTables:
         ``Trajectory`` that the robot had to follow, and the columns of ``WheelVelocities`` from the
         inverse kinematics.
     reference : pandas.DataFrame
-        ``Poses`` as recorded, with which the recorded IMU is compared.
+        Recorded ``Poses`` to which the recorded IMU is compared.
     imu_simulated : pandas.DataFrame
         ``ImuRecord`` of the simulated IMU.
     imu_real : pandas.DataFrame or None
@@ -595,7 +595,7 @@ class ExperimentTables:
     ground_truth : pandas.DataFrame
         ``GroundTruth`` of the robot.
     wheel_velocities : pandas.DataFrame
-        ``WheelVelocities`` as commanded, at the times from which they hold.
+        Commanded ``WheelVelocities``, at the times from which they apply.
     control_error : pandas.DataFrame
         ``ControlError`` relative to the trajectory.
     fixes : pandas.DataFrame or None
@@ -624,7 +624,7 @@ class ExperimentTables:
     odometer: pd.DataFrame | None = None
 
     def save(self, folder):
-        """Write each table as CSV.
+        """Write all tables as CSV files.
 
         Parameters
         ----------
@@ -658,13 +658,13 @@ class ExperimentTables:
         Raises
         ------
         ResultError
-            A file is broken, lacks a column, or is missing and not one of :data:`OPTIONAL`.
+            A file is malformed, lacks a column, or is missing and not one of :data:`OPTIONAL`.
         """
         return cls(**{name: load_table(folder, name) for name in REQUIRED_COLUMNS})
 
 
 def write_recorded_tables(folder, record, zero, end):
-    """Write the recorded tables of an experiment as CSV, in parts because a drive may be long.
+    """Write the recorded tables of an experiment as CSV files, in parts to save memory.
 
     Parameters
     ----------
@@ -678,7 +678,7 @@ def write_recorded_tables(folder, record, zero, end):
     Returns
     -------
     dict of str to pandas.DataFrame
-        Columns of each table that the evaluation needs.
+        Columns that the evaluation needs, by table name.
 
     Raises
     ------
@@ -693,7 +693,7 @@ def write_recorded_tables(folder, record, zero, end):
 
 
 def complete_tables(folder) -> None:
-    """Write the missing tables of a killed experiment from its files of samples.
+    """Write the missing tables of a killed experiment from its sample files.
 
     Parameters
     ----------
@@ -703,12 +703,12 @@ def complete_tables(folder) -> None:
     Raises
     ------
     ResultError
-        The samples cannot be used, or a table cannot be written.
+        The sample files are unusable, or a table cannot be written.
     """
     record = ExperimentRecord.left_behind(folder)
     if record is None:
         return
-    # Tables that were written before the end of the process are not written again.
+    # If the process was killed after writing the tables, they are not written again.
     required = set(STORED) - set(OPTIONAL_TABLES)
     if not all(folder.path(f"{name}.csv").exists() for name in required):
         zero, end = record.zero(), record.common_end()
@@ -722,11 +722,11 @@ def complete_tables(folder) -> None:
 
 
 MAX_VALUE = 1e30
-"""Largest magnitude in the tables of a result; sums of squares of larger numbers may overflow."""
+"""Largest magnitude in the tables of a result; the squares of larger numbers may overflow."""
 
 
 def load_table(folder, name):
-    """Read one table of a result.
+    """Read a table of a result.
 
     Parameters
     ----------
@@ -738,19 +738,21 @@ def load_table(folder, name):
     Returns
     -------
     DataFrame or None
-        Table; None for a missing table of :data:`OPTIONAL`.
+        Table, or None for a missing table in :data:`OPTIONAL`.
 
     Raises
     ------
     ResultError
-        The table is missing or broken, lacks a column, or has a number above :data:`MAX_VALUE`.
+        The table is missing or malformed, lacks a column, or has a number above :data:`MAX_VALUE`.
     """
     if name in OPTIONAL and not folder.path(f"{name}.csv").exists():
         return None
     table = folder.read_table(name)
     missing = [column for column in REQUIRED_COLUMNS[name] if column not in table.columns]
     if missing:
-        raise ResultError(f"{folder.path(name + '.csv')}: lacks the column {', '.join(missing)}")
+        raise ResultError(
+            f"{folder.path(name + '.csv')}: the column {', '.join(missing)} is missing"
+        )
     values = table.to_numpy()
     excessive = np.argwhere(np.isfinite(values) & (np.abs(values) > MAX_VALUE))
     if len(excessive):

@@ -1,4 +1,4 @@
-"""Record of an experiment: samples in files during the drive, and tables of these samples."""
+"""Recording of samples in files during an experiment, and conversion of samples to tables."""
 
 from __future__ import annotations
 
@@ -38,8 +38,7 @@ from ...core.whole_files import explain_file_error
 if TYPE_CHECKING:
     import pandas as pd
 
-# Largest number of samples that are lost if the process is killed: 0.2 s of an IMU at 100 Hz, 1 s
-# of commands at 20 Hz.
+# Maximum number of samples lost if the process is killed: 0.2 s of a 100 Hz IMU.
 _ROWS_IN_MEMORY = 20
 
 _ROWS_PER_BLOCK = 20_000
@@ -47,26 +46,26 @@ _MAX_HEADER = 10_000  # bytes
 
 
 class Stream:
-    """Samples of one kind: a growing table with a stamp [ns] and some numbers per row.
+    """Growing table of samples, whose rows consist of a stamp [ns] and several numbers.
 
-    The samples are in memory until :meth:`keep_in`; afterwards most of them are in a file. While
-    the disk is full, they remain in memory and are written later.
+    The samples are in memory until :meth:`keep_in` is called; afterwards most of them are in a
+    file. While the disk is full, samples remain in memory and are written later.
 
-    A sample with the stamp of the last one replaces it: a simulator that waits repeats its
-    messages, and the robot may have been placed elsewhere in the meantime. A sample with an older
-    stamp is left out.
+    A sample with the same stamp as the last sample replaces it: a waiting simulator repeats its
+    messages, and the robot may have been moved in the meantime. A sample with an older stamp is
+    dropped.
 
     Parameters
     ----------
     columns : sequence of str
-        Names of the numbers.
+        Names of the numbers in a row.
 
     Attributes
     ----------
     newest : int or None
         Last stamp [ns]; None without samples.
     backwards : int
-        Number of samples that were left out because of an older stamp.
+        Number of samples that were dropped because of an older stamp.
     """
 
     def __init__(self, columns) -> None:
@@ -75,9 +74,9 @@ class Stream:
         self.backwards = 0
         self._row = struct.Struct(f"<q{len(self.columns)}d")
         self._type: np.dtype = np.dtype([("stamp", "<i8"), ("values", "<f8", (len(self.columns),))])
-        # One thread adds samples while another one reads the progress.
+        # One thread adds samples while another thread reads the progress.
         self._lock = threading.Lock()
-        # Unbuffered file for writing, or a file for reading; None while all samples are in memory.
+        # Unbuffered file for writing, or file for reading; None while all samples are in memory.
         self._file: Any = None
         self._path = None
         self._first_byte = 0
@@ -87,22 +86,22 @@ class Stream:
 
     @classmethod
     def open(cls, path) -> Stream:
-        """Open the file of a killed process.
+        """Open the sample file of a killed process.
 
         Parameters
         ----------
         path : path-like
-            File of the samples.
+            Path of the sample file.
 
         Returns
         -------
         Stream
-            Samples of the file.
+            Samples in the file.
 
         Raises
         ------
         ResultError
-            The file is missing or is not a file of samples.
+            The file is missing or is not a sample file.
         """
         try:
             file = open_regular(path)
@@ -115,19 +114,19 @@ class Stream:
             raise ResultError(f"{path}: is not a file of recorded samples") from None
         store._file, store._path, store._first_byte = file, path, len(header)
         size = os.fstat(file.fileno()).st_size - len(header)
-        # The last row of a killed process may be incomplete.
+        # The last row may be incomplete if the process was killed.
         store._rows_in_file = max(0, size) // store._row.size
         if store._rows_in_file:
             store.newest = _Stamps(store)[len(store) - 1]
         return store
 
     def keep_in(self, path) -> None:
-        """Write present and future samples to a new file.
+        """Write all previous and future samples to a new file.
 
         Parameters
         ----------
         path : path-like
-            New file.
+            Path of the new file.
 
         Raises
         ------
@@ -136,7 +135,7 @@ class Stream:
         """
         header = json.dumps({"columns": self.columns}).encode() + b"\n"
         try:
-            # Without a buffer the number of bytes on the disk is known.
+            # Without a buffer, the number of bytes on disk is known.
             file = open(path, "x+b", buffering=0)  # noqa: SIM115 (open until all is written)
             file.write(header)
         except OSError as error:
@@ -146,13 +145,13 @@ class Stream:
             self._write_out(len(self._tail) - self._row.size)
 
     def flush(self) -> None:
-        """Write the last rows to the file, if there is one, after the last sample."""
+        """Write the remaining rows to the file, if any; call this after the last sample."""
         with self._lock:
             if self._file is not None:
                 self._write_out(len(self._tail))
 
     def discard(self) -> None:
-        """Remove the file, if there is one, after its content was written elsewhere."""
+        """Remove the file, if there is one; call this after its content was written elsewhere."""
         with self._lock:
             if self._path is not None:
                 self._file.close()
@@ -163,7 +162,7 @@ class Stream:
             self._tail = bytearray()
 
     def append(self, stamp: int, values) -> None:
-        """Add one sample.
+        """Add a sample.
 
         Parameters
         ----------
@@ -205,11 +204,11 @@ class Stream:
         self.newest = newest
         self._tail += rows
         if self._file is not None and len(self._tail) >= self._due:
-            # The last sample stays in memory, because the next one may replace it.
+            # The last sample remains in memory, because the next sample may replace it.
             self._write_out(len(self._tail) - self._row.size)
 
     def _write_out(self, count) -> None:
-        """Write a number of bytes of the tail to the file, as far as the disk has space."""
+        """Write the first ``count`` bytes of the tail to the file, as far as disk space permits."""
         size = self._row.size
         start = self._first_byte + self._rows_in_file * size
         rows = memoryview(bytes(self._tail[: max(0, count)]))
@@ -217,7 +216,7 @@ class Stream:
         with suppress(OSError):
             while written < len(rows):
                 written += os.pwrite(self._file.fileno(), rows[written:], start + written)
-        # An incomplete row is written again later.
+        # An incomplete row is written again by the next call.
         whole = written // size
         self._rows_in_file += whole
         del self._tail[: whole * size]
@@ -233,9 +232,9 @@ class Stream:
         Parameters
         ----------
         first : int
-            Number of the first row, from 0.
+            Index of the first row.
         last : int
-            Number of the row after the last.
+            Index after the last row.
 
         Returns
         -------
@@ -274,12 +273,12 @@ class Stream:
     def expected(self, rate: float, start: float, zero: int, end: int) -> int:
         """Return the expected number of samples between two stamps.
 
-        The phase of the samples is arbitrary, because a simulator need not sample at time zero.
+        The phase of the samples is arbitrary, because a simulator may not sample at time zero.
 
         Parameters
         ----------
         rate : float
-            Samples per second [Hz].
+            Sampling rate [Hz].
         start : float
             Time from ``zero`` to the start of the stream [s].
         zero, end : int
@@ -295,12 +294,12 @@ class Stream:
         if first == last:
             return max(0, int((end - zero + 0.5) / NANOSECONDS * rate) + 1)
         begin = _Stamps(self)[first]
-        # Half a nanosecond is added, because the end may be a whole number of periods later.
+        # Half a nanosecond ensures that a sample exactly at the end is counted despite rounding.
         earlier = max(0, int((begin - zero + 0.5) / NANOSECONDS * rate))
         return earlier + int((end - begin + 0.5) / NANOSECONDS * rate) + 1
 
     def count_until(self, end: int) -> int:
-        """Return the number of samples until a stamp.
+        """Return the number of samples up to a stamp.
 
         Parameters
         ----------
@@ -315,7 +314,7 @@ class Stream:
         return bisect.bisect_right(_Stamps(self), end)
 
     def span(self, zero: int, end: int):
-        """Return the range of the rows between two stamps.
+        """Return the range of rows between two stamps.
 
         Parameters
         ----------
@@ -325,13 +324,13 @@ class Stream:
         Returns
         -------
         first, last : int
-            Number of the first row, and of the row after the last.
+            Index of the first row, and index after the last row.
         """
         first = bisect.bisect_left(_Stamps(self), zero)
         return first, max(first, self.count_until(end))
 
     def blocks(self, zero: int, end: int):
-        """Yield the samples between two stamps in blocks.
+        """Yield blocks of the samples between two stamps.
 
         Parameters
         ----------
@@ -346,14 +345,14 @@ class Stream:
             Numbers of the samples.
         """
         first, last = self.span(zero, end)
-        # Without samples there is one empty block, which has the columns.
+        # Without samples, one empty block is returned to provide the columns.
         for begin in range(first, max(last, first + 1), _ROWS_PER_BLOCK):
             stamps, values = self.rows(begin, min(begin + _ROWS_PER_BLOCK, last))
             yield (stamps - zero) / NANOSECONDS, values
 
 
 class _Stamps(Sequence):
-    """Stamps [ns] of a stream as a sequence, for a binary search without reading all of them."""
+    """Sequence of a stream's stamps [ns], for a binary search that does not read all of them."""
 
     def __init__(self, stream):
         self._stream = stream
@@ -373,21 +372,21 @@ STORED = {
     "wheel_velocities_actual": WHEELS,
     "magnetometer_simulated": MAG,
 }
-"""Stored columns by the name of the table."""
+"""Stored columns by table name."""
 
 MOTOR_TABLES = ("wheel_velocities", "wheel_velocities_actual")
-"""Tables with the columns of a drivetrain's commands, the wheels first."""
+"""Tables whose columns are the commands of the drivetrain, starting with the wheels."""
 
 OPTIONAL_TABLES = ("wheel_velocities_actual", "magnetometer_simulated")
-"""Tables that an experiment may lack: some simulators do not publish the velocities of the wheels,
-and some IMUs have no magnetometer."""
+"""Tables that may be missing, because a simulator need not publish wheel velocities, and an IMU
+need not have a magnetometer."""
 
 STORED_OF_RECEIVER = {
     "gnss_position": GNSS_PUBLISHED_POSITION,
     "gnss_velocity": GNSS_PUBLISHED_VELOCITY,
     "gnss_heading": QUATERNION[2:],
 }
-"""Stored columns of a GNSS receiver by the kind of its messages, which become one table."""
+"""Stored columns of a GNSS receiver by kind of message; all kinds are merged into one table."""
 
 STORED_OF_ODOMETER = {"odometer": ODOMETER_PUBLISHED}
 """Stored columns of an odometer."""
@@ -399,12 +398,12 @@ _TRUE_MOTION = ("v", "v_y", "v_z", *GYRO[:2], "yaw_rate")
 
 @dataclass(frozen=True)
 class RecordedTable:
-    """Table that is created from stored samples on demand.
+    """Table that is created on demand from stored samples.
 
     Attributes
     ----------
     blocks : callable
-        Function that returns an iterator over the parts of the table, at least one DataFrame.
+        Function that returns an iterator over the parts of the table, with at least one DataFrame.
     """
 
     blocks: Callable
@@ -415,7 +414,7 @@ class RecordedTable:
         Parameters
         ----------
         columns : sequence of str, optional
-            Columns of the result; by default all.
+            Columns to return; by default all columns.
 
         Returns
         -------
@@ -433,7 +432,7 @@ def _stream(name) -> Any:
 
 
 class ExperimentRecord:
-    """Streams of the samples of an experiment.
+    """Sample streams of an experiment.
 
     Parameters
     ----------
@@ -449,14 +448,14 @@ class ExperimentRecord:
     errors : Stream
         Tracking errors and the time since the start.
     commands : Stream
-        Commands of the drivetrain. They have a number instead of a stamp: the first one acts at
-        time zero, and each further one follows a tracking error.
+        Commands of the drivetrain, with an index instead of a stamp: the first command applies from
+        time zero, and each further command follows a tracking error.
     wheels : Stream
-        Velocities of the wheels and steering angles, in the columns of the commands.
+        Wheel velocities and steering angles, in the columns of the commands.
     magnetometer : Stream
-        Measured field in the axes of the IMU [T].
+        Measured magnetic field in the axes of the IMU [T].
     odometer : Stream
-        Position, z and w of the orientation, speed and yaw rate, after :meth:`add_odometer`.
+        Position, z and w of the orientation, speed and yaw rate; requires :meth:`add_odometer`.
     """
 
     def __init__(self, commands: Sequence[str] = WHEELS) -> None:
@@ -465,25 +464,25 @@ class ExperimentRecord:
         self._max_delay = 0.0
 
     def add_receiver(self, max_delay: float) -> None:
-        """Add the streams of a GNSS receiver, before :meth:`keep_in`.
+        """Add the streams of a GNSS receiver; call this before :meth:`keep_in`.
 
         Parameters
         ----------
         max_delay : float
-            Largest delay from a measurement to its message [s]. Fixes that are measured within this
-            time before the end are left out, because some of them have not arrived.
+            Largest delay from a measurement to its message [s]. Fixes measured within this time
+            before the end are omitted, because some of them may not have arrived.
         """
         self._max_delay = max_delay
         for name, columns in STORED_OF_RECEIVER.items():
             self._streams[name] = Stream(columns)
 
     def add_odometer(self) -> None:
-        """Add the stream of an odometer, before :meth:`keep_in`."""
+        """Add the stream of an odometer; call this before :meth:`keep_in`."""
         for name, columns in STORED_OF_ODOMETER.items():
             self._streams[name] = Stream(columns)
 
     def append_fixes(self, kind: str, stamps, rows) -> None:
-        """Add output of a GNSS receiver.
+        """Add messages of a GNSS receiver.
 
         Parameters
         ----------
@@ -505,7 +504,7 @@ class ExperimentRecord:
     wheels = _stream("wheel_velocities_actual")
 
     def append_command(self, *commands: float) -> None:
-        """Add commands of the drivetrain.
+        """Add a command of the drivetrain.
 
         Parameters
         ----------
@@ -515,9 +514,9 @@ class ExperimentRecord:
         self.commands.append(len(self.commands), commands)
 
     def keep_in(self, folder) -> None:
-        """Store all samples in files of a result's folder from now on.
+        """Start storing all samples in files in the result folder.
 
-        The files of a killed process remain; :meth:`left_behind` reads them.
+        The files remain if the process is killed; :meth:`left_behind` reads them.
 
         Parameters
         ----------
@@ -528,12 +527,12 @@ class ExperimentRecord:
             stream.keep_in(folder.path(f"{name}.{ENDING}"))
 
     def flush(self) -> None:
-        """Write all samples to the files."""
+        """Write all remaining samples to the files."""
         for stream in self._streams.values():
             stream.flush()
 
     def discard(self) -> None:
-        """Remove the files after the tables were written."""
+        """Remove the files; call this after the tables were written."""
         for stream in self._streams.values():
             stream.discard()
 
@@ -549,12 +548,12 @@ class ExperimentRecord:
         Returns
         -------
         ExperimentRecord or None
-            Record; None without files of samples.
+            Record, or None if there are no sample files.
 
         Raises
         ------
         ResultError
-            A file is missing or has other columns.
+            A file is missing or has unexpected columns.
         """
         names = (*STORED, *STORED_OF_RECEIVER, *STORED_OF_ODOMETER)
         paths = {name: folder.path(f"{name}.{ENDING}") for name in names}
@@ -585,7 +584,7 @@ class ExperimentRecord:
         Returns
         -------
         int or None
-            Stamp [ns]; None without a tracking error.
+            Stamp [ns]; None if there is no tracking error.
         """
         if len(self.errors) == 0:
             return None
@@ -593,18 +592,18 @@ class ExperimentRecord:
         return int(stamp) - round(values[0, -1] * NANOSECONDS)
 
     def common_end(self) -> int:
-        """Return the last stamp that both ground truth and IMU have reached.
+        """Return the last stamp that is covered by both ground truth and IMU.
 
         Returns
         -------
         int
-            Stamp [ns]; -1 without samples.
+            Stamp [ns]; -1 if samples are missing.
         """
         streams = (self.imu, self.ground_truth)
         return min(-1 if stream.newest is None else stream.newest for stream in streams)
 
     def complete_until(self, end: int) -> bool:
-        """Return whether all samples until a stamp exist, and a command for each tracking error.
+        """Return whether the record is complete up to a stamp, with a command per tracking error.
 
         Parameters
         ----------
@@ -614,7 +613,7 @@ class ExperimentRecord:
         Returns
         -------
         bool
-            True if nothing is missing.
+            Whether nothing is missing.
         """
         streams = (self.imu, self.ground_truth, self.errors)
         if any(stream.newest is None or stream.newest < end for stream in streams):
@@ -622,7 +621,7 @@ class ExperimentRecord:
         return len(self.commands) > self.errors.count_until(end)
 
     def tables(self, zero: int, end: int):
-        """Return the tables of the experiment.
+        """Create the tables of the experiment.
 
         Parameters
         ----------
@@ -632,9 +631,9 @@ class ExperimentRecord:
         Returns
         -------
         dict of str to RecordedTable
-            imu_simulated, ground_truth, control_error, wheel_velocities and, if they were recorded,
+            imu_simulated, ground_truth, control_error, wheel_velocities and, if recorded,
             wheel_velocities_actual, magnetometer_simulated, odometer and gnss_simulated. The
-            columns are described in the docstring of the package.
+            docstring of the package describes the columns.
         """
 
         def table(stream, columns):
@@ -687,7 +686,7 @@ class ExperimentRecord:
 
 
 def _blocks(stream, zero, end, columns):
-    """Yield tables with columns by their names, or by a function of values and angles."""
+    """Yield tables; ``columns`` are names, or a function that computes columns from a block."""
     angles = _Attitude()
     for time, values in stream.blocks(zero, end):
         named = columns(values, angles) if callable(columns) else dict(zip(columns, values.T))
@@ -712,14 +711,14 @@ def _ground_truth_columns(values, angles):
 
 
 class _Attitude:
-    """Roll, pitch and yaw of consecutive blocks of orientations; yaw is unwrapped across them."""
+    """Roll, pitch and yaw of consecutive blocks; yaw is unwrapped across block boundaries."""
 
     def __init__(self) -> None:
         self._last = np.empty(0)
         self._turns = 0
 
     def columns(self, orientation):
-        """Return the columns roll, pitch and yaw for orientations of shape (n, 4)."""
+        """Return columns with roll, pitch and yaw for quaternions of shape (n, 4)."""
         roll, pitch, wrapped = roll_pitch_yaw_from_quaternion(orientation).T
         yaw = wrapped
         if len(wrapped):

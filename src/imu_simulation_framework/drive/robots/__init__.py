@@ -1,1 +1,1 @@
-"""Robots: their parameters and descriptions, without a simulator."""
+"""Robot parameters and descriptions, independent of a simulator."""

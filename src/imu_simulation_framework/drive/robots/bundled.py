@@ -1,4 +1,4 @@
-"""The bundled robot, and others that urdf/robot.xacro describes."""
+"""Bundled robots, which are described by urdf/robot.xacro."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from .parameters import (
     checked_finite,
 )
 
-MAX_WHEELS = 8  # on a side
+MAX_WHEELS = 8  # wheels per side
 
 
 def _checked_positions(name: str, value: Any) -> tuple[float, ...]:
     places = check_list(name, value, MAX_WHEELS)
     if not places or len(set(map(repr, places))) < len(places):
         raise ConfigurationError(
-            f"{name} is {quote(value)}, expected a list of 1 to {MAX_WHEELS} places"
+            f"{name} is {quote(value)}, expected a list of 1 to {MAX_WHEELS} different positions"
         )
     return checked_finite(name, value, len(places))
 
@@ -38,14 +38,14 @@ _PLACE: dict[str, Any] = {"check": checked_finite, "count": 3}
 
 @dataclass(frozen=True)
 class Chassis(Settings):
-    """Box of the chassis; positions are relative to base_footprint.
+    """Box-shaped chassis; positions are relative to base_footprint.
 
     Attributes
     ----------
     size : tuple of float
         Length, width and height [m].
     position : tuple of float
-        Middle of the box [m].
+        Centre of the box [m].
     mass : float
         Mass [kg].
     centre_of_mass : tuple of float
@@ -60,24 +60,24 @@ class Chassis(Settings):
 
 @dataclass(frozen=True)
 class Wheels(Settings):
-    """Driven wheels, the same on both sides.
+    """Driven wheels, identical on both sides.
 
     Attributes
     ----------
     radius, width : float
-        Size of a wheel [m].
+        Radius and width of a wheel [m].
     half_track : float
-        Distance from the middle of the axle to a wheel [m].
+        Distance from the midpoint of the axle to a wheel [m].
     mass : float
         Mass of a wheel [kg].
     positions : tuple of float
         Positions of the wheels along each side [m].
     turning_half_track, turning_half_track_in_gazebo : float or None
-        Effective half track in turns, in MuJoCo and in Gazebo [m]; None for ``half_track``.
+        Effective half track in turns in MuJoCo and in Gazebo [m]; None to use ``half_track``.
     sideslip_time : float
         Sideslip angle per yaw rate [s].
     diameter_ratio : float
-        Diameter of the right wheels over that of the left wheels [1].
+        Ratio of the right wheel diameter to the left wheel diameter [1].
     """
 
     radius: float = setting(unit="m", **POSITIVE)
@@ -93,14 +93,14 @@ class Wheels(Settings):
 
 @dataclass(frozen=True)
 class Caster(Settings):
-    """Ball caster; there is another one on the other side.
+    """Ball caster, with a second caster at the opposite side.
 
     Attributes
     ----------
     radius : float
         Radius of the ball [m].
     position : tuple of float
-        Position along and across the robot [m].
+        Longitudinal and lateral position [m].
     mass : float
         Mass [kg].
     """
@@ -112,7 +112,7 @@ class Caster(Settings):
 
 @dataclass(frozen=True)
 class ImuBox(Settings):
-    """Box of the IMU.
+    """Box-shaped IMU.
 
     Attributes
     ----------
@@ -139,17 +139,17 @@ class BundledRobot(Settings):
     Attributes
     ----------
     chassis : Chassis
-        Box of the chassis.
+        Chassis.
     wheel : Wheels
         Driven wheels.
     imu : ImuBox
-        Box of the IMU.
+        IMU with its mounting.
     drive : parameters.Motors
         Motors of the wheels.
     contact : Contact
         Friction of wheels and casters.
     caster : Caster or None
-        Ball casters, if the robot has some.
+        Ball casters, if any.
     """
 
     chassis: Chassis = setting(part=Chassis)
@@ -161,7 +161,7 @@ class BundledRobot(Settings):
 
     @property
     def footprint_radius(self) -> float:
-        """Distance beyond which no part touches the ground [m]."""
+        """Largest distance of a ground contact from base_footprint [m]."""
         wheel = self.wheel
         farthest = max(map(abs, wheel.positions)) + wheel.radius
         wheels = math.hypot(farthest, wheel.half_track + wheel.width / 2.0)
@@ -170,32 +170,33 @@ class BundledRobot(Settings):
         return max(wheels, math.hypot(*self.caster.position) + self.caster.radius)
 
     def require_balance(self) -> None:
-        """Reject a robot that falls over, as its results would only look implausible."""
+        """Reject a robot that would tip over, because its results would only look implausible."""
         centre, wheels = self.chassis.centre_of_mass[0], self.wheel.positions
         if self.caster is None and len(wheels) == 1:
             raise ConfigurationError("key caster is missing, required with two wheels.")
         casters = [] if self.caster is None else [self.caster.position[0]]
         rear, front = min((*wheels, *casters)), max((*wheels, *casters))
         if not rear < centre < front:
-            several = "its wheels, or casters, at the rear and at the front"
+            several = "the rear and the front wheels or casters"
             supports = several if len(wheels) > 1 else "the axle and the casters"
             raise ConfigurationError(
-                f"chassis.centre_of_mass is {centre} m in front of base_footprint, but for the "
-                f"robot to stand it must be between {supports}, from {rear:g} to {front:g} m."
+                f"chassis.centre_of_mass is {centre} m in front of base_footprint, expected a "
+                f"position between {supports}, from {rear:g} to {front:g} m, so that the robot "
+                "does not tip over"
             )
 
 
 def bundled_robot(path: Path, content: Any, simulator: str) -> RobotParameters:
-    """Return the parameters of a robot that urdf/robot.xacro describes.
+    """Return the parameters of a robot described by urdf/robot.xacro.
 
     Parameters
     ----------
     path : Path
-        YAML file of the robot.
+        Robot file (YAML).
     content : Any
         Content of the file, with the keys of :class:`BundledRobot`.
     simulator : str
-        Simulator in which the robot turns.
+        Simulator, which determines how the robot turns.
 
     Returns
     -------
@@ -205,7 +206,7 @@ def bundled_robot(path: Path, content: Any, simulator: str) -> RobotParameters:
     Raises
     ------
     ConfigurationError
-        If a key is missing or unknown, or a value is none that the robot could have.
+        A key is missing or unknown, or a value is not possible for a robot.
     """
     with prefix_errors(f"{path}: "):
         robot = from_mapping(BundledRobot, content, "the file")

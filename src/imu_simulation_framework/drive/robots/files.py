@@ -1,4 +1,4 @@
-"""Files of robots: their parameters, and the URDF that follows from them."""
+"""Robot files with parameters, and the URDF that is generated from them."""
 
 from __future__ import annotations
 
@@ -16,33 +16,34 @@ from .parameters import RobotParameters
 
 
 def read_robot(path=None, simulator: str = "mujoco") -> RobotParameters:
-    """Read a robot's parameters from its file.
+    """Read the parameters of a robot from its file.
 
     Parameters
     ----------
     path : str or Path, optional
-        YAML file with the keys of urdf/robot.yaml, which is the default, or with those of
-        :class:`.OwnRobot`. The key ``like`` names another such file, which has what is left out. A
-        robot with several wheels on each side, as that of urdf/robot_four_wheels.yaml, may lack
-        casters.
+        YAML file with the keys of urdf/robot.yaml, which is the default file, or with the keys of
+        :class:`.OwnRobot`. The key ``like`` names another robot file, from which missing keys are
+        taken. A robot with several wheels on each side, such as urdf/robot_four_wheels.yaml, need
+        not have casters.
     simulator : str, optional
-        Simulator in which the robot turns: wheels slide differently in Gazebo and MuJoCo.
+        Simulator, which determines how the robot turns: wheels slide differently in Gazebo and in
+        MuJoCo.
 
     Returns
     -------
     RobotParameters
-        Without the fields of the drivetrain that are in its ``unknown_turning``.
+        Parameters; drivetrain fields in ``unknown_turning`` are still to be identified.
 
     Raises
     ------
     ConfigurationError
-        If the file cannot be read, a key is missing or unknown, or a value is none that the robot
-        could have.
+        The file cannot be read, a key is missing or unknown, or a value is not possible for a
+        robot.
     """
     path = urdf_path("robot.yaml") if path is None else Path(os.path.abspath(path))
     content = _completed(read_yaml(path, "the robot's parameters"), path)
     if isinstance(content, Mapping) and "description" in content:
-        # Imported here for scipy, which the bundled robot does not need.
+        # The import is local, because it requires SciPy, which bundled robots do not need.
         from .own_robot import own_robot
 
         parameters = own_robot(path, content, simulator)
@@ -51,16 +52,16 @@ def read_robot(path=None, simulator: str = "mujoco") -> RobotParameters:
     delay = parameters.motors.command_delay
     if simulator == "gazebo" and delay > 0.0:
         raise ConfigurationError(
-            f"{path}: drive.command_delay is {delay:g} s, but Gazebo's controllers have none; "
-            "expected 0 there."
+            f"{path}: drive.command_delay is {delay:g} s, expected 0 with Gazebo, whose "
+            "controllers have no delay"
         )
     return parameters
 
 
 def _completed(content, path, likes=()):
-    """Return a file's content, completed by the file that its key ``like`` names.
+    """Return the content of a robot file, completed from the file in its key ``like``.
 
-    ``likes`` are the files whose keys ``like`` have led to this one.
+    ``likes`` are the files that refer to this file, directly or indirectly.
     """
     if not isinstance(content, dict) or "like" not in content:
         return content
@@ -70,7 +71,7 @@ def _completed(content, path, likes=()):
         raise ConfigurationError(
             f"{path}: the entry like refers to {named}, which refers back to this file"
         )
-    known = _completed(read_yaml(other, "the robot that it is like"), other, (*likes, path))
+    known = _completed(read_yaml(other, "the robot file in the key like"), other, (*likes, path))
     completed = dict(known) if isinstance(known, dict) else {}
     if isinstance(completed.get("description"), str):
         completed["description"] = str(other.parent / completed["description"])
@@ -82,7 +83,7 @@ def _completed(content, path, likes=()):
 
 
 def _present(values):
-    """Return the values that are not None."""
+    """Return the items whose values are not None."""
     return {key: value for key, value in values.items() if value is not None}
 
 
@@ -101,11 +102,11 @@ def robot_description(parameters: RobotParameters, **arguments) -> str:
     str
     """
     if parameters.description and arguments.pop("simulator", "") == "gazebo":
-        # Imported here for scipy, as above.
+        # The import is local, because it requires SciPy.
         from .gazebo_description import description_in_gazebo
 
         return description_in_gazebo(parameters, **arguments)
     if parameters.description:
         return parameters.description
-    # Checked numbers instead of their file: no text of a person is evaluated as an expression.
+    # Checked numbers are passed instead of the file, so that no user text is evaluated by xacro.
     return expand_xacro(urdf_path("robot.xacro"), {"robot": parameters.numbers, **arguments})

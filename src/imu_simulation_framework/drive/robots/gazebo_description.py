@@ -1,4 +1,4 @@
-"""The description of a robot with a URDF of its own, with additions that Gazebo needs."""
+"""Adaptation of a user-defined URDF to Gazebo."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from .parameters import RobotParameters
 from .urdf import Description
 
 _SIDEWAYS = 0.5
-"""What resists the turn of a skid-steered robot in Gazebo, of what its wheels can turn it with."""
+"""Largest ratio of the friction torque against a turn to the available turning torque [1]."""
 
 
 def description_in_gazebo(parameters: RobotParameters, **arguments) -> str:
-    """Return the URDF of a robot with the elements that Gazebo needs.
+    """Return the URDF of a robot with the additional elements for Gazebo.
 
-    The elements are the IMU on a link of its own, motors, contacts and ground truth. Plug-ins,
-    sensors and transmissions of the description are removed, since they would command the same
+    These elements are the IMU on a separate link, motors, contacts and ground truth. Plug-ins,
+    sensors and transmissions in the description are removed, because they would command the same
     joints.
 
-    Gazebo's friction acts along two axes independently, by default those of the world, so that a
-    skid-steered robot would turn differently in each heading. Here the axes are those of the wheel,
-    and the friction across is small, so that the wheels do not slide along their rolling direction.
-    The robot then turns as a differential drive whose track is the distance of the wheels.
+    Gazebo's friction acts independently along two axes, by default the world axes, so that the
+    turning of a skid-steered robot would depend on its heading. Here the friction acts along the
+    wheel axes, and the lateral friction is small, so that the wheels do not slide in their rolling
+    direction. The robot then turns like a differential drive whose track is the wheel separation.
 
     Parameters
     ----------
     parameters : RobotParameters
-        Robot with its description.
+        Parameters and description of the robot.
     **arguments : str
         Arguments of own_robot.gazebo.xacro except ``robot``.
 
@@ -47,7 +47,7 @@ def description_in_gazebo(parameters: RobotParameters, **arguments) -> str:
     if IMU_FRAME in urdf.links:
         urdf.rename(IMU_FRAME)
     for collision in urdf.tree.iterfind("link/collision"):
-        # What is merged into another link keeps its contact only without a name of its own.
+        # When Gazebo merges links, named collisions would lose their contact parameters.
         collision.attrib.pop("name", None)
     for element in urdf.tree.iterfind("joint[@name='imu_joint']"):
         element.set("name", "imu_joint_of_the_description")
@@ -80,7 +80,7 @@ def _limit_motors(urdf, joints, effort, velocity) -> None:
 
 
 def _contacts(urdf, parameters) -> list[dict[str, Any]]:
-    """Return the friction of all links that touch something, as own_robot.gazebo.xacro wants it."""
+    """Return the friction of all links with collisions, in the form for own_robot.gazebo.xacro."""
     rolling = parameters.wheel_joints + parameters.rolling_joints
     wheels = {urdf.child(urdf.joints[name]): urdf.joints[name] for name in rolling}
     frictions = {link: parameters.friction(joint.get("name")) for link, joint in wheels.items()}

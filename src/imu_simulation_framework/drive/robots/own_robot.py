@@ -1,25 +1,26 @@
-"""A robot with a description of its own: its URDF is prepared for a simulator.
+"""User-defined robots, whose URDF is prepared for a simulator.
 
-- Tables and topics refer to ``base_footprint``, on the ground below the middle of the driven
-  wheels, and to ``imu_link``. Both are added to a description that lacks them or has them
-  elsewhere; a link of this name at another place gets another name.
-- A driven wheel contacts the ground as a sphere of its radius, in one point of its middle plane.
-  Meshes have no contact, only boxes, cylinders and spheres. The robot has no contact with itself.
-- Driven wheels, steering joints and steered wheels turn. All other joints are fixed at zero, so
-  that a swivel caster slides.
+- Tables and topics refer to ``base_footprint``, on the ground below the midpoint of the driven
+  wheels, and to ``imu_link``. If the description does not have these links at the right places,
+  they are added, and an existing link with the same name is renamed.
+- A driven wheel touches the ground as a sphere with the radius of the wheel, at one point of its
+  centre plane. Only boxes, cylinders and spheres have contacts, but not meshes. The parts of the
+  robot do not collide with each other.
+- Driven wheels, steering joints and steered wheels can turn. All other joints are fixed at zero, so
+  that swivel casters slide.
 - A link without ``inertial`` has no mass. In Gazebo, wheels, steered links and at least one other
   link need an inertia.
-- ``$(find PACKAGE)`` in a xacro file searches the folders above the file first, then ROS.
-- A xacro file is expanded in a process with 3 s of processor time, 300 MB of memory and 8 MiB of
-  files. Its expressions may not use attributes that begin with an underscore. A description has at
-  most 1000 links.
-- ``<mujoco>``, ``<gazebo>`` and ``<transmission>`` are ignored: a ``diff_drive`` plug-in of the
-  robot would command the same wheels.
-- An IMU that is tilted by more than 20 degrees is refused, because its yaw is not a heading. If its
-  driver rotates the axes upright, state ``imu: {orientation: [0, 0, 0]}``.
-- If the robot tips over by more than 60 degrees, the experiment ends and reports the time.
-- ``gui:=true`` shows meshes whose ``package://`` is known to ROS, or is a folder above the
-  description or next to it.
+- ``$(find PACKAGE)`` in a xacro file is searched in the folders above the file first, then in ROS.
+- A xacro file is expanded in a process that is limited to 3 s of processor time, 300 MB of memory
+  and 8 MiB of files. Its expressions must not use attributes that begin with an underscore. A
+  description may have at most 1000 links.
+- ``<mujoco>``, ``<gazebo>`` and ``<transmission>`` are ignored, because a ``diff_drive`` plug-in
+  would command the same wheels.
+- An IMU that is tilted by more than 20 degrees is rejected, because its yaw is not a heading. If
+  its driver rotates the output to upright axes, set ``imu: {orientation: [0, 0, 0]}``.
+- If the robot tilts by more than 60 degrees, the experiment ends and reports the time.
+- ``gui:=true`` shows meshes whose ``package://`` is known to ROS, or is a folder above or next to
+  the description.
 """
 
 from __future__ import annotations
@@ -49,30 +50,32 @@ from .urdf import Description, Pose
 _POSITIVE: dict[str, Any] = {"above": 0.0, "maximum": 1e9}
 _LENGTH: dict[str, Any] = {"minimum": 1e-3, "maximum": 1e3}  # m
 _MULTIPLIER: dict[str, Any] = {"minimum": 0.1, "maximum": 10.0}
-_RIM_ACCELERATION = 4.0  # default acceleration of the wheels at their rim [m/s^2]
-_POSITION_TOLERANCE = 1e-4  # distance between points that are the same [m]
-_TURNING = ("continuous", "revolute")  # types of joints
-_MAX_IMU_TILT = math.radians(20.0)  # tilt with which the IMU's yaw is still a heading [rad]
-_STEERING_DEFLECTION = math.radians(0.5)  # of a steering joint under a wheel's friction [rad]
+_RIM_ACCELERATION = 4.0  # default wheel acceleration, measured at the rim [m/s^2]
+_POSITION_TOLERANCE = 1e-4  # distance below which two points coincide [m]
+_TURNING = ("continuous", "revolute")  # joint types that can turn
+_MAX_IMU_TILT = math.radians(
+    20.0
+)  # largest tilt at which the yaw of the IMU is still a heading [rad]
+_STEERING_DEFLECTION = math.radians(0.5)  # deflection of a steering joint by wheel friction [rad]
 
 
 def _check_names(name: str, value: Any) -> tuple[str, ...]:
     names = check_list(name, value, 8)
     joints = tuple(check_text(name, joint, needed=True) for joint in names)
     if not joints or len(set(joints)) < len(joints):
-        raise ConfigurationError(f"{name} is {quote(value)}, expected a list of different joints.")
+        raise ConfigurationError(f"{name} is {quote(value)}, expected a list of different joints")
     return joints
 
 
 def _check_arguments(name: str, value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping):
-        raise ConfigurationError(f"{name} is {quote(value)}, expected names and values.")
+        raise ConfigurationError(f"{name} is {quote(value)}, expected names with values")
     return dict(value)
 
 
 @dataclass(frozen=True)
 class OwnImu(Settings):
-    """Keys of the IMU's mounting.
+    """Keys for the mounting of the IMU.
 
     Parameters
     ----------
@@ -81,7 +84,7 @@ class OwnImu(Settings):
     position : 3 float, optional
         Position in ``base_footprint`` [m], which takes precedence over the link.
     orientation : 3 float, optional
-        Roll, pitch and yaw in ``base_footprint`` [rad], likewise.
+        Roll, pitch and yaw in ``base_footprint`` [rad], which takes precedence over the link.
     """
 
     link: str = setting("")
@@ -91,27 +94,27 @@ class OwnImu(Settings):
 
 @dataclass(frozen=True)
 class OwnDrive(Settings):
-    """Keys of the motors, as in robot.yaml; missing values are derived from the description.
+    """Keys for the motors, as in robot.yaml; missing values are derived from the description.
 
     Parameters
     ----------
     max_wheel_velocity : float, optional
-        Limit of the velocity [rad/s], by default that of the joints; one of them is required.
+        Velocity limit [rad/s], by default the limit of the joints; one of them is required.
     max_wheel_acceleration : float, optional
-        Limit of the acceleration [rad/s^2], by default 4 m/s^2 at the rim.
+        Acceleration limit [rad/s^2], by default 4 m/s^2 at the rim.
     max_wheel_torque : float, optional
-        Limit of the torque [N m], by default that of the joints, otherwise twice the torque at
-        which a wheel slips.
+        Torque limit [N m], by default the limit of the joints or, if there is none, twice the
+        torque at which a wheel slips.
     max_steering_angle : float, optional
-        Limit of the steering to either side [rad], in addition to that of the joints; one of them
-        is required.
+        Steering limit to either side [rad], in addition to the limits of the joints; one of them is
+        required.
     max_steering_rate : float, optional
-        Limit of the steering rate [rad/s], likewise.
+        Steering rate limit [rad/s], by default the limit of the joints; one of them is required.
     velocity_gain, velocity_integral_gain, motor_inertia : float, optional
-        As in ``urdf/robot.yaml``, by default proportional to the inertia that a wheel drives, with
-        the ratios of the bundled robot. Without effect in Gazebo.
+        Same as in ``urdf/robot.yaml``; by default proportional to the inertia that a wheel drives,
+        with the ratios of the bundled robot. They have no effect in Gazebo.
     command_delay : float
-        Delay before the wheels follow a command [s]; refused in Gazebo.
+        Delay before the wheels follow a command [s]; rejected in Gazebo.
     """
 
     max_wheel_velocity: float | None = setting(None, unit="rad/s", **_POSITIVE)
@@ -127,15 +130,16 @@ class OwnDrive(Settings):
 
 @dataclass(frozen=True)
 class OwnContact(Contact):
-    """Keys of the contacts, as in robot.yaml.
+    """Keys for the contacts, as in robot.yaml.
 
     Parameters
     ----------
     wheel_friction : float, optional
-        Coefficient of sliding friction of the driven wheels, by default 1.0, or 0.4 with several
-        wheels on a side, which slide in a turn: MuJoCo's contacts vibrate with more.
+        Coefficient of sliding friction of the driven wheels, by default 1.0. With several wheels
+        per side, which slide in turns, the default is 0.4, because MuJoCo's contacts vibrate with
+        higher values.
     friction_ratio : float
-        Friction of the right driven wheels over that of the left ones.
+        Ratio of the friction coefficients of the right and the left driven wheels.
     caster_friction : float
         Coefficient of sliding friction of all other links.
     """
@@ -145,37 +149,37 @@ class OwnContact(Contact):
 
 @dataclass(frozen=True)
 class OwnRobot(Settings):
-    """Keys of a robot's file that names a description.
+    """Keys of a robot file with a user-defined description.
 
     Parameters
     ----------
     description : str
-        URDF or xacro file, relative to the robot's file.
+        URDF or xacro file, relative to the robot file.
     left_wheel, right_wheel : list of str
-        Joints of the driven wheels, equally many on both sides, under the names of
+        Joints of the driven wheels, with the same number on both sides; the keys are those of
         ``diff_drive_controller``.
     steering : list of str, optional
-        One or two joints that steer the other wheels of a car, which roll freely. Each turns about
-        z and carries at least one wheel joint, which turns about y.
+        One or two joints that steer the free wheels of a car. Each of them turns about z and has at
+        least one wheel joint below it, which turns about y.
     arguments : mapping
         Names and values of xacro arguments.
     wheel_radius : float, optional
-        Radius of all driven wheels [m], by default that of their collision shapes, cylinders or
+        Radius of all driven wheels [m], by default the radius of their collision cylinders or
         spheres.
     turning_half_track : float, optional
-        Half track of the ideal differential drive that turns as the robot does [m]. By default half
-        the distance of the wheels; with several wheels on a side, identified from three turns in
-        MuJoCo. Without effect in Gazebo.
+        Half track of an ideal differential drive that turns like the robot [m]. The default is half
+        the wheel separation or, with several wheels per side, the value identified from three turns
+        in MuJoCo. It has no effect in Gazebo.
     sideslip_time : float, optional
         Sideslip angle to the inside of a turn per yaw rate [s], see
-        :class:`.DifferentialDrivetrain`. By default identified from the same turns; 0 with a
-        ``turning_half_track``, and in Gazebo.
+        :class:`.DifferentialDrivetrain`. By default it is identified from the same turns; it is 0
+        if ``turning_half_track`` is set, and in Gazebo.
     wheel_separation_multiplier : float, optional
-        Effective track as a multiple of the distance of the wheels, as in
-        ``diff_drive_controller``, instead of ``turning_half_track``.
+        Ratio of the effective track to the wheel separation, as in ``diff_drive_controller``; an
+        alternative to ``turning_half_track``.
     left_wheel_radius_multiplier, right_wheel_radius_multiplier : float
-        Multiples of the radius in commands, as in ``diff_drive_controller``, for a controller that
-        knows the difference of the wheels.
+        Factors of the wheel radius in the kinematics, as in ``diff_drive_controller``, for a
+        controller that accounts for different wheels.
     imu : mapping
         Mounting of the IMU.
     drive : mapping
@@ -201,7 +205,7 @@ class OwnRobot(Settings):
 
 
 class _Part(NamedTuple):
-    """A wheel with its radius, or a steering joint with the wheels on it."""
+    """Wheel with its radius, or steering joint with the wheels that it steers."""
 
     joint: Any
     link: str
@@ -211,33 +215,33 @@ class _Part(NamedTuple):
 
 
 def own_robot(path: Path, content: Any, simulator: str) -> RobotParameters:
-    """Return the parameters of a robot whose file names a description.
+    """Return the parameters of a robot with a user-defined description.
 
     Parameters
     ----------
     path : Path
-        The robot's file.
+        Robot file.
     content : mapping
-        Its content, with the keys of :class:`OwnRobot`.
+        Content of the file, with the keys of :class:`OwnRobot`.
     simulator : str
-        Simulator in which the robot turns.
+        Simulator, which determines how the robot turns.
 
     Returns
     -------
     RobotParameters
-        Its ``unknown_turning`` names the fields that turns in MuJoCo have to identify.
+        Parameters; ``unknown_turning`` lists the fields that must be identified in MuJoCo.
 
     Raises
     ------
     ConfigurationError
-        A key or the description cannot be used.
+        A key or the description is invalid.
     """
     with prefix_errors(f"{path}: "):
         own = _read_keys(content)
     file = path.parent / own.description
     text = expand_description(file, own.arguments)
     if simulator == "gazebo":
-        # Wheels in Gazebo do not slip lengthwise, see gazebo_description.
+        # Wheels in Gazebo do not slip in their rolling direction, see gazebo_description.
         own = replace(
             own, turning_half_track=None, wheel_separation_multiplier=None, sideslip_time=None
         )
@@ -272,8 +276,8 @@ def _read_keys(content: Any) -> OwnRobot:
 def _resolve_meshes(urdf: Description) -> None:
     """Resolve the URIs of visual meshes whose package is a folder above the description.
 
-    Gazebo rejects a robot with a mesh of a package that ROS does not find: such a visual is
-    removed.
+    Visuals with meshes from packages that ROS cannot find are removed, because Gazebo would reject
+    the robot.
     """
     for link in urdf.links.values():
         for visual in link.findall("visual"):
@@ -297,7 +301,7 @@ def _is_ros_package(package: str) -> bool:
 
 
 class _Wheels(NamedTuple):
-    """Driven wheels of each side, steering joints from left to right, and the wheels on these."""
+    """Driven wheels on each side, and steering joints from left to right with their wheels."""
 
     left: list[_Part]
     right: list[_Part]
@@ -318,19 +322,19 @@ class _Wheels(NamedTuple):
 
     @property
     def tracks(self) -> list[float]:
-        """Distances across the robot between each left and each right wheel [m]."""
+        """Lateral distances between each left and each right wheel [m]."""
         return [left.position[1] - right.position[1] for left in self.left for right in self.right]
 
     @property
     def ground_point(self) -> np.ndarray:
-        """Point on the ground below the middle of the driven wheels, in the root's axes [m]."""
+        """Point on the ground below the midpoint of the driven wheels, in the root frame [m]."""
         point = np.mean([wheel.position for wheel in self.driven], axis=0)
         point[2] = min(wheel.position[2] - wheel.radius for wheel in self.driven)
         return point
 
 
 def _parameters_from_description(urdf: Description, own: OwnRobot, path: Path) -> RobotParameters:
-    """Prepare a description for the simulator, and return the robot's parameters."""
+    """Prepare a description for the simulator, and return the robot parameters."""
     wheels = _find_wheels(urdf, own, path)
     ground_point = wheels.ground_point
     imu = _place_imu(urdf, own.imu, ground_point, path)
@@ -358,7 +362,7 @@ def _parameters_from_description(urdf: Description, own: OwnRobot, path: Path) -
         description=ElementTree.tostring(urdf.tree, encoding="unicode"),
         steering_joints=tuple(part.joint.get("name") for part in wheels.steering),
         rolling_joints=tuple(wheel.joint.get("name") for wheel in wheels.rolling),
-        # The friction at a wheel's rim then moves a steering joint by this angle.
+        # With this gain, friction at the wheel rim deflects a steering joint by the given angle.
         steering_gain=grip * wheels.radius / _STEERING_DEFLECTION,
     )
 
@@ -373,7 +377,7 @@ def _find_wheels(urdf: Description, own: OwnRobot, path: Path) -> _Wheels:
         )
     if min(_Wheels(left, right, []).tracks) <= 0.0:
         raise ConfigurationError(
-            f"{path}: a joint of left_wheel is not to the left of those of right_wheel."
+            f"{path}: a joint in left_wheel is not to the left of the joints in right_wheel"
         )
     steering = [_steering(urdf, name, left + right, radius) for name in own.steering or ()]
     steering.sort(key=lambda part: -part.position[1])
@@ -396,16 +400,16 @@ def _motors(
     mass: float,
     grip: float,
 ) -> Motors:
-    """Return the motors of the driven wheels.
+    """Return the motor parameters of the driven wheels.
 
     Parameters
     ----------
     urdf : Description
-        The robot's description.
+        Description of the robot.
     wheels : _Wheels
-        Its wheels.
+        Wheels of the robot.
     drive : OwnDrive
-        Keys of the robot's file.
+        Section ``drive`` of the robot file.
     limits : RobotLimits
         Limits of the driven wheels.
     mass : float
@@ -413,7 +417,7 @@ def _motors(
     grip : float
         Force at which a wheel slips [N].
     """
-    # Each wheel drives its share of the mass. The ratios are those of the bundled robot.
+    # Each wheel drives its share of the mass, and the gains have the ratios of the bundled robot.
     inertia = mass * wheels.radius**2 / len(wheels.driven)
     gain = drive.velocity_gain or 250.0 * inertia
     integral_gain, motor_inertia = drive.velocity_integral_gain, drive.motor_inertia
@@ -436,7 +440,7 @@ def _drivetrain(
     steering_limits: _SteeringLimits | None,
     ground_point: np.ndarray,
 ) -> Drivetrain:
-    """Return the drivetrain, one with Ackermann steering if there are steering joints."""
+    """Return the drivetrain, with Ackermann steering if there are steering joints."""
     separation = (own.wheel_separation_multiplier or 1.0) * float(np.mean(wheels.tracks))
     half_track = own.turning_half_track or 0.5 * separation
     multipliers = (own.left_wheel_radius_multiplier, own.right_wheel_radius_multiplier)
@@ -451,7 +455,7 @@ def _drivetrain(
 
 
 def _footprint_radius(urdf: Description, ground_point: np.ndarray) -> float:
-    """Return the largest distance of a collision shape from a point in the ground plane [m]."""
+    """Return the largest horizontal distance of a collision shape from the ground point [m]."""
     return max(
         math.hypot(*(pose.position[:2] - ground_point[:2])) + urdf.reach(shape)
         for _, _, pose, shape in urdf.collisions()
@@ -460,14 +464,14 @@ def _footprint_radius(urdf: Description, ground_point: np.ndarray) -> float:
 
 def _unlimited(path: Path, key: str) -> ConfigurationError:
     return ConfigurationError(
-        f"{path}: drive lacks the key {key}, which the description's joints do not limit either."
+        f"{path}: drive has no key {key}, required as the joints of the description have no limit"
     )
 
 
 def _turning_joint(urdf: Description, name: str, direction: int, expected_axis: str) -> Any:
-    """Return a joint that turns positively about an axis of the robot, 1 for y, 2 for z."""
+    """Return a joint after aligning its axis with an axis of the robot, 1 for y and 2 for z."""
     if name not in urdf.joints:
-        raise urdf.fault(f"there is no joint {name}; there are {', '.join(urdf.joints)}")
+        raise urdf.fault(f"joint {name} is missing; choose from: {', '.join(urdf.joints)}")
     joint = urdf.joints[name]
     if joint.get("type") not in _TURNING:
         expected = "continuous" + (" or revolute, to steer" if direction == 2 else ", for a wheel")
@@ -478,18 +482,18 @@ def _turning_joint(urdf: Description, name: str, direction: int, expected_axis: 
     if abs(along) < 0.999:
         raise urdf.fault(f"joint {name} does not turn about {expected_axis}")
     if along < 0.0:
-        # The joint is mounted the other way round; forward and to the left are positive here.
+        # The axis is reversed so that positive velocities move the robot forward or to the left.
         element = joint.find("axis")
         element = ElementTree.SubElement(joint, "axis") if element is None else element
         element.set("xyz", " ".join(repr(float(-value)) for value in axis))
     if urdf.links[link].find("inertial") is None:
-        role = "which is steered" if direction == 2 else "a wheel"
-        raise urdf.fault(f"link {link}, {role}, has no inertial, which a moving part needs")
+        role = "a steered link" if direction == 2 else "a wheel"
+        raise urdf.fault(f"link {link} has no inertial, required for {role}")
     return joint
 
 
 def _wheel(urdf: Description, name: str, radius: float | None) -> _Part:
-    joint = _turning_joint(urdf, name, 1, "y, across the robot, as a wheel does")
+    joint = _turning_joint(urdf, name, 1, "the lateral axis y, expected for a wheel")
     link = urdf.child(joint)
     shapes = [shape for owner, _, _, shape in urdf.collisions() if owner == link]
     if radius is None:
@@ -503,8 +507,8 @@ def _wheel(urdf: Description, name: str, radius: float | None) -> _Part:
 
 
 def _steering(urdf: Description, name: str, driven: Sequence[_Part], radius: float | None) -> _Part:
-    """Return a steering joint with the wheels that turn on it."""
-    joint = _turning_joint(urdf, name, 2, "z, upwards, as a steering joint does")
+    """Return a steering joint with the wheels that it steers."""
+    joint = _turning_joint(urdf, name, 2, "the vertical axis z, expected for a steering joint")
     link = urdf.child(joint)
     turning = [
         other
@@ -513,7 +517,7 @@ def _steering(urdf: Description, name: str, driven: Sequence[_Part], radius: flo
         if link in urdf.ancestors(urdf.child(candidate))
     ]
     if not turning:
-        raise urdf.fault(f"no wheel turns on link {link}, which joint {name} steers")
+        raise urdf.fault(f"link {link} has no wheel, required because joint {name} steers it")
     for wheel in driven:
         if wheel.joint.get("name") in turning:
             raise urdf.fault(f"joint {wheel.joint.get('name')} drives a wheel that {name} steers, "
@@ -523,7 +527,7 @@ def _steering(urdf: Description, name: str, driven: Sequence[_Part], radius: flo
 
 
 class _SteeringLimits(NamedTuple):
-    """Angle [rad] and rate [rad/s] to which all steering joints can turn."""
+    """Steering angle [rad] and steering rate [rad/s] that all steering joints can reach."""
 
     angle: float
     rate: float
@@ -535,7 +539,9 @@ def _steering_limits(
     lower, upper = (_read_limits(urdf, steering, key) for key in ("lower", "upper"))
     angles = [min(-low, high) for low, high in zip(lower, upper) if low or high]
     if min(angles, default=1.0) <= 0.0:
-        raise urdf.fault("the limits of a steering joint allow angles to one side only")
+        raise urdf.fault(
+            "a steering joint can turn to one side only, expected limits on both sides of zero"
+        )
     if drive.max_steering_angle is not None:
         angles.append(drive.max_steering_angle)
     if not angles:
@@ -547,16 +553,16 @@ def _steering_limits(
 
 
 def _place_imu(urdf: Description, imu: OwnImu, ground_point: np.ndarray, path: Path) -> Pose:
-    """Add imu_link at the IMU where the description lacks it; return its pose in base_footprint."""
+    """Add imu_link if the description does not have it at the IMU; return the pose of the IMU."""
     footprint = Pose(Rotation.identity(), ground_point)
     link = imu.link or IMU_FRAME
     if link in urdf.links:
         place = footprint.inverse() * urdf.pose(link)
     elif imu.link or imu.position is None:
         similar = [name for name in urdf.links if "imu" in name.lower()]
-        remedy = f"it has {', '.join(similar)}" if similar else "set imu.position instead"
+        remedy = f"choose from {', '.join(similar)}" if similar else "set imu.position instead"
         raise ConfigurationError(
-            f"{path}: the description has no link {link} for the IMU; {remedy}."
+            f"{path}: the description has no link {link} for the IMU; {remedy}"
         )
     else:
         place = Pose(Rotation.identity(), np.zeros(3))
@@ -567,9 +573,9 @@ def _place_imu(urdf: Description, imu: OwnImu, ground_point: np.ndarray, path: P
     tilt = math.acos(min(1.0, float(place.rotation.as_matrix()[2, 2])))
     if tilt > _MAX_IMU_TILT:
         raise ConfigurationError(
-            f"{path}: the IMU at link {link} leans by {math.degrees(tilt):.0f} deg, so that its "
-            "yaw is not a heading; if its driver turns its axes upright, set imu.orientation: "
-            "[0, 0, 0]."
+            f"{path}: the IMU at link {link} is tilted by {math.degrees(tilt):.0f} deg, so that "
+            "its yaw is not a heading; if its driver rotates the output to upright axes, set "
+            "imu.orientation: [0, 0, 0]"
         )
     if link != IMU_FRAME or imu.position is not None or imu.orientation is not None:
         if IMU_FRAME in urdf.links:
@@ -579,7 +585,7 @@ def _place_imu(urdf: Description, imu: OwnImu, ground_point: np.ndarray, path: P
 
 
 def _place_footprint(urdf: Description, ground_point: np.ndarray) -> None:
-    """Make base_footprint the root, on the ground below the middle of the wheels."""
+    """Make base_footprint the root link, on the ground below the midpoint of the wheels."""
     if urdf.root == ROBOT_FRAME and np.abs(ground_point).max() < _POSITION_TOLERANCE:
         return
     if ROBOT_FRAME in urdf.links:
@@ -590,7 +596,7 @@ def _place_footprint(urdf: Description, ground_point: np.ndarray) -> None:
 
 
 def _prepare_joints_and_contacts(urdf: Description, wheels: _Wheels) -> float:
-    """Fix all joints but those of wheels, let wheels touch as spheres; return the mass [kg]."""
+    """Fix all non-wheel joints, replace wheel contacts with spheres; return the mass [kg]."""
     _fix_joints(urdf)
     _release_wheels(urdf, wheels)
     _replace_contacts(urdf, wheels)
@@ -611,9 +617,9 @@ def _fix_joints(urdf: Description) -> None:
 
 
 def _release_wheels(urdf: Description, wheels: _Wheels) -> None:
-    """Hang driven wheels and steering joints at the root, and rolling wheels at the latter.
+    """Attach driven wheels and steering joints to the root, and rolling wheels to steering joints.
 
-    Their order at the root is that of the model's degrees of freedom.
+    Their order at the root determines the order of the model's degrees of freedom.
     """
     moving = [(urdf.root, part) for part in (*wheels.driven, *wheels.steering)]
     moving += [(part.link, wheel) for part in wheels.steering for wheel in part.wheels]
@@ -624,10 +630,10 @@ def _release_wheels(urdf: Description, wheels: _Wheels) -> None:
 
 
 def _replace_contacts(urdf: Description, wheels: _Wheels) -> None:
-    """Give wheels a sphere as their only collision shape, and remove meshes of other links."""
+    """Use a sphere as the only collision shape of a wheel, and remove meshes from other links."""
     radii = {wheel.link: wheel.radius for wheel in (*wheels.driven, *wheels.rolling)}
     for name, collision, _, shape in [*urdf.collisions()]:
-        # Meshes are far from the ground, as a rule, and often in formats of other programs.
+        # Meshes usually do not touch the ground, and MuJoCo does not support all of their formats.
         if name in radii or shape is None or shape.tag not in ("box", "cylinder", "sphere"):
             urdf.links[name].remove(collision)
     for name, radius in radii.items():
@@ -642,13 +648,13 @@ def _read_limits(urdf: Description, parts: Sequence[_Part], key: str) -> list[fl
 
 
 def _limit(urdf: Description, parts: Sequence[_Part], key: str) -> float | None:
-    """Return the smallest limit of joints; None if one of them has none."""
+    """Return the smallest joint limit; None if a joint has no limit."""
     smallest = min(_read_limits(urdf, parts, key))
     return smallest if smallest > 0.0 else None
 
 
 def _require_inertia(urdf: Description, parameters: RobotParameters) -> None:
-    """Reject links without inertia that Gazebo cannot move or drops."""
+    """Reject links without inertia, which Gazebo cannot move or removes."""
 
     def has_inertia(link: str) -> bool:
         mass, inertia = (urdf.links[link].find(f"inertial/{tag}") for tag in ("mass", "inertia"))
@@ -656,9 +662,13 @@ def _require_inertia(urdf: Description, parameters: RobotParameters) -> None:
         return all(urdf.numbers(element, key, 1, "0")[0] > 0.0 for element, key in required)
 
     turning = {urdf.child(urdf.joints[name]) for name in parameters.joints}
-    needs = "as Gazebo needs"
+    expectation = "expected for Gazebo"
     for link in sorted(turning):
         if not has_inertia(link):
-            raise urdf.fault(f"link {link} turns, and its mass or inertia is not above 0, {needs}")
+            raise urdf.fault(
+                f"link {link} can turn, but has no mass or no inertia above 0, {expectation}"
+            )
     if not any(has_inertia(link) for link in set(urdf.links) - turning):
-        raise urdf.fault(f"no link but its wheels has a mass and an inertia above 0, {needs}")
+        raise urdf.fault(
+            f"no link except the wheels has a mass and an inertia above 0, {expectation}"
+        )

@@ -1,4 +1,4 @@
-"""Parameters of a robot, independent of its description."""
+"""Robot parameters, independent of the robot's description."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from ...core.sentences import quote
 from ...core.settings import Settings, setting
 from ..drivetrain import Drivetrain
 
-LONGEST_DELAY = 1.0  # largest delay of the motors [s]
-LARGEST_NUMBER = 1e9  # largest parameter; results of computations with it stay finite
+LONGEST_DELAY = 1.0  # largest motor delay [s]
+LARGEST_NUMBER = 1e9  # largest parameter value; results of computations with it are finite
 
 
 def checked_finite(name: str, value: Any, count: int = 0, **bounds: Any) -> Any:
-    """Check numbers of a robot's description.
+    """Check numbers in a robot description.
 
     Parameters
     ----------
     name : str
-        Name of the value, for the message.
+        Name of the value, for error messages.
     value : object
         Number, or sequence of numbers.
     count : int, optional
@@ -36,18 +36,18 @@ def checked_finite(name: str, value: Any, count: int = 0, **bounds: Any) -> Any:
     Returns
     -------
     float or tuple of float
-        The numbers.
+        Checked numbers.
 
     Raises
     ------
     ConfigurationError
-        A number is out of bounds, or too small for readers of XML.
+        A number is out of bounds, or too small for XML parsers.
     """
     numbers = check_numbers(name, value, count, **{"maximum": LARGEST_NUMBER, **bounds})
-    # Readers of XML, such as MuJoCo's, reject denormal numbers.
+    # XML parsers such as MuJoCo's reject denormal numbers.
     least = 1.0 / LARGEST_NUMBER if "above" in bounds else sys.float_info.min
     if any(0.0 < abs(number) < least for number in (numbers if count else (numbers,))):
-        raise ConfigurationError(f"{name} is {quote(value)}, which is too small.")
+        raise ConfigurationError(f"{name} is {quote(value)}, expected 0 or a larger number")
     return numbers
 
 
@@ -57,7 +57,7 @@ NOT_NEGATIVE: dict[str, Any] = {"check": checked_finite, "minimum": 0.0}
 
 @dataclass(frozen=True)
 class Motors(Settings):
-    """Motor of each driven wheel, see urdf/robot.yaml.
+    """Parameters of the motor of each driven wheel, see urdf/robot.yaml.
 
     Parameters
     ----------
@@ -68,13 +68,13 @@ class Motors(Settings):
     max_wheel_torque : float
         Largest torque [N m].
     velocity_gain : float
-        Torque per error of the velocity [N m s/rad].
+        Torque per velocity error [N m s/rad].
     velocity_integral_gain : float
-        Torque per integral of that error [N m/rad].
+        Torque per integral of the velocity error [N m/rad].
     motor_inertia : float
         Inertia of motor and gear, referred to the wheel [kg m^2].
     command_delay : float
-        Delay after which the motors begin to follow a command [s].
+        Delay after which the motors follow a command [s].
     """
 
     max_wheel_velocity: float = setting(unit="rad/s", **POSITIVE)
@@ -88,16 +88,16 @@ class Motors(Settings):
 
 @dataclass(frozen=True)
 class Contact(Settings):
-    """Coefficients of sliding friction on the ground.
+    """Coefficients of sliding friction between robot and ground.
 
     Parameters
     ----------
     wheel_friction : float
-        Coefficient of the left driven wheels.
+        Friction coefficient of the left driven wheels.
     friction_ratio : float
-        Coefficient of the right driven wheels, divided by that of the left ones.
+        Ratio of the friction coefficients of the right and the left driven wheels.
     caster_friction : float
-        Coefficient of casters.
+        Friction coefficient of the casters.
     """
 
     wheel_friction: float = setting(**POSITIVE)
@@ -107,19 +107,19 @@ class Contact(Settings):
 
 @dataclass(frozen=True)
 class RobotParameters:
-    """Parameters of a robot for controllers, simulators and nodes.
+    """Parameters of a robot that controllers, simulators and nodes use.
 
     Parameters
     ----------
     path : Path
-        The robot's YAML file.
+        YAML file of the robot.
     numbers : mapping
-        All numbers of the file by section, checked, from which the description is built; lists are
-        tuples.
+        All numbers in the file by section, checked, from which the description is generated; lists
+        are converted to tuples.
     wheel_joints : tuple of str
-        Joints of the driven wheels: those of the left side, then as many of the right side.
+        Joints of the driven wheels: first the left side, then the same number on the right side.
     drivetrain : Drivetrain
-        Kinematics as the robot turns in the simulator, and the limits of its wheels.
+        Kinematics of the robot in the simulator, and the limits of its wheels.
     motors : Motors
         Motors of the driven wheels.
     contact : Contact
@@ -129,17 +129,17 @@ class RobotParameters:
     imu_orientation : tuple of float
         Roll, pitch and yaw of the IMU in base_footprint [rad].
     footprint_radius : float
-        Distance from base_footprint beyond which no part of the robot touches the ground [m].
+        Largest distance of a ground contact from base_footprint [m].
     description : str
-        URDF of a robot with its own description, see :mod:`.own_robot`; empty for the bundled one.
+        URDF of a user-defined robot, see :mod:`.own_robot`; empty for a bundled robot.
     steering_joints : tuple of str
-        Steering joints, the left one first.
+        Steering joints, starting from the left.
     rolling_joints : tuple of str
         Joints of the steered wheels.
     steering_gain : float
-        Torque of a steering joint's motor per error of its angle [N m/rad].
+        Motor torque of a steering joint per angle error [N m/rad].
     unknown_turning : tuple of str
-        Fields of the drivetrain that turns in the simulator have to identify, see
+        Fields of the drivetrain that must be identified from turns in the simulator, see
         :func:`.identify_turning`.
     """
 
@@ -160,7 +160,7 @@ class RobotParameters:
 
     @property
     def commanded_joints(self) -> tuple[str, ...]:
-        """Joints with motors: the driven wheels', which have velocities, then those that steer."""
+        """Joints with motors: the velocity-controlled driven wheels, then the steering joints."""
         return self.wheel_joints + self.steering_joints
 
     def motor_rows(self, positions: Any, velocities: Any) -> np.ndarray:
@@ -200,5 +200,5 @@ class RobotParameters:
 
     @property
     def joints(self) -> tuple[str, ...]:
-        """All joints that move, in the order of a simulator's arrays."""
+        """All moving joints, in the order of the simulator's arrays."""
         return self.commanded_joints + self.rolling_joints

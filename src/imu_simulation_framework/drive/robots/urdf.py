@@ -1,4 +1,4 @@
-"""The links and joints of a URDF, checked and changed as an element tree."""
+"""Reading, checking and modifying a URDF as an element tree."""
 
 from __future__ import annotations
 
@@ -14,19 +14,21 @@ from ...core.checks import LARGEST_NUMBER
 from ...core.errors import ConfigurationError
 from ...core.sentences import quote
 
-MAX_LINKS = 1000  # a humanoid with hands has 150; MuJoCo's time grows with their square
-SMALLEST_NUMBER = 1e-30  # below it, digits are lost
+MAX_LINKS = (
+    1000  # a humanoid with hands has 150 links; MuJoCo's run time is quadratic in their number
+)
+SMALLEST_NUMBER = 1e-30  # smaller numbers lose precision
 
 
 class Pose(NamedTuple):
-    """Rotation and position of a link relative to another.
+    """Rotation and position of a link relative to another link.
 
     Attributes
     ----------
     rotation : scipy.spatial.transform.Rotation
-        Rotation from the axes of the link to those of the other.
+        Rotation from the axes of the link to the axes of the other link.
     position : ndarray, shape (3,)
-        Origin of the link in the axes of the other [m].
+        Origin of the link in the axes of the other link [m].
     """
 
     rotation: Rotation
@@ -43,33 +45,33 @@ class Pose(NamedTuple):
         Returns
         -------
         Pose
-            Inverse.
+            Inverse pose.
         """
         back = self.rotation.inv()
         return Pose(back, -back.apply(self.position))
 
 
 class Description:
-    """Links and joints of a URDF, and their poses with all joints at zero.
+    """Links and joints of a URDF, with their poses while all joints are at zero.
 
     Parameters
     ----------
     text : str
         Content of the URDF.
     path : Path
-        Path of the description, for messages.
+        Path of the description, for error messages.
     """
 
     def __init__(self, text: str, path: Path) -> None:
         self.path = path
-        self._place = ""  # of what is checked, to begin a sentence with
+        self._place = ""  # link or joint that is being checked, for error messages
         try:
             self.tree = ElementTree.fromstring(text)
         except ElementTree.ParseError as error:
             raise self.fault(f"it is not well-formed XML: {error}") from None
         if self.tree.tag != "robot":
             raise self.fault(f"its root is <{self.tree.tag}>, expected <robot>, the root of a URDF")
-        # MuJoCo's own settings, which its viewer reads, are set by :mod:`.mujoco`.
+        # Settings for MuJoCo are set by :mod:`.mujoco`, not in the URDF.
         for element in self.tree.findall("mujoco"):
             self.tree.remove(element)
         self.links, self.joints = self._named("link"), self._named("joint")
@@ -79,7 +81,7 @@ class Description:
         self.above = {self.child(joint): joint for joint in self.joints.values()}
         roots = [name for name in self.links if name not in self.above]
         if len(roots) != 1:
-            raise self.fault(f"it has the root links {quote(roots)}, expected a single one")
+            raise self.fault(f"it has the root links {quote(roots)}, expected a single root link")
         (self.root,) = roots
         self.poses = {self.root: Pose(Rotation.identity(), np.zeros(3))}
 
@@ -94,7 +96,7 @@ class Description:
         Returns
         -------
         ConfigurationError
-            Error with the path and the place.
+            Error with the path and the link or joint.
         """
         return ConfigurationError(f"{self.path}: {self._place}{reason}.")
 
@@ -127,7 +129,7 @@ class Description:
         Raises
         ------
         ConfigurationError
-            The joint has no such link.
+            The joint has no child link, or the link does not exist.
         """
         return self._end(joint, "child")
 
@@ -140,7 +142,7 @@ class Description:
         return link
 
     def numbers(self, element, key: str, count: int, default: str = "") -> np.ndarray:
-        """Read numbers of an attribute.
+        """Read the numbers in an attribute.
 
         Parameters
         ----------
@@ -151,24 +153,24 @@ class Description:
         count : int
             Required number of values.
         default : str, optional
-            Text of a missing attribute.
+            Text that is used if the attribute is missing.
 
         Returns
         -------
         ndarray, shape (count,)
-            The numbers.
+            Numbers of the attribute.
 
         Raises
         ------
         ConfigurationError
-            The text is something else.
+            The text does not consist of the required numbers.
         """
         text = default if element is None else element.get(key, default)
         try:
             found = np.array([float(word) for word in text.split()])
         except ValueError:
             found = np.empty(0)
-        # Python reads 1_0 as 10; what is not a zero and below the smallest number loses its digits.
+        # Python accepts 1_0 as 10. Nonzero numbers below the smallest number would lose precision.
         usual = (found == 0.0) | (np.abs(found) > SMALLEST_NUMBER)
         within = np.all(np.abs(found) < LARGEST_NUMBER) and np.all(usual) and "_" not in text
         if len(found) != count or not within:
@@ -178,7 +180,7 @@ class Description:
         return found
 
     def _check_numbers(self) -> None:
-        """Reject implausible numbers of inertias and limits, and name their link or joint."""
+        """Reject implausible inertias and limits; errors name the link or joint."""
         for name, link in self.links.items():
             self._place = f"link {name}: "
             inertials = link.findall("inertial")
@@ -206,7 +208,7 @@ class Description:
                 self.numbers(inertia, key, 1)
 
     def origin(self, element) -> Pose:
-        """Read the pose in the tag ``<origin>``.
+        """Read the pose in an ``<origin>`` tag.
 
         Parameters
         ----------
@@ -216,7 +218,7 @@ class Description:
         Returns
         -------
         Pose
-            Pose; the identity without the tag.
+            Pose; identity if the tag is missing.
         """
         origin = element.find("origin")
         xyz, rpy = (self.numbers(origin, key, 3, "0 0 0") for key in ("xyz", "rpy"))
@@ -238,9 +240,9 @@ class Description:
         Raises
         ------
         ConfigurationError
-            The chain of parents closes.
+            The link is its own ancestor.
         """
-        self.pose(link)  # which refuses a chain that closes
+        self.pose(link)  # raises an error if the link is its own ancestor
         found = []
         while link in self.above:
             link = self._end(self.above[link], "parent")
@@ -263,7 +265,7 @@ class Description:
         Raises
         ------
         ConfigurationError
-            The chain of parents closes.
+            The link is its own ancestor.
         """
         way = []
         while link not in self.poses:
@@ -277,7 +279,7 @@ class Description:
         return pose
 
     def rename(self, link: str) -> None:
-        """Rename a link whose name is needed for another link.
+        """Rename a link to make its name available for another link.
 
         Parameters
         ----------
@@ -299,7 +301,7 @@ class Description:
                     end.set(key, new)
 
     def add(self, link: str, parent: str, child: str, pose: Pose) -> None:
-        """Add a link without mass and a fixed joint.
+        """Add a massless link and a fixed joint.
 
         Parameters
         ----------
@@ -318,7 +320,7 @@ class Description:
         self.hang(joint, parent, pose)
 
     def hang(self, joint, parent: str, pose: Pose) -> None:
-        """Set parent and pose of a joint, and make it the last of all joints.
+        """Set the parent and the pose of a joint, and move it to the end of the joints.
 
         Parameters
         ----------
@@ -355,7 +357,7 @@ class Description:
                 yield name, collision, self.pose(name) * self.origin(collision), shape
 
     def reach(self, shape) -> float:
-        """Return the largest distance of a shape from its middle.
+        """Return the largest distance of a shape's points from its centre.
 
         Parameters
         ----------

@@ -1,1 +1,1 @@
-"""Parts of an experiment without messages; the nodes and the experiment without ROS call them."""
+"""Sessions with the logic of an experiment, for nodes and for runs without ROS."""

@@ -1,4 +1,4 @@
-"""Sessions of a drive: tracking errors of the robot, and a command for each of them."""
+"""Sessions that compute tracking errors during a drive, and the commands for these errors."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from ..experiment.imu import imu_label, imu_remarks
 from ..results.files import ResultFolder, create_result_folder
 from ..tracking.controllers import Follower, Pose2D, Reference, TrackingError, tracking_error
 
-# Longest time between two tracking errors [s]; a fast simulator may lose some messages.
+# Longest interval between tracking errors [s]; messages of a fast simulator may be lost.
 MAX_STEP = 5.0
 
 
 @dataclass(frozen=True)
 class DriveToFollow:
-    """Trajectory of a drive with the reports of its preparation.
+    """Trajectory of a drive, with reports on its preparation.
 
     Attributes
     ----------
     name : str
-        Name for the folder of the results.
+        Name of the drive in the result path.
     reference : Reference
         Reference with velocities.
     start, stop : float
@@ -40,8 +40,8 @@ class DriveToFollow:
     length : float
         Length of the path [m].
     read : tuple of tuple of str
-        Report on the reference, and on the recorded IMU if there is one: a summary of the
-        recording, then its findings.
+        Report on the reference and, if available, on the recorded IMU; each report consists of a
+        summary and the findings.
     warnings : tuple of str
         Further warnings for the user.
     """
@@ -55,7 +55,7 @@ class DriveToFollow:
     warnings: tuple[str, ...]
 
     def save(self, folder: ResultFolder, configuration: str) -> None:
-        """Write the drive into a folder that contains the table ``trajectory_data``.
+        """Write the drive to a folder that contains the table ``trajectory_data``.
 
         Parameters
         ----------
@@ -74,7 +74,7 @@ class DriveToFollow:
 
     @classmethod
     def load(cls, folder: ResultFolder, configuration: str) -> DriveToFollow | None:
-        """Read a drive that :meth:`save` has written, and remove its file.
+        """Read a drive written by :meth:`save`, and remove its file.
 
         Parameters
         ----------
@@ -86,7 +86,7 @@ class DriveToFollow:
         Returns
         -------
         DriveToFollow or None
-            None if the folder has no drive, or that of another configuration.
+            Drive, or None if the folder has no drive or a drive of another configuration.
 
         Raises
         ------
@@ -106,8 +106,7 @@ class DriveToFollow:
 
 _FACTS = "drive.json"
 
-# Arguments of :class:`.SeparateProcess` for the preparation of a drive. A process of its own
-# keeps the 100 MB of the readers of recordings out of the node.
+# Arguments of :class:`.SeparateProcess` for preparing a drive outside the node, to save 100 MB.
 PREPARATION = (
     "imu_simulation_framework.drive.session.preparation",
     "PreparationSession",
@@ -119,7 +118,7 @@ PREPARATION = (
 def prepared_drive(
     configuration: Configuration, place: str, inform: Callable, warn: Callable
 ) -> Iterator[tuple[DriveToFollow, ResultFolder]]:
-    """Prepare a drive and a folder for its results.
+    """Prepare a drive and the folder for its results.
 
     The tables of the preparation are written into the folder when the context ends.
 
@@ -128,9 +127,9 @@ def prepared_drive(
     configuration : Configuration
         Configuration of the experiment.
     place : str
-        Folder and prefix of a drive that a launcher has already prepared; empty if there is none.
+        Folder and prefix of a drive that a launcher has already prepared; otherwise empty.
     inform, warn : callable
-        Functions that take a sentence for the user.
+        Functions that are called with a message for the user.
 
     Yields
     ------
@@ -168,7 +167,7 @@ def prepared_drive(
 
 
 def describe_command_error(data: Sequence[float], commands: Sequence[str]) -> str:
-    """Describe the error of an invalid command.
+    """Describe the error in an invalid command.
 
     Parameters
     ----------
@@ -192,7 +191,7 @@ def describe_command_error(data: Sequence[float], commands: Sequence[str]) -> st
 
 
 class DriveSession:
-    """Session that computes the commands of a drive from its tracking errors.
+    """Session that computes the commands of a drive from tracking errors.
 
     Parameters
     ----------
@@ -202,7 +201,7 @@ class DriveSession:
     Attributes
     ----------
     time : float
-        Time of the newest tracking error since the start of the drive [s].
+        Time of the newest tracking error, relative to the start of the drive [s].
     finished : bool
         Whether the drive is over.
     """
@@ -218,7 +217,7 @@ class DriveSession:
         return self._follower.reference.duration
 
     def progress(self, elapsed: float) -> str:
-        """Describe the progress and the speed of the simulation.
+        """Describe the progress and the real-time factor of the simulation.
 
         Parameters
         ----------
@@ -228,7 +227,7 @@ class DriveSession:
         Returns
         -------
         str
-            Phrase for the terminal.
+            Text for the terminal.
         """
         return (
             f"simulated {self.time:.1f} of {self.duration:.1f} s "
@@ -266,7 +265,7 @@ class DriveSession:
         return self._follower.standstill()
 
     def answer(self, time: float, error: TrackingError) -> tuple[float, ...]:
-        """Return the command for a tracking error; standstill after the end of the drive.
+        """Return the command for a tracking error, or a stop command after the end of the drive.
 
         Parameters
         ----------
@@ -283,7 +282,7 @@ class DriveSession:
         Raises
         ------
         SimulatorError
-            A number is not finite, or the time jumps.
+            A number is not finite, or the time jumped.
         """
         numbers = (time, *error)
         if not all(map(math.isfinite, numbers)):
@@ -293,7 +292,7 @@ class DriveSession:
         step = time - self.time
         if abs(step) > MAX_STEP:
             raise SimulatorError(
-                f"{topics.TRAJECTORY_ERROR}: its time jumped by {step:.6g} s after "
+                f"{topics.TRAJECTORY_ERROR}: the time jumped by {step:.6g} s after "
                 f"{self.time:.2f} s: a stamp is wrong, the simulation was reset, or messages were "
                 "lost"
             )
@@ -302,12 +301,12 @@ class DriveSession:
         return self.standstill() if self.finished else self._follower.command(time, error)
 
 
-STAMP_TOLERANCE = 1e-6  # s; stamps with a smaller difference belong to the same time
+STAMP_TOLERANCE = 1e-6  # s; stamps that differ by less belong to the same time
 
-# A robot that moves faster than three times its reported speed plus this value [m/s] was displaced.
+# Speed above three times the reported speed that indicates a displaced robot [m/s].
 JUMP_SPEED = 5.0
 
-_MIN_UPRIGHT_COSINE = 0.5  # cosine of 60 deg, more than the tilt of any driving robot
+_MIN_UPRIGHT_COSINE = 0.5  # cosine of 60 deg, which no driving robot exceeds
 
 
 class TruePose(NamedTuple):
@@ -334,7 +333,7 @@ class TruePose(NamedTuple):
 
 
 class TrackedPose(NamedTuple):
-    """Tracking error with the poses of reference and robot.
+    """Tracking error with the poses of the reference and the robot.
 
     Attributes
     ----------
@@ -361,9 +360,9 @@ class TrackingSession:
     """Session that computes one tracking error per control period from the ground truth.
 
     Time zero of the experiment is the stamp of the ground truth at the first wheel command. In
-    lock-step the simulated time does not advance before this command, so time zero is the first
-    stamp, even if the command arrives before it. Otherwise it is the newest stamp at the arrival of
-    the command.
+    lock-step, the simulated time does not advance before this command, so that time zero is the
+    first stamp, even if the command arrives earlier. Without lock-step, time zero is the newest
+    stamp when the command arrives.
 
     Parameters
     ----------
@@ -388,7 +387,7 @@ class TrackingSession:
         return self._held_stamp is not None
 
     def follow(self, reference: Reference) -> None:
-        """Compare the robot with a reference from now on; earlier commands do not count.
+        """Start comparing the robot to a reference; earlier commands are ignored.
 
         Parameters
         ----------
@@ -413,14 +412,14 @@ class TrackingSession:
         Returns
         -------
         TrackedPose or None
-            Tracking error, once per control period; None in between.
+            Tracking error once per control period, otherwise None.
 
         Raises
         ------
         SimulatorError
-            The pose is not finite, or during the drive the robot has tipped over or was displaced.
+            The pose is not finite, or the robot tipped over or was displaced during the drive.
         """
-        # One check of the sum is faster than a check of each number, for each message.
+        # Checking only the sum is faster than checking each number of each message.
         if not math.isfinite(pose.x + pose.y + sum(pose.orientation)):
             numbers = (pose.x, pose.y, *pose.orientation)
             raise SimulatorError(
@@ -438,7 +437,7 @@ class TrackingSession:
         if time < (self._periods + 1) * self._period - STAMP_TOLERANCE:
             return None
         self._ensure_upright(pose)
-        # If the sample at the due time was lost, the next one takes its place.
+        # If the sample at the due time was lost, the next sample is used instead.
         self._periods = int((time + STAMP_TOLERANCE) / self._period)
         actual = Pose2D(pose.x, pose.y, fast_yaw(*pose.orientation))
         reference = self._reference.pose_at(time)
@@ -450,8 +449,8 @@ class TrackingSession:
         if vertical < _MIN_UPRIGHT_COSINE:
             lean = math.degrees(math.acos(max(-1.0, vertical)))
             raise SimulatorError(
-                f"the robot has tipped over: {(pose.stamp - self._zero) / NANOSECONDS:.2f} s after "
-                f"the start it leans by {lean:.0f} deg"
+                f"the robot tipped over: {(pose.stamp - self._zero) / NANOSECONDS:.2f} s after the "
+                f"start its tilt is {lean:.0f} deg"
             )
 
     def _ensure_not_displaced(self, pose) -> None:
@@ -460,13 +459,13 @@ class TrackingSession:
             return
         moved = math.hypot(pose.x - last[1], pose.y - last[2])
         elapsed = (pose.stamp - last[0]) / NANOSECONDS
-        # Half a period is added, because a simulator may report the speed of the previous step.
+        # Half a control period is added, as a simulator may report the speed of the previous step.
         max_elapsed = abs(elapsed) + 0.5 * self._period
         if moved <= JUMP_SPEED * max_elapsed:
             return
         if moved > (JUMP_SPEED + 3.0 * math.hypot(pose.v_x, pose.v_y)) * max_elapsed:
             raise SimulatorError(
-                f"the robot was moved {moved:.2f} m within {elapsed:.2f} s, "
+                f"the robot was displaced by {moved:.2f} m within {elapsed:.2f} s, "
                 f"{(pose.stamp - self._zero) / NANOSECONDS:.2f} s after the start: its pose was "
-                "set from outside"
+                "set during the drive"
             )

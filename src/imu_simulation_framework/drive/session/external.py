@@ -1,4 +1,4 @@
-"""A robot with its own controllers: its commands and its odometry in the experiment's world."""
+"""Commands and odometry of a robot with its own controllers, in the world of the experiment."""
 
 from __future__ import annotations
 
@@ -15,27 +15,29 @@ from ...core.stamps import NANOSECONDS
 from ...recordings.messages import IMU
 from ..drivetrain import Drivetrain
 
-_ORIENTATION = struct.Struct("<5d")  # and the first number of its covariance, -1 without one
+_ORIENTATION = struct.Struct("<5d")  # and its first covariance, -1 if there is no orientation
 
-STANDSTILL_SPEED = 0.02  # speed and yaw rate below which the robot is at rest [m/s, rad/s]
+STANDSTILL_SPEED = 0.02  # speed and yaw rate below which the robot is stationary [m/s, rad/s]
 
-LONGEST_SILENCE = 0.5  # s of odometry without a command, after which the robot is told to stop
+LONGEST_SILENCE = (
+    0.5  # s; timeout for commands, measured by odometry stamps, after which the robot is stopped
+)
 
 
 class ExternalRobotSession:
-    """Interface of an experiment to a robot that takes a speed and a yaw rate.
+    """Interface of an experiment to a robot that accepts commands of speed and yaw rate.
 
-    The pose of the robot cannot be set. Its odometry is moved, and turned about the vertical, so
-    that the robot is at the drive's first pose.
+    The pose of the robot cannot be set. Its odometry is therefore shifted, and rotated about the
+    vertical, so that the robot is at the first pose of the drive.
 
     Parameters
     ----------
     drivetrain : Drivetrain
-        The drivetrain that is commanded, which may differ from the robot's.
+        Drivetrain whose commands are converted, which may differ from the drivetrain of the robot.
     period : float
-        Period of commands [s].
+        Command period [s].
     twist_in_world : bool
-        Whether the odometry's twist is along the axes of its frame instead of the robot's.
+        Whether the odometry's twist is given in the odometry frame instead of the robot frame.
     """
 
     def __init__(self, drivetrain: Drivetrain, period: float, twist_in_world: bool = False) -> None:
@@ -50,7 +52,7 @@ class ExternalRobotSession:
         self._commanded_at: int | None = None
         self._stopped = True
         self._unanswered: deque[int] = deque()
-        self._ahead = 0  # commands that came before what they answer did
+        self._ahead = 0  # number of commands that arrived before the corresponding state
         self._latest = 0.0
 
     def put(self, x: float, y: float, yaw: float) -> None:
@@ -66,23 +68,23 @@ class ExternalRobotSession:
         Raises
         ------
         SimulatorError
-            No odometry has arrived yet, or the robot moves.
+            No odometry was received, or the robot is moving.
         """
         if self._newest is None:
-            raise SimulatorError("no odometry of the robot has arrived yet")
+            raise SimulatorError("no odometry of the robot was received")
         _, state = self._newest
         speed, turning = float(np.linalg.norm(state[7:10])), float(np.linalg.norm(state[10:]))
         if not max(speed, turning) < STANDSTILL_SPEED:
             raise SimulatorError(
                 f"the robot is moving at {speed:.2g} m/s and {turning:.2g} rad/s, but must be "
-                "stationary where the drive begins"
+                "stationary at the start of the drive"
             )
         self._origin = state[:3] * (1.0, 1.0, 0.0)
         self._place = np.array((x, y, 0.0))
         self._turn = float(difference(yaw, yaw_from_quaternion(state[3:7])))
 
     def odometry(self, stamp: int, state: np.ndarray) -> np.ndarray:
-        """Return the robot's state in the experiment's world.
+        """Return the state of the robot in the world of the experiment.
 
         Parameters
         ----------
@@ -94,7 +96,7 @@ class ExternalRobotSession:
         Returns
         -------
         numpy.ndarray, shape (13,)
-            The same quantities, the velocities along the robot's axes.
+            Same quantities in the world of the experiment, with velocities in the robot frame.
         """
         self._newest = stamp, state
         moved = state.copy()
@@ -108,9 +110,9 @@ class ExternalRobotSession:
         return moved
 
     def imu(self, data: bytes) -> bytearray:
-        """Return a serialised message of the robot's IMU with the orientation in the world.
+        """Transform the orientation in a serialised IMU message to the world of the experiment.
 
-        The message is changed in its serialised form, as a plug-in may publish 1000 per second.
+        The message is modified without deserialising it, as plug-ins may publish at 1 kHz.
 
         Parameters
         ----------
@@ -169,7 +171,7 @@ class ExternalRobotSession:
         command = self._drivetrain.forward(*commands)
         if self._unanswered:
             late = (newest - self._unanswered.popleft()) / NANOSECONDS
-            # Zeros are repeated after the drive, when they answer nothing.
+            # Stop commands are repeated after the drive, without corresponding states.
             self._latest = max(self._latest, late if any(command) else 0.0)
         elif self._commanded_at is not None:
             self._ahead += 1
@@ -177,14 +179,14 @@ class ExternalRobotSession:
         return command
 
     def left_alone(self) -> bool:
-        """Return whether the robot has to stop because commands are missing.
+        """Return whether the robot must be stopped because commands are missing.
 
-        The result is true once for each interruption of the commands.
+        The result is true only once per interruption of the commands.
 
         Returns
         -------
         bool
-            True if the last command is older than the timeout.
+            Whether the last command is older than the timeout.
         """
         if self._stopped or self._newest is None or self._commanded_at is None:
             return False
@@ -197,12 +199,12 @@ class ExternalRobotSession:
         Returns
         -------
         str
-            Sentence; empty if no command was late.
+            Message; empty if no command was late.
         """
         if self._latest <= 2.0 * self._period:
             return ""
         return (
-            f"commands came up to {self._latest:.2f} s of the robot's time after the state that "
-            f"they respond to, expected at most {2.0 * self._period:.2f} s: the robot ran ahead "
-            "of the nodes, and followed its path less closely than it could"
+            f"commands were up to {self._latest:.2f} s late relative to the robot's state, "
+            f"expected at most {2.0 * self._period:.2f} s: the nodes were slower than the robot, "
+            "which increased the tracking error"
         )

@@ -1,4 +1,4 @@
-"""GNSS receiver and odometer on the robot, sampled from the robot's states."""
+"""Simulation of a GNSS receiver and an odometer from the states of the robot."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ...sensors.odometer import Odometer, OdometerSpecification, forward_speed, 
 
 
 class _Periods:
-    """Periods of a sensor's rate [Hz], which samples the first state of each of them."""
+    """Sampling periods of a sensor, which measures the first state in each period."""
 
     def __init__(self, rate: float) -> None:
         self._rate = rate
@@ -26,7 +26,7 @@ class _Periods:
         self._period = -1
 
     def find_starts(self, stamps: np.ndarray) -> np.ndarray:
-        """Return whether a period starts at each of the next stamps (n,) [ns]."""
+        """Return for each of the next stamps [ns], shape (n,), whether a period starts."""
         if self._first is None:
             self._first = int(stamps[0])
         periods = count_periods(self._first, stamps, self._rate)
@@ -36,9 +36,9 @@ class _Periods:
 
 
 class PositioningSession:
-    """The GNSS receiver during a drive.
+    """GNSS receiver during a drive.
 
-    It measures at the first state, and then at the first state of each of its periods.
+    It measures the first state, and then the first state in each sampling period.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class PositioningSession:
         self.restart()
 
     def restart(self) -> None:
-        """Restart: the pose of the robot was set, or time has started."""
+        """Restart after the pose of the robot was set, or after simulated time has started."""
         self._receiver = GnssReceiver(self.gnss, run_seed(self._seed, 0))
         self._periods = _Periods(self.gnss.rate)
         self._waiting: list[pd.DataFrame] = []
@@ -67,7 +67,7 @@ class PositioningSession:
         linear_velocity: np.ndarray,
         angular_velocity: np.ndarray,
     ) -> pd.DataFrame | None:
-        """Add the robot's next states; return the fixes that arrive by the last of them.
+        """Add the next states of the robot; return the fixes that are available at the last state.
 
         Parameters
         ----------
@@ -76,14 +76,14 @@ class PositioningSession:
         position : numpy.ndarray, shape (n, 3)
             Position of the robot in the world [m].
         orientation : numpy.ndarray, shape (n, 4)
-            Its orientation in the world, quaternions x, y, z, w.
+            Orientation of the robot in the world, quaternions x, y, z, w.
         linear_velocity, angular_velocity : numpy.ndarray, shape (n, 3)
-            Its velocities in the robot's axes [m/s, rad/s].
+            Velocities in the axes of the robot [m/s, rad/s].
 
         Returns
         -------
         pandas.DataFrame or None
-            GnssRecord; None without a fix.
+            GnssRecord, or None if there is no fix.
         """
         chosen = self._periods.find_starts(stamps)
         if chosen.any():
@@ -109,14 +109,14 @@ class PositioningSession:
 
 
 class OdometerRows(NamedTuple):
-    """Outputs of an odometer.
+    """Output of an odometer.
 
     Parameters
     ----------
     stamps : numpy.ndarray of int, shape (n,)
         Stamps [ns].
     rows : numpy.ndarray, shape (n, columns)
-        Values, in the columns of an :class:`.ExperimentRecord`.
+        Values in the columns of an :class:`.ExperimentRecord`.
     """
 
     stamps: np.ndarray
@@ -124,9 +124,9 @@ class OdometerRows(NamedTuple):
 
 
 class OdometerSession:
-    """The odometer during a drive, which begins at the robot's true pose.
+    """Odometer during a drive, which starts at the true pose of the robot.
 
-    It measures at the first state, and then at the first state of each of its periods.
+    It measures the first state, and then the first state in each sampling period.
 
     Parameters
     ----------
@@ -142,10 +142,10 @@ class OdometerSession:
         self.restart()
 
     def restart(self) -> None:
-        """Restart: the pose of the robot was set, or time has started."""
+        """Restart after the pose of the robot was set, or after simulated time has started."""
         self._odometer = Odometer(self._specification, run_seed(self._seed, 0))
         self._periods = _Periods(self._specification.rate)
-        # Time, speed, travelled distance and yaw of the last state.
+        # Last state: time, speed, travelled distance and yaw.
         self._before: np.ndarray = np.empty((0, 4))
 
     def add(
@@ -171,7 +171,7 @@ class OdometerSession:
         Returns
         -------
         OdometerRows or None
-            None without an output.
+            Output, or None if no period starts.
         """
         kept = self._before
         time = np.concatenate([kept[:, 0], stamps / NANOSECONDS])

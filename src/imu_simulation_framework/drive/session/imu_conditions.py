@@ -1,4 +1,4 @@
-"""Magnetic field and speed at an IMU, interpolated to the stamps of its samples."""
+"""Magnetic field and speed at an IMU, interpolated at the stamps of its samples."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from ...sensors.magnetism.environment import MagneticEnvironment, rotate_vectors
 _POSE, _TORQUE, _FIELD = "the robot's pose", "the torque of the motors", "the magnetic field"
 
 MAX_REPORTS = 10_000
-"""Reports of each quantity that are kept: ten seconds at 1 kHz."""
+"""Maximum number of stored values per quantity: ten seconds at 1 kHz."""
 
 
 class ImuConditions:
-    """Conditions of an IMU whose samples and the robot's states arrive separately.
+    """Magnetic field and speed at an IMU, from robot states that arrive separately.
 
     Parameters
     ----------
     environment : MagneticEnvironment or None
-        Magnetic environment; without one the samples get no field, unless the field is reported.
+        Magnetic environment. If None, samples have a field only if the field is reported.
     imu_position : sequence of float
         Position of the IMU on the robot [m].
     speed : bool
-        Whether the samples get the robot's speed.
+        Whether to add the speed of the robot to the samples.
     torques : bool
-        Whether the torques of the wheels are reported, for the magnetic fields of the motors.
+        Whether wheel torques are reported, from which the magnetic field of the motors results.
     fields : bool
-        Whether the field itself is reported, in the IMU's axes.
+        Whether the magnetic field in the axes of the IMU is reported.
     poses : bool
-        Whether the robot's poses are reported; without them it is at the origin.
+        Whether robot poses are reported; if not, the robot is assumed at the origin.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class ImuConditions:
         self.set_imu_position(imu_position)
 
     def set_imu_position(self, position: Sequence[float]) -> None:
-        """Set the position of the IMU on the robot, and drop earlier poses.
+        """Set the position of the IMU on the robot, and discard earlier poses.
 
         Parameters
         ----------
@@ -89,7 +89,7 @@ class ImuConditions:
         _append(self._reports[_POSE], stamp, np.append(np.array(position) + arm, speed))
 
     def add_torques(self, stamp: int, left: float, right: float) -> None:
-        """Add the torques of the motors in an interval.
+        """Add the motor torques in an interval.
 
         Parameters
         ----------
@@ -123,12 +123,12 @@ class ImuConditions:
         Returns
         -------
         bool
-            True if none is missing.
+            Whether no quantity is missing.
         """
         return not self.missing(stamp)
 
     def missing(self, stamp: int) -> list[str]:
-        """Return the quantities that are not known at a stamp.
+        """Return the quantities that are unknown at a stamp.
 
         Parameters
         ----------
@@ -147,7 +147,7 @@ class ImuConditions:
         ]
 
     def lead(self, stamp: int) -> int:
-        """Return the time from a stamp to the newest complete conditions.
+        """Return the time from a stamp to the newest stamp with complete conditions.
 
         Parameters
         ----------
@@ -163,11 +163,11 @@ class ImuConditions:
         return max(0, min(newest, default=stamp) - stamp)
 
     def complete(self, stamps: Sequence[int], truths: Sequence[ImuTruth]) -> list[ImuTruth]:
-        """Add field and speed to true samples of the IMU.
+        """Add magnetic field and speed to true IMU samples.
 
-        Positions, speeds and reported fields are interpolated linearly, and constant before the
-        first report. Torques are those of the interval that ended last. A batch costs little more
-        than one sample.
+        Positions, speeds and reported fields are interpolated linearly, and are constant before the
+        first value. Torques are taken from the interval that ended last. A batch takes little more
+        time than a single sample.
 
         Parameters
         ----------
@@ -179,7 +179,7 @@ class ImuConditions:
         Returns
         -------
         list of ImuTruth
-            With the field in the IMU's axes [T] and the speed [m/s].
+            Samples with the field in the axes of the IMU [T] and the speed [m/s].
         """
         first, last = stamps[0], stamps[-1]
         times = np.array([stamp - first for stamp in stamps], dtype=float)
@@ -208,7 +208,7 @@ class ImuConditions:
 
 def _append(reports: deque[tuple[int, np.ndarray]], stamp: int, values: np.ndarray) -> None:
     if reports and stamp <= reports[-1][0]:
-        # The robot's pose was set while time stood still, or time has started again.
+        # The pose of the robot was set while the simulation was paused, or time was reset.
         reports.clear()
     reports.append((stamp, values))
 
@@ -216,9 +216,9 @@ def _append(reports: deque[tuple[int, np.ndarray]], stamp: int, values: np.ndarr
 def _collect(
     reports: deque[tuple[int, np.ndarray]], first: int, last: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return times since a first stamp [ns] and values, up to the first report after a last one.
+    """Return times since the stamp ``first`` [ns] and values, until the stamp ``last`` is covered.
 
-    Older reports are dropped.
+    Values that are no longer needed are removed.
     """
     while len(reports) > 1 and reports[1][0] <= first:
         reports.popleft()

@@ -1,4 +1,4 @@
-"""Conversion between the bytes of ROS 1 and ROS 2 messages and the rows of a drive's sessions."""
+"""Conversion between serialised ROS 1 and ROS 2 messages and the rows used by drive sessions."""
 
 import math
 from functools import partial
@@ -12,7 +12,7 @@ from ...recordings import messages
 from ..robots.parameters import RobotParameters
 from .driving import TruePose
 
-# Fields of the odometry that a row for :class:`.ExperimentRecord` has.
+# Fields of an odometry message in a row for :class:`.ExperimentRecord`.
 _ODOMETRY_FIELDS = (
     *("pose.pose.position.x", "pose.pose.position.y"),
     *("pose.pose.orientation.z", "pose.pose.orientation.w"),
@@ -46,7 +46,7 @@ def true_pose(data: bytes) -> TruePose:
 
 
 def pack_states(packer: messages.Packer, stamps: np.ndarray, state: Any) -> np.ndarray:
-    """Serialise the states of a simulator as odometry.
+    """Serialise simulator states as odometry messages.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def pack_states(packer: messages.Packer, stamps: np.ndarray, state: Any) -> np.n
 
 
 def pack_odometry(packer: messages.Packer, stamps: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Serialise the output of an odometer.
+    """Serialise odometer output as odometry messages.
 
     Parameters
     ----------
@@ -87,14 +87,14 @@ def pack_odometry(packer: messages.Packer, stamps: np.ndarray, rows: np.ndarray)
 
 
 def motor_row(message: Any, robot: RobotParameters) -> np.ndarray:
-    """Return the states of a robot's motors from a joint state.
+    """Extract the states of a robot's motors from a joint state message.
 
     Parameters
     ----------
     message : sensor_msgs.msg.JointState
         Positions and velocities of joints in any order.
     robot : RobotParameters
-        Robot whose motors are of interest.
+        Robot with the motors.
 
     Returns
     -------

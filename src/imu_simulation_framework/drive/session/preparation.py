@@ -1,4 +1,4 @@
-"""Preparation of the configured drive before an experiment starts."""
+"""Preparation of the configured drive before the start of an experiment."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from .recording import DRIVE, RECORDED_IMU
 
 
 class PreparationSession:
-    """Preparation of the configured drive and its recorded IMU for the results.
+    """Session that prepares the configured drive and its recorded IMU.
 
     Attributes
     ----------
     drive : PreparedDrive
-        The drive, after :meth:`read`.
+        Prepared drive, available after :meth:`read`.
     recorded_imu : PreparedImu or None
-        The recorded IMU during the drive; None without one.
+        Recorded IMU during the drive, or None if there is none.
     """
 
     drive: PreparedDrive
@@ -36,20 +36,20 @@ class PreparationSession:
     def keep(self, configuration: Configuration, folder: ResultFolder) -> None:
         """Check the experiment, and store the prepared drive for :meth:`.DriveToFollow.load`.
 
-        A drive that cannot be stored is read again at the start of the experiment.
+        If the drive cannot be stored, it is read again at the start of the experiment.
 
         Parameters
         ----------
         configuration : Configuration
-            Of the experiment.
+            Configuration of the experiment.
         folder : ResultFolder
             Folder for the prepared drive.
 
         Raises
         ------
         FrameworkError
-            The experiment is not possible, its results cannot be stored, or its recording would
-            make them meaningless.
+            The experiment cannot run, its results cannot be stored, or they would be meaningless
+            because of an implausible recording.
         """
         _check_result_folder(configuration)
         drive = self.read(configuration)
@@ -63,7 +63,7 @@ class PreparationSession:
         Parameters
         ----------
         configuration : Configuration
-            Of the experiment.
+            Configuration of the experiment.
 
         Returns
         -------
@@ -72,7 +72,7 @@ class PreparationSession:
         Raises
         ------
         FrameworkError
-            The experiment is not possible.
+            The experiment cannot run.
         """
         check = ensure_plausible(configuration)
         self.drive = drive = prepare_drive(configuration, check.reference)
@@ -118,7 +118,7 @@ class PreparationSession:
         folder.write_table("reference", drive.reference)
         if drive.fixes is not None:
             folder.write_table("fixes", drive.fixes)
-        # The smaller file first: it may fit on a disk that is too full for the table.
+        # The smaller file is written first, because it may fit on a nearly full disk.
         folder.write_text("recording.json", format_json(self._report))
         if imu is not None:
             folder.write_table("imu_real", imu.table)

@@ -1,4 +1,4 @@
-"""Sessions that record a drive, select its messages and detect its completion."""
+"""Sessions that record a drive, select its messages and detect its end."""
 
 from __future__ import annotations
 
@@ -22,20 +22,18 @@ from ..results.files import ResultFolder
 from ..results.record import ExperimentRecord, Stream
 from ..tracking.controllers import TrackingError
 
-# Largest difference of two consecutive stamps in a drive [ns]. A larger one is due to a wrong
-# stamp or to lost messages.
+# Largest accepted gap between stamps [ns]; a larger gap indicates a wrong stamp or lost messages.
 MAX_GAP = 5 * NANOSECONDS
 
-# Smallest period of the messages with angles and velocities of the wheels [s].
-# robot_state_publisher publishes no transforms at a shorter period, but calls the master three
-# times for each message.
+# Minimum period of joint states [s]. With a shorter period, robot_state_publisher does not publish
+# more transforms, but calls the master three times per message.
 WHEELS_PERIOD = 0.2
 
-ROUNDING = 1000  # ns; largest difference of two stamps of the same time
+ROUNDING = 1000  # ns; largest difference between stamps of the same time
 
 
 def ticks_between_wheels(control_period: float) -> int:
-    """Return the number of control periods between two samples of the wheels.
+    """Return the number of control periods between two wheel samples.
 
     Parameters
     ----------
@@ -51,7 +49,7 @@ def ticks_between_wheels(control_period: float) -> int:
 
 
 def average_sides(rows, columns: int = len(WHEELS)) -> np.ndarray:
-    """Average the velocities of the wheels on each side.
+    """Average the wheel velocities on each side.
 
     Parameters
     ----------
@@ -71,9 +69,9 @@ def average_sides(rows, columns: int = len(WHEELS)) -> np.ndarray:
 
 
 class RecordingSession:
-    """Session that records an experiment until the end of the drive.
+    """Session that records the samples of an experiment until the end of the drive.
 
-    It also records the samples before the first wheel command.
+    Samples before the first wheel command are also recorded.
 
     Parameters
     ----------
@@ -84,7 +82,7 @@ class RecordingSession:
     odometer : OdometerSpecification, optional
         Specification of an odometer on the robot.
     commands : sequence of str
-        Names of the drivetrain's commands.
+        Command names of the drivetrain.
 
     Attributes
     ----------
@@ -117,7 +115,7 @@ class RecordingSession:
 
     @classmethod
     def from_configuration(cls, configuration: Configuration) -> RecordingSession:
-        """Return the session of a configured experiment.
+        """Create the session for a configured experiment.
 
         Parameters
         ----------
@@ -135,23 +133,23 @@ class RecordingSession:
         return cls(1.0 / configuration.control.rate, gnss, odometer, commands)
 
     def ends_after(self, duration: float) -> None:
-        """Set the duration of the drive, without which the drive is never complete.
+        """Set the duration of the drive, which determines when the drive is complete.
 
         Parameters
         ----------
         duration : float
-            Duration of the whole drive [s].
+            Duration of the complete drive [s].
         """
         self._duration = duration
 
     @property
     def begun(self) -> bool:
-        """Whether anything of the drive is recorded."""
+        """Whether the recording contains samples of the drive."""
         return self.zero is not None and self.record.ground_truth.newest is not None
 
     @property
     def complete(self) -> bool:
-        """Whether everything until the drive's end is recorded."""
+        """Whether all samples until the end of the drive are recorded."""
         end = self._planned_end()
         if end is None or not self.record.complete_until(end):
             return False
@@ -159,7 +157,7 @@ class RecordingSession:
             return False
         if not self._has_last_field(end):
             return False
-        # Samples of the wheels are rare, and the last one may arrive after all other messages.
+        # Wheel samples are rare, and the last sample may arrive after all other messages.
         wheels = self.record.wheels.newest
         period = round(self._wheels_period * NANOSECONDS)
         return wheels is None or wheels + period > end + ROUNDING
@@ -173,7 +171,7 @@ class RecordingSession:
         return bool(newest >= last)
 
     def _has_last_field(self, end: int) -> bool:
-        """Return whether a magnetometer's next reading would be after the end."""
+        """Return whether the next magnetometer sample would be after the end."""
         stream = self.record.magnetometer
         if stream.newest is None:
             return True
@@ -188,17 +186,17 @@ class RecordingSession:
 
     @property
     def recorded_until(self) -> int:
-        """Sum of the newest stamps of IMU and ground truth within the drive [ns]."""
+        """Measure of progress: sum of the newest IMU and ground truth stamps in the drive [ns]."""
         end = self._planned_end()
         newest = (self.record.imu.newest, self.record.ground_truth.newest)
         return 0 if end is None else sum(min(stamp or 0, end) for stamp in newest)
 
     def end(self) -> int:
-        """Return the last stamp for the evaluation of a recording that has begun.
+        """Return the last stamp that is evaluated.
 
-        An experiment that is interrupted within a control period may have the ground truth of this
-        period without the IMU, or the reverse. A larger difference is due to lost messages and
-        counts as such.
+        If an experiment is interrupted within a control period, the IMU may end up to one period
+        before the ground truth; the last IMU stamp is then the end. A larger difference is treated
+        as lost messages.
 
         Returns
         -------
@@ -217,7 +215,7 @@ class RecordingSession:
         return self.zero + round(self._duration * NANOSECONDS)
 
     def add_command(self, *commands: float) -> None:
-        """Record the commands of the drivetrain.
+        """Record a command of the drivetrain.
 
         Parameters
         ----------
@@ -228,7 +226,7 @@ class RecordingSession:
             self.record.append_command(*commands)
 
     def add_imu(self, stamps, rows) -> None:
-        """Record samples of the IMU.
+        """Record IMU samples.
 
         Parameters
         ----------
@@ -240,12 +238,12 @@ class RecordingSession:
         Raises
         ------
         SimulatorError
-            A stamp jumps by more than five seconds. The samples before it are recorded.
+            A stamp jumps by more than five seconds. The samples before the jump are recorded.
         """
         self._add(self.record.imu, topics.IMU, stamps, rows)
 
     def add_magnetic_field(self, stamps, rows) -> None:
-        """Record samples of the IMU's magnetometer, see :meth:`add_imu`.
+        """Record magnetometer samples, see :meth:`add_imu`.
 
         Parameters
         ----------
@@ -257,7 +255,7 @@ class RecordingSession:
         self._add(self.record.magnetometer, topics.IMU_MAG, stamps, rows)
 
     def add_ground_truth(self, stamps, rows) -> None:
-        """Record samples of the ground truth, see :meth:`add_imu`.
+        """Record ground truth samples, see :meth:`add_imu`.
 
         Parameters
         ----------
@@ -283,7 +281,7 @@ class RecordingSession:
         self._add(self.record.wheels, topics.JOINT_STATES, stamps, rows)
 
     def add_odometry(self, stamps, rows) -> None:
-        """Record odometry, whose stamps may have gaps.
+        """Record odometer samples, whose stamps may have gaps.
 
         Parameters
         ----------
@@ -296,9 +294,9 @@ class RecordingSession:
             self.record.odometer.append_rows(stamps, rows)
 
     def add_fixes(self, kind: str, stamps, rows) -> None:
-        """Record output of a GNSS receiver; see :meth:`.ExperimentRecord.append_fixes`.
+        """Record messages of a GNSS receiver; see :meth:`.ExperimentRecord.append_fixes`.
 
-        Gaps between the stamps are accepted, because the receiver may have an outage.
+        Gaps between stamps are accepted, because a receiver may have outages.
 
         Parameters
         ----------
@@ -329,7 +327,7 @@ class RecordingSession:
         self._add_sample(self.record.errors, topics.TRAJECTORY_ERROR, stamp, (*error, time))
 
     def _add(self, stream: Stream, topic: str, stamps, rows) -> None:
-        # Gazebo continues to publish while the figures are drawn.
+        # Gazebo still publishes samples while the figures are drawn.
         if self.over or not len(stamps):
             return
         newest = stream.newest
@@ -351,28 +349,28 @@ class RecordingSession:
         stream.append(stamp, row)
 
 
-ERROR_ROUNDING = 1e-6  # s; rounding of the time in a tracking error
+ERROR_ROUNDING = 1e-6  # s; rounding error of the time in a tracking error
 
-# Topics whose last message of a drive may be earlier than its end: the recorded IMU may end before,
-# a GNSS receiver has few and delayed fixes, and an odometer has a rate of its own.
+# Topics whose last message may be earlier than the end of the drive: the recorded IMU may be
+# shorter, GNSS fixes are rare and delayed, and the odometer has a different rate.
 _INDEPENDENT_OF_END = (
     *(topics.YAW_REAL, topics.YAW_ERROR_REAL),
     *(topics.GNSS_FIX, topics.GNSS_VELOCITY, topics.GNSS_HEADING, topics.ODOMETER),
 )
 
-# Latched topics: a message before the drive is valid until the next one and belongs to the drive.
+# Latched topics, whose last message before the drive also belongs to the drive.
 _LATCHED = (topics.STATIC_TRANSFORMS, topics.IMU_CALIBRATION)
 
 
 class StampedMessage(NamedTuple):
-    """Message with its topic and stamp.
+    """Message with topic and stamp.
 
     Attributes
     ----------
     topic : str
         Name of the topic.
     stamp : int
-        Stamp, or the time of the clock for a message without a stamp [ns].
+        Stamp [ns]; for a message without a stamp, the time of the clock.
     content : object
         Content of the message.
     """
@@ -383,21 +381,21 @@ class StampedMessage(NamedTuple):
 
 
 class MessageSession:
-    """Session that selects the messages of a drive.
+    """Session that selects the messages that belong to a drive.
 
-    A simulator that waits for its first command repeats its messages, so only the last message with
-    the same topic and stamp counts. Messages later than one control period after the end of the
-    drive are left out. Static transforms are valid at all times and get the stamp of the first
-    message, as do other latched messages from before the drive.
+    A simulator repeats its messages while it waits for the first command, so that only the last
+    message with the same topic and stamp is selected. Messages later than one control period after
+    the end of the drive are omitted. Static transforms, which are valid at all times, and other
+    latched messages from before the drive get the stamp of the first message.
 
     Parameters
     ----------
     control_period : float
         Control period [s].
     clock : str
-        Topic whose stamps are the time of messages without a stamp.
+        Topic of the clock, whose time is used for messages without a stamp.
     lock_step : bool
-        Whether the simulator waits for each command, so that the number of a command is its time.
+        Whether the simulator waits for each command, so that the command count determines the time.
     """
 
     def __init__(
@@ -419,25 +417,25 @@ class MessageSession:
         self._first: int | None = None
 
     def ends_after(self, duration: float) -> None:
-        """Set the duration of the drive, without which no message is selected.
+        """Set the duration of the drive, which is required for selecting messages.
 
         Parameters
         ----------
         duration : float
-            Duration of the whole drive [s].
+            Duration of the complete drive [s].
         """
         self._duration = duration
-        # The first command, one for each control period, and one more without lock-step.
+        # One initial command, one command per control period, and one more without lock-step.
         periods = math.ceil(duration * NANOSECONDS / self._period)
         self._max_commands = 1 + periods + (not self._lock_step)
 
     @property
     def is_end_known(self) -> bool:
-        """Whether start and end of the drive are known."""
+        """Whether the start and the end of the drive are known."""
         return self._end is not None
 
     def take_error(self, stamp: int, time: float) -> None:
-        """Set start and end of the drive from a tracking error.
+        """Determine the start and the end of the drive from a tracking error.
 
         Parameters
         ----------
@@ -451,14 +449,14 @@ class MessageSession:
             self._end = stamp + round((self._duration - time - ERROR_ROUNDING) * NANOSECONDS)
 
     def take(self, topic: str, stamp: int | None, content) -> list[StampedMessage]:
-        """Process a message, and return the messages that certainly belong to the drive.
+        """Process a message; return messages that definitely belong to the drive.
 
         Parameters
         ----------
         topic : str
             Topic of the message.
         stamp : int or None
-            Stamp [ns]; None for a message without a stamp, which gets the time of the clock.
+            Stamp [ns]; None for a message without a stamp, to which the clock time is assigned.
         content : object
             Content of the message.
 
@@ -486,7 +484,7 @@ class MessageSession:
                 return self._select_command(message)
             return self._select(message)
         earlier = self._newest.get(topic)
-        # The error after the last command is later than the drive and has no command.
+        # The tracking error after the last command is outside the drive and has no command.
         is_next = earlier is None or earlier.stamp != stamp
         if topic == topics.TRAJECTORY_ERROR and is_next and not self.over:
             self._errors += 1
@@ -496,7 +494,7 @@ class MessageSession:
         return self._select(earlier)
 
     def remaining(self) -> list[StampedMessage]:
-        """Return the last message of each topic, after the end of all topics.
+        """Return the last message of each topic; call this after all topics have ended.
 
         Returns
         -------
@@ -524,9 +522,9 @@ class MessageSession:
 
     @property
     def complete(self) -> bool:
-        """Whether the last message of the drive was received on each topic with messages.
+        """Whether the last message of the drive was received on all active topics.
 
-        The drive has one command more than tracking errors.
+        A drive has one more command than tracking errors.
         """
         if self._end is None or 0 < self._commands <= self._errors:
             return False
@@ -534,7 +532,7 @@ class MessageSession:
 
     @property
     def incomplete(self) -> list[str]:
-        """Topics with messages whose last message of the drive is missing."""
+        """Active topics on which the last message of the drive is missing."""
         end = math.inf if self._end is None else self._end
         return [
             topic
@@ -545,9 +543,9 @@ class MessageSession:
         ]
 
     def _select_command(self, command) -> list[StampedMessage]:
-        """Return a command if its number belongs to the drive.
+        """Return a command if, according to its number, it belongs to the drive.
 
-        On a busy machine the clock may advance beyond the end of the drive before a command.
+        On a busy machine, the clock may pass the end of the drive before the last command arrives.
         """
         is_surplus = self.over and self._commands > self._errors + 1
         if is_surplus or self._commands > self._max_commands:
@@ -560,7 +558,7 @@ class MessageSession:
         return [command._replace(stamp=min(command.stamp, self._end + self._period))]
 
     def _release_commands(self) -> list[StampedMessage]:
-        """Return the waiting commands, with their times if the start of the drive is known."""
+        """Return the stored commands, with stamps if the start of the drive is known."""
         commands, self._untimed, zero = self._untimed, [], self._zero
         if zero is None:
             return [command for _, command in commands]
@@ -572,23 +570,23 @@ class MessageSession:
 
 
 DRIVE, RECORDED_IMU = "drive", "recorded_imu"
-"""Keys of recording.json: name of the drive, and report on the recorded IMU."""
+"""Keys in recording.json: name of the drive, and report on the recorded IMU."""
 
 
 def experiment_facts(folder: ResultFolder, configuration: Configuration) -> dict[str, Any]:
-    """Return the part of a summary that is known before the drive.
+    """Return the facts for the summary that are known before the drive.
 
     Parameters
     ----------
     folder : ResultFolder
-        Folder with the ``recording.json`` of the preparation.
+        Folder with ``recording.json`` from the preparation.
     configuration : Configuration
         Configuration of the experiment.
 
     Returns
     -------
     dict
-        Part of the summary's ``run``: drive, simulator, IMU, controller, seed and recording.
+        Entries of ``run`` in the summary: drive, simulator, IMU, controller, seed and recording.
 
     Raises
     ------
@@ -617,21 +615,21 @@ def write_results(
     wall_time: float,
     irregular: Collection[str] = (),
 ) -> dict:
-    """Write tables, summary and figures of a recorded drive.
+    """Write the tables, the summary and the figures of a recorded drive.
 
     Parameters
     ----------
     folder : ResultFolder
-        Folder with the tables of the preparation.
+        Folder with the tables from the preparation.
     configuration : Configuration
         Configuration of the experiment.
     session : RecordingSession
-        Recording that has begun. Its files of samples are removed after the tables are written.
+        Recording of the drive. Its sample files are removed after the tables are written.
     wall_time : float
         Wall-clock duration of the drive [s].
     irregular : collection of str
-        Tables of imu_simulated and ground_truth with irregular sampling; their expected number of
-        samples is estimated from the stamps.
+        Names of the tables with irregular sampling, ``imu_simulated`` or ``ground_truth``; their
+        expected number of samples is estimated from the stamps.
 
     Returns
     -------
@@ -641,9 +639,9 @@ def write_results(
     Raises
     ------
     ResultError
-        A file cannot be written. The files of samples remain.
+        A file cannot be written. The sample files remain.
     """
-    # These modules take 150 MB, which the process needs only after the drive.
+    # These modules need 150 MB and are therefore imported only after the drive.
     from ..report import write_results
     from ..results.files import ExperimentTables, load_table, write_recorded_tables
     from ..summary import RunDescription
@@ -652,14 +650,14 @@ def write_results(
     recorded_imu = facts["recorded_imu"]
     record, zero, end, completed = session.record, session.zero, session.end(), session.complete
     assert zero is not None
-    # The samples remain in files if the tables cannot be written.
+    # If the tables cannot be written, the sample files remain.
     record.flush()
     recorded = write_recorded_tables(folder, record, zero, end)
     tables = ExperimentTables(
         trajectory_data=folder.read_table("trajectory_data"),
         reference=folder.read_table("reference"),
         fixes=load_table(folder, "fixes"),
-        # Only the needed columns of a long recording are kept in memory.
+        # To save memory, only the columns needed for the evaluation are loaded.
         imu_real=None if recorded_imu is None else folder.read_table("imu_real", ["yaw"]),
         **recorded,
     )

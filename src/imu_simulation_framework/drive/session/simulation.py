@@ -1,4 +1,4 @@
-"""Simulation of the robot in MuJoCo and its sensors, in steps of one control period."""
+"""Simulation of the robot and its sensors in MuJoCo, in steps of one control period."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from .gnss_and_odometer import OdometerSession, PositioningSession
 
 MEASURED_AT_ONCE = 400
-"""Largest number of samples in one call of the fusion filter that keeps its result independent of
-the division into calls; for more samples the filter uses another order of operations."""
+"""Maximum number of samples per call of the fusion filter. With more samples, the filter uses a
+different order of operations, and its result would depend on the number of samples per call."""
 
 
 class SimulatedSamples(NamedTuple):
@@ -42,10 +42,10 @@ class SimulatedSamples(NamedTuple):
     reading : ImuReading
         Output of the IMU at these stamps.
     published : ndarray of int or None
-        Indices of the readings that the IMU outputs, perhaps with repetitions; None if it outputs
-        each of them once.
+        Indices of the readings that the IMU outputs, possibly with repetitions; None if it outputs
+        each reading once.
     wheels : ndarray of int
-        Indices of the samples at which the robot publishes its joints.
+        Indices of the samples with joint states.
     motors : ndarray, shape (len(wheels), m)
         States of the motors at these samples, see :meth:`.RobotParameters.motor_rows`.
     has_magnetic_field : bool
@@ -68,11 +68,11 @@ class SimulatedSamples(NamedTuple):
 
     @property
     def with_wheels(self) -> bool:
-        """Whether the robot publishes its joints at any of these samples."""
+        """Whether any of these samples has joint states."""
         return len(self.wheels) > 0
 
     def imu_rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return stamps and rows of the IMU for an :class:`.ExperimentRecord`.
+        """Return the stamps and the rows of the IMU for an :class:`.ExperimentRecord`.
 
         Returns
         -------
@@ -87,7 +87,7 @@ class SimulatedSamples(NamedTuple):
         )
 
     def bias_rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return stamps and slow errors of the IMU's readings.
+        """Return the stamps and the slow errors of the IMU readings.
 
         Returns
         -------
@@ -102,19 +102,19 @@ class SimulatedSamples(NamedTuple):
         )
 
     def magnetic_rows(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """Return stamps and magnetic fields of the IMU's readings.
+        """Return the stamps and the magnetic fields of the IMU readings.
 
         Returns
         -------
         tuple of ndarray, shape (n,) and (n, 3), or None
-            Stamps [ns] and magnetic fields [T]; None without a magnetometer.
+            Stamps [ns] and magnetic fields [T], or None if there is no magnetometer.
         """
         if not self.has_magnetic_field:
             return None
         return self._published(self.reading.magnetic_field)
 
     def reported_fixes(self) -> list[tuple[str, np.ndarray, np.ndarray]]:
-        """Return the output of the GNSS receiver as it is recorded.
+        """Return the output of the GNSS receiver in the form for recording.
 
         Returns
         -------
@@ -123,7 +123,7 @@ class SimulatedSamples(NamedTuple):
         """
         if not self.fixes:
             return []
-        # Imported here, because few experiments have a receiver.
+        # The import is local, because few experiments have a receiver.
         from ...sensors.gnss.specification import reported_fixes
 
         return [
@@ -133,12 +133,12 @@ class SimulatedSamples(NamedTuple):
         ]
 
     def odometer_rows(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """Return stamps and rows of the odometer.
+        """Return the stamps and the rows of the odometer.
 
         Returns
         -------
         tuple of ndarray, or None
-            Stamps [ns] and rows; None without output.
+            Stamps [ns] and rows, or None if there is no output.
         """
         if not self.odometry:
             return None
@@ -152,7 +152,7 @@ class SimulatedSamples(NamedTuple):
         return self.stamps[self.published], rows[self.published]
 
     def ground_truth_rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return stamps and rows of the ground truth for an :class:`.ExperimentRecord`.
+        """Return the stamps and the rows of the ground truth for an :class:`.ExperimentRecord`.
 
         Returns
         -------
@@ -166,7 +166,7 @@ class SimulatedSamples(NamedTuple):
         return self.stamps, np.concatenate(columns, axis=1)
 
     def wheel_rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return stamps and rows of the motors in the joint states.
+        """Return the stamps and the rows of the motors in joint states.
 
         Returns
         -------
@@ -179,16 +179,16 @@ class SimulatedSamples(NamedTuple):
 
 
 class DrivenSamples(NamedTuple):
-    """Ground truth of one control period, before the measurement by the IMU.
+    """Ground truth of one control period, before the IMU output is computed.
 
     Attributes
     ----------
     stamps : ndarray of int, shape (n,)
         Stamps [ns].
     numbers : ndarray of int, shape (n,)
-        Numbers of the samples since the start of the drive.
+        Sample numbers since the start of the drive.
     state, fixes, odometry, with_wheels
-        As in :class:`SimulatedSamples`, for one control period.
+        Same as in :class:`SimulatedSamples`, for one control period.
     """
 
     stamps: np.ndarray
@@ -200,7 +200,7 @@ class DrivenSamples(NamedTuple):
 
 
 class SimulatedRobot:
-    """Simulation of the configured robot and its sensors, which starts stationary.
+    """Simulation of the configured robot, initially stationary, and its sensors.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ class SimulatedRobot:
     imu : ImuModel
         Error model of the IMU.
     last : SimulatedSamples
-        Samples of the last call of :meth:`measured`; the sample at rest before the first call.
+        Samples of the last call of :meth:`measured`; before the first call, the initial sample.
 
     Raises
     ------
@@ -278,7 +278,7 @@ class SimulatedRobot:
         self._start_imu(make_imu_model(*self._imu_arguments))
 
     def set_imu(self, model: str, parameters: Mapping[str, Any], seed: int) -> None:
-        """Replace the IMU of the robot; its errors start now.
+        """Replace the IMU of the robot, and start its errors.
 
         Parameters
         ----------
@@ -287,12 +287,12 @@ class SimulatedRobot:
         parameters : mapping of str to object
             Parameters of the model.
         seed : int
-            Seed of its random numbers.
+            Seed of the random numbers.
 
         Raises
         ------
         ConfigurationError
-            The model is unknown, or it rejects the parameters. The IMU remains as it was.
+            The model is unknown, or it rejects the parameters. The IMU does not change.
         """
         arguments = (model, parameters, 1.0 / self._rate, seed)
         self._start_imu(make_imu_model(*arguments))
@@ -315,10 +315,10 @@ class SimulatedRobot:
         return self.measured()
 
     def drive(self, *commands: float) -> DrivenSamples:
-        """Simulate the motion of one control period, without the IMU.
+        """Simulate the motion during one control period, without the IMU.
 
-        The motion does not depend on the IMU, and the readings of several control periods are
-        computed faster at once, see :meth:`measured`.
+        The motion does not depend on the IMU, and it is faster to compute the readings of several
+        control periods together, see :meth:`measured`.
 
         Parameters
         ----------
@@ -338,21 +338,21 @@ class SimulatedRobot:
 
     @property
     def waiting(self) -> int:
-        """Number of samples without a reading of the IMU."""
+        """Number of samples without IMU readings."""
         if not self._driven:
             return 0
         return int(self._driven[-1].numbers[-1] - self._driven[0].numbers[0]) + 1
 
     def measured(self) -> SimulatedSamples:
-        """Return all samples since the last call, at least one, with the readings of the IMU.
+        """Return all samples since the last call, at least one, with IMU readings.
 
-        The readings do not depend on the division into calls, to the last bit, as long as no call
-        has more than :data:`MEASURED_AT_ONCE` samples.
+        The readings are identical to the last bit, regardless of the number of samples per call, if
+        no call has more than :data:`MEASURED_AT_ONCE` samples.
 
         Returns
         -------
         SimulatedSamples
-            Samples with the readings of the IMU.
+            Samples with IMU readings.
         """
         driven, self._driven = self._driven, []
         state = driven[0].state
@@ -426,7 +426,7 @@ def _sensors_on_robot(configuration) -> tuple[PositioningSession | None, Odomete
     gnss, odometer = experiment_gnss(configuration), experiment_odometer(configuration)
     if gnss is None and odometer is None:
         return None, None
-    # Imported here, because the sensors take 100 MB and few experiments have them.
+    # The import is local, because it needs 100 MB and few experiments have these sensors.
     from .gnss_and_odometer import OdometerSession, PositioningSession
 
     seed = configuration.experiment.seed
@@ -439,7 +439,7 @@ def _samples_per_control_period(configuration: Configuration) -> int:
     ratio = sample_rate / control_rate
     if abs(ratio - round(ratio)) > 1e-9 or ratio < 1.0:
         raise ConfigurationError(
-            "[imu] rate must be a multiple of [control] rate in lock-step, "
-            f"got {sample_rate:g} and {control_rate:g} Hz"
+            f"[imu] rate is {sample_rate:g} Hz, expected a multiple of [control] rate, "
+            f"{control_rate:g} Hz, in lock-step"
         )
     return round(ratio)

@@ -1,4 +1,4 @@
-"""Yaws and yaw errors during a drive, for plots."""
+"""Yaws and yaw errors during a drive, for live plots."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...heading.true_yaw_error import MAX_WAITING, StreamedYawError
 
 
 class YawSample(NamedTuple):
-    """Angle of a topic at a stamp.
+    """Sample of a yaw or a yaw error.
 
     Attributes
     ----------
@@ -34,11 +34,10 @@ class YawSample(NamedTuple):
 
 
 class YawSession:
-    """Session that computes streams of yaws and yaw errors, and replays the recorded IMU.
+    """Session that computes yaws and yaw errors during a drive, and replays the recorded IMU.
 
     The yaw errors are ground truth minus simulated IMU, and reference minus recorded IMU. Both are
-    zero at the start of the drive, as in the comparison. The streams have the names of their
-    topics.
+    zero at the start of the drive, as in the comparison. Each stream has the name of its topic.
     """
 
     def __init__(self) -> None:
@@ -46,9 +45,9 @@ class YawSession:
         self._reference: Sequence[np.ndarray] = ()
         self._recorded: Sequence[np.ndarray] = ()
         self._error = StreamedYawError()
-        # Errors at the newest stamps, until the start of the drive is known.
+        # Yaw errors by stamp that are stored until the start of the drive is known.
         self._early: dict[int, float] = {}
-        # Stamps at which the recorded yaw has not been replayed yet.
+        # Stamps for which the recorded yaw has not been replayed yet.
         self._unplayed: dict[int, None] = {}
         self._streams = {
             topics.YAW_SIMULATED: _Unwrapped(),
@@ -65,20 +64,20 @@ class YawSession:
 
     @property
     def begun(self) -> bool:
-        """Whether the start value of the simulated IMU's error is known."""
+        """Whether the initial yaw error of the simulated IMU is known."""
         return self._streams[topics.YAW_ERROR_SIMULATED].begun
 
     def compare_with(self, reference, recorded=None) -> None:
-        """Replay the recorded IMU as well.
+        """Set the reference and the recorded IMU that is replayed.
 
         Parameters
         ----------
         reference : pair of ndarray, each of shape (n,)
             Times since the start of the drive [s] and unwrapped yaws [rad] of the reference.
         recorded : pair of ndarray, each of shape (n,), optional
-            The same of the recorded IMU.
+            Times and unwrapped yaws of the recorded IMU.
         """
-        # Interpolation in a column of a table would copy the column for each sample.
+        # Arrays are stored, because interpolating a DataFrame column copies it for each sample.
         self._reference = [np.ascontiguousarray(column) for column in reference]
         self._recorded = [np.ascontiguousarray(column) for column in recorded or ()]
         if self._recorded:
@@ -97,7 +96,7 @@ class YawSession:
             self._zero = zero
 
     def restart(self) -> None:
-        """Discard the samples that wait for others, after some samples were not received."""
+        """Discard samples without a counterpart, after samples were lost."""
         self._error = StreamedYawError()
         self._unplayed.clear()
 
@@ -146,10 +145,10 @@ class YawSession:
         return YawSample(topic, stamp, *self._streams[topic].add(yaw))
 
     def _errors(self, known) -> Iterator[YawSample]:
-        """Yield the errors within the drive; an earlier one would change their zero."""
+        """Yield yaw errors within the drive; an earlier one would change the zero."""
         if self._zero is None:
             for stamp, error in known:
-                # The stamp is repeated before the first command; its last error counts.
+                # A stamp may be repeated before the first command; its last error counts.
                 _store_newest(self._early, stamp, error)
             return
         early, self._early = self._early, {}
@@ -184,7 +183,7 @@ def _store_newest(newest, stamp, value) -> None:
 
 
 class _Unwrapped:
-    """Angle that is unwrapped from sample to sample, relative to the first with ``from_zero``."""
+    """Angle that is unwrapped from sample to sample; ``from_zero`` subtracts the first angle."""
 
     def __init__(self, from_zero=False) -> None:
         self._from_zero = from_zero
@@ -196,13 +195,13 @@ class _Unwrapped:
         return self._first is not None
 
     def begin(self, yaw: float) -> float:
-        """Set the start value unless there is one; return it."""
+        """Set the initial value if it is not set; return the initial value."""
         if self._first is None:
             self._first = yaw if self._from_zero else 0.0
         return self._first
 
     def add(self, yaw: float) -> tuple[float, float]:
-        """Add an angle; return it wrapped and unwrapped [rad]."""
+        """Add an angle; return the wrapped and the unwrapped angle [rad]."""
         yaw -= self.begin(yaw)
         if self._unwrapped is None:
             self._unwrapped = yaw

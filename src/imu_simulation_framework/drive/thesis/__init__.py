@@ -1,7 +1,7 @@
-"""Figures 3.9 to 3.11 and chapter 4 of the thesis behind this package, with our drives.
+"""Reproduction of the thesis on which this package is based (figures 3.9 to 3.11 and chapter 4).
 
-- ``items``: the figures with the statements of the thesis, and the experiments that they show
-- ``experiments``: the experiments, simulated in this process
-- ``findings``: sentences with the numbers that a figure shows
+- ``items``: figures with the statements of the thesis, and the experiments that they show
+- ``experiments``: simulation of the experiments in this process
+- ``findings``: messages with the numbers shown in a figure
 - ``report``: figures, table and web page
 """

@@ -1,4 +1,4 @@
-"""Experiments of the thesis, simulated in this process."""
+"""Simulation of the experiments of the thesis in this process."""
 
 from __future__ import annotations
 
@@ -19,42 +19,42 @@ from .items import IMUS, RECORDED_WINDOW, Experiment
 
 
 class Experiments:
-    """All experiments; each is simulated once, when it is first asked for.
+    """Cache of all experiments, each of which is simulated once when it is first needed.
 
     Parameters
     ----------
     recordings : mapping of str to sequence of str
-        Recording or config.ini by the letter of a drive, with or without the file of its IMU. Other
-        letters are the bundled drives.
+        Recording or config.ini, optionally followed by the IMU file, by letter of the drive. For
+        letters that are not given, the bundled drives are used.
     seed : int, optional
         Seed of all experiments.
 
     Attributes
     ----------
     driven : float
-        Duration of all experiments so far [s].
+        Simulated duration of all experiments so far [s].
     description : str
         Simulator, seed and drives, for captions.
     own : str
-        Letters of the drives that are not bundled ones.
+        Letters of the drives that are not bundled.
     sources : dict of str to str
-        Recording of each drive so far.
+        Recording of each drive that has been read so far.
     """
 
     def __init__(self, recordings: Mapping[str, Sequence[str]], seed: int = 1) -> None:
         self.seed, self.driven = seed, 0.0
         self._setups = {letter: _setup(*recordings.get(letter, (letter,))) for letter in DRIVES}
         self.own = ", ".join(sorted(recordings)).upper()
-        own = f", own recordings for {self.own}" if self.own else ""
+        own = f", user recordings for {self.own}" if self.own else ""
         self.description = f"robot in MuJoCo, seed {seed}, bundled synthetic drives{own}"
         self.sources: dict[str, str] = {}
-        # Several figures need the same drive or experiment.
+        # Several figures use the same drive or experiment.
         self.prepared = lru_cache(maxsize=None)(self._prepared)
         self.recorded = lru_cache(maxsize=None)(self._recorded)
         self.compared = lru_cache(maxsize=None)(self._compared)
 
     def _prepared(self, letter: str, until: float | None = None) -> PreparationSession:
-        from .. import in_process  # which needs MuJoCo
+        from .. import in_process  # local import, because it needs MuJoCo
 
         prepared = in_process.prepared(self._configuration(letter, until))
         if prepared.recorded_imu is None:
@@ -66,20 +66,20 @@ class Experiments:
         return prepared
 
     def _recorded(self, letter: str) -> YawComparison:
-        """Return the yaw error of a drive's recorded IMU."""
+        """Return the yaw error of the recorded IMU of a drive."""
         prepared = self.prepared(letter)
         reference, settings = prepared.drive.reference, ComparisonSettings(RECORDED_WINDOW)
-        assert prepared.recorded_imu is not None  # as _prepared requires
+        assert prepared.recorded_imu is not None  # ensured by _prepared
         yaw = prepared.recorded_imu.table["yaw"]
         compared = compare_yaw(yaw, reference["yaw"], settings, reference)
         if compared is None:
             raise RecordingError(
-                f"{prepared.drive.name}: the IMU has no sample within its reference's time"
+                f"{prepared.drive.name}: the IMU has no sample in the time range of its reference"
             )
         return compared
 
     def _compared(self, experiment: Experiment) -> Comparison:
-        """Return the yaw errors of an experiment's recorded and simulated IMU."""
+        """Return the yaw errors of the recorded and the simulated IMU in an experiment."""
         from .. import in_process
 
         letter, imu, controller, robot, until, window, seed = experiment
@@ -116,7 +116,7 @@ def drive_title(letter: str) -> str:
     Parameters
     ----------
     letter : str
-        Name of the bundled drive, which is that of the drive of the thesis.
+        Letter of the bundled drive, which corresponds to the drive in the thesis.
 
     Returns
     -------
@@ -129,11 +129,11 @@ def drive_title(letter: str) -> str:
 def _setup(text, *others):
     if len(others) > 1:
         raise ConfigurationError(
-            f"{text}: {1 + len(others)} files, expected a recording, its config.ini, or two files, "
-            "of a reference and of an IMU"
+            f"{text}: {1 + len(others)} files, expected a recording, its config.ini, or two files "
+            "with the reference and the IMU"
         )
     if others and text.endswith(CONFIGURATION_SUFFIX):
         raise ConfigurationError(
-            f"{text}: already names the file of the IMU; {others[0]} would be ignored, leave it out"
+            f"{text}: already names the IMU file, so that {others[0]} would be ignored; remove it"
         )
     return set_up_named(text, *others)

@@ -1,4 +1,4 @@
-"""Messages with the results of each reproduced figure of the thesis."""
+"""Messages with the results in each reproduced figure of the thesis."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ...core.signals import Spectrum, find_time_shift
 from ...heading.experiment_comparison import Comparison
 from ...heading.yaw_comparison import YawComparison
 
-_BANDS = ((0.0, 0.01), (0.02, 0.2), (1.0, np.inf))  # Hz: drift, rounds, noise
+_BANDS = ((0.0, 0.01), (0.02, 0.2), (1.0, np.inf))  # Hz; bands of drift, of laps and of noise
 
 MAX_FREQUENCY = 0.1
-"""Highest frequency of figure 4.13 [Hz]."""
+"""Highest frequency in figure 4.13 [Hz]."""
 
 
 def describe_figure(shown: str, compared: Comparison) -> str:
-    """Describe the figure of an experiment.
+    """Describe the results in the figure of an experiment.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def describe_figure(shown: str, compared: Comparison) -> str:
     Returns
     -------
     str
-        Sentence without a full stop.
+        Message without a full stop.
     """
     return _DESCRIPTIONS[shown](compared)
 
@@ -42,15 +42,16 @@ def _describe_tracking(compared: Comparison) -> str:
     ends = time <= 60.0, time >= time[-1] - 60.0
     first, last = (np.sqrt(np.mean(yaw.to_numpy()[inside] ** 2)) for inside in ends)
     return (
-        f"the yaw is {yaw.abs().mean():.2f} deg off on average and the robot "
-        f"{distance.mean():.2f} m, at most {yaw.abs().max():.2f} deg and {distance.max():.2f} m; "
-        f"the yaw's rms is {first:.2f} deg in the first minute and {last:.2f} deg in the last one"
+        f"the mean absolute tracking error is {yaw.abs().mean():.2f} deg and "
+        f"{distance.mean():.2f} m, the largest {yaw.abs().max():.2f} deg and "
+        f"{distance.max():.2f} m; the yaw rms is {first:.2f} deg in the first minute and "
+        f"{last:.2f} deg in the last minute"
     )
 
 
 def _imus(compared: Comparison) -> tuple[YawComparison, YawComparison]:
     """Return the yaw errors of the recorded and the simulated IMU."""
-    assert compared.real is not None and compared.simulated is not None  # else no experiment
+    assert compared.real is not None and compared.simulated is not None  # ensured by Experiments
     return compared.real, compared.simulated
 
 
@@ -61,9 +62,9 @@ def _describe_yaw(compared: Comparison) -> str:
     delay = find_time_shift(truth.index, truth, wanted.index, wanted, 5.0).shift
     new = np.mean(np.diff(recorded) != 0.0) / np.median(np.diff(recorded.index))
     return (
-        f"the recorded IMU ends {final_error(real)} off its reference, the simulated one "
-        f"{final_error(simulated)}; the simulated robot is {1000.0 * delay:.0f} ms late, "
-        f"and the recorded IMU has {new:.0f} new values in a second"
+        f"the final yaw error is {final_error(real)} for the recorded IMU and "
+        f"{final_error(simulated)} for the simulated IMU; the simulated robot is "
+        f"{1000.0 * delay:.0f} ms late, and the recorded IMU has {new:.0f} new values per second"
     )
 
 
@@ -74,10 +75,10 @@ def _describe_error(compared: Comparison) -> str:
     )
     ends = [final_error(imu) for imu in _imus(compared)]
     return (
-        f"the smoothed error reaches {smooth:.2f} deg (recorded) and {smooth_simulated:.2f} deg "
-        f"(simulated); the recorded one grows by {60.0 * np.degrees(real.drift):.2f} deg in a "
-        f"minute to {ends[0]}, the simulated one has {np.degrees(simulated.rms):.2f} deg of noise "
-        f"and ends at {ends[1]}"
+        f"the smoothed yaw error reaches {smooth:.2f} deg (recorded) and "
+        f"{smooth_simulated:.2f} deg (simulated); the recorded error drifts by "
+        f"{60.0 * np.degrees(real.drift):.2f} deg/min to a final {ends[0]}, the simulated error "
+        f"has {np.degrees(simulated.rms):.2f} deg rms and a final {ends[1]}"
     )
 
 
@@ -98,7 +99,7 @@ def final_error(comparison: YawComparison) -> str:
 
 
 def require_spectrum(spectrum: Spectrum | None) -> Spectrum:
-    """Return a spectrum that has to exist.
+    """Return a spectrum, or raise an error if there is none.
 
     Parameters
     ----------
@@ -112,7 +113,7 @@ def require_spectrum(spectrum: Spectrum | None) -> Spectrum:
     Raises
     ------
     RecordingError
-        There is none, as the drive is too short.
+        There is no spectrum, because the drive is too short.
     """
     if spectrum is None:
         raise RecordingError("a drive has too few samples for a power spectral density")
@@ -120,7 +121,7 @@ def require_spectrum(spectrum: Spectrum | None) -> Spectrum:
 
 
 def describe_powers(recorded: Spectrum, simulated: Sequence[Spectrum]) -> str:
-    """Compare the power of a recorded spectrum with the mean power of simulated ones, by band.
+    """Compare the power of a recorded spectrum to the mean power of simulated spectra, by band.
 
     Parameters
     ----------
@@ -132,7 +133,7 @@ def describe_powers(recorded: Spectrum, simulated: Sequence[Spectrum]) -> str:
     Returns
     -------
     str
-        Sentence without a full stop.
+        Message without a full stop.
     """
     ratios, spectra = [], [recorded, *simulated]
     for low, high in _BANDS:
@@ -140,16 +141,16 @@ def describe_powers(recorded: Spectrum, simulated: Sequence[Spectrum]) -> str:
             (spectrum.frequency >= low) & (spectrum.frequency <= high) for spectrum in spectra
         ]
         if not all(map(np.any, inside)):
-            continue  # a short drive has no such frequencies
+            continue  # the spectrum of a short drive does not contain such low frequencies
         power, *others = (
             np.sum(spectrum.density[band]) * spectrum.frequency[0]
             for spectrum, band in zip(spectra, inside)
         )
         where = f"below {high:g} Hz" if not low else f"from {low:g} to {high:g} Hz"
         where = f"above {low:g} Hz" if np.isinf(high) else where
-        # Two digits, and no exponent.
+        # The ratio is formatted with two digits and without an exponent.
         ratios.append(f"{float(f'{power / np.mean(others):.2g}'):,.15g} times {where}")
-    return f"the recorded one has the power of the simulated {', '.join(ratios)}"
+    return f"ratio of recorded to mean simulated power: {', '.join(ratios)}"
 
 
 def _describe_spectra(attribute):
@@ -161,24 +162,24 @@ def _describe_spectra(attribute):
 
 
 def describe_peaks(spectra: Mapping[str, Spectrum]) -> str:
-    """Describe the largest density of each drive's spectrum at low frequency.
+    """Describe the peak of the spectrum at low frequencies for each drive.
 
     Parameters
     ----------
     spectra : mapping of str to Spectrum
-        Spectrum by the letter of the drive.
+        Spectra by letter of the drive.
 
     Returns
     -------
     str
-        Sentence without a full stop.
+        Message without a full stop.
     """
     lowest, peaks = _BANDS[0][1], []
     for letter, spectrum in spectra.items():
         inside = (spectrum.frequency >= lowest) & (spectrum.frequency <= MAX_FREQUENCY)
         peak = spectrum.frequency[inside][np.argmax(spectrum.density[inside])]
         peaks.append(f"{peak:.4f} Hz ({letter.upper()})")
-    return f"largest density from {lowest:g} to {MAX_FREQUENCY:g} Hz at {', '.join(peaks)}"
+    return f"peak density from {lowest:g} to {MAX_FREQUENCY:g} Hz at {', '.join(peaks)}"
 
 
 _DESCRIPTIONS = {

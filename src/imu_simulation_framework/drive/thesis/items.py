@@ -1,4 +1,4 @@
-"""Figures of the thesis: statements of the thesis, and the experiments that a figure shows."""
+"""Figures of the thesis, with its statements and the experiments that the figures show."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...core.errors import ConfigurationError
 from ...core.files import package_share, read_settings
 
 NOT_MADE = "cannot be made"
-"""Statement on a figure whose content is unknown."""
+"""Statement on a figure that cannot be reproduced."""
 
 GENERIC_FIRST, GENERIC = "generic, 0.00105", "generic, 0.00215"
 HECTOR, HECTOR_SLOW = "Hector, 0.5 rad at 0.005 Hz", "Hector, 1.118 rad at 0.001 Hz"
@@ -20,16 +20,16 @@ IMUS: dict[str, tuple[str, dict[str, float]]] = {
     HECTOR: ("hector", {"yaw_drift": 0.5, "yaw_drift_frequency": 0.005}),
     HECTOR_SLOW: ("hector", {"yaw_drift": 1.118, "yaw_drift_frequency": 0.001}),
 }
-"""Model and parameters of each simulated IMU of the thesis."""
+"""Models and parameters of the simulated IMUs in the thesis."""
 
 RECORDED_WINDOW = 5.91
-"""Window of the median by which the thesis smooths the recorded errors of all drives [s]."""
+"""Window of the median filter with which the thesis smooths all recorded errors [s]."""
 
-_RUNS = 3  # repetitions of each experiment with Hector's model, as in the thesis
+_RUNS = 3  # number of repetitions of each experiment with Hector's model, as in the thesis
 
 
 class Experiment(NamedTuple):
-    """A drive with one of :data:`IMUS`.
+    """Drive with a simulated IMU from :data:`IMUS`.
 
     Attributes
     ----------
@@ -40,13 +40,13 @@ class Experiment(NamedTuple):
     controller : str
         Name of the controller.
     robot : str
-        File in urdf/, empty for the bundled robot.
+        File in urdf/; empty for the default robot.
     until : float or None
-        End of the drive [s]; None for the whole drive.
+        End of the drive [s]; None for the complete drive.
     window : float
-        Window of the trend's median [s].
+        Window of the median filter for the trend [s].
     seed : int
-        Number that is added to the seed of all experiments.
+        Offset from the seed of all experiments.
     """
 
     drive: str
@@ -59,22 +59,22 @@ class Experiment(NamedTuple):
 
 
 class Item(NamedTuple):
-    """A figure of the thesis, or two figures that are shown as a single one here.
+    """Figure of the thesis, or two of its figures that are shown as one figure here.
 
     Attributes
     ----------
     label : str
-        Numbers of the figures, as ``4.6, 4.7``.
+        Figure numbers, for example ``4.6, 4.7``.
     title : str
-        Title.
+        Title of the figure.
     shown : str
-        Key of :data:`.FIGURES`, for the first experiment; or ``paths``, ``errors`` or ``spectra``
-        of several experiments. Without experiments, these show the recorded IMUs of all drives.
-        Empty if the figure cannot be made.
+        Key of :data:`.FIGURES`, for the first experiment; or ``paths``, ``errors`` or ``spectra``,
+        for several experiments. Without experiments, these figures show the recorded IMUs of all
+        drives. Empty if the figure cannot be reproduced.
     experiments : tuple of Experiment
-        Experiments.
+        Experiments shown in the figure.
     thesis : str
-        Statement of the thesis.
+        Statement in the thesis.
     why : str
         Reason for the difference between the thesis and this package.
     """
@@ -88,7 +88,7 @@ class Item(NamedTuple):
 
     @property
     def file(self) -> str:
-        """Name of the file without ending, as ``figure_4_06_4_07``, in the order of numbers."""
+        """File name without suffix, such as ``figure_4_06_4_07``, which sorts by number."""
         parts = (number.split(".") for number in self.label.split(", "))
         return "figure_" + "_".join(f"{chapter}_{place.zfill(2)}" for chapter, place in parts)
 
@@ -97,13 +97,13 @@ class Item(NamedTuple):
 def thesis_items() -> dict[str, Item]:
     """Read the figures of ``config/thesis.csv``.
 
-    Hector's experiments are repeated with seeds of their own: Hector's drift does not depend on the
-    motion, so that four drives with the same seed would show the same drift.
+    Experiments with Hector's model are repeated with different seeds. Hector's drift does not
+    depend on the motion, so that four drives with the same seed would have the same drift.
 
     Returns
     -------
     dict of str to Item
-        Figures by their labels, in the order of the thesis.
+        Figures by label, in the order of the thesis.
     """
     text = read_settings(package_share() / "config" / "thesis.csv")
     items: dict[str, Item] = {}
@@ -130,7 +130,7 @@ def choose_items(numbers: Sequence[str]) -> list[Item]:
     Parameters
     ----------
     numbers : sequence of str
-        Numbers as in the thesis; ``3.10`` chooses 3.10a and 3.10b. All figures if empty.
+        Figure numbers in the thesis; ``3.10`` selects 3.10a and 3.10b. All figures if empty.
 
     Returns
     -------
@@ -140,7 +140,7 @@ def choose_items(numbers: Sequence[str]) -> list[Item]:
     Raises
     ------
     ConfigurationError
-        A number is unknown, or none of the figures can be made.
+        A number is unknown, or none of the figures can be reproduced.
     """
     items = thesis_items()
     if not numbers:

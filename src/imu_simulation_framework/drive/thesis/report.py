@@ -1,4 +1,4 @@
-"""Figures of the thesis with our drives, their table and their web page."""
+"""Reproduced figures of the thesis, with their table and web page."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ COLUMNS = (
     Column("why", "why they differ"),
     Column("file", "file"),
 )
-"""Columns of the table of figures."""
+"""Columns of the figure table."""
 
 
 class ShownItem(NamedTuple):
-    """A figure of the thesis as shown here.
+    """Reproduced figure of the thesis.
 
     Attributes
     ----------
     item : Item
         Figure of the thesis.
     section : Section
-        Section of the page, with the figure unless it cannot be made.
+        Section of the page, with the figure if it can be reproduced.
     finding : str
-        Sentence on the figure, without a full stop.
+        Message with the result in the figure, without a full stop.
     """
 
     item: Item
@@ -56,7 +56,7 @@ class ShownItem(NamedTuple):
 
 
 def show_item(item: Item, experiments: Experiments) -> ShownItem:
-    """Make a figure, and simulate the experiments that it needs.
+    """Create a figure, and simulate the experiments that it shows.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def show_item(item: Item, experiments: Experiments) -> ShownItem:
     Raises
     ------
     FrameworkError
-        An experiment is impossible, or a drive is too short for the figure.
+        An experiment cannot run, or a drive is too short for the figure.
     """
     heading = f"Figure{'s' * (',' in item.label)} {item.label}: {item.title}"
     if not item.shown:
@@ -101,7 +101,7 @@ def _show_paths(experiments):
         f"{letter.upper()}: {drive.length:.0f} m in {drive.trajectory.index[-1]:.0f} s"
         for letter, drive in drives.items()
     )
-    how_to_read = "Each drive's path, from its own start."
+    how_to_read = "Path of each drive, relative to its start."
     return Section("", figure=figure, how_to_read=how_to_read), finding
 
 
@@ -111,7 +111,7 @@ def _show_errors(item, experiments):
     ends = (f"{final_error(line.comparison)} ({line.name})" for line in lines)
     how_to_read = (
         f"Running medians over {window:g} s, zero at the start. Each line is one random "
-        "realisation: compare magnitude and character, not the course."
+        "realisation: compare their magnitude and character, not their course over time."
     )
     section = Section("", figure=figures.yaw_errors(lines, window), how_to_read=how_to_read)
     return section, f"at the end {', '.join(ends)}"
@@ -127,14 +127,14 @@ def _show_spectra(item, experiments):
     else:
         finding = describe_peaks(dict(zip(DRIVES, spectra)))
     how_to_read = (
-        "Drift is at the left, noise at the right. A single value at low frequency scatters by "
-        "its own size."
+        "Drift is on the left, noise on the right. At low frequencies, the standard deviation of a "
+        "single value is as large as the value."
     )
     return Section("", figure=figure, how_to_read=how_to_read), finding
 
 
 def _lines(item, experiments):
-    """Return an experiment's recorded IMU and all runs, or the recorded IMUs of all drives."""
+    """Return the recorded IMU and all runs of an experiment, or the recorded IMUs of all drives."""
     if not item.experiments:
         return [
             ShownError(drive_title(letter), drive_title(letter), True, experiments.recorded(letter))
@@ -150,14 +150,14 @@ def _lines(item, experiments):
 
 
 def figures_table(shown: Sequence[ShownItem], format: str) -> pd.DataFrame:
-    """Create the table of figures.
+    """Create the figure table.
 
     Parameters
     ----------
     shown : sequence of ShownItem
-        Figures.
+        Reproduced figures.
     format : str
-        Format of the files of figures.
+        Format of the figure files.
 
     Returns
     -------
@@ -172,12 +172,12 @@ def figures_table(shown: Sequence[ShownItem], format: str) -> pd.DataFrame:
 
 
 def thesis_page(shown: Sequence[ShownItem], table: pd.DataFrame, experiments: Experiments) -> Page:
-    """Create the page of the figures.
+    """Create the web page with all figures.
 
     Parameters
     ----------
     shown : sequence of ShownItem
-        Figures.
+        Reproduced figures.
     table : pandas.DataFrame
         Result of :func:`figures_table`.
     experiments : Experiments

@@ -1,1 +1,1 @@
-"""Following a trajectory with a differential drive."""
+"""Trajectory tracking with a wheeled robot."""

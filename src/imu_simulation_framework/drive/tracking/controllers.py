@@ -1,16 +1,16 @@
-"""References, tracking errors and the controllers that reduce them.
+"""References, tracking errors and controllers.
 
-``correct(v, yaw_rate, error)`` of a controller takes the speed and the yaw rate of the reference
-and the present tracking error. It returns the speed [m/s] and the yaw rate [rad/s] that the robot
-should have; the drivetrain converts them to commands.
+The method ``correct(v, yaw_rate, error)`` of a controller computes the speed [m/s] and the yaw rate
+[rad/s] of the robot from the speed and the yaw rate of the reference and the current tracking
+error. The drivetrain converts them to commands.
 
-The outputs u of the PIDs are velocities of the driven wheels [rad/s]: a yaw gain is in rad/s per
-rad, a distance gain in rad/s per metre. With the drivetrain's wheel radius R and half track L, u on
-both wheels changes the speed by ``u R``; u on the right wheel and -u on the left wheel change the
-yaw rate by ``u R / L``.
+The output u of a PID controller is a wheel velocity [rad/s], so that yaw gains have the unit rad/s
+per rad and distance gains rad/s per m. With the wheel radius R and the half track L of the
+drivetrain, u on both wheels changes the speed by ``u R``; u on the right wheel and -u on the left
+wheel change the yaw rate by ``u R / L``.
 
-Controllers with a distance gain add the drivetrain's sideslip to the heading, because the robot
-slides out of a turn.
+Controllers with a distance gain add the sideslip of the drivetrain to the heading, because the
+robot slides outwards in turns.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ class TrackingError(NamedTuple):
     Attributes
     ----------
     yaw_error : float
-        In (-pi, pi] [rad]; a negative error demands a right turn.
+        Yaw error in (-pi, pi] [rad]; a negative error requires a right turn.
     distance_error : float
         Distance to the position of the reference [m], never negative.
     along_track_error : float
-        Component of the position error along the reference's x axis [m]; positive if the
+        Component of the position error along the x axis of the reference [m]; positive if the
         reference is ahead.
     cross_track_error : float
-        Component of the position error along the reference's y axis [m]; positive if the
+        Component of the position error along the y axis of the reference [m]; positive if the
         reference is to the left.
     """
 
@@ -75,7 +75,7 @@ class TrackingError(NamedTuple):
         Returns
         -------
         ahead, left : float
-            Components along the robot's x and y axes [m].
+            Components along the x and y axes of the robot [m].
         """
         cosine, sine = math.cos(self.yaw_error), math.sin(self.yaw_error)
         return (
@@ -90,7 +90,7 @@ def tracking_error(reference, actual):
     Parameters
     ----------
     reference, actual : Pose2D
-        Pose of the reference and of the robot at the same time.
+        Poses of the reference and the robot at the same time.
 
     Returns
     -------
@@ -109,10 +109,10 @@ def tracking_error(reference, actual):
 
 
 class Reference:
-    """Trajectory that is interpolated at one time per call, for loops.
+    """Trajectory that is interpolated at a single time per call, for use in control loops.
 
-    The interpolation between two samples is linear. The reference stands at its first pose before
-    the first sample, and at its last pose after the last sample.
+    The interpolation between samples is linear. Before the first and after the last sample, the
+    reference is stationary.
 
     Parameters
     ----------
@@ -130,20 +130,18 @@ class Reference:
     Attributes
     ----------
     start, stop : float
-        Time of the first and of the last sample [s].
+        Times of the first and the last sample [s].
 
     Raises
     ------
     TrajectoryError
-        The trajectory has less than two samples.
+        The trajectory has fewer than two samples.
     """
 
     def __init__(self, time, x, y, yaw, v=None, yaw_rate=None):
         if len(time) < 2:
-            raise TrajectoryError(
-                f"A reference must have at least two samples, but the trajectory has {len(time)}."
-            )
-        # Indexing numpy's arrays costs ten times as much, lists of floats four times the memory.
+            raise TrajectoryError(f"the reference has {len(time)} samples, expected at least 2")
+        # Indexing NumPy arrays takes ten times as long; lists of floats need four times the memory.
         self._time, self._x, self._y, self._yaw = (
             array("d", values) for values in (time, x, y, yaw)
         )
@@ -157,7 +155,7 @@ class Reference:
 
     @classmethod
     def from_table(cls, trajectory):
-        """Return the reference of a trajectory, or of poses without velocities.
+        """Create a reference from a trajectory, or from poses without velocities.
 
         Parameters
         ----------
@@ -173,7 +171,7 @@ class Reference:
         return cls(trajectory.index, *columns)
 
     def poses(self):
-        """Return all samples of the poses.
+        """Return the poses at all samples.
 
         Returns
         -------
@@ -184,7 +182,7 @@ class Reference:
 
     @property
     def duration(self):
-        """Time from the first to the last sample [s]."""
+        """Duration from the first to the last sample [s]."""
         return self.stop - self.start
 
     def _locate(self, time):
@@ -207,7 +205,7 @@ class Reference:
         Returns
         -------
         Pose2D
-            Its yaw is unwrapped, as in the table.
+            Pose with unwrapped yaw, as in the table.
         """
         index, fraction = self._locate(time)
         complement = 1.0 - fraction
@@ -224,8 +222,8 @@ class Reference:
         Parameters
         ----------
         time : float
-            Time on the clock of the trajectory [s]. A command that holds for a control period
-            follows the trajectory best with the values in the middle of the period.
+            Time on the clock of the trajectory [s]. A command that applies for a control period
+            follows the trajectory best with the values at the middle of the period.
 
         Returns
         -------
@@ -238,7 +236,7 @@ class Reference:
             The reference has no velocities.
         """
         if self._v is None:
-            raise ValueError("the reference was made without velocities")
+            raise ValueError("the reference has no velocities")
         if time < self.start or time > self.stop:
             return 0.0, 0.0
         index, fraction = self._locate(time)
@@ -250,7 +248,7 @@ class Reference:
         )
 
 
-_WEIGHT = "weight of the squared error {}, relative to that of the squared corrections"
+_WEIGHT = "weight of the squared error {} relative to the weight of the squared corrections"
 
 
 @dataclass(frozen=True)
@@ -267,13 +265,13 @@ class ControllerGains(TextSettings):
     distance_proportional, distance_integral, distance_derivative : float
         Gains from the distance to the wheel velocity [rad/s per m, per m s, per m/s].
     derivative_time_constant : float
-        Time constant of the low-pass filter of the derivatives [s]; 0 switches the filter off.
+        Time constant of the low-pass filter for derivatives [s]; 0 disables the filter.
     correction_limit : float
         Largest correction of a wheel velocity [rad/s].
     ramsete_b : float
-        b of RAMSETE: weight of a distance relative to an angle [rad^2/m^2].
+        Parameter b of RAMSETE: weight of a distance relative to an angle [rad^2/m^2].
     ramsete_damping : float
-        zeta of RAMSETE, below 1.
+        Damping zeta of RAMSETE, below 1.
     lq_along_weight, lq_cross_weight, lq_yaw_weight : float
         Weights of the squared errors [1/s^2, rad^2/s^2/m^2, 1/s^2] relative to the squared
         corrections of speed and yaw rate.
@@ -312,14 +310,14 @@ class ControllerGains(TextSettings):
         0.1,
         unit="s",
         minimum=0.0,
-        about="time constant of the low-pass filter of the derivatives; 0: no filter",
+        about="time constant of the low-pass filter for derivatives; 0: no filter",
     )
     correction_limit: float = setting(
         6.0,
         unit="rad/s",
         above=0.0,
         minimum=1e-6,
-        about="largest correction of a wheel's velocity",
+        about="largest correction of a wheel velocity",
     )
     ramsete_b: float = setting(
         4.0,
@@ -354,10 +352,10 @@ _TERMS = ("proportional", "integral", "derivative")
 class Pid:
     """PID controller with a fixed period, a filtered derivative and anti-windup.
 
-    The output is ``P e + I integral(e) + D de/dt``, signed and limited. The derivative is taken of
-    the error after a first-order low-pass filter. While the output is at its limit, the integral
-    changes only if that leads away from the limit (conditional integration; Astrom and Hagglund:
-    Advanced PID Control, section 3.5).
+    The output is ``P e + I integral(e) + D de/dt``, signed and limited. The derivative is computed
+    from the error after a first-order low-pass filter. While the output is at its limit, the
+    integral changes only in the direction away from the limit (conditional integration; Astrom and
+    Hagglund: Advanced PID Control, section 3.5).
 
     Parameters
     ----------
@@ -366,12 +364,12 @@ class Pid:
     period : float
         Time between two steps [s].
     derivative_time_constant : float
-        Time constant of the derivative's filter [s]; 0 switches the filter off.
+        Time constant of the derivative filter [s]; 0 disables the filter.
     output_limit : float
         Largest magnitude of the output.
     angular : bool
-        Whether the error is an angle [rad]. Its change between two steps is then wrapped, so that
-        the derivative has no peak at half a turn.
+        Whether the error is an angle [rad]. If so, its change between steps is wrapped, so that the
+        derivative has no peak when the angle wraps.
 
     Raises
     ------
@@ -422,7 +420,7 @@ class Pid:
         Raises
         ------
         ValueError
-            The error is not finite; it would remain in the integral.
+            The error is not finite, and would corrupt the integral.
         """
         if not math.isfinite(error):
             raise ValueError(f"control error is {error}, expected a finite number")
@@ -450,7 +448,7 @@ def _make_pid(prefix, gains, period, angular=False):
 
 
 class OpenLoop:
-    """Controller without a correction.
+    """Controller without feedback.
 
     Parameters
     ----------
@@ -486,7 +484,7 @@ class OpenLoop:
 
 
 class Controller(ABC):
-    """Base of the controllers with a correction.
+    """Base class of controllers with feedback.
 
     Parameters
     ----------
@@ -504,7 +502,7 @@ class Controller(ABC):
         self._drivetrain = robot.drivetrain
         self._radius = robot.drivetrain.wheel_radius
         self._turning_radius = self._radius / robot.drivetrain.half_track
-        # Whether the drivetrain limited the last speed, and the last yaw rate.
+        # Whether the drivetrain limited the last speed and the last yaw rate.
         self._is_limited = False, False
 
     @abstractmethod
@@ -518,18 +516,18 @@ class Controller(ABC):
         yaw_rate : float
             Yaw rate of the reference [rad/s].
         error : TrackingError
-            Present tracking error.
+            Current tracking error.
         """
 
     def _limit(self, *demand):
         limited = self._drivetrain.limit(*demand)
-        # Rounding alone changes a value by less than 1e-9.
+        # Differences below 1e-9 are rounding errors.
         self._is_limited = tuple(abs(a - b) > 1e-9 for a, b in zip(limited, demand))
         return limited
 
 
 class YawPid(Controller):
-    """PID on the yaw error; its output is added to the right wheel, subtracted from the left."""
+    """PID on the yaw error; its output is added to the right and subtracted from the left wheel."""
 
     def __init__(self, gains: ControllerGains, period: float, robot: RobotParameters):
         super().__init__(gains, period, robot)
@@ -545,37 +543,38 @@ class YawPid(Controller):
         yaw_rate : float
             Yaw rate of the reference [rad/s].
         error : TrackingError
-            Present tracking error.
+            Current tracking error.
         """
         _, turn_is_limited = self._is_limited
         turning = self._pid.step(error.yaw_error, integrate=not turn_is_limited)
         return self._limit(v, yaw_rate + self._turning_radius * turning)
 
 
-# Wheel velocity w_0 below which steering to the side fades out [rad/s].
+# Wheel velocity w_0 below which lateral steering fades out [rad/s].
 _TRANSITION_VELOCITY = 2.0
-# Largest angle between the robot and the path, on the way back to it [rad].
+# Largest angle at which the robot returns to the path [rad].
 _MAX_HEADING_OFFSET = 0.7
 
 
 class YawDistancePid(Controller):
-    """PID on the yaw error and PID on both components of the distance to the reference.
+    """PID on the yaw error, and PIDs on both components of the position error.
 
-    The distance is split along the robot's axes. The output of the PID on the component ahead
-    drives both wheels. The output of the PID on the component to the side is a sideways velocity.
-    A differential drive moves sideways only by driving at an angle to the reference, so this
-    output becomes an offset of the heading that the yaw PID follows::
+    The position error is resolved along the axes of the robot. The output of the PID on the
+    longitudinal component is added to both wheels. The output of the PID on the lateral component
+    is a lateral velocity. As a differential drive can move sideways only by driving at an angle to
+    the reference, this output is converted to a heading offset, which the yaw PID follows::
 
         offset = u_side * w / (w^2 + w_0^2)
 
-    w is the wheel velocity at the reference's speed. At high speed the offset is ``u_side / w``,
-    the angle that results in the sideways velocity. It changes its sign when the robot drives
-    backwards. It vanishes at standstill, where an angle towards the reference would make the robot
-    spin. The steering to the side fades out below w_0 = 2 rad/s, and the offset is at most 0.7 rad.
+    w is the wheel velocity at the speed of the reference. At high speed the offset is
+    ``u_side / w``, the angle that results in the lateral velocity. It changes sign if the robot
+    drives backwards. It is zero while the reference is stationary, when a heading offset would make
+    the robot spin. Lateral steering fades out below w_0 = 2 rad/s, and the offset is at most
+    0.7 rad.
 
-    The reference's speed is multiplied by the cosine of the yaw error, as in Kanayama et al., "A
-    stable tracking control method for an autonomous mobile robot", ICRA 1990, eq. 8. The two PIDs
-    on the distance have the same gains and separate integrals.
+    The speed of the reference is multiplied by the cosine of the yaw error, as in Kanayama et al.,
+    "A stable tracking control method for an autonomous mobile robot", ICRA 1990, eq. 8. The PIDs
+    on both components have the same gains and separate integrals.
     """
 
     def __init__(self, gains: ControllerGains, period: float, robot: RobotParameters):
@@ -594,7 +593,7 @@ class YawDistancePid(Controller):
         yaw_rate : float
             Yaw rate of the reference [rad/s].
         error : TrackingError
-            Present tracking error.
+            Current tracking error.
         """
         wheel = v / self._radius
         ahead, side = error.to_robot_axes()
@@ -602,8 +601,7 @@ class YawDistancePid(Controller):
 
         driving = self._along_pid.step(ahead, integrate=not along_is_limited)
 
-        # A robot at rest cannot reduce an error to the side; its integral would make the robot
-        # swerve at the start.
+        # A stationary robot cannot reduce a lateral error; the integral would cause a swerve later.
         is_rolling = abs(wheel) > _TRANSITION_VELOCITY
         sideways = self._cross_pid.step(side, integrate=is_rolling and not self._cross_is_limited)
         unlimited = sideways * wheel / (wheel * wheel + _TRANSITION_VELOCITY**2)
@@ -619,11 +617,11 @@ class YawDistancePid(Controller):
 
 
 class SpeedAndYawRateController(Controller):
-    """Base of the controllers that correct speed and yaw rate directly, not the wheels."""
+    """Base class of controllers that correct speed and yaw rate instead of wheel velocities."""
 
     @abstractmethod
     def correction(self, v, yaw_rate, ahead, side, yaw_error):
-        """Return the corrections of the reference's speed [m/s] and yaw rate [rad/s].
+        """Return the corrections of speed [m/s] and yaw rate [rad/s].
 
         Parameters
         ----------
@@ -632,9 +630,9 @@ class SpeedAndYawRateController(Controller):
         yaw_rate : float
             Yaw rate of the reference [rad/s].
         ahead, side : float
-            Position of the reference along the robot's x and y axes [m].
+            Position of the reference along the x and y axes of the robot [m].
         yaw_error : float
-            Yaw error, the sideslip included [rad].
+            Yaw error including the sideslip [rad].
         """
 
     def correct(self, v, yaw_rate, error):
@@ -657,7 +655,7 @@ class SpeedAndYawRateController(Controller):
         )
 
 
-# w_0, the rate that keeps the feedback on at standstill [rad/s].
+# Rate w_0, with which the feedback remains active while stationary [rad/s].
 _STANDSTILL_RATE = 1.0
 
 
@@ -673,12 +671,12 @@ class Ramsete(SpeedAndYawRateController):
 
     The Lyapunov function ``b (e_ahead^2 + e_side^2) / 2 + e_yaw^2 / 2`` decreases at the rate
     ``k (b e_ahead^2 + e_yaw^2)`` for any positive k. The source has no w_0 and corrects nothing at
-    standstill. With w_0 = 1 rad/s the robot reduces the errors ahead and in yaw at standstill, and
-    an error to the side does not turn it.
+    standstill. With w_0 = 1 rad/s, the robot also reduces along-track and yaw errors at standstill,
+    and a lateral error does not turn it.
     """
 
     def correction(self, v, yaw_rate, ahead, side, yaw_error):
-        """Return the corrections of the reference's speed [m/s] and yaw rate [rad/s]."""
+        """Return the corrections of speed [m/s] and yaw rate [rad/s]."""
         b = self._gains.ramsete_b
         k = (
             2.0
@@ -689,19 +687,19 @@ class Ramsete(SpeedAndYawRateController):
         return v * (math.cos(yaw_error) - 1.0) + k * ahead, k * yaw_error + b * v * ratio * side
 
 
-# v_0, the speed below which the gain on an error to the side fades out [m/s].
+# Speed v_0 below which the gain on the lateral error fades out [m/s].
 _TRANSITION_SPEED = 0.2
 
 
 class LinearQuadratic(SpeedAndYawRateController):
-    """Linear-quadratic tracking with gains that depend on the reference's speed.
+    """Linear-quadratic tracking controller with gains that depend on the speed of the reference.
 
-    The errors about a straight reference at the speed v follow ``d e_side/dt = v e_yaw``, and the
-    corrections of speed and yaw rate are the negative derivatives of ``e_ahead`` and ``e_yaw``. The
-    Riccati equation then has the closed solution ``K_ahead = sqrt(q_ahead)``,
+    For a straight reference at the speed v, the lateral error follows ``d e_side/dt = v e_yaw``,
+    and the corrections of speed and yaw rate are the negative derivatives of ``e_ahead`` and
+    ``e_yaw``. The Riccati equation then has the closed-form solution ``K_ahead = sqrt(q_ahead)``,
     ``K_side = sign(v) sqrt(q_side)``, ``K_yaw = sqrt(q_yaw + 2 v K_side)``.
 
-    A robot at rest cannot reduce an error to the side, so the weight q_side is multiplied by
+    As a stationary robot cannot reduce a lateral error, the weight q_side is multiplied by
     ``v^2 / (v^2 + v_0^2)`` with v_0 = 0.2 m/s. The angle towards the path is at most 0.7 rad.
     """
 
@@ -724,7 +722,7 @@ class LinearQuadratic(SpeedAndYawRateController):
         return math.sqrt(gains.lq_along_weight), side, yaw
 
     def correction(self, v, yaw_rate, ahead, side, yaw_error):
-        """Return the corrections of the reference's speed [m/s] and yaw rate [rad/s]."""
+        """Return the corrections of speed [m/s] and yaw rate [rad/s]."""
         k_ahead, k_side, k_yaw = self.gains_at(v)
         offset = k_side * side / k_yaw if k_yaw else 0.0
         offset = min(max(offset, -_MAX_HEADING_OFFSET), _MAX_HEADING_OFFSET)
@@ -742,7 +740,7 @@ CONTROLLERS = {
 
 
 def make_controller(name, gains, period, robot):
-    """Return the controller of a name.
+    """Create a controller by name.
 
     Parameters
     ----------
@@ -758,7 +756,7 @@ def make_controller(name, gains, period, robot):
     Returns
     -------
     Controller
-        Controller without history.
+        New controller.
 
     Raises
     ------
@@ -767,7 +765,7 @@ def make_controller(name, gains, period, robot):
     """
     if name not in CONTROLLERS:
         raise ConfigurationError(
-            f"There is no controller '{name}'; choose one of {', '.join(CONTROLLERS)}."
+            f"the controller is '{name}', expected one of {', '.join(CONTROLLERS)}"
         )
     return CONTROLLERS[name](gains, period, robot)
 
@@ -776,7 +774,7 @@ NO_ERROR = TrackingError(0.0, 0.0, 0.0, 0.0)
 
 
 class Follower:
-    """Computation of a drivetrain's commands from a reference and the tracking errors.
+    """Path follower, which computes drivetrain commands from a reference and tracking errors.
 
     Parameters
     ----------
@@ -798,26 +796,26 @@ class Follower:
         self._commanded = (0.0,) * len(drivetrain.commands)
 
     def command(self, time: float, error: TrackingError = NO_ERROR) -> tuple[float, ...]:
-        """Return the commands for the control period that begins now.
+        """Return the commands for the next control period.
 
         Parameters
         ----------
         time : float
             Time since the start of the drive [s].
         error : TrackingError
-            Present tracking error.
+            Current tracking error.
 
         Returns
         -------
         tuple of float
             Commands as in :attr:`.Drivetrain.commands`.
         """
-        # A command holds for one period; the values in its middle follow the reference best.
+        # A command applies for one period; the values at the middle of the period fit best.
         v, yaw_rate = self.reference.velocities_at(time + 0.5 * self._period)
         return self._reachable_commands(*self._controller.correct(v, yaw_rate, error))
 
     def standstill(self) -> tuple[float, ...]:
-        """Return the commands that stop the robot; the steering angles remain.
+        """Return the commands that stop the robot without changing the steering angles.
 
         Returns
         -------
@@ -837,7 +835,7 @@ class Follower:
         Parameters
         ----------
         time : float
-            Time since its start [s].
+            Time since the start of the drive [s].
 
         Returns
         -------

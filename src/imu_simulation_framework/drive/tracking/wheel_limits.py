@@ -1,4 +1,4 @@
-"""Check whether a robot can follow a trajectory, with suggestions for one that it can follow."""
+"""Check whether a robot can follow a trajectory, with suggestions for feasible trajectories."""
 
 import math
 
@@ -10,7 +10,7 @@ from ...core.tables import WHEELS
 from ...motion.trajectory import add_velocities, interpolate, motion_at, scale, smooth
 from .controllers import ControllerGains, LinearQuadratic, Pose2D, tracking_error
 
-# Longest smoothing window that is suggested [s]; a longer window cuts every corner.
+# Longest suggested smoothing window [s]; longer windows would cut every corner.
 _LONGEST_SUGGESTED_WINDOW = 10.0
 _SUGGESTED_WINDOWS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0, _LONGEST_SUGGESTED_WINDOW)
 _SUGGESTED_CAR_SCALES = (0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6, 0.55, 0.5)
@@ -21,7 +21,7 @@ def _times(table):
 
 
 def wheel_velocities(trajectory, drivetrain):
-    """Return the commands that drive a trajectory without slip.
+    """Return the commands with which a robot follows a trajectory without slip.
 
     Parameters
     ----------
@@ -33,8 +33,8 @@ def wheel_velocities(trajectory, drivetrain):
     Returns
     -------
     pandas.DataFrame
-        Table WheelVelocities at the same times. The steering angles remain as they are at
-        standstill.
+        Table WheelVelocities at the same times. The steering angles do not change while the robot
+        is stationary.
     """
     commands = drivetrain.inverse(
         trajectory["v"].to_numpy(dtype=float),
@@ -47,21 +47,19 @@ def wheel_velocities(trajectory, drivetrain):
     return table
 
 
-# Gains low enough to suppress most lateral noise of a reference: an error of 1 m to the side
-# results in a yaw rate of 1 rad/s.
+# Low gains, which suppress lateral noise: a lateral error of 1 m causes a yaw rate of 1 rad/s.
 _ROLLING_GAINS = ControllerGains(lq_along_weight=4.0, lq_cross_weight=1.0, lq_yaw_weight=4.0)
 _LONGEST_ROLLING_STEP = 0.05  # s
 
 
 def roll_along(trajectory, robot):
-    """Return a trajectory near another one that wheels on one axle can roll without sideslip.
+    """Modify a trajectory so that a robot with wheels on one axle can follow it without sideslip.
 
-    The noise of recorded positions moves a reference sideways, where no robot with wheels on one
-    axle can follow it without turning. Here a point without inertia follows the reference by
-    linear-quadratic tracking (:class:`.LinearQuadratic`), in arcs from sample to sample, within the
-    robot's limits of curvature and steering rate. If yaw and course of the reference differ by a
-    constant angle ``a`` on a straight, the result is parallel to it at the distance
-    ``a K_yaw / K_side``.
+    Position noise moves a recorded reference sideways, which a robot with wheels on one axle cannot
+    follow without turning. Here a massless point follows the reference with linear-quadratic
+    tracking (:class:`.LinearQuadratic`), in arcs between samples, within the curvature and steering
+    rate limits of the robot. If the yaw and the course of a straight reference differ by a constant
+    angle ``a``, the result is parallel to the reference at the distance ``a K_yaw / K_side``.
 
     Parameters
     ----------
@@ -78,8 +76,8 @@ def roll_along(trajectory, robot):
     controller, drivetrain = LinearQuadratic(_ROLLING_GAINS, 1.0, robot), robot.drivetrain
     commanded = (0.0,) * len(drivetrain.commands)
     times = _times(trajectory)
-    # Long steps would make the feedback unstable, whose time constants are one to two seconds.
-    # Stamps since 1970 are rounded to a quarter of a microsecond, so 1e-3 of a step is ignored.
+    # Long steps would make the feedback unstable, which has time constants of one to two seconds.
+    # Rounded stamps (0.25 us since 1970) must not cause more steps, so 1e-3 of a step is ignored.
     parts = max(1, math.ceil(np.max(np.diff(times)) / _LONGEST_ROLLING_STEP - 1e-3))
     count = len(times)
     times = np.interp(np.arange((count - 1) * parts + 1) / parts, np.arange(count), times)
@@ -105,7 +103,7 @@ def roll_along(trajectory, robot):
             commanded = drivetrain.reachable(demand, commanded, step)
             v, yaw_rate = drivetrain.forward(*commanded)
         turn = step * yaw_rate
-        # The chord of an arc has the direction of its mean yaw.
+        # The chord of an arc has the direction of the mean yaw.
         chord = step * v * float(np.sinc(turn / (2.0 * math.pi)))
         course = pose.yaw + 0.5 * turn
         pose = Pose2D(
@@ -116,15 +114,15 @@ def roll_along(trajectory, robot):
     return add_velocities(table).iloc[::parts].set_index(trajectory.index)
 
 
-# A turn is impossible if the steering misses this much yaw [rad] within this time [s].
+# A turn is impossible if the steering causes this yaw error [rad] within this time [s].
 _MAX_MISSED_YAW, _MISSED_YAW_TIME = math.radians(1.0), 1.0
 
 
 def describe_impossible_turn(trajectory, drivetrain) -> str:
-    """Describe the first turn of a trajectory that exceeds the limits of the steering.
+    """Describe the first turn of a trajectory that exceeds the steering limits.
 
-    A turn is impossible if the limited angle or rate of the steering causes a yaw error of more
-    than a degree within a second.
+    A turn is impossible if the limits of steering angle and steering rate cause a yaw error of more
+    than one degree within a second.
 
     Parameters
     ----------
@@ -155,10 +153,10 @@ def describe_impossible_turn(trajectory, drivetrain) -> str:
     first = turns[0]
     worst = first + int(np.argmax(np.abs(missed[first : later[first]])))
     return (
-        f"at {times[worst] - times[0]:.2f} s the drive turns by "
-        f"{math.degrees(abs(yaw_rate[worst])):.0f} deg/s at {abs(v.iloc[worst]):.2f} m/s, which a "
-        f"robot with a minimum turning radius of {drivetrain.min_turning_radius:.2f} m and a "
-        f"steering rate of up to {math.degrees(drivetrain.max_steering_rate):.0f} deg/s cannot do"
+        f"at {times[worst] - times[0]:.2f} s the drive turns at "
+        f"{math.degrees(abs(yaw_rate[worst])):.0f} deg/s and {abs(v.iloc[worst]):.2f} m/s, which "
+        f"is impossible with a minimum turning radius of {drivetrain.min_turning_radius:.2f} m and "
+        f"a steering rate of up to {math.degrees(drivetrain.max_steering_rate):.0f} deg/s"
     )
 
 
@@ -180,13 +178,13 @@ def _fits(trajectory, drivetrain):
 
 
 def _largest_fitting_scale(trajectory, drivetrain):
-    """Return the largest possible scale in steps of 0.01, or None."""
+    """Return the largest feasible scale in steps of 0.01, or None."""
 
     def fits(hundredths):
         return _fits(scale(trajectory, hundredths / 100.0), drivetrain)
 
     if drivetrain.min_turning_radius:
-        # A smaller path has tighter turns, so a search by bisection could miss a possible scale.
+        # A smaller path has tighter turns, so that bisection could miss a feasible scale.
         for factor in _SUGGESTED_CAR_SCALES:
             smaller = scale(trajectory, factor)
             if _fits(smaller, drivetrain) and not describe_impossible_turn(smaller, drivetrain):
@@ -194,7 +192,7 @@ def _largest_fitting_scale(trajectory, drivetrain):
         return None
     if not fits(1):
         return None
-    # The possible scales are an interval, because |a + b factor| is convex, and it contains 0.01.
+    # The feasible scales form an interval, because |a + b factor| is convex, and it contains 0.01.
     low, high = 1, 100
     while high - low > 1:
         middle = (low + high) // 2
@@ -206,7 +204,7 @@ def _largest_fitting_scale(trajectory, drivetrain):
 
 
 def _shortest_fitting_window(recorded, trajectory, factor, longer_than, drivetrain):
-    """Return the shortest suggested smoothing window of the recorded poses that fits, or None."""
+    """Return the shortest smoothing window with a feasible trajectory, or None."""
     times = _times(trajectory)
     recorded_times = _times(recorded)
     worst = _hardest_time(trajectory, drivetrain)
@@ -217,7 +215,7 @@ def _shortest_fitting_window(recorded, trajectory, factor, longer_than, drivetra
 
     for window in _SUGGESTED_WINDOWS:
         if longer_than < window < 0.5 * (times[-1] - times[0]):
-            # Smoothing a long drive takes long, so the hardest part is tried first.
+            # Smoothing a long drive is slow, so that the most demanding part is checked first.
             reach = max(0.5 * window, 4.0 * (times[1] - times[0]))
             near = times[np.abs(times - worst) < reach]
             span = worst - reach - window, worst + reach + window
@@ -229,7 +227,7 @@ def _shortest_fitting_window(recorded, trajectory, factor, longer_than, drivetra
 
 
 def _hardest_time(trajectory, drivetrain):
-    """Return the time at which a wheel exceeds its limits most [s]."""
+    """Return the time at which a wheel exceeds its limits by the largest factor [s]."""
     wheels, limits = _driven_wheel_velocities(trajectory, drivetrain), drivetrain.limits
     effort = np.abs(wheels.to_numpy()).max(axis=1) / limits.max_wheel_velocity
     accelerations = np.abs(_wheel_accelerations(wheels)).max(axis=1)
@@ -253,7 +251,7 @@ def _describe_excess(values, times, limit, unit, noun):
 def check_limits(trajectory, drivetrain, recorded=None, present_scale=1.0, present_window=0.0):
     """Reject a trajectory that exceeds the limits of the wheels, and suggest a remedy.
 
-    The suggested scale and the suggested smoothing window are tried on the trajectory first.
+    Suggested scales and smoothing windows have been checked with the trajectory.
 
     Parameters
     ----------
@@ -262,12 +260,12 @@ def check_limits(trajectory, drivetrain, recorded=None, present_scale=1.0, prese
     drivetrain : Drivetrain
         Drivetrain of the robot.
     recorded : pandas.DataFrame, optional
-        Table Poses before smoothing, resampling and scaling, at times on the same clock. The
-        suggested window then replaces the present one; otherwise it is in addition to it.
+        Table Poses before smoothing, resampling and scaling, at times on the same clock. If given,
+        the suggested window replaces the current window; if not, it is applied additionally.
     present_scale : float
-        Scale with which the trajectory was made from the recorded poses.
+        Scale with which the trajectory was computed from the recorded poses.
     present_window : float
-        Smoothing window with which it was made [s].
+        Smoothing window with which the trajectory was computed [s].
 
     Raises
     ------
@@ -277,7 +275,9 @@ def check_limits(trajectory, drivetrain, recorded=None, present_scale=1.0, prese
         A velocity is not a finite number.
     """
     if not np.all(np.isfinite(trajectory[["v", "yaw_rate"]].to_numpy(dtype=float))):
-        raise TrajectoryError("The trajectory has velocities that are not finite numbers.")
+        raise TrajectoryError(
+            "the trajectory has velocities that are not finite, expected finite numbers"
+        )
     if _fits(trajectory, drivetrain):
         return
     wheels, limits = _driven_wheel_velocities(trajectory, drivetrain), drivetrain.limits
@@ -306,11 +306,11 @@ def check_limits(trajectory, drivetrain, recorded=None, present_scale=1.0, prese
     if window is not None:
         remedies.append(f"smoothing over {window:g} s")
     if remedies:
-        advice = f"{' or '.join(remedies)} would fit"
+        advice = f"{' or '.join(remedies)} would stay within the limits"
     else:
         advice = (
             f"neither a smaller scale nor smoothing over up to {_LONGEST_SUGGESTED_WINDOW:g} s "
-            "would fit, so crop that part or choose another robot"
+            "would stay within the limits; crop that part or choose another robot"
         )
     raise TooFastError(
         " and ".join(phrase for phrase in phrases if phrase),

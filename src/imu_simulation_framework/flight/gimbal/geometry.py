@@ -1,11 +1,11 @@
-r"""Kinematics of a gimbal's joints and links on its platform.
+r"""Kinematics of the joints and links of a gimbal on a platform.
 
 The kinematics follow equations 1 to 4 of the airborne simulator AGISim (Kazemi and Rohani
 Sarvestani), link by link. Pan, tilt and roll turn in this order, with lever arms between the
 joints. C is the rotation from a link to the platform, :math:`\omega` and :math:`\alpha` are the
-link's angular velocity and acceleration relative to the platform in its own axes, and l is the
-position of the link's end in the platform's axes. A joint about the axis e with the angle
-:math:`\theta` and the following arm a yields
+angular velocity and acceleration of the link relative to the platform in link axes, and l is the
+position of the end of the link in platform axes. A joint about the axis e with the angle
+:math:`\theta`, followed by the arm a, yields
 
 .. math::
 
@@ -15,12 +15,12 @@ position of the link's end in the platform's axes. A joint about the axis e with
     l' = l + C' a, \quad \dot l' = \dot l + C' (\omega' \times a), \quad
     \ddot l' = \ddot l + C' (\alpha' \times a + \omega' \times (\omega' \times a)).
 
-AGISim differences two consecutive orientations for the rates of the links (its equations 5 to 8).
-These rates belong to the middle of a step and lag by half a step. Here the rates and accelerations
-of the joints are known, so that the result is exact at each sample.
+AGISim computes the rates of the links from differences between consecutive orientations (its
+equations 5 to 8), which lag by half a step. Here the rates and accelerations of the joints are
+known, so that the result is exact at each sample.
 
-AGISim's axes are forward, right, down; the axes of this package are forward, left, up. AGISim's pan
-and tilt therefore have the opposite sign, and its roll has the same sign.
+AGISim uses forward, right, down axes; this package uses forward, left, up axes. Pan and tilt
+therefore have the opposite sign in AGISim, and roll has the same sign.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ from ...motion.earth_motion import EarthMotion
 from ...motion.motion import Motion, Mount, checked_samples
 
 JOINTS = ("pan", "tilt", "roll")
-"""Joints from the platform to the IMU, which turn about z (up), y (left) and x (forward) of their
+"""Joints from the platform to the IMU, which rotate about z (up), y (left) and x (forward) of their
 links: a positive pan turns to the left, a positive tilt turns the nose down."""
 
 
 @dataclass(frozen=True)
 class JointMotion:
-    """Angles of the joints over time, with the columns pan, tilt, roll.
+    """Joint angles over time, with the columns pan, tilt, roll.
 
     Attributes
     ----------
     time : ndarray, shape (n,)
         Strictly increasing times [s].
     angle, rate, acceleration : ndarray, shape (n, 3)
-        Angles [rad], their rates [rad/s] and accelerations [rad/s^2].
+        Angles [rad], rates [rad/s] and accelerations [rad/s^2].
 
     Raises
     ------
@@ -90,7 +90,7 @@ AnyMotion = Union[Motion, EarthMotion]
 
 
 def world_to_inertial(motion: AnyMotion) -> Rotation:
-    """Return the rotation from the world to inertial axes for each sample.
+    """Return the rotation from world axes to inertial axes for each sample.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def world_to_inertial(motion: AnyMotion) -> Rotation:
 def place_on_earth(
     motion: AnyMotion, latitude: float, longitude: float, height: float
 ) -> np.ndarray:
-    """Return the position of a point of the Earth in the motion's world.
+    """Return the position of a point on the Earth in the world of a motion.
 
     Parameters
     ----------
@@ -131,8 +131,8 @@ def place_on_earth(
     if isinstance(motion, EarthMotion):
         return ecef_of(np.radians(latitude), np.radians(longitude), height)
     raise ConfigurationError(
-        f"the gimbal points at latitude {latitude:g} and longitude {longitude:g}, expected a "
-        "motion on the Earth; state the point as ahead, left, up"
+        f"the gimbal points at latitude {latitude:g} and longitude {longitude:g}, which requires a "
+        "motion on the Earth; specify the point as ahead, left, up"
     )
 
 
@@ -143,14 +143,14 @@ _AXES = (2, 1, 0)
 
 @dataclass(frozen=True)
 class GimbalGeometry(Settings):
-    """Mounting and arms of a gimbal; each arm is in the axes of its link.
+    """Mounting and arms of a gimbal, with each arm in the axes of its link.
 
     Attributes
     ----------
     body_to_pan : tuple of float
-        Position of the gimbal on the platform in the platform's axes [m].
+        Position of the gimbal on the platform in platform axes [m].
     base : tuple of float
-        Roll, pitch and yaw of the gimbal's base on the platform [rad].
+        Roll, pitch and yaw of the gimbal base on the platform [rad].
     pan_to_tilt, tilt_to_roll, roll_to_imu : tuple of float
         Arms [m].
     """
@@ -163,7 +163,7 @@ class GimbalGeometry(Settings):
 
     @property
     def base_rotation(self) -> Rotation:
-        """Rotation from the gimbal's base to the platform."""
+        """Rotation from the gimbal base to the platform."""
         roll, pitch, yaw = self.base
         return Rotation.from_euler("ZYX", [yaw, pitch, roll])
 
@@ -173,7 +173,7 @@ class GimbalGeometry(Settings):
         Parameters
         ----------
         joints : JointMotion
-            Angles of the joints and their derivatives.
+            Joint angles and their derivatives.
 
         Returns
         -------
@@ -225,15 +225,15 @@ class GimbalGeometry(Settings):
     def carry(self, motion: AnyMotion, joints: JointMotion) -> AnyMotion:
         """Return the motion of the IMU on a moving platform.
 
-        The result is that of :meth:`.SampledMotion.mounted` without numerical derivatives, apart
-        from the platform's angular acceleration, which follows from a cubic spline.
+        The result equals :meth:`.SampledMotion.mounted`, but without numerical derivatives, except
+        for the angular acceleration of the platform, which is computed with a cubic spline.
 
         Parameters
         ----------
         motion : Motion or EarthMotion
             Motion of the platform.
         joints : JointMotion
-            Joints at the motion's times.
+            Joint angles at the times of the motion.
 
         Returns
         -------
@@ -275,7 +275,7 @@ class GimbalGeometry(Settings):
 
 
 def _axis_rotation(axis: int, angle: np.ndarray) -> np.ndarray:
-    """Return matrices (n, 3, 3) of rotations about an axis."""
+    """Return the matrices (n, 3, 3) of rotations about a coordinate axis."""
     cosine, sine = np.cos(angle), np.sin(angle)
     matrices = np.zeros((len(angle), 3, 3))
     second, third = (axis + 1) % 3, (axis + 2) % 3

@@ -1,23 +1,25 @@
-r"""Control loop of a stabilised gimbal, simulated sample by sample.
+r"""Simulation of the control loop of a stabilised gimbal, sample by sample.
 
-The loop runs once per sample of the gyroscope, which is on the inner link with the camera. The
-estimated attitude is the integral of the gyroscope's samples,
-:math:`\hat q_k = \hat q_{k-1} \exp(y_k T)`, and initially correct. The command to the joints is
+The loop is updated with each sample of the gyroscope, which is on the inner link with the camera.
+The attitude is estimated by integrating the gyroscope samples from the true initial attitude,
+:math:`\hat q_k = \hat q_{k-1} \exp(y_k T)`. The command to the joints is
 
 .. math:: c_k = J^{-1} (\omega_{t,k} + K_p e_k + i_k), \quad i_{k+1} = i_k + K_i T e_k,
           \quad K_p = 2 \zeta \omega_n, \quad K_i = \omega_n^2,
 
-within the servos' rates and until the next sample. Here e is the rotation vector from the estimated
-attitude to the target in the inner link's axes, :math:`\omega_t` the mean rate of the target since
-the previous sample, and J the matrix from the joints' rates to the inner link's. While a servo is
-at a limit, i is the value that cancels the platform's rate as measured by gyroscope and joints,
-:math:`J s - y`, which prevents windup. A servo's rate s follows as a first-order low-pass,
-:math:`\dot s = \omega_s (c - s)`, which is integrated exactly. Without servo and sampling, a
-platform's rate d leaves the rate :math:`s^2 / (s^2 + K_p s + K_i) \, d`.
+limited to the maximum servo rates and held until the next sample. Here e is the rotation vector
+from the estimated attitude to the target in inner link axes, :math:`\omega_t` is the mean rate of
+the target since the previous sample, and J is the Jacobian from joint rates to the rate of the
+inner link. While a servo is at a limit, i is set to the value that cancels the platform rate as
+measured by gyroscope and joints, :math:`J s - y`, which prevents windup. The servo rate s is a
+first-order low-pass of the command, :math:`\dot s = \omega_s (c - s)`, which is integrated exactly.
+Without servo and sampling, a platform rate d causes the residual rate
+:math:`s^2 / (s^2 + K_p s + K_i) \, d`.
 
-The attitude depends on the gyroscope only, so that its bias b turns the line of sight by b t. An
-outer loop (``aid_time``), for example an image tracker or a navigation filter, leads :math:`\hat q`
-to the true attitude as :math:`\exp(-t / \tau)`. The remaining error by the bias is :math:`b \tau`.
+The attitude depends only on the gyroscope, so that a bias b rotates the line of sight by b t. An
+outer loop (``aid_time``), for example an image tracker or a navigation filter, corrects
+:math:`\hat q` towards the true attitude as :math:`\exp(-t / \tau)`. The remaining error due to the
+bias is :math:`b \tau`.
 """
 
 from __future__ import annotations
@@ -32,16 +34,16 @@ from .stabilisation import NEAR_LOCK, Stabilisation
 
 
 class Servo(NamedTuple):
-    """Exact solution of a servo's rate and angle over a period with a constant command.
+    """Exact solution for the rate and angle of a servo over a period with a constant command.
 
     Attributes
     ----------
     decay : float
-        Share of the difference between rate and command that remains.
+        Remaining share of the difference between rate and command.
     own : float
-        Angle per initial rate [s].
+        Angle change per initial rate [s].
     wanted : float
-        Angle per commanded rate [s].
+        Angle change per commanded rate [s].
     """
 
     decay: float
@@ -50,7 +52,7 @@ class Servo(NamedTuple):
 
 
 def servo(stabilisation: Stabilisation, period: float) -> Servo:
-    """Return the discrete model of a loop's servos.
+    """Return the discrete-time model of the servos.
 
     Parameters
     ----------
@@ -88,9 +90,9 @@ def gains(stabilisation: Stabilisation) -> tuple[float, float]:
 
 
 def transition(stabilisation: Stabilisation, period: float) -> np.ndarray:
-    """Return the transition of angle, rate and integral of an axis from sample to sample.
+    """Return the transition matrix of angle, rate and integral of one axis over one sample.
 
-    The platform is at rest, and the target is zero.
+    The platform is stationary, and the target is zero.
 
     Parameters
     ----------
@@ -134,30 +136,30 @@ def require_stable(stabilisation: Stabilisation, period: float) -> None:
     radius = np.max(np.abs(np.linalg.eigvals(transition(stabilisation, period))))
     if not radius < 1.0:
         raise ConfigurationError(
-            f"the loop of {stabilisation.bandwidth:g} Hz with servos of "
-            f"{stabilisation.servo_bandwidth:g} Hz is not stable with gyroscope samples every "
-            f"{period:g} s; choose a lower bandwidth, faster servos or a higher sampling rate"
+            f"the loop with a bandwidth of {stabilisation.bandwidth:g} Hz, a servo bandwidth of "
+            f"{stabilisation.servo_bandwidth:g} Hz and gyroscope samples every {period:g} s is "
+            "unstable; choose a lower bandwidth, faster servos or a higher sampling rate"
         )
 
 
 SMALL = 1e-4
-"""Square of the sine or size of half an angle, below which series replace arcsine and sine; the
-omitted terms are below rounding."""
+"""Squared sine or size of half an angle below which arcsine and sine are computed with series; the
+omitted terms are below the rounding error."""
 
 
 class GyroscopeErrors(NamedTuple):
-    r"""Relation of readings and true rates, :math:`y = A \omega + K_2 \omega^2 + e`.
+    r"""Errors of a gyroscope with the readings :math:`y = A \omega + K_2 \omega^2 + e`.
 
     Attributes
     ----------
     matrix : ndarray, shape (3, 3)
-        A, the sum of identity, scale factor errors and misalignment.
+        Matrix A, the sum of identity, scale factor errors and misalignment.
     nonlinearity : ndarray, shape (3,)
-        K_2, 1/(rad/s).
+        Coefficient K_2 [1/(rad/s)].
     additive : ndarray, shape (n, 3)
-        e of each reading [rad/s].
+        Additive error e of each reading [rad/s].
     saturation, resolution : ndarray, shape (3,)
-        Full scale and step of the readings [rad/s]; infinite and zero for none.
+        Full scale and step of the readings [rad/s]; infinity and zero to omit them.
     """
 
     matrix: np.ndarray
@@ -175,7 +177,7 @@ class TargetMotion(NamedTuple):
     orientation : ndarray, shape (n, 4)
         Quaternions x, y, z, w from the inner link to inertial space.
     rate : ndarray, shape (n, 3)
-        Mean rate since the previous sample in the target's axes [rad/s].
+        Mean rate since the previous sample in target axes [rad/s].
     """
 
     orientation: np.ndarray
@@ -198,14 +200,14 @@ class JointState(NamedTuple):
 
 
 class Run(NamedTuple):
-    """Result of a loop for n samples of pan, tilt and roll.
+    """Result of a loop simulation for n samples of pan, tilt and roll.
 
     Attributes
     ----------
     angle : ndarray, shape (n, 3)
         Angles [rad].
     rate, command : ndarray, shape (n, 3)
-        Rates and commanded rates [rad/s]. A command is valid from its sample to the next.
+        Rates and commanded rates [rad/s]. A command applies from its sample to the next sample.
     """
 
     angle: np.ndarray
@@ -222,14 +224,14 @@ def run_loop(
     period: float,
     start: JointState,
 ) -> Run:
-    """Simulate the loop, which follows the target from the first sample on.
+    """Simulate the loop, which follows the target from the first sample.
 
     Parameters
     ----------
     platform : ndarray, shape (n, 4)
-        Quaternions x, y, z, w from the gimbal's base to inertial space at the gyroscope's samples.
+        Quaternions x, y, z, w from the gimbal base to inertial space at the gyroscope samples.
     target : TargetMotion
-        Motion that the inner link has to follow.
+        Motion that the inner link should follow.
     gyroscope : GyroscopeErrors
         Errors of the gyroscope on the inner link.
     stabilisation : Stabilisation
@@ -285,7 +287,7 @@ def run_loop(
 
 
 class _Joints:
-    """Angles, rates and commanded rates of pan, tilt and roll, with their servos and limits."""
+    """State of pan, tilt and roll joints with servos and limits."""
 
     def __init__(self, stabilisation, limits, period, start):
         self._servo = servo(stabilisation, period)
@@ -297,7 +299,7 @@ class _Joints:
         return (*self.angles, *self.rates, *self.commands)
 
     def advance(self):
-        """Move the joints over a period."""
+        """Advance the joints by one period."""
         decay, own, wanted = self._servo
         gain = 1.0 - decay
         angles, rates = list(self.angles), list(self.rates)
@@ -311,7 +313,7 @@ class _Joints:
         self.angles, self.rates = angles, rates
 
     def half_angles(self):
-        """Return sine and cosine of half of each angle."""
+        """Return the sine and cosine of half of each joint angle."""
         pan, tilt, roll = self.angles
         sin, cos = math.sin, math.cos
         return (
@@ -321,7 +323,7 @@ class _Joints:
         )
 
     def link_rate(self, tilt, roll):
-        """Return the rate of the inner link from the rates of the joints."""
+        """Return the rate of the inner link that results from the joint rates."""
         (sine_tilt, cosine_tilt), (sine_roll, cosine_roll) = tilt, roll
         pan_rate, tilt_rate, roll_rate = self.rates
         return (
@@ -332,7 +334,7 @@ class _Joints:
 
 
 class _Gyroscope:
-    """Readings of a gyroscope with errors."""
+    """Gyroscope with errors."""
 
     def __init__(self, errors, period):
         self._matrix = errors.matrix.tolist()
@@ -345,7 +347,7 @@ class _Gyroscope:
         self._rate_factor = 2.0 / period
 
     def read(self, previous, current, additive):
-        """Return the reading [rad/s] of the mean rate between two orientations."""
+        """Return the reading [rad/s] for the mean rate between two orientations."""
         x, y, z = _rotation_vector(previous, current, self._rate_factor)
         (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = self._matrix
         error_x, error_y, error_z = additive
@@ -362,13 +364,13 @@ class _Gyroscope:
 
 
 class _Controller:
-    """Controller of the inner link's attitude, with integral action and protection from windup."""
+    """Attitude controller of the inner link, with integral action and anti-windup."""
 
     def __init__(self, stabilisation, limits, period):
         self._proportional, integral = gains(stabilisation)
         self._integral_step = integral * period
         self._rate_limits = stabilisation.rate_limits
-        # A joint that cannot move does not stop the integral.
+        # A fixed joint does not stop the integral.
         self._free_angles = [
             (-math.inf, math.inf) if low == high else (low, high) for low, high in limits
         ]
@@ -379,7 +381,7 @@ class _Controller:
         self._integral = (0.0, 0.0, 0.0)
 
     def start(self, joints, target_rate):
-        """Set the integral to the value that maintains the initial rates of the joints."""
+        """Set the integral to the value that maintains the initial joint rates."""
         _, *angles = joints.angles
         functions = [(math.sin(angle), math.cos(angle)) for angle in angles]
         self._integral = _difference(joints.link_rate(*functions), target_rate)
@@ -407,7 +409,7 @@ class _Controller:
                 integral_z + step * error_z,
             )
         else:
-            # This integral cancels the platform's rate as measured by gyroscope and joints.
+            # This integral cancels the platform rate as measured by gyroscope and joints.
             self._integral = _difference(joints.link_rate(tilt, roll), reading)
         return [
             command if -largest <= command <= largest else math.copysign(largest, command)
@@ -415,7 +417,7 @@ class _Controller:
         ]
 
     def _is_free(self, commands, angles):
-        """Return whether no joint is at the limit of its rate or angle."""
+        """Return whether no joint is at its rate or angle limit."""
         pan_rate, tilt_rate, roll_rate = commands
         most_pan, most_tilt, most_roll = self._free_rates
         pan, tilt, roll = angles
@@ -431,7 +433,7 @@ class _Controller:
 
 
 def _link_orientation(base, half_angles):
-    """Return the quaternion of the inner link, for sine and cosine of half of each joint angle."""
+    """Return the quaternion of the inner link from sine and cosine of the half joint angles."""
     (sine_p, cosine_p), (sine_t, cosine_t), (sine_r, cosine_r) = half_angles
     a, b, c, d = cosine_t * cosine_r, sine_t * sine_r, cosine_t * sine_r, sine_t * cosine_r
     qw, qx = cosine_p * a + sine_p * b, cosine_p * c - sine_p * d
@@ -452,7 +454,7 @@ def _product(first, second):
 
 
 def _rotation_vector(first, second, factor):
-    """Return ``factor`` / 2 times the rotation vector from an orientation to another."""
+    """Return the rotation vector from one orientation to another, multiplied by ``factor`` / 2."""
     ax, ay, az, aw = first
     bx, by, bz, bw = second
     w = aw * bw + ax * bx + ay * by + az * bz
@@ -469,7 +471,7 @@ def _rotation_vector(first, second, factor):
 
 
 def _integrate(orientation, rate, period):
-    """Return an orientation after a period with a constant rate."""
+    """Return the orientation after a period with a constant rate."""
     x, y, z = (0.5 * period * part for part in rate)
     square = x * x + y * y + z * z
     if square < SMALL:
@@ -482,27 +484,27 @@ def _integrate(orientation, rate, period):
 
 
 def _lead_towards(estimate, true, share):
-    """Return a mean of two quaternions, with a share of the true one."""
+    """Return the weighted mean of two quaternions; ``share`` is the weight of the true one."""
     dot = sum(first * second for first, second in zip(estimate, true))
     weight = share if dot >= 0.0 else -share
     return tuple(old + (weight * new - share * old) for old, new in zip(estimate, true))
 
 
 def _normalise(quaternion):
-    """Return a quaternion of length one."""
+    """Return a quaternion scaled to length one."""
     x, y, z, w = quaternion
     square = x * x + y * y + z * z + w * w
     scale = 1.5 - 0.5 * square
     if scale == 1.0:
         return quaternion
-    # One Newton step is exact for a quaternion of nearly length one.
+    # For a length close to one, a single Newton step is exact.
     if not 0.9 < scale < 1.1:
         scale = 1.0 / math.sqrt(square)
     return scale * x, scale * y, scale * z, scale * w
 
 
 def _full_angle(half_sine, half_cosine):
-    """Return sine and cosine of an angle from those of its half."""
+    """Return the sine and cosine of an angle from the sine and cosine of half the angle."""
     return 2.0 * half_sine * half_cosine, 1.0 - 2.0 * half_sine * half_sine
 
 
@@ -511,7 +513,7 @@ def _difference(first, second):
 
 
 def _digitise(rates, bounds):
-    """Return rates within the full scale of a gyroscope and on its steps."""
+    """Limit rates to the full scale of a gyroscope, and round them to its resolution."""
     result = []
     for value, (largest, step) in zip(rates, bounds):
         value = largest if value > largest else -largest if value < -largest else value

@@ -1,4 +1,4 @@
-"""Simulation of a gimbal on a moving platform: motion of its joints and of the IMU on it."""
+"""Simulation of a gimbal on a moving platform: motion of the joints and of the IMU."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class GimbalMotion:
     Attributes
     ----------
     motion : Motion or EarthMotion
-        Motion of the IMU on the inner link, at the platform's times.
+        Motion of the IMU on the inner link, at the times of the platform motion.
     joints : JointMotion
     geometry : GimbalGeometry
     residual : Residual, optional
         Residual motion of a stabilised gimbal.
     remarks : tuple of str
-        Sentences on the pointing error and on joints at their limits.
+        Messages about the pointing error and about joints at their limits.
     """
 
     motion: AnyMotion
@@ -49,23 +49,23 @@ def simulate_gimbal(
     seed: int = 1,
     run: int = 0,
 ) -> GimbalMotion:
-    """Simulate the motion of an IMU on a gimbal on a platform.
+    """Simulate the motion of an IMU on a gimbal that is mounted on a platform.
 
     The gyroscope of this IMU controls a stabilised gimbal. With the same seed and run,
-    :func:`.simulate_imu` of the result has the errors of the loop. Temperature and supply
-    coefficients of the scale factor, a low-pass, and the g-sensitivity act on the target motion of
-    the gimbal, without its residual motion.
+    :func:`.simulate_imu` with the result produces the errors that were used in the loop. In the
+    loop, temperature and supply coefficients of the scale factor, the low-pass filter and the
+    g-sensitivity are applied to the target motion instead of the actual motion.
 
     Parameters
     ----------
     motion : Motion or EarthMotion
-        Motion of the platform, evenly sampled for a stabilised gimbal.
+        Motion of the platform; it must be evenly sampled for a stabilised gimbal.
     gimbal : GimbalSpecification
         Geometry and drive of the gimbal.
     imu : ImuErrors, optional
-        Errors as for :func:`.simulate_imu`; by default the gyroscope has no errors.
+        Errors of the IMU, see :func:`.simulate_imu`; by default the gyroscope has no errors.
     seed, run : int
-        As for :func:`.simulate_imu`.
+        Seed and run number, see :func:`.simulate_imu`.
 
     Returns
     -------
@@ -74,11 +74,11 @@ def simulate_gimbal(
     Raises
     ------
     MotionError
-        The motion is too short, not evenly sampled, longer than a table of angles, or contains the
-        point to look at.
+        The motion is too short, not evenly sampled, longer than the table of joint angles, or
+        passes through the target point.
     ConfigurationError
-        The loop is unstable at the gyroscope's rate, the IMU's errors are of the wrong type, or the
-        gimbal points at the Earth and the motion is not on the Earth.
+        The loop is unstable at the rate of the gyroscope, the IMU errors have the wrong type, or
+        the target is a point on the Earth, but the motion is not on the Earth.
     """
     drive, geometry = gimbal.drive, gimbal.geometry
     if not isinstance(drive, stabilisation.Stabilisation):
@@ -105,7 +105,7 @@ def _simulate_loop(
     seed: Any,
     run: int,
 ) -> tuple[JointMotion, np.ndarray]:
-    """Return the motion of the joints under the loop, and the commanded rates."""
+    """Return the joint motion with the control loop, and the commanded rates."""
     period, most = motion.period, np.array(gimbal.drive.rate_limits)
     if imu is None:
         due, still = np.arange(len(motion.time)), np.zeros(3)
@@ -115,7 +115,7 @@ def _simulate_loop(
         carried = gimbal.geometry.carry(motion, wanted)
         due, gyroscope = _simulate_gyroscope(carried, imu, seed, run, period)
     stride = int(due[1] - due[0])
-    # The gimbal follows the target exactly until the first sample of the gyroscope.
+    # Until the first gyroscope sample, the gimbal follows the target exactly.
     to_inertial = world_to_inertial(motion)[due]
     base = to_inertial * Rotation.from_quat(motion.orientation[due]) * gimbal.geometry.base_rotation
     inertial = to_inertial * target[due]
@@ -142,7 +142,7 @@ def _simulate_loop(
 def _interpolate(
     loop: Any, due: np.ndarray, stride: int, time: np.ndarray, gimbal: Any, period: float
 ) -> tuple[JointMotion, np.ndarray]:
-    """Return the joints at all samples of the motion, from the samples of the gyroscope."""
+    """Interpolate the joint motion from the gyroscope samples to all samples of the motion."""
     count = len(time)
     since = np.arange(count) - due[0]
     index = np.clip(-(-since // stride) - 1, 0, len(due) - 1)
@@ -165,7 +165,7 @@ def _interpolate(
 def _simulate_gyroscope(
     motion: Any, imu: Any, seed: Any, run: int, period: float
 ) -> tuple[np.ndarray, GyroscopeErrors]:
-    """Return the indices of the gyroscope's samples, and its errors in a run."""
+    """Return the indices of the gyroscope samples, and the gyroscope errors in a run."""
     matrix: Any = np.eye(3)
     nonlinearity: Any = np.zeros(3)
     saturation: Any = np.full(3, np.inf)
@@ -176,7 +176,7 @@ def _simulate_gyroscope(
         nonlinearity, resolution = np.array(triad.nonlinearity), np.array(triad.resolution)
         if triad.saturation is not None:
             saturation = np.array(triad.saturation)
-        # The loop itself applies full scale and resolution.
+        # Full scale and resolution are applied in the loop.
         imu = replace(imu, gyroscope=replace(triad, saturation=None, resolution=(0.0,) * 3))
     model = imu_model(imu, period, seed)
     truth = imu_truth(motion, speed=model.requires_speed)
@@ -192,7 +192,7 @@ def _simulate_gyroscope(
 
 
 def _interval_means(values: np.ndarray, due: np.ndarray) -> np.ndarray:
-    """Return the means of values since the previous due sample, and the first value itself."""
+    """Return the means of values between due samples; the first value is not averaged."""
     stride, means = int(due[1] - due[0]), values[due].copy()
     if stride > 1:
         sums = np.cumsum(values, axis=0)

@@ -1,10 +1,11 @@
-"""Description of a gimbal: geometry, limits and drive of its joints, also as YAML.
+"""Gimbal specifications: geometry, joint limits and joint drive, also as YAML files.
 
-The joints are fixed, follow sines or a table, or are stabilised. Times count from the start of the
-motion.
+The joints are fixed, follow a sine or a table, or are stabilised. Times are relative to the start
+of the motion.
 
-The keys of a YAML file are the fields of :class:`.GimbalGeometry`, the drive of the joints, and
-their limits. :func:`.gimbal_from_mapping` and the classes there document meaning and unit of each::
+The keys of a YAML file are the fields of :class:`.GimbalGeometry`, the drive of the joints, and the
+joint limits. :func:`.gimbal_from_mapping` and the classes named there document the keys and their
+units::
 
     pan_to_tilt: [0.0, 0.0, -0.1]
     tilt_to_roll: [0.1, 0.0, 0.0]
@@ -15,8 +16,8 @@ their limits. :func:`.gimbal_from_mapping` and the classes there document meanin
       servo_bandwidth: 20.0
       rate_limits: [2.0, 2.0, 2.0]
 
-A table that commands the joints is a CSV file in the same folder, ``table: angles.csv``, with the
-columns ``time`` [s, after the start of the motion], ``pan``, ``tilt``, ``roll`` [rad].
+A table of joint angles is a CSV file in the same folder, ``table: angles.csv``, with the columns
+``time`` [s, since the start of the motion], ``pan``, ``tilt`` and ``roll`` [rad].
 """
 
 from __future__ import annotations
@@ -48,12 +49,12 @@ from .stabilisation import HeldAttitude, PointAhead, PointOnEarth, Stabilisation
 
 _ZERO = (0.0, 0.0, 0.0)
 _LARGEST_ANGLE = 100.0 * 2.0 * math.pi
-_TIME_ROUNDING = 1e-6  # s, of the ends of a table
+_TIME_ROUNDING = 1e-6  # s; tolerance for the first and last time of a table
 
 
 @dataclass(frozen=True)
 class FixedJoints(Settings):
-    """Fixed joints.
+    """Joints with constant angles.
 
     Attributes
     ----------
@@ -65,7 +66,7 @@ class FixedJoints(Settings):
 
     @property
     def reach(self) -> tuple[tuple[float, float], ...]:
-        """Smallest and largest angle of each joint [rad]."""
+        """Smallest and largest angle that each joint reaches [rad]."""
         return tuple((angle, angle) for angle in self.angles)
 
     def joints(self, time: np.ndarray) -> JointMotion:
@@ -87,16 +88,16 @@ class FixedJoints(Settings):
 
 @dataclass(frozen=True)
 class SinusoidalJoints(Settings):
-    r"""Sinusoidal joints with the angles :math:`o + A \sin(2 \pi t / P + \varphi)`.
+    r"""Joints with sinusoidal angles :math:`o + A \sin(2 \pi t / P + \varphi)`.
 
     Attributes
     ----------
     amplitudes : tuple of float
-        A of pan, tilt and roll [rad].
+        Amplitudes A of pan, tilt and roll [rad].
     periods : tuple of float
-        P [s].
+        Periods P [s].
     offsets, phases : tuple of float
-        o and :math:`\varphi`, rad.
+        Offsets o and phases :math:`\varphi` [rad].
     """
 
     amplitudes: Axes = setting(_ZERO, check_numbers, count=3, minimum=0.0, maximum=_LARGEST_ANGLE)
@@ -106,7 +107,7 @@ class SinusoidalJoints(Settings):
 
     @property
     def reach(self) -> tuple[tuple[float, float], ...]:
-        """Smallest and largest angle of each joint [rad]."""
+        """Smallest and largest angle that each joint reaches [rad]."""
         return tuple((o - a, o + a) for o, a in zip(self.offsets, self.amplitudes))
 
     def joints(self, time: np.ndarray) -> JointMotion:
@@ -149,7 +150,7 @@ def _checked_angles(name: str, value: Any) -> tuple[Any, ...]:
 
 @dataclass(frozen=True)
 class TabulatedJoints(Settings):
-    """Joints that follow cubic splines through a table of angles.
+    """Joints that follow cubic splines through tabulated angles.
 
     Attributes
     ----------
@@ -158,7 +159,7 @@ class TabulatedJoints(Settings):
     angles : tuple of tuple of float
         Angles of pan, tilt and roll at each time [rad].
     source : str
-        Name of the table in messages.
+        Name of the table in error messages.
     """
 
     times: tuple[float, ...] = setting(check=_checked_times)
@@ -175,7 +176,7 @@ class TabulatedJoints(Settings):
 
     @property
     def reach(self) -> tuple[tuple[float, float], ...]:
-        """Smallest and largest angle of each joint [rad]."""
+        """Smallest and largest angle that each joint reaches [rad]."""
         return tuple((min(column), max(column)) for column in zip(*self.angles))
 
     def joints(self, time: np.ndarray) -> JointMotion:
@@ -199,7 +200,7 @@ class TabulatedJoints(Settings):
         first, last = self.times[0], self.times[-1]
         if first > _TIME_ROUNDING or since[-1] > last + _TIME_ROUNDING:
             raise MotionError(
-                f"{self.source}: the gimbal's angles are from {first:g} s to {last:g} s, expected "
+                f"{self.source}: the joint angles are from {first:g} s to {last:g} s, expected "
                 f"from 0 s to {since[-1]:g} s after the start of the motion"
             )
         path, within = CubicSpline(self.times, self.angles), np.clip(since, first, last)
@@ -216,7 +217,7 @@ _TILT_LIMIT = 0.5 * math.pi
 
 @dataclass(frozen=True)
 class GimbalSpecification:
-    """Gimbal; the default has fixed joints and no arms and therefore no effect.
+    """Gimbal, by default with fixed joints and without arms, which has no effect.
 
     Attributes
     ----------
@@ -225,13 +226,13 @@ class GimbalSpecification:
     drive : FixedJoints, SinusoidalJoints, TabulatedJoints or Stabilisation
         Drive of the joints.
     limits : sequence of (float or None, float or None) or None
-        Smallest and largest angle of pan, tilt and roll [rad]. None is unlimited, for the tilt a
-        quarter turn. A joint with two equal limits cannot move.
+        Smallest and largest angle of pan, tilt and roll [rad]. None means no limit, or 90 degrees
+        for the tilt. A joint with identical limits cannot move.
 
     Raises
     ------
     ConfigurationError
-        A value is invalid, or prescribed angles are beyond the limits.
+        A value is invalid, or prescribed angles exceed the limits.
     """
 
     name: str = "gimbal"
@@ -259,8 +260,8 @@ class GimbalSpecification:
             if least < low or most > high:
                 beyond = least if least < low else most
                 raise ConfigurationError(
-                    f"the gimbal is at its limits: {joint} is driven to {beyond:.6g} rad, expected "
-                    f"{low:.6g} rad to {high:.6g} rad"
+                    f"the gimbal exceeds its limits: the angle of {joint} is {beyond:.6g} rad, "
+                    f"expected {low:.6g} rad to {high:.6g} rad"
                 )
 
 
@@ -278,7 +279,7 @@ def _check_limits(joint: str, pair: Any) -> tuple[float, float]:
     )
     if not low <= high:
         raise ConfigurationError(
-            f"limits of {joint} are {low:g} rad and {high:g} rad, expected the smaller first"
+            f"limits of {joint} are {low:g} rad and {high:g} rad, expected the smaller angle first"
         )
     return low, high
 
@@ -290,7 +291,7 @@ _LOOP = [field.name for field in fields(Stabilisation) if field.name != "target"
 
 
 def gimbal_from_mapping(content: Mapping[str, Any]) -> GimbalSpecification:
-    """Create a gimbal from keys and values; missing keys have their defaults.
+    """Create a gimbal from keys and values; missing keys have default values.
 
     Parameters
     ----------
@@ -324,7 +325,7 @@ def gimbal_from_mapping(content: Mapping[str, Any]) -> GimbalSpecification:
 
 
 def _single_key(content: Any, keys: Sequence[str], where: str) -> str | None:
-    """Return the key of a mapping among alternative keys, and reject more than one of them."""
+    """Return the one key that a mapping has among alternative keys; reject several keys."""
     present = [key for key in keys if key in content]
     if len(present) > 1:
         raise ConfigurationError(
@@ -334,7 +335,7 @@ def _single_key(content: Any, keys: Sequence[str], where: str) -> str | None:
 
 
 def gimbal_to_mapping(gimbal: GimbalSpecification) -> dict[str, Any]:
-    """Convert a gimbal to keys and values for YAML or JSON, without values at their defaults.
+    """Convert a gimbal to keys and values for YAML or JSON, omitting default values.
 
     Parameters
     ----------
@@ -344,7 +345,7 @@ def gimbal_to_mapping(gimbal: GimbalSpecification) -> dict[str, Any]:
     Returns
     -------
     dict
-        Content that :func:`gimbal_from_mapping` reads.
+        Content that :func:`gimbal_from_mapping` can read.
     """
     content: dict[str, Any] = {"name": gimbal.name, **to_mapping(gimbal.geometry)}
     drive = gimbal.drive
@@ -396,17 +397,17 @@ def _create(kind: type, content: Any, where: str) -> Any:
 
 
 LONGEST_STEP = 10.0
-"""Longest step of a table's times in median steps; a spline does not bridge a longer gap."""
+"""Longest accepted time step of a table relative to the median step, as splines fail in gaps."""
 MAX_ROWS = 1_000_000
 
 
 def read_gimbal(name: str | os.PathLike[str]) -> GimbalSpecification:
-    """Read a gimbal from a file or by its name.
+    """Read a gimbal from a file, or by the name of a bundled gimbal.
 
     Parameters
     ----------
     name : str or Path
-        File, or name of a file in the package's config/gimbals, for example ``agisim``.
+        Path of a file, or name of a file in config/gimbals, for example ``agisim``.
 
     Returns
     -------
@@ -415,7 +416,7 @@ def read_gimbal(name: str | os.PathLike[str]) -> GimbalSpecification:
     Raises
     ------
     ConfigurationError
-        The file or its table does not exist, cannot be read, or is invalid.
+        The file or its table does not exist, cannot be read or is invalid.
     """
     path = find_description(name, "gimbals", "a gimbal")
 
@@ -428,7 +429,7 @@ def read_gimbal(name: str | os.PathLike[str]) -> GimbalSpecification:
 
 
 def read_joint_table(path: str | os.PathLike[str]) -> TabulatedJoints:
-    """Read the angles of a CSV file.
+    """Read joint angles from a CSV file.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Targets of a stabilised gimbal, ideal motion of its joints, and residual motion of its loop."""
+"""Targets, ideal joint motion and residual motion of a stabilised gimbal."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ from .geometry import (
 )
 
 BORESIGHTS = {"forward": (1.0, 0.0, 0.0), "down": (0.0, 0.0, -1.0)}
-"""Line of sight of the camera in the axes of the inner link. With ``down`` the gimbal lock at a
-tilt of 90 degrees is far from the usual direction of a surveying camera."""
+"""Line of sight of the camera in inner link axes. With ``down``, the gimbal lock at a tilt of 90
+degrees is far from the usual direction of a surveying camera."""
 
 NEAR_LOCK = 0.05
-"""Smallest magnitude of the tilt's cosine by which rates are divided, at 87 degrees. Near 90
-degrees pan and roll turn about the same axis and cannot turn the link about the third axis."""
+"""Smallest magnitude of the tilt's cosine by which rates are divided (87 degrees). Near 90 degrees,
+pan and roll rotate about the same axis and cannot rotate the link about the third axis."""
 
 
 @dataclass(frozen=True)
 class HeldAttitude(Settings):
-    """Constant attitude relative to east, north, up.
+    """Constant attitude relative to east, north, up axes.
 
     Attributes
     ----------
     roll, pitch : float
         Angles [rad].
     yaw : float, optional
-        Angle [rad]; None for the platform's initial yaw.
+        Angle [rad]; None for the initial yaw of the platform.
     """
 
     roll: float = setting(0.0, maximum=2.0 * math.pi, unit="rad")
@@ -54,12 +54,12 @@ class HeldAttitude(Settings):
 
 @dataclass(frozen=True)
 class PointAhead(Settings):
-    """Fixed point relative to the platform's initial position.
+    """Fixed point relative to the initial position of the platform.
 
     Attributes
     ----------
     ahead, left, up : float
-        Horizontal distances along and across the platform's heading, and height [m].
+        Horizontal distances along and across the platform heading, and height [m].
     """
 
     ahead: float = setting(0.0, maximum=1e7, unit="m")
@@ -69,7 +69,7 @@ class PointAhead(Settings):
 
 @dataclass(frozen=True)
 class PointOnEarth(Settings):
-    """Fixed point of the Earth.
+    """Fixed point on the Earth.
 
     Attributes
     ----------
@@ -95,24 +95,24 @@ def _checked_target(name: str, value: Any) -> Target:
 
 @dataclass(frozen=True)
 class Stabilisation(Settings):
-    r"""Control loop with the gyroscope of the inner link.
+    r"""Stabilisation with a control loop that uses the gyroscope of the inner link.
 
     Attributes
     ----------
     target : HeldAttitude, PointAhead or PointOnEarth
     boresight : str
-        Line of sight in the axes of the inner link, a key of :data:`BORESIGHTS`.
+        Line of sight in inner link axes, a key of :data:`BORESIGHTS`.
     bandwidth : float, optional
-        Bandwidth of the loop, :math:`\omega_n / 2 \pi`, Hz; None for an ideal loop within the
-        limits of the angles.
+        Bandwidth of the loop, :math:`\omega_n / 2 \pi` [Hz]; None for an ideal loop within the
+        angle limits.
     damping : float
         Damping ratio :math:`\zeta`.
     servo_bandwidth : float
-        Bandwidth of the servos' rates, :math:`\omega_s / 2 \pi`, Hz.
+        Bandwidth of the servo rates, :math:`\omega_s / 2 \pi` [Hz].
     rate_limits : tuple of float
         Largest rates of pan, tilt and roll [rad/s].
     aid_time : float, optional
-        Time constant of the outer loop [s]; None without outer loop.
+        Time constant of the outer loop [s]; None to omit the outer loop.
     """
 
     target: Target = setting(HeldAttitude(), _checked_target)
@@ -126,18 +126,18 @@ class Stabilisation(Settings):
     aid_time: float | None = setting(None, above=0.0, maximum=1e4, unit="s")
 
 
-_MIN_HORIZONTAL = 1e-9  # sine of the angle to the vertical, below which the horizon is undefined
-_MIN_DISTANCE = 1e-6  # m, of a target point
+_MIN_HORIZONTAL = 1e-9  # sine of the angle to the vertical below which the horizon is undefined
+_MIN_DISTANCE = 1e-6  # m; smallest distance to a target point
 
 
 def target_orientation(
     motion: AnyMotion, stabilisation: Stabilisation, geometry: GimbalGeometry, limits: Any
 ) -> Rotation:
-    """Return the target orientations of the inner link in the motion's world.
+    """Return the target orientations of the inner link in the world of the motion.
 
-    The line of sight to a point starts at the IMU, whose position follows from two iterations. With
-    the boresight ``forward`` the horizon is level; with ``down`` the x axis is as close as possible
-    to that of the platform.
+    The line of sight to a point starts at the IMU, whose position is computed with two iterations.
+    With the boresight ``forward``, the horizon is level; with ``down``, the x axis is as close as
+    possible to the x axis of the platform.
 
     Parameters
     ----------
@@ -158,9 +158,9 @@ def target_orientation(
     Raises
     ------
     ConfigurationError
-        The target is on the Earth and the motion is not.
+        The target is a point on the Earth, but the motion is not on the Earth.
     MotionError
-        The motion contains the target point.
+        The motion passes through the target point.
     """
     level, body = motion.level_axes(), Rotation.from_quat(motion.orientation)
     x, y, _ = level[0].inv().apply(body[0].apply((1.0, 0.0, 0.0)))
@@ -188,14 +188,14 @@ def target_orientation(
 def exact_joints(
     motion: AnyMotion, target: Rotation, turning: np.ndarray, geometry: GimbalGeometry, limits: Any
 ) -> JointMotion:
-    """Return the motion of the joints that aligns the inner link with the target, within limits.
+    """Return the joint motion that aligns the inner link with the target, within the limits.
 
     Parameters
     ----------
     motion : Motion or EarthMotion
         Motion of the platform with n samples.
     target : Rotation
-        n rotations from the inner link to the motion's world.
+        n rotations from the inner link to the world of the motion.
     turning : ndarray, shape (n, 3)
         Angular velocity of the target from :func:`target_rate` [rad/s].
     geometry : GimbalGeometry
@@ -217,14 +217,14 @@ def exact_joints(
 def _joint_angles(
     motion: AnyMotion, target: Rotation, geometry: GimbalGeometry, limits: Any
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the joint angles (n, 3) for a target, limited, and whether each is within limits."""
+    """Return the limited joint angles (n, 3) for a target, and whether they are within limits."""
     base = Rotation.from_quat(motion.orientation) * geometry.base_rotation
     with warnings.catch_warnings():
-        # If pan and roll turn about the same axis, scipy assigns the rotation to the pan.
+        # If pan and roll rotate about the same axis, SciPy assigns the rotation to the pan.
         warnings.filterwarnings("ignore", "Gimbal lock detected")
         wanted = unwrap((base.inv() * target).as_euler("ZYX"), axis=0)
     low, high = np.array(limits).T
-    # The angles are shifted by whole turns so that most of them are within the limits.
+    # The angles are shifted by full turns so that most of them are within the limits.
     bounded = np.isfinite(low) & np.isfinite(high)
     middle = 0.5 * (np.where(bounded, low, 0.0) + np.where(bounded, high, 0.0))
     wanted -= 2.0 * np.pi * np.round((np.median(wanted, axis=0) - middle) / (2.0 * np.pi))
@@ -233,14 +233,14 @@ def _joint_angles(
 
 
 def target_rate(motion: AnyMotion, target: Rotation) -> np.ndarray:
-    """Return the angular velocity of a target relative to inertial space in its own axes.
+    """Return the angular velocity of a target relative to inertial space, in target axes.
 
     Parameters
     ----------
     motion : Motion or EarthMotion
         Motion of the platform with n samples.
     target : Rotation
-        n rotations from the inner link to the motion's world.
+        n rotations from the inner link to the world of the motion.
 
     Returns
     -------
@@ -259,7 +259,7 @@ def joint_rates(angle: np.ndarray, rate: np.ndarray) -> np.ndarray:
     angle : ndarray, shape (n, 3)
         Angles of pan, tilt and roll [rad].
     rate : ndarray, shape (n, 3)
-        Angular velocity in the inner link's axes [rad/s].
+        Angular velocity in inner link axes [rad/s].
 
     Returns
     -------
@@ -277,13 +277,13 @@ def joint_rates(angle: np.ndarray, rate: np.ndarray) -> np.ndarray:
 def _point_boresight(
     direction: np.ndarray, up: np.ndarray, ahead: np.ndarray, boresight: str
 ) -> Rotation:
-    """Return the orientations whose boresight has the direction of unit vectors (n, 3)."""
+    """Return the orientations whose boresight points along unit vectors (n, 3)."""
     if boresight == "forward":
         across = np.cross(up, direction)
         is_vertical = np.linalg.norm(across, axis=1, keepdims=True) < _MIN_HORIZONTAL
         x, y = direction, unit(np.where(is_vertical, np.cross(up, ahead), across))
     else:
-        # A downward view has no horizon; its x axis is as close as possible to the platform's.
+        # A downward view has no horizon; its x axis is as close as possible to the platform x axis.
         y = unit(np.cross(-direction, ahead))
         x = np.cross(y, -direction)
     return Rotation.from_matrix(np.stack([x, y, np.cross(x, y)], axis=2))
@@ -295,8 +295,8 @@ def _direction_to(point: np.ndarray, position: np.ndarray, time: np.ndarray) -> 
     is_at_point = np.linalg.norm(difference, axis=1) < _MIN_DISTANCE
     if is_at_point.any():
         raise MotionError(
-            f"the motion contains the target point of the gimbal, at "
-            f"{time[np.argmax(is_at_point)]:g} s, expected a distance"
+            f"the motion passes through the target point of the gimbal at "
+            f"{time[np.argmax(is_at_point)]:g} s, expected a distance from it"
         )
     return unit(difference)
 
@@ -313,13 +313,13 @@ class Residual:
     time : ndarray, shape (n,)
         Times [s].
     attitude_error : ndarray, shape (n, 3)
-        Rotation vector from the inner link's attitude to the target, in the link's axes [rad].
+        Rotation vector from the attitude of the inner link to the target, in link axes [rad].
     pointing_error : ndarray, shape (n,)
         Angle between the line of sight and the target [rad].
     rate_error : ndarray, shape (n, 3)
-        Angular velocity of the inner link less that of the target [rad/s].
+        Angular velocity of the inner link minus that of the target [rad/s].
     angle_limited, rate_limited : ndarray of bool, shape (n, 3)
-        Whether pan, tilt and roll are at a limit. A joint that cannot move is never at a limit.
+        Whether pan, tilt and roll are at a limit. A fixed joint is never at a limit.
     """
 
     time: np.ndarray
@@ -341,7 +341,7 @@ class Residual:
 
     @property
     def rms_rate_error(self) -> float:
-        """Root mean square of the rate error's magnitude [rad/s]."""
+        """Root mean square magnitude of the rate error [rad/s]."""
         return float(np.sqrt(np.mean(np.sum(self.rate_error**2, axis=1))))
 
     @property
@@ -351,38 +351,38 @@ class Residual:
 
     @property
     def time_at_angle_limit(self) -> tuple[float, ...]:
-        """Time of pan, tilt and roll at a limit of the angle [s]."""
+        """Total times of pan, tilt and roll at an angle limit [s]."""
         return self._durations(self.angle_limited)
 
     @property
     def time_at_rate_limit(self) -> tuple[float, ...]:
-        """Time of pan, tilt and roll at the limit of the rate [s]."""
+        """Total times of pan, tilt and roll at the rate limit [s]."""
         return self._durations(self.rate_limited)
 
     def remarks(self) -> tuple[str, ...]:
-        """Describe the errors, and each joint that reaches a limit.
+        """Describe the errors, and the joints that reach a limit.
 
         Returns
         -------
         tuple of str
-            Sentences.
+            Messages.
         """
         sentences = [
-            f"The pointing error of the gimbal is {1e3 * self.rms_pointing_error:.3g} mrad rms, at "
-            f"most {1e3 * self.largest_pointing_error:.3g} mrad; its rate error is "
-            f"{1e3 * self.rms_rate_error:.3g} mrad/s rms, at most "
+            f"The pointing error of the gimbal is {1e3 * self.rms_pointing_error:.3g} mrad rms and "
+            f"at most {1e3 * self.largest_pointing_error:.3g} mrad; the rate error is "
+            f"{1e3 * self.rms_rate_error:.3g} mrad/s rms and at most "
             f"{1e3 * self.largest_rate_error:.3g} mrad/s."
         ]
         for kind, limited, durations in (
-            ("the end of its angles", self.angle_limited, self.time_at_angle_limit),
-            ("its highest rate", self.rate_limited, self.time_at_rate_limit),
+            ("an angle limit", self.angle_limited, self.time_at_angle_limit),
+            ("its rate limit", self.rate_limited, self.time_at_rate_limit),
         ):
             for number, joint in enumerate(JOINTS):
                 if limited[:, number].any():
                     first = self.time[np.argmax(limited[:, number])]
                     sentences.append(
-                        f"The gimbal is at its limits: its {joint} is at {kind} for "
-                        f"{durations[number]:.3g} s in all, first at {first:.3f} s."
+                        f"The gimbal reaches its limits: its {joint} is at {kind} for "
+                        f"{durations[number]:.3g} s in total, first at {first:.3f} s."
                     )
         return tuple(sentences)
 
@@ -391,7 +391,7 @@ class Residual:
 
 
 def find_angle_limits(angle: np.ndarray, limits: Any) -> np.ndarray:
-    """Return which angles are at a limit of a movable joint.
+    """Return which angles are at a limit, except for fixed joints.
 
     Parameters
     ----------
@@ -403,7 +403,7 @@ def find_angle_limits(angle: np.ndarray, limits: Any) -> np.ndarray:
     Returns
     -------
     ndarray of bool, shape (n, 3)
-        True at a limit.
+        Whether the angle is at a limit.
     """
     low, high = np.array(limits, dtype=float).T
     is_near = (angle <= low + _LIMIT_TOLERANCE) | (angle >= high - _LIMIT_TOLERANCE)
@@ -411,7 +411,7 @@ def find_angle_limits(angle: np.ndarray, limits: Any) -> np.ndarray:
 
 
 def find_rate_limits(command: np.ndarray, most: Any, limits: Any) -> np.ndarray:
-    """Return which commanded rates are at the limit of a movable joint.
+    """Return which commanded rates are at the limit, except for fixed joints.
 
     Parameters
     ----------
@@ -425,7 +425,7 @@ def find_rate_limits(command: np.ndarray, most: Any, limits: Any) -> np.ndarray:
     Returns
     -------
     ndarray of bool, shape (n, 3)
-        True at the limit.
+        Whether the rate is at the limit.
     """
     low, high = np.array(limits, dtype=float).T
     return (np.abs(command) >= np.array(most) - _LIMIT_TOLERANCE) & (low != high)

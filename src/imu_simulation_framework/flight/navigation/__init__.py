@@ -1,1 +1,1 @@
-"""Inertial navigation with GNSS: an error-state filter of 15 states for ensembles of runs."""
+"""Inertial navigation with GNSS: an error-state filter with 15 states for ensembles of runs."""

@@ -1,4 +1,4 @@
-r"""Loosely coupled error-state Kalman filter of INS and GNSS with 15 states, for many runs.
+r"""Loosely coupled INS/GNSS error-state Kalman filter with 15 states, for ensembles of runs.
 
 The states are the errors of attitude, velocity, position, accelerometer bias and gyroscope bias,
 three numbers each (Groves: Principles of GNSS, Inertial, and Multisensor Integrated Navigation
@@ -14,17 +14,17 @@ Systems, 2nd edition, section 14.2.3). With a hat on estimated quantities,
     - \frac{2 g}{r_S |r|} r r^T \delta r + C (\delta b_a + w_a), \quad
     \dot{\delta r} = \delta v
 
-(14.48 to 14.50), with the Earth's rate :math:`\Omega`, the gravity g and the geocentric radius
-:math:`r_S` at the surface. The transition between two fixes consists of the integrals of C and C f,
-which are not assumed to be constant. Products with the rotation of the Earth between two fixes,
-4e-5 rad in half a second, are neglected. The covariance therefore advances from fix to fix,
-independent of the IMU's rotation between them.
+(14.48 to 14.50), with the Earth rotation rate :math:`\Omega`, gravity g and the geocentric radius
+:math:`r_S` of the surface. The transition between two fixes is computed from the integrals of C and
+C f, which are not assumed to be constant. Products with the Earth rotation between two fixes, 4e-5
+rad in half a second, are neglected. The covariance is therefore propagated from fix to fix,
+regardless of the rotation of the IMU between them.
 
-Scale factors, misalignments and the gyroscope's g-sensitivity are not states. The filter considers
-these 27 parameters without estimating them (:func:`influence`).
+Scale factors, misalignments and the g-sensitivity of the gyroscope are not states. The filter
+considers these 27 parameters without estimating them (:func:`influence`).
 
-The antenna of the receiver is at any position of the aircraft. With the lever arm l from the IMU to
-the antenna, in the IMU's axes, and its rate of change :math:`\dot l`, which is not 0 with a moving
+The antenna of the receiver can be anywhere on the aircraft. With the lever arm l from the IMU to
+the antenna, in IMU axes, and its rate of change :math:`\dot l`, which is nonzero with a moving
 gimbal, the position and velocity of the antenna are
 
 .. math::
@@ -32,7 +32,7 @@ gimbal, the position and velocity of the antenna are
     r_a = r + C l, \quad v_a = v + C (\omega \times l + \dot l) - \Omega C l
 
 (Groves, 2nd edition, 14.102, with :math:`\dot l` added). The innovation, which is the measurement
-less its prediction, depends on the errors as
+minus its prediction, depends on the errors as
 
 .. math::
 
@@ -43,11 +43,12 @@ less its prediction, depends on the errors as
 
 (section 14.3.1, and 14.115 without a lever arm).
 
-Between two fixes the mechanisation runs freely (:mod:`.mechanisation`), and the covariance is
+Between two fixes, the mechanisation runs without corrections (:mod:`.mechanisation`), and the
+covariance is
 
 .. math:: P^- = \Phi (P + \tfrac12 Q) \Phi^T + \tfrac12 Q'
 
-(3.46), with the noise in the initial and in the final axes of the IMU. At a fix the innovation
+(3.46), with the noise in the initial and in the final IMU axes. At a fix, the innovation
 :math:`\delta z` yields
 
 .. math::
@@ -55,11 +56,11 @@ Between two fixes the mechanisation runs freely (:mod:`.mechanisation`), and the
     S = H P^- H^T + R, \quad K = P^- H^T S^{-1}, \quad \delta x = K \delta z, \quad
     P = (I - K H) P^- (I - K H)^T + K R K^T,
 
-(3.21, 3.24, and the covariance in Joseph's form), which corrects the state immediately.
+(3.21, 3.24, and the covariance in Joseph form), which corrects the state immediately.
 
-The considered parameters p with the covariance :math:`P_p` contribute to the errors as in Schmidt's
-filter (Jazwinski: Stochastic Processes and Filtering Theory, section 8.4). With their influence
-:math:`\Gamma` on an interval, and the covariance X of states and parameters,
+The considered parameters p with the covariance :math:`P_p` contribute to the errors as in the
+Schmidt-Kalman filter (Jazwinski: Stochastic Processes and Filtering Theory, section 8.4). With
+their influence :math:`\Gamma` over an interval, and the covariance X of states and parameters,
 
 .. math::
 
@@ -89,7 +90,7 @@ POSITION = slice(6, 9)
 ACCELEROMETER_BIAS = slice(9, 12)
 GYROSCOPE_BIAS = slice(12, 15)
 KINEMATIC = 9
-"""Number of the states of attitude, velocity and position."""
+"""Number of attitude, velocity and position states."""
 
 CONSIDERED = 27
 GYROSCOPE_MATRIX = slice(0, 9)
@@ -101,7 +102,7 @@ _IDENTITY = np.eye(3)
 
 
 def transition(state: NavigationState, stretch: Stretch) -> np.ndarray:
-    """Return the transition matrices of the errors over an interval.
+    """Return the error transition matrices over an interval.
 
     Parameters
     ----------
@@ -136,10 +137,10 @@ def transition(state: NavigationState, stretch: Stretch) -> np.ndarray:
 
 
 def _gravity_gradient(position):
-    """Return the gradient of gravity, (r, 3, 3) [1/s^2]."""
+    """Return the gravity gradient, shape (r, 3, 3) [1/s^2]."""
     distance = np.linalg.norm(position, axis=1)
     gravity = np.linalg.norm(gravity_ecef(position), axis=1)
-    # At the heights of aircraft the geocentric distance approximates that of the surface.
+    # At aircraft altitudes, the geocentric distance is close to the radius of the surface.
     strength = -2.0 * gravity / distance**3
     return strength[:, np.newaxis, np.newaxis] * (
         position[:, :, np.newaxis] * position[:, np.newaxis, :]
@@ -149,11 +150,11 @@ def _gravity_gradient(position):
 def influence(stretch: Stretch) -> np.ndarray:
     r"""Return the influence of the considered parameters on the states over an interval.
 
-    An error :math:`\epsilon_{ij}` of the gyroscope's matrix adds :math:`\epsilon_{ij} \omega_j` to
-    the rate about the axis i, an error of its g-sensitivity adds :math:`\epsilon_{ij} f_j`, and an
-    error of the accelerometer's matrix adds :math:`\epsilon_{ij} f_j` to the force along i. The
-    integrals are added to attitude and velocity. Their effects on velocity and position within the
-    interval are those of evenly growing errors.
+    An error :math:`\epsilon_{ij}` in the gyroscope matrix adds :math:`\epsilon_{ij} \omega_j` to
+    the rate about axis i, an error in its g-sensitivity adds :math:`\epsilon_{ij} f_j`, and an
+    error in the accelerometer matrix adds :math:`\epsilon_{ij} f_j` to the force along axis i. The
+    integrals of these errors are added to attitude and velocity. Their effects on velocity and
+    position within the interval are approximated by linearly growing errors.
 
     Parameters
     ----------
@@ -163,8 +164,8 @@ def influence(stretch: Stretch) -> np.ndarray:
     Returns
     -------
     ndarray, shape (r, 15, 27)
-        The columns are the elements, row by row, of the gyroscope's matrix, the accelerometer's
-        matrix, and the g-sensitivity.
+        The columns correspond to the elements, row by row, of the gyroscope matrix, the
+        accelerometer matrix and the g-sensitivity.
     """
     runs, duration = len(stretch.velocity), stretch.duration
     matrix = np.zeros((runs, STATES, CONSIDERED))
@@ -181,15 +182,15 @@ def influence(stretch: Stretch) -> np.ndarray:
 
 
 def process_noise(attitude: np.ndarray, duration: float, tuning: FilterTuning) -> np.ndarray:
-    """Return the covariance of the noise over an interval, as if it occurred in an instant.
+    """Return the noise covariance over an interval, as if all noise occurred at one instant.
 
-    In the IMU's axes the white noise has the density N_g^2 for the gyroscope and N_a^2 for the
-    accelerometer, and the random walk of the biases has K^2 (Groves 14.82).
+    In IMU axes, the power spectral density of the white noise is N_g^2 for the gyroscope and N_a^2
+    for the accelerometer, and K^2 for the random walks of the biases (Groves 14.82).
 
     Parameters
     ----------
     attitude : ndarray, shape (r, 3, 3)
-        Attitude at an end of the interval.
+        Attitude at the start or the end of the interval.
     duration : float
         Duration [s].
     tuning : FilterTuning
@@ -214,20 +215,20 @@ def process_noise(attitude: np.ndarray, duration: float, tuning: FilterTuning) -
 
 
 MEASUREMENTS = 6
-"""Number of measurements of a fix: position and velocity."""
+"""Number of measurements in a fix: position and velocity."""
 
 _EARTH = np.array([0.0, 0.0, EARTH_RATE])
 
 
 class LeverArm(NamedTuple):
-    """Lever arm from the IMU to the antenna in the IMU's axes at k fixes.
+    """Lever arm from the IMU to the antenna in IMU axes at k fixes.
 
     Attributes
     ----------
     arm : ndarray, shape (k, 3)
         Position of the antenna [m].
     rate : ndarray, shape (k, 3)
-        Rate of change in these axes [m/s].
+        Rate of change in IMU axes [m/s].
     """
 
     arm: np.ndarray
@@ -237,14 +238,14 @@ class LeverArm(NamedTuple):
 def antenna_matrix(
     state: NavigationState, rate: np.ndarray, arm: np.ndarray, arm_rate: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Predict the antenna's motion and return the measurement matrix.
+    """Predict the motion of the antenna, and return it with the measurement matrix.
 
     Parameters
     ----------
     state : NavigationState
         State of r runs.
     rate : ndarray, shape (r, 3)
-        Angular velocity relative to inertial space in the IMU's axes without bias [rad/s].
+        Angular velocity relative to inertial space in IMU axes, without bias [rad/s].
     arm, arm_rate : ndarray, shape (3,)
         Lever arm [m] and its rate of change [m/s].
 
@@ -271,7 +272,7 @@ def antenna_matrix(
 
 
 def corrected(state: NavigationState, error: np.ndarray) -> NavigationState:
-    """Return a state corrected by its estimated errors, a closed loop (Groves 14.7 to 14.9).
+    """Correct a state by its estimated errors (closed-loop correction, Groves 14.7 to 14.9).
 
     Parameters
     ----------
@@ -295,7 +296,7 @@ def corrected(state: NavigationState, error: np.ndarray) -> NavigationState:
     )
 
 
-_MAX_TIME_DIFFERENCE = 1e-3  # of a fix from its sample, in sampling periods
+_MAX_TIME_DIFFERENCE = 1e-3  # largest time between a fix and its IMU sample, in sampling periods
 
 
 class Navigation(NamedTuple):
@@ -308,15 +309,15 @@ class Navigation(NamedTuple):
     position, velocity : ndarray, shape (r, k, 3)
         Position [m] and velocity [m/s] in ECEF.
     attitude : ndarray, shape (r, k, 3, 3)
-        Rotation matrices from the IMU's axes to ECEF.
+        Rotation matrices from IMU axes to ECEF.
     accelerometer_bias, gyroscope_bias : ndarray, shape (r, k, 3)
         Biases [m/s^2] and [rad/s].
     covariance : ndarray, shape (r, k, 15, 15)
         Covariance of the errors in the order of the states.
     innovation : ndarray, shape (r, k, 6)
-        Position [m] and velocity [m/s] in ECEF; nan without a fix.
+        Innovations of position [m] and velocity [m/s] in ECEF; NaN without a fix.
     squared_innovation : ndarray, shape (r, k)
-        Innovation squared, normalised by its covariance S (NIS).
+        Normalised innovation squared (NIS).
     """
 
     time: np.ndarray
@@ -340,10 +341,10 @@ def initial_state(
     position, velocity : array_like, shape (3,)
         True position [m] and velocity [m/s] in ECEF.
     orientation : array_like, shape (4,)
-        True orientation from the IMU's axes to ECEF, a quaternion x, y, z, w.
+        True orientation from IMU axes to ECEF, a quaternion x, y, z, w.
     errors : array_like, shape (r, 9)
-        Errors of r runs, estimate less true value: rotation [rad], velocity [m/s] and position [m],
-        in north, east, down (:meth:`.InitialUncertainty.draw`).
+        Errors of r runs, estimate minus true value: rotation [rad], velocity [m/s] and position
+        [m], in north, east, down axes (:meth:`.InitialUncertainty.draw`).
 
     Returns
     -------
@@ -364,7 +365,7 @@ def initial_state(
 
 
 def initial_covariance(position: np.ndarray, tuning: FilterTuning) -> np.ndarray:
-    """Return the initial covariances of the errors.
+    """Return the initial error covariances.
 
     Parameters
     ----------
@@ -397,7 +398,7 @@ def run_filter(
     tuning: FilterTuning,
     lever_arm: LeverArm | None = None,
 ) -> Navigation:
-    """Run the filter with an IMU's increments and a receiver's fixes.
+    """Run the filter with increments of an IMU and fixes of a GNSS receiver.
 
     Parameters
     ----------
@@ -406,12 +407,12 @@ def run_filter(
     time : ndarray, shape (n,)
         Evenly spaced times [s].
     delta_theta, delta_velocity : ndarray, shape (r, n, 3)
-        Measured increments over the period that ends at each time [rad and m/s]; the first is not
-        used.
+        Measured increments over the period that ends at each time [rad] and [m/s]; the first
+        increment is not used.
     fixes : EarthFixes
-        Fixes of r runs, or of a single run for all.
+        Fixes of r runs, or of a single run that is used for all runs.
     tuning : FilterTuning
-        Noise and uncertainties that the filter assumes.
+        Noise and uncertainties assumed by the filter.
     lever_arm : LeverArm, optional
         Lever arm of the antenna; by default zero.
 
@@ -455,7 +456,7 @@ def run_filter(
         innovation = measured - antenna
         fix_noise = _rotate_to_ecef(variances, state.position)
         # The angular velocity at a fix is extrapolated from two samples, with 2.5 times their
-        # variance, so that the antenna's velocity contains the gyroscope's noise.
+        # variance. With a lever arm, it adds noise to the antenna velocity.
         variance = 2.5 * np.mean(np.square(tuning.gyroscope_noise)) / period
         fix_noise[:, 3:, 3:] += variance * np.dot(arm, arm) * np.eye(3)
         state, covariance, shared, squared = _update(
@@ -470,7 +471,7 @@ def run_filter(
 
 
 def _propagate(covariance, shared, stretch, attitudes, state, tuning):
-    """Return the covariance after an interval, and that of states and considered parameters."""
+    """Return the covariance after an interval, and its part with the considered parameters."""
     step, considered = transition(state, stretch), influence(stretch)
     first, second = (process_noise(attitude, stretch.duration, tuning) for attitude in attitudes)
     covariance = step @ (covariance + 0.5 * first) @ step.swapaxes(1, 2) + 0.5 * second
@@ -483,7 +484,7 @@ def _propagate(covariance, shared, stretch, attitudes, state, tuning):
 
 
 def _update(state, covariance, shared, innovation, matrix, noise):
-    """Return state, both covariances and NIS after a fix; runs without a fix are unchanged."""
+    """Return state, both covariances and NIS after a fix; runs without a fix do not change."""
     known = np.all(np.isfinite(innovation), axis=1)
     filled = np.where(known[:, np.newaxis], innovation, 0.0)
     noise = np.where(known[:, np.newaxis, np.newaxis], noise, np.eye(MEASUREMENTS))
@@ -501,7 +502,7 @@ def _update(state, covariance, shared, innovation, matrix, noise):
 
 
 def _rotate_to_ecef(variances, position):
-    """Return covariances (r, 6, 6) in ECEF of variances (r or 1, 6) along east, north, up."""
+    """Convert variances (r or 1, 6) along east, north, up to covariances (r, 6, 6) in ECEF."""
     latitude, longitude, _ = geodetic_of(position).T
     turn = enu_to_ecef(latitude, longitude).as_matrix()
     covariance = np.zeros((len(position), MEASUREMENTS, MEASUREMENTS))
@@ -511,7 +512,7 @@ def _rotate_to_ecef(variances, position):
 
 
 def _apply_tuned_noise(variances, tuning):
-    """Return variances (r, 6), in which the noise of the tuning replaces the receiver's."""
+    """Replace variances (r, 6) of the receiver by the noise of the tuning, where specified."""
     known = np.array(variances)
     for noise, part in ((tuning.position_noise, slice(0, 3)), (tuning.velocity_noise, slice(3, 6))):
         if noise is not None:
@@ -520,7 +521,7 @@ def _apply_tuned_noise(variances, tuning):
 
 
 def _find_samples(times, time, period):
-    """Return the sample of each fix, (k,) of int."""
+    """Return the sample index of each fix, shape (k,)."""
     positions = (np.asarray(times) - time[0]) / period
     samples = np.rint(positions).astype(int)
     if len(samples) == 0:
@@ -530,8 +531,8 @@ def _find_samples(times, time, period):
     if difference > _MAX_TIME_DIFFERENCE or not is_inside:
         raise MotionError(
             f"the fixes are from {times[0]:g} s to {times[-1]:g} s and up to {difference:.2g} "
-            "sampling periods from samples, expected increasing times of the IMU's samples, "
-            f"{period:g} s apart from {time[0]:g} s to {time[-1]:g} s"
+            "sampling periods away from samples, expected increasing times at IMU samples every "
+            f"{period:g} s from {time[0]:g} s to {time[-1]:g} s"
         )
     return samples
 
@@ -547,11 +548,11 @@ def _check_inputs(runs, time, delta_theta, delta_velocity, fixes, lever_arm):
         if not np.all(np.isfinite(values)):
             raise MotionError(f"{name} contains a value that is not finite")
     if len(fixes.position) not in (1, runs):
-        raise MotionError(f"there are fixes of {len(fixes.position)} runs, expected 1 or {runs}")
+        raise MotionError(f"the fixes have {len(fixes.position)} runs, expected 1 or {runs}")
     if lever_arm is not None and any(
         np.shape(values) != (len(fixes.time), 3) for values in lever_arm
     ):
         raise MotionError(
             f"lever_arm has the shapes {np.shape(lever_arm.arm)} and {np.shape(lever_arm.rate)}, "
-            f"expected {(len(fixes.time), 3)}, a row for each fix"
+            f"expected {(len(fixes.time), 3)}, one row per fix"
         )

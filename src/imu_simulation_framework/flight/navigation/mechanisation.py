@@ -1,8 +1,8 @@
-r"""Strapdown mechanisation between two fixes, for an ensemble of runs.
+r"""Strapdown mechanisation between two fixes, for ensembles of runs.
 
-Between two fixes an IMU outputs m increments, rotations :math:`\alpha_k` and velocities :math:`d_k`
-in its own axes, over a time :math:`\Delta t` each. In inertial axes that initially coincide with
-the Earth's axes, the attitude is a product of rotations, and velocity and position are sums:
+Between two fixes, an IMU outputs m increments over periods of :math:`\Delta t`: rotations
+:math:`\alpha_k` and velocities :math:`d_k` in IMU axes. In inertial axes that initially coincide
+with the Earth axes, the attitude is a product of rotations, and velocity and position are sums:
 
 .. math::
 
@@ -15,11 +15,10 @@ the Earth's axes, the attitude is a product of rotations, and velocity and posit
 
 as in :mod:`.motion.strapdown` (Groves: Principles of GNSS, Inertial, and Multisensor Integrated
 Navigation Systems, 2nd edition, 5.73 and 5.84). The gravitation :math:`\gamma`, which is gravity
-without its centrifugal part, is a parabola through its values at the first, the middle and the last
-instant. The final rotation into the Earth's axes is exact.
+without its centrifugal part, is approximated by a parabola through its values at the first, the
+middle and the last instant. The final rotation to Earth axes is exact.
 
-The mechanisation also returns the integrals that the transition of the errors needs
-(:mod:`.navigation.filter`).
+The mechanisation also returns the integrals for the error transition (:mod:`.navigation.filter`).
 """
 
 from __future__ import annotations
@@ -43,11 +42,11 @@ class NavigationState(NamedTuple):
     velocity : ndarray, shape (r, 3)
         Velocity relative to the Earth, in ECEF [m/s].
     attitude : ndarray, shape (r, 3, 3)
-        Rotation matrices from the IMU's axes to ECEF.
+        Rotation matrices from IMU axes to ECEF.
     accelerometer_bias : ndarray, shape (r, 3)
-        Bias [m/s^2].
+        Accelerometer bias [m/s^2].
     gyroscope_bias : ndarray, shape (r, 3)
-        Bias [rad/s].
+        Gyroscope bias [rad/s].
     """
 
     position: np.ndarray
@@ -58,24 +57,24 @@ class NavigationState(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """Integrals over a time interval for r runs, with the attitude C and the specific force f.
+    """Integrals of the attitude C and the specific force f over a time interval for r runs.
 
     Attributes
     ----------
     duration : float
         Duration [s].
     rotation, rotation_twice : ndarray, shape (r, 3, 3)
-        Integral of C [s] and its integral [s^2].
+        Single [s] and double [s^2] integral of C.
     velocity, way : ndarray, shape (r, 3)
-        Integral of C f [m/s] and its integral [m].
+        Single [m/s] and double [m] integral of C f.
     tilting, tilting_twice : ndarray, shape (r, 3, 3)
-        Integral of [C f]x times the integral of C until then [m] and its integral [m s].
+        Single [m] and double [m s] integral of [C f]x times the running integral of C.
     rate_moment : ndarray, shape (r, 3, 3, 3)
         Integral of C_ai w_j with the angular velocity w [rad].
     force_moment : ndarray, shape (r, 3, 3, 3)
         Integral of C_ai f_j [m/s].
     last_rate : ndarray, shape (r, 3)
-        Final angular velocity in the IMU's axes without bias [rad/s].
+        Final angular velocity in IMU axes, without bias [rad/s].
     """
 
     duration: float
@@ -91,7 +90,7 @@ class Stretch(NamedTuple):
 
 
 def cross_matrix(vector: np.ndarray) -> np.ndarray:
-    """Return the cross-product matrices [v]x with [v]x w = v x w.
+    """Return the cross product matrices [v]x, for which [v]x w = v x w.
 
     Parameters
     ----------
@@ -135,7 +134,7 @@ def rotation_matrix(vector: np.ndarray) -> np.ndarray:
 
 
 def _coefficients(vector):
-    """Return sin a / a, (1 - cos a) / a^2 and (1 - sin a / a) / a^2 of vectors (..., 3)."""
+    """Return sin a / a, (1 - cos a) / a^2 and (1 - sin a / a) / a^2 for vectors of length a."""
     square = np.sum(vector**2, axis=-1)
     angle = np.sqrt(square)
     first = np.sinc(angle / np.pi)
@@ -146,20 +145,20 @@ def _coefficients(vector):
 
 
 def _turned_velocity(rotation, velocity):
-    """Return V(alpha) d, the velocity increments in the initial axes of their period."""
+    """Return V(alpha) d, the velocity increments in the axes at the start of their period."""
     _, second, third = (values[..., np.newaxis] for values in _coefficients(rotation))
     across = np.cross(rotation, velocity)
     return velocity + second * across + third * np.cross(rotation, across)
 
 
 def _earth_rotation(angle: float) -> np.ndarray:
-    """Return the rotation matrix about z by -angle [rad], (3, 3)."""
+    """Return the matrix (3, 3) of a rotation about z by -angle [rad]."""
     sine, cosine = math.sin(angle), math.cos(angle)
     return np.array([[cosine, sine, 0.0], [-sine, cosine, 0.0], [0.0, 0.0, 1.0]])
 
 
 def _later_gravitation(position, time):
-    """Return the gravitation (r, 3) [m/s^2] in inertial axes after a rotation of the Earth."""
+    """Return the gravitation (r, 3) [m/s^2] in inertial axes after the Earth has rotated."""
     back = _earth_rotation(EARTH_RATE * time)
     return gravitation_ecef(position @ back.T) @ back
 
@@ -167,7 +166,7 @@ def _later_gravitation(position, time):
 def navigate(
     state: NavigationState, delta_theta: np.ndarray, delta_velocity: np.ndarray, period: float
 ) -> tuple[NavigationState, Stretch]:
-    """Integrate increments from a state on.
+    """Integrate increments, starting from a state.
 
     Parameters
     ----------
