@@ -109,7 +109,9 @@ def test_crash_is_reported_and_states_before_it_are_returned(script):
     own = (data_folder() / "scripts" / "c3104.xml").read_text(encoding="utf-8")
     flight = fly(written(script, own.replace("</run>", events + "</run>")), duration=200.0)
     assert flight.crashed and len(flight.remarks) == 1
-    assert "the flight ends at" in flight.remarks[0] and "the aircraft crashed: " in flight.remarks[0]
+    assert (
+        "the flight ends at" in flight.remarks[0] and "the aircraft crashed: " in flight.remarks[0]
+    )
     assert 60.0 < flight.states.time[-1] < 100.0
     assert np.all(np.isfinite(flight.states.position))
     # The flight ends at the first check after the aircraft touches the ground.
