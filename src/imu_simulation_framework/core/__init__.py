@@ -1,1 +1,1 @@
-"""Foundation of all packages: angles, units, errors, names, colours, reading and writing files."""
+"""Foundation of all packages: angles, units, errors, settings, and reading and writing files."""

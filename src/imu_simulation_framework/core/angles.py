@@ -1,4 +1,4 @@
-"""Angles and orientations: wrapping, unwrapping, quaternions and roll, pitch, yaw.
+"""Angles and orientations: wrapping, unwrapping, quaternions, and roll, pitch and yaw.
 
 Quaternions are in ROS order (x, y, z, w). Roll, pitch and yaw are rotations about
 x, then y, then z of the fixed world frame (REP-103), which is the intrinsic
@@ -14,7 +14,7 @@ TWO_PI = 2.0 * math.pi
 
 
 def _rotation():
-    # Every node imports this module, and scipy's module takes 27 MB.
+    # Imported on first use: every node imports this module, and scipy.spatial needs 27 MB.
     from scipy.spatial.transform import Rotation
 
     return Rotation
@@ -40,7 +40,7 @@ def wrap(angle):
         return min(wrapped, math.pi)
     angle = np.asarray(angle, dtype=float)
     wrapped = angle - TWO_PI * np.ceil((angle - math.pi) / TWO_PI)
-    # Rounding of large angles can end an ulp outside the interval.
+    # Rounding can move large angles out of the interval by one unit in the last place.
     wrapped = np.where(wrapped <= -math.pi, wrapped + TWO_PI, wrapped)
     return np.minimum(wrapped, math.pi)
 
@@ -69,10 +69,10 @@ def unwrap(angles, axis=-1):
     Parameters
     ----------
     angles : array_like
-        Angles [rad]. Consecutive angles must differ by less than half a turn, otherwise the sense
-        of rotation is ambiguous. A nan makes all later angles nan; remove it first.
+        Angles [rad]. Consecutive angles must differ by less than half a turn, because the direction
+        of a larger rotation is ambiguous. A nan makes all later angles nan; remove it first.
     axis : int, optional
-        Axis along which the angles follow each other.
+        Axis of the sequence in ``angles``.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def interpolate(times, known_times, angles):
     Parameters
     ----------
     times : float or array_like
-        Times of the result [s].
+        Times at which to interpolate [s].
     known_times : array_like, shape (n,)
         Increasing times of the angles [s].
     angles : array_like, shape (n,)
@@ -109,7 +109,7 @@ def roll_pitch_yaw_from_quaternion(quaternions):
     Parameters
     ----------
     quaternions : array_like, shape (..., 4)
-        Quaternions x, y, z, w of any length but zero.
+        Quaternions x, y, z, w of any norm except zero.
 
     Returns
     -------
@@ -119,14 +119,14 @@ def roll_pitch_yaw_from_quaternion(quaternions):
     Raises
     ------
     ValueError
-        A quaternion has length zero.
+        A quaternion has norm zero.
     """
     quaternions = np.asarray(quaternions, dtype=float)
     if quaternions.size == 0:
         return np.empty(quaternions.shape[:-1] + (3,))
     rotations = _rotation().from_quat(quaternions.reshape(-1, 4))
     with warnings.catch_warnings():
-        # At a pitch of 90 degrees only the sum of roll and yaw is defined; scipy sets roll to 0.
+        # At a pitch of 90 degrees, only the sum of roll and yaw is defined; scipy sets roll to 0.
         warnings.filterwarnings("ignore", "Gimbal lock detected")
         yaw_pitch_roll = rotations.as_euler("ZYX")
     return yaw_pitch_roll[:, ::-1].reshape(quaternions.shape[:-1] + (3,))
@@ -138,7 +138,7 @@ def yaw_from_quaternion(quaternions):
     Parameters
     ----------
     quaternions : array_like, shape (..., 4)
-        Quaternions x, y, z, w of any length but zero.
+        Quaternions x, y, z, w of any norm except zero.
 
     Returns
     -------
@@ -148,12 +148,12 @@ def yaw_from_quaternion(quaternions):
     Raises
     ------
     ValueError
-        A quaternion has length zero.
+        A quaternion has norm zero.
     """
     if len(quaternions) == 4 and np.ndim(quaternions[0]) == 0:
         x, y, z, w = quaternions
-        # scipy does not warn at pitches below 60 degrees (half the sine is 0.43), and suppressing
-        # its warning takes longer than the conversion.
+        # Below a pitch of 60 degrees (half the sine is 0.43), scipy does not warn of gimbal lock.
+        # Suppressing the warning would take longer than the conversion.
         if abs(w * y - x * z) < 0.43 * (x * x + y * y + z * z + w * w):
             return float(_rotation().from_quat(quaternions).as_euler("ZYX")[0])
     yaw = roll_pitch_yaw_from_quaternion(quaternions)[..., 2]
@@ -163,13 +163,13 @@ def yaw_from_quaternion(quaternions):
 def fast_yaw(x: float, y: float, z: float, w: float) -> float:
     """Return the yaw of a single quaternion, for sample-by-sample computation.
 
-    The result equals that of :func:`yaw_from_quaternion` to rounding, except at a pitch of 90
-    degrees, where the yaw is undefined. Plain numbers are 25 times as fast as arrays.
+    The result equals that of :func:`yaw_from_quaternion` up to rounding, except at a pitch of 90
+    degrees, where the yaw is undefined. With plain numbers, the function is 25 times as fast.
 
     Parameters
     ----------
     x, y, z, w : float
-        Components of a quaternion of any length but zero.
+        Components of a quaternion of any norm except zero.
 
     Returns
     -------
@@ -190,7 +190,7 @@ def quaternion_from_roll_pitch_yaw(roll_pitch_yaw):
     Returns
     -------
     ndarray, shape (..., 4)
-        Quaternions x, y, z, w with w >= 0, so that equal orientations have equal numbers.
+        Quaternions x, y, z, w with w >= 0, so that equal orientations have equal quaternions.
     """
     angles = np.asarray(roll_pitch_yaw, dtype=float)
     if angles.size == 0:
@@ -201,10 +201,10 @@ def quaternion_from_roll_pitch_yaw(roll_pitch_yaw):
 
 
 def quaternion_product(x, y, z, w, x2, y2, z2, w2):
-    """Multiply two quaternions by components.
+    """Multiply two quaternions, given by their components.
 
-    The function serves inner loops. Its result is bit-identical to that of scipy's Rotation, which
-    is clearer elsewhere.
+    The function is meant for inner loops; elsewhere, scipy's Rotation is easier to read. Both give
+    bit-identical results.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def quaternion_product(x, y, z, w, x2, y2, z2, w2):
 
 
 def relative_rotations(first, second):
-    """Return the rotation vectors from orientations to other orientations.
+    """Return the rotation vectors from first to second orientations.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ def relative_rotations(first, second):
         Rotation vectors (axis times angle) in the axes of ``first`` [rad], of at most half a turn.
     """
     x, y, z, w = first.T
-    # For many rotations several times faster than scipy's Rotation.
+    # For many rotations, this is several times faster than scipy's Rotation.
     product = np.array(quaternion_product(-x, -y, -z, w, *second.T))
     product *= np.where(product[3] < 0.0, -1.0, 1.0)
     vector, size = product[:3], np.sqrt((product[:3] * product[:3]).sum(axis=0))

@@ -1,7 +1,8 @@
-"""Checks of single values: numbers, strings, vectors and tables.
+"""Checks of individual values: numbers, strings, vectors and tables.
 
-A function ``check_...`` takes a value's name and the value, and returns the value in its one form:
-a float, a tuple. It raises :class:`.ConfigurationError` with a message that begins with the name.
+Each function ``check_...`` receives a value and its name. It returns the value in a normalised
+form, such as a float or a tuple, or raises :class:`.ConfigurationError` with a message that begins
+with the name.
 """
 
 from __future__ import annotations
@@ -19,16 +20,16 @@ Matrix = Tuple[Axes, Axes, Axes]
 AXES = ("x", "y", "z")
 
 LARGEST_NUMBER = 1e12
-"""In any SI unit; powers and products of such numbers, as covariances are, stay finite."""
+"""Largest number in SI units; powers and products of such numbers (covariances) stay finite."""
 
 LARGEST_SETTING = 1e10
-"""In any unit, of a number in :class:`.TextSettings`, also below zero: a clock's seconds since 1970
-fit in, and no product of two of them overflows."""
+"""Largest magnitude of a number in :class:`.TextSettings`, in any unit. Seconds since 1970 are
+below it, and products of two such numbers do not overflow."""
 
 LARGEST_SEED = 2**63 - 1
 
 _LIMITS = (LARGEST_NUMBER, LARGEST_SETTING)
-_LEAST_EXCESS = 1.0 / LARGEST_NUMBER  # of a number over its exclusive lower bound
+_LEAST_EXCESS = 1.0 / LARGEST_NUMBER  # smallest difference from an exclusive lower bound
 
 
 def describe_range(
@@ -38,23 +39,23 @@ def describe_range(
     unit: str = "",
     noun: str = "number",
 ) -> str:
-    """Describe the numbers within bounds, as in "a number from 0.1 to 100 [Hz]".
+    """Describe the accepted range of a number, as in "a number from 0.1 to 100 [Hz]".
 
     Parameters
     ----------
     minimum, maximum : float, optional
         Inclusive bounds.
     above : float, optional
-        Exclusive lower bound. Where there is a positive ``minimum`` as well, that is the bound.
+        Exclusive lower bound. A larger ``minimum`` takes precedence.
     unit : str, optional
-        Unit of the number; empty or 1 for none.
+        Unit of the number; empty or 1 for a dimensionless number.
     noun : str, optional
-        The kind of number.
+        Noun for the number, such as "whole number".
 
     Returns
     -------
     str
-        The description, with an article.
+        The description, beginning with an article.
     """
     if above is not None and (minimum is None or minimum <= above):
         minimum = None
@@ -92,21 +93,21 @@ def check_number(
     maximum: float = LARGEST_NUMBER,
     unit: str = "",
 ) -> float:
-    """Check a finite number.
+    """Check that a value is a finite number within bounds.
 
     Parameters
     ----------
     name : str
-        Name of the value, with which the message begins.
+        Name of the value, with which the error message begins.
     value : object
         Value to check.
     minimum, above : float, optional
-        Inclusive and exclusive lower bound. A number above a bound exceeds it by at least
-        1 / :data:`LARGEST_NUMBER`, unless there is a ``maximum``.
+        Inclusive and exclusive lower bound. Without a ``maximum``, a number must exceed the
+        exclusive bound by at least 1 / :data:`LARGEST_NUMBER`.
     maximum : float, optional
-        Inclusive bound of the magnitude.
+        Inclusive upper bound; also the largest magnitude.
     unit : str, optional
-        Unit for the message; nothing is converted.
+        Unit for the message; no conversion takes place.
 
     Returns
     -------
@@ -116,7 +117,7 @@ def check_number(
     Raises
     ------
     ConfigurationError
-        The value is not a finite number, or is out of bounds.
+        The value is not a finite number, or it is out of bounds.
     """
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     limit = min(maximum, LARGEST_NUMBER)
@@ -146,14 +147,14 @@ def check_integer(
     maximum: int = LARGEST_SEED,
     unit: str = "",
 ) -> int:
-    """Check a whole number, whose bounds are declared as in :func:`check_number`.
+    """Check that a value is an integer within bounds.
 
     Parameters
     ----------
     name : str
         Name of the value, for the message.
     value : object
-        Value; True and False are not accepted as 1 and 0.
+        Value to check; True and False are rejected.
     minimum, maximum : int, optional
         Inclusive bounds.
     above : int, optional
@@ -169,7 +170,7 @@ def check_integer(
     Raises
     ------
     ConfigurationError
-        The value is not an integer or is out of bounds.
+        The value is not an integer, or it is out of bounds.
     """
     is_integer = isinstance(value, int) and not isinstance(value, bool)
     if (
@@ -191,9 +192,9 @@ def check_choice(name: str, value: Any, choices: Sequence) -> Any:
     name : str
         Name of the value, for the message.
     value : object
-        Value, of the type of the choices.
+        Value to check.
     choices : sequence of str or bool
-        Accepted values, all texts or all truth values.
+        Accepted values: either strings or Booleans.
 
     Returns
     -------
@@ -217,19 +218,19 @@ def list_choices(choices: Collection) -> str:
     Parameters
     ----------
     choices : collection of str or bool
-        Choices; truth values are written as in config.ini, an empty text as ``''``.
+        Choices; Booleans are written as in config.ini, an empty string as ``''``.
 
     Returns
     -------
     str
-        For example ``true, false``.
+        Text such as ``true, false``.
     """
     names = (str(choice).lower() if isinstance(choice, bool) else choice for choice in choices)
     return ", ".join(name or "''" for name in names)
 
 
 def check_selection(name: str, value: Any, choices: Sequence[str]) -> tuple[str, ...]:
-    """Check a tuple of at least one of the choices, each at most once.
+    """Check that a value is a non-empty tuple of different choices.
 
     Parameters
     ----------
@@ -248,7 +249,7 @@ def check_selection(name: str, value: Any, choices: Sequence[str]) -> tuple[str,
     Raises
     ------
     ConfigurationError
-        The value is not a tuple, is empty, or has a repeated or unknown element.
+        The value is not a tuple, is empty, or contains a repeated or unknown element.
     """
     is_selection = isinstance(value, tuple) and 0 < len(value) == len(set(value))
     if not is_selection or not set(value) <= set(choices):
@@ -275,7 +276,7 @@ def check_flag(name: str, value: Any) -> bool:
     Raises
     ------
     ConfigurationError
-        The value is not a truth value.
+        The value is not a Boolean.
     """
     return check_choice(name, value, (True, False))
 
@@ -290,7 +291,7 @@ def check_text(name: str, value: Any, needed: bool = False) -> str:
     value : object
         Value to check.
     needed : bool, optional
-        Whether an empty text is rejected.
+        Whether an empty string is rejected.
 
     Returns
     -------
@@ -299,7 +300,7 @@ def check_text(name: str, value: Any, needed: bool = False) -> str:
     Raises
     ------
     ConfigurationError
-        The value is not a text, or is empty although it is needed.
+        The value is not a string, or it is empty although it is needed.
     """
     if not isinstance(value, str) or (needed and not value):
         raise ConfigurationError(
@@ -314,23 +315,23 @@ def check_keys(
     subject: str,
     part_keys: Mapping[str, Sequence[str]] | None = None,
 ) -> None:
-    """Check that a mapping has only known keys.
+    """Check that a mapping contains only known keys.
 
     Parameters
     ----------
     content : object
         The mapping.
     known : sequence of str
-        The keys that it may have.
+        Keys that the mapping may contain.
     subject : str
-        What the mapping describes, for the message: "the receiver".
+        Object that the mapping describes, for the error message, such as "the receiver".
     part_keys : mapping of str to sequence of str, optional
-        Keys of each part of the mapping that is a mapping itself, for a hint.
+        Keys of each nested mapping, for a hint in the error message.
 
     Raises
     ------
     ConfigurationError
-        The content is not a mapping, or has an unknown key.
+        The content is not a mapping, or it contains an unknown key.
     """
     if not isinstance(content, Mapping):
         raise ConfigurationError(
@@ -347,13 +348,13 @@ def check_keys(
 
 
 def _sequence(value: Any) -> Any:
-    """Return a list, tuple or array as a list; anything else as it is."""
+    """Convert a list, tuple or array to a list; return other values unchanged."""
     value = value.tolist() if hasattr(value, "tolist") else value
     return list(value) if isinstance(value, (list, tuple)) else value
 
 
 def check_numbers(name: str, value: Any, count: int, **bounds: Any) -> Any:
-    """Check a list of numbers, or one number.
+    """Check a list of numbers, or a single number.
 
     Parameters
     ----------
@@ -362,7 +363,7 @@ def check_numbers(name: str, value: Any, count: int, **bounds: Any) -> Any:
     value : object
         Sequence or number.
     count : int
-        Required length of the sequence; 0 for one number.
+        Required length of the sequence; 0 for a single number.
     **bounds : object
         Bounds and unit of each number, see :func:`check_number`.
 
@@ -386,14 +387,14 @@ def check_numbers(name: str, value: Any, count: int, **bounds: Any) -> Any:
 
 
 def check_axes(name: str, value: Any, **bounds: Any) -> Axes:
-    """Check three numbers for x, y and z, or one number for all three axes.
+    """Check three numbers for the axes x, y and z, or a single number for all axes.
 
     Parameters
     ----------
     name : str
         Name of the value, for the message.
     value : object
-        Sequence of three numbers, or a number.
+        Sequence of three numbers, or a single number.
     **bounds : object
         Bounds and unit of each number, see :func:`check_number`.
 
@@ -419,7 +420,7 @@ def check_axes(name: str, value: Any, **bounds: Any) -> Axes:
 
 
 def check_matrix(name: str, value: Any) -> Matrix:
-    """Check three rows of three numbers.
+    """Check a matrix with three rows of three numbers.
 
     Parameters
     ----------
@@ -448,7 +449,7 @@ def check_matrix(name: str, value: Any) -> Matrix:
 
 
 def check_band(name: str, value: Any) -> tuple[float, float]:
-    """Check an interval of two positive times.
+    """Check a band that is limited by two positive times.
 
     Parameters
     ----------
@@ -465,7 +466,7 @@ def check_band(name: str, value: Any) -> tuple[float, float]:
     Raises
     ------
     ConfigurationError
-        The value is not a pair of positive numbers, or the second is not longer.
+        The value is not a pair of positive numbers, or the second time is not longer.
     """
     value = _sequence(value)
     if not isinstance(value, list) or len(value) != 2:
@@ -481,18 +482,18 @@ def check_band(name: str, value: Any) -> tuple[float, float]:
 def check_table(
     name: str, value: Any, quantity: str = "temperature", variable: str = "time"
 ) -> tuple[tuple[float, float], ...]:
-    """Check pairs of numbers whose first numbers increase.
+    """Check a table of pairs of numbers whose first column increases strictly.
 
     Parameters
     ----------
     name : str
-        Name of the table, with which the message begins.
+        Name of the table, with which the error message begins.
     value : object
         The pairs.
     quantity : str, optional
-        Quantity of the second numbers, for the message.
+        Quantity in the second column, for the message.
     variable : {"time", "frequency"}, optional
-        Quantity of the first numbers.
+        Quantity in the first column.
 
     Returns
     -------
@@ -502,7 +503,7 @@ def check_table(
     Raises
     ------
     ConfigurationError
-        The value is not a list of pairs of numbers, or the first numbers do not increase.
+        The value is not a list of pairs of numbers, or the first column does not increase strictly.
     """
     rows = _sequence(value)
     rows = [_sequence(row) for row in rows] if isinstance(rows, list) else [None]
@@ -515,16 +516,16 @@ def check_table(
 
 
 def require_increasing(name: str, rows: Any, variable: str = "time") -> Any:
-    """Check that the first numbers of rows increase strictly.
+    """Check that the first column of a table increases strictly.
 
     Parameters
     ----------
     name : str
-        Name of the rows, for the message.
+        Name of the table, for the message.
     rows : sequence of pairs
-        Rows of a table; the first number is a time [s] or a frequency [Hz].
+        Rows of the table; the first column is a time [s] or a frequency [Hz].
     variable : {'time', 'frequency'}, optional
-        Quantity of the first number, for the message.
+        Quantity in the first column, for the message.
 
     Returns
     -------
@@ -533,7 +534,7 @@ def require_increasing(name: str, rows: Any, variable: str = "time") -> Any:
     Raises
     ------
     ConfigurationError
-        A first number is not above that of the row before.
+        A number in the first column does not exceed the number in the previous row.
     """
     unit, plural = ("s", "times") if variable == "time" else ("Hz", "frequencies")
     for (earlier, _), (later, _) in zip(rows, rows[1:]):
@@ -546,7 +547,7 @@ def require_increasing(name: str, rows: Any, variable: str = "time") -> Any:
 
 
 def check_part(name: str, value: Any, kind: type) -> Any:
-    """Check that a value is an instance of exactly one class.
+    """Check that a value is an instance of a class, and not of a subclass.
 
     Parameters
     ----------
@@ -572,7 +573,7 @@ def check_part(name: str, value: Any, kind: type) -> Any:
 
 
 def check_parts(name: str, value: Any, kind: type, most: int = 10_000) -> tuple[Any, ...]:
-    """Check a list of instances of a class.
+    """Check that a value is a list of instances of a class.
 
     Parameters
     ----------
@@ -599,7 +600,7 @@ def check_parts(name: str, value: Any, kind: type, most: int = 10_000) -> tuple[
 
 
 def check_list(name: str, value: Any, most: int = 10_000) -> tuple:
-    """Check a list or tuple of elements of any type.
+    """Check that a value is a list or a tuple, with elements of any type.
 
     Parameters
     ----------
@@ -621,5 +622,7 @@ def check_list(name: str, value: Any, most: int = 10_000) -> tuple:
         The value is neither a list nor a tuple, or is too long.
     """
     if not isinstance(value, (list, tuple)) or len(value) > most:
-        raise ConfigurationError(f"{name} is {quote(value)}, expected a list of at most {most}")
+        raise ConfigurationError(
+            f"{name} is {quote(value)}, expected a list of at most {most} elements"
+        )
     return tuple(value)

@@ -1,6 +1,6 @@
-"""Colours of figures, live views and rviz; a test compares them with the views' files."""
+"""Colours of figures, live views and rviz; a test compares them with the files of the views."""
 
-# Signals that figures compare. They differ in luminance as well, for printing in grey.
+# Signals that are compared in figures. They also differ in luminance, for greyscale prints.
 REAL = "#0b2a5b"
 SIMULATED = "#e07a10"
 DIFFERENCE = "#1d6b4f"
@@ -11,12 +11,12 @@ DISTANCE = "#c2c2c2"
 FIXES = "#2fa36b"
 DIRECTION = "#c0392b"
 
-# Background of the live views, behind the colours of the IMUs.
+# Elements of the live views that are drawn behind the curves of the IMUs.
 LIVE_TRUTH = "#b0b0b0"
 LIVE_REFERENCE_PATH = "#787878"
 MAGNETIC_FIELD = "#1e5ac8"
 
-# Curves of an Allan analysis.
+# Curves in the figures of an Allan analysis.
 RECORDINGS = (REAL, "#4a7fb5", "#7b5ea7", "#5a8a80")
 SENSOR = "#000000"
 OUTSIDE = "#c03030"
@@ -25,15 +25,15 @@ RANDOM_WALK = "#8a2b4a"
 RATE_RAMP = "#a08a10"
 GAUSS_MARKOV = "#2a6ab0"
 
-# Many lines in a figure; neighbours differ in luminance.
+# Curves in figures with many curves; consecutive colours differ in luminance.
 SERIES = (REAL, SIMULATED, FIXES, ODOMETER, "#4aa3df", "#a3322a", "#b59a00")
-"""Colours of equal series; the eighth and later ones are grey."""
+"""Colours of the first seven curves of the same kind; all further curves are grey."""
 PALE_SERIES = (REFERENCE, "#f3cfa3", "#b5dcc5")
-"""Colours of ground truth, behind the first colours of :data:`SERIES`."""
+"""Colours of the ground truth that belongs to the first colours of :data:`SERIES`."""
 SIMULATED_SERIES = (SIMULATED, "#a3322a", "#d8a800", "#c26a8f", "#7a5a3a")
-"""Colours of several simulated IMUs next to a recorded IMU."""
+"""Colours of several simulated IMUs that are compared with a recorded IMU."""
 
-# Scale of values with either sign: positions from 0 to 1, and colours.
+# Colour scale of signed values: positions from 0 to 1, with their colours.
 DIVERGING = (
     (0.0, "#3b4cc0"),
     (0.25, "#8db0fe"),
@@ -42,7 +42,7 @@ DIVERGING = (
     (1.0, "#b40426"),
 )
 
-# Elements other than data.
+# Elements that are not data.
 SHADE = "#000000"
 DARK_GREY = "#555555"
 TEXT_GREY = "#666666"

@@ -1,7 +1,7 @@
 """Columns of all CSV files that the programs write, with units and meanings.
 
-The guide shows :data:`CSV_FILES` as tables, and the tests of the programs compare each file that a
-program writes with it.
+The guide shows :data:`CSV_FILES` as tables, and the tests check that each file written by a
+program has the columns declared here.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ class CsvColumn(NamedTuple):
     Parameters
     ----------
     name : str
-        Name in the first line; words in angle brackets are placeholders.
+        Name in the header line; words in angle brackets are placeholders.
     unit : str
-        Unit of measurement, 1 for a number without unit, empty for a text.
+        Unit of measurement; 1 for a dimensionless number, empty for text.
     meaning : str
-        Meaning in words.
+        Short description of the values.
     is_optional : bool, optional
-        Whether a file may lack the column, or have several of its kind.
+        Whether the column may be missing from a file, or occur several times with different names.
     """
 
     name: str
@@ -38,12 +38,12 @@ class CsvFile(NamedTuple):
     Parameters
     ----------
     name : str
-        Name of the file, without the date and time in front of it; words in angle brackets are
-        placeholders.
+        File name without the leading date and time; words in angle brackets are placeholders.
     program : str
-        Program that writes it.
+        Program that writes the file.
     content : str
-        Content in words, beginning with a row's meaning where that is not a time.
+        Short description of the content. It begins with the meaning of a row, unless each row
+        belongs to a time.
     columns : tuple of CsvColumn
         Columns in their order in the file.
     """
@@ -82,32 +82,35 @@ _MEANINGS = {
     "qw": ("1", "quaternion: w"),
     "left": ("rad/s", "speed of the left wheels"),
     "right": ("rad/s", "speed of the right wheels"),
-    "yaw_error": ("rad", "reference minus robot, in (-pi, pi]; negative: turn right"),
+    "yaw_error": (
+        "rad",
+        "reference minus robot, in (-pi, pi]; negative if the robot must turn right",
+    ),
     "distance_error": ("m", "distance of the robot from the trajectory's pose, never negative"),
     "along_track_error": ("m", "positive if the robot is behind"),
     "cross_track_error": ("m", "positive if the reference is to the left"),
     "latitude": ("deg", "WGS 84, north positive"),
     "longitude": ("deg", "WGS 84, east positive"),
-    "altitude": ("m", "above the ellipsoid"),
-    "status": ("1", "of NavSatStatus; below 0: no fix"),
-    "variance_east": ("m^2", "of the position"),
-    "variance_north": ("m^2", "of the position"),
-    "variance_up": ("m^2", "of the position"),
+    "altitude": ("m", "height above the WGS 84 ellipsoid"),
+    "status": ("1", "status of NavSatStatus; no fix if negative"),
+    "variance_east": ("m^2", "variance of the position"),
+    "variance_north": ("m^2", "variance of the position"),
+    "variance_up": ("m^2", "variance of the position"),
     "velocity_east": ("m/s", ""),
     "velocity_north": ("m/s", ""),
     "velocity_up": ("m/s", ""),
-    "velocity_variance": ("m^2/s^2", "of velocity_east and of velocity_north"),
+    "velocity_variance": ("m^2/s^2", "variance of velocity_east and of velocity_north"),
     "velocity_variance_up": ("m^2/s^2", ""),
-    "heading": ("rad", "of two antennas, counter-clockwise from east, unwrapped"),
+    "heading": ("rad", "dual-antenna heading, counter-clockwise from east, unwrapped"),
     "heading_variance": ("rad^2", ""),
-    "quality": ("1", "of the fix, the number in GGA"),
-    "arrival": ("s", "time at which the message arrives"),
-    "yaw_known": ("1", "1 where the reference has a heading, else 0"),
+    "quality": ("1", "fix quality, as in GGA sentences"),
+    "arrival": ("s", "arrival time of the message"),
+    "yaw_known": ("1", "1 where the reference has a heading, 0 elsewhere"),
     "yaw_std": ("rad", "standard deviation of the heading"),
     "yaw_error_time": ("s", "correlation time of the heading's error"),
     "yaw_lag": ("s", "standard deviation of the heading's lag"),
-    "turn_error": ("1", "standard deviation of the relative excess of turns"),
-    "turn_slip": ("rad/sqrt(rad)", "random walk over the turned angle"),
+    "turn_error": ("1", "standard deviation of the turns' scale factor error"),
+    "turn_slip": ("rad/sqrt(rad)", "random walk of the heading over the turned angle"),
     "steering": ("rad", "angle of the steered joint"),
     "steering_left": ("rad", "angle of the left steered joint"),
     "steering_right": ("rad", "angle of the right steered joint"),
@@ -123,7 +126,7 @@ _MEANINGS = {
     "tilt_rate": ("rad/s", ""),
     "roll_rate": ("rad/s", ""),
 }
-"""Unit and meaning by the name of a column that several files have."""
+"""Units and meanings of the columns that several files share."""
 
 _STEERING = ("steering", "steering_left", "steering_right")
 
@@ -133,7 +136,7 @@ def _shared(
     optional: Iterable[str] = (),
     meanings: Mapping[str, tuple[str, str]] | None = None,
 ) -> tuple[CsvColumn, ...]:
-    """Return the columns of a time series, some of them with a specific meaning."""
+    """Return the columns of a time series; ``meanings`` replaces the shared meanings."""
     known = {**_MEANINGS, **(meanings or {})}
     return (
         _TIME,
@@ -143,7 +146,7 @@ def _shared(
 
 
 def _columns(*texts: str) -> tuple[CsvColumn, ...]:
-    """Return columns from texts ``name | unit | meaning``; ``?`` in front marks an optional one."""
+    """Parse columns from ``name | unit | meaning``; a leading ``?`` marks an optional column."""
     cells = [[cell.strip() for cell in text.split("|")] for text in texts]
     return tuple(
         CsvColumn(name.lstrip("?"), unit, meaning, name.startswith("?"))
@@ -156,10 +159,10 @@ _FLIGHT = "simulate_flight.py"
 _SMALLEST_P = "smallest p, corrected | 1 | smallest p of all tests, corrected for their number"
 _DRIVE = (
     "drive | | name of the drive",
-    "final error [deg] | deg | recorded",
-    "2.5 % of runs [deg] | deg | final error in the model",
-    "97.5 % of runs [deg] | deg | final error in the model",
-    "percentile | 1 | of the final error under the model, 0 to 100",
+    "final error [deg] | deg | final error of the recorded IMU",
+    "2.5 % of runs [deg] | deg | 2.5th percentile of the final error under the model",
+    "97.5 % of runs [deg] | deg | 97.5th percentile of the final error under the model",
+    "percentile | 1 | percentile of the recorded final error under the model, 0 to 100",
     "that of rms | 1 | percentile of the rms error",
     "p of the whole curve | 1 | p-value of the error over time",
     _SMALLEST_P,
@@ -169,8 +172,8 @@ CSV_FILES = (
     CsvFile(
         "ground_truth.csv",
         _EXPERIMENT,
-        "true motion of the simulated robot, at 100 Hz. `yaw_rate` is instantaneous; `gyro_z` of "
-        "an IMU is the mean over the preceding period",
+        "true motion of the simulated robot, at 100 Hz. `yaw_rate` is an instantaneous value, "
+        "whereas `gyro_z` of an IMU is the mean over the preceding sampling period",
         _shared(tables.GROUND_TRUTH),
     ),
     CsvFile(
@@ -188,13 +191,13 @@ CSV_FILES = (
     CsvFile(
         "reference.csv",
         _EXPERIMENT,
-        "unsmoothed reference at its own stamps, with which the recorded IMU is compared",
+        "unsmoothed reference at its original stamps, with which the recorded IMU is compared",
         _shared(tables.POSES, ("yaw_known", *tables.REFERENCE_ERROR, tables.TURN_SLIP)),
     ),
     CsvFile(
         "trajectory_data.csv",
         _EXPERIMENT,
-        "trajectory to be followed, and its wheel speeds by inverse kinematics",
+        "trajectory to be followed, and the wheel speeds that inverse kinematics gives for it",
         _shared((*tables.TRAJECTORY, *tables.WHEELS), _STEERING),
     ),
     CsvFile(
@@ -218,7 +221,7 @@ CSV_FILES = (
     CsvFile(
         "fixes.csv",
         _EXPERIMENT,
-        "received satellite positions, in the frame of the trajectory; only for GNSS references",
+        "received GNSS positions, in the frame of the trajectory; only for GNSS references",
         _shared(tables.POSES[:2]),
     ),
     CsvFile(
@@ -258,26 +261,26 @@ CSV_FILES = (
     CsvFile(
         "budget.csv",
         "heading_budget.py",
-        "a row for each error source of each IMU, at the time of the answer",
+        "a row for each error source of each IMU, at the time for which the budget is reported",
         _columns(
             "IMU | | name of the IMU",
             "source | | error source",
             "mean [deg] | deg | contribution to the mean",
             "std [deg] | deg | contribution to the standard deviation",
-            "share of variance [%] | % | share of the whole variance",
-            "differs | | between which drives the source differs",
+            "share of variance [%] | % | share of the total variance",
+            "differs | | whether it differs between sensors, between switch-ons or within a drive",
         ),
     ),
     CsvFile(
         "requirements.csv",
         "heading_budget.py",
-        "a row for each error, with `--require`",
+        "a row for each error source; only with `--require`",
         _columns(
             "error | | error source",
-            "if alone | unit | largest permitted value if it is the only error",
-            "with all others | unit | largest permitted value if all errors have equal shares",
+            "if alone | unit | largest permitted value if it is the only error source",
+            "with all others | unit | largest permitted value if all sources have equal shares",
             "unit | | unit of the values",
-            "with all others, in a data sheet | | the same in a data sheet's unit",
+            "with all others, in a data sheet | | the same value in the unit of data sheets",
         ),
     ),
     CsvFile(
@@ -287,7 +290,7 @@ CSV_FILES = (
         _columns(
             "time [s] | s | since the start",
             "mean [deg] | deg | mean of all runs",
-            "standard error of mean [deg] | deg | of a finite number of runs",
+            "standard error of mean [deg] | deg | standard error due to the finite number of runs",
             "std [deg] | deg | standard deviation of all runs",
             "<number> % [deg] | deg | quantile: 0.5, 2.5, 25, 50, 75, 97.5 and 99.5 %",
         ),
@@ -299,7 +302,7 @@ CSV_FILES = (
         _columns(
             "frequency [Hz] | Hz | frequency",
             "density [deg^2/Hz] | deg^2/Hz | mean power spectral density of the yaw error",
-            "standard error [deg^2/Hz] | deg^2/Hz | of a finite number of runs",
+            "standard error [deg^2/Hz] | deg^2/Hz | due to the finite number of runs",
         ),
     ),
     CsvFile(
@@ -312,7 +315,7 @@ CSV_FILES = (
             "maximum [deg] | deg | largest absolute error",
             "rms [deg] | deg | rms error",
             "drift [deg/min] | deg/min | slope of the error",
-            "?psd <from> to <to> Hz [deg^2/Hz] | deg^2/Hz | mean density within a band",
+            "?psd <from> to <to> Hz [deg^2/Hz] | deg^2/Hz | mean density within a frequency band",
         ),
     ),
     CsvFile(
@@ -320,12 +323,12 @@ CSV_FILES = (
         "identify_yaw_error.py",
         "a row for each model that was compared",
         _columns(
-            "model | | parts of the model",
+            "model | | error sources in the model",
             "parameters | 1 | number of parameters",
-            "log-likelihood | 1 | of the fit",
+            "log-likelihood | 1 | log-likelihood of the fit",
             "AIC | 1 | Akaike's information criterion",
             "above best | 1 | AIC minus the smallest AIC",
-            "likelihood ratio | 1 | test against the chosen model",
+            "likelihood ratio | 1 | statistic of the test against the chosen model",
             "p | 1 | p-value of that test",
             "chosen | | yes for the chosen model",
         ),
@@ -339,8 +342,8 @@ CSV_FILES = (
             "?drive | 1 | number of the drive, if there are several",
             "error | rad | yaw error; sum of the parts and the residual",
             "?<part> | rad | part of the chosen model, by its name in models.csv",
-            "residual | rad | rest",
-            "sensor's part | rad | sum of the IMU's parts and the start offset",
+            "residual | rad | error that the parts do not explain",
+            "sensor's part | rad | sum of the IMU's parts and the initial offset",
             "innovation | rad | observation minus its prediction",
             "innovation_std | rad | standard deviation of the innovation",
         ),
@@ -348,24 +351,24 @@ CSV_FILES = (
     CsvFile(
         "predictions.csv",
         "identify_yaw_error.py",
-        "a row for each of several drives, predicted by a model of the others",
-        _columns(*_DRIVE, "the model from the others | | verdict"),
+        "a row for each of several drives, predicted by a model identified from the others",
+        _columns(*_DRIVE, "the model from the others | | verdict on that model"),
     ),
     CsvFile(
         "judgement.csv",
         "judge_imu.py",
         "a row for each test of each model",
         _columns(
-            "?drive | | one of several drives",
+            "?drive | | name of the drive, if there are several",
             "imu | | name of the model",
             "statistic | | tested statistic",
             "unit | | unit of the statistic",
             "deviation of the model | | too little, too much or other direction, if rejected",
-            "recorded | unit | of the recorded IMU",
-            "median of runs | unit | of the model",
-            "2.5 % of runs | unit | of the model",
-            "97.5 % of runs | unit | of the model",
-            "percentile | 1 | of the recorded IMU under the model, 0 to 100",
+            "recorded | unit | value of the recorded IMU",
+            "median of runs | unit | median under the model",
+            "2.5 % of runs | unit | 2.5th percentile under the model",
+            "97.5 % of runs | unit | 97.5th percentile under the model",
+            "percentile | 1 | percentile of the recorded IMU under the model, 0 to 100",
             "p | 1 | p-value",
             "p, corrected | 1 | p-value, corrected for the number of tests",
         ),
@@ -374,7 +377,7 @@ CSV_FILES = (
         "judgement_drives.csv",
         "judge_imu.py",
         "a row for each of several drives",
-        _columns("imu | | name of the model", *_DRIVE, "verdict | | verdict"),
+        _columns("imu | | name of the model", *_DRIVE, "verdict | | verdict on the model"),
     ),
     CsvFile(
         "allan_deviation.csv",
@@ -403,7 +406,7 @@ CSV_FILES = (
     CsvFile(
         "validation.csv",
         "validate_imu.py",
-        "a row for each axis: error, which is truth minus IMU",
+        "a row for each axis, with statistics of the error (truth minus IMU)",
         _columns(
             "quantity | | rate, force or orientation",
             "axis | | x, y, z; roll, pitch, yaw",
@@ -425,28 +428,28 @@ CSV_FILES = (
             "unit | | unit of the values",
             "recorded | unit | value of the plug-in",
             "model | unit | mean of the emulation",
-            "standard_error | unit | of the difference",
-            "deviation | 1 | difference over its standard error",
+            "standard_error | unit | standard error of the difference",
+            "deviation | 1 | difference divided by its standard error",
         ),
     ),
     CsvFile(
         "compare_yaw.csv",
         "compare_yaw.py",
-        "a row for each yaw, whose error is the first yaw minus this yaw",
+        "a row for each yaw; the error is the first yaw minus this yaw",
         _columns(
             "first minus | | name of the yaw",
-            "duration [s] | s | common time",
+            "duration [s] | s | duration of the common time interval",
             "rms [deg] | deg | rms error",
             "?of the first [deg] | deg | expected rms error of the reference, if known",
             "?of this one [deg] | deg | remaining rms error of the IMU with its 95 % interval",
             "max [deg] | deg | largest absolute error",
             "final [deg] | deg | error at the end",
             "?within [deg] | deg | uncertainty of the final error due to the reference",
-            "?final of this one [deg] | deg | final error of the IMU alone",
+            "?final of this one [deg] | deg | final error that is due to the IMU alone",
             "?its within [deg] | deg | uncertainty of the IMU's final error",
             "drift [deg/min] | deg/min | slope of the error",
             "delay [s] | s | delay of the yaw relative to the first",
-            "correlation | 1 | of the turns",
+            "correlation | 1 | correlation of the yaw rates",
         ),
     ),
     CsvFile(
@@ -456,14 +459,14 @@ CSV_FILES = (
         _columns(
             "drive | | name of the drive",
             "IMU | | recorded IMU, or model with its parameters",
-            "run | | number of the run",
-            "seed | 1 | seed of the run",
+            "run | | number of the run in the ensemble",
+            "seed | 1 | random seed of the run",
             "duration [s] | s | duration of the drive",
             "rms [deg] | deg | rms error",
             "max [deg] | deg | largest absolute error",
             "final [deg] | deg | error at the end",
             "drift [deg/min] | deg/min | slope of the error",
-            "over 10 m [deg] | deg | rms change over 10 m of the path, unscaled",
+            "over 10 m [deg] | deg | rms change over 10 m of the unscaled path",
             "over 90 deg [deg] | deg | rms change over 90 deg of turning",
         ),
     ),
@@ -474,7 +477,7 @@ CSV_FILES = (
         _columns(
             "time | s | on the clock of the recording",
             "error | rad | reference minus odometer",
-            "explained | rad | part due to wheels and track",
+            "explained | rad | part due to wheel radii and track width",
         ),
     ),
     CsvFile(
@@ -483,10 +486,10 @@ CSV_FILES = (
         "a row for each figure of the thesis",
         _columns(
             "figure | | number of the figure",
-            "what | | title",
+            "what | | title of the figure",
             "thesis | | result of the thesis",
             "here | | result of this package",
-            "why they differ | | reason",
+            "why they differ | | reason for the difference",
             "file | | file of the figure",
         ),
     ),
@@ -505,7 +508,7 @@ CSV_FILES = (
     CsvFile(
         "increments.csv",
         _FLIGHT,
-        "error-free increments over the period that ends at each time",
+        "error-free increments over the sampling period that ends at each time",
         _shared(tables.INCREMENTS),
     ),
     CsvFile(
@@ -537,4 +540,4 @@ CSV_FILES = (
         ),
     ),
 )
-"""All CSV files; two programs may write files of one name."""
+"""All CSV files; two programs may write files with the same name."""

@@ -1,4 +1,4 @@
-"""Statistics of an error over time, with the same definitions for all errors."""
+"""Statistics of an error over time, with the same definitions for all kinds of errors."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class ErrorStatistics:
     standard_deviation : float
         Standard deviation about the mean, divisor n.
     final : float
-        Median over the last seconds, so that the noise of one sample does not decide.
+        Median over the last seconds, so that the noise of a single sample has little influence.
     drift : float
-        Slope of the least-squares line over time, per second; NaN with less than two samples. It
-        describes this one drive: an error that wanders at random has a slope as well.
+        Slope of the least-squares line over time, per second; NaN for less than two samples. It
+        describes only this drive, because a random walk has a slope as well.
     """
 
     samples: int
@@ -42,19 +42,19 @@ class ErrorStatistics:
 
 
 def edge_samples(time: np.ndarray, window: float, is_end: bool = False) -> int:
-    """Count the samples in the first or last seconds of a series.
+    """Count the samples in the first or last seconds of a time series.
 
-    A short series gives a tenth of its duration instead, and always one sample, so that aligning
-    its start does not remove the error itself.
+    In a short series, only a tenth of its duration is counted, but at least one sample, so that
+    aligning the start does not remove the error itself.
 
     Parameters
     ----------
     time : numpy.ndarray
         Strictly ascending times, shape (n,) [s].
     window : float
-        Length of the edge [s].
+        Duration of the beginning or end [s].
     is_end : bool, optional
-        Whether the edge is the end instead of the beginning.
+        Whether to count the samples at the end instead of those at the beginning.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def error_statistics(
     error : array_like
         Error in any unit, shape (n,).
     final_window : float, optional
-        Length of the end whose median is the final value [s].
+        Duration at the end over which the median is the final value [s].
 
     Returns
     -------

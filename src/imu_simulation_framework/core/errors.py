@@ -1,9 +1,9 @@
-"""Exceptions with messages for the user, optional libraries, and versions of libraries.
+"""Exceptions with messages for the user, imports of optional libraries, and library versions.
 
 Programs print the message of a :class:`FrameworkError` and exit with code 2. Nodes log it as fatal
-and end the experiment. Services return it. Any other exception is a defect.
+and end the experiment. Services return it in their response. Any other exception is a defect.
 
-The module lists the extras of the package as well, since a missing library is such an error.
+The module also lists the package's extras, because a missing library raises such an error.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ class FrameworkError(Exception):
         text = escape_unprintable(super().__str__())
         if len(text) <= MAX_MESSAGE_LENGTH:
             return text
-        # The beginning names the file and the end the remedy; both stay readable.
+        # The middle is cut, because the beginning names the file and the end contains the remedy.
         half = MAX_MESSAGE_LENGTH // 2
         return f"{text[:half]} [...] {text[-half:]} ({len(text)} characters)"
 
 
 class ConfigurationError(FrameworkError):
-    """A setting is unknown, missing, out of range or contradicts another."""
+    """A setting is unknown, missing or out of range, or it contradicts another setting."""
 
 
 @contextlib.contextmanager
 def prefix_errors(words: str, kind: type[FrameworkError] = ConfigurationError) -> Iterator[None]:
-    """Prefix the message of an error that the block raises.
+    """Add a prefix to the message of an error that is raised in the ``with`` block.
 
     Parameters
     ----------
     words : str
-        Beginning of the message, such as the path of a file with a colon and a blank.
+        Text before the message, such as a file's path followed by a colon and a space.
     kind : type of FrameworkError, optional
-        Class of errors that are caught. A new error of this class is raised.
+        Class of the errors to catch. The error with the prefix has the same class.
     """
     try:
         yield
@@ -52,7 +52,7 @@ def prefix_errors(words: str, kind: type[FrameworkError] = ConfigurationError) -
 
 
 class StepError(ConfigurationError, ValueError):
-    """An argument of an IMU's step is invalid."""
+    """An argument of an IMU model's ``step`` method is invalid."""
 
 
 class RecordingError(FrameworkError):
@@ -81,14 +81,14 @@ class TooFastError(TrajectoryError):
     Parameters
     ----------
     excess : str
-        Location and magnitude of the excess, a part of the message.
+        Where and by how much the limits are exceeded, for the message.
     advice : str
-        Remedy, a part of the message.
+        Remedy, for the message.
     scale : float, optional
-        Scale of the trajectory that is within the limits; None if there is none.
+        Factor that scales the trajectory to within the limits; None if there is none.
     smoothing_window : float, optional
-        Length of the smoothing [s] with which the trajectory is within the limits; None if there
-        is none.
+        Smoothing window [s] with which the trajectory stays within the limits; None if there is
+        none.
     """
 
     def __init__(
@@ -107,11 +107,11 @@ class ResultError(FrameworkError):
 
 
 class EnsembleError(FrameworkError):
-    """An ensemble is too small, or does not match the recorded error that is judged by it."""
+    """An ensemble is too small, or does not match the recorded error that it is compared with."""
 
 
 class ClusterError(FrameworkError):
-    """Worker processes do not respond, run another version, or have failed."""
+    """A worker process does not respond, runs another version of the package, or has failed."""
 
 
 EXTRAS = {
@@ -127,7 +127,7 @@ EXTRAS = {
     "python_calamine": "formats",
     "xacro": "simulator",
 }
-"""Extra of setup.py that installs a module, by the name of the module."""
+"""For each optional module, the extra in setup.py that installs it."""
 
 
 class MissingLibraryError(ConfigurationError, ModuleNotFoundError):
@@ -135,14 +135,14 @@ class MissingLibraryError(ConfigurationError, ModuleNotFoundError):
 
 
 def import_optional(module: str, user: str) -> Any:
-    """Import a library that only an extra of this package installs.
+    """Import an optional library, which an extra of this package installs.
 
     Parameters
     ----------
     module : str
-        A key of ``EXTRAS``, or a module inside such a package.
+        A key of ``EXTRAS``, or the dotted name of a submodule.
     user : str
-        Subject of the message, with its article, such as "a report".
+        Subject of the error message, with its article, such as "a report".
 
     Returns
     -------
@@ -175,7 +175,7 @@ def versions() -> dict:
     dict of str to str
         Version of each package by name.
     """
-    from importlib.metadata import version  # Its import is slow, and few programs need it.
+    from importlib.metadata import version  # slow to import, and rarely needed
 
     import imu_simulation_framework
 

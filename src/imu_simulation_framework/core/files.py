@@ -1,6 +1,6 @@
-"""Paths of the package's own files, and bounded reading of files of unknown origin.
+"""Paths of the package's files, and bounded reading of untrusted files.
 
-Only regular files are read, up to a limit of size. XML is checked for its depth and number of tags
+Only regular files are read, up to a size limit. The depth and the number of tags of XML are checked
 before a parser builds a tree.
 """
 
@@ -19,21 +19,21 @@ from .errors import FrameworkError
 from .whole_files import describe_file_kind
 
 SETTINGS_LIMIT = 16 * 2**20
-"""Largest file of settings or parameters [bytes]; larger files are rejected."""
+"""Largest accepted settings or parameter file [bytes]."""
 
 TABLE_LIMIT = 4 * 2**30
-"""Largest table as text [bytes]; a day of an IMU at 100 Hz has 3.5 GB as ``rostopic echo -p``."""
+"""Largest text table [bytes]; one day of a 100 Hz IMU by ``rostopic echo -p`` has 3.5 GB."""
 
 BLOCK_SIZE = 2**20
-"""Size of the blocks in which files are read [bytes]."""
+"""Block size for reading files [bytes]."""
 
 
 class UnusableFileError(OSError):
-    """A file of the wrong kind or size; the text is the end of a message."""
+    """A file has the wrong type or size; the text is to be appended to a message."""
 
 
 class _NonBlockingFile(io.FileIO):
-    """A file that ends where no data are available, such as /proc/kmsg.
+    """File whose end is where no data are available, such as /proc/kmsg.
 
     Python returns None for a read that would block.
     """
@@ -48,8 +48,8 @@ class _NonBlockingFile(io.FileIO):
 def open_regular(path):
     """Open a regular file, or a link to a regular file, for binary reading.
 
-    FIFOs, which block until there is a writer, and devices, which may never end, are rejected
-    before they are opened.
+    FIFOs and devices are rejected before they are opened, because a FIFO blocks until there is a
+    writer, and a device may have no end.
 
     Parameters
     ----------
@@ -66,11 +66,11 @@ def open_regular(path):
     OSError
         The file cannot be opened, or is not a regular file.
     """
-    # Opening a device may have an effect: rewind a tape, take a terminal.
+    # Opening a device can have side effects, such as rewinding a tape or seizing a terminal.
     _require_regular(os.stat(path))
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
-        # The file may have been replaced between the check and the opening.
+        # The file may have been replaced after the first check and before it was opened.
         _require_regular(os.fstat(descriptor))
         return io.BufferedReader(_NonBlockingFile(descriptor))
     except BaseException:
@@ -121,7 +121,7 @@ def read_at_most(file, limit) -> bytes:
     UnusableFileError
         The remainder exceeds the limit.
     """
-    # Reading in blocks allocates memory for existing data only.
+    # Reading in blocks allocates memory only for data that exist.
     blocks, size = [], 0
     for block in iter(lambda: file.read(BLOCK_SIZE), b""):
         size += len(block)
@@ -160,13 +160,13 @@ PACKAGE = "imu_simulation_framework"
 
 
 def package_share() -> Path:
-    """Return the folder of the package's files: config.ini, config, urdf, data and others.
+    """Return the folder that contains the package's files, such as config.ini, urdf and data.
 
     Returns
     -------
     Path
-        Root of the repository, if the library runs from its source or devel space; otherwise
-        share/imu_simulation_framework of the install space.
+        Root of the repository if the library runs from its source or devel space, and
+        share/imu_simulation_framework in the install space if it is installed.
 
     Raises
     ------
@@ -182,11 +182,14 @@ def package_share() -> Path:
         share = prefix / "share" / PACKAGE
         if (share / "package.xml").is_file():
             return share
-    raise FrameworkError(f"the folder of the package {PACKAGE} was not found above {library}")
+    raise FrameworkError(
+        f"{library}: no folder above it contains the files of the package {PACKAGE}; reinstall the "
+        "package"
+    )
 
 
 def plain_path(path) -> str:
-    """Remove ``..`` and ``.`` from a path.
+    """Remove the parts ``..`` and ``.`` from a path.
 
     Parameters
     ----------
@@ -196,8 +199,8 @@ def plain_path(path) -> str:
     Returns
     -------
     str
-        The shortened path. Where a ``..`` follows a symbolic link, shortening would lead to
-        another place; there it is the real path.
+        The shortened path. If ``..`` follows a symbolic link, so that the shortened path would
+        refer to another file, the result is the real path.
     """
     shortened, real = os.path.normpath(path), os.path.realpath(path)
     return shortened if os.path.realpath(shortened) == real else real
@@ -208,11 +211,11 @@ RECORDING_SUFFIXES = (
     *(".nmea", ".gpx", ".ubx", ".vbo", ".ulg", ".bin", ".mat", ".npy", ".npz", ".h5", ".hdf5"),
     *(".parquet", ".xlsx", ".json"),
 )
-"""Suffixes of recordings; other text after a point is a part of the name, as in a date."""
+"""Suffixes of recordings; any other text after a dot is part of the name, as in a date."""
 
 
 def recording_name(path) -> str:
-    """Return the name of a recording's file or folder without its suffixes.
+    """Return the name of a recording's file or folder, without suffixes.
 
     Parameters
     ----------
@@ -222,7 +225,7 @@ def recording_name(path) -> str:
     Returns
     -------
     str
-        Last part of the path without the suffixes of recordings and compression.
+        Last part of the path, without the suffixes of recordings and of compressed files.
     """
     name = Path(path).name
     while Path(name).suffix.lower() in RECORDING_SUFFIXES:
@@ -236,18 +239,18 @@ def default_configuration_path() -> Path:
     Returns
     -------
     Path
-        File ``config.ini`` in the package's share folder.
+        The file ``config.ini`` in the package's share folder.
     """
     return package_share() / "config.ini"
 
 
 def urdf_path(name: str) -> Path:
-    """Return the path of a file of the bundled robot description.
+    """Return the path of a file in the bundled robot description.
 
     Parameters
     ----------
     name : str
-        Name of the file in the folder ``urdf``.
+        Name of a file in the folder ``urdf``.
 
     Returns
     -------
@@ -258,13 +261,13 @@ def urdf_path(name: str) -> Path:
 
 
 def drive_folder() -> Path:
-    """Return the folder of the bundled drives and of those that are generated on first use.
+    """Return the folder of the bundled drives and of the drives that are generated on first use.
 
     Returns
     -------
     Path
-        The package's data folder if it is writable, otherwise a folder in ``ROS_HOME``, as in a
-        system-wide installation.
+        The package's data folder if it is writable. If it is not, as in a system-wide
+        installation, a folder in ``ROS_HOME``.
     """
     bundled = package_share() / "data"
     if os.access(bundled, os.W_OK):
@@ -279,29 +282,29 @@ def format_json(value) -> str:
     Parameters
     ----------
     value : object
-        Value that :func:`to_json_types` converts.
+        Any value that :func:`to_json_types` can convert.
 
     Returns
     -------
     str
-        Indented JSON that ends with a newline.
+        Indented JSON text, with a newline at its end.
     """
     return json.dumps(to_json_types(value), indent=2, allow_nan=False) + "\n"
 
 
 def to_json_types(value):
-    """Convert a value to the types of JSON.
+    """Convert a value to JSON types.
 
     Parameters
     ----------
     value : object
-        A value, nested to any depth.
+        A value, possibly nested.
 
     Returns
     -------
     dict, list, str, int, float, bool or None
-        The value with Python's numbers in place of numpy's. Numbers that are not finite become
-        None, values of other types become text.
+        The value, with Python numbers instead of numpy numbers. Numbers that are not finite become
+        None, and values of other types become strings.
     """
     if isinstance(value, dict):
         return {str(key): to_json_types(item) for key, item in value.items()}
@@ -317,21 +320,21 @@ def to_json_types(value):
 
 
 XML_LIMIT = 8 * 2**20
-"""Largest XML file [bytes], far above any description of a robot or an aircraft."""
+"""Largest XML file [bytes], far larger than any description of a robot or an aircraft."""
 
-MAX_TAGS = 200_000  #: elements of an XML file
-MAX_DEPTH = 200  #: levels of tags; recursive parsers, such as JSBSim's, overflow their stack
+MAX_TAGS = 200_000  #: largest number of elements in an XML file
+MAX_DEPTH = 200  #: nesting depth of tags; deeper files overflow the stack of recursive parsers
 
 
 class UnusableXmlError(ValueError):
-    """XML that is rejected.
+    """XML text is rejected before it is parsed.
 
     Parameters
     ----------
     reason : str
-        Text of the error, the end of a message.
+        Text of the error, to be appended to a message.
     line : int
-        Number of the line.
+        Line number of the problem.
     """
 
     def __init__(self, reason: str, line: int) -> None:
@@ -340,10 +343,10 @@ class UnusableXmlError(ValueError):
 
 
 def require_bounded_xml(content: bytes) -> None:
-    """Check that XML is not too deeply nested, has a limited number of tags, and no entities.
+    """Check that XML text is not nested too deeply, has few enough tags, and declares no entities.
 
-    The check builds no tree, so its memory and recursion depth are constant. XML that is not
-    well-formed passes; the parser that reads it afterwards reports the error.
+    The check builds no tree, so its memory and recursion depth are constant. XML text that is not
+    well-formed is accepted here, since the parser that reads it afterwards reports the error.
 
     Parameters
     ----------
@@ -366,7 +369,7 @@ def require_bounded_xml(content: bytes) -> None:
         nonlocal depth, tags
         depth, tags = depth + 1, tags + 1
         if depth > MAX_DEPTH:
-            refuse(f"tags are nested more than {MAX_DEPTH} deep")
+            refuse(f"tags are nested more than {MAX_DEPTH} levels deep")
         if tags > MAX_TAGS:
             refuse(f"it has more than {MAX_TAGS} tags")
 
@@ -375,7 +378,7 @@ def require_bounded_xml(content: bytes) -> None:
         depth -= 1
 
     parser.StartElementHandler, parser.EndElementHandler = start, end
-    parser.EntityDeclHandler = lambda *_: refuse("entities are not read; remove them")
+    parser.EntityDeclHandler = lambda *_: refuse("entities are not supported; remove them")
     if len(content) > XML_LIMIT:
         raise UnusableXmlError(f"it is larger than {XML_LIMIT // 2**20} MiB", 1)
     with suppress(expat.ExpatError, LookupError):  # LookupError: unknown encoding

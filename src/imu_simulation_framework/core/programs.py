@@ -1,6 +1,6 @@
-"""Argument parsing, exit codes and separate processes of all programs, including ROS nodes.
+"""Argument parsing, exit codes and separate processes, for all programs and ROS nodes.
 
-No program ends with a traceback on an error that a user or the machine can cause.
+No program prints a traceback for an error that a user or the machine can cause.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ EXIT_CODES = (
     (
         "2",
         "all",
-        "wrong arguments, a file that cannot be read or written, too little memory; nothing was "
-        "started. One line on standard error states the reason",
+        "invalid arguments, a file that cannot be read or written, or too little memory. One line "
+        "on standard error states the reason",
     ),
     (
         "3",
         "`check_recording.py`",
-        "grave findings: not usable without the settings that it proposes, or not usable",
+        "serious problems: the recording is unusable, or usable only with the proposed settings",
     ),
     (
         "3",
         "`allan_analysis.py`",
-        "the simulated sensor leaves the band of the recording; results are written",
+        "the simulated sensor is outside the band of the recording; results are written",
     ),
     (
         "3",
@@ -58,13 +58,14 @@ EXIT_CODES = (
     (
         "129, 130, 141, 143",
         "all",
-        "SIGHUP, Ctrl+C, reader of the output gone, SIGTERM; no file is left half-written",
+        "SIGHUP, SIGINT (Ctrl+C), SIGPIPE (the reader of the output has exited), SIGTERM; no "
+        "file is left half-written",
     ),
 )
 """Exit codes, programs and meanings for the documentation, in Markdown."""
 
 SIGNALLED = 128
-"""Exit code of a program that a signal ended, less the number of the signal, as in shells."""
+"""Exit code of a program terminated by a signal, minus the signal's number, as in shells."""
 
 _ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -72,8 +73,8 @@ _ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 def use_one_thread() -> None:
     """Restrict numpy and scipy to one thread, unless environment variables set the number.
 
-    The function has to be called before they are imported. The matrices of most programs have few
-    states; with a thread per core, a matrix exponential takes ten times as much processor time.
+    Call this function before numpy and scipy are imported. Most programs use small matrices; with
+    one thread per core, a matrix exponential needs ten times as much processor time.
     """
     names = [f"{library}_NUM_THREADS" for library in ("OMP", "OPENBLAS", "MKL")]
     if not any(name in os.environ for name in names):
@@ -81,21 +82,21 @@ def use_one_thread() -> None:
 
 
 def use_one_arena() -> None:
-    """Let all threads allocate memory from one arena, if the C library is glibc.
+    """Make all threads allocate memory from one arena, if the C library is glibc.
 
-    The function has to be called before other threads start. With an arena per thread, freed
-    memory stays with its thread: a ROS node, with a thread per connection, keeps 1 to 3 MB more,
-    and 20 MB more after it has read and drawn a complete drive.
+    Call this function before other threads start. With one arena per thread, freed memory is
+    reused only by its thread. A ROS node, which has one thread per connection, then needs 1 to 3 MB
+    more, and 20 MB more after it has read and drawn a complete drive.
     """
     with suppress(AttributeError, OSError):
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
 
 
-_M_ARENA_MAX = -8  # parameter of mallopt, from malloc.h of glibc
+_M_ARENA_MAX = -8  # parameter of mallopt, from glibc's malloc.h
 
 
 class ArgumentParser(argparse.ArgumentParser):
-    """Parser that keeps the line breaks of its description and prints errors in one line.
+    """Parser that preserves line breaks in its description and prints errors as one line.
 
     Parameters
     ----------
@@ -110,7 +111,9 @@ class ArgumentParser(argparse.ArgumentParser):
         super().__init__(description=description, **others)
 
     def parse_known_args(self, args=None, namespace=None):
-        """Parse arguments as argparse does, and reject ``--option=--``, a list for Python 3.11.
+        """Parse arguments as argparse does, but reject ``--option=--``.
+
+        Python 3.11 would return an empty list as the value of such an option.
 
         Parameters
         ----------
@@ -132,12 +135,12 @@ class ArgumentParser(argparse.ArgumentParser):
         return super().parse_known_args(args, namespace)
 
     def error(self, message) -> NoReturn:
-        """Print an error with the most similar option to standard error, and exit with code 2.
+        """Print an error to standard error, suggest the most similar option, and exit with code 2.
 
         Parameters
         ----------
         message : str
-            Reason, as argparse words it.
+            Error message of argparse.
         """
         words = re.sub(r"\S{200,}", lambda word: shorten(word.group()), escape_unprintable(message))
         unknown = re.match(r"unrecognized arguments: (-[^\s=]*)", message)
@@ -148,7 +151,7 @@ class ArgumentParser(argparse.ArgumentParser):
 
 
 class _EndingSignal(KeyboardInterrupt):
-    """A signal that ends the program; ``except Exception`` does not catch it."""
+    """Signal that ends the program; ``except Exception`` does not catch it."""
 
     def __init__(self, number):
         super().__init__(number)
@@ -156,14 +159,14 @@ class _EndingSignal(KeyboardInterrupt):
 
 
 def run_tool(main, arguments=None) -> int:
-    """Run the main function of a program and convert errors to exit codes.
+    """Run the main function of a program, and convert errors to exit codes.
 
     Parameters
     ----------
     main : callable
-        Function of the list of arguments. It returns an exit code, or None for 0.
+        Function that receives the list of arguments. It returns an exit code, or None for 0.
     arguments : list of str, optional
-        Command line without the name of the program, by default ``sys.argv[1:]``.
+        Command line without the program's name, by default ``sys.argv[1:]``.
 
     Returns
     -------
@@ -173,25 +176,25 @@ def run_tool(main, arguments=None) -> int:
         - 2 after a :class:`.FrameworkError`, if a file or standard output cannot be read or
           written, if memory does not suffice, or if an input is nested too deeply,
         - 130, 143 or 129 after SIGINT (Ctrl+C), SIGTERM or SIGHUP,
-        - 141 if the reader of standard output has gone, as after SIGPIPE,
-        - otherwise the exit code of ``main``.
+        - 141 if the reader of standard output has exited, as after SIGPIPE,
+        - the exit code of ``main`` in all other cases.
 
-        In the first two cases a message is printed to standard error.
+        In the first two cases, a message is printed to standard error.
     """
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - open until the program ends
     if sys.stdout is None:
-        _print_error("standard output is closed, but the result is printed there")
+        _print_error("standard output is closed, but is needed for the result")
         return REFUSED
-    # Names of files may contain bytes that are not text; they are printed escaped. A stream that a
-    # caller has put in place of standard output may lack the method.
+    # Bytes in file names that are not valid text are printed as escape sequences. A stream that
+    # replaces standard output may not have the method reconfigure.
     with suppress(AttributeError):
         sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     handlers = _catch_signals()
     try:
         code = _exit_code(main, arguments)
-        # A closed pipe or a full disk shows here instead of at the interpreter's end.
+        # An explicit flush detects a closed pipe or a full disk before the interpreter exits.
         flushed = _exit_code(lambda _: sys.stdout.flush(), [], "standard output")
         return code or flushed
     finally:
@@ -207,7 +210,7 @@ def _exit_code(main, arguments, target="the file system") -> int:
     except FrameworkError as error:
         _print_error(f"{error}{_explain_missing_folder()}")
     except SystemExit as error:
-        # argparse has printed the error.
+        # argparse has already printed the error.
         return error.code if isinstance(error.code, int) else int(error.code is not None)
     except _EndingSignal as error:
         _print_error(
@@ -227,14 +230,14 @@ def _exit_code(main, arguments, target="the file system") -> int:
         _discard_output()
     except MemoryError:
         advice = "close other programs, or use a shorter recording or smaller numbers"
-        _print_error(f"there is not enough memory for this; {advice}")
+        _print_error(f"there is not enough memory; {advice}")
     except RecursionError:
         _print_error("the input is nested too deeply")
     return REFUSED
 
 
 def _explain_missing_folder() -> str:
-    """Return a message suffix if the working directory was removed, else an empty string."""
+    """Return a message's last part if the working directory was removed, else an empty string."""
     try:
         os.getcwd()
     except OSError:
@@ -243,15 +246,15 @@ def _explain_missing_folder() -> str:
 
 
 def _print_error(message) -> None:
-    # Linux limits paths to 4096 bytes, so a longer word is not a path.
+    # Longer words are shortened; Linux limits paths to 4096 bytes, so they are not paths.
     message = re.sub(r"\S{4096,}", lambda word: shorten(word.group()), str(message))
-    # Standard error may be closed or full, too; then only the exit code reports the error.
+    # If standard error is also closed or full, only the exit code reports the error.
     with suppress(OSError):
         print(f"{os.path.basename(sys.argv[0])}: {message}", file=sys.stderr)
 
 
 def _discard_output() -> None:
-    """Discard buffered output that cannot be written; the interpreter retries at its end."""
+    """Discard buffered output that cannot be written, so that the interpreter does not retry."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -261,12 +264,12 @@ def _discard_output() -> None:
 def _catch_signals() -> dict:
     """Convert signals that end the program to exceptions; return the previous handlers.
 
-    Unfinished files are then removed. A signal that is ignored (nohup) stays ignored.
+    The exceptions cause unfinished files to be removed. An ignored signal (nohup) stays ignored.
     """
 
     def on_signal(number, _):
         for other in handlers:
-            # A second signal does not interrupt the removal of files. roslaunch's handlers stay.
+            # A second signal must not interrupt the removal of files. roslaunch's handlers remain.
             if signal.getsignal(other) is on_signal:
                 signal.signal(other, lambda *_: None)
         raise _EndingSignal(number)
@@ -277,25 +280,25 @@ def _catch_signals() -> dict:
         if previous in (signal.SIG_DFL, signal.default_int_handler):
             try:
                 handlers[number] = signal.signal(number, on_signal)
-            except ValueError:  # Signals arrive in the main thread only.
+            except ValueError:  # only the main thread can set signal handlers
                 break
     return handlers
 
 
 class SeparateProcess:
-    """An object in a separate process that ends with the ``with`` statement.
+    """Object in a separate process, which is terminated at the end of the ``with`` block.
 
     Parameters
     ----------
     module, class_name : str
         Module and name of the object's class. Only the separate process imports the module.
     task : str
-        Subject of the message if the process ends too early, such as "the expansion".
+        Subject of the error message if the process ends too early, such as "the expansion".
 
     Notes
     -----
-    The process is not forked, so that this process may have threads. multiprocessing would spawn
-    it as well, but keeps a further process, its resource tracker, until this process ends.
+    The process is not forked, so that the calling process may have threads. multiprocessing could
+    spawn it as well, but would keep another process, its resource tracker, until the caller exits.
     """
 
     def __init__(self, module: str, class_name: str, task: str) -> None:
@@ -328,7 +331,7 @@ class SeparateProcess:
         method : str
             Name of the method.
         *arguments
-            Arguments of the method; they are pickled.
+            Arguments of the method, which are pickled.
 
         Returns
         -------
@@ -338,24 +341,24 @@ class SeparateProcess:
         Raises
         ------
         FrameworkError
-            The method has raised it, or the process has ended.
+            The method has raised this error, or the process has ended.
         """
         try:
             self._pipe.send((method, arguments))
-            refused, result = self._pipe.recv()
+            error_message, result = self._pipe.recv()
         except (EOFError, OSError):
-            # The process has printed the traceback of any other exception.
+            # The process has printed the traceback of an unexpected exception.
             code = self._process.wait()
             if code == -signal.SIGXCPU:
-                raise FrameworkError(f"{self._task} exceeded its limit of processor time") from None
+                raise FrameworkError(f"{self._task} exceeded its processor time limit") from None
             raise FrameworkError(f"{self._task} exited with code {code}") from None
-        if refused is not None:
-            raise FrameworkError(refused)
+        if error_message is not None:
+            raise FrameworkError(error_message)
         return result
 
 
 def _serve(descriptor: int, module: str, class_name: str) -> None:
-    # The parent process ends this one, also after Ctrl+C.
+    # On Ctrl+C, the parent process terminates this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     pipe = multiprocessing.connection.Connection(descriptor)
     served: Any = None

@@ -1,4 +1,4 @@
-"""Progress of long work: a bar on a terminal, lines with a percentage elsewhere."""
+"""Progress reports of long tasks: a bar on a terminal, lines with a percentage elsewhere."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ import time
 from tqdm import tqdm
 
 LINE_PERIOD = 10.0
-"""Wall-clock seconds between two lines of progress; shorter work has none."""
+"""Wall-clock time between two progress lines [s]; a shorter task writes none."""
 
 DRIVE_BAR = "{desc}: {percentage:3.0f}%|{bar}| {n:.0f} of {total:.0f} s [{elapsed}<{remaining}]"
-"""Layout of the bar of an experiment, whose extent is simulated time [s]."""
+"""Format of an experiment's progress bar, which counts simulated time [s]."""
 
 
 class ProgressLines(tqdm):
-    """A progress bar that writes lines, for output that goes to a file or a pipe.
+    """Progress bar that writes lines of text, for output to a file or a pipe.
 
     Parameters
     ----------
     *arguments, **settings
-        As of :class:`tqdm.tqdm`; arguments for the looks of a bar have no effect.
+        Arguments of :class:`tqdm.tqdm`; those for the appearance of a bar have no effect.
     """
 
-    monitor_interval = 0  # no thread that writes lines between two updates
+    monitor_interval = 0  # disables tqdm's monitor thread, which would write additional lines
 
     def __init__(self, *arguments, **settings) -> None:
         self._next_line = time.monotonic() + LINE_PERIOD
-        # A bar that is left at its end would add an empty line.
-        own = {"leave": False, "mininterval": LINE_PERIOD, "miniters": 1}
-        super().__init__(*arguments, **{**settings, **own})
+        # With leave=True, tqdm would add an empty line at the end.
+        overrides = {"leave": False, "mininterval": LINE_PERIOD, "miniters": 1}
+        super().__init__(*arguments, **{**settings, **overrides})
 
     def display(self, msg=None, pos=None) -> bool:
-        """Write a line, unless the last one is younger than :data:`LINE_PERIOD`."""
+        """Write a line if the last line is older than :data:`LINE_PERIOD`."""
         del pos
         now = time.monotonic()
         if msg is not None or now < self._next_line:
@@ -49,7 +49,7 @@ class ProgressLines(tqdm):
         return True
 
     def clear(self, nolock=False) -> None:
-        """Leave the lines that are written."""
+        """Do nothing, because written lines cannot be cleared."""
 
 
 def progress_bar(iterable=None, desc: str = "running", **settings) -> tqdm:
@@ -58,9 +58,9 @@ def progress_bar(iterable=None, desc: str = "running", **settings) -> tqdm:
     Parameters
     ----------
     iterable : iterable, optional
-        Items of the work, if the bar is to be iterated over.
+        Items to process, if the bar is used as an iterator.
     desc : str, optional
-        Name of the work.
+        Name of the task.
     **settings
         Further arguments of :class:`tqdm.tqdm`, such as ``total``, ``unit`` and ``disable``. If
         ``disable`` is missing or None, the environment variable TQDM_DISABLE decides.
@@ -68,10 +68,10 @@ def progress_bar(iterable=None, desc: str = "running", **settings) -> tqdm:
     Returns
     -------
     tqdm.tqdm
-        A bar where standard error is a terminal, otherwise :class:`ProgressLines`.
+        A bar if standard error is a terminal, and :class:`ProgressLines` if it is not.
     """
     kind = tqdm if sys.stderr is not None and sys.stderr.isatty() else ProgressLines
     if settings.get("disable") is None:
-        # tqdm takes None for "disabled unless on a terminal".
+        # tqdm interprets None as "disabled unless the output is a terminal".
         settings.pop("disable", None)
     return kind(iterable, desc, **settings)

@@ -1,4 +1,4 @@
-"""Values and lists in messages: in full, or shortened with their length if very long."""
+"""Formatting of values and lists in messages; very long ones are shortened."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import math
 import reprlib
 import unicodedata
 
-LONGEST_VALUE = 200  # characters of a value that a message shows in full
-MAX_LISTED = 40  #: names that a sentence lists; more are a table
+LONGEST_VALUE = 200  # number of characters up to which a message shows a value in full
+MAX_LISTED = 40  #: largest number of names that a message lists in full
 
 
 def escape_unprintable(text: str) -> str:
-    """Escape unprintable characters, so that a text is a single line.
+    """Escape unprintable characters, so that the text is a single line.
 
     Parameters
     ----------
     text : str
-        A text of any origin. Control characters, line ends and marks of the writing direction are
-        escaped as in Python.
+        Text of any origin. Control characters, line breaks and text direction marks are escaped
+        as in Python.
 
     Returns
     -------
@@ -34,25 +34,25 @@ def escape_unprintable(text: str) -> str:
 
 
 def quote(value) -> str:
-    """Return the Python notation of a value; a long one is shortened in its middle.
+    """Return the Python representation of a value; the middle of a long one is cut out.
 
     Parameters
     ----------
     value : object
-        A value as a file may contain it, nested to any depth.
+        Any value that a file may contain, possibly nested.
 
     Returns
     -------
     str
     """
     if isinstance(value, str):
-        # The middle of a long text is not examined.
+        # The middle of a long text is cut out before the text is formatted.
         return repr(value) if len(value) <= LONGEST_VALUE else _cut(value, repr)
     return shorten(_SHORT.repr(value))
 
 
 def shorten(text) -> str:
-    """Return a text without quotation marks, otherwise as :func:`quote` does.
+    """Shorten and escape a text like :func:`quote`, but without quotation marks.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def shorten(text) -> str:
     Returns
     -------
     str
-        One line of printable characters of limited length.
+        Printable line of limited length.
     """
     text = escape_unprintable(text)
     return text if len(text) <= LONGEST_VALUE else _cut(text, str)
@@ -74,17 +74,18 @@ def _cut(text, form) -> str:
 
 
 def join_names(names) -> str:
-    """Join names by commas; a long list is shortened.
+    """Join names by commas, and shorten a long list.
 
     Parameters
     ----------
     names : sequence
-        Names. With more than :data:`MAX_LISTED`, the first half of that number is listed.
+        Names. If there are more than :data:`MAX_LISTED`, only the first half of this number is
+        listed.
 
     Returns
     -------
     str
-        Joined names, with the number of omitted names.
+        The joined names, with the number of omitted names.
     """
     names = [shorten(str(name)) for name in names]
     if len(names) <= MAX_LISTED:
@@ -99,12 +100,12 @@ def number_duplicates(names) -> list[str]:
     Parameters
     ----------
     names : list of str
-        Names in their order.
+        Names, possibly with duplicates.
 
     Returns
     -------
     list of str
-        Names in the same order.
+        Unique names in the same order.
     """
     return [
         name if names.count(name) == 1 else f"{name} ({names[: place + 1].count(name)})"
@@ -113,7 +114,7 @@ def number_duplicates(names) -> list[str]:
 
 
 class _Short(reprlib.Repr):
-    """Limits that handwritten values stay within, and that bound generated values."""
+    """Abbreviation with limits that handwritten values do not exceed."""
 
     def __init__(self):
         super().__init__()
@@ -122,7 +123,7 @@ class _Short(reprlib.Repr):
         self.maxstring = self.maxother = LONGEST_VALUE
 
     def repr_int(self, value, level):
-        """Abbreviate long integers; Python refuses to print thousands of decimal digits."""
+        """Abbreviate a long integer, because Python does not print thousands of decimal digits."""
         if abs(value) < 10**30:
             return repr(value)
         return f"a whole number of about {round(value.bit_length() * 0.30103)} digits"
@@ -142,7 +143,7 @@ def format_duration(seconds) -> str:
     Returns
     -------
     str
-        Whole number with the largest unit of which the duration has at least two.
+        Integer with the largest unit for which it is at least two.
     """
     for unit, size in (("days", 86400.0), ("h", 3600.0), ("min", 60.0)):
         if seconds >= 2.0 * size:
@@ -151,7 +152,7 @@ def format_duration(seconds) -> str:
 
 
 def format_degrees(angle) -> str:
-    """Format an angle in whole degrees.
+    """Format an angle in degrees, rounded to an integer.
 
     Parameters
     ----------
@@ -161,6 +162,6 @@ def format_degrees(angle) -> str:
     Returns
     -------
     str
-        For example ``90 deg``; zero has no sign.
+        Text such as ``90 deg``; zero has no sign.
     """
     return f"{round(math.degrees(angle))} deg"

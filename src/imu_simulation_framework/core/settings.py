@@ -1,13 +1,14 @@
-"""Settings: dataclasses that declare each field once: type, unit, range, choices and meaning.
+"""Settings: dataclasses that declare the type, unit, range, choices and meaning of each field.
 
-A subclass of :class:`Settings` declares each field by :func:`setting`. From the declaration come
+A subclass of :class:`Settings` declares each field by :func:`setting`. These functions use the
+declaration:
 
-* the check of a value, when an object of the class is made;
-* :func:`from_mapping` and :func:`to_mapping`, to and from keys and values as in a YAML file;
-* :func:`read_setting`, which reads the text of a key in config.ini, whose sections inherit from
-  such classes;
-* :func:`describe_values` and :func:`describe_setting`, the texts in the comments of config.ini, in
-  the guide's reference page and in ``--help``.
+* :func:`check_setting` checks a value when an object of the class is created;
+* :func:`from_mapping` and :func:`to_mapping` convert from and to keys and values as in a YAML file;
+* :func:`read_setting` parses the text of a key in config.ini; the classes of its sections are
+  subclasses of :class:`TextSettings`;
+* :func:`describe_values` and :func:`describe_setting` generate the comments in config.ini, the
+  guide's reference page and the output of ``--help``.
 """
 
 from __future__ import annotations
@@ -61,41 +62,42 @@ def setting(
     Parameters
     ----------
     default : object, optional
-        Without a default the field has to be given. A default of None or of a text is accepted
-        whatever else is declared. A callable makes the default.
+        A field without a default is required. A default that is None or a string is not checked.
+        A callable creates the default.
     check : callable, optional
-        ``check(name, value, **arguments)`` returns the value in its one form or raises
-        :class:`.ConfigurationError`; where bounds are declared, it takes the ``unit`` as well. By
-        default the check follows from the annotation: ``float``, ``int``, ``bool``, ``str``, or
-        ``tuple`` for some of the choices.
+        ``check(name, value, **arguments)`` returns the value in its normalised form or raises
+        :class:`.ConfigurationError`; if bounds are declared, it also receives the ``unit``. By
+        default, the annotation determines the check: ``float``, ``int``, ``bool``, ``str``, or
+        ``tuple`` for several of the choices.
     about : str, optional
-        Meaning of the field, for the comments of config.ini, the guide's reference page and the
-        ``--help`` of options: a phrase, or sentences, without the last full stop. Unit, bounds and
-        choices are not repeated.
+        Meaning of the field, for the comments in config.ini, the guide's reference page and the
+        ``--help`` of options: a phrase, or sentences without the last full stop. Unit, bounds and
+        choices are added automatically.
     unit : str, optional
-        Unit of the value; nothing is converted.
+        Unit of the value, for messages; no conversion takes place.
     minimum, maximum : float, optional
         Inclusive bounds, see :func:`.check_number`.
     above : float, optional
         Exclusive lower bound.
     choices : sequence or mapping, optional
-        The accepted texts; a mapping has the meaning of each, empty where the text suffices.
+        The accepted strings. A mapping also contains the meaning of each choice, which is empty
+        where the name suffices.
     path : bool or str, optional
-        Whether a text is a path: True, ``yaml`` for a path only if it ends so, or ``FORMAT:yaml``
-        if the name of a format and a colon may precede it.
+        Whether a string is a path: True for always, ``yaml`` for a path only if the string ends
+        with this suffix, or ``FORMAT:yaml`` if a format's name and a colon may precede the path.
     part : type, optional
-        The subclass of :class:`Settings` that the value is; with a tuple as default, that each
-        element is.
+        The subclass of :class:`Settings` of which the value is an instance. If the default is a
+        tuple, each element of the value is an instance of it.
     always : bool, optional
-        Whether :func:`to_mapping` includes the field at its default.
+        Whether :func:`to_mapping` includes the field even if it has its default value.
     **arguments
         Further arguments of ``check``.
 
     Returns
     -------
     dataclasses.Field
-        The field; its ``metadata`` has the declaration by the names of these parameters, and the
-        meanings of choices as ``meanings``.
+        The field. Its ``metadata`` contains the declaration under the names of these parameters,
+        and the meanings of the choices as ``meanings``.
     """
     meanings = dict(choices) if isinstance(choices, Mapping) else {}
     choices = None if choices is None else tuple(choices)
@@ -122,21 +124,21 @@ def setting(
 
 @dataclass(frozen=True)
 class Settings:
-    """A frozen dataclass whose fields are declared by :func:`setting` and checked.
+    """Frozen dataclass whose fields are declared by :func:`setting` and checked on creation.
 
     Raises
     ------
     ConfigurationError
-        A value is not as its field declares; the message begins with the field's name.
+        A value contradicts the declaration of its field; the message begins with the field's name.
     """
 
     largest: ClassVar[float] = LARGEST_NUMBER
-    """Bound of the magnitude of a number that declares no ``maximum``."""
+    """Largest magnitude of a number whose field declares no ``maximum``."""
 
     def __post_init__(self) -> None:
         for key in dataclasses.fields(self):
             value = getattr(self, key.name)
-            # Some defaults stand for "decide yourself" and are not choices.
+            # Some default strings mean "choose automatically" and are not among the choices.
             if key.metadata and not (isinstance(value, str) and value == key.default):
                 checked = check_setting(type(self), key, key.name, value)
                 object.__setattr__(self, key.name, checked)
@@ -144,9 +146,9 @@ class Settings:
 
 @dataclass(frozen=True)
 class TextSettings(Settings):
-    """Settings that a person writes as text: in config.ini, as a node's parameters, on a page.
+    """Settings that users enter as text: in config.ini, as node parameters or on a web page.
 
-    Each field is a number, a truth value, a text, or a tuple of some choices.
+    Each field is a number, a Boolean, a string, or a tuple of choices.
     """
 
     largest: ClassVar[float] = LARGEST_SETTING
@@ -162,19 +164,19 @@ def check_setting(kind: type[Settings], key: dataclasses.Field, name: str, value
     key : dataclasses.Field
         Field of the settings with its declaration.
     name : str
-        Name of the value, with which the message begins.
+        Name of the value, with which an error message begins.
     value : object
         Value to check.
 
     Returns
     -------
     object
-        The value in its one form.
+        The value in its normalised form.
 
     Raises
     ------
     ConfigurationError
-        The value is not as the field declares.
+        The value contradicts the declaration of its field.
     """
     if value is None and key.default is None:
         return None
@@ -206,18 +208,18 @@ _CHECKS: dict[str, Callable[..., Any]] = {
     "str": check_text,
     "tuple": check_selection,
 }
-"""Annotation -> check of a field that declares none."""
+"""Default check for each annotation."""
 
 
 def _annotation(key: dataclasses.Field) -> str:
-    # Annotations are strings in modules with postponed evaluation, as all that declare settings.
+    # All modules that declare settings postpone the evaluation of annotations, which are strings.
     return key.type.replace(" | None", "")
 
 
 def keys_of(kind: type) -> list[dataclasses.Field]:
-    """Return the fields of settings, those of the class itself before the inherited ones.
+    """Return the fields of a settings class, with inherited fields last.
 
-    A field that replaces an inherited one has the place of the inherited one.
+    A field that overrides an inherited field takes the position of the inherited field.
 
     Parameters
     ----------
@@ -232,26 +234,26 @@ def keys_of(kind: type) -> list[dataclasses.Field]:
     keys = {key.name: key for key in dataclasses.fields(kind)}
     bases = [base for base in kind.__bases__ if dataclasses.is_dataclass(base)]
     inherited = [key.name for base in bases for key in dataclasses.fields(base)]
-    own = [name for name in keys if name not in inherited]
-    return [keys[name] for name in (*own, *inherited)]
+    declared_here = [name for name in keys if name not in inherited]
+    return [keys[name] for name in (*declared_here, *inherited)]
 
 
 Made = TypeVar("Made", bound=Settings)
 
 
 def from_mapping(kind: type[Made], content: Any, subject: str, prefix: str = "") -> Made:
-    """Create settings from keys and values; missing keys have their defaults.
+    """Create settings from keys and values, with defaults for missing keys.
 
     Parameters
     ----------
     kind : type
         The subclass of :class:`Settings`.
     content : mapping
-        Value of each key; parts are mappings, several parts a list of mappings.
+        Value of each key. A nested part is a mapping, several parts are a list of mappings.
     subject : str
-        What the settings describe, for the message: "the receiver".
+        Object that the settings describe, for error messages, such as "the receiver".
     prefix : str, optional
-        Beginning of the message about a value.
+        Beginning of the error message about an invalid value.
 
     Returns
     -------
@@ -260,7 +262,7 @@ def from_mapping(kind: type[Made], content: Any, subject: str, prefix: str = "")
     Raises
     ------
     ConfigurationError
-        A key is unknown or missing, or a value is not as its field declares.
+        A key is unknown or missing, or a value contradicts the declaration of its field.
     """
     keys = {key.name: key for key in dataclasses.fields(kind)}
     part_keys = {
@@ -291,8 +293,8 @@ def from_mapping(kind: type[Made], content: Any, subject: str, prefix: str = "")
 def to_mapping(settings: Settings) -> dict[str, Any]:
     """Return keys and values from which :func:`from_mapping` creates the same settings.
 
-    Only dictionaries, lists, texts, truth values and numbers, as in YAML or JSON. A field at its
-    default is left out, unless it is declared with ``always``.
+    The result contains only dictionaries, lists, strings, Booleans and numbers, as in YAML or JSON.
+    A field that has its default value is omitted, unless it is declared with ``always``.
 
     Parameters
     ----------
@@ -302,7 +304,7 @@ def to_mapping(settings: Settings) -> dict[str, Any]:
     Returns
     -------
     dict of str to object
-        Values by field name.
+        Value of each field.
     """
     content = {}
     for key in dataclasses.fields(settings):
@@ -319,7 +321,7 @@ def _plain(value: Any) -> Any:
 
 
 def read_setting(kind: type[Settings], key: dataclasses.Field, text: str, where: str) -> Any:
-    """Parse the text that a person wrote for a field.
+    """Parse the text that a user entered for a field.
 
     Parameters
     ----------
@@ -328,19 +330,19 @@ def read_setting(kind: type[Settings], key: dataclasses.Field, text: str, where:
     key : dataclasses.Field
         Field of the settings with its declaration.
     text : str
-        The text, not empty.
+        The text, which must not be empty.
     where : str
-        File, section and key, with which the message begins.
+        File, section and key, with which an error message begins.
 
     Returns
     -------
     object
-        The value, checked.
+        The value, after it was checked.
 
     Raises
     ------
     ConfigurationError
-        The text is not as the field declares.
+        The text is not a value that the field accepts.
     """
     parse = _PARSERS[_annotation(key)]
     try:
@@ -358,16 +360,16 @@ _PARSERS: dict[str, Callable[[str], Any]] = {
     "str": str,
     "tuple": lambda text: tuple(word.strip() for word in text.split(",")),
 }
-"""Annotation -> function that makes a value of a text, or raises ValueError or KeyError."""
+"""Parser for each annotation; a parser raises ValueError or KeyError for an invalid text."""
 
 
 def setting_text(value: Any) -> str:
-    """Format a value as the text that :func:`read_setting` reads.
+    """Format a value as text that :func:`read_setting` parses.
 
     Parameters
     ----------
     value : object
-        Value of a field; None becomes an empty text.
+        Value of a field; None becomes an empty string.
 
     Returns
     -------
@@ -386,7 +388,7 @@ def setting_text(value: Any) -> str:
 def describe_values(kind: type[Settings], key: dataclasses.Field) -> str:
     """Describe the values that a field accepts, as in "a number from 0.1 to 100 [Hz]".
 
-    A choice with a meaning has it in parentheses, as in "one of: flat, uneven (with bumps)".
+    The meaning of a choice is added in parentheses, as in "one of: flat, uneven (with bumps)".
 
     Parameters
     ----------
@@ -398,7 +400,7 @@ def describe_values(kind: type[Settings], key: dataclasses.Field) -> str:
     Returns
     -------
     str
-        The description, for a message as for documentation; empty where any text is accepted.
+        The description, for messages and documentation; empty if any string is accepted.
     """
     check, arguments = _check_of(kind, key)
     unit = key.metadata["unit"]
@@ -429,7 +431,7 @@ def _list_with_meanings(key: dataclasses.Field) -> str:
 def describe_setting(
     kind: type[Settings], key: dataclasses.Field | str, default: str | None = None
 ) -> str:
-    """Describe meaning, accepted values and default of a field, for the ``--help`` of an option.
+    """Describe a field's meaning, accepted values and default, for the ``--help`` of an option.
 
     Parameters
     ----------
@@ -438,12 +440,12 @@ def describe_setting(
     key : dataclasses.Field or str
         The field or its name.
     default : str, optional
-        Description of another default of the option.
+        Description of the option's default, if it differs from the field's default.
 
     Returns
     -------
     str
-        The description, in which ``%`` is doubled as argparse expects.
+        The description, with each ``%`` doubled as argparse requires.
     """
     if isinstance(key, str):
         key = next(field for field in dataclasses.fields(kind) if field.name == key)

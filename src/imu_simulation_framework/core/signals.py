@@ -1,4 +1,4 @@
-"""Power spectral density of signals, and delay between two signals."""
+"""Estimation of power spectral densities and of delays between signals."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ import numpy as np
 from . import angles
 
 MINIMUM_SAMPLES = 16
-"""Smallest number of samples for a spectrum or a delay."""
+"""Smallest number of samples from which a spectrum or a delay is estimated."""
 
 
 @dataclass(frozen=True)
 class Spectrum:
-    """One-sided power spectral density, and parameters of its estimation.
+    """One-sided power spectral density, with the parameters of its estimation.
 
     Parameters
     ----------
     frequency : ndarray, shape (n,)
-        Ascending frequencies without zero [Hz].
+        Ascending frequencies, excluding zero [Hz].
     density : ndarray, shape (..., n)
         Density, in the squared unit of the signal per Hz. Its integral is the signal's variance.
     rate : float
         Sample rate of the uniform grid [Hz].
     segment_length : int
-        Samples of a segment, a power of two.
+        Number of samples per segment, a power of two.
     segments : int
-        Number of averaged, half-overlapping segments. The standard deviation of the density from a
-        single segment is 100 %; average over neighbouring frequencies before judging it.
+        Number of averaged, half-overlapping segments. The density from a single segment has a
+        relative standard deviation of 100 %; average it over neighbouring frequencies.
     """
 
     frequency: np.ndarray
@@ -62,7 +62,7 @@ def uniform_grid(start, stop, rate) -> np.ndarray:
     Parameters
     ----------
     start, stop : float
-        First time, and bound of the last time [s].
+        First time, and upper bound of the last time [s].
     rate : float
         Sample rate [Hz].
 
@@ -71,7 +71,7 @@ def uniform_grid(start, stop, rate) -> np.ndarray:
     ndarray
         Times from ``start`` to at most ``stop`` [s].
     """
-    # Rounding must not drop a last sample that coincides with stop.
+    # The tolerance prevents that rounding drops a last sample which coincides with stop.
     count = int(np.floor((stop - start) * rate + 1e-6)) + 1
     return np.minimum(start + np.arange(count) / rate, stop)
 
@@ -79,9 +79,9 @@ def uniform_grid(start, stop, rate) -> np.ndarray:
 def power_spectral_density(time, values, detrend="constant"):
     """Estimate the power spectral density by Welch's method.
 
-    The signal is interpolated linearly to a uniform grid, then divided into half-overlapping
-    segments with a Hann window. The length of a segment is the largest possible power of two, since
-    only long segments resolve the slow part of a heading error.
+    The signal is interpolated linearly to a uniform grid and divided into half-overlapping
+    segments, to which a Hann window is applied. The segment length is the largest possible power
+    of two, because only long segments resolve the low frequencies of a heading error.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def power_spectral_density(time, values, detrend="constant"):
     values : array_like, shape (..., n)
         Signal, or several signals at the same times.
     detrend : {"constant", "linear"}, optional
-        Trend that is subtracted from each segment. A heading that turns continually requires
+        Trend that is subtracted from each segment. A continually turning heading requires
         "linear".
 
     Returns
@@ -133,24 +133,24 @@ def _interpolate(grid, time, values):
 
 
 def logarithmic_average(spectrum, per_decade=40):
-    """Average a density within bands of equal width on a logarithmic axis.
+    """Average a density within frequency bands of equal logarithmic width.
 
-    A band at low frequencies contains a single value, which stays. A band at high frequencies
-    contains hundreds of values, so that averaging reduces the scatter and keeps the power.
+    At low frequencies, a band contains a single value, which is unchanged. At high frequencies, a
+    band contains hundreds of values, so that averaging reduces the scatter and preserves the power.
 
     Parameters
     ----------
     spectrum : Spectrum
         One-sided power spectral density.
     per_decade : int, optional
-        Bands per factor of ten.
+        Number of bands per decade.
 
     Returns
     -------
     frequency : ndarray, shape (bands,)
-        Mean frequency of each band that is not empty [Hz].
+        Mean frequency in each non-empty band [Hz].
     density : ndarray, shape (..., bands)
-        Mean density of each such band.
+        Mean density in each non-empty band.
     """
     first, count = _bands(spectrum, per_decade)
     return (
@@ -160,21 +160,21 @@ def logarithmic_average(spectrum, per_decade=40):
 
 
 def confidence_factors(spectrum, per_decade=40, level=0.95):
-    """Return factors of the confidence interval of densities of :func:`logarithmic_average`.
+    """Return factors for the confidence intervals of densities from :func:`logarithmic_average`.
 
     Parameters
     ----------
     spectrum : Spectrum
         One-sided power spectral density.
     per_decade : int, optional
-        Bands per factor of ten.
+        Number of bands per decade.
     level : float, optional
-        Level of confidence.
+        Confidence level.
 
     Returns
     -------
     lower, upper : ndarray, shape (bands,)
-        Factors; the density times these is the interval.
+        Factors by which the density is multiplied to obtain the interval's limits.
     """
     _, counts = _bands(spectrum, per_decade)
     freedom = [degrees_of_freedom(spectrum.segments, int(count)) for count in counts]
@@ -189,10 +189,10 @@ def degrees_of_freedom(segments, values) -> float:
 
         A(d, m) = sum_t w(t) w(t + d S) exp(2 pi i m t / L) / sum_t w(t)^2
 
-    for a window w of length L and segments that begin S = L / 2 after each other. For one
-    frequency that is Welch's equation for overlapping segments: 36 / 19 degrees per segment if
-    there are many. The scatter of the two lowest frequencies is somewhat smaller, since the mean or
-    the trend was subtracted.
+    for a window w of length L and successive segments that are S = L / 2 samples apart. For one
+    frequency, this is Welch's equation for overlapping segments, with 36 / 19 degrees of freedom
+    per segment in the limit of many segments. The two lowest frequencies scatter somewhat less,
+    because the mean or the trend was subtracted.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def degrees_of_freedom(segments, values) -> float:
     Returns
     -------
     float
-        Twice the squared mean over the variance; 2 for a single value.
+        Twice the squared mean divided by the variance; 2 for a single value.
 
     References
     ----------
@@ -224,7 +224,7 @@ _CORRELATED_FREQUENCIES = 16  # values this many frequencies apart are considere
 
 @functools.lru_cache(maxsize=None)
 def _covariances(length=1024):
-    """Return |A(d, m)|^2 for d = 0 and 1, each for m = 0, 1, ..."""
+    """Return |A(d, m)|^2 for d = 0 and d = 1, with m = 0, 1, ..."""
     from scipy import signal
 
     window = signal.get_window("hann", length)
@@ -236,41 +236,41 @@ def _covariances(length=1024):
 
 
 def _bands(spectrum, per_decade):
-    """Return the index of the first value, and the number of values, of each non-empty band."""
+    """Return the first index and the number of values of each non-empty band."""
     band = np.floor(per_decade * np.log10(spectrum.frequency / spectrum.frequency[0]))
     _, first = np.unique(band, return_index=True)
     return first, np.diff(np.append(first, len(band)))
 
 
 def variance_interval(degrees_of_freedom, level=0.95):
-    """Return factors of the confidence interval of an estimated variance.
+    """Return factors for the confidence interval of an estimated variance.
 
-    The estimated variance of Gaussian values, divided by the true variance, has a chi-square
-    distribution divided by its degrees of freedom.
+    For Gaussian values, the estimated variance divided by the true variance is distributed as a
+    chi-square variate divided by its degrees of freedom.
 
     Parameters
     ----------
     degrees_of_freedom : array_like
         Degrees of freedom of the estimate.
     level : float, optional
-        Level of confidence.
+        Confidence level.
 
     Returns
     -------
     lower, upper : float or ndarray
-        Factors; the estimate times these is the interval.
+        Factors by which the estimate is multiplied to obtain the interval's limits.
     """
     from scipy import special
 
     half = 0.5 * np.asarray(degrees_of_freedom, dtype=float)
     tail = 0.5 * (1.0 - level)
-    # Chi-square with k degrees of freedom is twice a gamma variate with the shape k / 2.
+    # A chi-square variate with k degrees of freedom is twice a gamma variate with shape k / 2.
     return half / special.gammaincinv(half, 1.0 - tail), half / special.gammaincinv(half, tail)
 
 
-MINIMUM_CORRELATION = 0.3  # of two yaw rates; below it a time shift is not reported
-_START_DELAYS = 41  # delays on a grid, of which the best is the start of the fit
-_FITS = 3  # iterations of the fit, each with the error scale from the residuals of the previous
+MINIMUM_CORRELATION = 0.3  # of two yaw rates; no time shift is applied below this value
+_START_DELAYS = 41  # number of delays on a grid; the best one is the initial value of the fit
+_FITS = 3  # number of fits; each uses the error scale from the residuals of the previous fit
 
 
 class TimeShift(NamedTuple):
@@ -280,11 +280,11 @@ class TimeShift(NamedTuple):
     ----------
     shift : float
         Delay [s], positive for a late signal: signal(t) corresponds to reference(t - shift).
-        Subtract it from the stamps of the signal. Zero if there is a problem.
+        Subtract the delay from the signal's stamps. Zero if there is a problem.
     correlation : float
         Correlation coefficient of the yaw rates at this shift.
     problem : str
-        Reason why no shift was found; empty otherwise.
+        Reason why no shift was found; empty if one was found.
     """
 
     shift: float
@@ -295,9 +295,9 @@ class TimeShift(NamedTuple):
 def find_time_shift(signal_time, signal_yaw, reference_time, reference_yaw, max_shift) -> TimeShift:
     """Find the delay between two yaws by cross-correlation of their yaw rates.
 
-    Yaw rates are correlated, since a yaw that drifts or turns continually correlates with any
-    other. The coefficient of each lag is normalised by the energy of the overlapping part. A
-    parabola through the largest coefficient and its neighbours gives a fraction of a sample.
+    Yaw rates are used because a yaw that drifts or turns continually correlates with any other yaw.
+    The coefficient of each lag is normalised by the energy of the overlapping part. A parabola
+    through the largest coefficient and its neighbours gives the delay to a fraction of a sample.
 
     Parameters
     ----------
@@ -310,7 +310,7 @@ def find_time_shift(signal_time, signal_yaw, reference_time, reference_yaw, max_
     reference_yaw : array_like, shape (m,)
         Yaw of the reference [rad], wrapped or not.
     max_shift : float
-        Largest shift to either side [s].
+        Largest shift in either direction [s].
 
     Returns
     -------
@@ -334,7 +334,7 @@ def find_time_shift(signal_time, signal_yaw, reference_time, reference_yaw, max_
         return rates - np.mean(rates)
 
     late, reference = yaw_rate(signal_time, signal_yaw), yaw_rate(reference_time, reference_yaw)
-    # A shift by more than half the drive would compare different parts of it.
+    # A shift by more than half the drive would compare different parts of the drive.
     largest_lag = min(int(np.ceil(max_shift * rate)), len(grid) // 2)
     lags = np.arange(-largest_lag, largest_lag + 1)
     correlation = normalised_correlation(late, reference, lags)
@@ -354,9 +354,9 @@ def find_time_shift(signal_time, signal_yaw, reference_time, reference_yaw, max_
 
 
 def estimate_delay(times, increments, integral, used, largest) -> tuple[float, float]:
-    """Estimate the delay of an integral against measured increments by robust least squares.
+    """Estimate the delay of an integral relative to measured increments by robust least squares.
 
-    Unlike a correlation, the fit gives a standard deviation.
+    Unlike a correlation, the fit also yields a standard deviation of the delay.
 
     Parameters
     ----------
@@ -369,7 +369,7 @@ def estimate_delay(times, increments, integral, used, largest) -> tuple[float, f
     used : ndarray of bool, shape (n - 1,)
         Mask of the increments that are used.
     largest : float
-        Largest delay to either side [s].
+        Largest delay in either direction [s].
 
     Returns
     -------
@@ -387,13 +387,13 @@ def estimate_delay(times, increments, integral, used, largest) -> tuple[float, f
 
     if np.count_nonzero(used) < MINIMUM_SAMPLES:
         return 0.0, np.inf
-    # A periodic motion has several local minima.
+    # The grid is needed because a periodic motion has several local minima.
     delays = np.linspace(-largest, largest, _START_DELAYS)
     delay = delays[np.argmin([np.abs(residuals(start)).sum() for start in delays])]
     limits = -largest, largest
-    # Residuals are large before the delay is fitted; their scale is that of the fitted delay.
+    # The scale is estimated again after each fit, since residuals are large before the first fit.
     for _ in range(_FITS):
-        # The median absolute deviation times 1.4826 is the standard deviation of Gaussian values.
+        # For Gaussian values, 1.4826 times the median absolute deviation is the standard deviation.
         size = max(1.4826 * float(np.median(np.abs(residuals(delay)))), 1e-9)
         fit = least_squares(
             residuals, delay, bounds=limits, loss="soft_l1", f_scale=size, diff_step=1e-3
@@ -406,19 +406,19 @@ def estimate_delay(times, increments, integral, used, largest) -> tuple[float, f
 
 
 def parabola_peak(values, best) -> float:
-    """Return the distance from the largest value to the peak of the parabola through it.
+    """Return the offset between the largest sample and the peak of a parabola through it.
 
     Parameters
     ----------
     values : ndarray, shape (n,)
-        Samples of the curve.
+        Samples of a curve.
     best : int
-        Index of the largest value.
+        Index of the largest sample.
 
     Returns
     -------
     float
-        Distance in samples, from -0.5 to 0.5; 0 at the ends, where a neighbour is missing.
+        Offset in samples, from -0.5 to 0.5; 0 at the ends, where a neighbour is missing.
     """
     if not 0 < best < len(values) - 1:
         return 0.0
@@ -428,7 +428,7 @@ def parabola_peak(values, best) -> float:
 
 
 def normalised_correlation(late, reference, lags):
-    """Return correlation coefficients of two signals for several lags.
+    """Return the correlation coefficients of two signals at several lags.
 
     Parameters
     ----------
@@ -440,8 +440,8 @@ def normalised_correlation(late, reference, lags):
     Returns
     -------
     ndarray
-        For each lag the coefficient of late[k + lag] with reference[k], over their overlap; 0
-        where the overlap has no energy.
+        For each lag, the correlation coefficient of late[k + lag] and reference[k] over their
+        overlap; 0 where the overlap has no energy.
     """
     from scipy import signal
 

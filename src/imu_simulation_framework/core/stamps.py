@@ -1,4 +1,4 @@
-"""Time stamps of a recording: their order, errors, gaps and rate."""
+"""Time stamps of a recording: order, errors, gaps and rate."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import asdict, dataclass, field, replace
 import numpy as np
 
 STAMP_TOLERANCE = 1e-6
-"""Tolerance between a stamp and its nominal time [s]."""
+"""Tolerance for the difference between a stamp and its nominal time [s]."""
 
 GAP_FACTOR = 5.0
-"""Smallest gap as a multiple of the median step."""
+"""Shortest step that is a gap, as a multiple of the median step."""
 
 MIN_GAP = 0.5
-"""Longest step that is not a gap at any rate [s]; a heading changes little in this time."""
+"""Shortest step that is a gap [s], at any rate; within this time, a heading changes little."""
 
 
 def find_gap_ends(time) -> np.ndarray:
@@ -30,7 +30,7 @@ def find_gap_ends(time) -> np.ndarray:
     Returns
     -------
     ndarray of int
-        Indices.
+        Index of the first sample after each gap.
     """
     steps = np.diff(np.asarray(time, dtype=float))
     if len(steps) == 0:
@@ -40,7 +40,7 @@ def find_gap_ends(time) -> np.ndarray:
 
 
 def interpolate_outside_gaps(time, values, when) -> np.ndarray:
-    """Interpolate a series linearly at other times, except in its gaps.
+    """Interpolate a time series linearly, except in its gaps.
 
     Parameters
     ----------
@@ -49,19 +49,19 @@ def interpolate_outside_gaps(time, values, when) -> np.ndarray:
     values : array_like, shape (n,)
         Values of the series.
     when : array_like, shape (m,)
-        Times of the result [s].
+        Times at which to interpolate [s].
 
     Returns
     -------
     ndarray, shape (m,)
-        Interpolated values; nan in gaps, before the series and after it.
+        Interpolated values; nan in gaps, before the first sample and after the last sample.
     """
     time, when = np.asarray(time, dtype=float), np.asarray(when, dtype=float)
     if len(time) == 0:
         return np.full(len(when), np.nan)
     result = np.interp(when, time, values, left=np.nan, right=np.nan)
     gap_ends = find_gap_ends(time)
-    # A time is in a gap if its next sample is the end of a gap.
+    # A time is in a gap if the next sample is the first one after a gap.
     upper = np.searchsorted(time, when, side="left")
     exact = (upper < len(time)) & (time[np.minimum(upper, len(time) - 1)] == when)
     result[np.isin(upper, gap_ends) & ~exact] = np.nan
@@ -72,7 +72,7 @@ NANOSECONDS = 1_000_000_000
 
 
 def count_periods(first: int, stamps, rate: float) -> np.ndarray:
-    """Count the whole periods of a rate between a first stamp and later stamps.
+    """Count the sampling periods between a first stamp and later stamps, rounded to integers.
 
     Parameters
     ----------
@@ -93,16 +93,16 @@ def count_periods(first: int, stamps, rate: float) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Occurrences:
-    """Number of occurrences of a finding, and its first occurrence.
+    """Number of occurrences of a problem, with the location of the first one.
 
     Parameters
     ----------
     count : int
         Number of occurrences.
     first_place : int, optional
-        Message, line or index of the first occurrence, as the caller numbers samples.
+        Message, line or index of the first occurrence, in the caller's numbering of samples.
     first_time : float, optional
-        Time of the first occurrence after the first sample [s]; None without a time.
+        Time of the first occurrence relative to the first sample [s]; None if it is unknown.
     """
 
     count: int = 0
@@ -122,11 +122,11 @@ class StampLimits:
     gap_factor : float
         A step of more than this number of median periods is reported as a gap.
     backward_step : float
-        Largest accepted step back [s]. A longer step means that the clock was set back.
+        Largest accepted step backwards [s]. A larger step means that the clock was set back.
     unordered_fraction : float
-        Largest accepted share of unordered samples; three are always accepted.
+        Largest accepted share of unordered samples; three such samples are always accepted.
     longest_gap : float
-        Longest accepted gap [s]. In a longer gap the clock may have been set.
+        Longest accepted gap [s]. During a longer gap, the clock may have been set.
     """
 
     gap_factor: float = GAP_FACTOR
@@ -136,7 +136,7 @@ class StampLimits:
 
 
 RATE_REMEDY = "state the rate, with --rate HZ or as time = line / HZ [s] in a column map"
-"""Remedy for unusable stamps, the end of a message; samples are then evenly spaced."""
+"""Remedy for unusable stamps, to be appended to a message; it makes samples evenly spaced."""
 
 
 @dataclass(frozen=True)
@@ -146,31 +146,31 @@ class StampReport:
     Parameters
     ----------
     samples, usable : int
-        Number of samples, and number of samples that remain.
+        Total number of samples, and number of samples that remain.
     start, stop : float
         First and last time on the recording's clock [s]; nan if no sample remains.
     rate : float
-        Mean rate of the remaining samples [Hz]; nan below two samples.
+        Mean rate of the remaining samples [Hz]; nan if fewer than two samples remain.
     median_period : float
-        Median step of the remaining samples [s]; nan below two samples.
+        Median step of the remaining samples [s]; nan if fewer than two samples remain.
     missing : Occurrences
         Samples without a time, which are dropped.
     unordered : Occurrences
-        Samples that are older than a previous sample; they are sorted.
+        Samples that are older than a previous sample, which are sorted.
     duplicates : Occurrences
-        Samples with the time of a previous sample, which are dropped.
+        Samples with the same time as a previous sample, which are dropped.
     gaps : Occurrences
-        Steps that are long compared with the median; a gap is counted at the sample after it.
+        Steps that are long compared with the median; the location is the sample after the gap.
     longest_gap, longest_gap_time : float
-        Length of the longest gap, and its start after the first sample [s]; 0 without gaps.
+        Length of the longest gap, and its start relative to the first sample [s]; 0 without gaps.
     backward_step : float
-        Longest step back between consecutive samples [s].
+        Largest step backwards between consecutive samples [s].
     backward_place : int, optional
-        Place of this step, None if there is none.
+        Location of the largest step backwards, None if there is none.
     packet : int
-        Number of samples that arrive together, as from a buffer; 1 if they arrive singly.
+        Number of samples that arrive together, as from a buffer; 1 if they arrive individually.
     mean_rate : float
-        Rate of all samples with a time, including duplicates [Hz]; nan if all times are equal.
+        Rate of all samples with a time, including duplicates [Hz]; nan if all times are the same.
     """
 
     samples: int = 0
@@ -198,7 +198,7 @@ class StampReport:
 
     @property
     def packets_text(self) -> str:
-        """Description of packets and of the mean rate; empty without packets."""
+        """Description of packets and of the mean rate; empty if there are no packets."""
         if self.packet == 1:
             return ""
         return (
@@ -219,12 +219,12 @@ class StampReport:
         limits : StampLimits
             Limits of usable stamps.
         place_name : str, optional
-            Name of the places, such as "message" or "line".
+            Noun for the location of a sample, such as "message" or "line".
 
         Returns
         -------
         str
-            The reason, the end of a message; empty if the stamps are usable.
+            The reason, to be appended to a message; empty if the stamps are usable.
         """
         if self.never_set:
             return (
@@ -251,12 +251,12 @@ class StampReport:
         return ""
 
     def to_dict(self) -> dict:
-        """Return the fields for a summary.
+        """Return the fields as a dictionary, for a summary.
 
         Returns
         -------
         dict of str to object
-            Fields by name; a number that is not finite is None.
+            Value of each field; a number that is not finite becomes None.
         """
         return {
             key: None if isinstance(value, float) and not np.isfinite(value) else value
@@ -265,9 +265,9 @@ class StampReport:
 
 
 def seconds_from_nanoseconds(nanoseconds):
-    """Convert whole nanoseconds to seconds.
+    """Convert integer nanoseconds to seconds.
 
-    Whole seconds are converted separately. Nanoseconds since 1970 exceed the precision of a
+    Full seconds are converted separately. Nanoseconds since 1970 exceed the precision of a
     float64, so that a plain division would round twice.
 
     Parameters
@@ -284,14 +284,14 @@ def seconds_from_nanoseconds(nanoseconds):
 
 
 def seconds_from_counts(counts, per_second):
-    """Convert counts of a fraction of a second to seconds.
+    """Convert counts of a clock to seconds.
 
     Parameters
     ----------
     counts : number or array_like
-        Counts. Values that are not finite stay.
+        Counts. Values that are not finite are unchanged.
     per_second : int
-        Counts per second.
+        Number of counts per second.
 
     Returns
     -------
@@ -306,7 +306,7 @@ def seconds_from_counts(counts, per_second):
 
 
 def count_occurrences(mask, times, places=None) -> Occurrences:
-    """Count the true values of a mask, and locate the first.
+    """Count the true values in a mask, and locate the first one.
 
     Parameters
     ----------
@@ -315,23 +315,23 @@ def count_occurrences(mask, times, places=None) -> Occurrences:
     times : array_like, shape (n,)
         Time of each sample [s], nan where it is missing.
     places : ndarray of int, shape (n,), optional
-        Number of each sample in the recording, by default 0, 1, 2.
+        Number of each sample in the recording, by default 0, 1, 2, ...
 
     Returns
     -------
     Occurrences
-        Their time is relative to the smallest of the times.
+        The time of the first occurrence is relative to the smallest of the times.
     """
     return count_places(np.flatnonzero(mask), times, places)
 
 
 def count_places(where, times, places=None) -> Occurrences:
-    """Count ascending indices, and locate the first.
+    """Count the samples at ascending indices, and locate the first one.
 
     Parameters
     ----------
     where : ndarray of int
-        Ascending indices.
+        Ascending indices of samples.
     times, places : array_like
         Times and places of all samples, as in :func:`count_occurrences`.
 
@@ -355,8 +355,8 @@ def count_places(where, times, places=None) -> Occurrences:
 def examine_stamps(times, places=None, limits=None):
     """Examine time stamps, and sort the samples by time.
 
-    Samples without a time are dropped, unordered samples are sorted, and the first of several
-    samples with the same time remains. :meth:`StampReport.refusal` decides whether the result is
+    Samples without a time are dropped, and unordered samples are sorted. Of several samples with
+    the same time, only the first remains. :meth:`StampReport.refusal` tests whether the stamps are
     usable.
 
     Parameters
@@ -364,9 +364,9 @@ def examine_stamps(times, places=None, limits=None):
     times : array_like, shape (n,)
         Time of each sample [s] in the order of recording, nan where it is missing.
     places : array_like of int, shape (n,), optional
-        Number of each sample in the recording, by default 0, 1, 2.
+        Number of each sample in the recording, by default 0, 1, 2, ...
     limits : StampLimits, optional
-        Limits; only the factor of gaps is used.
+        Limits, of which only ``gap_factor`` is used.
 
     Returns
     -------
@@ -407,7 +407,7 @@ def examine_stamps(times, places=None, limits=None):
 
 
 def _growing_stamps(times, places, limits):
-    """Examine strictly ascending times with little memory, as :func:`examine_stamps` does."""
+    """Examine strictly ascending times like :func:`examine_stamps`, but with less memory."""
     median_period = float("nan")
     if len(times) > 1:
         median_period = float(np.median(np.diff(times), overwrite_input=True))
@@ -430,15 +430,15 @@ def _growing_stamps(times, places, limits):
 
 
 _MIN_PACKETS = 10
-_MIN_SHARE_OF_EQUAL_SIZE = 0.8  # of packets with the median size
-_MAX_STEP_RATIO = 0.2  # largest step within packets, relative to the step between packets
+_MIN_SHARE_OF_EQUAL_SIZE = 0.8  # smallest share of packets that have the median size
+_MAX_STEP_RATIO = 0.2  # largest step within a packet, relative to the step between packets
 
 
 def packet_size(times) -> int:
-    """Return the number of samples that arrive together.
+    """Return the number of samples that arrive together in a packet.
 
-    A host that reads a buffer stamps its samples with nearly equal times, and then waits for the
-    next packet.
+    A host that reads a buffer gives nearly the same stamp to all of its samples, and then waits for
+    the next packet.
 
     Parameters
     ----------
@@ -448,13 +448,13 @@ def packet_size(times) -> int:
     Returns
     -------
     int
-        Samples of a packet; 1 if samples arrive singly.
+        Number of samples per packet; 1 if samples arrive individually.
     """
     steps = np.diff(np.asarray(times, dtype=float))
     steps = steps[np.isfinite(steps)]
     if len(steps) < 2 * _MIN_PACKETS:
         return 1
-    # Steps between packets are longer than the mean step, since those within are nearly zero.
+    # Steps between packets are longer than the mean, because steps within packets are nearly zero.
     mean = float(np.mean(steps))
     packet_starts = np.flatnonzero(steps > mean)
     if len(packet_starts) < _MIN_PACKETS:
@@ -472,5 +472,5 @@ def packet_size(times) -> int:
 
 def _mean_rate(times) -> float:
     span = float(np.max(times) - np.min(times)) if len(times) else 0.0
-    # No step follows the last packet.
+    # The last packet is excluded, because no step follows it.
     return (len(times) - packet_size(times)) / span if span > 0.0 else float("nan")

@@ -1,4 +1,4 @@
-"""Column names of all tables, and CSV files that preserve each bit of a number.
+"""Column names of all tables, and lossless reading and writing of tables as CSV files.
 
 The docstring of the package describes the tables and the units of their columns.
 """
@@ -58,9 +58,9 @@ _LONGEST_LINE = 2**20  # bytes
 
 
 def table_to_csv(table) -> str:
-    """Format a table as CSV, with a header and a line per sample.
+    """Format a table as CSV text, with a header line and one line per sample.
 
-    Python's notation of a float is the shortest that reads back to the same float. A table is
+    Python formats a float as the shortest text that is parsed to the same float. A table is
     therefore unchanged after writing and reading, and identical tables yield identical bytes.
 
     Parameters
@@ -71,18 +71,18 @@ def table_to_csv(table) -> str:
     Returns
     -------
     str
-        The CSV.
+        The CSV text.
     """
     return "".join(iterate_csv([table]))
 
 
 def iterate_csv(tables):
-    """Yield the CSV of consecutive tables in parts, see :func:`table_to_csv`.
+    """Yield the CSV text of consecutive tables in parts, formatted as by :func:`table_to_csv`.
 
     Parameters
     ----------
     tables : iterable of DataFrame
-        At least one table; all have the same columns.
+        At least one table; all tables have the same columns.
 
     Yields
     ------
@@ -95,15 +95,15 @@ def iterate_csv(tables):
         for begin in range(0, len(table), _LINES_PER_BLOCK):
             part = table.iloc[begin : begin + _LINES_PER_BLOCK]
             columns = [part.index, *(part[name] for name in part.columns)]
-            # Twice as fast as DataFrame.to_csv.
+            # This loop is twice as fast as DataFrame.to_csv.
             texts = [map(repr, column.to_numpy(dtype=float).tolist()) for column in columns]
             yield "\n".join(map(",".join, zip(*texts))) + "\n"
 
 
 def escape_formula(text: str) -> str:
-    """Prefix a text with an apostrophe if a spreadsheet would read it as a formula.
+    """Prefix a text with an apostrophe if a spreadsheet would interpret it as a formula.
 
-    Spreadsheets evaluate cells that begin with ``=``, ``+``, ``-`` or ``@``, also from a CSV file
+    Spreadsheets evaluate cells that begin with ``=``, ``+``, ``-`` or ``@``, even in a CSV file
     (OWASP: CSV injection).
 
     Parameters
@@ -114,7 +114,7 @@ def escape_formula(text: str) -> str:
     Returns
     -------
     str
-        The text; numbers are unchanged.
+        The text, with the apostrophe if needed; numbers are unchanged.
     """
     if not text.lstrip().startswith(("=", "+", "-", "@")):
         return text
@@ -133,18 +133,18 @@ def read_csv(path, columns=None) -> pd.DataFrame:
     path : str or Path
         The file.
     columns : sequence of str, optional
-        Columns that are read, in addition to the time; by default all. Missing columns are
-        ignored.
+        Columns to read in addition to the time; by default all. Columns that the file does not
+        have are ignored.
 
     Returns
     -------
     DataFrame
-        Table of float64 with the index ``time`` [s].
+        Table with float64 columns and the index ``time`` [s].
 
     Raises
     ------
     ResultError
-        The file is missing, truncated, not a table of numbers, or its time does not increase.
+        The file is missing, truncated or not a table of numbers, or its time does not increase.
     """
     path = Path(path)
     try:
@@ -158,7 +158,7 @@ def _read(path, file, columns):
     import pandas as pd
 
     header, parts, first = None, [], 1
-    # The text takes several times the memory of its numbers, so it is read in parts.
+    # The file is read in parts, because the text needs several times the memory of the numbers.
     for text in _iterate_lines(file):
         if header is None:
             header = text.split("\n", 1)[0].rstrip("\r").split(",")
@@ -166,7 +166,9 @@ def _read(path, file, columns):
                 problem = f"the first column is {quote(header[0])}, expected time"
                 raise ResultError(f"{path}: line 1: {problem}")
             if len(set(header)) != len(header):
-                raise ResultError(f"{path}: line 1: a column name occurs twice")
+                raise ResultError(
+                    f"{path}: line 1: a column name occurs twice, expected unique names"
+                )
         if not text.endswith("\n"):
             line = first + text.count("\n")
             raise ResultError(
@@ -184,12 +186,12 @@ def _read(path, file, columns):
     is_invalid[1:] |= ~(time[1:] > time[:-1])
     if is_invalid.any():
         line = 2 + int(np.argmax(is_invalid))
-        raise ResultError(f"{path}: line {line}, column time: does not increase from line to line")
+        raise ResultError(f"{path}: line {line}, column time: must increase from line to line")
     return table.set_index("time")
 
 
 def _iterate_lines(file):
-    """Yield the text of a file in parts of complete lines; the last line may lack its end."""
+    """Yield the text of a file in parts of complete lines; the last line may be unterminated."""
     remainder, size = b"", 0
     for block in iter(lambda: file.read(BLOCK_SIZE), b""):
         size += len(block)
@@ -199,7 +201,7 @@ def _iterate_lines(file):
         if not line_end:
             remainder += block
             if len(remainder) > _LONGEST_LINE:
-                raise UnusableFileError(f"it has a line of more than {format_size(_LONGEST_LINE)}")
+                raise UnusableFileError(f"it has a line longer than {format_size(_LONGEST_LINE)}")
             continue
         yield (remainder + complete + line_end).decode("utf-8")
         remainder = incomplete
@@ -208,7 +210,7 @@ def _iterate_lines(file):
 
 
 def _parse_numbers(path, text, header, first):
-    """Return the numbers of complete lines; ``first`` is the number of the first line."""
+    """Parse the numbers in complete lines; ``first`` is the number of the first line."""
     import pandas as pd
 
     if text.count(",") != text.count("\n") * (len(header) - 1):
@@ -231,7 +233,7 @@ def _parse_numbers(path, text, header, first):
 
 
 def _broken_line(path, text, header, first) -> ResultError:
-    """Return the error with the first line and column that is not a number."""
+    """Return an error that reports the first line and column without a number."""
     skipped = 1 if first == 1 else 0
     for number, line in enumerate(text.splitlines()[skipped:], start=first + skipped):
         cells = line.split(",")

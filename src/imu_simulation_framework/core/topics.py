@@ -1,7 +1,8 @@
-"""Names of an experiment's topics and services, and of the robot's frames, joints and controllers.
+"""Names of an experiment's topics, services, frames, joints and controllers.
 
-Names of topics are relative and can be remapped; :func:`absolute_topic` returns the name in the
-root namespace, as in a bag. A test compares the names with ``urdf/``, ``rviz/`` and the views.
+Topic names are relative and can be remapped; :func:`absolute_topic` returns the name in the root
+namespace, as in a bag. A test compares the names with those in ``urdf/``, ``rviz/`` and the live
+views.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from .errors import ConfigurationError
 from .sentences import quote
 
 WORLD_FRAME = "odom"
-"""World frame of an experiment; Gazebo's ``world`` has the same origin and axes."""
+"""World frame of an experiment; Gazebo's frame ``world`` has the same origin and axes."""
 
 ROBOT_FRAME = "base_footprint"
-"""Body frame, on the ground below the middle of the wheels' axle, with x forward."""
+"""Body frame of the robot, on the ground below the middle of the wheel axle, with x forward."""
 
 IMU_FRAME = "imu_link"
 
@@ -24,16 +25,16 @@ GNSS_FRAME = "gnss_link"
 """Frame of the GNSS receiver's antenna."""
 
 AIRCRAFT_FRAME = "base_link"
-"""Body frame of an aircraft, at its centre of gravity, with x forward, y left, z up."""
+"""Body frame of an aircraft, at its centre of gravity, with x forward, y left and z up."""
 
 GIMBAL_FRAMES = ("pan_link", "tilt_link", "roll_link")
-"""Frames of a gimbal's joints, from the aircraft to its IMU, which is on the last frame."""
+"""Frames of a gimbal's joints, in order from the aircraft to the IMU, which is on the last one."""
 
 SIDES = ("left", "right")
 
 
 def wheel_joints(per_side: int) -> tuple[str, ...]:
-    """Return the names of the joints of driven wheels.
+    """Return the joint names of the driven wheels.
 
     Parameters
     ----------
@@ -43,7 +44,7 @@ def wheel_joints(per_side: int) -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        Joints of the left wheels, then of the right wheels.
+        Names of the left wheels' joints, followed by those of the right wheels.
     """
     numbers = [""] if per_side == 1 else [f"_{number}" for number in range(1, per_side + 1)]
     return tuple(f"{side}_wheel{number}_joint" for side in SIDES for number in numbers)
@@ -54,13 +55,13 @@ WHEEL_JOINTS = wheel_joints(1)
 
 JOINT_STATE_CONTROLLER = "joint_state_controller"
 WHEEL_CONTROLLER = "wheel_velocity_controller"
-"""Controller of ros_control in Gazebo; the topic of wheel commands is in its namespace."""
+"""Controller of ros_control in Gazebo; its namespace contains the topic of the wheel commands."""
 
 WHEEL_GROUP_CONTROLLER = "wheel_group_controller"
-"""Controller for several wheels per side; its commands contain a velocity for each wheel."""
+"""Controller for several wheels per side; its commands contain one velocity per wheel."""
 
 STEERING_CONTROLLER = "steering_controller"
-"""Prefix of the controllers of steering joints; the number of the joint follows."""
+"""Name of a steering joint's controller, without the number of the joint at its end."""
 
 CLOCK = "/clock"
 DIAGNOSTICS = "/diagnostics"
@@ -99,7 +100,7 @@ MAGNETIC_ARROW = "imu/mag/arrow"
 
 
 class InterfaceDescription(NamedTuple):
-    """Description of topics or services for the documentation, in Markdown.
+    """Markdown description of topics or services, for the guide.
 
     Parameters
     ----------
@@ -108,7 +109,7 @@ class InterfaceDescription(NamedTuple):
     type : str
         Type of the messages or of the service.
     content : str
-        Content, conditions and rate.
+        Content of the messages, condition under which they are published, and rate.
     route : str
         Publishing or calling node -> subscribing or serving node.
     """
@@ -121,7 +122,7 @@ class InterfaceDescription(NamedTuple):
 
 TOPIC_DESCRIPTIONS = (
     InterfaceDescription(
-        CLOCK, "rosgraph_msgs/Clock", "time, once a control period", "simulator -> all"
+        CLOCK, "rosgraph_msgs/Clock", "simulated time, once per control period", "simulator -> all"
     ),
     InterfaceDescription(
         IMU,
@@ -132,61 +133,61 @@ TOPIC_DESCRIPTIONS = (
     InterfaceDescription(
         IMU_IDEAL,
         "sensor_msgs/Imu",
-        "with Gazebo and a specification: ideal IMU",
+        "output of the ideal IMU; only with Gazebo and a specification",
         "simulator -> imu_error_model, which publishes `imu/data`",
     ),
     InterfaceDescription(
         IMU_BIAS,
         "sensor_msgs/Imu",
-        "current bias of the IMU, as Hector's plug-in publishes it",
+        "current bias of the IMU, as published by Hector's plug-in",
         "simulator",
     ),
     InterfaceDescription(
         IMU_MAG,
         "sensor_msgs/MagneticField",
-        "only with a magnetometer",
+        "output of the magnetometer, if there is one",
         "simulator or imu_error_model -> result_comparison, path_view",
     ),
     InterfaceDescription(
         IMU_CALIBRATION,
         "std_msgs/String",
-        "calibration status of a BNO055, with `bno055_mode`; latched, at each change",
+        "calibration status of a BNO055, at each change, latched; only with `bno055_mode`",
         "simulator or imu_error_model",
     ),
     InterfaceDescription(
         GROUND_TRUTH,
         "nav_msgs/Odometry",
-        "true state, 100 Hz; twist in the body frame",
+        "true pose and twist, 100 Hz; the twist is in the body frame",
         "simulator -> error_publisher, result_comparison, imu_yaw_publisher",
     ),
     InterfaceDescription(
         WHEEL_TORQUES,
         "sensor_msgs/JointState",
-        "torques of the motors, 100 Hz; in Gazebo if the magnetic environment has motors",
+        "motor torques, 100 Hz; in Gazebo only if the magnetic environment has motors",
         "simulator -> imu_error_model",
     ),
     InterfaceDescription(
         f"{GNSS_FIX}, {GNSS_VELOCITY}, {GNSS_HEADING}",
         "sensor_msgs/NavSatFix, geometry_msgs/TwistWithCovarianceStamped, QuaternionStamped",
-        "GNSS receiver, with `gnss:=`",
+        "output of the GNSS receiver; only with `gnss:=`",
         "simulator, or gnss_receiver with Gazebo",
     ),
     InterfaceDescription(
         ODOMETER,
         "nav_msgs/Odometry",
-        "odometer, with `odometer:=`",
+        "output of the odometer; only with `odometer:=`",
         "simulator -> result_comparison",
     ),
     InterfaceDescription(
         WHEEL_COMMAND,
         "std_msgs/Float64MultiArray",
-        "left and right wheel speeds [rad/s], then angles of steered joints [rad]",
+        "commanded left and right wheel speeds [rad/s], then angles of steered joints [rad]",
         "path_follower -> simulator",
     ),
     InterfaceDescription(
         REFERENCE_TRAJECTORY,
         "ReferenceTrajectory",
-        "path to be followed, latched",
+        "trajectory to be followed, latched",
         "path_follower -> error_publisher, result_comparison, experiment_recorder, path_view",
     ),
     InterfaceDescription(
@@ -195,13 +196,13 @@ TOPIC_DESCRIPTIONS = (
     InterfaceDescription(
         SIMULATION_LIMIT,
         "std_msgs/Time",
-        "with Gazebo: limit of simulated time",
+        "time up to which Gazebo may simulate; only with Gazebo",
         "path_follower -> ground truth plug-in",
     ),
     InterfaceDescription(
         PROGRESS,
         "std_msgs/Header",
-        "with Gazebo: newest sample that a node has processed",
+        "newest sample that a node has processed; only with Gazebo",
         "participants -> path_follower",
     ),
     InterfaceDescription(
@@ -219,19 +220,19 @@ TOPIC_DESCRIPTIONS = (
     InterfaceDescription(
         f"{REFERENCE_PATH}, {DRIVEN_PATH}, {MAGNETIC_ARROW}",
         "nav_msgs/Path, geometry_msgs/WrenchStamped",
-        "with `rviz:=true`",
+        "reference path, driven path and magnetic field; only with `rviz:=true`",
         "path_view -> rviz",
     ),
     InterfaceDescription(
         JOINT_STATES,
         "sensor_msgs/JointState",
-        "wheels, five times a second",
+        "angles and velocities of the wheels, 5 Hz",
         "simulator -> result_comparison, robot_state_publisher",
     ),
     InterfaceDescription(
         f"{TRANSFORMS}, {STATIC_TRANSFORMS}",
         "tf2_msgs/TFMessage",
-        "true pose, once a control period; links of the robot",
+        "true pose, once per control period; links of the robot",
         "simulator, robot_state_publisher",
     ),
 )
@@ -241,44 +242,44 @@ SERVICE_DESCRIPTIONS = (
     InterfaceDescription(
         "<node>/start",
         "StartStopTime",
-        "begin of an experiment",
+        "starts the processing of an experiment",
         "path_follower -> result_comparison, error_publisher, imu_yaw_publisher, "
         "experiment_recorder",
     ),
     InterfaceDescription(
         "<node>/stop",
         "std_srvs/Trigger",
-        "end of an experiment",
+        "ends the processing of an experiment",
         "path_follower -> result_comparison, experiment_recorder",
     ),
     InterfaceDescription(
         "imu_error_model/restart",
         "std_srvs/Trigger",
-        "with Gazebo: switches the specified IMU on",
+        "switches on the specified IMU; only with Gazebo",
         "path_follower -> imu_error_model",
     ),
     InterfaceDescription(
         "mujoco_simulator/set_pose, external_robot/set_pose",
         "SetPose",
-        "pose at the start",
+        "places the robot at the start of the trajectory",
         "path_follower -> simulator",
     ),
     InterfaceDescription(
         "mujoco_simulator/set_imu_parameters",
         "SetImuParameters",
-        "error model of the IMU",
+        "returns the error model of the IMU",
         "result_comparison -> simulator",
     ),
     InterfaceDescription(
         "mujoco_simulator/end_drive",
         "std_srvs/Empty",
-        "end of the drive",
+        "ends the drive",
         "path_follower -> simulator",
     ),
     InterfaceDescription(
         f"{IMU_CALIBRATE}, {IMU_SET_RATE_BIAS}, {IMU_SET_ACCEL_BIAS}",
         "std_srvs/Empty, SetBias",
-        "services of Hector's plug-in and of `imu:=hector` in MuJoCo; not for use during an "
+        "services of Hector's plug-in, and of `imu:=hector` in MuJoCo; not to be called during an "
         "experiment",
         "user -> simulator",
     ),
@@ -303,14 +304,14 @@ def absolute_topic(topic: str) -> str:
 
 
 def sibling_topic(topic: str, other: str) -> str:
-    """Return a name in the namespace of a topic, with the last part of another topic.
+    """Return a topic in the namespace of one topic, with the base name of another.
 
     Parameters
     ----------
     topic : str
-        Topic whose namespace is kept, such as ``/imu/data``.
+        Topic whose namespace is used, such as ``/imu/data``.
     other : str
-        Topic whose last part is taken, such as ``imu/mag``.
+        Topic whose base name is used, such as ``imu/mag``.
 
     Returns
     -------
@@ -330,7 +331,7 @@ def check_topic(name: str, value: Any, needed: bool = False) -> str:
     Parameters
     ----------
     name : str
-        Name of the setting, with which the message begins.
+        Name of the setting, with which the error message begins.
     value : object
         Name of the topic. An empty name means that there is no topic.
     needed : bool, optional
@@ -344,7 +345,7 @@ def check_topic(name: str, value: Any, needed: bool = False) -> str:
     Raises
     ------
     ConfigurationError
-        The name is not valid in ROS, or is empty although it is needed.
+        The name is not valid in ROS, or it is empty although it is needed.
     """
     topic = str(value)
     is_valid = _TOPIC.fullmatch(topic) and "//" not in topic and topic not in ("/", "~")

@@ -1,10 +1,11 @@
-"""Physical constants, and conversion of units of measurement to SI units.
+"""Physical constants, and conversion from units of measurement to SI units.
 
 The unit g of data sheets (:data:`STANDARD_GRAVITY`) differs from the gravity that a simulated
 accelerometer measures at rest (:data:`WORLD_GRAVITY`).
 
 Units are written as in data sheets: ``deg/h/sqrt(h)``, ``m s^-2``, ``ug/sqrt(Hz)``. They consist of
-names of :data:`SIZES` with powers and roots. A blank separates factors, ``/`` precedes a divisor.
+names in :data:`SIZES` with powers and roots. A space separates factors, and ``/`` precedes a
+divisor.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ SIZES = {
     "G": 1e-4,
     "mG": 1e-7,
 }
-"""Factor from each unit to SI units, with angles in rad; g is the standard gravity, G is gauss."""
+"""Conversion factors from units to SI units (angles in rad); g is standard gravity, G is gauss."""
 
 _PART = re.compile(r"([ /]?)(?:sqrt\((\w+)\)|([A-Za-z]+|1)(?:\^?(-?\d+))?)")
 
@@ -87,9 +88,9 @@ def factor(unit: str) -> float:
     value = 1.0
     for name, power in _parts(unit):
         if name not in SIZES:
-            raise ValueError(f"{unit!r} contains {name!r}, which is not a unit")
+            raise ValueError(f"{unit!r} contains {name!r}, which is not a known unit")
         size = SIZES[name]
-        # Evaluation in written order rounds as a calculation by hand does.
+        # The factors are applied in written order, so that rounding matches a manual calculation.
         size = math.sqrt(size) if abs(power) == 0.5 else size ** abs(power)
         value = value * size if power > 0.0 else value / size
     return value
@@ -106,7 +107,7 @@ def factors(*units: str) -> dict[str, float]:
     Returns
     -------
     dict of str to float
-        Size by name of the unit.
+        Factor from each unit to SI units, keyed by unit.
     """
     return {unit: factor(unit) for unit in units}
 
@@ -141,7 +142,9 @@ def _parts(unit):
     while position < len(unit):
         match = _PART.match(unit, position)
         if match is None or bool(match[1]) != (position > 0):
-            raise ValueError(f"{unit!r} does not have the syntax of a unit")
+            raise ValueError(
+                f"{unit!r} is not a valid unit, expected a unit such as 'deg/s/sqrt(Hz)'"
+            )
         position = match.end()
         power = 0.5 if match[2] else int(match[4] or 1)
         yield match[2] or match[3], -power if match[1] == "/" else power
@@ -158,7 +161,7 @@ def parse_amount(text: str, default: str, units: Sequence[str]) -> float:
     text : str
         Number with one of the units.
     default : str
-        Unit of a number without a unit.
+        Unit to assume if the text has none.
     units : sequence of str
         Accepted units.
 

@@ -46,16 +46,16 @@ def make_folder(path) -> Path:
     Raises
     ------
     ResultError
-        The folder cannot be made.
+        The folder cannot be created.
     """
     try:
         Path(path).mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ResultError(f"{path}: cannot create this folder: {error.strerror}") from error
+        raise ResultError(f"{path}: the folder cannot be created: {error.strerror}") from error
     return Path(path)
 
 
-# Metadata that differ between machines or days: program, version and date.
+# Metadata that differ between machines or between days: program, version and date.
 _OMITTED_METADATA = {
     "png": {"Software": None},
     "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
@@ -63,7 +63,7 @@ _OMITTED_METADATA = {
 }
 
 FIGURE_FORMATS = tuple(_OMITTED_METADATA)
-"""Figure formats, as file suffixes."""
+"""Supported figure formats, as file suffixes."""
 
 
 def render_figure(figure, format="png") -> bytes:
@@ -72,20 +72,20 @@ def render_figure(figure, format="png") -> bytes:
     Parameters
     ----------
     figure : matplotlib.figure.Figure
-        Picture to write.
+        Figure to render.
     format : str, optional
-        Format, of :data:`FIGURE_FORMATS`.
+        A format in :data:`FIGURE_FORMATS`.
 
     Returns
     -------
     bytes
         Content of the file.
     """
-    # Nodes without figures do not load matplotlib.
+    # Imported on first use, so that nodes without figures do not load matplotlib.
     import matplotlib
 
     content = io.BytesIO()
-    # Identifiers in an SVG are random without a salt.
+    # Without a fixed salt, the identifiers in an SVG file are random.
     with matplotlib.rc_context({"svg.hashsalt": "figure"}):
         figure.savefig(content, format=format, metadata=_OMITTED_METADATA[format])
     return content.getvalue()
@@ -93,19 +93,20 @@ def render_figure(figure, format="png") -> bytes:
 
 @contextmanager
 def replace_file(path):
-    """Replace a file by a temporary file that the block writes.
+    """Replace a file by a temporary file that is written in the ``with`` block.
 
-    The temporary file becomes ``path`` at the end of the block. It is removed if the block raises.
+    The temporary file is renamed to ``path`` at the end of the block. It is removed if the block
+    raises an exception.
 
     Parameters
     ----------
     path : str or Path
-        The file. The new file has the mode and the owner of an existing one.
+        The file to replace or create. A replaced file's mode and owner are preserved.
 
     Yields
     ------
     Path
-        The temporary file, which the block has to write.
+        The temporary file, which the block must write.
 
     Raises
     ------
@@ -116,8 +117,8 @@ def replace_file(path):
     path = Path(path)
     try:
         status = _stat_replaceable(path)
-        # No other user can enter the folder or predict its name, so no link can be planted in it;
-        # and the file gets the mode of any new file.
+        # Other users can neither enter nor predict this folder, so they cannot plant a link in it.
+        # A file that is created in the folder gets the default mode of new files.
         folder = path.parent / f".{secrets.token_hex(16)}.part"
         try:
             os.mkdir(folder, 0o700)
@@ -128,11 +129,11 @@ def replace_file(path):
                 _copy_owner_and_mode(aside, status)
             os.replace(aside, path)
         finally:
-            # Unfinished files are removed on KeyboardInterrupt as well.
+            # The unfinished file is also removed on KeyboardInterrupt.
             _remove(folder)
     except OSError as error:
         raise ResultError(f"{path}: cannot be written: {explain_file_error(error)}") from error
-    # Some file systems cannot synchronise folders.
+    # Some file systems do not support fsync on folders.
     with suppress(OSError):
         _sync(path.parent)
 
@@ -150,29 +151,29 @@ def refuse_overwriting(path, inputs):
     Raises
     ------
     ResultError
-        The result and an input are the same file, also through links.
+        The result and an input are the same file, possibly through links.
     """
     for source in inputs:
-        # A file that does not exist or cannot be examined cannot be overwritten either.
+        # A file that does not exist or cannot be accessed cannot be overwritten either.
         with suppress(OSError):
             if os.path.samefile(path, source):
                 raise ResultError(
-                    f"{path}: this is the input {source} itself; choose another name for the output"
+                    f"{path}: is the input file {source}; choose another name for the output"
                 )
 
 
 def describe_file_kind(mode) -> str:
-    """Describe the kind of a file that is not regular, as in "a folder".
+    """Describe the type of a file that is not regular, such as "a folder".
 
     Parameters
     ----------
     mode : int
-        Mode of the file, ``st_mode``.
+        Mode of the file, as in ``st_mode``.
 
     Returns
     -------
     str
-        Noun with article.
+        Noun with its article.
     """
     return next((words for test, words in _KINDS if test(mode)), "a file of unknown type")
 
@@ -188,7 +189,7 @@ _KINDS = (
 
 
 def _stat_replaceable(path):
-    """Return the status of a regular file, None if there is no file."""
+    """Return the status of a regular file, or None if the file does not exist."""
     try:
         state = os.lstat(path)
     except FileNotFoundError:
@@ -199,7 +200,7 @@ def _stat_replaceable(path):
     if stat.S_ISLNK(state.st_mode):
         kind = f"a link to {os.readlink(path)}"
     raise ResultError(
-        f"{path}: is {kind}, and only a regular file is replaced; choose another name"
+        f"{path}: is {kind}, expected a regular file or a new name; choose another name"
     )
 
 
@@ -207,7 +208,7 @@ def _copy_owner_and_mode(path, status):
     """Set the owner and the mode of a file to those of the file that it replaces."""
     now = os.stat(path)
     if (now.st_uid, now.st_gid) != (status.st_uid, status.st_gid):
-        # Only root may change the owner.
+        # Only root can change the owner.
         with suppress(PermissionError):
             os.chown(path, status.st_uid, status.st_gid)
     os.chmod(path, stat.S_IMODE(status.st_mode))
@@ -217,7 +218,7 @@ def _remove(folder):
     try:
         shutil.rmtree(folder, ignore_errors=True)
     except KeyboardInterrupt:
-        # The signal has interrupted the removal.
+        # A signal has interrupted the removal.
         shutil.rmtree(folder, ignore_errors=True)
         raise
 
@@ -237,17 +238,17 @@ def explain_file_error(error) -> str:
     Parameters
     ----------
     error : OSError or UnicodeDecodeError
-        Error of opening, reading or writing a file.
+        Error raised while opening, reading or writing a file.
 
     Returns
     -------
     str
-        Reason and, if there is one, remedy: the end of a message.
+        Reason and, if there is one, remedy, to be appended to a message.
     """
     if isinstance(error, UnicodeDecodeError):
         return "it is not UTF-8 text"
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return "the disk is full or the quota exhausted; free space or choose another output folder"
+        return "the disk is full or the quota exceeded; free space or choose another output folder"
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return f"{os.strerror(error.errno)}; choose a writable output folder"
     return os.strerror(error.errno) if error.errno else str(error)

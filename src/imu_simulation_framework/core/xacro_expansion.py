@@ -1,9 +1,9 @@
-"""Expansion of xacro files of robots and of IMU parameters.
+"""Expansion of xacro files that describe robots or IMU parameters.
 
 A xacro file contains Python expressions, and macros whose output may grow exponentially. A file
-from outside the package is expanded in a separate process with limits of processor time, memory
-and output. Each expression is checked before it is evaluated, and the size of each file is checked
-before it is parsed. The package's own files are expanded in this process.
+from outside the package is therefore expanded in a separate process with limits on processor time,
+memory and output. Each expression is checked before it is evaluated, and the size of each file is
+checked before it is parsed. The files of this package are expanded in the calling process.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ MAX_TOTAL_SIZE = XML_LIMIT  # bytes of all files together
 OPEN_FILES = 64
 MAX_EXPRESSION_LENGTH = 10_000  # characters
 
-# Attributes that lead from a generator, a frame or a function to all other objects, and attributes
-# that look up attributes by names in texts.
+# Attributes of generators, frames and functions give access to all other objects, and methods such
+# as format look up attributes by names in a string.
 _UNSAFE_PREFIXES = ("_", "gi_", "cr_", "ag_", "f_", "tb_", "co_", "func_")
 _UNSAFE_ATTRIBUTES = {"format", "format_map", "mro", "with_traceback"}
 _UNSAFE_BUILTINS = ("vars", "type")  # removed from xacro's namespace ``python``
 
 
 def expand_xacro(path, arguments: Mapping[str, Any] | None = None) -> str:
-    """Expand a xacro file in this process, without limits.
+    """Expand a xacro file in the calling process, without limits.
 
     Parameters
     ----------
     path : str or Path
         The xacro file.
     arguments : mapping, optional
-        Values of its ``xacro:arg``. A mapping is passed unchanged, for ``xacro.arg(...)``; other
-        values are converted to text, as on the command line.
+        Values of its ``xacro:arg`` tags. A mapping is passed unchanged, for ``xacro.arg(...)``;
+        other values are converted to text, as on the command line.
 
     Returns
     -------
@@ -66,8 +66,8 @@ def expand_xacro(path, arguments: Mapping[str, Any] | None = None) -> str:
     arguments = arguments or {}
     mappings = {k: v if isinstance(v, Mapping) else str(v) for k, v in arguments.items()}
     xacro = import_optional("xacro", "a xacro file")
-    # xacro raises RuntimeError for a missing attribute, RecursionError for a macro that calls
-    # itself, and ValueError for text that is not UTF-8.
+    # xacro raises RuntimeError for a missing attribute, RecursionError (a RuntimeError) for a macro
+    # that calls itself, and ValueError for text that is not UTF-8.
     xacro_errors = (xacro.XacroException, ExpatError, OSError, RuntimeError, ValueError)
     try:
         with open_regular(path) as file:
@@ -79,14 +79,14 @@ def expand_xacro(path, arguments: Mapping[str, Any] | None = None) -> str:
 
 
 def expand_description(file: Path, arguments: Mapping[str, Any]) -> str:
-    """Read a robot's description, and expand it with limits if it is a xacro file.
+    """Read a robot description; a xacro file is expanded with limits.
 
     Parameters
     ----------
     file : Path
         URDF or xacro file.
     arguments : mapping
-        Values of its ``xacro:arg``.
+        Values of its ``xacro:arg`` tags.
 
     Returns
     -------
@@ -117,7 +117,7 @@ def expand_description(file: Path, arguments: Mapping[str, Any]) -> str:
 
 
 class XacroExpander:
-    """Expansion of xacro files with limits, for a separate process."""
+    """Expander of xacro files, to be run with limits in a separate process."""
 
     def __init__(self) -> None:
         self._xacro = import_optional("xacro", "a xacro file")
@@ -134,7 +134,7 @@ class XacroExpander:
             (resource.RLIMIT_NOFILE, OPEN_FILES),
         ):
             _lower_limit(limit, value, value)
-        # SIGXCPU at the soft limit identifies the cause; SIGKILL follows at the hard limit.
+        # The soft limit raises SIGXCPU, which identifies the cause; the hard limit raises SIGKILL.
         _lower_limit(resource.RLIMIT_CPU, time, time + 1)
 
     def expand(self, path: str, arguments: Mapping[str, Any]) -> str:
@@ -145,8 +145,8 @@ class XacroExpander:
         path : str
             Absolute path of the file.
         arguments : mapping
-            Values of its ``xacro:arg``. A mapping is passed unchanged, other values are converted
-            to text.
+            Values of its ``xacro:arg`` tags. A mapping is passed unchanged; other values are
+            converted to text.
 
         Returns
         -------
@@ -164,7 +164,7 @@ class XacroExpander:
         }
         try:
             self._search_parents_for_packages(Path(path))
-            # The process may write no file, so warnings would fail where standard error is a file.
+            # This process must not write files, so a warning fails if standard error is a file.
             printed = io.StringIO()
             with redirect_stdout(printed), redirect_stderr(printed):
                 text = self._xacro.process_file(path, mappings=mappings).toxml()
@@ -185,19 +185,19 @@ class XacroExpander:
         if self._missing:
             name = self._missing[-1]
             return (
-                f"it refers to the package {name} by $(find {name}), but no folder "
-                "above it is that package, with a package.xml"
+                f"it refers to the package {name} by $(find {name}), but no folder above the "
+                "file contains this package with a package.xml"
             )
         return " ".join(str(error).split()) or type(error).__name__
 
     def _guard(self) -> None:
-        """Replace xacro's open, eval and compile by checked versions."""
+        """Replace the open, eval and compile functions that xacro uses by checked versions."""
         modules = [self._xacro]
         for name in ("xacro.substitution_args", "roslaunch.substitution_args"):
             with suppress(ImportError):
                 modules.append(importlib.import_module(name))
         for module in modules:
-            # A global name of the module hides the built-in function.
+            # A global name in xacro's modules hides the built-in function.
             module.open = self._open  # type: ignore[attr-defined]
             module.eval = _checked_eval  # type: ignore[attr-defined]
             module.compile = _checked_compile  # type: ignore[attr-defined]
@@ -206,8 +206,8 @@ class XacroExpander:
             python.pop(name, None)
 
     def _open(self, name, *_, **__) -> io.TextIOBase:
-        """Open an included or a YAML file as text, with limits."""
-        # xacro prints the second and third argument of an OSError.
+        """Open an included xacro file or a YAML file as text, with limits."""
+        # xacro prints the second and the third argument of an OSError.
         try:
             with open_regular(name) as file:
                 content = read_at_most(file, XML_LIMIT)
@@ -217,7 +217,7 @@ class XacroExpander:
         if self._read > MAX_TOTAL_SIZE:
             raise OSError(
                 errno.EFBIG,
-                f"the files together have more than {MAX_TOTAL_SIZE // 2**20} MiB",
+                f"the total size of the files exceeds {MAX_TOTAL_SIZE // 2**20} MiB",
                 name,
             )
         if content.lstrip()[:1] == b"<":
@@ -228,14 +228,14 @@ class XacroExpander:
         return io.StringIO(content.decode("utf-8"))
 
     def _search_parents_for_packages(self, file: Path) -> None:
-        """Let ``$(find PACKAGE)`` search the folders above the file before ROS's package path.
+        """Make ``$(find PACKAGE)`` search the folders above the file before ROS_PACKAGE_PATH.
 
-        A robot's description can then be read from a clone outside any workspace.
+        A robot description can then be read from a repository outside any workspace.
         """
         try:
             arguments: Any = importlib.import_module("xacro.substitution_args")
             find = arguments._eval_find
-        except (ImportError, AttributeError):  # xacro of ROS 1 asks rospkg
+        except (ImportError, AttributeError):  # in ROS 1, xacro uses rospkg
             return
 
         def find_in_parents(name: str) -> str:
@@ -249,7 +249,7 @@ class XacroExpander:
 
 
 def _lower_limit(limit: int, soft: int, hard: int) -> None:
-    """Set a limit of this process, but never above the inherited hard limit."""
+    """Set a resource limit of this process, but never above the inherited hard limit."""
     inherited = resource.getrlimit(limit)[1]
     if inherited != resource.RLIM_INFINITY:
         soft, hard = min(soft, inherited), min(hard, inherited)
@@ -257,7 +257,7 @@ def _lower_limit(limit: int, soft: int, hard: int) -> None:
 
 
 def find_package_above(file: Path, name: str) -> Path | None:
-    """Search the folders above a file, and the folders in them, for a ROS package.
+    """Find a ROS package among the folders above a file and their subfolders.
 
     Parameters
     ----------
@@ -269,7 +269,7 @@ def find_package_above(file: Path, name: str) -> Path | None:
     Returns
     -------
     Path or None
-        Folder of the package; None if it is not there.
+        Folder of the package; None if there is none.
     """
     for folder in file.resolve().parents:
         for place in (folder, folder / name):
@@ -284,30 +284,30 @@ def require_harmless(expression: str) -> None:
     Parameters
     ----------
     expression : str
-        Expression of a xacro file.
+        Expression in a xacro file.
 
     Raises
     ------
     ValueError
         The expression is too long, or uses an attribute or a name that is not allowed.
     SyntaxError, RecursionError
-        The text is not an expression, or is nested too deeply.
+        The text is not an expression, or it is nested too deeply.
     """
     if len(expression) > MAX_EXPRESSION_LENGTH:
-        raise ValueError(f"an expression has more than {MAX_EXPRESSION_LENGTH} characters")
+        raise ValueError(f"an expression is longer than {MAX_EXPRESSION_LENGTH} characters")
     for node in ast.walk(ast.parse(expression.strip(), mode="eval")):
         name = ""
         if isinstance(node, ast.Attribute):
             name = node.attr
             if name.startswith(_UNSAFE_PREFIXES) or name in _UNSAFE_ATTRIBUTES:
-                raise ValueError(f"an expression uses the attribute {quote(name)}")
+                raise ValueError(f"an expression uses the forbidden attribute {quote(name)}")
         elif isinstance(node, (ast.Name, ast.arg)):
             name = node.id if isinstance(node, ast.Name) else node.arg
             if name.startswith("__"):
-                raise ValueError(f"an expression uses the name {quote(name)}")
+                raise ValueError(f"an expression uses the forbidden name {quote(name)}")
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             if node.value.startswith("__"):
-                raise ValueError(f"an expression contains {quote(node.value)}")
+                raise ValueError(f"an expression contains the forbidden text {quote(node.value)}")
 
 
 def _checked_compile(source, *others, **named) -> Any:
@@ -322,7 +322,7 @@ def _checked_eval(source, *others) -> Any:
 
 
 def is_plain_urdf(content: bytes) -> bool:
-    """Return whether a description contains nothing for xacro to expand.
+    """Return whether a robot description is plain URDF, which xacro would not change.
 
     Parameters
     ----------

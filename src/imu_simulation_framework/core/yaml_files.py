@@ -1,10 +1,11 @@
-"""Safe reading of YAML files, without evaluating any text as code.
+"""Safe reading of YAML files: no text is evaluated as code.
 
-rosparam and xacro, once imported, change ``yaml.safe_load`` for the whole process: it evaluates
-the text after ``!radians`` and in ``rad(...)`` as Python. The loader of this module does not.
+When rosparam or xacro is imported, it changes ``yaml.safe_load`` for the whole process so that the
+text after ``!radians`` and in ``rad(...)`` is evaluated as Python. The loader of this module is not
+affected.
 
-ruamel.yaml requires unique keys and reads the numbers of YAML 1.2 as well. However, it does not
-limit aliases and depth (a text of ten lines takes it minutes), and reads ``yes`` differently.
+ruamel.yaml also requires unique keys and parses the numbers of YAML 1.2. However, it does not limit
+aliases and depth (a ten-line text can take minutes), and it interprets ``yes`` differently.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ from .sentences import quote
 from .whole_files import explain_file_error
 
 MAX_DEPTH = 100
-"""Largest number of nested lists and mappings. Files of parameters have up to about five levels.
+"""Largest number of nested lists and mappings. Parameter files have up to about five levels.
 PyYAML's time grows with the square of the number, and some thousands exceed Python's recursion."""
 
 MAX_VALUES = 10**6
-"""Largest number of values with all aliases expanded; ten lines can expand beyond any memory."""
+"""Largest number of values after expanding all aliases; ten lines can expand beyond any memory."""
 
 Described = TypeVar("Described")
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -37,10 +38,11 @@ _YAML_TAG = "tag:yaml.org,2002:"
 
 
 class PlainLoader(yaml.SafeLoader):
-    """The safe loader with YAML's own tags only, and limits on depth and aliases.
+    """Safe loader that supports only YAML's standard tags, and limits depth and aliases.
 
-    Keys are unique. As in YAML 1.2, 1e-4 is a number without a decimal point, and 12:30 is a text,
-    which PyYAML reads as a number to the base of 60. Violations raise ``yaml.YAMLError``.
+    Keys must be unique. As in YAML 1.2, 1e-4 is a number although it has no decimal point, and
+    12:30 is a string, which PyYAML would parse as a base-60 number. Violations raise
+    ``yaml.YAMLError``.
 
     Parameters
     ----------
@@ -54,7 +56,7 @@ class PlainLoader(yaml.SafeLoader):
         self._values_of_anchor: dict = {}
 
     def compose_node(self, parent, index):
-        """Compose the next node, and count its values with aliases expanded."""
+        """Compose the next node, and count its values after expanding aliases."""
         count, event = self._values, self.peek_event()
         node = super().compose_node(parent, index)
         if isinstance(event, yaml.AliasEvent):
@@ -76,28 +78,28 @@ class PlainLoader(yaml.SafeLoader):
         sexagesimal = tag in (f"{_YAML_TAG}int", f"{_YAML_TAG}float") and ":" in value
         return self.DEFAULT_SCALAR_TAG if sexagesimal else tag
 
-    # The depth is checked by the scanner, since PyYAML scans ahead of the nodes that it composes.
+    # The scanner checks the depth, because PyYAML scans further ahead than it composes nodes.
     def fetch_flow_collection_start(self, TokenClass):
-        """Begin a list or mapping in brackets."""
+        """Begin a list or mapping that is written in brackets."""
         self._require_shallow()
         super().fetch_flow_collection_start(TokenClass)
 
     def add_indent(self, column):
-        """Begin a list or mapping by indentation."""
+        """Begin a list or mapping that is written by indentation."""
         if column > self.indent:
             self._require_shallow()
         return super().add_indent(column)
 
     def construct_object(self, node, deep=False):
-        """Construct the value of a node; reject a text that does not match its tag."""
+        """Construct the value of a node, and reject a text that does not match its tag."""
         try:
             return super().construct_object(node, deep)
-        except (AttributeError, IndexError, KeyError):  # raised by PyYAML for such a text
+        except (AttributeError, IndexError, KeyError):  # raised by PyYAML for a mismatch
             kind = node.tag[len(_YAML_TAG) :]
             raise yaml.constructor.ConstructorError(
                 None,
                 None,
-                f"{quote(node.value)} is tagged {kind}, but is not a valid one",
+                f"{quote(node.value)} is tagged {kind}, but is not a valid {kind}",
                 node.start_mark,
             ) from None
 
@@ -105,7 +107,7 @@ class PlainLoader(yaml.SafeLoader):
         """Construct a mapping, and reject duplicate keys."""
         seen = set()
         for key_node, _ in node.value:
-            if key_node.tag == f"{_YAML_TAG}merge":  # merged keys may be overridden
+            if key_node.tag == f"{_YAML_TAG}merge":  # a mapping may override merged keys
                 continue
             key = self.construct_object(key_node, deep=True)
             # PyYAML itself rejects unhashable keys.
@@ -124,11 +126,11 @@ class PlainLoader(yaml.SafeLoader):
 
     @staticmethod
     def _refuse(problem, mark):
-        mark.buffer = None  # The quoted line would be a hundred brackets.
+        mark.buffer = None  # omits the quoted line, which would consist of a hundred brackets
         raise yaml.MarkedYAMLError(None, None, problem, mark)
 
 
-# The class has its own tables, so that later additions to SafeLoader do not change it.
+# The class copies SafeLoader's tables, so that later additions to SafeLoader do not change it.
 PlainLoader.yaml_constructors = {
     tag: constructor
     for tag, constructor in yaml.SafeLoader.yaml_constructors.items()
@@ -146,7 +148,7 @@ PlainLoader.add_implicit_resolver(
 )
 
 NOT_YAML = (yaml.YAMLError, RecursionError, ValueError, TypeError)
-"""Exceptions of :func:`load_plain` for a text that is not YAML, or nested too deeply."""
+"""Exceptions that :func:`load_plain` raises if a text is not YAML or is nested too deeply."""
 
 
 def load_plain(text):
@@ -160,28 +162,28 @@ def load_plain(text):
     Returns
     -------
     object
-        Mappings, lists, texts, numbers, booleans, dates and None.
+        Mappings, lists, strings, numbers, Booleans, dates and None.
 
     Raises
     ------
     yaml.YAMLError, RecursionError, ValueError, TypeError
-        The text is not YAML, or nested too deeply; see :data:`NOT_YAML`.
+        The text is not YAML or is nested too deeply; see :data:`NOT_YAML`.
     """
     return yaml.load(text, Loader=PlainLoader)
 
 
 def explain_yaml_error(error) -> str:
-    """Return the reason for a loading error in one line.
+    """Explain a loading error in one line.
 
     Parameters
     ----------
     error : Exception
-        Error of :func:`load_plain`.
+        Error that :func:`load_plain` has raised.
 
     Returns
     -------
     str
-        End of a message.
+        Reason, to be appended to a message.
     """
     if isinstance(error, RecursionError):
         return "it is nested too deeply"
@@ -196,7 +198,7 @@ def read_yaml(path: str | os.PathLike[str], subject: str) -> Any:
     path : str or Path
         The file.
     subject : str
-        Content of the file, for messages: "the GNSS receiver".
+        Object that the file describes, for error messages, such as "the GNSS receiver".
 
     Returns
     -------
@@ -219,7 +221,7 @@ def read_yaml(path: str | os.PathLike[str], subject: str) -> Any:
 
 
 def accept_names(**readers: Callable[[Any], Any]) -> Callable[[Function], Function]:
-    """Decorate a function so that parameters may also be a name or a path of a file.
+    """Decorate a function so that some parameters also accept a name or a file's path.
 
     Parameters
     ----------
@@ -255,32 +257,32 @@ def accept_names(**readers: Callable[[Any], Any]) -> Callable[[Function], Functi
 
 
 def bundled_names(folder: str) -> list[str]:
-    """Return the names of the bundled descriptions of a kind.
+    """Return the names of all bundled descriptions in a folder.
 
     Parameters
     ----------
     folder : str
-        Folder in the package's ``config``.
+        Name of a folder in the package's ``config`` folder.
 
     Returns
     -------
     list of str
-        Sorted names of the YAML files, without suffix.
+        Sorted names of the YAML files, without their suffix.
     """
     return sorted(path.stem for path in (package_share() / "config" / folder).glob("*.yaml"))
 
 
 def find_description(name: str | os.PathLike[str], folder: str, kind: str) -> Path:
-    """Find the file of a description by its path or by its name in the package's config.
+    """Find the file of a description by its path, or by its name in the ``config`` folder.
 
     Parameters
     ----------
     name : str or Path
         Path of a file, or name of a bundled description.
     folder : str
-        Folder of the package's config.
+        Name of a folder in the package's ``config`` folder.
     kind : str
-        Subject of the description with its article, for the message: "a GNSS receiver".
+        Described object with its article, for the error message, such as "a GNSS receiver".
 
     Returns
     -------
@@ -318,13 +320,13 @@ def read_description(
     path : str or Path
         The file.
     subject : str
-        Subject of the description, for messages: "the GNSS receiver".
+        Described object, for error messages, such as "the GNSS receiver".
     make : callable
-        Function that makes the description of the file's keys and values.
+        Function that creates the description from the file's keys and values.
     named : bool, optional
-        Whether the description has the key ``name``, by default the name of the file.
+        Whether the description has the key ``name``, whose default is the name of the file.
     may_be_empty : bool, optional
-        Whether an empty file is a description without any key.
+        Whether an empty file is accepted as a description without keys.
 
     Returns
     -------

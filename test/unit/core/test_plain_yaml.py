@@ -33,9 +33,9 @@ def trap(tmp_path, monkeypatch):
     "text, words",
     [
         *((f"!{tag} 1", "") for tag in ("degrees", "radians", "inches", "!python/name:os.system")),
-        ("!!timestamp 2001-01-#", "is tagged .*, but is not a valid one"),
-        ("!!bool perhaps", "is tagged .*, but is not a valid one"),
-        ("!!int ''", "is tagged .*, but is not a valid one"),
+        ("!!timestamp 2001-01-#", "is tagged .*, but is not a valid"),
+        ("!!bool perhaps", "is tagged .*, but is not a valid"),
+        ("!!int ''", "is tagged .*, but is not a valid"),
         ("&a [1, {y: *a}]", "'a' contains itself"),
         ("1\nb: 2\na: 3", r"(?s)the key 'a' occurs twice.*line 3"),
     ],
