@@ -1,4 +1,4 @@
-"""Heading of a robot from its course, and from two GNSS antennas."""
+"""Estimation of a robot's heading from its course, and from two GNSS antennas."""
 
 from __future__ import annotations
 
@@ -8,32 +8,34 @@ import numpy as np
 
 from ..core.angles import unwrap, wrap
 
-# Standard deviations of the velocity below which a course is hardly more than noise.
+# Smallest significant speed, in standard deviations of the velocity; slower courses are noise.
 SIGNIFICANT_SPEED = 3.0
-# Factor on the maximum turn rate. A course that turns faster, by more than a quarter turn near
-# standstill, is not a turn of the robot: it drives backwards, or its position jumps or sways.
+# Multiple of the maximum turn rate. If the course turns faster and by more than a quarter turn near
+# standstill, the robot itself does not turn: it reverses, or its position jumps or fluctuates.
 FASTEST_TURN = 1.5
-#: m; longest distance driven backwards between two such flips. Flips further apart can also be the
-#: rows of a robot that turns on the spot.
+#: m; longest distance that counts as driven backwards between two such flips of the course. Flips
+#: further apart may be caused by a robot that turns on the spot between two rows.
 LONGEST_REVERSE = 20.0
 SHORTEST_WAY = 0.5  #: m; a shorter distance between two stops may be a jump of the position
-LONGEST_SILENCE = 1.0  # s; longer gaps between headings of antennas are bridged by the course
+LONGEST_SILENCE = 1.0  # s; longer gaps in the dual-antenna heading are filled from the course
 
 
 class NoHeadingError(ValueError):
-    """The robot is never as fast as the minimum speed."""
+    """The speed of the robot never reaches the minimum speed."""
 
 
 def heading_from_course(times, velocities, minimum_speed, maximum_turn_rate, deviations=0.0):
-    """Estimate the heading of a robot that drives forwards from its velocity.
+    """Estimate the heading of a robot from its velocity, assuming that it mostly drives forwards.
 
-    The heading is held while the robot is slower than the minimum speed. A change of course over a
-    stop is turned smoothly at the end of the stop, at no more than the maximum turn rate; if the
-    stop is too short, the turn begins before it and ends after it. The heading is also held while
-    the speed is not significant, if there is time for the turn. If the course flips faster than the
-    robot can turn, and flips back within :data:`LONGEST_REVERSE`, the robot drives backwards in
-    between. Between two stops the robot has to drive :data:`SHORTEST_WAY` for its course to count.
-    Before the first movement the heading is that of the first movement.
+    While the robot is slower than the minimum speed, the heading is held constant. If the course
+    changes over a stop, the heading turns smoothly at the end of the stop, within the maximum turn
+    rate; if the stop is too short, the turn begins before the stop and ends after it. The heading
+    is also held constant while the speed is insignificant, if this leaves enough time for the turn.
+
+    If the course flips faster than the robot can turn, and flips back within
+    :data:`LONGEST_REVERSE`, the robot drives backwards between the flips. The course between two
+    stops is used only if the robot drives at least :data:`SHORTEST_WAY` between them. Before the
+    first movement, the heading equals that of the first movement.
 
     Parameters
     ----------
@@ -42,11 +44,11 @@ def heading_from_course(times, velocities, minimum_speed, maximum_turn_rate, dev
     velocities : array_like, shape (n, 2)
         Velocities east and north [m/s].
     minimum_speed : float
-        Speed from which the course counts [m/s].
+        Speed from which the course is used [m/s].
     maximum_turn_rate : float
         Largest turn rate of the robot [rad/s].
     deviations : array_like, shape (n,), or float
-        Standard deviation of the velocities' components [m/s].
+        Standard deviation of each velocity component [m/s].
 
     Returns
     -------
@@ -56,7 +58,7 @@ def heading_from_course(times, velocities, minimum_speed, maximum_turn_rate, dev
     Raises
     ------
     NoHeadingError
-        The robot is never as fast as the minimum speed.
+        The speed of the robot never reaches the minimum speed.
     """
     times, velocities = np.asarray(times, dtype=float), np.asarray(velocities, dtype=float)
     speeds = np.hypot(velocities[:, 0], velocities[:, 1])
@@ -76,7 +78,7 @@ def heading_from_course(times, velocities, minimum_speed, maximum_turn_rate, dev
     _hold_where_unsure(times, directions, moving, significant, maximum_turn_rate)
     indices = np.flatnonzero(moving)
     course = unwrap(directions[indices])
-    # The heading before each stop is held; turns follow below.
+    # The heading before each stop is held first; the turns are inserted below.
     latest = np.searchsorted(indices, np.arange(len(times)), side="right") - 1
     heading = course[np.maximum(latest, 0)]
     for k in np.flatnonzero(np.diff(indices) > 1):
@@ -86,16 +88,16 @@ def heading_from_course(times, velocities, minimum_speed, maximum_turn_rate, dev
 
 
 def _driven_backwards(times, velocities, moving, least, maximum_turn_rate):
-    """Return where a robot drives backwards, between two flips of its course, and the flips.
+    """Return masks of the samples while the robot drives backwards, and of flips of the course.
 
-    A flip is a turn of the course by more than a quarter turn, faster than the robot can turn,
-    through a speed below the least significant speed. The shortest distance between two flips is
-    taken as driven backwards first, then the shortest of the remaining distances.
+    In a flip, the course turns by more than a quarter turn, faster than the robot can turn, and the
+    speed falls below the smallest significant speed. The shortest distance between two flips is
+    interpreted first as driven backwards, then the shortest of the remaining distances.
     """
     indices = np.flatnonzero(moving)
     turns = np.diff(unwrap(np.arctan2(velocities[indices, 1], velocities[indices, 0])))
     fast = np.abs(turns) > FASTEST_TURN * maximum_turn_rate * np.diff(times[indices])
-    begins, ends = _find_stretches(fast)
+    begins, ends = _find_intervals(fast)
     angles = np.append(0.0, np.cumsum(turns))
     flip = np.abs(wrap(angles[ends] - angles[begins])) > np.pi / 2.0
     slowest = _slowest_between(velocities)
@@ -123,7 +125,7 @@ def _driven_backwards(times, velocities, moving, least, maximum_turn_rate):
 
 
 def _slowest_between(velocities):
-    """Return the least speed on the straight line from each velocity to the next, (n - 1,)."""
+    """Return the smallest speed on the line between consecutive velocities, (n - 1,)."""
     first, step = velocities[:-1], np.diff(velocities, axis=0)
     squares = np.sum(step**2, axis=1)
     share = -np.sum(first * step, axis=1) / np.where(squares > 0.0, squares, 1.0)
@@ -131,8 +133,8 @@ def _slowest_between(velocities):
 
 
 def _hold_between_stops(times, speeds, moving, significant):
-    """Remove short distances from ``moving`` and ``significant`` in place, if others remain."""
-    distance, (begins, ends) = _distance_driven(times, speeds), _find_stretches(moving)
+    """Clear both masks, in place, where the robot drives a short distance between two stops."""
+    distance, (begins, ends) = _distance_driven(times, speeds), _find_intervals(moving)
     short = distance[ends - 1] - distance[begins] < SHORTEST_WAY
     if short.all():
         return
@@ -145,13 +147,13 @@ def _distance_driven(times, speeds):
     return np.append(0.0, np.cumsum(np.diff(times) * (speeds[1:] + speeds[:-1]) / 2.0))
 
 
-def _find_stretches(mask):
-    """Return the first index, and the index after the last, of intervals with a true mask."""
+def _find_intervals(mask):
+    """Return the first index, and the index after the last, of each interval with a true mask."""
     return np.flatnonzero(np.diff(np.pad(mask, 1).astype(int))).reshape(-1, 2).T
 
 
 def _hold_where_unsure(times, directions, moving, significant, maximum_turn_rate):
-    """Remove intervals of insignificant speed from ``moving``, in place."""
+    """Clear ``moving``, in place, where the speed is insignificant and a turn has enough time."""
     sure = np.flatnonzero(significant)
     if len(sure) == 0:
         return
@@ -165,7 +167,7 @@ def _hold_where_unsure(times, directions, moving, significant, maximum_turn_rate
 
 
 def _turning_time(angle, maximum_turn_rate):
-    """Return the time of a smooth step 3 s^2 - 2 s^3, at most 1.5 times as steep as its mean."""
+    """Return the duration of a turn 3 s^2 - 2 s^3, whose peak rate is 1.5 times the mean rate."""
     return 1.5 * abs(angle) / maximum_turn_rate
 
 
@@ -180,33 +182,33 @@ def _turn(times, heading, first, second, angle, maximum_turn_rate):
         return
     progress = (times[inside] - begin) / (end - begin)
     step = angle * (3.0 * progress**2 - 2.0 * progress**3)
-    # Outside the stop the course already contains the result of the turn, before or after it.
+    # After the stop, the course already contains the turn.
     heading[inside] += step - np.where(inside >= second, angle, 0.0)
 
 
 def heading_from_antennas(times, course, measured_times, measured):
-    """Return the heading of two antennas, bridged by the course in gaps.
+    """Return the dual-antenna heading, with gaps filled from the course.
 
     Parameters
     ----------
     times : ndarray, shape (n,)
-        Times of the result [s].
+        Times at which to return the heading [s].
     course : ndarray, shape (n,)
         Heading from the course at these times, unwrapped [rad].
     measured_times : ndarray, shape (m,)
-        Times of the antennas' headings, at least one [s].
+        Times of the measured headings, at least one [s].
     measured : ndarray, shape (m,)
-        Headings of the antennas [rad].
+        Headings measured by the antennas [rad].
 
     Returns
     -------
     heading : ndarray, shape (n,)
         Heading, unwrapped [rad].
     silent : ndarray of bool, shape (n,)
-        Whether the heading is from the course.
+        Whether the heading is filled from the course.
     """
-    # The difference from the course is interpolated over a gap, so that a robot that drives
-    # backwards, or antennas across the robot, keep their difference.
+    # The difference from the course is interpolated over each gap, because it is not zero if the
+    # robot drives backwards or the antennas are mounted across the robot.
     difference = unwrap(measured - np.interp(measured_times, times, course))
     bridged = course + np.interp(times, measured_times, difference)
     direct = np.interp(times, measured_times, unwrap(measured))
@@ -221,7 +223,7 @@ def heading_from_antennas(times, course, measured_times, measured):
 
 @dataclass(frozen=True)
 class CourseCheck:
-    """Comparison of a measured heading with the course.
+    """Result of comparing a measured heading with the course.
 
     Parameters
     ----------
@@ -230,7 +232,7 @@ class CourseCheck:
     rms : float
         Root mean square of the difference about the offset [rad].
     backwards : float
-        Time during which the robot drives backwards [s].
+        Total time during which the robot drives backwards [s].
     """
 
     offset: float
@@ -239,7 +241,7 @@ class CourseCheck:
 
 
 def compare_with_course(times, heading, velocities, fast) -> CourseCheck | None:
-    """Compare headings with the directions of fast velocities.
+    """Compare measured headings with the course while the robot is fast enough.
 
     Parameters
     ----------
@@ -250,18 +252,18 @@ def compare_with_course(times, heading, velocities, fast) -> CourseCheck | None:
     velocities : ndarray, shape (n, 2)
         Velocities east and north [m/s].
     fast : ndarray of bool, shape (n,)
-        Whether the speed determines a course.
+        Whether the robot is fast enough to determine a course.
 
     Returns
     -------
     CourseCheck or None
-        None if no velocity is fast.
+        None if the robot is never fast enough.
     """
     if not fast.any():
         return None
     course = np.arctan2(velocities[fast, 1], velocities[fast, 0])
     difference = wrap(heading[fast] - course)
-    # A robot mostly drives forwards.
+    # The more frequent direction is forwards, because a robot mostly drives forwards.
     axis = np.angle(np.mean(np.exp(2j * difference))) / 2.0
     axis = wrap(axis + (np.pi if np.mean(np.cos(difference - axis)) < 0.0 else 0.0))
     forwards = np.cos(difference - axis) > 0.0

@@ -1,11 +1,11 @@
-"""Synthetic drives of the package: manoeuvres in closed form, joined to laps.
+"""Synthetic drives of the package: laps that consist of manoeuvres in closed form.
 
-A drive is a sequence of manoeuvres of a differential-drive robot. A drive of closed laps
-repeats its lap exactly; only the sensors' errors differ from lap to lap.
+A drive is a sequence of manoeuvres of a differential-drive robot. If it consists of closed laps,
+the motion repeats exactly, and only the sensor errors differ between laps.
 
-The ground is flat, or has gentle bumps, with the same description for every simulator.
-A bump is the cap of a large sphere that is buried under the plane. Every simulator represents
-spheres exactly, so the ground is the same in all of them, and wheels roll over it smoothly.
+The ground is flat or has gentle bumps, and is the same in all simulators. A bump is the cap of a
+large sphere whose centre is below the plane. Every simulator represents spheres exactly, and wheels
+roll smoothly over them.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from ..core.checks import LARGEST_SEED
 from ..core.errors import ConfigurationError
 from ..core.settings import TextSettings, setting
 
-MOTION_RATE = 100  #: Hz; samples of the true motion per second
+MOTION_RATE = 100  #: Hz; sample rate of the true motion
 
-# Nodes of the quadrature that integrates a manoeuvre's velocity. With 16 nodes over at most a few
-# metres of smooth path the error is below a nanometre.
+# Gauss-Legendre quadrature that integrates the velocity of a manoeuvre. With 16 nodes over at most
+# a few metres of smooth path, the error is below a nanometre.
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 
 
 class Manoeuvre(NamedTuple):
-    """Part of a drive in which speed and yaw change smoothly from one value to the next.
+    """Part of a drive in which speed and yaw change smoothly from one value to another.
 
     With u = t / duration, the speed is ``v_0 + (v_1 - v_0) (1 - cos(pi u)) / 2`` and the
-    yaw is ``yaw_0 + turn (u - sin(2 pi u) / (2 pi))``: speed, yaw and yaw rate are
-    continuous from manoeuvre to manoeuvre.
+    yaw is ``yaw_0 + turn (u - sin(2 pi u) / (2 pi))``. Speed, yaw and yaw rate are therefore
+    continuous between manoeuvres.
 
     Parameters
     ----------
     duration : float
         Duration [s].
     speed : float
-        Final speed v_1, negative backwards [m/s].
+        Final speed v_1, negative if the robot drives backwards [m/s].
     turn : float
         Change of the yaw, positive to the left [rad].
     """
@@ -50,7 +50,7 @@ class Manoeuvre(NamedTuple):
 
 
 def _motion(manoeuvres, time):
-    """Return v, acceleration, yaw and yaw rate at times (any shape) since the start."""
+    """Return v, acceleration, yaw and yaw rate at times since the start, in any shape."""
     durations = np.array([manoeuvre.duration for manoeuvre in manoeuvres])
     speeds = np.array([0.0] + [manoeuvre.speed for manoeuvre in manoeuvres])
     turns = np.array([manoeuvre.turn for manoeuvre in manoeuvres])
@@ -68,7 +68,7 @@ def _motion(manoeuvres, time):
 
 
 def _displacements(manoeuvres, edges):
-    """Return the displacement (n - 1, 2) [m] in each interval between edges [s]."""
+    """Return the displacement in each interval between ``edges`` [s], (n - 1, 2) [m]."""
     half = 0.5 * np.diff(edges)[:, np.newaxis]
     middle = 0.5 * (edges[1:] + edges[:-1])[:, np.newaxis]
     v, _, yaw, _ = _motion(manoeuvres, middle + half * _NODES)
@@ -77,11 +77,11 @@ def _displacements(manoeuvres, edges):
 
 
 def _closed_lap(drive):
-    """Return the lap with computed durations of the closing straights."""
+    """Return the manoeuvres of a lap, after computing the durations of the closing straights."""
     manoeuvres = list(drive.lap)
     if drive.closing:
         ends = np.cumsum([manoeuvre.duration for manoeuvre in manoeuvres])
-        # Pieces of half a second keep the error of the quadrature negligible.
+        # With intervals of half a second, the quadrature error is negligible.
         edges = np.union1d(np.append(0.0, ends), np.arange(0.0, ends[-1], 0.5))
         open_end = _displacements(manoeuvres, edges).sum(axis=0)
         velocities = []
@@ -100,14 +100,14 @@ def _closed_lap(drive):
 
 
 def random_lap(duration, generator):
-    """Draw manoeuvres, from rest to rest, that fill a time and stay within about 50 m.
+    """Draw random manoeuvres, from rest to rest, within about 50 m of the origin.
 
     Parameters
     ----------
     duration : float
-        Time to fill [s].
+        Total duration of the manoeuvres [s].
     generator : numpy.random.Generator
-        Generator of the manoeuvres.
+        Source of random numbers.
 
     Returns
     -------
@@ -132,13 +132,13 @@ def random_lap(duration, generator):
             yaw += manoeuvre.turn
 
     def draw_side():
-        """Return -1 or 1, the side of the next turn; far from the origin the side towards it."""
+        """Draw the side of the next turn, -1 or 1; far from the origin, turn towards the origin."""
         if np.hypot(*position) < 15.0:
             return 1.0 if generator.random() < 0.5 else -1.0
         home = math.atan2(-position[1], -position[0])
         return 1.0 if math.sin(home - yaw) > 0.0 else -1.0
 
-    # No choice takes longer than 18 s, and braking at the end takes 2 s.
+    # No choice of manoeuvres takes longer than 18 s, and braking at the end takes 2 s.
     while elapsed < duration - 25.0:
         kind = generator.random()
         if speed == 0.0:
@@ -167,17 +167,17 @@ def random_lap(duration, generator):
 
 
 def seed_for(seed, stream):
-    """Return the seed of a use of a drive's seed.
+    """Return the seed of one of the independent random streams of a drive.
 
-    Each use has a separate stream: the sensors' noise does not depend on the drawing of a path,
-    and a drive of fewer laps is the beginning of a longer drive.
+    The path and the sensor noise have separate streams, so that the noise does not depend on how
+    the path is drawn, and a drive with fewer laps is the beginning of a longer drive.
 
     Parameters
     ----------
     seed : int
         Seed of the drive.
     stream : int
-        Number of the use; 0 is its path.
+        Number of the stream; 0 is the path.
 
     Returns
     -------
@@ -187,14 +187,14 @@ def seed_for(seed, stream):
 
 
 def generator_for(seed, stream):
-    """Return the generator of a use of a drive's seed, see :func:`seed_for`.
+    """Return the random generator of one of the streams of a drive, see :func:`seed_for`.
 
     Parameters
     ----------
     seed : int
         Seed of the drive.
     stream : int
-        Number of the use.
+        Number of the stream.
 
     Returns
     -------
@@ -204,7 +204,7 @@ def generator_for(seed, stream):
 
 
 def true_motion(drive):
-    """Compute the true motion of a drive, from the origin with yaw 0.
+    """Compute the true motion of a drive that starts at the origin with yaw 0.
 
     Parameters
     ----------
@@ -214,7 +214,8 @@ def true_motion(drive):
     Returns
     -------
     pandas.DataFrame
-        Trajectory, and ``acceleration`` (of v) [m/s^2], at :data:`MOTION_RATE` from 0 to the end.
+        Columns of Trajectory, and ``acceleration``, the derivative of v [m/s^2], sampled at
+        :data:`MOTION_RATE` from 0 to the end.
     """
     import pandas as pd
 
@@ -234,7 +235,7 @@ def true_motion(drive):
     np.cumsum(_displacements(manoeuvres, time), axis=0, out=position[1:])
     lap = np.column_stack([position, yaw, v, yaw_rate, acceleration])
 
-    # Every lap starts at the end of the previous lap, turned by the lap's whole turns.
+    # Each lap starts at the end of the previous lap; only the yaw differs, by the lap's full turns.
     turned = np.array([0.0, 0.0, yaw[-1], 0.0, 0.0, 0.0])
     laps = [lap[:-1] + k * turned for k in range(drive.laps)]
     values = np.concatenate([*laps, lap[-1:] + (drive.laps - 1) * turned])
@@ -252,21 +253,21 @@ class Drive:
     Parameters
     ----------
     name : str
-        Name, a letter.
+        Name, a single letter.
     description : str
         Description for the user.
     lap_duration : float
-        Time for a lap, starting and ending at rest [s].
+        Duration of a lap, which starts and ends at rest [s].
     laps : int
         Number of laps.
     seed : int
         Seed of all random numbers of this drive.
     lap : tuple of Manoeuvre
-        Manoeuvres of a lap, followed by rest until ``lap_duration``; empty for a random drive, see
-        :func:`.drives.random_lap`.
+        Manoeuvres of a lap, after which the robot is at rest until ``lap_duration``; empty for a
+        random drive, see :func:`.drives.random_lap`.
     closing : tuple of int
-        Indices of two straights at constant speed whose durations are set so that the lap ends at
-        its start; empty for a drive that is not closed.
+        Indices of two straights at constant speed. Their durations are computed such that the lap
+        ends where it starts. Empty for a drive that is not closed.
     """
 
     name: str
@@ -279,24 +280,24 @@ class Drive:
 
     @property
     def duration(self):
-        """Time for all laps [s]."""
+        """Total duration of all laps [s]."""
         return self.laps * self.lap_duration
 
 
 def _lap(manoeuvres):
-    """Parse manoeuvres, separated by commas: duration [s], speed [m/s], turn [deg]."""
+    """Parse comma-separated manoeuvres: duration [s], speed [m/s] and turn [deg]."""
     rows = (map(float, row.split()) for row in manoeuvres.split(","))
     return tuple(
         Manoeuvre(duration, speed, math.radians(sum(turn))) for duration, speed, *turn in rows
     )
 
 
-#: Drives of the package by name.
+#: Synthetic drives of the package, keyed by name.
 DRIVES = {
     "a": Drive(
         "a",
-        "a closed loop of a minute, driven eleven times: bends, an S, a sharp turn, a stop with "
-        "a turn on the spot",
+        "a one-minute closed loop, driven eleven times: bends, an S-bend, a sharp turn, and a stop "
+        "with a turn on the spot",
         lap_duration=60.0,
         laps=11,
         seed=1,
@@ -309,15 +310,14 @@ DRIVES = {
     ),
     "b": Drive(
         "b",
-        "ten minutes without repetition: bends, stops, turns on the spot, reversing",
+        "ten minutes of random driving: bends, stops, turns on the spot, reversing",
         lap_duration=600.0,
         laps=1,
         seed=2,
     ),
     "c": Drive(
         "c",
-        "a figure of eight of forty seconds, driven fifteen times: as many turns to the left as "
-        "to the right",
+        "a 40-second figure of eight, driven fifteen times: left and right turns cancel",
         lap_duration=40.0,
         laps=15,
         seed=3,
@@ -326,8 +326,8 @@ DRIVES = {
     ),
     "d": Drive(
         "d",
-        "a rectangle of seventy-five seconds, driven clockwise eight times: turns on the spot at "
-        "its corners, and a side driven backwards",
+        "a 75-second rectangle, driven clockwise eight times: turns on the spot at the corners, "
+        "and one side driven backwards",
         lap_duration=75.0,
         laps=8,
         seed=4,
@@ -355,14 +355,14 @@ def get_drive(name):
     Raises
     ------
     ConfigurationError
-        There is no drive of that name.
+        There is no drive with this name.
     """
     if name not in DRIVES:
         raise ConfigurationError(f"drive is '{name}', expected one of {', '.join(DRIVES)}")
     return DRIVES[name]
 
 
-MAX_LAPS = 1000  # of any drive, about a day
+MAX_LAPS = 1000  # for any drive; about a day of driving
 
 
 def with_laps(drive, laps):
@@ -382,48 +382,48 @@ def with_laps(drive, laps):
     Raises
     ------
     ConfigurationError
-        The number is out of range, or the drive has no lap to repeat.
+        The number is out of range, or the drive has no lap that can be repeated.
     """
     if not 1 <= laps <= MAX_LAPS:
         bound = f"at most {MAX_LAPS}" if laps > MAX_LAPS else "1 or more"
         raise ConfigurationError(f"number of laps is {laps}, expected {bound}")
     if laps > 1 and not drive.lap:
         raise ConfigurationError(
-            f"number of laps is {laps}, expected 1, as drive {drive.name} does not repeat itself"
+            f"number of laps is {laps}, expected 1, because drive {drive.name} has no closed lap"
         )
     return replace(drive, laps=laps)
 
 
-START_CLEARANCE = 1.5  # m; smallest distance of a bump's centre from the origin, where drives start
-LARGEST_LENGTH = 1000.0  # m; of a terrain, for a robot that drives some hundred metres
-MAX_BUMPS = 10_000  # a simulator checks all of them for contact in each step
+START_CLEARANCE = 1.5  # m; smallest distance between a bump's centre and the origin (start)
+LARGEST_LENGTH = 1000.0  # m; upper bound of a terrain's lengths; robots drive some hundred metres
+MAX_BUMPS = 10_000  # limited because a simulator checks each bump for contact in each step
 
 
 @dataclass(frozen=True)
 class Terrain(TextSettings):
-    """Bumps on a jittered square grid.
+    """Uneven ground with bumps on a jittered square grid.
 
     Parameters
     ----------
     height : float
-        Largest height of a bump above the plane [m]; heights are between half of it and all.
+        Largest height of a bump above the plane [m]; the smallest height is half of it.
     spacing : float
-        Mean distance of the centres of two bumps [m].
+        Mean distance between the centres of neighbouring bumps [m].
     radius : float
         Radius of the spheres [m].
     size : float
-        Side of the square around the origin that has bumps [m].
+        Side length of the square around the origin that has bumps [m].
     seed : int
-        Seed of positions and heights.
+        Seed of the random positions and heights.
 
     Raises
     ------
     ConfigurationError
-        A value is out of range, the bumps are higher than their spheres, or there are too many.
+        A value is out of range, the bumps are higher than the radius, or there are too many bumps.
     """
 
     height: float = setting(
-        0.02, unit="m", above=0.0, maximum=LARGEST_LENGTH, about="height of the highest bumps"
+        0.02, unit="m", above=0.0, maximum=LARGEST_LENGTH, about="largest height of a bump"
     )
     spacing: float = setting(
         1.5, unit="m", above=0.0, maximum=LARGEST_LENGTH, about="mean distance between bumps"
@@ -440,18 +440,18 @@ class Terrain(TextSettings):
         unit="m",
         above=0.0,
         maximum=LARGEST_LENGTH,
-        about="side of the square around the origin that has bumps",
+        about="side length of the square around the origin that has bumps",
     )
     seed: int = setting(
-        1, minimum=0, maximum=LARGEST_SEED, about="seed of the places and heights of bumps"
+        1, minimum=0, maximum=LARGEST_SEED, about="seed of the bumps' positions and heights"
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.size**2 > MAX_BUMPS * self.spacing**2:
             raise ConfigurationError(
-                f"size is {self.size:g} m, expected at most {MAX_BUMPS} bumps with spacing "
-                f"{self.spacing:g} m; make size smaller or spacing larger"
+                f"size is {self.size:g} m, expected a size with at most {MAX_BUMPS} bumps at a "
+                f"spacing of {self.spacing:g} m; decrease size or increase spacing"
             )
         if self.height >= self.radius:
             raise ConfigurationError(
@@ -464,7 +464,7 @@ class Terrain(TextSettings):
         Returns
         -------
         ndarray, shape (n, 3)
-            Centres [m]; z is the bump's height less the radius.
+            Centres [m]; z is the bump's height minus the radius.
         """
         generator = np.random.default_rng(self.seed)
         count = int(self.size // self.spacing)
@@ -476,14 +476,14 @@ class Terrain(TextSettings):
         return spheres[np.hypot(middles[:, 0], middles[:, 1]) >= START_CLEARANCE]
 
     def has_bumps_near(self, x, y, distance) -> bool:
-        """Return whether a bump is near a position.
+        """Return whether there is a bump near a position.
 
         Parameters
         ----------
         x, y : float
             Position [m].
         distance : float
-            Largest distance of a near bump [m].
+            Distance from the position within which a bump is near [m].
 
         Returns
         -------

@@ -1,13 +1,13 @@
-"""Earth's ellipsoid WGS 84 and its gravity.
+"""The WGS 84 ellipsoid and its normal gravity.
 
-Ellipsoid and gravity are those of NIMA TR8350.2, third edition, amendment 1 (2000), "Department of
-Defense World Geodetic System 1984".
+Ellipsoid and gravity are defined by NIMA TR8350.2, third edition, amendment 1 (2000), "Department
+of Defense World Geodetic System 1984".
 
-*Gravitation* is the attraction of masses. *Gravity*, the direction of a plumb line, is gravitation
-less the centripetal acceleration of a body that turns with the Earth. The field that has the
-ellipsoid as a surface of equal potential is known in closed form (NIMA TR8350.2, chapter 4, from
-Heiskanen and Moritz: Physical Geodesy); on the ellipsoid its size is Somigliana's formula. The real
-field differs from it by 0.001 m/s^2 at most places on land.
+*Gravitation* is the attraction of masses. *Gravity*, along a plumb line, is gravitation minus the
+centripetal acceleration of a body that rotates with the Earth. The normal gravity field has the
+ellipsoid as an equipotential surface and is known in closed form (NIMA TR8350.2, chapter 4, from
+Heiskanen and Moritz: Physical Geodesy); on the ellipsoid, its magnitude follows Somigliana's
+formula. On land, the true field differs from it by less than 0.001 m/s^2 in most places.
 """
 
 import math
@@ -18,11 +18,11 @@ from numpy.typing import ArrayLike
 SEMI_MAJOR_AXIS = 6378137.0  # m
 FLATTENING = 1.0 / 298.257223563
 GRAVITATIONAL_CONSTANT = 3.986004418e14  # m^3/s^2; GM of the Earth with its atmosphere
-EARTH_RATE = 7.292115e-5  # rad/s; angular velocity about the Earth's axis, against inertial space
+EARTH_RATE = 7.292115e-5  # rad/s; Earth's rotation rate relative to inertial space
 
 SEMI_MINOR_AXIS = SEMI_MAJOR_AXIS * (1.0 - FLATTENING)  # m
 ECCENTRICITY_SQUARED = FLATTENING * (2.0 - FLATTENING)
-# Half the distance between the foci [m].
+# Half of the distance between the foci [m].
 LINEAR_ECCENTRICITY = math.sqrt(SEMI_MAJOR_AXIS**2 - SEMI_MINOR_AXIS**2)
 
 
@@ -32,7 +32,7 @@ def ecef_of(latitude: ArrayLike, longitude: ArrayLike, height: ArrayLike) -> np.
     Parameters
     ----------
     latitude, longitude : array_like
-        Geodetic [rad].
+        Geodetic latitude and longitude [rad].
     height : array_like
         Height above the ellipsoid [m].
 
@@ -47,7 +47,7 @@ def ecef_of(latitude: ArrayLike, longitude: ArrayLike, height: ArrayLike) -> np.
 
 
 def geodetic_of(position: ArrayLike) -> np.ndarray:
-    """Convert positions in ECEF to geodetic coordinates.
+    """Convert ECEF positions to geodetic coordinates.
 
     Parameters
     ----------
@@ -57,19 +57,19 @@ def geodetic_of(position: ArrayLike) -> np.ndarray:
     Returns
     -------
     ndarray, shape (..., 3)
-        Geodetic latitude [rad], longitude in [-pi, pi], 0 at a pole [rad], and height above the
+        Geodetic latitude [rad], longitude in [-pi, pi] (0 at a pole) [rad], and height above the
         ellipsoid [m].
     """
     import pymap3d
 
     x, y, z = np.moveaxis(np.asarray(position, dtype=float), -1, 0)
     place = pymap3d.ecef2geodetic(x, y, z, deg=False)
-    # For a single position in an array pymap3d returns a latitude without axes.
+    # For an array with a single position, pymap3d returns the latitude as a scalar.
     return np.stack([np.reshape(values, x.shape) for values in place], axis=-1)
 
 
 def _q(ratio):
-    """Return q of TR8350.2, 4-10, at E/u, the linear eccentricity over the semi-minor axis u."""
+    """Return q of TR8350.2, 4-10, at E/u: linear eccentricity divided by the semi-minor axis u."""
     return 0.5 * ((1.0 + 3.0 / ratio**2) * np.arctan(ratio) - 3.0 / ratio)
 
 
@@ -82,7 +82,7 @@ _RATIO = LINEAR_ECCENTRICITY / SEMI_MINOR_AXIS
 _Q = float(_q(_RATIO))
 _TURNING = (
     EARTH_RATE**2 * SEMI_MAJOR_AXIS**2 * SEMI_MINOR_AXIS / GRAVITATIONAL_CONSTANT
-)  # m of TR8350.2: centrifugal acceleration at the equator over gravity, about 1/289
+)  # m in TR8350.2: ratio of centrifugal acceleration to gravity at the equator, about 1/289
 _SHAPE = _TURNING * _RATIO * float(_q_slope(_RATIO)) / _Q
 
 # Gravity on the ellipsoid at the equator and at a pole [m/s^2].
@@ -93,10 +93,10 @@ POLAR_GRAVITY = GRAVITATIONAL_CONSTANT / SEMI_MAJOR_AXIS**2 * (1.0 + _SHAPE / 3.
 
 
 def normal_gravity(latitude: ArrayLike, height: ArrayLike = 0.0) -> np.ndarray:
-    """Compute the magnitude of normal gravity: Somigliana's formula, and its change with height.
+    """Compute the magnitude of normal gravity from latitude and height.
 
-    The change is of second order (TR8350.2, 4-3). It is within 1e-6 m/s^2 of the closed form,
-    :func:`gravity_ecef`, up to 10 km.
+    Somigliana's formula is extended to second order in height (TR8350.2, 4-3). Up to 10 km, the
+    result is within 1e-6 m/s^2 of the closed form in :func:`gravity_ecef`.
 
     Parameters
     ----------
@@ -120,10 +120,10 @@ def normal_gravity(latitude: ArrayLike, height: ArrayLike = 0.0) -> np.ndarray:
 
 
 def gravitation_ecef(position: ArrayLike) -> np.ndarray:
-    """Compute the attraction of the Earth, without centrifugal acceleration.
+    """Compute the gravitation of the Earth, which excludes the centrifugal acceleration.
 
-    TR8350.2, 4-5 to 4-19, less their centrifugal terms, without angles, so that the poles are
-    no exceptions.
+    The equations are TR8350.2, 4-5 to 4-19, without their centrifugal terms. They are written
+    without angles, so that the poles need no special treatment.
 
     Parameters
     ----------
@@ -139,8 +139,8 @@ def gravitation_ecef(position: ArrayLike) -> np.ndarray:
     x, y, z = np.moveaxis(position, -1, 0)
     focal = LINEAR_ECCENTRICITY**2
     beyond = x * x + y * y + z * z - focal
-    # Squared semi-axes of the confocal ellipsoid through the position, and the sine of the reduced
-    # latitude there.
+    # Squared semi-axes of the confocal ellipsoid through the position, and the sine of the
+    # position's reduced latitude.
     minor_squared = 0.5 * (beyond + np.sqrt(beyond * beyond + 4.0 * focal * z * z))
     major_squared = minor_squared + focal
     minor, major = np.sqrt(minor_squared), np.sqrt(major_squared)
@@ -160,7 +160,7 @@ def gravitation_ecef(position: ArrayLike) -> np.ndarray:
 
 
 def gravity_ecef(position: ArrayLike) -> np.ndarray:
-    """Compute gravity in ECEF, that is, gravitation and centrifugal acceleration.
+    """Compute gravity in ECEF, the sum of gravitation and centrifugal acceleration.
 
     Parameters
     ----------

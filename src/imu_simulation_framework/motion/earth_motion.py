@@ -1,9 +1,10 @@
 r"""Ideal motion of a rigid body on the rotating Earth.
 
-It corresponds to :class:`.Motion` in a flat world at rest. The world is ECEF,
-which turns with :math:`\omega_{ie}` against inertial space. With R the rotation from the body to
-ECEF, r the position, v the velocity against the Earth, :math:`\omega` the angular velocity against
-inertial space in the body's axes, and g the gravity of :func:`.gravity_ecef`,
+:class:`EarthMotion` corresponds to :class:`.Motion`, whose world is flat and does not rotate. The
+world is ECEF, which rotates with :math:`\omega_{ie}` relative to inertial space. With R the
+rotation from the body to ECEF, r the position, v the velocity relative to the Earth,
+:math:`\omega` the angular velocity relative to inertial space in body axes, and g the gravity from
+:func:`.gravity_ecef`,
 
 .. math::
 
@@ -11,16 +12,16 @@ inertial space in the body's axes, and g the gravity of :func:`.gravity_ecef`,
     f = R^T (\dot v + 2 \omega_{ie} \times v - g)
 
 (Groves: Principles of GNSS, Inertial, and Multisensor Integrated Navigation Systems, 2nd edition,
-section 5.3). f is the specific force: at rest +g upwards.
+section 5.3). f is the specific force; at rest, it is g upwards.
 
-Convention of frames: x of the ECEF points to latitude and longitude 0, z to the north pole. A
-rotation *from a to b* turns a vector in the axes of a to the same vector in the axes of b, so
-that rotations are read from right to left:
+Frame conventions: the x axis of ECEF points to latitude and longitude 0, and its z axis to the
+north pole. A rotation *from a to b* converts the components of a vector in frame a to those in
+frame b, so that products of rotations are read from right to left:
 
 .. math:: R^{ecef}_{body} = R^{ecef}_{enu}(\varphi, \lambda) \; R^{enu}_{body}
 
-Local axes are east, north, up; a body's are forward, left, up (REP-103). Data of aviation, with
-north, east, down and forward, right, down, are converted on input:
+Local axes are east, north, up; body axes are forward, left, up (REP-103). Aviation data, with axes
+north, east, down and forward, right, down, are converted on input by
 :func:`orientation_of_aviation`.
 """
 
@@ -51,7 +52,7 @@ from .motion import (
 from .sources import RATE, even_times, require_positive
 from .strapdown import increments_between
 
-# Forward, right, down to forward, left, up, and back: half a turn about forward.
+# Rotation from forward, right, down to forward, left, up, and its inverse: a half turn about x.
 FRD_TO_FLU = Rotation.from_quat((1.0, 0.0, 0.0, 0.0))
 
 
@@ -61,23 +62,23 @@ def enu_to_ecef(latitude: ArrayLike, longitude: ArrayLike) -> Rotation:
     Parameters
     ----------
     latitude, longitude : array_like, shape (n,) or ()
-        Geodetic [rad]; at a pole the longitude defines east.
+        Geodetic latitude and longitude [rad]; at a pole, the longitude defines east.
 
     Returns
     -------
     scipy.spatial.transform.Rotation
-        One rotation for each place, or a single rotation.
+        One rotation per place, or a single rotation.
     """
     return _about_z_then_x(np.add(longitude, 0.5 * np.pi), np.subtract(0.5 * np.pi, latitude))
 
 
 def ned_to_ecef(latitude: ArrayLike, longitude: ArrayLike) -> Rotation:
-    """Return the rotations from north, east, down to ECEF, as :func:`enu_to_ecef`.
+    """Return the rotations from north, east, down to ECEF, see :func:`enu_to_ecef`.
 
     Parameters
     ----------
     latitude, longitude : array_like, shape (n,) or ()
-        Geodetic [rad].
+        Geodetic latitude and longitude [rad].
 
     Returns
     -------
@@ -86,21 +87,21 @@ def ned_to_ecef(latitude: ArrayLike, longitude: ArrayLike) -> Rotation:
     return enu_to_ecef(latitude, longitude) * NED_TO_ENU
 
 
-# North, east, down to east, north, up, and back: half a turn about north-east.
+# Rotation from north, east, down to east, north, up, and its inverse: a half turn about north-east.
 NED_TO_ENU = Rotation.from_quat((np.sqrt(0.5), np.sqrt(0.5), 0.0, 0.0))
 
 
 def orientation_of_aviation(
     latitude: ArrayLike, longitude: ArrayLike, roll_pitch_heading: ArrayLike
 ) -> Rotation:
-    """Convert aviation angles to rotations from forward, left, up to ECEF.
+    """Convert aviation angles to rotations from the body (forward, left, up) to ECEF.
 
     Parameters
     ----------
     latitude, longitude : array_like, shape (n,)
-        Geodetic [rad].
+        Geodetic latitude and longitude [rad].
     roll_pitch_heading : array_like, shape (n, 3)
-        Right wing down, nose up, from north towards east [rad].
+        Roll (right wing down), pitch (nose up) and heading (from north towards east) [rad].
 
     Returns
     -------
@@ -112,7 +113,7 @@ def orientation_of_aviation(
 
 
 def _about_z_then_x(about_z, about_x):
-    """Return the rotations about x and then about the original z."""
+    """Return rotations about x, followed by rotations about the fixed z axis."""
     (sine_z, cosine_z), (sine_x, cosine_x) = (
         (np.sin(half), np.cos(half)) for half in np.broadcast_arrays(0.5 * about_z, 0.5 * about_x)
     )
@@ -134,18 +135,18 @@ class EarthMotion(SampledMotion):
     position : array_like, shape (n, 3)
         Position of the body's origin in ECEF [m].
     orientation : array_like, shape (n, 4)
-        Rotation from the body to ECEF; quaternions x, y, z, w of length one.
+        Rotation from the body to ECEF; unit quaternions x, y, z, w.
     velocity : array_like, shape (n, 3)
-        Velocity of the body's origin against the Earth, in ECEF axes [m/s].
+        Velocity of the body's origin relative to the Earth, in ECEF axes [m/s].
     angular_velocity : array_like, shape (n, 3)
-        Angular velocity of the body against inertial space, in the body's axes [rad/s].
+        Angular velocity of the body relative to inertial space, in body axes [rad/s].
     specific_force : array_like, shape (n, 3)
-        Specific force at the body's origin, in the body's axes [m/s^2].
+        Specific force at the body's origin, in body axes [m/s^2].
 
     Raises
     ------
     MotionError
-        Shapes do not fit, a number is not finite, time does not increase, or there is no sample.
+        Shapes do not match, a number is not finite, time does not increase, or there is no sample.
     """
 
     world_rate = (0.0, 0.0, earth.EARTH_RATE)
@@ -158,7 +159,7 @@ class EarthMotion(SampledMotion):
         orientation: ArrayLike,
         at: ArrayLike | None = None,
     ) -> EarthMotion:
-        """Return the motion through poses, with the position's derivative as velocity.
+        """Create the motion through poses; the velocity is the derivative of the position.
 
         Parameters
         ----------
@@ -167,7 +168,7 @@ class EarthMotion(SampledMotion):
         position : array_like, shape (n, 3)
             Positions in ECEF [m].
         orientation : array_like, shape (n, 4)
-            Rotations from the body to ECEF; quaternions x, y, z, w of any length but zero.
+            Rotations from the body to ECEF; quaternions x, y, z, w of any norm except zero.
         at : array_like, shape (m,), optional
             Times of the motion's samples [s]; by default the times of the poses.
 
@@ -178,11 +179,11 @@ class EarthMotion(SampledMotion):
         Raises
         ------
         MotionError
-            As for the class, or there are less than three poses.
+            There are fewer than three poses, or an argument of the class would be invalid.
         """
         pose_times, positions, quaternions = checked_poses(time, position, orientation)
         times = pose_times if at is None else np.asarray(at, dtype=float)
-        # Small numbers keep digits in the derivatives that the Earth's radius would cost.
+        # Positions relative to the first one preserve the precision of the derivatives.
         path = CubicSpline(pose_times, positions - positions[0])
         return cls._from_splines(
             times,
@@ -201,11 +202,11 @@ class EarthMotion(SampledMotion):
         orientation: ArrayLike,
         at: ArrayLike | None = None,
     ) -> EarthMotion:
-        """Return the motion with known velocities, with their integral as position.
+        """Create the motion with given velocities; the position is their integral.
 
-        It suits sources whose positions are rounded or noisy. If positions and velocities
-        contradict each other, the velocities determine the motion, and the positions only its
-        place as a whole.
+        This method suits sources with rounded or noisy positions. If positions and velocities
+        are inconsistent, the velocities determine the shape of the path, and the positions only
+        its location.
 
         Parameters
         ----------
@@ -214,9 +215,9 @@ class EarthMotion(SampledMotion):
         position : array_like, shape (n, 3)
             Positions in ECEF [m].
         velocity : array_like, shape (n, 3)
-            Velocities against the Earth, in ECEF axes [m/s].
+            Velocities relative to the Earth, in ECEF axes [m/s].
         orientation : array_like, shape (n, 4)
-            Rotations from the body to ECEF; quaternions x, y, z, w of any length but zero.
+            Rotations from the body to ECEF; quaternions x, y, z, w of any norm except zero.
         at : array_like, shape (m,), optional
             Times of the motion's samples [s]; by default the times of the states.
 
@@ -227,7 +228,7 @@ class EarthMotion(SampledMotion):
         Raises
         ------
         MotionError
-            As for :meth:`from_poses`.
+            There are fewer than three states, or an argument of the class would be invalid.
         """
         pose_times, positions, quaternions = checked_poses(time, position, orientation)
         _, velocities, _ = checked_poses(time, velocity, orientation)
@@ -262,7 +263,7 @@ class EarthMotion(SampledMotion):
 
     @property
     def local_velocity(self) -> np.ndarray:
-        """Velocity against the Earth to the local east, north and up, (n, 3) [m/s]."""
+        """Velocity relative to the Earth in local axes east, north, up, (n, 3) [m/s]."""
         return self.level_axes().inv().apply(self.velocity)
 
     def _signals_at_first_pose(self):
@@ -285,17 +286,17 @@ class EarthMotion(SampledMotion):
         return pd.DataFrame(values, columns=FLIGHT, index=pd.Index(self.time, name="time"))
 
     def local(self, origin: ArrayLike | None = None) -> Motion:
-        """Return the motion in the horizontal plane at a place.
+        """Convert to a motion in a flat, non-rotating world with axes east, north, up.
 
-        It suits code for a flat world at rest: figures, tf, odometry. Position, velocity and
-        orientation are exact; the angular velocity is that against the Earth, and
-        gravity is that of the origin, where the world's axes are east, north, up.
+        The result suits code for such a world, such as figures, tf and odometry. Position, velocity
+        and orientation are exact. The angular velocity is relative to the Earth, and gravity is
+        that at the world's origin.
 
         Parameters
         ----------
         origin : array_like, shape (3,), optional
-            Geodetic latitude [rad], longitude [rad] and height [m] of the place; by default those
-            of the first sample.
+            Geodetic latitude [rad], longitude [rad] and height [m] of the world's origin; by
+            default those of the first sample.
 
         Returns
         -------
@@ -316,17 +317,17 @@ class EarthMotion(SampledMotion):
         )
 
     def means(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return angular velocity and specific force as means since the previous sample.
+        """Return the mean angular velocity and specific force since the previous sample.
 
-        They are the increments of :func:`.increments_of` over their period. The first sample has
-        the instantaneous values.
+        The means are the increments of :func:`.increments_of` divided by their period. The first
+        sample contains instantaneous values.
 
         Returns
         -------
         angular_velocity : ndarray, shape (n, 3)
-            Mean angular velocity in the body's axes [rad/s].
+            Mean angular velocity in body axes [rad/s].
         specific_force : ndarray, shape (n, 3)
-            Mean specific force in the body's axes [m/s^2].
+            Mean specific force in body axes [m/s^2].
         """
         rate, force = self.angular_velocity.copy(), self.specific_force.copy()
         step = np.diff(self.time)[:, np.newaxis]
@@ -340,7 +341,7 @@ class EarthMotion(SampledMotion):
         return earth.gravitation_ecef(position)
 
     def _positions_at(self, times):
-        # Small numbers keep digits in the differences that the Earth's radius would cost.
+        # Positions relative to the first one preserve the precision of the differences.
         path = CubicHermiteSpline(self.time, self.position - self.position[0], self.velocity)
         return self.position[0] + path(times)
 
@@ -366,13 +367,13 @@ def standing(
     duration : float
         Duration [s].
     latitude, longitude : float
-        Geodetic [deg].
+        Geodetic latitude and longitude [deg].
     height : float
         Height above the ellipsoid [m].
     roll, pitch, yaw : float
-        Angles of the body relative to east, north, up [rad].
+        Orientation of the body relative to east, north, up [rad].
     rate : float
-        Samples per second [Hz].
+        Sample rate [Hz].
 
     Returns
     -------
@@ -381,7 +382,8 @@ def standing(
     Raises
     ------
     MotionError
-        A number is not finite, the latitude is beyond a pole, or duration or rate is not positive.
+        A number is not finite, the latitude is not within -90 and 90 deg, or duration or rate is
+        not positive.
     """
     time = even_times(duration, rate)
     place, local = _place(latitude, longitude, height)
@@ -409,8 +411,9 @@ def circling(
 ) -> EarthMotion:
     """Return the motion of an aircraft in a coordinated turn at constant speed, in closed form.
 
-    It circles to the left about a place, in the horizontal plane through it, first eastwards. Its
-    bank makes the specific force point straight up in the body, but for the Earth's rotation.
+    The aircraft circles to the left in the horizontal plane through the circle's centre, and flies
+    eastwards at the start. With its bank angle, the specific force is along the body's z axis,
+    apart from the effect of the Earth's rotation.
 
     Parameters
     ----------
@@ -423,9 +426,9 @@ def circling(
     radius : float
         Radius of the circle [m].
     speed : float
-        Speed [m/s].
+        Speed over ground [m/s].
     rate : float
-        Samples per second [Hz].
+        Sample rate [Hz].
 
     Returns
     -------
@@ -434,7 +437,8 @@ def circling(
     Raises
     ------
     MotionError
-        As :func:`standing`, or radius or speed is not positive.
+        A number is not finite, the latitude is not within -90 and 90 deg, or duration, rate, radius
+        or speed is not positive.
     """
     require_positive({"radius of a circle": radius, "speed of a circle": speed})
     time = even_times(duration, rate)
@@ -459,10 +463,10 @@ def circling(
 def on_earth(
     motion: Motion, latitude: float, longitude: float = 0.0, height: float = 0.0
 ) -> EarthMotion:
-    """Convert a motion in a flat world to the rotating Earth, the inverse of ``local``.
+    """Convert a motion in a flat world to one on the rotating Earth, the inverse of ``local``.
 
-    The world becomes the horizontal plane at a place, x to the east and y to the
-    north. The angular velocity contains the Earth's rotation, and gravity is that of the place.
+    The flat world becomes the horizontal plane at a place, with x to the east and y to the north.
+    The angular velocity includes the Earth's rotation, and gravity is that at the place.
 
     Parameters
     ----------
@@ -480,7 +484,7 @@ def on_earth(
     Raises
     ------
     MotionError
-        A number is not finite, or the latitude is beyond a pole.
+        A number is not finite, or the latitude is not within -90 and 90 deg.
     """
     place, local = _place(latitude, longitude, height)
     body = local * Rotation.from_quat(motion.orientation)
@@ -499,7 +503,7 @@ def on_earth(
 
 
 def _place(latitude, longitude, height):
-    """Return a place in ECEF and the rotation from its east, north, up."""
+    """Return the ECEF position of a place, and the rotation from its east, north, up to ECEF."""
     for name, value in (("latitude", latitude), ("longitude", longitude), ("height", height)):
         if not math.isfinite(value):
             raise MotionError(f"{name} of a motion is {value}, expected a finite number")

@@ -1,8 +1,7 @@
-"""Estimation of the errors of fixes in the plane and of the robot's acceleration.
+"""Estimation of the noise of GNSS fixes and of the robot's acceleration.
 
-The parameters of the model of :mod:`.smoothing` have the largest posterior density: the
-likelihood of all positions (and velocities) times a wide prior, which matters only where positions
-alone cannot distinguish a receiver's slow error from the motion.
+The parameters of the model in :mod:`.smoothing` are maximum a posteriori estimates. The prior is
+wide: it matters only where the fixes cannot distinguish the receiver's slow error from the motion.
 """
 
 from __future__ import annotations
@@ -15,19 +14,19 @@ import numpy as np
 from ..core.signals import estimate_delay
 from .smoothing import Measurements, MotionModel, SmoothMotion
 
-SMALLEST_JITTER = 1e-3  #: m; accuracy of motion capture, the best source of positions
+SMALLEST_JITTER = 1e-3  #: m; accuracy of motion capture, the most accurate source of positions
 
-# Median length of two normal numbers in their standard deviations: Rayleigh's distribution.
+# Median of the Rayleigh distribution: length of a 2D normal vector over its standard deviation.
 _MEDIAN = np.sqrt(2.0 * np.log(2.0))
 
 
 def jitter(times, positions) -> float:
-    """Estimate the standard deviation of the white error of positions, per coordinate.
+    """Estimate the standard deviation of the white position error, per coordinate.
 
-    A motion that is a parabola in time cancels in the third divided difference of four consecutive
-    positions; white errors remain, with weights whose squares add up to 1. The median of its
-    lengths is insensitive to outliers, sharp turns and the direction of the motion. Four equal
-    positions, as rounded positions or a filter's at rest, contain no information.
+    The third divided difference of four consecutive positions cancels a motion that is a parabola
+    in time. White errors remain, with weights whose squares add up to 1. The median length of the
+    differences is insensitive to outliers, sharp turns and the direction of motion. Four identical
+    positions are skipped, because rounded or filtered positions at rest contain no information.
 
     Parameters
     ----------
@@ -52,54 +51,56 @@ def jitter(times, positions) -> float:
     return max(SMALLEST_JITTER, float(np.median(lengths)) / _MEDIAN)
 
 
-# Smallest standard deviation of a Doppler velocity's component [m/s], twice the 0.05 m/s that
-# u-blox states for a ZED-F9P: it is delayed, rounded, and averaged over an interval.
+# Smallest standard deviation of a Doppler velocity component [m/s]. It is twice the accuracy of
+# u-blox's ZED-F9P (0.05 m/s), because the velocity is delayed, rounded and averaged over a period.
 VELOCITY_DEVIATION = 0.1
-SMALLEST_DEVIATION = 1e-4  # m; of any position
-OUTLIER_DEVIATIONS = 5.0  # standard deviations of an outlier from the estimate by all others
-OUTLIER_ACCELERATION = 9.81  # m/s^2; an outlier requires a larger acceleration there and back
-# Standard deviation of the logarithm of the slow error over the receiver's statement.
+SMALLEST_DEVIATION = 1e-4  # m; smallest standard deviation of a position
+OUTLIER_DEVIATIONS = 5.0  # smallest deviation of an outlier, in standard deviations
+OUTLIER_ACCELERATION = 9.81  # m/s^2; a deviation that needs less acceleration is not an outlier
+# Prior standard deviation of log(slow error / standard deviation reported by the receiver).
 _SLOW_PRIOR = 0.5
-# Largest ratio of the slow error to the receiver's statement. A receiver's filter estimates the
-# magnitude of its slow error: if positions and velocities disagree by more, the velocities are
-# wrong, or the motion has larger accelerations.
+# Largest ratio of the slow error to the reported standard deviation. The receiver's filter knows
+# the magnitude of its slow error. If positions and velocities disagree by more, the velocities are
+# wrong, or the robot accelerates more than assumed.
 _LARGEST_SLOW = 1.5
-# Largest standard deviation of the rate of the slow error without velocities [m/s]. A receiver
-# measures its velocity, so that faster changes are motion of the robot.
+# Largest standard deviation of the slow error's rate if no velocities are recorded [m/s]. Receivers
+# measure their velocity internally, so faster changes are motion of the robot.
 _LARGEST_SLOW_RATE = 0.5
-# Centre of the white error over the receiver's statement, standard deviation of its logarithm.
+# Prior of the ratio of the white error to the reported standard deviation: median, and standard
+# deviation of the logarithm.
 _WHITE_PRIOR = (0.3, 2.0)
-_VELOCITY_PRIOR = 2.0  # standard deviation of the logarithm of the velocity error
-_BLOCK = 400  # fixes of an interval of a long recording
-_BLOCKS = 6  # number of these intervals
-# Fixes per second that suffice to estimate the acceleration density of a long recording [Hz]; more
-# would make the intervals too short to contain turns.
+_VELOCITY_PRIOR = 2.0  # prior standard deviation of the logarithm of the velocity error
+_BLOCK = 400  # number of fixes in each interval that represents a long recording
+_BLOCKS = 6  # number of intervals that represent a long recording
+# Rate of the fixes used from a long recording [Hz]. It suffices to estimate the acceleration
+# density; at a higher rate, the intervals would be too short to contain turns.
 _ENOUGH_RATE = 10.0
-_ROUNDS = 5  # searches for outliers with the same parameters
-_ESTIMATES = 3  # estimations of the parameters without outliers
-_MAX_OUTLIERS = 0.2  # share of outliers from which the model is rejected
+_ROUNDS = 5  # largest number of outlier searches with the same parameters
+_ESTIMATES = 3  # largest number of parameter estimations after removing outliers
+_MAX_OUTLIERS = 0.2  # share of outliers above which the model is rejected
 # Limits of acceleration densities [m/s^2/sqrt(Hz)] and of their squares.
 _DENSITIES, _INTENSITIES = (1e-3, 1e2), (1e-6, 1e4)
-_SCALE_TIME = 5.0  # s; time of the displacements that are compared with velocities
-_FREEDOM = 3.0  # of Student's t distribution; a smaller number has longer tails
-_MANOEUVRE_TIME = 3.0  # s; duration of a corner or of braking of a vehicle
-_ADAPTATIONS, _ADAPTED = 6, 0.1  # rounds, and change of logarithms that ends them
+_SCALE_TIME = 5.0  # s; duration of the displacements that are compared with velocities
+_FREEDOM = 3.0  # degrees of freedom of Student's t distribution; fewer give heavier tails
+_MANOEUVRE_TIME = 3.0  # s; time in which a vehicle turns a corner or brakes
+_ADAPTATIONS, _ADAPTED = 6, 0.1  # iterations, and change of logarithms below which they end
 
 
 @dataclass(frozen=True)
 class FixNoise:
-    """Parameters of the model.
+    """Noise parameters of the motion model and of the fixes.
 
     Parameters
     ----------
     acceleration_density : float
         Density of the white noise that drives the velocity [m/s^2/sqrt(Hz)].
     white_scale : float
-        Standard deviation of the positions' white error over the receiver's statement [1].
+        Standard deviation of the white position error, relative to the reported one [1].
     slow_scale : float
-        Standard deviation of the slow error over the receiver's statement [1]; 0 for none.
+        Standard deviation of the slow position error, relative to the reported one [1]; 0 for no
+        slow error.
     slow_time : float
-        Time l in the slow error's correlation (1 + t/l) exp(-t/l) [s].
+        Time l in the slow error's correlation function (1 + t/l) exp(-t/l) [s].
     velocity_deviation : float
         Standard deviation of each component of a Doppler velocity [m/s].
     """
@@ -113,7 +114,7 @@ class FixNoise:
 
 @dataclass(frozen=True)
 class PlaneFixes:
-    """Positions in the plane, and possibly velocities.
+    """Fixes in the horizontal plane: positions, and possibly velocities.
 
     Parameters
     ----------
@@ -122,11 +123,11 @@ class PlaneFixes:
     positions : ndarray, shape (n, 2)
         Positions, east and north [m].
     deviations : ndarray, shape (n, 2)
-        Standard deviations in the receiver's messages [m].
+        Standard deviations reported by the receiver [m].
     velocities : ndarray, shape (n, 2), optional
         Velocities [m/s], nan where missing.
     velocity_lag : float
-        Time before ``times`` to which the velocities belong [s].
+        Lag of the velocities: they apply this long before ``times`` [s].
     """
 
     times: np.ndarray
@@ -136,12 +137,12 @@ class PlaneFixes:
     velocity_lag: float = 0.0
 
     def part(self, chosen):
-        """Return the fixes at some indices.
+        """Return a subset of the fixes.
 
         Parameters
         ----------
         chosen : ndarray
-            Indices or mask.
+            Indices or mask of the fixes.
 
         Returns
         -------
@@ -153,25 +154,25 @@ class PlaneFixes:
 
 
 def smooth_plane(fixes, noise, left_out=None, model=None, densities=None) -> list[SmoothMotion]:
-    """Smooth positions on both axes.
+    """Estimate the smoothed motion along both axes.
 
     Parameters
     ----------
     fixes : PlaneFixes
-        Positions of a receiver in the plane, and possibly velocities.
+        Positions, and possibly velocities.
     noise : FixNoise
         Parameters of the model.
     left_out : ndarray of bool, shape (n,), optional
         Whether a position is ignored.
     model : MotionModel, optional
-        Model for these times, if it exists already.
+        Model for these times, if it already exists.
     densities : ndarray, shape (k - 1,), optional
-        Acceleration density of each step, in place of that of ``noise``.
+        Acceleration density of each step, which replaces that in ``noise``.
 
     Returns
     -------
     list of SmoothMotion
-        East and north.
+        Motion to the east and to the north.
     """
     densities = noise.acceleration_density if densities is None else densities
     slow = noise.slow_scale > 0.0
@@ -193,12 +194,12 @@ def smooth_plane(fixes, noise, left_out=None, model=None, densities=None) -> lis
 
 
 def motion_model(fixes, noise) -> MotionModel:
-    """Create the model at the times of fixes.
+    """Create the motion model for the times of the fixes.
 
     Parameters
     ----------
     fixes : PlaneFixes
-        Positions of a receiver in the plane, and possibly velocities.
+        Positions, and possibly velocities.
     noise : FixNoise
         Parameters of the model.
 
@@ -211,12 +212,12 @@ def motion_model(fixes, noise) -> MotionModel:
 
 
 def white_variances(fixes, noise):
-    """Return the variances of the positions' white error.
+    """Return the variances of the white position errors.
 
     Parameters
     ----------
     fixes : PlaneFixes
-        Positions of a receiver in the plane, and possibly velocities.
+        Positions, and possibly velocities.
     noise : FixNoise
         Parameters of the model.
 
@@ -231,25 +232,26 @@ def white_variances(fixes, noise):
 def estimate_noise(fixes, correlation_time, left_out=None, start=None) -> FixNoise:
     """Estimate the model's parameters from the fixes.
 
-    For a long recording six intervals of 400 fixes, evenly spread and with at most ten per second,
-    suffice to estimate the density within a few per cent.
+    From a long recording, only six evenly spread intervals of 400 fixes are used, with at most ten
+    fixes per second. They suffice to estimate the density to a few per cent.
 
     Parameters
     ----------
     fixes : PlaneFixes
-        Positions of a receiver in the plane, and possibly velocities.
+        Positions, and possibly velocities.
     correlation_time : float
-        Integral of the slow error's correlation from 0 on [s]; 0 for no slow error.
+        Integral of the slow error's correlation function over positive lags [s]; 0 for no slow
+        error.
     left_out : ndarray of bool, shape (n,), optional
         Whether a position is ignored.
     start : FixNoise, optional
-        Start of the search near the solution.
+        Initial parameters, if an approximate solution is known.
 
     Returns
     -------
     FixNoise
     """
-    # Every node imports this module's settings, and scipy.optimize takes memory.
+    # Imported on first use: every node imports this module, and scipy.optimize needs much memory.
     from scipy.optimize import minimize
 
     if left_out is not None:
@@ -282,12 +284,12 @@ def estimate_noise(fixes, correlation_time, left_out=None, start=None) -> FixNoi
         try:
             deviance = sum(
                 motion.deviance
-                for stretch, model in zip(intervals, models)
-                for motion in smooth_plane(stretch, noise, model=model)
+                for interval, model in zip(intervals, models)
+                for motion in smooth_plane(interval, noise, model=model)
             )
         except ValueError:
             return 1e12
-        # Far from the centre the likelihood is flat, and the prior turns the search back.
+        # Far from the centre, the likelihood is flat, and the prior leads the search back.
         return deviance + np.sum(((values - centre[free]) / np.minimum(spread, 10.0)) ** 2)
 
     begin, step = centre[free], 1.0
@@ -306,18 +308,19 @@ def estimate_noise(fixes, correlation_time, left_out=None, start=None) -> FixNoi
 def step_densities(fixes, noise, left_out) -> np.ndarray:
     """Estimate the acceleration density of each step of the model.
 
-    A vehicle drives steadily for most of the time and accelerates in between, so that a single
-    density for the complete drive overestimates the uncertainty of its course on straight lines and
-    underestimates it in corners. In each few seconds the acceleration has Student's t distribution,
-    a normal distribution of unknown variance. Expected variances and the distribution's scale are
-    estimated alternately, by expectation maximisation (Agamennoni, Nieto and Nebot: Approximate
+    A vehicle drives steadily most of the time, with short accelerations in between. A single
+    density for the complete drive would overestimate the uncertainty of the course on straight
+    lines and underestimate it in corners. In intervals of a few seconds, the acceleration therefore
+    has Student's t distribution, a normal distribution of unknown variance. Expected variances and
+    the scale of the distribution are estimated alternately by expectation maximisation
+    (Agamennoni, Nieto and Nebot: Approximate
     inference in state-space models with heavy-tailed noise, IEEE Transactions on Signal Processing
     60(10), 2012).
 
     Parameters
     ----------
     fixes : PlaneFixes
-        Positions of a receiver in the plane, and possibly velocities.
+        Positions, and possibly velocities.
     noise : FixNoise
         Parameters of the model.
     left_out : ndarray of bool, shape (n,)
@@ -335,7 +338,7 @@ def step_densities(fixes, noise, left_out) -> np.ndarray:
     intensities = np.full(len(manoeuvre), scale)
     for _ in range(_ADAPTATIONS):
         motions = smooth_plane(fixes, noise, left_out, model, np.sqrt(intensities))
-        # Rounding may make squares of exact measurements negative.
+        # Rounding can make the expected squares of exact measurements negative.
         squares = np.maximum(sum(motion.expected_squares() for motion in motions), 0.0)
         squares = np.bincount(manoeuvre, squares)
         for _ in range(_ADAPTATIONS):
@@ -355,11 +358,11 @@ def _logarithms(noise):
 
 
 def _choose_intervals(times):
-    """Return indices of evenly spread intervals, or of all fixes."""
+    """Return the indices of fixes in evenly spread intervals, or of all fixes if there are few."""
     chosen = np.arange(len(times))
     if len(chosen) > _BLOCK * _BLOCKS:
         period = float(np.median(np.diff(times)))
-        # Rounded stamps must not cost a fix.
+        # The tolerance prevents that rounded stamps cause fixes to be skipped.
         chosen = chosen[:: max(1, int(1.0 / (_ENOUGH_RATE * period) + 0.01))]
     if len(chosen) <= _BLOCK * _BLOCKS:
         return [chosen]
@@ -368,10 +371,10 @@ def _choose_intervals(times):
 
 
 def velocity_scale(fixes):
-    """Estimate the ratio of the positions' displacements to the integral of the velocities.
+    """Estimate the ratio of displacements to the integral of the velocities.
 
-    It is the regression of displacements over about 5 s on the velocities' integral over the same
-    time: 1 for correct velocities, 1 / 3.6 if kilometres per hour were taken for metres per second.
+    The ratio is the regression slope of displacements over about 5 s on the integrated velocities.
+    It is 1 for correct velocities, and 1 / 3.6 if km/h were interpreted as m/s.
 
     Parameters
     ----------
@@ -381,7 +384,7 @@ def velocity_scale(fixes):
     Returns
     -------
     float or None
-        None if the velocities hardly displace the robot.
+        None if the integrated velocities are too small.
     """
     part = fixes.part(np.isfinite(fixes.velocities).all(axis=1))
     times, positions, velocities = part.times, part.positions, part.velocities
@@ -398,16 +401,16 @@ def velocity_scale(fixes):
     return float(np.sum(integrated * displaced) / np.sum(integrated**2))
 
 
-_MAX_LAG = 2.0  # s; largest lag of velocities that is searched
-_NOTABLE_LAG, _LAG_STDS = 0.02, 5.0  # s, standard deviations; a smaller lag may be chance
-_LONGEST_STEP = 1.5  # median steps between velocities, over which they are interpolated
+_MAX_LAG = 2.0  # s; largest velocity lag in the search
+_NOTABLE_LAG, _LAG_STDS = 0.02, 5.0  # s, standard deviations; smaller lags are insignificant
+_LONGEST_STEP = 1.5  # median steps; longest step over which velocities are interpolated
 
 
 def velocity_lag(fixes) -> float:
-    """Estimate the lag of the velocities behind the positions, as from a receiver's filter.
+    """Estimate the lag of the velocities behind the positions, as caused by a receiver's filter.
 
-    With the lag corrected, the velocities' integral between fixes is nearest to the
-    positions' displacements, by robust least squares.
+    Robust least squares finds the lag with which the integrated velocities match the displacements
+    between fixes best.
 
     Parameters
     ----------
@@ -440,22 +443,22 @@ def _rms(values):
 
 
 def find_outliers(fixes, noise, left_out):
-    """Find further positions and velocities that contradict the motion of a ground robot.
+    """Find additional positions and velocities that contradict the motion of a ground robot.
 
-    A position is judged by its distance from the estimate by all others, the deletion residual
-    ``(y - x) / (1 - P / R)`` of variance ``R / (1 - P / R)`` (Cook and Weisberg, Residuals and
-    Influence in Regression, 1982), with R the variance of its white error and P
-    the variance of its estimate; a velocity likewise. Among neighbours only the worst
-    is an outlier, since it distorts the others.
+    The criterion is the deletion residual: the distance of a position from the estimate by all
+    other positions. It is ``(y - x) / (1 - P / R)`` and has the variance ``R / (1 - P / R)``, with
+    R the variance of the white error and P the variance of the estimate (Cook and Weisberg,
+    Residuals and Influence in Regression, 1982). Velocities are treated in the same way. Among
+    neighbours, only the worst is an outlier, because it distorts the others.
 
     Parameters
     ----------
     fixes : PlaneFixes
-        Positions of a receiver in the plane, and possibly velocities.
+        Positions, and possibly velocities.
     noise : FixNoise
         Parameters of the model.
     left_out : ndarray of bool, shape (n,)
-        Whether a position is ignored already.
+        Whether a position is already ignored.
 
     Returns
     -------
@@ -465,7 +468,7 @@ def find_outliers(fixes, noise, left_out):
     model = motion_model(fixes, noise)
     motions = smooth_plane(fixes, noise, left_out, model)
     count = len(fixes.times)
-    # Squares of deletion residuals, standardised and in their units, summed over axes.
+    # Squared deletion residuals summed over both axes: standardised, and in their units.
     scores, distances = np.zeros((2, count)), np.zeros((2, count))
     for axis, motion in enumerate(motions):
         posterior = motion.posterior
@@ -480,10 +483,11 @@ def find_outliers(fixes, noise, left_out):
     scores[0, left_out] = 0.0
     steps = np.diff(fixes.times)
     nearest = np.minimum(np.append(steps, np.inf), np.append(np.inf, steps))
-    # There and back within two steps, and from one velocity to another within one step.
+    # Deviation that the robot can reach by accelerating: in position within two steps, in velocity
+    # within one step.
     possible = OUTLIER_ACCELERATION * np.stack([nearest**2 / 2.0, nearest])
     wrong = (scores > OUTLIER_DEVIATIONS) & (distances > possible)
-    # An error within the receiver's own statement is not an outlier.
+    # A deviation within the reported standard deviation is not an outlier.
     wrong[0] &= distances[0] > fixes.deviations.max(axis=1)
     padded = np.pad(scores, ((0, 0), (3, 3)))
     highest = np.max([padded[:, k : k + count] for k in range(7)], axis=0)
@@ -491,7 +495,7 @@ def find_outliers(fixes, noise, left_out):
 
 
 def _add_deleted(scores, distances, residuals, known, variances):
-    """Add squared deletion residuals to both sums, in place; zero for missing residuals."""
+    """Add squared deletion residuals to both sums, in place; missing residuals count as zero."""
     free = np.clip(1.0 - known / variances, 1e-6, 1.0)
     squares = np.nan_to_num((residuals / free) ** 2)
     scores += squares * free / variances
@@ -504,16 +508,16 @@ def estimate_robustly(fixes, correlation_time):
     Parameters
     ----------
     fixes : PlaneFixes
-        Positions of a receiver in the plane, and possibly velocities.
+        Positions, and possibly velocities.
     correlation_time : float
-        As for :func:`estimate_noise`.
+        Integral of the slow error's correlation function over positive lags [s].
 
     Returns
     -------
     noise : FixNoise
         Parameters of the model.
     fixes : PlaneFixes
-        Fixes, with nan for outliers among the velocities.
+        Fixes, with nan in place of outliers among the velocities.
     left_out : ndarray of bool, shape (n,)
         Outliers among the positions.
     """
@@ -531,7 +535,7 @@ def estimate_robustly(fixes, correlation_time):
                 fixes = replace(fixes, velocities=kept)
         if not changed:
             break
-        # A model that rejects every fifth position is not a model of them.
+        # A model that rejects every fifth position does not describe the positions.
         if left_out.mean() > _MAX_OUTLIERS:
             return noise, fixes, previous
         noise = estimate_noise(fixes, correlation_time, left_out, noise)
@@ -539,19 +543,20 @@ def estimate_robustly(fixes, correlation_time):
 
 
 def stated_noise(fixes, acceleration_density, correlation_time):
-    """Return parameters and fixes for a given density, with the errors stated by the receiver.
+    """Return noise parameters for a given density, with the errors reported by the receiver.
 
-    A sum of n errors with correlation exp(-t/T) has the variance of n dt / (dt + 2 T) independent
-    errors, as long as dt is small against T; their variance is increased by that factor.
+    The mean of n errors with the correlation exp(-t/T) is as accurate as that of n dt / (dt + 2 T)
+    independent errors if dt is small relative to T. The variances are increased accordingly, so
+    that the errors can be treated as independent.
 
     Parameters
     ----------
     fixes : PlaneFixes
-        Positions of a receiver in the plane, and possibly velocities.
+        Positions, and possibly velocities.
     acceleration_density : float
-        Density [m/s^2/sqrt(Hz)].
+        Density of the white acceleration noise [m/s^2/sqrt(Hz)].
     correlation_time : float
-        Correlation time T [s].
+        Correlation time T of the position error [s].
 
     Returns
     -------

@@ -1,8 +1,8 @@
-"""Flights: states of an aircraft over time, and their instants.
+"""Flights: states of an aircraft over time, and instants at which the flight phase changes.
 
-Instants are determined from the motion itself, for a flight of any source. Figure 8 of the paper on
-AGISim marks four of them (start of ascending, start of cruise, start and end of the strong turn)
-without a definition.
+The instants are determined from the motion, regardless of the source of the flight. Figure 8 of the
+paper on AGISim marks four of them (start of ascending, start of cruise, start and end of the strong
+turn), but does not define them.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from ..core.errors import MotionError
 from .earth import ecef_of, geodetic_of
 from .earth_motion import EarthMotion, enu_to_ecef, ned_to_ecef, orientation_of_aviation
 
-CLIMB_SHARE = 0.25  # share of the fastest climb above which a flight is ascending
-MIN_CLIMB = 0.5  # m/s; a flight that never climbs faster stays level
-TURN_RATE = np.radians(1.0)  # rad/s of the course in a turn, a third of a standard rate turn
-MIN_TURN = np.radians(20.0)  # rad; smallest change of course of a turn that counts
-MIN_SPEED = 10.0  # m/s over ground; a slower aircraft is on the ground, or has no clear course
-WINDOW = 1.0  # s; climb and course are averaged over it, so that bumps of the ground do not count
+CLIMB_SHARE = 0.25  # an aircraft ascends if it climbs faster than this share of the fastest climb
+MIN_CLIMB = 0.5  # m/s; a flight that never climbs faster is level
+TURN_RATE = np.radians(1.0)  # rad/s; smallest rate of a turn, a third of a standard rate turn
+MIN_TURN = np.radians(20.0)  # rad; smallest change of course in a turn
+MIN_SPEED = 10.0  # m/s over ground; a slower aircraft is on the ground or has no clear course
+WINDOW = 1.0  # s; averaging window for climb and course, which suppresses bumps of the ground
 
 
 @dataclass(frozen=True)
 class CourseTurn:
-    """Part of a flight with a change of course to one side.
+    """Turn of an aircraft to one side.
 
     Parameters
     ----------
     start, end : float
-        Times [s].
+        Times at which the turn starts and ends [s].
     change : float
         Change of course, positive to the left [rad].
     """
@@ -50,21 +50,22 @@ _NAMES = ("lift-off", "start of ascent", "start of cruise", "start of strong tur
 
 @dataclass(frozen=True)
 class FlightInstants:
-    """Times at which a flight changes its phase [s]; None for missing instants.
+    """Times at which the phase of a flight changes [s]; None for missing instants.
 
     Parameters
     ----------
     lift_off : float, optional
-        Last time before the ascent at which a wheel carries load; 16.5 s in c3104.
+        Last time before the ascent at which a wheel bears weight; 16.5 s in c3104.
     ascent : float, optional
-        (i) Start of the longest interval that climbs faster than a quarter of the fastest climb;
-        16.9 s in c3104.
+        (i) Start of the longest interval in which the aircraft climbs faster than a quarter of its
+        fastest climb; 16.9 s in c3104.
     cruise : float, optional
-        (ii) End of this interval, from which the flight is level; 57.9 s in c3104.
+        (ii) End of this interval, from which on the flight is level; 57.9 s in c3104.
     turn_start, turn_end : float, optional
-        (iii, iv) Strong turn: the turn with the largest change of course after the start of the
-        cruise, or of all turns if there is none after it. The course, averaged over one second,
-        changes by more than 1 deg/s and by 20 deg in total; 169.3 to 198.3 s in c3104.
+        (iii, iv) Start and end of the strong turn: the turn with the largest change of course after
+        the start of the cruise, or of all turns if there is none after it. In a turn, the course,
+        averaged over one second, changes by more than 1 deg/s and by at least 20 deg in total;
+        169.3 to 198.3 s in c3104.
     turns : tuple of CourseTurn
         All turns.
     """
@@ -82,19 +83,19 @@ class FlightInstants:
         Returns
         -------
         dict of str to float
-            Time [s] by name; instants that did not occur are absent.
+            Time of each instant [s]; instants that do not occur are absent.
         """
         times = self.lift_off, self.ascent, self.cruise, self.turn_start, self.turn_end
         instants = [(time, name) for time, name in zip(times, _NAMES) if time is not None]
         return {name: time for time, name in sorted(instants, key=lambda instant: instant[0])}
 
     def sentences(self) -> list[str]:
-        """Return a sentence for each instant.
+        """Return a short text for each instant.
 
         Returns
         -------
         list of str
-            For example ``lift-off at 31.20 s``.
+            Texts such as ``lift-off at 31.20 s``.
         """
         return [f"{name} at {time:.2f} s" for name, time in self.marked().items()]
 
@@ -102,18 +103,19 @@ class FlightInstants:
 def flight_instants(time, velocity, on_ground=None) -> FlightInstants:
     """Determine the instants of a flight.
 
-    The ascent is the longest interval that climbs faster than a quarter of the fastest climb in the
-    air; the cruise starts at its end. In a turn the course, averaged over a second, changes
-    to a side by more than a degree per second, and by 20 degrees at least in total.
+    The ascent is the longest interval in which the aircraft climbs faster than a quarter of its
+    fastest climb in the air; the cruise starts at the end of the ascent. In a turn, the course,
+    averaged over one second, changes in one direction by more than one degree per second, and by at
+    least 20 degrees in total.
 
     Parameters
     ----------
     time : array_like, shape (n,)
-        Times, strictly increasing, with even steps [s].
+        Strictly increasing, evenly spaced times [s].
     velocity : array_like, shape (n, 3)
-        Velocity to the east, to the north, up [m/s].
+        Velocity to the east, to the north and upwards [m/s].
     on_ground : array_like of bool, shape (n,), optional
-        Whether a wheel bears weight; without it there is no lift-off.
+        Whether a wheel bears weight; needed to determine the lift-off.
 
     Returns
     -------
@@ -134,7 +136,7 @@ def flight_instants(time, velocity, on_ground=None) -> FlightInstants:
         lift_off,
         ascent,
         cruise,
-        # A turn at the first or the last sample is incomplete.
+        # A turn that includes the first or the last sample is incomplete.
         None if strong is None or strong.start == time[0] else strong.start,
         None if strong is None or strong.end == time[-1] else strong.end,
         tuple(turns),
@@ -142,14 +144,14 @@ def flight_instants(time, velocity, on_ground=None) -> FlightInstants:
 
 
 def _ascent(time, climb, ground):
-    """Return start of ascent, start of cruise and lift-off; None for missing instants."""
+    """Return the start of the ascent, the start of the cruise and lift-off; None if missing."""
     fastest = float(np.max(climb))
     if fastest < MIN_CLIMB:
         return None, None, None
     begin, end = max(
         _find_intervals(climb > CLIMB_SHARE * fastest), key=lambda part: part[1] - part[0]
     )
-    # An ascent at the first or the last sample is incomplete.
+    # An ascent that includes the first or the last sample is incomplete.
     ascent = float(time[begin]) if begin > 0 else None
     cruise = float(time[end]) if end < len(time) else None
     left = np.flatnonzero(ground[: min(end, len(time) - 1)])
@@ -188,18 +190,18 @@ class FlightStates:
     position : ndarray, shape (n, 3)
         Position of the body's origin in ECEF [m].
     orientation : ndarray, shape (n, 4)
-        Rotation from the body (forward, left, up) to ECEF; quaternions x, y, z, w of length one.
+        Rotation from the body (forward, left, up) to ECEF; unit quaternions x, y, z, w.
     velocity : ndarray, shape (n, 3), optional
-        Velocity against the Earth, in ECEF axes, from the source [m/s].
+        Velocity relative to the Earth in ECEF axes, as given by the source [m/s].
     on_ground : ndarray of bool, shape (n,), optional
-        Whether a wheel bears weight, if the source has it.
+        Whether a wheel bears weight, if the source provides it.
     velocities_lead : bool
-        Whether the velocities determine the motion, and the positions only its place as a whole.
+        Whether the velocities determine the shape of the path, and the positions only its location.
 
     Raises
     ------
     MotionError
-        Velocities lead, but there are none.
+        ``velocities_lead`` is true, but there are no velocities.
     """
 
     time: np.ndarray
@@ -222,7 +224,7 @@ class FlightStates:
         velocity_ned: ArrayLike | None = None,
         on_ground: ArrayLike | None = None,
     ) -> FlightStates:
-        """Create states from positions in ECEF, and aviation angles and velocities.
+        """Create states from ECEF positions, aviation angles and velocities in north, east, down.
 
         Parameters
         ----------
@@ -231,9 +233,9 @@ class FlightStates:
         position : array_like, shape (n, 3)
             Positions in ECEF [m].
         roll_pitch_heading : array_like, shape (n, 3)
-            Right wing down, nose up, from north towards east [rad].
+            Roll (right wing down), pitch (nose up) and heading (from north towards east) [rad].
         velocity_ned : array_like, shape (n, 3), optional
-            Velocities to the north, east, down [m/s].
+            Velocities to the north, to the east and downwards [m/s].
         on_ground : array_like of bool, shape (n,), optional
             Whether a wheel bears weight.
 
@@ -262,19 +264,19 @@ class FlightStates:
         orientation: ArrayLike,
         velocity_enu: ArrayLike | None = None,
     ) -> FlightStates:
-        """Create states from orientations and velocities in the local east, north, up, as in ROS.
+        """Create states from orientations and velocities in local axes east, north, up, as in ROS.
 
         Parameters
         ----------
         time : array_like, shape (n,)
             Times [s].
         latitude_longitude_height : array_like, shape (n, 3)
-            Geodetic [rad, rad, m above the ellipsoid].
+            Geodetic latitude [rad], longitude [rad] and height above the ellipsoid [m].
         orientation : array_like, shape (n, 4)
-            Rotations from the body (forward, left, up) to the local east, north, up; quaternions
+            Rotations from the body (forward, left, up) to local axes east, north, up; quaternions
             x, y, z, w.
         velocity_enu : array_like, shape (n, 3), optional
-            Velocities [m/s].
+            Velocities to the east, to the north and upwards [m/s].
 
         Returns
         -------
@@ -294,23 +296,23 @@ class FlightStates:
         return len(self.time)
 
     def motion(self, at: ArrayLike | None = None) -> EarthMotion:
-        """Return the consistent motion through these states.
+        """Return a consistent motion through these states.
 
-        Splines lead through orientations, and through velocities or positions
-        (``velocities_lead``); rates and forces are their derivatives, independent of the source's
-        own integration.
+        Splines interpolate the orientations, and the velocities or the positions depending on
+        ``velocities_lead``. Angular velocities and specific forces are derivatives of the splines,
+        so that they do not depend on how the source integrates.
 
-        JSBSim steps orientations with the rate at the start of each step, so that its rates lead
-        its orientations by half a step. Its velocities are the integral of its forces, while its
-        positions come from a formula of another order: at lift-off, twice differentiated positions
-        oscillate by 8 m/s^2 about the force that it computed, and once differentiated velocities by
-        0.8. Its velocities therefore lead; their integral is 0.4 mm from its positions after 200 s
-        at 50 Hz.
+        JSBSim integrates orientations with the rate at the start of each step, so that its rates
+        are half a step ahead of its orientations. Its velocities are the integral of its forces,
+        but its positions are integrated by a formula of another order. At lift-off, the second
+        derivative of the positions oscillates by 8 m/s^2 about the computed force, the first
+        derivative of the velocities only by 0.8 m/s^2. JSBSim's velocities are therefore used;
+        after 200 s at 50 Hz, their integral differs from JSBSim's positions by 0.4 mm.
 
         Parameters
         ----------
         at : array_like, shape (m,), optional
-            Times of the motion's samples [s]; by default the states'.
+            Times of the motion's samples [s]; by default the times of the states.
 
         Returns
         -------
@@ -319,7 +321,7 @@ class FlightStates:
         Raises
         ------
         MotionError
-            There are less than three states, or they are not poses.
+            There are fewer than three states, or they are not valid poses.
         """
         if self.velocities_lead:
             states = self.time, self.position, self.velocity, self.orientation
@@ -341,7 +343,7 @@ class FlightStates:
         Raises
         ------
         MotionError
-            There are no states between them.
+            There are no states between these times.
         """
         inside = (self.time >= begin) & (self.time <= end)
         if not inside.any():
@@ -356,11 +358,11 @@ class FlightStates:
         return replace(self, **parts)
 
     def integrated(self) -> FlightStates:
-        """Return states whose positions are the integral of the velocities, which lead.
+        """Replace the positions by the integral of the velocities, which then lead.
 
-        The path as a whole keeps the mean position. It suits positions with fewer digits than
-        their velocities: a second derivative multiplies the step of the last digit by the square of
-        the rate.
+        The mean position is preserved. This method suits positions that are rounded more coarsely
+        than the velocities, because a second derivative multiplies the rounding step by the square
+        of the sample rate.
 
         Returns
         -------
@@ -378,7 +380,7 @@ class FlightStates:
         return replace(self, position=path, velocities_lead=True)
 
     def instants(self) -> FlightInstants:
-        """Determine lift-off, start of ascent and cruise, and turns.
+        """Determine lift-off, the start of the ascent and of the cruise, and the turns.
 
         Returns
         -------
@@ -395,18 +397,18 @@ class FlightStates:
 
 @dataclass(frozen=True)
 class Flight:
-    """Result of a source of flights.
+    """Simulated or recorded flight.
 
     Parameters
     ----------
     states : FlightStates
-        States of the aircraft's body; a simulator's origin is the centre of gravity.
+        States of the aircraft's body; the origin of a simulated body is its centre of gravity.
     settings : dict
-        Settings that reproduce the flight.
+        Settings with which the flight can be reproduced.
     events : tuple of (float, str)
-        Time [s] and description: events of a script, an engine that stops.
+        Time [s] and description of each event, such as a script's event or an engine failure.
     remarks : tuple of str
-        Remarks for the user, a sentence each.
+        Remarks for the user, one sentence each.
     crashed : bool
         Whether the states end with a crash.
     """
