@@ -389,7 +389,7 @@ def with_laps(drive, laps):
         raise ConfigurationError(f"number of laps is {laps}, expected {bound}")
     if laps > 1 and not drive.lap:
         raise ConfigurationError(
-            f"number of laps is {laps}, expected 1, because drive {drive.name} has no closed lap"
+            f"number of laps is {laps}, expected 1, as drive {drive.name} does not repeat a lap"
         )
     return replace(drive, laps=laps)
 

@@ -1,15 +1,15 @@
 r"""Ideal motion of a rigid body, the interface between sources of motion and sensors.
 
-There are two frames. The world has x east, y north, z up (REP-103) and is inertial. The body has
-x forward, y left, z up. An orientation rotates a vector in the body's axes to the same vector in
-the world's axes. With R that rotation, r the position, v the velocity, :math:`\omega` the angular
-velocity in the body's axes and g the gravity,
+There are two frames. The world is inertial, with x east, y north and z up (REP-103). The body has
+x forward, y left and z up. An orientation is the rotation that converts the components of a vector
+in body axes to those in world axes. With R this rotation, r the position, v the velocity,
+:math:`\omega` the angular velocity in body axes and g the gravity,
 
 .. math:: \dot r = v, \quad \dot R = R [\omega]_\times, \quad f = R^T (\dot v + g e_z)
 
 (Groves: Principles of GNSS, Inertial, and Multisensor Integrated Navigation Systems, chapters 2
-and 5). f is the specific force, which an accelerometer measures, +g on z at rest. The module also
-has the kinematics of poses: splines of orientations, angular velocities, turns.
+and 5). f is the specific force, which an accelerometer measures; at rest, it is +g along z. The
+module also contains the kinematics of poses: splines of orientations, angular velocities and turns.
 """
 
 from __future__ import annotations
@@ -39,21 +39,21 @@ Sampled = TypeVar("Sampled", bound="SampledMotion")
 
 _VECTORS = ("velocity", "angular_velocity", "specific_force")
 _WIDTHS = {"position": 3, "orientation": 4, **dict.fromkeys(_VECTORS, 3)}
-_UNEVEN = 1e-6  # share of a period by which even time steps may differ, as stamps are rounded to ns
+_UNEVEN = 1e-6  # relative tolerance of constant time steps, for stamps that are rounded to ns
 
 
 class Mount(NamedTuple):
-    """Place and axes of a device on a moving body, for n samples or constant.
+    """Position and orientation of a device on a moving body, constant or at n samples.
 
     Parameters
     ----------
     lever_arm, lever_arm_rate, lever_arm_acceleration : ndarray, shape (3,) or (n, 3)
-        Position in the body's axes and its derivatives there [m, m/s, m/s^2].
+        Position of the device in body axes, and its time derivatives in these axes [m, m/s, m/s^2].
     rotation : scipy.spatial.transform.Rotation
-        Rotation from the device's axes to the body's.
+        Rotation from device axes to body axes.
     turning : ndarray, shape (n, 3), or None
-        Angular velocity against the body, in the device's own axes [rad/s]; None for a fixed
-        device.
+        Angular velocity of the device relative to the body, in device axes [rad/s]; None for a
+        fixed device.
     """
 
     lever_arm: np.ndarray
@@ -76,11 +76,11 @@ class SampledMotion(ABC):
     orientation : ndarray, shape (n, 4)
         Rotations from the body to the world; quaternions x, y, z, w.
     velocity : ndarray, shape (n, 3)
-        Velocities against the world, in its axes [m/s].
+        Velocities relative to the world, in world axes [m/s].
     angular_velocity : ndarray, shape (n, 3)
-        Angular velocities against inertial space, in the body's axes [rad/s].
+        Angular velocities relative to inertial space, in body axes [rad/s].
     specific_force : ndarray, shape (n, 3)
-        Specific forces in the body's axes [m/s^2].
+        Specific forces in body axes [m/s^2].
     """
 
     time: np.ndarray
@@ -90,7 +90,7 @@ class SampledMotion(ABC):
     angular_velocity: np.ndarray
     specific_force: np.ndarray
 
-    world_rate = (0.0, 0.0, 0.0)  # rad/s; angular velocity of the world against inertial space
+    world_rate = (0.0, 0.0, 0.0)  # rad/s; angular velocity of the world relative to inertial space
 
     def __post_init__(self) -> None:
         columns = {name: (getattr(self, name), width) for name, width in _WIDTHS.items()}
@@ -101,17 +101,17 @@ class SampledMotion(ABC):
 
     @property
     def duration(self) -> float:
-        """Time from the first sample to the last [s]."""
+        """Time from the first sample to the last sample [s]."""
         return float(self.time[-1] - self.time[0])
 
     @property
     def period(self) -> float:
-        """Time from one sample to the next [s].
+        """Sampling period [s].
 
         Raises
         ------
         MotionError
-            The period is not constant, or there are less than two samples.
+            The period is not constant, or there are fewer than two samples.
         """
         if len(self.time) < 2:
             raise MotionError("motion has 1 sample, expected at least 2 for a period")
@@ -126,12 +126,12 @@ class SampledMotion(ABC):
         return period
 
     def resampled(self: Sampled, rate: float) -> Sampled:
-        """Return the motion at even times, from the first sample to at most the last.
+        """Resample the motion at a constant rate, from the first sample to at most the last sample.
 
         Parameters
         ----------
         rate : float
-            Samples per second [Hz].
+            Sample rate [Hz].
 
         Returns
         -------
@@ -141,13 +141,13 @@ class SampledMotion(ABC):
         Raises
         ------
         MotionError
-            The rate is not positive, or the motion has less than three samples.
+            The rate is not positive, or the motion has fewer than three samples.
         """
         if not (np.isfinite(rate) and rate > 0.0):
             raise MotionError(f"rate of a motion is {rate} Hz, expected a positive number")
         self.require_derivatives()
         time = self.time[0] + np.arange(int(self.duration * rate + 1e-6) + 1) / rate
-        # Rounding may put the last time beyond the end.
+        # Rounding can move the last time beyond the end of the motion.
         sample_times = np.minimum(time, self.time[-1])
         values = {
             name: CubicSpline(self.time, getattr(self, name))(sample_times) for name in _VECTORS
@@ -162,40 +162,41 @@ class SampledMotion(ABC):
 
     @property
     def yaw(self) -> np.ndarray:
-        """Angle about the vertical, from east towards north, unwrapped, (n,) [rad]."""
+        """Unwrapped yaw about the vertical axis, from east towards north, (n,) [rad]."""
         return unwrap(roll_pitch_yaw_from_quaternion(self.local_orientation)[:, 2])
 
     @property
     @abstractmethod
     def local_orientation(self) -> np.ndarray:
-        """Rotation from the body to the local east, north, up; quaternions x, y, z, w, (n, 4)."""
+        """Rotations from the body to local east, north, up; quaternions x, y, z, w, (n, 4)."""
 
     @abstractmethod
     def level_axes(self) -> Rotation:
-        """Return the rotations of each sample from the local east, north, up to the world."""
+        """Return the rotation from local east, north, up to the world at each sample."""
 
     def rate_against_ground(self) -> np.ndarray:
-        """Return the angular velocity against the ground.
+        """Return the angular velocity relative to the ground.
 
         Returns
         -------
         ndarray, shape (n, 3)
-            Angular velocity in the body's axes [rad/s].
+            Angular velocity in body axes [rad/s].
         """
         to_body = Rotation.from_quat(self.orientation).inv()
         return self.angular_velocity - to_body.apply(self.world_rate)
 
     @abstractmethod
     def _signals_at_first_pose(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return angular velocity and specific force (3,) at rest in the first pose."""
+        """Return the angular velocity and the specific force at rest in the first pose, (3,)."""
 
     def standing_before(self: Sampled, samples: int) -> Sampled:
-        """Return the motion with a standstill before it, in its first pose.
+        """Prepend a standstill in the first pose.
 
         Parameters
         ----------
         samples : int
-            Number of added samples at the motion's period; the time starts earlier by that much.
+            Number of samples to add, with the sampling period of the motion. They are added before
+            the first time, so that existing times are unchanged.
 
         Returns
         -------
@@ -217,17 +218,18 @@ class SampledMotion(ABC):
 
     @abstractmethod
     def _positions_at(self, times):
-        """Return the positions (n, 3) at times (n,) within the motion."""
+        """Interpolate the positions (n, 3) at times (n,) within the motion."""
 
     def mounted(
         self: Sampled,
         lever_arm: ArrayLike = (0.0, 0.0, 0.0),
         rotation: Rotation | ArrayLike | None = None,
     ) -> Sampled:
-        r"""Return the motion of a device on the body, with a lever arm or other axes.
+        r"""Return the motion of a device that is mounted on the body.
 
-        With the lever arm l and the mounting M, both possibly over time, in the body's axes, and
-        the world's :math:`\omega_w` and gravitation :math:`\gamma` that :class:`.EarthMotion` has,
+        With the lever arm l and the mounting rotation M, both in body axes and possibly
+        time-varying, and the angular velocity :math:`\omega_w` and gravitation :math:`\gamma` of
+        the world, which are non-zero in an :class:`.EarthMotion`,
 
         .. math::
 
@@ -237,16 +239,16 @@ class SampledMotion(ABC):
             f' = M^T (f + \dot \omega \times l + \omega \times (\omega \times l
             + 2 \dot l) + \ddot l - R^T (\gamma(r') - \gamma(r))).
 
-        The terms of f' contain the tangential, centripetal and Coriolis accelerations of the lever
-        arm. Derivatives are those of cubic splines through the samples.
+        The terms of f' include the tangential, centripetal and Coriolis accelerations at the lever
+        arm. Derivatives are computed by cubic splines through the samples.
 
         Parameters
         ----------
         lever_arm : array_like, shape (3,) or (n, 3)
-            Position of the mounted frame's origin in the body's axes [m].
+            Position of the device in body axes [m].
         rotation : scipy.spatial.transform.Rotation or array_like, optional
-            Rotation from the mounted frame to the body, constant or of each sample: a rotation, or
-            quaternions x, y, z, w; by default both have the same axes.
+            Rotation from device axes to body axes, constant or at each sample: a rotation, or
+            quaternions x, y, z, w; by default, both have the same axes.
 
         Returns
         -------
@@ -256,12 +258,12 @@ class SampledMotion(ABC):
         Raises
         ------
         MotionError
-            The number of lever arms or rotations is neither 1 nor n; or a time-varying mounting, or
-            a lever arm on a turning body, has less than three samples.
+            The number of lever arms or rotations is neither 1 nor n. Or there are fewer than three
+            samples, but the mounting is time-varying or has a lever arm on a rotating body.
 
         Examples
         --------
-        The specific force of an IMU half a metre ahead of the centre contains the centripetal
+        The specific force of an IMU half a metre ahead of the centre includes the centripetal
         acceleration:
 
         >>> ahead = isf.rounds(1, radius=5.0, speed=2.0).mounted(lever_arm=(0.5, 0.0, 0.0))
@@ -279,8 +281,8 @@ class SampledMotion(ABC):
             raise MotionError(f"rotation has {len(mounting)} elements, expected 1 or {count}")
         speed = acceleration = np.zeros(3)
         if arm.ndim > 1:
-            # The spline of the first derivative has an error of the fourth power of the step, the
-            # second derivative of a single spline of the second power.
+            # Differentiating a spline of the first derivative has an error of order step^4; the
+            # second derivative of a single spline would have an error of order step^2.
             speed = self._derivative(arm)
             acceleration = self._derivative(speed)
         turning = None
@@ -290,12 +292,12 @@ class SampledMotion(ABC):
         return self.carrying(Mount(arm, speed, acceleration, mounting, turning))
 
     def carrying(self: Sampled, mount: Mount) -> Sampled:
-        """Return the motion of a device at a mount, by the equations of :meth:`mounted`.
+        """Return the motion of a device on a mount, by the equations of :meth:`mounted`.
 
         Parameters
         ----------
         mount : Mount
-            Place and axes of the device.
+            Position and orientation of the device.
 
         Returns
         -------
@@ -325,16 +327,16 @@ class SampledMotion(ABC):
         )
 
     def _gravitation(self, position):
-        """Return gravitation (n, 3) at positions (n, 3) but for a constant [m/s^2]."""
+        """Return the gravitation at positions (n, 3), up to a constant, (n, 3) [m/s^2]."""
         return np.zeros_like(position)
 
     def _derivative(self, values):
-        """Return the time derivative of a cubic spline through (n, 3), at the samples."""
+        """Return the time derivative at the samples of a cubic spline through values (n, 3)."""
         self.require_derivatives()
         return slopes(CubicSpline(self.time, values))
 
     def require_derivatives(self) -> None:
-        """Raise MotionError if there are less than three samples."""
+        """Raise MotionError if there are fewer than three samples."""
         if len(self.time) < 3:
             raise MotionError(
                 f"motion has {len(self.time)} samples, expected at least 3 for derivatives"
@@ -352,20 +354,20 @@ class Motion(SampledMotion):
     position : array_like, shape (n, 3)
         Position of the body's origin in the world [m].
     orientation : array_like, shape (n, 4)
-        Rotation from the body to the world; quaternions x, y, z, w of length one.
+        Rotation from the body to the world; unit quaternions x, y, z, w.
     velocity : array_like, shape (n, 3)
-        Velocity of the body's origin, in the world's axes [m/s].
+        Velocity of the body's origin, in world axes [m/s].
     angular_velocity : array_like, shape (n, 3)
-        Angular velocity of the body against the world, in the body's axes [rad/s].
+        Angular velocity of the body relative to the world, in body axes [rad/s].
     specific_force : array_like, shape (n, 3)
-        Specific force at the body's origin, in the body's axes [m/s^2].
+        Specific force at the body's origin, in body axes [m/s^2].
     gravity : float
         Gravity of the world, downwards [m/s^2].
 
     Raises
     ------
     MotionError
-        Shapes do not fit, a number is not finite, time does not increase, or there is no sample.
+        Shapes do not match, a number is not finite, time does not increase, or there is no sample.
     """
 
     gravity: float = WORLD_GRAVITY
@@ -384,9 +386,9 @@ class Motion(SampledMotion):
         gravity: float = WORLD_GRAVITY,
         at: ArrayLike | None = None,
     ) -> Motion:
-        """Return the motion through poses.
+        """Create the motion through poses.
 
-        Poses should be smooth, as velocities and forces are their derivatives.
+        The poses should be smooth, because velocities and forces are their derivatives.
 
         Parameters
         ----------
@@ -395,12 +397,12 @@ class Motion(SampledMotion):
         position : array_like, shape (n, 3)
             Positions in the world [m].
         orientation : array_like, shape (n, 4)
-            Rotations from the body to the world; quaternions x, y, z, w of any length but zero.
+            Rotations from the body to the world; quaternions x, y, z, w of any norm except zero.
         gravity : float
             Gravity of the world [m/s^2].
         at : array_like, shape (m,), optional
-            Times of the motion's samples, from the first pose to the last [s]; by default the times
-            of the poses.
+            Times of the motion's samples, within those of the poses [s]; by default the times of
+            the poses.
 
         Returns
         -------
@@ -409,7 +411,7 @@ class Motion(SampledMotion):
         Raises
         ------
         MotionError
-            As for the class, or there are less than three poses.
+            There are fewer than three poses, or an argument of the class would be invalid.
         """
         pose_times, positions, quaternions = checked_poses(time, position, orientation)
         times = pose_times if at is None else np.asarray(at, dtype=float)
@@ -437,9 +439,9 @@ class Motion(SampledMotion):
         angular_velocity: ArrayLike,
         gravity: float = WORLD_GRAVITY,
     ) -> Motion:
-        """Return the motion of a body with known velocities, for example from a simulator.
+        """Create the motion of a body with known velocities, for example from a simulator.
 
-        The specific force comes from central differences of the velocity.
+        The specific force is computed from central differences of the velocity.
 
         Parameters
         ----------
@@ -457,7 +459,7 @@ class Motion(SampledMotion):
         Raises
         ------
         MotionError
-            As for the class, or there are less than two samples.
+            There are fewer than two samples, or an argument of the class would be invalid.
         """
         time, velocity = np.asarray(time, dtype=float), np.asarray(velocity, dtype=float)
         if len(time) < 2 or velocity.shape != (len(time), 3):
@@ -511,20 +513,20 @@ class Motion(SampledMotion):
         )
 
     def means(self) -> tuple[np.ndarray, np.ndarray]:
-        r"""Return angular velocity and specific force as means since the previous sample.
+        r"""Return the mean angular velocity and specific force since the previous sample.
 
-        An IMU that integrates internally outputs these means: their sums lead from each sample's
-        orientation and velocity to those of the next sample. The mean angular velocity is the
-        rotation over the period. The mean specific force is the mean of
-        :math:`f = \dot v + \omega \times v + g R^T e_z` in the body's axes, by the trapezoidal
-        rule. The first sample has the instantaneous values.
+        An IMU that integrates internally outputs these means: integrated over a period, they lead
+        from the orientation and velocity at one sample to those at the next. The mean angular
+        velocity is the rotation vector over the period, divided by the period. The mean specific
+        force is the mean of :math:`f = \dot v + \omega \times v + g R^T e_z` in body axes, by the
+        trapezoidal rule. The first sample contains instantaneous values.
 
         Returns
         -------
         angular_velocity : ndarray, shape (n, 3)
-            Mean angular velocity in the body's axes [rad/s].
+            Mean angular velocity in body axes [rad/s].
         specific_force : ndarray, shape (n, 3)
-            Mean specific force in the body's axes [m/s^2].
+            Mean specific force in body axes [m/s^2].
         """
         step = np.diff(self.time)[:, np.newaxis]
         to_body = Rotation.from_quat(self.orientation).inv()
@@ -547,11 +549,11 @@ def checked_samples(owner, time, columns) -> dict[str, np.ndarray]:
     Parameters
     ----------
     owner : str
-        Owner of the columns, for messages: "motion's".
+        Owner of the columns, for error messages, such as "motion's".
     time : array_like, shape (n,)
         Times [s].
     columns : mapping of str to tuple
-        Name -> values (n, width) and width.
+        Values (n, width) and width of each column.
 
     Returns
     -------
@@ -561,7 +563,7 @@ def checked_samples(owner, time, columns) -> dict[str, np.ndarray]:
     Raises
     ------
     MotionError
-        There is no sample, shapes do not fit, a number is not finite, or time does not increase.
+        There is no sample, shapes do not match, a number is not finite, or time does not increase.
     """
     time = np.asarray(time, dtype=float)
     if time.ndim != 1 or len(time) == 0:
@@ -571,8 +573,8 @@ def checked_samples(owner, time, columns) -> dict[str, np.ndarray]:
         arrays[name] = values = np.asarray(values, dtype=float)
         if values.shape != (len(time), width):
             raise MotionError(
-                f"{owner} {name} has the shape {values.shape}, expected {(len(time), width)} as "
-                f"there are {len(time)} times"
+                f"{owner} {name} has the shape {values.shape}, expected {(len(time), width)} for "
+                f"{len(time)} times"
             )
     for name, values in arrays.items():
         if not np.all(np.isfinite(values)):
@@ -604,7 +606,7 @@ def checked_poses(time, position, orientation) -> tuple[np.ndarray, np.ndarray, 
     Raises
     ------
     MotionError
-        There are less than three poses, shapes do not fit, a number is not finite, time does not
+        There are fewer than three poses, shapes do not match, a number is not finite, time does not
         increase, or a quaternion is zero.
     """
     if np.size(time) < 3:
@@ -612,19 +614,19 @@ def checked_poses(time, position, orientation) -> tuple[np.ndarray, np.ndarray, 
     columns = {"position": (position, 3), "orientation": (orientation, 4)}
     time, position, quaternions = checked_samples("the poses'", time, columns).values()
     if not np.all(np.any(quaternions != 0.0, axis=1)):
-        raise MotionError("orientation contains a zero quaternion, which represents no rotation")
+        raise MotionError("orientation contains a zero quaternion, expected a norm above zero")
     return time, position, quaternions
 
 
 def quaternion_spline(time, quaternions) -> CubicSpline:
-    """Return a cubic spline through unit quaternions, without jumps between q and -q.
+    """Return a cubic spline through quaternions, after removing sign jumps between q and -q.
 
     Parameters
     ----------
     time : ndarray, shape (n,)
         Times, strictly increasing [s].
     quaternions : ndarray, shape (n, 4)
-        Quaternions x, y, z, w of any length but zero.
+        Quaternions x, y, z, w of any norm except zero.
 
     Returns
     -------
@@ -637,9 +639,9 @@ def quaternion_spline(time, quaternions) -> CubicSpline:
 
 
 def angular_velocity_of(turning: CubicSpline, time) -> np.ndarray:
-    """Compute the angular velocity of a spline of quaternions: the vector of 2 q^-1 dq/dt.
+    """Compute the angular velocity of a quaternion spline, the vector part of 2 q^-1 dq/dt.
 
-    The inverse contains the square of the length of q, which is one only at the knots.
+    The inverse q^-1 includes a division by the squared norm of q, which is one only at the knots.
 
     Parameters
     ----------
@@ -651,13 +653,15 @@ def angular_velocity_of(turning: CubicSpline, time) -> np.ndarray:
     Returns
     -------
     ndarray, shape (n, 3)
-        Angular velocity in the turning axes [rad/s].
+        Angular velocity in body axes [rad/s].
     """
     return _angular_velocity(turning(time), turning(time, 1))
 
 
 def angular_velocity_at_knots(turning: CubicSpline) -> np.ndarray:
-    """Compute :func:`angular_velocity_of` at the knots of the spline, faster.
+    """Compute the angular velocity of a quaternion spline at its knots.
+
+    The function is faster than :func:`angular_velocity_of`.
 
     Parameters
     ----------
@@ -667,13 +671,13 @@ def angular_velocity_at_knots(turning: CubicSpline) -> np.ndarray:
     Returns
     -------
     ndarray, shape (n, 3)
-        Angular velocity in the turning axes [rad/s].
+        Angular velocity in body axes [rad/s].
     """
     return _angular_velocity(np.vstack([turning.c[-1], turning(turning.x[-1:])]), slopes(turning))
 
 
 def slopes(spline: CubicSpline) -> np.ndarray:
-    """Return the derivative of a spline at its knots, from its coefficients.
+    """Return the first derivative of a spline at its knots.
 
     Parameters
     ----------
@@ -695,12 +699,12 @@ def _angular_velocity(value, change):
 
 
 def unit(vectors: np.ndarray) -> np.ndarray:
-    """Normalise quaternions or vectors to length one.
+    """Normalise vectors or quaternions to length one.
 
     Parameters
     ----------
     vectors : ndarray, shape (n, 3) or (n, 4)
-        Vectors of any length but zero.
+        Vectors of any length except zero.
 
     Returns
     -------
@@ -711,7 +715,7 @@ def unit(vectors: np.ndarray) -> np.ndarray:
 
 
 def composed(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Multiply quaternions, for many far faster than scipy's Rotation.
+    """Multiply quaternions; for many of them, this is much faster than scipy's Rotation.
 
     Parameters
     ----------
@@ -726,21 +730,21 @@ def composed(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return np.stack(quaternion_product(*first.T, *second.T), axis=-1)
 
 
-REVERSAL = math.radians(3.0)  # rad; a smaller turn back may be noise of the yaw
+REVERSAL = math.radians(3.0)  # rad; a smaller turn in the opposite direction may be yaw noise
 
 
 def absolute_turn(yaw: np.ndarray, reversal: float = REVERSAL) -> np.ndarray:
-    """Compute the turned angle since the start, left and right turns added.
+    """Compute the turned angle since the start, as the sum of left and right turns.
 
-    The sum of absolute steps of a noisy yaw would grow with each sample. Here the angle counts from
-    a turning point to the next.
+    The sum of the absolute steps of a noisy yaw would grow with each sample. Only the angles
+    between successive turning points are therefore added.
 
     Parameters
     ----------
     yaw : ndarray, shape (n,)
         Yaw, unwrapped [rad].
     reversal : float
-        Smallest turn back that makes a turning point [rad].
+        Smallest turn in the opposite direction that defines a turning point [rad].
 
     Returns
     -------
@@ -758,7 +762,7 @@ def absolute_turn(yaw: np.ndarray, reversal: float = REVERSAL) -> np.ndarray:
 
 
 def _turning_points(yaw, reversal):
-    """Return indices of the first sample, of each extreme before a reversal, and of the last."""
+    """Return the indices of the first sample, of all turning points, and of the last sample."""
     if len(yaw) == 0:
         return []
     points, sense = [0], 0

@@ -1,9 +1,9 @@
-"""Paths of robots from satellite fixes.
+"""Computation of robot trajectories from GNSS fixes.
 
-A fix has the position of a robot without its heading, and it is noisy. The positions are smoothed,
-with Doppler velocities if there are any, by a strength that is estimated from the data. The heading
-is the course of the smooth path while the robot moves, and is held at standstill, unless two
-antennas measure it.
+A fix contains a noisy position of the robot, but no heading. The positions are smoothed together
+with Doppler velocities, if there are any; the amount of smoothing is estimated from the data. The
+heading is the course of the smoothed path while the robot moves, and is held constant at
+standstill, unless two antennas measure it.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ from .smoothing import SmoothMotion, bridge_variance
 if TYPE_CHECKING:
     import pandas as pd
 
-MAX_SAMPLES = 20_000_000  # of a trajectory: two days at 100 Hz, 160 MB for each column
+MAX_SAMPLES = 20_000_000  # of a trajectory; two days at 100 Hz have 160 MB per column
 
-#: Error of a horizontal coordinate [m] at a dilution of precision of 1, of a single receiver
-#: without corrections under open sky. HDOP is the root of the sum of both coordinates' variances
-#: over the range error (Kaplan and Hegarty, Understanding GPS, 2006), which is 2.5 sqrt(2) = 3.5 m.
+#: Standard deviation of a horizontal coordinate [m] at HDOP 1, for a single receiver without
+#: corrections under open sky. HDOP times the range error, 2.5 sqrt(2) = 3.5 m, is the root of the
+#: sum of both coordinates' variances (Kaplan and Hegarty, Understanding GPS, 2006).
 RANGE_ERROR = 2.5
-UNKNOWN_VARIANCE = RANGE_ERROR**2  # m^2; of a horizontal coordinate with unknown variance
-VELOCITY_TOLERANCE = 1.5  # factor between velocities and positions beyond which they are ignored
-HELD_COURSE = 1e-9  # rad; two courses that differ by less are the same number
-HOLDING_SPEED = 2.0  # m/s; from this speed on a receiver has a new course with every fix
+UNKNOWN_VARIANCE = RANGE_ERROR**2  # m^2; assumed for a horizontal coordinate of unknown variance
+VELOCITY_TOLERANCE = 1.5  # largest scale factor between velocities and positions
+HELD_COURSE = 1e-9  # rad; courses that differ by less are considered identical
+HOLDING_SPEED = 2.0  # m/s; at this speed, a receiver outputs a new course with each fix
 
-_DRAWS, _SEED = 20, 1  # draws of the error of the course, and their seed
+_DRAWS, _SEED = 20, 1  # number of draws of the course error, and their seed
 
 
 def _usable_fixes(fix, minimum_speed):
-    """Return the fixes with new information, their rows (n,), and counts for :class:`FixReport`.
+    """Return the fixes with new information, a mask of their rows, and counts for the report.
 
-    Times are relative to the first row. Below ``minimum_speed`` [m/s] the robot is at rest.
+    Times are relative to the first row. Below ``minimum_speed`` [m/s], the robot is at rest.
     """
-    # Squares of times since 1970 would lose digits.
+    # Times relative to the first row preserve the precision of their squares.
     times = fix.index.to_numpy(dtype=float)
     times = times - times[0]
     position, velocities = local_position(fix), None
@@ -56,9 +56,9 @@ def _usable_fixes(fix, minimum_speed):
     left_out = {"repeated": int((~kept).sum())}
     if velocities is None or not np.isfinite(velocities).any():
         return fixes, kept, left_out
-    # A receiver that outputs speed and course holds its course while it is slow, so that the
-    # velocity has an old direction. Fast fixes keep their velocity: a course in whole degrees often
-    # repeats.
+    # A receiver that outputs speed and course holds its course constant while it is slow, so that
+    # the direction of the velocity is outdated. Velocities of fast fixes are used even if the
+    # course repeats, because a course that is rounded to degrees often repeats.
     east, north = velocities.T
     again = np.append(False, np.abs(wrap(np.diff(np.arctan2(north, east)))) < HELD_COURSE)
     speeds = np.hypot(east, north)
@@ -73,11 +73,11 @@ def _usable_fixes(fix, minimum_speed):
 
 
 def local_position(fix):
-    """Convert a table of fixes to metres east and north of the first fix.
+    """Convert a table of fixes to positions east and north of the first fix, in metres.
 
-    Positions are on the plane that touches the ellipsoid (WGS 84) there; local positions stay.
-    The altitude of the first fix (0 if unknown) is used for all: the horizontal position hardly
-    depends on it, and the noise of the altitude has no effect.
+    The positions are on the plane that is tangent to the WGS 84 ellipsoid at the first fix. Local
+    positions are returned unchanged. The altitude of the first fix (0 if unknown) is used for all
+    fixes: the horizontal position hardly depends on it, and altitude noise then has no effect.
 
     Parameters
     ----------
@@ -106,14 +106,14 @@ def local_position(fix):
 def variances_from_quality(position_error=None, hdop=None):
     """Compute the variance of a horizontal coordinate from a receiver's error estimates.
 
-    A position error (epe) is the root mean square distance from the true position, so that
-    each coordinate has half its square. Where it is unknown, a dilution of precision times
-    :data:`RANGE_ERROR` is the standard deviation of each coordinate.
+    An estimated position error (epe) is the root mean square distance from the true position, so
+    that the variance of each coordinate is half of its square. Where it is unknown, the standard
+    deviation of each coordinate is the dilution of precision times :data:`RANGE_ERROR`.
 
     Parameters
     ----------
     position_error : ndarray, shape (n,), optional
-        Position errors [m].
+        Estimated position errors [m].
     hdop : ndarray, shape (n,), optional
         Horizontal dilutions of precision.
 
@@ -134,16 +134,16 @@ def variances_from_quality(position_error=None, hdop=None):
 def repeated_fixes(times, coordinates, minimum_speed):
     """Find rows that only repeat an earlier position of the receiver.
 
-    While the robot moves every row except the first with a position is a repetition. A
-    receiver that holds its positions then is assumed to hold them at rest too, so that a row per
-    period of the receiver remains there.
+    While the robot moves, all rows with the same position, except the first, are repetitions. A
+    receiver whose positions repeat during motion is assumed to repeat them at rest as well. At
+    rest, one row per period of the receiver therefore remains.
 
     Parameters
     ----------
     times : ndarray, shape (n,)
         Times [s].
     coordinates : ndarray, shape (n, 2)
-        Positions [m], which are compared exactly.
+        Positions [m], which are compared for equality.
     minimum_speed : float
         Speed below which the robot is at rest [m/s].
 
@@ -168,7 +168,7 @@ def repeated_fixes(times, coordinates, minimum_speed):
     repeated |= moving[run] & ~first
     if np.median(lengths[moving]) > 1.0:
         period = np.median(np.diff(times[starts])[moving[:-1]])
-        # A slack of a tenth of a step keeps rows with rounded stamps.
+        # A tolerance of a tenth of a step preserves rows with rounded stamps.
         slack = 0.1 * np.median(np.diff(times))
         number = np.floor((times - times[starts[run]] + slack) / period)
         again = np.append(False, (np.diff(number) == 0.0) & (np.diff(run) == 0))
@@ -176,58 +176,58 @@ def repeated_fixes(times, coordinates, minimum_speed):
     return repeated
 
 
-# Thresholds of remarks in a report.
-_NOTABLE_SCALE = 4.0  # estimated variance over the stated variance
-_NOTABLE_RESIDUAL = 2.0  # residual over the stated deviation, with velocities
-_FAR_RESIDUAL = 3.0  # residual over the estimated error, without velocities
-_NOTABLE_OFFSET = np.radians(10.0)  # rad; antennas' heading less the course
+# Thresholds above which the report contains a remark.
+_NOTABLE_SCALE = 4.0  # ratio of the estimated to the reported variance
+_NOTABLE_RESIDUAL = 2.0  # ratio of the residual to the reported deviation, with velocities
+_FAR_RESIDUAL = 3.0  # ratio of the residual to the estimated error, without velocities
+_NOTABLE_OFFSET = np.radians(10.0)  # rad; difference between dual-antenna heading and course
 
 
 @dataclass(frozen=True)
 class FixReport:
-    """Report on the path of fixes, and on their quality.
+    """Report on the quality of fixes, and on the path computed from them.
 
     Parameters
     ----------
     fixes : int
-        Number of used positions.
+        Number of positions used.
     repeated : int
         Number of rows that only repeat the previous position.
     acceleration_density : float
         Density of the robot's acceleration [m/s^2/sqrt(Hz)].
     estimated : bool
-        Whether density and errors were estimated; otherwise they are given.
+        Whether density and errors were estimated; false if they were set by the user.
     stated_deviation : float
-        Standard deviation of a coordinate in the receiver's messages, rms [m].
+        Standard deviation of a coordinate as reported by the receiver, rms [m].
     white_deviation, slow_deviation : float
-        Standard deviations of the white and the slow part of the error in the smoothing [m].
+        Standard deviations of the white and the slow position error that the smoother uses [m].
     residual_rms : float
-        Root mean square of measured less smooth coordinates [m].
+        Root mean square difference between measured and smoothed coordinates [m].
     doppler : bool
         Whether velocities were used.
     velocity_deviation : float
-        Standard deviation of a component of the velocities in the smoothing [m/s].
+        Standard deviation of a velocity component that the smoother uses [m/s].
     heading_source : str
         ``the course``, ``the antennas`` or ``the antennas and the course``.
     heading_deviation : float or None
-        Expected standard deviation of a heading from the course, rms [rad], above
-        ``heading_speed``.
+        Expected standard deviation of the heading from the course while the robot is faster than
+        ``heading_speed``, rms [rad].
     heading_speed : float
-        Speed of ``heading_deviation`` [m/s].
+        Speed above which ``heading_deviation`` applies [m/s].
     antennas : CourseCheck or None
-        Comparison of the antennas' heading with the course.
+        Comparison of the dual-antenna heading with the course.
     held_courses : int
-        Number of ignored Doppler velocities of a receiver that holds its course when slow.
+        Number of Doppler velocities that are ignored because a slow receiver holds its course.
     backwards : float
-        Time that the robot is assumed to drive backwards [s].
+        Time during which the robot is assumed to drive backwards [s].
     refused_velocity_scale : float or None
-        Ratio of the positions' displacements to the integral of velocities that were all ignored.
+        Ratio of displacements to the integrated velocities, if all velocities were ignored.
     velocity_lag : float
-        Corrected lag of the velocities behind the positions [s].
+        Lag of the velocities behind the positions, which was corrected [s].
     assumed : bool
-        Whether ``stated_deviation`` is assumed, as nothing states it.
+        Whether ``stated_deviation`` is assumed because the recording does not contain it.
     outliers, velocity_outliers : Occurrences
-        Ignored positions and Doppler velocities that contradict any motion.
+        Positions and Doppler velocities that contradict any plausible motion and are ignored.
     """
 
     fixes: int
@@ -254,7 +254,7 @@ class FixReport:
 
     @property
     def variance_scale(self) -> float:
-        """Variance of a position in the smoothing over that in the receiver's messages."""
+        """Ratio of the position variance in the smoother to the variance that is reported."""
         taken = self.white_deviation**2 + self.slow_deviation**2
         return float(taken / self.stated_deviation**2)
 
@@ -264,29 +264,32 @@ class FixReport:
         Parameters
         ----------
         place_name : str
-            Name of a place in the recording.
+            Noun for the location of a sample in the recording, such as "message".
 
         Returns
         -------
         list of str
-            Remarks on origin, deviations, ignored fixes and heading.
+            Remarks on the smoothing, the deviations, ignored fixes and the heading.
         """
-        origin = "estimated from the fixes" if self.estimated else "as set"
-        stated, owner = "the receiver states", "the receiver's"
+        origin = "estimated from the fixes" if self.estimated else "set by the user"
+        stated, owner = "reported by the receiver", "reported"
         if self.assumed:
-            stated, owner = "assumed are", "the assumed"
+            stated, owner = "assumed", "assumed"
         if self.doppler:
-            origin += f", with Doppler velocities of {self.velocity_deviation:.2g} m/s a component"
+            origin += (
+                f", with Doppler velocities whose error is {self.velocity_deviation:.2g} m/s per "
+                "component"
+            )
         sentences = [
             f"the path is smoothed with an acceleration density of {self.acceleration_density:.3g} "
-            f"m/s^2/sqrt(Hz), {origin}; positions deviate from it by {self.residual_rms:.2g} m "
-            f"rms, {stated} {self.stated_deviation:.2g} m"
+            f"m/s^2/sqrt(Hz), {origin}; positions deviate from the path by {self.residual_rms:.2g} "
+            f"m rms ({stated}: {self.stated_deviation:.2g} m)"
         ]
         scale = self.variance_scale
         taken = np.hypot(self.white_deviation, self.slow_deviation)
         if self.estimated and not 1.0 / _NOTABLE_SCALE < scale < _NOTABLE_SCALE:
             sentences.append(
-                f"{owner} variances differ from the estimate by the factor {scale:.2g}: errors "
+                f"the estimated position variances are {scale:.2g} times the {owner} ones: errors "
                 f"that change during the drive are {taken:.2g} m"
             )
         if self.estimated and not self.doppler and self.residual_rms > _FAR_RESIDUAL * taken:
@@ -297,8 +300,8 @@ class FixReport:
         if self.repeated:
             rows = "row repeats" if self.repeated == 1 else "rows repeat"
             sentences.append(
-                f"{self.repeated} {rows} the previous position, since the receiver has a lower "
-                "rate, and are ignored"
+                f"{self.repeated} {rows} the previous position, because the receiver has a lower "
+                "rate; ignored"
             )
         for finding, singular, plural in (
             (self.outliers, "position", "positions"),
@@ -306,20 +309,20 @@ class FixReport:
         ):
             if finding:
                 sentences.append(
-                    f"{finding.count} {singular if finding.count == 1 else plural} without "
-                    "any plausible motion, ignored, the first is "
+                    f"{finding.count} {singular if finding.count == 1 else plural} ignored as "
+                    "inconsistent with any plausible motion; the first is "
                     f"{place_name} {finding.first_place} at {finding.first_time:.3f} s"
                 )
         if self.held_courses:
             sentences.append(
-                f"at {self.held_courses} of the fixes the receiver holds its course, since it is "
-                "slow, and their velocity is ignored"
+                f"at {self.held_courses} of the fixes, the receiver holds its course constant, "
+                "because it is slow; their velocities are ignored"
             )
         if self.velocity_lag:
             late = "late" if self.velocity_lag > 0.0 else "early"
             sentences.append(
-                f"the Doppler velocities are {abs(self.velocity_lag):.2g} s {late} against the "
-                "positions, which is corrected"
+                f"the Doppler velocities are {abs(self.velocity_lag):.2g} s {late} relative to the "
+                "positions; this is corrected"
             )
         if self.doppler and self.residual_rms > _NOTABLE_RESIDUAL * self.stated_deviation:
             sentences.append(
@@ -328,27 +331,27 @@ class FixReport:
             )
         if self.refused_velocity_scale is not None:
             sentences.append(
-                f"the positions move {self.refused_velocity_scale:.2f} m per metre of the "
-                "velocities, which are ignored; check their unit, course and axes"
+                f"the displacements are {self.refused_velocity_scale:.2f} times the integrated "
+                "Doppler velocities, which are ignored; check their unit, course and axes"
             )
         if self.heading_deviation is not None:
             expected = np.degrees(self.heading_deviation)
             sentences.append(
-                f"heading from {self.heading_source}; that of the course is expected within "
-                f"{expected:.2g} deg rms above {self.heading_speed:g} m/s"
+                f"heading from {self.heading_source}; above {self.heading_speed:g} m/s, the course "
+                f"has an expected error of {expected:.2g} deg rms"
             )
         if self.backwards > 0.0:
             sentences.append(
-                f"for {self.backwards:.1f} s the robot seems to drive backwards or to sway: "
-                "the course flips and flips back faster than maximum_turn_rate; set a larger one "
-                "for a robot that turns faster"
+                f"for {self.backwards:.1f} s, the robot seems to drive backwards or to sway: "
+                "the course reverses and returns faster than maximum_turn_rate; increase "
+                "maximum_turn_rate if the robot turns faster"
             )
         check = self.antennas
         if check is not None and max(abs(check.offset), check.rms) > _NOTABLE_OFFSET:
             sentences.append(
-                f"the antennas' heading is {np.degrees(check.offset):+.1f} deg from the course in "
-                f"the mean, with {np.degrees(check.rms):.1f} deg rms about that; "
-                "check their mounting"
+                f"the heading from the antennas differs from the course by "
+                f"{np.degrees(check.offset):+.1f} deg on average, with {np.degrees(check.rms):.1f} "
+                "deg rms about the average; check their mounting"
             )
         if check is not None and check.backwards > 0.0:
             sentences.append(f"the robot drives backwards for {check.backwards:.1f} s")
@@ -360,7 +363,7 @@ class FixReport:
         Returns
         -------
         dict of str to object
-            Plain numbers and texts by name.
+            Number or string for each name.
         """
         values = {**asdict(self), "variance_scale": self.variance_scale}
         deviation, check = values.pop("heading_deviation"), values["antennas"]
@@ -371,40 +374,40 @@ class FixReport:
         return values
 
 
-HEADING_SPEED = 2.0  # m/s; the expected deviation of the heading is reported above this speed
-TRAJECTORY_RATE = 20.0  # Hz; samples of a trajectory from fixes
+HEADING_SPEED = 2.0  # m/s; the expected error of the heading is reported for higher speeds
+TRAJECTORY_RATE = 20.0  # Hz; sample rate of a trajectory computed from fixes
 
 
 @dataclass(frozen=True)
 class FixSettings(TextSettings):
-    """Settings of the computation of a trajectory from fixes.
+    """Settings for computing a trajectory from fixes.
 
     Parameters
     ----------
     minimum_speed : float
-        Speed below which the course is ignored and the heading is held [m/s].
+        Speed below which the course is ignored and the heading is held constant [m/s].
     maximum_turn_rate : float
-        Turn rate from a course to the next after a stop [rad/s]. A course that flips faster through
-        a standstill, and back again, is that of a robot that drives backwards in between.
+        Largest turn rate from one course to the next after a stop [rad/s]. If the course reverses
+        and returns faster than this, the robot is assumed to drive backwards in between.
     acceleration_density : float, optional
         Density of the white noise that drives the robot's velocity [m/s^2/sqrt(Hz)]. A smaller
-        density gives a smoother path. By default it is estimated from the fixes, with the size of
-        their errors.
+        density gives a smoother path. By default, the density and the magnitude of the errors are
+        estimated from the fixes.
     error_correlation_time : float
-        Correlation time of the receiver's error [s]. Correlated errors do not average out, so that
-        faster fixes have a smaller weight each. 0 for uncorrelated errors.
+        Correlation time of the receiver's error [s]; 0 for uncorrelated errors. Correlated errors
+        do not average out, so that each fix has a smaller weight at a higher rate.
     yaw_deviation : float, optional
-        Standard deviation of the heading, also of poses [rad]; by default that of the recording or
-        of the smoothing.
+        Standard deviation of the heading, for fixes and poses [rad]; by default, it is taken from
+        the recording or estimated by the smoother.
     yaw_error_time : float
-        Correlation time of the error of the heading, if positions do not determine it [s].
+        Correlation time of the heading error, unless it is determined from positions [s].
     turn_error : float
-        Standard deviation of a relative error of all turns, as of odometry [1].
+        Standard deviation of the scale factor error of turns, as in odometry [1].
     turn_slip : float
-        Standard deviation of a random walk that grows with the turn, as of slipping wheels
-        [rad/sqrt(rad)].
+        Standard deviation of a random walk of the heading over the turned angle, as caused by wheel
+        slip [rad/sqrt(rad)].
     course_lag : float
-        Standard deviation of a constant delay of a course, as of a receiver's filter [s].
+        Standard deviation of a constant delay of the course, as caused by a receiver's filter [s].
 
     Raises
     ------
@@ -477,14 +480,15 @@ class FixTrajectory:
     Parameters
     ----------
     poses : pandas.DataFrame
-        Poses in east and north of the first fix, evenly sampled. The column ``yaw_known`` is 1
-        where the heading was measured, by antennas or by a course at a significant speed, and 0
-        where it was held or bridged; ``yaw_std``, ``yaw_error_time``, ``yaw_lag`` and
-        ``turn_error`` describe its error (:class:`.ReferenceError`).
+        Evenly sampled poses, relative to the first fix, with x east and y north. The column
+        ``yaw_known`` is 1 where the heading was measured, by antennas or by the course at a
+        significant speed, and 0 where it was held constant or interpolated. ``yaw_std``,
+        ``yaw_error_time``, ``yaw_lag`` and ``turn_error`` describe the heading error
+        (:class:`.ReferenceError`).
     fixes : pandas.DataFrame
-        Columns x, y: the received positions, in the same axes, including outliers.
+        Columns x, y: the received positions in the same axes, including outliers.
     report : FixReport
-        Report on the path.
+        Report on the fixes and the path.
     """
 
     poses: pd.DataFrame
@@ -500,15 +504,15 @@ def trajectory_from_fixes(
     Parameters
     ----------
     fix : pandas.DataFrame
-        Fix table with at least 3 samples, or a table with ``x y`` [m] in place of latitude and
-        longitude; variances positive. ``velocity_east velocity_north`` [m/s] and ``heading`` [rad,
-        counter-clockwise from east], nan where missing, are used if they are present.
+        Fix table with at least 3 samples and positive variances, or a table with ``x y`` [m]
+        instead of latitude and longitude. The columns ``velocity_east velocity_north`` [m/s] and
+        ``heading`` [rad, counter-clockwise from east], nan where missing, are used if present.
     settings : FixSettings, optional
-        Settings of the smoothing.
+        Settings of the smoother.
     places : sequence of int, optional
         Number of each fix in the recording, for the report.
     rate : float
-        Samples of the trajectory per second [Hz].
+        Sample rate of the trajectory [Hz].
 
     Returns
     -------
@@ -517,7 +521,7 @@ def trajectory_from_fixes(
     Raises
     ------
     NoHeadingError
-        The robot is never as fast as the minimum speed.
+        The speed of the robot never reaches the minimum speed.
     ValueError
         The fixes do not determine a path.
     """
@@ -547,12 +551,12 @@ def trajectory_from_fixes(
 
 
 class _Path(NamedTuple):
-    """Smooth path of k fixes at m even times, with its model.
+    """Smoothed path of k fixes at m evenly spaced times.
 
-    ``used`` are the fixes, without outliers among the velocities, and ``left_out`` (k,) marks
-    outliers among the positions. ``time`` (m,) is since the first fix [s]; ``positions`` [m],
-    ``velocities`` [m/s] and their ``variances`` [m^2/s^2] are (m, 2), east and north;
-    ``motions`` are at the model's times.
+    ``used`` are the fixes, without outliers among the velocities, and ``left_out`` (k,) is a mask
+    of outliers among the positions. ``time`` (m,) is relative to the first fix [s]. ``positions``
+    [m], ``velocities`` [m/s] and the ``variances`` of the velocities [m^2/s^2] are (m, 2), east and
+    north. ``motions`` are the smoothed motions at the times of the model.
     """
 
     used: fix_noise.PlaneFixes
@@ -571,18 +575,18 @@ class _Path(NamedTuple):
 
     @property
     def deviations(self) -> np.ndarray:
-        """Standard deviations of a component of the velocity, (m,) [m/s]."""
+        """Standard deviations of each velocity component, (m,) [m/s]."""
         return np.sqrt(self.variances.mean(axis=1))
 
 
 def _smooth_path(fixes, settings, duration, rate) -> _Path:
-    # Every node imports this module's settings, and scipy.interpolate takes 40 MB.
+    # Imported on first use: every node imports this module, and scipy.interpolate needs 40 MB.
     from scipy.interpolate import CubicHermiteSpline
 
     if duration * rate > MAX_SAMPLES:
         raise ValueError(
             f"positions span {duration:.3g} s, expected at most {MAX_SAMPLES / rate:.3g} s; "
-            "check the unit of their time"
+            "check the unit of time"
         )
     correlation_time, density = settings.error_correlation_time, settings.acceleration_density
     left_out = np.zeros(len(fixes.times), dtype=bool)
@@ -599,7 +603,7 @@ def _smooth_path(fixes, settings, duration, rate) -> _Path:
         CubicHermiteSpline(model.times, motion.positions, motion.velocities) for motion in motions
     ]
     known = (motion.posterior.covariances[:, 1, 1] for motion in motions)
-    # Rounding may make a variance zero.
+    # Rounding can make a variance zero.
     variances = [
         np.interp(time, model.times, np.where(values > 0.0, values, np.inf)) for values in known
     ]
@@ -618,10 +622,10 @@ def _smooth_path(fixes, settings, duration, rate) -> _Path:
 
 
 def _variance_between(known, time, densities):
-    """Return the variance [m^2/s^2] of a velocity at times (m,) in addition to that at ``known``.
+    """Return the additional variance of a velocity between known times, (m,) [m^2/s^2].
 
-    ``known`` (k,) are times [s], ``densities`` (k - 1,) of the white acceleration
-    [m/s^2/sqrt(Hz)].
+    ``known`` (k,) are the times with a known variance [s], ``time`` (m,) the times of the result
+    [s], and ``densities`` (k - 1,) those of the white acceleration noise [m/s^2/sqrt(Hz)].
     """
     lower = np.clip(np.searchsorted(known, time), 1, len(known) - 1) - 1
     step = np.diff(known)[lower]
@@ -630,11 +634,12 @@ def _variance_between(known, time, densities):
 
 
 class _Heading(NamedTuple):
-    """Heading ``yaw`` (m,) [rad], with a mask ``known`` (m,), its source and its errors.
+    """Heading along a path, with its source and its errors.
 
-    ``check`` compares the antennas with the course. ``backwards`` is the time that the robot is
-    assumed to drive backwards by its course alone [s]. ``deviations`` (m,) [rad],
-    ``error_time`` and ``lag`` [s] describe the error.
+    ``yaw`` (m,) is the heading [rad], and ``known`` (m,) a mask where it was measured. ``check``
+    compares the antennas with the course. ``backwards`` is the time during which the robot is
+    assumed to drive backwards, judging by its course alone [s]. ``deviations`` (m,) [rad],
+    ``error_time`` and ``lag`` [s] describe the heading error.
     """
 
     yaw: np.ndarray
@@ -648,14 +653,14 @@ class _Heading(NamedTuple):
 
 
 def _heading(fix, path, settings, rate) -> _Heading:
-    """Return the heading along a path, from antennas where a table of fixes has them."""
+    """Return the heading along a path, from antennas if possible and from the course elsewhere."""
     import pandas as pd
 
     speeds, deviations = path.speeds, path.deviations
     moving = speeds >= settings.minimum_speed
     significant = moving & (speeds >= course.SIGNIFICANT_SPEED * deviations)
     headings = fix["heading"].dropna() if "heading" in fix else pd.Series(dtype=float)
-    # With a given density the errors are not known well enough to hold a heading by them.
+    # If the user sets the density, the velocity errors are too uncertain to hold the heading.
     unsure = deviations if settings.acceleration_density is None else 0.0
     try:
         yaw = course.heading_from_course(
@@ -676,7 +681,7 @@ def _heading(fix, path, settings, rate) -> _Heading:
     yaw, silent = course.heading_from_antennas(path.time, yaw, measured_times, headings.to_numpy())
     check = course.compare_with_course(path.time, yaw, path.velocities, significant & ~silent)
     source = "the antennas and the course" if silent.any() else "the antennas"
-    # The difference bounds the antennas' error, as the course has an error of its own.
+    # The difference from the course is an upper bound, because the course has an error as well.
     antenna_deviations = course_deviations if check is None else check.rms
     deviations = np.where(silent, course_deviations, antenna_deviations)
     known = significant | ~silent
@@ -684,14 +689,14 @@ def _heading(fix, path, settings, rate) -> _Heading:
 
 
 def heading_errors(settings, deviations, error_time, lag) -> dict:
-    """Return the columns of poses that describe the error of their heading.
+    """Return the columns of poses that describe their heading error.
 
     Parameters
     ----------
     settings : FixSettings
-        Settings, whose deviation has precedence.
+        Settings; ``yaw_deviation``, if set, replaces ``deviations``.
     deviations : ndarray, shape (n,)
-        Standard deviations [rad].
+        Standard deviations of the heading [rad].
     error_time, lag : float
         Correlation time and lag of the error [s].
 
@@ -709,7 +714,7 @@ def heading_errors(settings, deviations, error_time, lag) -> dict:
 
 
 def _course_deviations(velocities, speeds, variances):
-    """Return standard deviations (m,) of the direction of velocities [rad], at most half a turn."""
+    """Return the standard deviations of the course, at most half a turn, (m,) [rad]."""
     across = np.sum(velocities[:, ::-1] ** 2 * variances, axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         deviations = np.sqrt(across) / speeds**2
@@ -717,9 +722,9 @@ def _course_deviations(velocities, speeds, variances):
 
 
 def _course_error_time(path, minimum_speed):
-    """Return the time [s] in which the correlation of the course's error falls to 1/e.
+    """Return the time in which the autocorrelation of the course error falls to 1/e [s].
 
-    It is estimated from draws of the posterior distribution of all samples together.
+    The time is estimated from draws from the joint posterior distribution of all samples.
     """
     random = np.random.default_rng(_SEED)
     posteriors = (motion.posterior for motion in path.motions)
@@ -742,7 +747,7 @@ def _course_error_time(path, minimum_speed):
 
 
 def _report(fixes, path, heading, settings, times, places, left_out) -> FixReport:
-    """Return the report; ``times`` and ``places`` are those of the usable fixes."""
+    """Create the report; ``times`` and ``places`` belong to the usable fixes."""
     used, noise = path.used, path.noise
     dropped = np.zeros(len(path.left_out), dtype=bool)
     if used.velocities is not None and fixes.velocities is not None:

@@ -1,22 +1,22 @@
-"""Smoothing of positions along an axis by a model of a robot's motion.
+"""Smoothing of positions along one axis with a model of the robot's motion.
 
-The model, in continuous time: the velocity is a random walk, so that position and velocity are
-an integrated Wiener process (Wahba 1978). A measured position is the true position plus white noise
-plus, optionally, the receiver's slow error: a receiver filters its positions, so that their error
-is smooth, a Gauss-Markov process of second order with equal poles and the correlation
+In the continuous-time model, the velocity is a random walk, so that the position is an integrated
+Wiener process (Wahba 1978). A measured position is the true position plus white noise and,
+optionally, the receiver's slow error. Since a receiver filters its positions, the slow error is
+smooth: it is a second-order Gauss-Markov process with a double pole and the correlation function
 ``(1 + t/l) exp(-t/l)``, in other words a Matern process of order 3/2 (Hartikainen and Sarkka,
 Kalman filtering and smoothing solutions to temporal Gaussian process regression models, 2010). A
-measured velocity is the true velocity plus white noise; it may be late, and then belongs to a time
-between two positions. :mod:`.fix_noise` estimates the strengths of these processes.
+measured velocity is the true velocity plus white noise. A delayed velocity applies at a time
+between two positions. :mod:`.fix_noise` estimates the noise densities and variances.
 
-Means, covariances and likelihood come from the precision matrix of all states together, which
-is block-tridiagonal, so that its Cholesky factor costs O(n) (Rue and Held, Gaussian Markov Random
-Fields, 2005, chapter 2). The result is that of a Rauch-Tung-Striebel smoother, without a
-loop over samples.
+Means, covariances and likelihood are computed from the joint precision matrix of all states. It is
+block-tridiagonal, so that its Cholesky factorisation costs O(n) (Rue and Held, Gaussian Markov
+Random Fields, 2005, chapter 2). The result equals that of a Rauch-Tung-Striebel smoother, but needs
+no loop over samples.
 
-Without slow errors, velocities and outliers ``scipy.interpolate.make_smoothing_spline`` yields the
-same path; with them, which it does not support, the errors of its positions or velocities are 1.1
-to 2.9 times as large.
+If there are no slow errors, velocities or outliers, ``scipy.interpolate.make_smoothing_spline``
+yields the same path. It does not support these, and if they are present, the errors of its
+positions or velocities are 1.1 to 2.9 times as large.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Measurements:
-    """Measurements along an axis, n samples.
+    """Measurements along one axis at n times.
 
     Parameters
     ----------
     positions : ndarray, shape (n,)
         Positions [m].
     variances : ndarray, shape (n,)
-        Variances of the white part of their errors [m^2], infinite for an ignored position.
+        Variances of the white position errors [m^2], infinite for ignored positions.
     slow_deviations : ndarray, shape (n,), optional
-        Standard deviations of the slow part of their errors [m].
+        Standard deviations of the slow position errors [m].
     velocities : ndarray, shape (n,), optional
         Velocities [m/s].
     velocity_variances : ndarray, shape (n,), optional
-        Variances of their errors [m^2/s^2], infinite for missing velocities.
+        Variances of the velocity errors [m^2/s^2], infinite for missing velocities.
     """
 
     positions: np.ndarray
@@ -52,7 +52,7 @@ class Measurements:
     velocity_variances: np.ndarray | None = None
 
     def has_variances_of(self, other: Measurements) -> bool:
-        """Return whether other measurements have errors of the same variances.
+        """Return whether other measurements have the same error variances.
 
         Parameters
         ----------
@@ -72,18 +72,20 @@ class Measurements:
 
 @dataclass(frozen=True)
 class Posterior:
-    """Precision of all states after the measurements, and the covariances that follow from it.
+    """Posterior precision of all states, and the covariances that follow from it.
 
-    It depends on the times and variances of the measurements, not on their values.
+    The posterior precision depends on the times and variances of the measurements, but not on their
+    values.
 
     Parameters
     ----------
     model : MotionModel
         Model with k times.
     variances : ndarray, shape (n,)
-        Variances of the white errors of positions [m^2], including the motion between two times.
+        Variances of the white position errors [m^2], including the uncertain motion between times.
     rows : ndarray, shape (n, 2 s)
-        Position plus slow error, by the s states at both ends of the position's step.
+        Coefficients that give the sum of position and slow error from the s states at each end of
+        the step that contains the position.
     precision : ndarray, shape (2 s, k s)
         Precision of all states in lower banded form.
     factor : ndarray, shape (2 s, k s)
@@ -100,19 +102,19 @@ class Posterior:
     log_determinants: float
 
     def draw_velocity_errors(self, count, random):
-        """Draw errors of the velocities from their posterior distribution.
+        """Draw velocity errors from their posterior distribution.
 
         Parameters
         ----------
         count : int
             Number of draws.
         random : numpy.random.Generator
-            Generator of the random numbers.
+            Source of random numbers.
 
         Returns
         -------
         ndarray, shape (count, k)
-            Errors [m/s].
+            Velocity errors [m/s].
         """
         from scipy.linalg import solve_banded
 
@@ -126,7 +128,7 @@ class Posterior:
 
     @property
     def _shape(self):
-        """Number of times, and of states at each."""
+        """Number of times, and number of states at each time."""
         count = len(self.model.times)
         return count, self.precision.shape[1] // count
 
@@ -136,29 +138,29 @@ class Posterior:
 
     @cached_property
     def covariances(self):
-        """Covariance of position, velocity and the states of a slow error, (k, s, s).
+        """Covariances of position, velocity and the states of the slow error, (k, s, s).
 
-        The blocks on the diagonal of the inverse are those of the two-filter form (Fraser and
-        Potter, The optimum linear smoother as a combination of two optimum linear filters,
-        1969): the inverse of the pivots of an elimination from the beginning plus those from the
-        end less the matrix's own block.
+        The diagonal blocks of the inverse of the precision matrix follow from the two-filter form
+        (Fraser and Potter, The optimum linear smoother as a combination of two optimum linear
+        filters, 1969). Each block is the inverse of A + B - P, with A and B the pivots of forward
+        and backward elimination, and P the diagonal block of the precision matrix.
         """
         from scipy.linalg import cholesky_banded
 
-        # The same matrix with rows and columns in the opposite order.
+        # The precision matrix with rows and columns in reverse order.
         turned = np.zeros_like(self.precision)
         for i, diagonal in enumerate(self.precision):
             turned[i, : len(diagonal) - i] = diagonal[: len(diagonal) - i][::-1]
         factor = cholesky_banded(turned, lower=True, overwrite_ab=True, check_finite=False)
         backward = _pivots(factor, *self._shape)[::-1, ::-1, ::-1]
-        own = _blocks(self.precision, *self._shape)
-        return np.linalg.inv(self._forward_pivots + backward - own)
+        blocks = _blocks(self.precision, *self._shape)
+        return np.linalg.inv(self._forward_pivots + backward - blocks)
 
     def _pairs(self):
-        """Return the covariance of all states at successive times, (k - 1, 2 s, 2 s).
+        """Return the joint covariance of the states at successive times, (k - 1, 2 s, 2 s).
 
-        The covariance of two successive states is that of the second times the regression of the
-        first on it, which the elimination from the beginning contains.
+        The cross-covariance is the regression of the first states on the second states, which
+        follows from forward elimination, times the covariance of the second states.
         """
         (count, size), covariances = self._shape, self.covariances
         coupling = np.zeros((count - 1, size, size))
@@ -171,7 +173,7 @@ class Posterior:
 
     @cached_property
     def innovation_covariances(self):
-        """Covariance of each step's innovation of position and velocity, (k - 1, 2, 2)."""
+        """Covariance of the innovations of position and velocity in each step, (k - 1, 2, 2)."""
         steps, (_, size) = self.model.steps, self._shape
         change = np.zeros((len(steps), 2, 2 * size))
         change[:, 0, 0] = change[:, 1, 1] = -1.0
@@ -181,28 +183,28 @@ class Posterior:
 
     @cached_property
     def known_variances(self):
-        """Variances of position and slow error together, at measured times, (n,) [m^2]."""
+        """Posterior variances of the sum of position and slow error, (n,) [m^2]."""
         pairs = self._pairs()[self.model.position_steps]
         return np.einsum("ki,kij,kj->k", self.rows, pairs, self.rows)
 
 
 @dataclass(frozen=True)
 class SmoothMotion:
-    """Estimate of the motion at the model's k times.
+    """Smoothed motion at the k times of the model.
 
     Parameters
     ----------
     positions, velocities : ndarray, shape (k,)
-        Estimates [m], [m/s].
+        Estimated positions [m] and velocities [m/s].
     residuals : ndarray, shape (n,)
-        Measured less smooth positions [m], the sum of white and slow error.
+        Measured minus smoothed positions [m], the sum of the white and the slow error.
     white_residuals : ndarray, shape (n,)
-        White errors [m].
+        Estimated white errors [m].
     squares : ndarray, shape (k - 1,)
-        Squares of each step's innovation, relative to a density of 1.
+        Squared innovation of each step, relative to a density of 1.
     deviance : float
-        -2 times the logarithm of the measurements' likelihood, without the constant ``ln(2 pi)``
-        for each; there is no prior of the first position and velocity.
+        -2 times the log-likelihood of the measurements, without the constant ``ln(2 pi)`` per
+        measurement. The first position and velocity have no prior.
     posterior : Posterior
         Covariances of the estimates.
     """
@@ -216,15 +218,15 @@ class SmoothMotion:
     posterior: Posterior
 
     def expected_squares(self):
-        """Return the expected squares of each step's innovation, relative to a density of 1.
+        """Return the expected squared innovation of each step, relative to a density of 1.
 
-        They are the squares of the smooth motion plus their posterior variance. Their mean is
-        twice the square of the density.
+        It is the squared innovation of the smoothed motion plus its posterior variance. On average,
+        it is twice the square of the density.
 
         Returns
         -------
         ndarray, shape (k - 1,)
-            Expected squares of the innovations.
+            Expected squared innovations.
         """
         first, mixed, second = _step_precision(self.posterior.model.steps)
         unknown = self.posterior.innovation_covariances
@@ -233,27 +235,27 @@ class SmoothMotion:
 
 
 class MotionModel:
-    """Model of n measurements, with precomputed terms that depend on their times only.
+    """Model of n measurements, with precomputed terms that depend only on their times.
 
     Parameters
     ----------
     times : array_like, shape (n,)
         Times of at least 2 positions, strictly increasing [s].
     slow_time : float
-        Time ``l`` of the slow error's correlation [s]; 0 for a model without it.
+        Time ``l`` in the slow error's correlation function [s]; 0 for a model without slow error.
     velocity_lag : float
-        Time by which velocities were measured before the positions [s].
+        Time by which the velocities apply before the positions [s].
 
     Attributes
     ----------
     times : ndarray, shape (k,)
-        Times of the velocities and, if these are late, of the last position, or of the first
-        position if they are early. All positions are therefore within its steps, where the expected
-        path is a cubic.
+        Times of the velocities. They are extended by the time of the last position if velocities
+        are late, and of the first position if velocities are early. All positions are therefore
+        within the steps between these times, where the expected path is a cubic polynomial.
     position_steps : ndarray of int, shape (n,)
-        Steps of the positions.
+        Index of the step that contains each position.
     velocities_at : slice
-        Times of the velocities.
+        Indices of the times of the velocities.
     """
 
     def __init__(self, times, slow_time=0.0, velocity_lag=0.0):
@@ -273,7 +275,7 @@ class MotionModel:
             s**2 * (3.0 - 2.0 * s),
             -step * s**2 * (1.0 - s),
         )
-        # Variance of an integrated Wiener process with known ends.
+        # Variance of an integrated Wiener process whose states at both ends are known.
         self._bridge = (step * s * (1.0 - s)) ** 3 / 3.0
         self._motion = self._motion_precision(1.0)
         self._log_steps = np.sum(4.0 * np.log(steps) - np.log(12.0))
@@ -281,11 +283,11 @@ class MotionModel:
             self._slow, self._log_slow = self._slow_error(steps / slow_time)
 
     def _slow_error(self, x):
-        # Every node imports this module's settings, and scipy takes memory.
+        # Imported on first use, because every node imports this module, and scipy needs memory.
         from scipy.special import gammainc
 
-        # States: the error and l times its rate, both of variance 1. The innovation's
-        # covariance is I - F F^T, written so that nothing cancels for small steps.
+        # The states are the error and l times its rate, both with variance 1. The covariance of the
+        # innovation is I - F F^T, written without cancellation for small steps.
         decay = np.exp(-x)
         small = gammainc(3.0, 2.0 * x)
         first, mixed, second = small, 2.0 * (x * decay) ** 2, small + 4.0 * x * decay**2
@@ -301,19 +303,19 @@ class MotionModel:
         return band, np.sum(np.log(determinant))
 
     def _motion_precision(self, intensity):
-        """Return the motion's precision for a squared density, or for those of steps (k - 1,)."""
+        """Return the precision matrix of the motion; ``intensity`` is the squared density."""
         unit, zero = np.ones_like(self.steps), np.zeros_like(self.steps)
         innovation = [element / intensity for element in _step_precision(self.steps)]
         return self._band(innovation, ((unit, self.steps), (zero, unit)), 0)
 
     def _band(self, innovation, transition, first):
-        """Return the precision of two states in lower banded form, ``band[i - j, step, j]``."""
+        """Return the precision matrix of two states in lower banded form, ``band[i - j, k, j]``."""
         (a, b, c), ((f, g), (h, k)) = innovation, transition
         band = np.zeros((2 * self._size, len(self.times), self._size))
         diagonal = band[0, :, first], band[1, :, first], band[0, :, first + 1]
         for element, value in zip(diagonal, innovation):
             element[1:] += value
-        # W F, then F^T W F.
+        # The products W F and F^T W F, written by components.
         wf = ((a * f + b * h, a * g + b * k), (b * f + c * h, b * g + c * k))
         diagonal[0][:-1] += f * wf[0][0] + h * wf[1][0]
         diagonal[1][:-1] += g * wf[0][0] + k * wf[1][0]
@@ -401,7 +403,7 @@ class MotionModel:
         posterior = posterior or self.posterior(measurements, acceleration_density)
         rows, variances = posterior.rows, posterior.variances
         count, size, times = len(self.times), self._size, self.position_times
-        # A line is subtracted: it fits the motion's model exactly, and small numbers keep digits.
+        # Subtracting a line, which fits the motion model exactly, preserves numerical precision.
         first, last = measurements.positions[[0, -1]]
         slope = (last - first) / (times[-1] - times[0])
         positions = measurements.positions - first - slope * (times - times[0])
@@ -413,7 +415,7 @@ class MotionModel:
         states = cho_solve_banded((posterior.factor, True), right.ravel(), check_finite=False)
         states = states.reshape(count, size)
 
-        # The exponent comes from the residuals of each part of the model, without cancellation.
+        # The exponent is a sum over the residuals of the model's parts, which avoids cancellation.
         deviance = posterior.log_determinants
         x, v = states[:, 0], states[:, 1]
         jump = np.diff(v)
@@ -462,7 +464,7 @@ class MotionModel:
         return right
 
     def _sum_by_step(self, values):
-        """Return the sums of the positions' values (n,) in each step, (k - 1,)."""
+        """Sum values of positions (n,) over each step, (k - 1,)."""
         return np.bincount(self.position_steps, values, minlength=len(self.steps))
 
     def _slow_exponent(self, error, rate):
@@ -474,24 +476,24 @@ class MotionModel:
 
 
 def bridge_variance(share):
-    """Return the variance of a Wiener process in a step of 1, given its ends and its integral.
+    """Return the variance of a Wiener process within a step, given its ends and its integral.
 
     Parameters
     ----------
     share : float or ndarray
-        Share of the step that has passed.
+        Elapsed fraction of the step.
 
     Returns
     -------
     float or ndarray
-        Variance, for a density of 1.
+        Variance, for a step of length 1 and a density of 1.
     """
     product = share * (1.0 - share)
     return product - 3.0 * product**2
 
 
 def _step_precision(steps):
-    """Return the inverse of [[dt^3/3, dt^2/2], [dt^2/2, dt]], a step's covariance for density 1."""
+    """Return the inverse of a step's covariance [[dt^3/3, dt^2/2], [dt^2/2, dt]] for density 1."""
     return 12.0 / steps**3, -6.0 / steps**2, 4.0 / steps
 
 
@@ -505,7 +507,7 @@ def _log_sum(variances):
 
 
 def _blocks(band, count, size):
-    """Return blocks on the diagonal of a symmetric matrix in lower banded form, shape (n, s, s)."""
+    """Return the diagonal blocks (n, s, s) of a symmetric matrix in lower banded form."""
     blocks = np.zeros((count, size, size))
     for a in range(size):
         for b in range(a + 1):
@@ -514,6 +516,6 @@ def _blocks(band, count, size):
 
 
 def _pivots(factor, count, size):
-    """Return the blocks on the diagonal after the elimination of all previous blocks."""
+    """Return the diagonal blocks after eliminating all previous blocks."""
     lower = np.tril(_blocks(factor, count, size))
     return lower @ np.swapaxes(lower, 1, 2)

@@ -1,4 +1,4 @@
-"""Sources of motions without a simulator: rest, simple figures, drives, planar paths."""
+"""Motions that need no simulator: rest, simple figures, drives and planar paths."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .drives import get_drive, true_motion, with_laps
 from .motion import Motion
 
 RATE = 100.0  # Hz; default sampling rate
-MAX_SAMPLES = 100_000_000  # of a motion that is described by a few numbers, which may be wrong
+MAX_SAMPLES = 100_000_000  # of a motion; protects against wrong durations and rates
 
 
 def at_rest(
@@ -27,16 +27,16 @@ def at_rest(
     yaw: float = 0.0,
     gravity: float = WORLD_GRAVITY,
 ) -> Motion:
-    """Return the motion of a body at rest on a non-rotating Earth.
+    """Return the motion of a body at rest in a non-rotating world.
 
     Parameters
     ----------
     duration : float
         Duration [s].
     rate : float
-        Samples per second [Hz].
+        Sample rate [Hz].
     roll, pitch, yaw : float
-        Angles of the body [rad].
+        Orientation of the body [rad].
     gravity : float
         Gravity [m/s^2].
 
@@ -61,7 +61,7 @@ def at_rest(
 def straight(
     duration: float, speed: float = 1.0, rate: float = RATE, gravity: float = WORLD_GRAVITY
 ) -> Motion:
-    """Return a level motion eastwards at constant speed, from the world's origin.
+    """Return a horizontal motion eastwards at constant speed, from the world's origin.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def straight(
     speed : float
         Speed [m/s].
     rate : float
-        Samples per second [Hz].
+        Sample rate [Hz].
     gravity : float
         Gravity [m/s^2].
 
@@ -96,18 +96,20 @@ def rounds(
     rate: float = RATE,
     gravity: float = WORLD_GRAVITY,
 ) -> Motion:
-    """Return a level motion in circles at constant speed, from the world's origin, first eastwards.
+    """Return a horizontal motion in circles at constant speed.
+
+    The motion starts eastwards at the world's origin.
 
     Parameters
     ----------
     count : float
-        Number of rounds; negative is clockwise.
+        Number of rounds; negative for clockwise rounds.
     radius : float
         Radius of the circle [m].
     speed : float
         Speed [m/s].
     rate : float
-        Samples per second [Hz].
+        Sample rate [Hz].
     gravity : float
         Gravity [m/s^2].
 
@@ -120,8 +122,8 @@ def rounds(
     MotionError
         A value is not positive, or the number of rounds is zero.
     """
-    sizes = {"radius": radius, "speed": speed, "number of rounds": abs(count)}
-    require_positive({f"{name} of a circle": value for name, value in sizes.items()})
+    values = {"radius": radius, "speed": speed, "number of rounds": abs(count)}
+    require_positive({f"{name} of a circle": value for name, value in values.items()})
     yaw_rate = math.copysign(speed / radius, count)
     time = even_times(2.0 * math.pi * abs(count) / abs(yaw_rate), rate)
     yaw, signed = yaw_rate * time, speed / yaw_rate
@@ -138,11 +140,12 @@ def mowing(
     rate: float = RATE,
     gravity: float = WORLD_GRAVITY,
 ) -> Motion:
-    """Return a level motion back and forth on parallel lanes, from the origin, first eastwards.
+    """Return a horizontal motion back and forth on parallel lanes.
 
-    The speed is constant, also in the turns: a quarter of a circle, a straight line to the next
-    lane, and another quarter, alternately to the left and to the right. The path is ``lanes`` times
-    the length, and for each turn pi times the radius plus the width less two radii.
+    The motion starts eastwards at the world's origin, and its speed is constant. A turn to the next
+    lane consists of a quarter circle, a straight line and another quarter circle; turns alternate
+    between left and right. The length of the path is ``lanes`` times the length of a lane, plus
+    pi times the radius plus the width minus two radii for each turn.
 
     Parameters
     ----------
@@ -151,13 +154,13 @@ def mowing(
     length : float
         Length of a lane [m].
     width : float
-        Distance between two lanes [m].
+        Distance between neighbouring lanes [m].
     speed : float
         Speed [m/s].
     radius : float, optional
-        Radius of the turns [m]; by default half of the width.
+        Radius of the quarter circles [m]; by default half of the width.
     rate : float
-        Samples per second [Hz].
+        Sample rate [Hz].
     gravity : float
         Gravity [m/s^2].
 
@@ -192,7 +195,8 @@ def mowing(
     piece = np.minimum(np.searchsorted(ends, speed * time, side="right"), len(steps) - 1)
     starts = ends - steps
     start_yaw = np.concatenate([[0.0], np.cumsum(bends * steps)[:-1]])
-    # The chord of an arc s is s sinc(half its turn), and has the mean of its directions.
+    # The chord of an arc of length s is s sin(a) / a long, where a is half of the turned angle. Its
+    # direction is the mean of the directions at both ends.
     chords = steps * np.sinc(0.5 * bends * steps / math.pi)
     middle = start_yaw + 0.5 * bends * steps
     corners = np.cumsum([chords * np.cos(middle), chords * np.sin(middle)], axis=1)
@@ -205,14 +209,14 @@ def mowing(
 
 
 def read_drive(name: str, laps: int | None = None, gravity: float = WORLD_GRAVITY) -> Motion:
-    """Return the true motion of a drive of :data:`.drives.DRIVES`, in closed form, at 100 Hz.
+    """Return the true motion of a bundled drive (:data:`.drives.DRIVES`), sampled at 100 Hz.
 
     Parameters
     ----------
     name : str
         Name of the drive.
     laps : int, optional
-        Number of laps; by default the drive's own.
+        Number of laps; by default that of the drive.
     gravity : float
         Gravity [m/s^2].
 
@@ -223,7 +227,7 @@ def read_drive(name: str, laps: int | None = None, gravity: float = WORLD_GRAVIT
     Raises
     ------
     ConfigurationError
-        There is no such drive, or it cannot have so many laps.
+        There is no such drive, or it cannot have this number of laps.
     """
     chosen = get_drive(name)
     table = true_motion(chosen if laps is None else with_laps(chosen, laps))
@@ -233,17 +237,18 @@ def read_drive(name: str, laps: int | None = None, gravity: float = WORLD_GRAVIT
 def planar(
     table: pd.DataFrame, gravity: float = WORLD_GRAVITY, at: ArrayLike | None = None
 ) -> Motion:
-    """Return the motion of a body that moves on a level plane along its own x axis.
+    """Return the motion of a body that moves along its x axis on a horizontal plane.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        Trajectory, and ``acceleration``, the derivative of v [m/s^2]; or Poses alone, which count
-        as any level motion and are differentiated (:meth:`.Motion.from_poses`).
+        Columns of Trajectory, and ``acceleration``, the derivative of v [m/s^2]. If there are only
+        the columns of Poses, they are differentiated (:meth:`.Motion.from_poses`), and the body may
+        also move sideways.
     gravity : float
         Gravity [m/s^2].
     at : array_like, shape (n,), optional
-        Times of the motion's samples, for Poses alone [s]; by default those of the table.
+        Times of the motion's samples, only for a table of Poses [s]; by default those of the table.
 
     Returns
     -------
@@ -252,7 +257,7 @@ def planar(
     Raises
     ------
     MotionError
-        As :class:`.Motion`.
+        An argument of :class:`.Motion` would be invalid.
     """
     time = table.index.to_numpy(dtype=float)
     yaw = table["yaw"].to_numpy(dtype=float)
@@ -273,7 +278,7 @@ def _level(
     gravity: float,
     acceleration: float | np.ndarray = 0.0,
 ) -> Motion:
-    """Return a level motion along a path of x and y, (2, n)."""
+    """Return a horizontal motion along a path of x and y, (2, n)."""
     yaw = np.broadcast_to(yaw, time.shape)
     zeros, unit = np.zeros(len(time)), np.ones(len(time))
     return Motion(
@@ -293,20 +298,20 @@ def _yaw_quaternions(yaw: ArrayLike) -> np.ndarray:
     return np.column_stack([zeros, zeros, np.sin(half), np.cos(half)])
 
 
-def require_positive(sizes: Mapping[str, float]) -> None:
+def require_positive(values: Mapping[str, float]) -> None:
     """Check that values are positive.
 
     Parameters
     ----------
-    sizes : mapping of str to float
-        Names, for the message, and sizes.
+    values : mapping of str to float
+        Value for each name; the name is used in the error message.
 
     Raises
     ------
     MotionError
-        A size is not positive.
+        A value is not positive.
     """
-    for name, value in sizes.items():
+    for name, value in values.items():
         if not (math.isfinite(value) and value > 0.0):
             raise MotionError(f"{name} is {value}, expected a positive number")
 
@@ -317,9 +322,9 @@ def even_times(duration: float, rate: float) -> np.ndarray:
     Parameters
     ----------
     duration : float
-        Last possible time [s].
+        Upper bound of the last time [s].
     rate : float
-        Samples per second [Hz].
+        Sample rate [Hz].
 
     Returns
     -------

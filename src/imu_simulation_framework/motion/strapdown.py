@@ -1,10 +1,10 @@
 r"""Increments of an integrating IMU on the Earth, and their integration.
 
-An increment is measured over a period, from :math:`t_0` to :math:`t_1`, :math:`\tau`
-later. The axes of the Earth at :math:`t_0` are fixed in inertial space; there those at
-:math:`t_1` are turned by :math:`Z = R_z(\omega_{ie} \tau)`. With R the rotation from the body to
-ECEF, :math:`\gamma` the gravitation and :math:`u = v + \omega_{ie} \times r` the velocity against
-inertial space,
+An increment is measured over a period from :math:`t_0` to :math:`t_1 = t_0 + \tau`. Inertial axes
+are chosen that coincide with the axes of the Earth at :math:`t_0`; at :math:`t_1`, the axes of the
+Earth are rotated by :math:`Z = R_z(\omega_{ie} \tau)` relative to them. With R the rotation from
+the body to ECEF, :math:`\gamma` the gravitation and :math:`u = v + \omega_{ie} \times r` the
+velocity relative to inertial space,
 
 .. math::
 
@@ -14,13 +14,15 @@ inertial space,
     J(\alpha) = \int_0^1 \exp(s [\alpha]_\times) \, ds .
 
 These are equations 9 to 16 of the paper on AGISim (Groves, 2nd edition, sections 5.3 and 5.5)
-without their approximations: gravity and Coriolis acceleration are means over the period instead of
-their values at its start, and J, the mean rotation over the period, is the paper's (15). The
-rotation vector has no coning error, and as integration inverts J exactly, :math:`\Delta v` has no
-sculling error: if rate and force are constant over a period, it is the integral of the specific
-force in the body's axes, and otherwise the output of an IMU that integrates fast inside and
-compensates for both. Together the increments determine the attitude and the velocity at every
-sample; only the time of a change of velocity within a period is lost.
+without their approximations: gravity and Coriolis acceleration are averaged over the period instead
+of being evaluated at its start. J, the mean rotation over the period, is equation 15 of the paper.
+
+The rotation vector has no coning error, and :math:`\Delta v` has no sculling error, because the
+integration inverts J exactly. If angular velocity and specific force are constant over a period,
+:math:`\Delta v` is the integral of the specific force in body axes. If they vary, it is the output
+of an IMU that integrates at a high internal rate with coning and sculling compensation. The
+increments determine attitude and velocity exactly at each sample, but not how the velocity changes
+within a period.
 """
 
 from __future__ import annotations
@@ -36,11 +38,11 @@ from ..core.errors import MotionError
 from .earth import EARTH_RATE, gravitation_ecef
 from .motion import checked_samples, composed
 
-# Function of positions in ECEF (n, 3) [m] that returns gravitation in ECEF axes (n, 3) [m/s^2].
+# Function that returns the gravitation (n, 3) [m/s^2] at positions (n, 3) [m], both in ECEF.
 Gravitation = Callable[[np.ndarray], np.ndarray]
 
-_SMALL = 1e-2  # rad; angle below which the series of the coefficients are exact
-_SETTLED = 1e-7  # m; change of a path below which the iteration of its gravitation ends
+_SMALL = 1e-2  # rad; for smaller angles, the power series of the coefficients is exact
+_SETTLED = 1e-7  # m; the iteration over gravitation ends when the path changes by less
 _MAX_ROUNDS = 100
 
 
@@ -57,30 +59,30 @@ class StatesOnEarth(Protocol):
 
     @property
     def velocity(self) -> np.ndarray:
-        """Velocities against the Earth [m/s], shape (n, 3)."""
+        """Velocities relative to the Earth [m/s], shape (n, 3)."""
 
     @property
     def orientation(self) -> np.ndarray:
-        """Quaternions x, y, z, w from the body to ECEF, shape (n, 4)."""
+        """Rotations from the body to ECEF; quaternions x, y, z, w, shape (n, 4)."""
 
 
 @dataclass(frozen=True)
 class Increments:
-    """Output of an integrating IMU, n samples over the periods that end at their times.
+    """Output of an integrating IMU: n increments over the periods that end at given times.
 
     Parameters
     ----------
     time : array_like, shape (n,)
-        Times, strictly increasing [s].
+        Times at the ends of the periods, strictly increasing [s].
     delta_theta : array_like, shape (n, 3)
-        Rotation vectors against inertial space, in the body's axes, zero in the first row [rad].
+        Rotation vectors relative to inertial space, in body axes, zero in the first row [rad].
     delta_velocity : array_like, shape (n, 3)
-        Integrals of the specific force, in the body's axes, zero in the first row [m/s].
+        Integrals of the specific force, in body axes, zero in the first row [m/s].
 
     Raises
     ------
     MotionError
-        Shapes do not fit, a number is not finite, or time does not increase.
+        Shapes do not match, a number is not finite, or time does not increase.
     """
 
     time: np.ndarray
@@ -104,7 +106,7 @@ class Path:
     time : ndarray, shape (n,)
         Times [s].
     position, velocity : ndarray, shape (n, 3)
-        Position [m] and velocity against the Earth [m/s].
+        Position [m] and velocity relative to the Earth [m/s].
     orientation : ndarray, shape (n, 4)
         Rotation from the body to ECEF; quaternions x, y, z, w.
     """
@@ -116,20 +118,20 @@ class Path:
 
 
 def increments_of(motion: StatesOnEarth, gravitation: Gravitation = gravitation_ecef) -> Increments:
-    """Return the increments that an integrating IMU without errors outputs.
+    """Return the increments that an error-free integrating IMU outputs.
 
     Parameters
     ----------
     motion : EarthMotion
         Motion of the IMU.
     gravitation : callable
-        Gravitation at positions in ECEF (n, 3) [m], in ECEF axes (n, 3) [m/s^2]; another than the
-        package's own is for comparisons with other software.
+        Function that returns the gravitation (n, 3) [m/s^2] at positions (n, 3) [m], both in ECEF.
+        Other functions than the default are for comparisons with other software.
 
     Returns
     -------
     Increments
-        At the motion's times.
+        Increments over the periods between the motion's times.
     """
     turned, gained = increments_between(
         motion.time, motion.position, motion.velocity, motion.orientation, gravitation
@@ -152,11 +154,11 @@ def increments_between(
     time : ndarray, shape (n,)
         Times [s].
     position, velocity : ndarray, shape (n, 3)
-        Position [m] and velocity against the Earth [m/s], in ECEF axes.
+        Position [m] and velocity relative to the Earth [m/s], in ECEF axes.
     orientation : ndarray, shape (n, 4)
-        Rotation from the body to ECEF; quaternions of length one.
+        Rotation from the body to ECEF; unit quaternions x, y, z, w.
     gravitation : callable
-        As for :func:`increments_of`.
+        Gravitation as a function of position, see :func:`increments_of`.
 
     Returns
     -------
@@ -183,21 +185,21 @@ def integrate(
 ) -> Path:
     """Integrate increments from a state at their first time.
 
-    Attitude and velocity are exact for the result of :func:`increments_of`. The position is the
-    integral of the velocity by the trapezoidal rule in inertial axes, of second order. As
-    gravitation depends little on the path, all samples are computed at once, and again until the
-    path converges.
+    For the result of :func:`increments_of`, attitude and velocity are exact. The position is the
+    integral of the velocity by the trapezoidal rule in inertial axes, which is of second order.
+    Because gravitation depends little on the path, all samples are computed at once, and the
+    computation is repeated until the path converges.
 
     Parameters
     ----------
     increments : Increments
         Output of an integrating IMU.
     position, velocity : array_like, shape (3,)
-        Position [m] and velocity against the Earth [m/s] at the first time, in ECEF axes.
+        Position [m] and velocity relative to the Earth [m/s] at the first time, in ECEF axes.
     orientation : array_like, shape (4,)
         Rotation from the body to ECEF at the first time; quaternion x, y, z, w.
     gravitation : callable
-        As for :func:`increments_of`.
+        Gravitation as a function of position, see :func:`increments_of`.
 
     Returns
     -------
@@ -206,7 +208,7 @@ def integrate(
     Raises
     ------
     MotionError
-        The path does not converge: it leads through the Earth, or lasts longer than some hours.
+        The path does not converge because it leads through the Earth or lasts many hours.
 
     Examples
     --------
@@ -222,14 +224,14 @@ def integrate(
     start = start / np.linalg.norm(start)
     step = np.diff(time)[:, np.newaxis]
     angle = EARTH_RATE * (time - time[0])
-    # Non-rotating axes that coincide with those of the Earth at the first time.
+    # The computation uses inertial axes that coincide with the axes of the Earth at the first time.
     turned, gained_body = increments.delta_theta[1:], increments.delta_velocity[1:]
     attitude = _running_product(start, _quaternions(turned))
     gained = _rotate_from_body(attitude[:-1], _mean_rotation(turned, gained_body))
     inertial = velocity + EARTH_RATE * turned_east(position)
     place = position + inertial * (time - time[0])[:, np.newaxis]
     for _ in range(_MAX_ROUNDS):
-        with np.errstate(all="ignore"):  # at the Earth's centre there is no gravitation
+        with np.errstate(all="ignore"):  # gravitation is undefined at the Earth's centre
             attraction = _rotate_about_z(angle, gravitation(_rotate_about_z(-angle, place)))
         speed = _accumulate(inertial, gained + 0.5 * step * (attraction[1:] + attraction[:-1]))
         previous = place
@@ -239,7 +241,7 @@ def integrate(
             break
     if not moved < _SETTLED:
         raise MotionError(
-            "path of the increments does not converge, expected a path outside the Earth"
+            "integration of the increments does not converge, expected a path outside the Earth"
         )
     place, speed = _rotate_about_z(-angle, place), _rotate_about_z(-angle, speed)
     return Path(
@@ -248,7 +250,7 @@ def integrate(
 
 
 def turned_east(vectors: np.ndarray) -> np.ndarray:
-    """Compute the cross product of the Earth's axis with vectors.
+    """Compute the cross products of the Earth's rotation axis with vectors.
 
     Parameters
     ----------
@@ -266,7 +268,7 @@ def turned_east(vectors: np.ndarray) -> np.ndarray:
 
 
 def _rotate_about_z(angle: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """Return vectors (n, 3) turned about z by angles (n,) [rad]."""
+    """Rotate vectors (n, 3) about the z axis by angles (n,) [rad]."""
     sine, cosine = np.sin(angle), np.cos(angle)
     turned = np.array(vectors)
     turned[:, 0] = cosine * vectors[:, 0] - sine * vectors[:, 1]
@@ -275,7 +277,7 @@ def _rotate_about_z(angle: np.ndarray, vectors: np.ndarray) -> np.ndarray:
 
 
 def _rotate_orientation(angle: np.ndarray, orientation: np.ndarray) -> np.ndarray:
-    """Return orientations (n, 4), turned about the world's z by angles (n,) [rad]."""
+    """Rotate orientations (n, 4) about the world's z axis by angles (n,) [rad]."""
     sine, cosine = np.sin(0.5 * angle), np.cos(0.5 * angle)
     zeros = np.zeros_like(sine)
     about_z = np.stack([zeros, zeros, sine, cosine], axis=-1)
@@ -283,14 +285,14 @@ def _rotate_orientation(angle: np.ndarray, orientation: np.ndarray) -> np.ndarra
 
 
 def _rotate_from_body(orientation: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """Rotate vectors (n, 3) from bodies (n, 4) to the axes of the world."""
+    """Rotate vectors (n, 3) from body axes to world axes by orientations (n, 4)."""
     axis, scalar = orientation[:, :3], orientation[:, 3:]
     twice = 2.0 * np.cross(axis, vectors)
     return vectors + scalar * twice + np.cross(axis, twice)
 
 
 def _accumulate(first: np.ndarray, steps: np.ndarray) -> np.ndarray:
-    """Return the running sums of steps (n, 3) from the first value (3,), (n + 1, 3)."""
+    """Return the cumulative sums (n + 1, 3) of a first value (3,) and steps (n, 3)."""
     return np.cumsum(np.vstack([first, steps]), axis=0)
 
 
@@ -301,10 +303,10 @@ def _quaternions(rotation_vectors: np.ndarray) -> np.ndarray:
 
 
 def _running_product(first: np.ndarray, factors: np.ndarray) -> np.ndarray:
-    """Return a quaternion (4,) times the first 0, 1, ..., n of the factors (n, 4)."""
+    """Return the cumulative products (n + 1, 4) of a first quaternion (4,) and factors (n, 4)."""
     products = np.vstack([first, factors])
     reach = 1
-    # Each round doubles the number of factors in a product.
+    # Each iteration doubles the number of factors in each product.
     while reach < len(products):
         products[reach:] = composed(products[:-reach], products[reach:])
         reach *= 2
@@ -312,19 +314,19 @@ def _running_product(first: np.ndarray, factors: np.ndarray) -> np.ndarray:
 
 
 def _mean_rotation(rotation_vectors: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """Return J(alpha) v of vectors (n, 3), rotation vectors (n, 3) [rad]."""
+    """Multiply vectors (n, 3) by the mean rotation J of rotation vectors (n, 3) [rad]."""
     first, second = _coefficients(rotation_vectors)
     once = np.cross(rotation_vectors, vectors)
     return vectors + first * once + second * np.cross(rotation_vectors, once)
 
 
 def _invert_mean_rotation(rotation_vectors: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """Return v from J(alpha) v (n, 3), with rotation vectors (n, 3) [rad]."""
+    """Multiply vectors (n, 3) by the inverse mean rotation of rotation vectors (n, 3) [rad]."""
     first, second = _coefficients(rotation_vectors)
     squared = np.sum(rotation_vectors**2, axis=1, keepdims=True)
     small = squared < _SMALL**2
     size = np.where(small, 1.0, squared)
-    # (1 - (a / 2) cot(a / 2)) / a^2
+    # The weight is (1 - (a / 2) cot(a / 2)) / a^2.
     weight = np.where(
         small,
         1.0 / 12.0 + squared / 720.0,
@@ -335,7 +337,7 @@ def _invert_mean_rotation(rotation_vectors: np.ndarray, vectors: np.ndarray) -> 
 
 
 def _coefficients(rotation_vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (1 - cos(a)) / a^2 and (a - sin(a)) / a^3 of rotation vectors (n, 3) of length a."""
+    """Return (1 - cos(a)) / a^2 and (a - sin(a)) / a^3 for rotation vectors (n, 3) of length a."""
     squared = np.sum(rotation_vectors**2, axis=1, keepdims=True)
     small = squared < _SMALL**2
     size = np.sqrt(np.where(small, 1.0, squared))

@@ -1,7 +1,7 @@
-"""Preparation of recorded poses as a trajectory for a robot: crop, resample, smooth, place.
+"""Preparation of recorded poses as a trajectory for a robot: crop, resample, smooth, move, scale.
 
-All functions take and return tables as documented in the package, and never change their arguments.
-Samples need not be evenly spaced.
+All functions accept and return tables as documented in the package, and never modify their
+arguments. Samples need not be evenly spaced.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from scipy.interpolate import PchipInterpolator
 from ..core.errors import TrajectoryError
 from ..core.tables import POSES
 
-_MAX_FILLED = 10_000  # samples of an even grid per recorded sample
-_BLOCK_ELEMENTS = 1_000_000  # samples times samples per window that are in memory at once
+_MAX_FILLED = 10_000  # largest number of evenly spaced samples per recorded sample
+_BLOCK_ELEMENTS = 1_000_000  # number of samples times samples per window in memory at once
 
 
 def _times(table):
@@ -36,42 +36,42 @@ def _with_index(values, columns, times):
 
 
 def crop(table, start=None, stop=None):
-    """Keep the samples between two times, both inclusive.
+    """Crop a table to the samples between two times, both inclusive.
 
     Parameters
     ----------
     table : pandas.DataFrame
         Poses, or another table with a time index [s].
     start, stop : float, optional
-        Times after the first sample [s]; by default the ends of the table.
+        Times relative to the first sample [s]; by default the ends of the table.
 
     Returns
     -------
     pandas.DataFrame
-        Samples between the times, with their times unchanged.
+        Samples between these times; their times are unchanged.
 
     Raises
     ------
     TrajectoryError
-        Less than two samples remain.
+        Fewer than two samples remain.
     """
     _require_samples(table, 2, "cropping")
     elapsed = _times(table) - _times(table)[0]
     first = 0.0 if start is None else start
     last = elapsed[-1] if stop is None else stop
-    # A 64-bit float resolves seconds since 1970 to a quarter of a microsecond.
+    # The tolerance is needed because a float64 resolves seconds since 1970 to 0.25 us.
     tolerance = 5e-7
     kept = (elapsed >= first - tolerance) & (elapsed <= last + tolerance)
     if np.count_nonzero(kept) < 2:
         raise TrajectoryError(
             f"start {first:g} s and stop {last:g} s select {np.count_nonzero(kept)} samples of a "
-            f"trajectory of {elapsed[-1]:.1f} s, expected at least 2"
+            f"trajectory that lasts {elapsed[-1]:.1f} s, expected at least 2"
         )
     return table.loc[kept].copy()
 
 
 def crop_by_index(table, start=None, stop=None):
-    """Keep the samples from one index up to another, which is excluded.
+    """Crop a table to the samples from a first index to a last index, which is excluded.
 
     Parameters
     ----------
@@ -83,32 +83,32 @@ def crop_by_index(table, start=None, stop=None):
     Returns
     -------
     pandas.DataFrame
-        Samples between the indices, with their times unchanged.
+        Samples between the indices; their times are unchanged.
 
     Raises
     ------
     TrajectoryError
-        An index is outside the table, or less than two samples remain.
+        An index is outside the table, or fewer than two samples remain.
     """
     first = 0 if start is None else start
     last = len(table) if stop is None else stop
     if first < 0 or last > len(table) or last - first < 2:
         raise TrajectoryError(
-            f"start index is {first} and stop index is {last}, expected at least two of the "
-            f"trajectory's {len(table)} samples between them"
+            f"start index is {first} and stop index is {last}, expected at least two samples "
+            f"between them, within the trajectory's {len(table)} samples"
         )
     return table.iloc[first:last].copy()
 
 
 def even_times(table, rate):
-    """Return the times of an even grid, ``first + k / rate``, within a table's times.
+    """Return evenly spaced times ``first + k / rate`` within the time range of a table.
 
     Parameters
     ----------
     table : pandas.DataFrame
         Poses, or another table with a time index [s].
     rate : float
-        Rate of the grid [Hz].
+        Sample rate [Hz].
 
     Returns
     -------
@@ -118,7 +118,7 @@ def even_times(table, rate):
     Raises
     ------
     TrajectoryError
-        The rate is not positive, the table lasts less than a period, or its samples are too far
+        The rate is not positive, the table is shorter than one period, or its samples are too far
         apart to determine a path.
     """
     if not (math.isfinite(rate) and rate > 0.0):
@@ -129,62 +129,63 @@ def even_times(table, rate):
     count = math.floor(elapsed[-1] * rate + 1e-4) + 1
     if count < 2:
         raise TrajectoryError(
-            f"trajectory lasts {elapsed[-1]:.3g} s, expected at least a period of {rate:g} Hz"
+            f"trajectory lasts {elapsed[-1]:.3g} s, expected at least one period at {rate:g} Hz"
         )
     if count > _MAX_FILLED * len(table):
         raise TrajectoryError(
             f"trajectory has {len(table)} samples in {elapsed[-1]:.3g} s, one per "
             f"{elapsed[-1] / (len(table) - 1):.3g} s, expected at least one per "
-            f"{_MAX_FILLED / rate:.3g} s to determine a path; check the unit of its times"
+            f"{_MAX_FILLED / rate:.3g} s to determine a path; check the unit of time"
         )
     return times[0] + np.arange(count) / rate
 
 
 def resample(table, rate):
-    """Interpolate a table at :func:`even_times`, see :func:`interpolate`.
+    """Resample a table at a constant rate by :func:`interpolate`.
 
     Parameters
     ----------
     table : pandas.DataFrame
         Table of numbers with a time index [s].
     rate : float
-        Rate of the grid [Hz].
+        Sample rate [Hz].
 
     Returns
     -------
     pandas.DataFrame
-        Same columns at even times [s].
+        Same columns at evenly spaced times [s].
 
     Raises
     ------
     TrajectoryError
-        As :func:`even_times`.
+        The rate is not positive, the table is shorter than one period, or its samples are too far
+        apart to determine a path.
     """
     return interpolate(table, even_times(table, rate))
 
 
 def interpolate(table, times):
-    """Interpolate a table of numbers, with unwrapped angles, at other times.
+    """Interpolate a table of numbers, whose angles must be unwrapped, at other times.
 
     Columns are interpolated by monotone cubic polynomials (Fritsch and Carlson, SIAM J.
-    Numer. Anal. 17, 1980): unlike a spline they do not overshoot near a stop or in a
-    gap, and unlike straight lines they have no jumps in velocity. Before and after the table
-    its first and last values hold.
+    Numer. Anal. 17, 1980). Unlike a spline, they do not overshoot near a stop or in a gap; unlike
+    straight lines, they have no jumps in velocity. Before the first time and after the last time,
+    the first and the last values are returned.
 
     Parameters
     ----------
     table : pandas.DataFrame
         Table of numbers with a time index [s].
     times : ndarray, shape (n,)
-        Times [s].
+        Times at which to interpolate [s].
 
     Returns
     -------
     pandas.DataFrame
-        Same columns, index ``times``.
+        Same columns, with the index ``times``.
     """
     recorded = _times(table)
-    # Times since 1970 would lose digits.
+    # Times relative to the first sample preserve precision.
     elapsed = recorded - recorded[0]
     within = np.clip(times - recorded[0], 0.0, elapsed[-1])
     values = PchipInterpolator(elapsed, table.to_numpy(dtype=float), axis=0)(within)
@@ -194,17 +195,17 @@ def interpolate(table, times):
 def smooth(table, window):
     """Smooth x, y and yaw together, without delay.
 
-    Each value is replaced by that of a quadratic fitted to its neighbours in a window centred on
-    it; at the ends the window becomes one-sided. Straight lines, turns on the spot and, other than
-    with a moving mean, the radius of a bend are preserved. As a single linear filter serves all
-    columns, yaw stays the direction of motion.
+    Each value is replaced by the value of a quadratic polynomial that is fitted to its neighbours
+    in a centred window; at the ends, the window becomes one-sided. Straight lines and turns on the
+    spot are preserved and, in contrast to a moving average, the radius of a bend as well. Because
+    the same linear filter is applied to all columns, yaw remains the direction of motion.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        Poses; other columns are dropped, as they would no longer fit.
+        Poses; other columns are dropped, because they would no longer be consistent.
     window : float
-        Full width of the window [s]; 0 changes nothing, and so does a window with less than four
+        Full width of the window [s]. Poses are unchanged if it is 0 or contains fewer than four
         samples.
 
     Returns
@@ -223,24 +224,24 @@ def smooth(table, window):
     if window == 0.0 or len(poses) < 4:
         return poses
     times = _times(poses)
-    # Large coordinates and stamps would lose digits in the sums.
+    # Coordinates and times relative to the first sample preserve the precision of the sums.
     origin = poses.to_numpy()[0]
     values = _local_quadratic(times - times[0], poses.to_numpy() - origin, window)
     return _with_index(values + origin, POSES, times)
 
 
 def _local_quadratic(times, values, window):
-    """Return the values (n, m), at times (n,), of quadratics fitted to their neighbours.
+    """Replace each value (n, m) by that of a quadratic polynomial fitted to its neighbours.
 
-    Neighbours lie within half a ``window``, weighted by ``(1 - |d|^3)^3`` with d the distance
-    as a fraction of that (Cleveland, "Robust locally weighted regression and smoothing
-    scatterplots", J. Am. Stat. Assoc. 74, 1979, here of degree 2 and not robust). A value
-    with less than three usable neighbours stays.
+    Neighbours are within half a ``window``; their weights are ``(1 - |d|^3)^3``, where d is the
+    distance divided by half a window (Cleveland, "Robust locally weighted regression and smoothing
+    scatterplots", J. Am. Stat. Assoc. 74, 1979, here of degree 2 and not robust). A value with
+    fewer than three usable neighbours is unchanged.
 
-    scipy has no substitute: ``savgol_filter`` requires even samples (on the bundled drives with a
-    tenth of the samples missing, its yaw error is 1.3 times as large). ``make_smoothing_spline``
-    takes 300 times as long and smooths each column separately, so that yaw is no longer the
-    direction of motion.
+    scipy has no equivalent: ``savgol_filter`` requires evenly spaced samples (on the bundled drives
+    with a tenth of the samples missing, its yaw error is 1.3 times as large), and
+    ``make_smoothing_spline`` takes 300 times as long and smooths each column separately, so that
+    yaw is no longer the direction of motion.
     """
     half = 0.5 * window
     first = np.searchsorted(times, times - half, side="left")
@@ -258,14 +259,14 @@ def _local_quadratic(times, values, window):
         weight = np.maximum(1.0 - size * size * size, 0.0)
         weight = np.where(inside, weight * weight * weight, 0.0)
 
-        # Repeated products, as powers of an array take ten times as long.
+        # Repeated multiplication is ten times as fast as powers of an array.
         weighted = [weight]
         for _ in range(4):
             weighted.append(weighted[-1] * distance)
         moments = [np.sum(part, axis=1) for part in weighted]
         normal = np.stack([np.stack(moments[row : row + 3], axis=-1) for row in range(3)], axis=-2)
-        # With fewer than four samples, or all but three at the very edge, the regression would
-        # return the sample or be ill conditioned, so the sample stays.
+        # A sample is unchanged if fewer than four samples have a significant weight, because the
+        # regression would then return the sample itself or be ill-conditioned.
         usable = np.linalg.det(normal / moments[0][:, np.newaxis, np.newaxis]) > 1e-6
         usable &= np.count_nonzero(weight > 1e-6, axis=1) > 3
         if not np.any(usable):
@@ -276,7 +277,7 @@ def _local_quadratic(times, values, window):
 
 
 def move_to_origin(table):
-    """Shift and turn poses so that they start at x = 0, y = 0, yaw = 0.
+    """Shift and rotate poses so that they start at x = 0, y = 0, yaw = 0.
 
     Parameters
     ----------
@@ -286,7 +287,7 @@ def move_to_origin(table):
     Returns
     -------
     pandas.DataFrame
-        Moved copy; columns without a place are unchanged.
+        Moved copy; columns other than poses are unchanged.
 
     Raises
     ------
@@ -305,16 +306,17 @@ def move_to_origin(table):
 
 
 def scale(table, factor):
-    """Scale poses about the first pose.
+    """Scale a path about its first pose.
 
-    Speeds are scaled with the lengths. The yaw over time stays, so that the IMU turns as before.
+    Speeds are scaled by the same factor. The yaw over time is unchanged, so that the gyroscope
+    measures the same angular velocity.
 
     Parameters
     ----------
     table : pandas.DataFrame
         Poses or a Trajectory.
     factor : float
-        Factor on lengths.
+        Factor by which lengths are multiplied.
 
     Returns
     -------
@@ -341,9 +343,9 @@ def scale(table, factor):
 def add_velocities(poses):
     """Add the speed along the robot's axis and the yaw rate to poses.
 
-    Derivatives are central differences of second order for uneven spacing (:func:`numpy.gradient`).
-    The speed is the velocity's component along the heading: negative when driving backwards, and,
-    other than the magnitude of the velocity, not increased by noise.
+    Derivatives are second-order central differences for uneven spacing (:func:`numpy.gradient`).
+    The speed is the component of the velocity along the heading. It is negative if the robot drives
+    backwards and, in contrast to the magnitude of the velocity, it is not increased by noise.
 
     Parameters
     ----------
@@ -358,7 +360,7 @@ def add_velocities(poses):
     Raises
     ------
     TrajectoryError
-        There are less than two samples.
+        There are fewer than two samples.
     """
     _require_samples(poses, 2, "velocities")
     times = _times(poses)
@@ -376,10 +378,10 @@ def add_velocities(poses):
 
 
 def motion_at(poses, times):
-    """Return a Trajectory at some times of a drive, with the derivatives of the complete drive.
+    """Return a Trajectory at some times of a drive, with derivatives from the complete drive.
 
-    A part differentiated by itself would end in one-sided differences, which amplify noise: at a
-    cut a wheel could be too fast for a sample.
+    If only a part were differentiated, its ends would have one-sided differences, which amplify
+    noise, so that a wheel could be too fast for one sample.
 
     Parameters
     ----------
@@ -396,7 +398,7 @@ def motion_at(poses, times):
     times = np.asarray(times, dtype=float)
     whole = _times(poses)
     lead, tail = 2.0 * times[0] - times[1], 2.0 * times[-1] - times[-2]
-    # There are no neighbours beyond the ends of the drive.
+    # At the ends of the drive, there is no sample before or after the requested times.
     leading, trailing = int(lead >= whole[0]), int(tail <= whole[-1])
     around = np.concatenate([[lead] * leading, times, [tail] * trailing])
     return add_velocities(interpolate(poses, around)).iloc[leading : leading + len(times)]
@@ -404,7 +406,7 @@ def motion_at(poses, times):
 
 @dataclass(frozen=True)
 class SmoothingEffect:
-    """Change of poses by smoothing.
+    """Change of poses that is caused by smoothing.
 
     Parameters
     ----------

@@ -91,7 +91,7 @@ def test_sample_means_match_increments_and_path_through_earth_is_rejected():
     assert rate[0] == pytest.approx(motion.angular_velocity[0])
     assert force[0] == pytest.approx(motion.specific_force[0])
     free_fall = isf.Increments(np.arange(2000.0), np.zeros((2000, 3)), np.zeros((2000, 3)))
-    with pytest.raises(MotionError, match="path of the increments"):
+    with pytest.raises(MotionError, match="integration of the increments"):
         isf.integrate(free_fall, (6378137.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0))
 
 
