@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from patience import TEST_LIMIT
 
-# Several tests run at a time, so each has one thread. numpy reads these variables at its import.
+# Tests run in parallel processes of one thread each. numpy reads these variables when imported.
 for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
-# Progress bars appear after a delay, so the output of programs would depend on the machine's load.
+# Progress bars appear after a delay, so the output of programs would depend on the load.
 os.environ["TQDM_DISABLE"] = "1"
 
-# A shell that runs the tests in the background may ignore these signals. The programs that tests
-# start and signal would inherit that.
+# A shell that runs the tests in the background may ignore these signals, and the programs that
+# tests start and signal would inherit that.
 ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 for number in ENDING_SIGNALS:
     if signal.getsignal(number) is signal.SIG_IGN:
@@ -67,7 +67,7 @@ TESTS = Path(__file__).resolve().parent
 def _restore_signal_handlers():
     """Restore the signal handlers that a program sets when a test calls it in this process.
 
-    Otherwise the processes of later tests would inherit ignored signals.
+    Otherwise, the processes of later tests would inherit ignored signals.
     """
     handlers = {number: signal.getsignal(number) for number in ENDING_SIGNALS}
     yield
@@ -94,7 +94,7 @@ def _folder(item):
 
 
 def _usual_seconds(path, tests):
-    """Return the processor time of tests of one file [s]."""
+    """Return the processor time of the tests of one file [s]."""
     name = str(path.relative_to(TESTS)) if TESTS in path.parents else ""
     return SECONDS_OF_FILE.get(name, 0.3 * len(tests))
 
@@ -103,7 +103,7 @@ def _balance(items, workers):
     """Order tests so that each process starts with its share of the long tests.
 
     pytest-xdist gives each process the same number of consecutive tests, and moves tests to a
-    process that has none left. The long tests of a file stay together, as they share fixtures.
+    process that has none left. The long tests of a file stay together because they share fixtures.
     """
     files = {}
     short_tests = []
@@ -125,7 +125,7 @@ def _balance(items, workers):
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Print a command to repeat each failed test."""
+    """Print a command that repeats each failed test."""
     failed = {
         report.nodeid
         for outcome in ("failed", "error")

@@ -6,7 +6,7 @@ from imu_simulation_framework.core.csv_files import CSV_FILES
 
 
 def _matches(declared, name):
-    """Return whether a name is a declared one, whose placeholders <...> match any text."""
+    """Return whether a name matches a declared one, whose placeholders <...> match any text."""
     pattern = re.sub(r"<[^>]*>", "\0", declared)
     return re.fullmatch(re.escape(pattern).replace("\0", ".+"), name) is not None
 
@@ -24,7 +24,7 @@ def unexpected_columns(file, names):
 
 
 def find_csv_file(name, columns):
-    """Return the declaration of a file, None without one.
+    """Return the declaration of a file, or None if there is none.
 
     Two programs may write files of the same name: the one with the fewest unexpected columns is
     returned.
@@ -32,7 +32,7 @@ def find_csv_file(name, columns):
     Parameters
     ----------
     name : str
-        Name of the file, with or without date and time in front of it.
+        Name of the file, with or without a leading date and time.
     columns : iterable of str
         Names in its first line.
     """

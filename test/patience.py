@@ -18,7 +18,7 @@ _POLL_PERIOD = 0.02  # [s]
 
 
 def wait_until(condition, description, limit=PATIENCE):
-    """Poll until a condition holds.
+    """Poll until a condition is true.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def wait_until(condition, description, limit=PATIENCE):
     Raises
     ------
     AssertionError
-        If the condition does not hold within the limit.
+        If the condition is not true within the limit.
     """
     deadline = time.monotonic() + limit
     while True:

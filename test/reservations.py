@@ -1,4 +1,4 @@
-"""Reservations of ports and ROS 2 domains among all tests on this machine."""
+"""Reservations of ports and ROS 2 domains shared by all tests on this machine."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def reserved_port():
 def reserved_domain():
     """Reserve a ROS 2 domain of this machine until the context ends.
 
-    Experiments that choose their domain themselves skip reserved domains as well.
+    Experiments that choose their domain themselves also skip reserved domains.
     """
     with contextlib.ExitStack() as held:
 

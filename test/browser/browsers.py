@@ -15,7 +15,7 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.remote.remote_connection import RemoteConnection
 
 WIDTHS = {"desktop": (1200, 900), "phone": (390, 844)}
-# Root has no sandbox; the others keep the browser itself from sending requests to its makers.
+# Root has no sandbox; the other options prevent the browser from sending requests to its vendor.
 SWITCHES = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"),
     *("--disable-quic", "--no-first-run", "--disable-background-networking"),
@@ -24,11 +24,12 @@ SWITCHES = (
 
 
 def programs():
-    """Return the paths of browser and driver; without them fail, or skip with Noetic."""
+    """Return the paths of browser and driver; if they are missing, fail, or skip with Noetic."""
     paths = [shutil.which(name) for name in ("chromium", "chromedriver")]
     if None in paths and Path("/opt/ros/noetic").exists():
         pytest.skip("Ubuntu 20.04 has Chromium as a snap only")
-    assert None not in paths, "chromium and chromium-driver are missing; ./run test --all gets them"
+    message = "chromium or chromium-driver is missing; run ./run test --all"
+    assert None not in paths, message
     return paths
 
 
@@ -37,7 +38,7 @@ _PR_SET_PDEATHSIG = 1  # from linux/prctl.h
 
 
 def _end_with_parent():
-    """Terminate the driver, and with it the browser, when an interrupted test process ends."""
+    """Terminate the driver, and with it the browser, when a test process is interrupted."""
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
@@ -56,8 +57,8 @@ def browser(kind):
         options.add_experimental_option("mobileEmulation", {"deviceMetrics": metrics})
     service = Service(driver, popen_kw={"preexec_fn": _end_with_parent})
     started = webdriver.Chrome(options=options, service=service)
-    # By default an answer is waited for 120 s, which a busy machine exceeds. The successor of this
-    # function, an argument of Chrome, is not in this release.
+    # A busy machine exceeds the default timeout of 120 s. The Chrome argument that replaces this
+    # deprecated function is not available in this release.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         RemoteConnection.set_timeout(PATIENCE)

@@ -23,7 +23,7 @@ SETTLED = """
     const error = document.querySelector("#mistake").textContent;
     return error !== "" || (quiet && document.querySelector("#ranking table") !== null);
 """
-# Ends once number and figure have followed the key.
+# Returns when number and figure have responded to the key.
 PRESS = """
     const [name, key, done] = arguments;
     const handle = document.querySelector(`#slider-${name} [role=slider]`);
@@ -61,7 +61,7 @@ def address():
             _, errors = run.communicate(timeout=PATIENCE)
         finally:
             run.kill()
-    # Neither a traceback nor a line for each request.
+    # There is neither a traceback nor a line for each request.
     assert run.returncode == 128 + signal.SIGINT
     assert errors == "explore.py: terminated by SIGINT; no file is left half-written\n"
 
@@ -108,7 +108,7 @@ def answer_of_model(imu, motion, operation, period=6.0):
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_page_is_drawn_within_the_screen_from_its_own_server_only(request, address, width):
+def test_page_fits_screen_and_loads_only_from_its_server(request, address, width):
     driver = request.getfixturevalue(width)
     opened(driver, f"{address}?motion=mowing&stops=given&imu=bno055,stim300,adis16470&ranked=all")
     addresses = requested(driver)
@@ -169,7 +169,7 @@ def check_plots_stay_in_their_boxes_when_window_changes(driver):
     driver.set_window_size(size["width"], size["height"])
 
 
-def test_numbers_follow_a_slider_and_are_those_of_the_model(desktop, address):
+def test_displayed_numbers_respond_to_slider_and_match_model(desktop, address):
     opened(desktop, f"{address}?imu=bno055,stim300")
     motion, operation = isf.straight(600.0, rate=5.0), isf.Operation()
     for place, imu in enumerate(("bno055", "stim300")):
@@ -189,7 +189,7 @@ def test_numbers_follow_a_slider_and_are_those_of_the_model(desktop, address):
     )
 
 
-def test_address_gives_the_page_again_in_another_browser(desktop, phone, address):
+def test_address_restores_page_in_another_browser(desktop, phone, address):
     opened(desktop, address)
     written(desktop, "duration", "20min")
     desktop.find_element(By.XPATH, "//div[@id='motion']//label[contains(., 'circles')]").click()
@@ -209,7 +209,7 @@ def test_address_gives_the_page_again_in_another_browser(desktop, phone, address
     assert phone.current_url == desktop.current_url
 
 
-def test_invalid_input_shows_one_message_until_corrected(desktop, address):
+def test_invalid_input_shows_one_message_until_it_is_corrected(desktop, address):
     opened(desktop, f"{address}?stops=given")
     for name, value, sentence in (
         ("duration", "-5min", "Time: is -5min, expected"),
@@ -232,7 +232,7 @@ def test_invalid_input_shows_one_message_until_corrected(desktop, address):
     ):
         opened(desktop, f"{address}?{query}")
         assert text(desktop, "unread").startswith(sentence)
-        # The page shows the default, and the sentence goes when something is set.
+        # The page shows the defaults, and the message disappears when a setting is changed.
         assert text(desktop, "mistake") == "" and asked(desktop) == {}
         desktop.execute_async_script(PRESS, "limit", "ArrowRight")
         waited(desktop, lambda _: text(desktop, "unread") == "")
@@ -242,7 +242,7 @@ def dropped(driver, path):
     driver.find_element(By.CSS_SELECTOR, "#recording input[type=file]").send_keys(str(path))
 
 
-def test_dropped_recording_becomes_drive_or_is_rejected(desktop, address, tmp_path):
+def test_uploaded_recording_becomes_drive_or_is_rejected(desktop, address, tmp_path):
     opened(desktop, f"{address}?motion=drive&imu=bno055&duration=10min")
     bad, good = tmp_path / "bad.csv", tmp_path / "mine.csv"
     bad.write_text("nothing,of,use\n1,2,3\n")
@@ -263,7 +263,7 @@ def test_dropped_recording_becomes_drive_or_is_rejected(desktop, address, tmp_pa
     assert text(desktop, "nearly-all-0") == f"{wanted:.3g} deg"
 
 
-def test_request_with_another_host_name_is_rejected(address):
+def test_request_with_foreign_host_name_is_rejected(address):
     import http.client
 
     port = urlsplit(address).port

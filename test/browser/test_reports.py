@@ -61,7 +61,7 @@ def reports(tmp_path_factory, server):
     name = HOSTILE.format(port=server.server_port)
     result = write_result(folder, drive=name, duration=40.0)
     specification = folder / "mine.yaml"
-    # A specification's name may have no slash.
+    # The name of a specification must not contain a slash.
     specification.write_text(f"name: {json.dumps(name.replace('/', ''))}\n{SPECIFICATION}")
     made = {
         "report": (result.folder,),
@@ -121,7 +121,7 @@ def axis(driver, plot):
 
 
 def area(driver, plot):
-    """Return the first panel, in which the pointer drags."""
+    """Return the first panel, in which the pointer is dragged."""
     panel = plot.find_elements(By.CSS_SELECTOR, ".nsewdrag")[0]
     driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", plot)
     return panel
@@ -129,12 +129,12 @@ def area(driver, plot):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("width", WIDTHS)
-def test_report_is_drawn_within_the_screen_without_a_request(request, reports, server, kind, width):
+def test_report_fits_screen_without_network_requests(request, reports, server, kind, width):
     driver = request.getfixturevalue(width)
     plots = opened(driver, reports[kind])
     addresses = [address for address in requested(driver) if not address.startswith("data:")]
     assert addresses == [reports[kind].as_uri()]
-    # The log has a line for each refused request or script.
+    # The browser log would contain a line for each blocked request or script.
     assert driver.get_log("browser") == []
     assert server.reached == []
     page = driver.execute_script(MEASURE)
@@ -144,7 +144,7 @@ def test_report_is_drawn_within_the_screen_without_a_request(request, reports, s
     for plot in page["plots"]:
         assert plot["traces"] > 0
         assert plot["drawing"] == pytest.approx(plot["box"], abs=1.0)
-        # The lines have room next to their labels.
+        # The plot area is large enough next to its labels.
         assert plot["panel"][0] > 0.55 * plot["box"][0]
         assert plot["panel"][1] > 0.45 * plot["box"][1]
 
@@ -169,7 +169,7 @@ MEASURE = """
 """
 
 
-def test_policy_of_the_page_rejects_every_request(desktop, reports, server):
+def test_security_policy_of_report_blocks_every_request(desktop, reports, server):
     opened(desktop, reports["experiment"])
     address = f"http://127.0.0.1:{server.server_port}/asked"
     script = """
@@ -182,13 +182,13 @@ def test_policy_of_the_page_rejects_every_request(desktop, reports, server):
     """
     assert desktop.execute_async_script(script, address) == "refused"
     assert server.reached == []
-    # The address can be reached: from another page it is.
+    # The address is reachable from another page.
     desktop.get(address)
     assert server.reached[0] == "/asked"
     server.reached.clear()
 
 
-def test_dragging_zooms_or_moves_a_figure_and_a_button_resets_it(desktop, reports):
+def test_figure_is_zoomed_or_moved_by_dragging_and_reset_by_button(desktop, reports):
     plot = opened(desktop, reports["experiment"])[0]
     before = axis(desktop, plot)
     hold = ActionChains(desktop).move_to_element_with_offset(area(desktop, plot), -150, 0)
@@ -208,7 +208,7 @@ def test_dragging_zooms_or_moves_a_figure_and_a_button_resets_it(desktop, report
     assert moved[1] - moved[0] == pytest.approx(before[1] - before[0])
 
 
-def test_printed_report_is_unfolded_and_as_wide_as_the_paper(desktop, reports):
+def test_printed_report_is_unfolded_and_fits_paper_width(desktop, reports):
     plots = opened(desktop, reports["flight"])
     widths = "return Array.from(document.querySelectorAll('.plot > .plot-container .main-svg'))"
     widths += ".map((drawing) => drawing.getBoundingClientRect().width)"
@@ -222,6 +222,6 @@ def test_printed_report_is_unfolded_and_as_wide_as_the_paper(desktop, reports):
     assert desktop.execute_script(widths) == pytest.approx(before)
     assert desktop.execute_script(closed) == folded
     printed = base64.b64decode(desktop.print_page())
-    # A4, and a figure or two on each page.
+    # The pages are A4, with one or two figures each.
     assert printed.startswith(b"%PDF")
     assert len(plots) / 2 <= printed.count(b"/Type /Page\n") <= 2 * len(plots)

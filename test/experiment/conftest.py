@@ -1,4 +1,4 @@
-"""Tests of whole experiments with real nodes; each test has its own ROS master and folder."""
+"""Tests of complete experiments with real nodes; each test has its own ROS master and folder."""
 
 import fcntl
 import importlib.util
@@ -16,7 +16,7 @@ for module in ("rospy", "roslaunch", "imu_simulation_framework.msg"):
     if importlib.util.find_spec(module) is None:
         pytest.exit(
             f"{module} cannot be imported: the tests in {Path(__file__).parent} need the built "
-            "ROS environment, ./run test test/experiment gives it",
+            "ROS environment; run ./run test test/experiment",
             returncode=1,
         )
 
@@ -56,7 +56,7 @@ def experiment(tmp_path):
 
 @pytest.fixture(scope="session")
 def run_once(tmp_path_factory):
-    """Function that runs an experiment once for all test processes and returns its end."""
+    """Return a function that runs an experiment once for all test processes and returns its end."""
     base = tmp_path_factory.getbasetemp()
     base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
@@ -82,7 +82,7 @@ def run_once(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def recorded_drive(run_once):
-    """Experiment with receiver, odometer and bag, whose results are below ``some/results``."""
+    """Run an experiment with receiver, odometer and bag, with results below ``some/results``."""
     return run_once(
         "recorded_drive",
         *("config:=mine.ini", "record:=true", "output:=some/results"),

@@ -1,4 +1,4 @@
-"""Experiments as processes with their own ROS masters, which tests can disturb."""
+"""Experiments as processes with separate ROS masters, which tests can disturb."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ PACKAGE = "imu_simulation_framework"
 STARTED = r"process\[{node}(?:-\d+)?\]: started with pid \[(\d+)\]"
 PROGRESS = r"simulated (\d+\.\d) of \d+\.\d s"
 COLOUR = re.compile(r"\x1b\[\d*m")
-# Output of a Python that roslaunch interrupts before it runs the code of a node.
+# Output of a Python interpreter that roslaunch interrupts before the code of a node starts.
 INTERRUPTED_START = re.compile(r"Fatal Python error: init_import_site.*\n.*\nTraceback")
 DROPPED_VARIABLES = ("ROS_HOSTNAME", "ROS_NAMESPACE")
-# Environment variable that identifies all processes on the master of an experiment.
+# Environment variable that identifies all processes on the ROS master of an experiment.
 MASTER_MARK = f"{MARK}_MASTER"
 
 
@@ -74,7 +74,7 @@ class EndedExperiment:
         return find_result(folders.pop())
 
     def ensure_completed(self, output="experiment_results") -> EndedExperiment:
-        """Assert that the drive was recorded to its end; return the experiment itself."""
+        """Assert that the drive was recorded to its end; return the experiment."""
         assert self.code == 0, self.output
         assert not self.fatal_sentences, self.output
         assert not self.has_traceback, self.output
@@ -109,7 +109,7 @@ class ExperimentProcess:
         self._owns_master = leader is None
         if leader is None:
             port = self._reservation.enter_context(reserved_port())
-            # After the end, another experiment may use the port; the mark is unique.
+            # Another experiment may use the port later, whereas the mark is unique.
             self._master_uri, self._mark = f"http://127.0.0.1:{port}", new_mark()
         else:
             self._master_uri, self._mark = leader._master_uri, leader._mark
@@ -177,7 +177,7 @@ class ExperimentProcess:
 
     @property
     def simulated_time(self) -> float:
-        """Simulated time in the newest progress line [s]."""
+        """Return the simulated time in the newest progress line [s]."""
         return float(re.findall(PROGRESS, self._text)[-1])
 
     def wait_until_started(self, node) -> int:
@@ -255,7 +255,7 @@ class ExperimentProcess:
         return find_marked(self._mark, MASTER_MARK)
 
     def end(self) -> None:
-        """Kill all processes on an own master, otherwise the program; close the pipe."""
+        """Kill the processes of the experiment's master, or the client program; close the pipe."""
         if self._owns_master:
             kill_marked(self._mark, MASTER_MARK)
         if self.is_running:

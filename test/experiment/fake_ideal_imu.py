@@ -1,8 +1,9 @@
-"""Publisher of an ideal IMU or of odometry, which prints the answers of realistic_imu as JSON.
+"""Publisher of an ideal IMU or of odometry, which prints the output of realistic_imu as JSON.
 
     fake_ideal_imu.py MESSAGES.json EXPECTED [TYPE]
 
-MESSAGES.json has stamps [ns] and rows of numbers; EXPECTED is the number of answers. TYPE is
+MESSAGES.json has stamps [ns] and rows of numbers; EXPECTED is the number of output messages.
+TYPE is
 
 imu         an IMU on /imu;
 odometry    odometry on /imu;
@@ -79,7 +80,7 @@ class Listener:
 
     def wait_for_node(self):
         wait_until(self._imu.get_num_connections, "publisher of the IMU")
-        # A publisher of the IMU has advertised all other topics before.
+        # A publisher that advertises the IMU has already advertised all other topics.
         self.has_field = ["/imu/mag", MagneticField._type] in rospy.get_published_topics("/imu")
         if self.has_field:
             wait_until(self._field.get_num_connections, "publisher of the field")
@@ -144,12 +145,12 @@ def main(path, expected, kind="imu", *lever_arm):
             second.publish(joint_state(stamp, row[10:]))
         if kind == "placed_imu":
             if stamp == stamps[0]:
-                listener.wait_until_node_has_received()  # the node needs the frame of the IMU
+                listener.wait_until_node_has_received()  # the node requires the frame of the IMU
             second.publish(odometry(stamp, row[10:]))
     if int(expected):
         listener.wait_for_messages(int(expected))
     else:
-        # The node ends without an answer and without reading all messages.
+        # The node terminates without output and without reading all messages.
         wait_until(lambda: publisher.get_num_connections() == 0, "end of the node")
     received = listener.received
     print("RESULT" + json.dumps({**received, "diagnosed": received["diagnosed"][-1:]}))

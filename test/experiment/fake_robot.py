@@ -1,8 +1,8 @@
-"""Robot with its own controllers: subscribes to cmd_vel, publishes odometry and an IMU.
+"""Robot with its own controllers: it subscribes to cmd_vel and publishes odometry and an IMU.
 
     fake_robot.py COMMAND_TYPE [IMU_TOPIC]
 
-The program prints READY when it publishes.
+The program prints READY when it starts to publish.
 """
 
 import math

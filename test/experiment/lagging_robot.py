@@ -8,15 +8,15 @@ TICKS_PER_ODOMETRY = 2
 DRIFT = 0.001  # of the IMU's yaw [rad/s]
 LAG = 0.1  # time constant with which the robot follows a command [s]
 FIRST_STAMP = 10 * 10**9  # [ns]
-MAX_LEAD = 6  # ticks without a command; answers to odometry are at most 60 ms apart
+MAX_LEAD = 6  # ticks without a command; responses to odometry take at most 60 ms
 MAX_WAIT = 0.2  # wall-clock time after which the robot continues without a command [s]
 
 
 class LaggingRobot:
     """Robot at (3, -2) with a yaw of 1 rad, which follows commands with a lag.
 
-    Before the first command its time follows the wall clock. Then it advances only with commands,
-    so the load of the machine does not change the drive.
+    Before the first command, its time is the wall clock. Afterwards, time advances only with
+    commands, so the load of the machine does not change the drive.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Experiments that give identical tables in ROS 1, in ROS 2 and in one process without ROS."""
+"""Experiments that yield identical tables in ROS 1, in ROS 2 and in one process without ROS."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ motors: {left: [1e-6, 0.0, 0.0], right: [0.0, 2e-6, 0.0]}
 FUSION_MODE = "NDOF"
 
 
-# Keys of [simulation] that prevent time-outs on a busy machine.
+# Keys of [simulation] that prevent timeouts on a busy machine.
 PATIENT = {"startup_timeout": PATIENCE, "command_timeout": PATIENCE}
 
-# Section for figures, which take longer than a short drive and are off by default in tests.
+# Section for figures, which take longer than a short drive and are disabled by default in tests.
 WITH_FIGURES = {"experiment": {"figure_formats": "png"}}
 
 
@@ -53,7 +53,7 @@ def settings_argument(settings):
     Returns
     -------
     str
-        The argument. Unless ``settings`` names them, time-outs are ``PATIENT`` and no figures are
+        The argument. Unless ``settings`` contains them, timeouts are ``PATIENT`` and no figures are
         written.
     """
     sections = {

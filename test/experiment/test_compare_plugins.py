@@ -14,7 +14,7 @@ from imu_simulation_framework.core.programs import run_tool
 
 @pytest.fixture
 def compare(tmp_path, capsys, monkeypatch):
-    """Function that calls the program in this process and returns exit code and output."""
+    """Return a function that calls the program in this process and returns exit code and output."""
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments):
@@ -26,7 +26,7 @@ def compare(tmp_path, capsys, monkeypatch):
 
 @pytest.fixture(scope="module")
 def compared(run_once):
-    """Function that compares the emulation of a plug-in at rest with its model."""
+    """Return a function that compares the emulation of a stationary plug-in with its model."""
 
     def compare_at_rest(imu):
         return run_once(
@@ -59,7 +59,7 @@ def test_emulated_plugin_agrees_with_model(compared, imu):
     assert "3001 messages, 0 lost" in ended.output
 
 
-def test_earlier_experiment_with_other_parameters_contradicts_model(compared, compare, tmp_path):
+def test_experiment_with_other_parameters_contradicts_model(compared, compare, tmp_path):
     (summary,) = (compared("hector").directory / "compared").glob("hector/*/*/1/*_summary.json")
     result = shutil.copytree(summary.parent, tmp_path / "1")
     text = summary.read_text()
@@ -70,13 +70,13 @@ def test_earlier_experiment_with_other_parameters_contradicts_model(compared, co
     assert "yaw bias, standard deviation of the innovation: more than 3" in output
 
 
-def test_wrong_duration_is_rejected(compare):
+def test_invalid_duration_of_comparison_is_rejected(compare):
     code, output = compare("--simulator", "mujoco", "--out", "zero", "--minutes", 0)
     assert code == 2
     assert "--minutes: '0'" in output
 
 
-def test_result_of_moving_robot_is_rejected(recorded_drive, compare):
+def test_result_of_moving_robot_is_rejected_for_comparison_at_rest(recorded_drive, compare):
     folder = recorded_drive.result("some/results").folder
     code, output = compare("--results", folder, "--out", "moved")
     assert code == 2

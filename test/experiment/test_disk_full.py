@@ -13,7 +13,7 @@ SHORT = {"trajectory": {"stop": 8.0}}
 
 @pytest.fixture
 def run_on_small_disk(experiment, tmp_path):
-    """Function that runs an experiment on a disk of some size; returns its message and files."""
+    """Return a function that runs an experiment on a small disk."""
     disk, saved = tmp_path / "disk", tmp_path / "saved"
     for folder in (disk, saved):
         folder.mkdir()
@@ -61,7 +61,7 @@ def test_disk_full_after_drive_leaves_recorded_samples(run_on_small_disk):
 
 
 def test_results_are_written_when_bag_fills_disk(run_on_small_disk):
-    # The bag, 0.2 MB per second, fills the disk before the end of the slow drive.
+    # The bag, at 0.2 MB per second, fills the disk before the end of the slow drive.
     long = {
         "trajectory": {"stop": 200.0},
         "imu_recording": {"use": False},

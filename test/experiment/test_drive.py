@@ -33,7 +33,7 @@ def result(recorded_drive):
     return recorded_drive.result("some/results")
 
 
-def test_result_folder_of_recorded_drive_has_all_files_and_messages(recorded_drive, result):
+def test_result_folder_of_recorded_drive_contains_all_files_and_messages(recorded_drive, result):
     place = result.folder.relative_to(recorded_drive.directory / "some" / "results")
     assert place == Path("trajectory_a", "hector_sigma0.5_fd0.005", "1")
     expected = {f"{name}.csv" for name in (*TABLES, *RECORDED.sensors)}
@@ -77,9 +77,9 @@ def read_topic(result, topic, latching=0):
         return reader.start_time, messages
 
 
-def test_static_transforms_are_latched_at_beginning_of_bag(result):
+def test_static_transforms_are_latched_at_start_of_bag(result):
     begin, messages = read_topic(result, "/tf_static", latching=1)
-    # RViz and tf need the frames of the robot from the first message on.
+    # RViz and tf require the frames of the robot from the first message on.
     assert {time for time, _ in messages} == {begin}
     frames = {t.child_frame_id for _, message in messages for t in message.transforms}
     assert "imu_link" in frames
@@ -89,7 +89,7 @@ def nanoseconds(stamp):
     return stamp.sec * 10**9 + stamp.nanosec
 
 
-def test_bag_has_all_samples_and_control_periods_of_drive(bag, result):
+def test_bag_contains_all_samples_and_control_periods_of_drive(bag, result):
     for topic, table in (("/imu/data", "imu_simulated"), ("/ground_truth/state", "ground_truth")):
         stamps = np.array([nanoseconds(message.header.stamp) for message in bag[topic]])
         assert np.all(np.diff(stamps) == 10_000_000)
@@ -99,14 +99,14 @@ def test_bag_has_all_samples_and_control_periods_of_drive(bag, result):
     assert np.all(np.diff(clock) == 50_000_000)
     assert clock[-1] - clock[0] >= DURATION * 10**9
     start = nanoseconds(bag["/ground_truth/state"][0].header.stamp)
-    # The simulator answers the last command with one more control period.
+    # The simulator responds to the last command with one more control period.
     last = start + DURATION * 10**9 + 50_000_000
     for topic, messages in bag.items():
         if hasattr(messages[-1], "header"):
             assert nanoseconds(messages[-1].header.stamp) <= last, topic
 
 
-def test_bag_has_ground_truth_commands_errors_and_poses_of_tables(bag, result):
+def test_ground_truth_commands_errors_and_poses_in_bag_match_tables(bag, result):
     points = [message.pose.pose.position for message in bag["/ground_truth/state"]]
     table = result.read_table("ground_truth")[["x", "y"]].to_numpy()
     np.testing.assert_array_equal([(p.x, p.y) for p in points[: len(table)]], table)
@@ -128,7 +128,7 @@ def test_bag_has_ground_truth_commands_errors_and_poses_of_tables(bag, result):
             assert np.exp(1j * (pose.theta - yaw)) == pytest.approx(1.0)
 
 
-def test_live_yaw_equals_yaw_of_tables(bag, result):
+def test_live_yaw_messages_match_yaw_of_tables(bag, result):
     tables = {"simulated": "imu_simulated", "real": "imu_real", "ground_truth": "ground_truth"}
     for name, table in tables.items():
         messages, yaw = bag[f"/imu_yaw/{name}"], result.read_table(table)["yaw"]
@@ -154,10 +154,10 @@ def count_messages(result):
         )
 
 
-def test_repeated_experiment_with_failing_view_gives_same_tables_and_messages(
+def test_repeated_experiment_with_failing_view_has_same_tables_and_messages(
     experiment, recorded_drive, result, monkeypatch
 ):
-    # Without a display the view ends at once, and the experiment continues.
+    # Without a display, the view exits at once, and the experiment continues.
     monkeypatch.setenv("DISPLAY", ":98765")
     options = (f"config:={recorded_drive.directory / 'mine.ini'}", "record:=true")
     repeated = experiment.run(*options, "view:=matplotlib", settings={})
@@ -169,12 +169,12 @@ def test_repeated_experiment_with_failing_view_gives_same_tables_and_messages(
     assert count_messages(repeated.result()) == count_messages(result)
 
 
-def test_process_without_ros_gives_same_tables_as_nodes(result, tmp_path):
+def test_experiment_without_ros_has_same_tables_as_with_nodes(result, tmp_path):
     repeated = repeat_in_process(result, tmp_path)
     assert read_tables(repeated, RECORDED) == read_tables(result, RECORDED)
 
 
-def test_quiet_experiment_of_car_prints_result_and_equals_process_without_ros(experiment, tmp_path):
+def test_quiet_experiment_of_car_prints_result_and_matches_run_without_ros(experiment, tmp_path):
     scenario = SCENARIOS["car with magnetometer"]
     scenario.write(tmp_path)
     quiet = ["sh", "-c", 'exec "$0" "$@" >printed 2>&1', find_program("run_experiment.py")]
@@ -194,7 +194,7 @@ def test_quiet_experiment_of_car_prints_result_and_equals_process_without_ros(ex
 
 
 def check_calibration(result):
-    """Check that the bag has each change of the BNO055's calibration status."""
+    """Check that the bag contains each change of the BNO055's calibration status."""
     begin, messages = read_topic(result, "/imu/calib_status")
     samples = result.read_table("imu_simulated").join(result.read_table("magnetometer_simulated"))
     expected = isf.sensors.bno055_calibration(samples, FUSION_MODE).drop_duplicates()
@@ -205,7 +205,7 @@ def check_calibration(result):
     assert begin <= messages[0][0] < begin + 1e9 * (expected.index[1] - expected.index[0])
 
 
-def test_four_wheels_on_user_recording_drive_with_progress_in_terminal(experiment, tmp_path):
+def test_four_wheeled_robot_follows_user_recording_with_progress_in_terminal(experiment, tmp_path):
     (tmp_path / "mine").mkdir()
     write_own_recording(tmp_path / "mine" / "circle.csv")
     (tmp_path / "mine.ini").write_text(OWN_RECORDING)
@@ -257,7 +257,7 @@ yaw = compass [deg]
 
 
 def write_own_recording(path):
-    """Write 8 s on a circle of 2 m radius at 0.5 m/s, with a compass error of 1 deg."""
+    """Write an 8 s drive on a circle of 2 m radius at 0.5 m/s, with a compass error of 1 deg."""
     time = np.arange(0.0, 8.0, 0.1)
     yaw = 1.0 + 0.25 * time
     columns = {

@@ -27,7 +27,7 @@ SUMMARY = "experiment_results/*/*/*/*_summary.json"
 
 @pytest.fixture
 def driving(experiment):
-    """Function that starts a long drive and waits until the robot drives."""
+    """Return a function that starts a long drive and waits until the robot drives."""
 
     def start(*arguments, settings=LONG, program=None):
         running = experiment(*arguments, settings=settings, program=program)
@@ -46,7 +46,7 @@ def read_failure(ended):
 
 
 def read_partial_failure(ended):
-    """Return the reason of the failure of a partly recorded drive."""
+    """Return the failure reason of a partly recorded drive."""
     reason, summary = read_failure(ended), ended.summary
     assert summary["run"]["completed"] is False
     assert summary["durations"]["recorded_s"] > 0.0
@@ -75,7 +75,7 @@ def read_partial_result(ended):
 
 
 @pytest.mark.quick
-def test_interrupted_drive_keeps_recorded_data_and_exits_with_130(driving):
+def test_interrupted_drive_saves_recorded_data_and_exits_with_130(driving):
     running = driving("record:=true")
     running.interrupt()
     ended = running.wait()
@@ -94,19 +94,19 @@ def test_interrupted_drive_keeps_recorded_data_and_exits_with_130(driving):
         pytest.param("samples in use", signal.SIGINT, marks=pytest.mark.thorough),
     ],
 )
-def test_interrupted_start_records_nothing(experiment, event, number):
+def test_experiment_interrupted_during_start_records_nothing(experiment, event, number):
     running = experiment(settings=LONG)
     running.wait_for(event)
     os.kill(running.pid, number)
     ended = running.wait()
     assert ended.code == 130
-    # On a busy machine the drive may begin before the signal arrives.
+    # On a busy machine, the drive may begin before the signal arrives.
     recorded = list(running.directory.glob(SUMMARY))
     outcome = "the recorded data are saved" if recorded else "nothing was recorded"
     assert ended.lines[-1] == f"interrupted: {outcome}"
     assert not ended.fatal_sentences, ended.output
     assert "escalating" not in ended.output
-    # A starting interpreter prints a traceback on SIGINT.
+    # An interpreter that is starting prints a traceback on SIGINT.
     assert not ended.has_traceback, ended.output
     assert "Fatal" not in ended.output, ended.output
 
@@ -114,7 +114,7 @@ def test_interrupted_start_records_nothing(experiment, event, number):
 @pytest.mark.parametrize(
     "node", ["master", pytest.param("mujoco_simulator", marks=pytest.mark.thorough)]
 )
-def test_node_killed_during_start_ends_experiment(experiment, node):
+def test_node_killed_during_start_terminates_experiment(experiment, node):
     running = experiment(settings=LONG)
     running.signal_node(node, signal.SIGKILL)
     ended = running.wait()
@@ -122,7 +122,7 @@ def test_node_killed_during_start_ends_experiment(experiment, node):
     assert "REQUIRED process" not in ended.output, ended.output
 
 
-def test_node_killed_during_drive_ends_experiment_with_results(driving):
+def test_node_killed_during_drive_terminates_experiment_with_results(driving):
     running = driving()
     running.signal_node("path_follower", signal.SIGKILL)
     ended = running.wait()
@@ -130,7 +130,7 @@ def test_node_killed_during_drive_ends_experiment_with_results(driving):
     assert ended.lines[-2] == f"results: {read_partial_result(ended).folder}"
 
 
-def test_killed_writers_leave_samples_for_offline_tables_and_readable_bag(driving):
+def test_killed_recorders_leave_samples_and_readable_bag(driving):
     running = driving("record:=true", "seed:=7")
     # The killed nodes lose the last twenty samples of each table, a second of commands, and the
     # last 64 kB of the bag, half a second of all topics.
@@ -146,7 +146,7 @@ def test_killed_writers_leave_samples_for_offline_tables_and_readable_bag(drivin
     done = running.run_client(find_program("offline_result_comparison.py"), result.folder)
     assert done.returncode == 0, done.stdout
     run = summary_of(result)["run"]
-    # config.ini and recording.json supply the description that the killed node did not write.
+    # config.ini and recording.json contain the description that the killed node did not write.
     description = {
         name: run[name] for name in ("completed", "drive", "simulator", "seed", "controller")
     }
@@ -160,14 +160,14 @@ def test_killed_writers_leave_samples_for_offline_tables_and_readable_bag(drivin
     assert len(result.read_table("wheel_velocities")) > 30
 
 
-def test_master_killed_during_drive_ends_experiment_with_results(driving):
+def test_master_killed_during_drive_terminates_experiment_with_results(driving):
     running = driving()
     running.signal_node("master", signal.SIGKILL)
     reason = read_partial_failure(running.wait())
     assert reason == "the ROS master exited with code -9 (SIGKILL)"
 
 
-def test_master_killed_after_drive_costs_no_results(experiment):
+def test_master_killed_after_drive_does_not_affect_results(experiment):
     running = experiment("record:=true", settings=SHORT)
     running.wait_for(r"simulated 4\.0 of 4\.0 s")
     running.signal_node("master", signal.SIGKILL)
@@ -183,7 +183,7 @@ ROSLAUNCH = ["roslaunch", "imu_simulation_framework", "experiment.launch"]
 
 
 @pytest.mark.parametrize("program", [None, pytest.param(ROSLAUNCH, marks=pytest.mark.thorough)])
-def test_killed_launcher_leaves_results_and_no_process(driving, program):
+def test_killed_launcher_leaves_results_and_no_processes(driving, program):
     running = driving(program=program)
     running.kill()
     ended = running.wait()
@@ -201,8 +201,8 @@ def open_when_read(pipe):
     return wait_until(try_to_open, f"reader of {pipe}")
 
 
-def test_second_signal_omits_figures_after_nodes_of_drive_ended(experiment, tmp_path):
-    # The settings of Matplotlib are a pipe without data, which blocks drawing until a signal.
+def test_second_signal_after_drive_cancels_figures(experiment, tmp_path):
+    # The Matplotlib settings file is a pipe without data, which blocks drawing until a signal.
     pipe = tmp_path / "matplotlibrc"
     os.mkfifo(pipe)
     program = ["env", f"MATPLOTLIBRC={pipe}", find_program("run_experiment.py"), "-v"]
@@ -229,14 +229,14 @@ def test_second_signal_omits_figures_after_nodes_of_drive_ended(experiment, tmp_
     assert not [path for path in files if path.suffix == ".png"]
 
 
-def test_drive_continues_after_hangup_lost_rosout_and_foreign_calls(driving):
+def test_drive_continues_after_hangup_lost_rosout_and_unrelated_calls(driving):
     paced = {"trajectory": {"stop": 20.0}, "imu_recording": {"use": False}}
     program = ["nohup", find_program("run_experiment.py"), "-v"]
     running = driving("real_time_factor:=2", settings=paced, program=program)
     # The stopped node prevents the end of the drive.
     running.signal_node("path_follower", signal.SIGSTOP)
     os.kill(running.pid, signal.SIGHUP)
-    # roslaunch restarts rosout, which ends with the other nodes.
+    # roslaunch restarts rosout, which exits together with the other nodes.
     running.signal_node("rosout", signal.SIGKILL)
     # An unused connection must not cause a warning.
     running.open_and_close_connection("/result_comparison", "/rosout")
@@ -254,14 +254,14 @@ def test_drive_continues_after_hangup_lost_rosout_and_foreign_calls(driving):
     assert sentence.startswith("a node /result_comparison"), second.output
     assert "process[" not in second.output
     running.signal_node("path_follower", signal.SIGCONT)
-    # The service answers at the end of the drive.
+    # The service responds at the end of the drive.
     running.run_client("rosservice", "call", "/result_comparison/stop")
     assert "Inbound" not in running.wait().ensure_completed().output
 
 
-def test_too_little_memory_is_reported(experiment):
-    # The experiment must end on all machines, also where a thread takes more memory. With a limit
-    # slightly below the requirement OpenBLAS would repeat its allocation of 33 MB until Ctrl+C.
+def test_insufficient_memory_is_reported(experiment):
+    # The limit is low because OpenBLAS retries its allocation of 33 MB until Ctrl+C at a slightly
+    # higher limit, which depends on the memory that threads use.
     limited = ["bash", "-c", 'ulimit -v 400000; exec "$0" "$@"', find_program("run_experiment.py")]
     impatient = {**SHORT, "simulation": {"startup_timeout": 10.0}}
     ended = experiment.run(settings=impatient, program=limited)
@@ -269,7 +269,7 @@ def test_too_little_memory_is_reported(experiment):
     assert ended.lines[-1].startswith((EARLY, "run_experiment.py: ")), ended.output
 
 
-def test_stopped_simulator_ends_experiment_after_command_timeout(driving):
+def test_stopped_simulator_terminates_experiment_after_command_timeout(driving):
     impatient = {"real_time_factor": 2.0, "command_timeout": 5.0}
     running = driving(settings={**LONG, "simulation": impatient})
     running.signal_node("mujoco_simulator", signal.SIGSTOP)

@@ -18,7 +18,7 @@ ODOMETRY_PERIOD = TICKS_PER_ODOMETRY * PERIOD  # [s]
 
 @pytest.fixture
 def master(experiment):
-    """ROS master, whose clients are robots and experiments."""
+    """Start a ROS master whose clients are robots and experiments."""
     master = experiment(program=MASTER)
     master.wait_for(r"started core service \[/rosout\]")
     return master
@@ -34,7 +34,7 @@ def run_with_robot(master, *arguments, **settings):
     return master.start_client(program, settings_argument(settings)).wait()
 
 
-def test_robot_follows_path_and_summary_has_drift_of_its_imu(master):
+def test_external_robot_follows_path_and_summary_contains_drift_of_its_imu(master):
     start_robot(master, "TwistStamped")
     ended = run_with_robot(master, "record:=true", "gnss:=rtk", trajectory={"stop": 6.0})
     ended.ensure_completed()
@@ -77,7 +77,7 @@ WRONG_TOPICS = {
 }
 
 
-def test_wrong_topics_are_reported_and_correct_topics_drive(master):
+def test_wrong_topics_of_external_robot_are_reported(master):
     start_robot(master, "Twist", "/imu/data")
     # All nodes start within this time on a busy machine.
     settings = {"simulation/startup_timeout": 30.0, "simulation/simulator": "external"}

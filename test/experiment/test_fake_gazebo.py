@@ -50,7 +50,7 @@ def gazebo_port():
 
 @pytest.fixture
 def gazebo(experiment, gazebo_port, tmp_path):
-    """Function that starts an experiment with Gazebo's packages and the substitute for gzserver."""
+    """Return a function that starts an experiment with Gazebo packages and a fake gzserver."""
     packages = tmp_path / "packages"
     for name in PACKAGES:
         (packages / name).mkdir(parents=True)
@@ -95,10 +95,10 @@ right_wheel: [right_wheel_1_joint, right_wheel_2_joint]
 """
 
 
-# IMU without errors, so that only a wrong start causes an error in the first second.
+# This IMU has no errors, so that only a wrong start causes an error in the first second.
 OWN_IMU = "gyroscope: {}\nmagnetometer: {}\noutput: {magnetic_heading: true}\n"
 # The field of the bar rotates by 0.1 deg in the first second. The vertical fields of the motors do
-# not change the heading.
+# not affect the heading.
 OWN_HALL = """\
 bars: [{position: [2.0, -0.4, 0.1], size: [1.0, 0.1, 0.1], magnetisation: [3e4, 0, 0]}]
 motors: {left: [0.0, 0.0, 5e-6], right: [0.0, 0.0, 3e-6]}
@@ -116,7 +116,7 @@ file = hall.yaml
 """
 
 
-def test_four_wheels_with_magnetometer_start_stationary_and_measure_local_field(gazebo, tmp_path):
+def test_four_wheeled_robot_starts_stationary_and_measures_local_field(gazebo, tmp_path):
     bundled = load_robot_parameters(urdf_path("robot_four_wheels.yaml"))
     texts = {"others.yaml": OWN_ROBOT, "others.urdf": robot_description(bundled)}
     texts.update({"imu.yaml": OWN_IMU, "hall.yaml": OWN_HALL, "mine.ini": OWN_SETTINGS})
@@ -148,37 +148,37 @@ def check_magnetic_field(result, truth, hall, robot):
     torque = 2.0 * FAKE_TORQUE * np.column_stack(wheels)[last]
     assert np.abs(torque).max() > 0.2
     expected = hall.measured_field(place, turn_of_imu.as_quat(), torque)
-    # The times differ by at most a sample, 0.01 s at 1 m/s and 1 rad/s.
+    # The times differ by at most a sample: 0.01 s at 1 m/s and 1 rad/s.
     assert np.abs(measured.to_numpy() - expected).max() < 0.02 * np.linalg.norm(hall.undisturbed)
     assert np.ptp(expected, axis=0).max() > 0.2 * np.linalg.norm(hall.undisturbed)
     return turn_of_imu.apply(expected)
 
 
 def check_start_at_rest(result, truth, field):
-    """Check the first second for a wrong initial pose and for tilt by the jerk of the wheels.
+    """Check the first second for a wrong initial pose and for tilt caused by the wheels' jerk.
 
-    The fusion filter must not take the acceleration of the jerk for a tilt.
+    The fusion filter must not mistake the acceleration of the jerk for a tilt.
     """
     imu, truth = (table.loc[:1.0] for table in (result.read_table("imu_simulated"), truth))
     assert imu.index[0] == truth.index[0] == 0.0
     assert len(imu) == len(truth) == 101
-    # A change of speed by v tilts the fused orientation by at most v / (g tau), tau at least 3 s.
+    # A speed change v tilts the fused orientation by at most v / (g tau), with tau >= 3 s.
     tilt = truth["v"].abs().max() / (9.81 * 3.0) + 1e-6
-    # A tilt changes the magnetic heading by up to tan(dip angle) times the tilt; 70 deg at most.
+    # A tilt changes the magnetic heading by up to tan(dip) times the tilt; the dip is below 70 deg.
     turn = np.tan(np.radians(70.0)) * tilt
     errors = {angle: wrap(imu[angle].to_numpy() - truth[angle].to_numpy()) for angle in ANGLES}
     # The sensor does not correct the declination and the field of the bar.
     declination = errors["yaw"][0]
-    # On a busy machine the first torque may arrive before or after the first sample.
+    # On a busy machine, the first torque may arrive before or after the first sample.
     assert declination == pytest.approx(np.arctan2(field[0], field[1]), abs=5e-3)
     assert 0.0 < declination < np.radians(10.0)
     errors["yaw"] -= declination
     for angle, limit in zip(ANGLES, (tilt, tilt, turn)):
         assert np.abs(errors[angle]).max() < limit, angle
-        # Motion before the first sample tilts the orientation by the change of speed.
+        # Motion before the first sample tilts the orientation by the speed change.
         assert np.abs(errors[angle][0]) < abs(truth["v"].iloc[0]) / (9.81 * 3.0) + 1e-6
     first, *_ = read_messages(result.path("experiment.bag"))["/imu_yaw/simulated_error"]
-    # The live view has the same origin.
+    # The live view starts at the same zero.
     assert (first.yaw, first.yaw_unwrapped) == (0.0, 0.0)
 
 
@@ -191,23 +191,23 @@ def test_car_with_receiver_drives_to_end(gazebo, tmp_path):
     check_fixes(result)
 
 
-def test_receiver_behind_simulator_publishes_last_fixes_for_bag(gazebo, tmp_path):
+def test_delayed_receiver_publishes_last_fixes_before_bag_is_closed(gazebo, tmp_path):
     (tmp_path / "receiver.yaml").write_text("rate: 5\nheading: {source: antennas}\n")
-    # The simulator may be ten control periods ahead of a node, at 2 Hz more than this drive.
+    # The simulator may be ten control periods ahead of a node; at 2 Hz, this exceeds the drive.
     slow = {"control": {"rate": 2.0}, "simulation": {"command_timeout": PATIENCE}}
     settings = {**SHORT, **slow}
     arguments = (*GAZEBO, "real_time_factor:=1", "gnss:=receiver.yaml", "record:=true")
     running = gazebo(*arguments, settings=settings)
     running.wait_until_driving()
-    # On a busy machine the drive may end before the receiver is stopped.
+    # On a busy machine, the drive may end before the receiver is stopped.
     with contextlib.suppress(ProcessLookupError):
         running.signal_node("gnss_receiver", signal.SIGSTOP)
         running.wait_for(r"simulated 4\.0 of 4\.0 s")
-        # After two simulated seconds, a recorder that does not wait for the receiver would end.
+        # After two simulated seconds, a recorder that does not wait for the receiver would exit.
         running.run_client("rostopic", "echo", "-n", "200", "/clock")
         running.signal_node("gnss_receiver", signal.SIGCONT)
     result = running.wait().ensure_completed().result()
-    # The bag lasts a control period longer than the drive.
+    # The bag lasts one control period longer than the drive.
     check_fixes(result, most=24, control_period=0.5)
     check_drift_starts_with_drive(result)
 
@@ -241,10 +241,10 @@ def check_fixes(result, most=22, control_period=0.05):
     first, *_ = read_messages(bag)["/trajectory_error"]
     stamp = first.header.stamp.sec + 1e-9 * first.header.stamp.nanosec
     since = samples.columns["stamp"] - (stamp - first.time_from_start)
-    # The receiver restarts when it receives the first command. Simulated time may be ten control
-    # periods of 0.05 s ahead of it by then.
+    # The receiver restarts when it receives the first command, when simulated time may be up to ten
+    # control periods of 0.05 s ahead of it.
     irregular = np.flatnonzero(np.abs(np.diff(since) - 0.2) > 0.015)
-    # It is the only one: no fix is lost before or after it.
+    # There is only one irregular step: no fix is lost before or after it.
     assert np.count_nonzero(since[irregular] > -0.21) <= 1
     begin = irregular[-1] + 1 if len(irregular) else np.flatnonzero(since < 0.1)[-1]
     # The first command may reach error_publisher two control periods later.
@@ -265,12 +265,12 @@ def check_fixes(result, most=22, control_period=0.05):
     assert np.abs(error[within]).max() < 1e-3
 
 
-def test_drive_waits_for_silent_gzserver_and_ends_at_reset(gazebo):
+def test_drive_waits_for_stopped_gzserver_and_ends_at_reset(gazebo):
     # Longer than the clients below may take on a busy machine; the reset ends the drive.
     running = gazebo(*GAZEBO, "real_time_factor:=2", settings={"trajectory": {"stop": 600.0}})
     running.wait_until_driving()
     running.signal_node("gazebo", signal.SIGSTOP)
-    # At the second progress line the follower requests the time of the world, without an answer.
+    # At the second progress line, the follower requests the time of the world, without a response.
     running.wait_for_progress(3)
     time_at_stop = running.simulated_time
     running.signal_node("gazebo", signal.SIGCONT)

@@ -14,7 +14,7 @@ from imu_simulation_framework.drive.results.files import ExperimentTables
 from imu_simulation_framework.ros1.messages import make_antenna_transform
 from imu_simulation_framework.sensors.gnss.specification import UNKNOWN_VARIANCE
 
-# Times of the fixes [s], except the outage. Fixes of the last latency arrive after the drive.
+# Times of the fixes [s], except the outage. Fixes within the last latency arrive after the drive.
 RECEIVED = np.array([0.2 * k for k in range(round(5 * DURATION)) if not 20 <= k <= 25])
 
 
@@ -28,7 +28,7 @@ def bag(result):
     return read_messages(result.path("experiment.bag"))
 
 
-def test_bag_has_fixes_with_frame_status_and_covariance(bag):
+def test_fixes_in_bag_have_frame_status_and_covariance(bag):
     stamps = [m.header.stamp.sec + 1e-9 * m.header.stamp.nanosec for m in bag["/gnss/fix"]]
     np.testing.assert_allclose(stamps[: len(RECEIVED)], RECEIVED, atol=1e-9)
     assert len(stamps) - len(RECEIVED) <= 1
@@ -45,7 +45,7 @@ def test_bag_has_fixes_with_frame_status_and_covariance(bag):
     )
 
 
-def test_recorded_fixes_read_back_as_reference(result):
+def test_recorded_fixes_can_be_read_as_reference(result):
     reference = isf.read_reference(
         result.path("experiment.bag"),
         topic="/gnss/fix",
@@ -53,13 +53,13 @@ def test_recorded_fixes_read_back_as_reference(result):
         heading_topic="/gnss/heading",
     )
     truth = result.read_table("ground_truth")
-    # In ROS a stamp of zero means no stamp, so the first fix is not used.
+    # In ROS, a stamp of zero means no stamp, so the first fix is not used.
     times = reference.table.index
     assert times[0] == pytest.approx(0.2)
     yaw = np.interp(times, truth.index, truth["yaw"])
     error = wrap(reference.table["yaw"].to_numpy() - yaw)
-    # The noise is 0.005 rad. The angular acceleration of 2 rad/s^2 between two headings, 0.2 s
-    # apart, adds 0.01 rad.
+    # The noise is 0.005 rad. The angular acceleration of 2 rad/s^2 between headings 0.2 s apart
+    # adds 0.01 rad.
     received = (times <= 3.8) | (times >= 5.2)
     assert np.sqrt(np.mean(error[received] ** 2)) < math.hypot(0.005, 0.01)
     antenna = {
@@ -72,7 +72,7 @@ def test_recorded_fixes_read_back_as_reference(result):
         assert np.sqrt(np.mean(moved**2)) < 0.05
 
 
-def test_table_of_fixes_equals_bag(result, bag):
+def test_table_of_fixes_matches_bag(result, bag):
     table = ExperimentTables.load(result).gnss_simulated
     np.testing.assert_allclose(table.index, RECEIVED, atol=1e-9)
     positions, velocities, headings = (
@@ -96,11 +96,11 @@ def odometry(result):
     return ExperimentTables.load(result).odometer
 
 
-def test_odometer_table_has_all_samples(odometry):
+def test_odometer_table_contains_all_samples(odometry):
     np.testing.assert_allclose(odometry.index, np.arange(0.0, DURATION + 0.01, 0.02), atol=1e-9)
 
 
-def test_odometer_messages_equal_table_and_read_back_as_poses(result, bag, odometry):
+def test_odometer_messages_match_table_and_can_be_read_as_poses(result, bag, odometry):
     messages = bag["/odom"]
     assert 0 <= len(messages) - len(odometry) <= 3
     header = messages[0].header
@@ -114,14 +114,14 @@ def test_odometer_messages_equal_table_and_read_back_as_poses(result, bag, odome
     yaw = unwrap(2.0 * np.arctan2([q.z for q in turns], [q.w for q in turns]))
     np.testing.assert_allclose(yaw, odometry["yaw"], rtol=0.0, atol=1e-12)
     poses = isf.read_reference(result.path("experiment.bag"), topic="/odom").table
-    # The bag may have samples of the control period after the drive.
+    # The bag may contain samples of the control period after the drive.
     poses = poses[poses.index <= odometry.index[-1]]
     assert len(poses) >= len(odometry) - 1  # a stamp of zero means no stamp
     error = wrap(np.interp(poses.index, odometry.index, odometry["yaw"]) - poses["yaw"])
     np.testing.assert_allclose(error, 0.0, atol=1e-9)
 
 
-def test_summary_has_yaw_error_of_odometer(result, odometry):
+def test_summary_contains_yaw_error_of_odometer(result, odometry):
     errors = json.loads(result.read_text("summary.json"))["yaw_error"]
     truth = result.read_table("ground_truth")["yaw"]
     error = np.interp(odometry.index, truth.index, truth) - odometry["yaw"]
@@ -133,7 +133,7 @@ def test_summary_has_yaw_error_of_odometer(result, odometry):
     assert set(errors["odometer"]) == set(errors["simulated"])
 
 
-def test_receiver_and_odometer_change_neither_drive_nor_imu(result):
+def test_receiver_and_odometer_do_not_affect_drive_and_imu(result):
     settings = isf.load_configuration(overrides={"trajectory": {"stop": DURATION}})
     tables = isf.run_in_process(settings)
     for name in ("ground_truth", "imu_simulated"):

@@ -1,6 +1,6 @@
 """Controllers, IMU models and seeds in the experiment without ROS.
 
-test_drive.py checks that its tables equal those of the nodes exactly.
+test_drive.py checks that its tables are identical to those of the nodes.
 """
 
 from pathlib import Path
@@ -43,7 +43,7 @@ def default_drive():
     return run()
 
 
-def test_seed_determines_imu_but_not_drive(default_drive):
+def test_seed_affects_imu_but_not_drive(default_drive):
     np.testing.assert_array_equal(run().imu_simulated, default_drive.imu_simulated)
     other = run(experiment={"seed": 2})
     # The drift begins at zero with any seed.
@@ -51,7 +51,7 @@ def test_seed_determines_imu_but_not_drive(default_drive):
     np.testing.assert_array_equal(other.ground_truth, default_drive.ground_truth)
 
 
-def test_columns_of_results_are_those_of_reference_page():
+def test_result_columns_match_reference_page():
     tables = run(
         trajectory={"stop": 3.0},
         imu_recording={"use": True},
@@ -88,7 +88,7 @@ def test_controllers_drive_to_end_with_different_commands(controller, default_dr
         for controller in sorted(CONTROLLERS)
     ],
 )
-def test_controller_drives_lap_with_car(drive, controller):
+def test_controller_drives_car_around_lap(drive, controller):
     tables = run(
         robot={"parameters": str(urdf_path("robot_ackermann.yaml"))},
         recording={"drive": drive, "laps": 1},
@@ -97,18 +97,18 @@ def test_controller_drives_lap_with_car(drive, controller):
     )
     lap = {"a": 60.0, "c": 40.0}[drive]
     assert tables.ground_truth.index[-1] == pytest.approx(lap, abs=0.05)
-    # The positions of drive c have 12 mm of noise, which wheels cannot follow. Drive a has turns on
-    # the spot, which a car cannot follow. Without position control the deviation remains.
+    # Drive c has position noise of 12 mm, which wheels cannot follow. Drive a has turns on the
+    # spot, which a car cannot follow. Without position control, the deviation remains.
     distance, yaw = rms(tables.control_error["distance_error"]), tables.control_error["yaw_error"]
     assert distance < (0.1 if controller in ("open_loop", "yaw_pid") else 0.015)
     assert rms(yaw) < np.radians(1.0)
     angles = tables.wheel_velocities[["steering_left", "steering_right"]]
     assert 0.25 < angles.abs().to_numpy().max() <= 0.65 + 1e-9
-    # The steering rate is at most 4 rad/s, the control period 0.05 s.
+    # The steering rate is at most 4 rad/s, and the control period is 0.05 s.
     assert angles.diff().abs().to_numpy()[1:].max() < 4.0 * 0.05 + 1e-9
 
 
-def test_summary_of_car_has_wheels_and_steering():
+def test_summary_of_car_contains_wheels_and_steering():
     tables = run(robot={"parameters": str(urdf_path("robot_ackermann.yaml"))})
     wheels = evaluate(tables)[0]["wheels"]
     assert list(wheels) == ["left", "right", "steering_left", "steering_right"]
@@ -118,7 +118,7 @@ def test_summary_of_car_has_wheels_and_steering():
 
 
 @pytest.mark.parametrize("model", sorted(PRESETS))
-def test_imu_model_leaves_drive_unchanged(default_drive, model):
+def test_imu_model_does_not_affect_drive(default_drive, model):
     tables = run(imu={"model": model})
     np.testing.assert_array_equal(tables.ground_truth, default_drive.ground_truth)
     error = tables.ground_truth["yaw"] - tables.imu_simulated["yaw"]
@@ -129,7 +129,7 @@ def test_imu_model_leaves_drive_unchanged(default_drive, model):
         assert 0.0 < error.abs().max() < 5 * 0.05
 
 
-def test_latitude_adds_earth_rate_to_gyroscope_only():
+def test_latitude_adds_earth_rate_only_to_gyroscope():
     specified = {"imu": {"model": "specification"}, "operation": {"standstill": 0.0}}
     still = run(**specified)
     turning = run(**specified, simulation={"latitude": -30.0})
@@ -156,7 +156,7 @@ def magnetic(tmp_path, **sections):
     return run(imu={"model": "specification"}, magnetic_environment={"file": str(hall)}, **sections)
 
 
-def test_magnetometer_measures_field_at_its_position(tmp_path):
+def test_magnetometer_measures_field_at_sensor_position(tmp_path):
     tables = magnetic(tmp_path)
     hall = isf.read_magnetic_environment(tmp_path / "hall.yaml")
     states = []
@@ -173,7 +173,7 @@ def test_magnetometer_measures_field_at_its_position(tmp_path):
     assert np.ptp(np.linalg.norm(expected, axis=1)) > 0.01 * undisturbed
 
 
-def test_magnetometer_leaves_drive_unchanged_and_requires_field(tmp_path, default_drive):
+def test_magnetometer_leaves_drive_unchanged_and_requires_environment(tmp_path, default_drive):
     tables = magnetic(tmp_path, imu_specification={"file": "bno055_magnetometer"})
     np.testing.assert_array_equal(tables.ground_truth, default_drive.ground_truth)
     plain = run(imu={"model": "specification"}, imu_specification={"file": "bno055"})
@@ -185,13 +185,13 @@ def test_magnetometer_leaves_drive_unchanged_and_requires_field(tmp_path, defaul
     assert len(tables.magnetometer_simulated) == len(tables.imu_simulated)
 
 
-def test_ideal_imu_equals_signals_of_robot_motion(default_drive):
+def test_ideal_imu_matches_signals_of_robot_motion(default_drive):
     simulator = MujocoSimulator(load_robot_parameters(), sample_rate=100)
     motion = robot_motion(configured())
     mounted = motion.mounted(*simulator.imu_mounting)
     truth = run(imu={"model": "ideal"}).imu_simulated
     rate, force = mounted.means()
-    # The simulator computes the first sample itself, at rest.
+    # The simulator computes the first sample itself, while stationary.
     np.testing.assert_allclose(rate[1:], truth[list(GYRO)].iloc[1:], rtol=0.0, atol=1e-9)
     np.testing.assert_allclose(force[1:], truth[list(ACCEL)].iloc[1:], rtol=0.0, atol=1e-9)
     np.testing.assert_allclose(
@@ -199,7 +199,7 @@ def test_ideal_imu_equals_signals_of_robot_motion(default_drive):
     )
 
 
-def test_demo_prints_table_of_readme():
+def test_demo_prints_table_shown_in_readme():
     tables = run(trajectory={}, recording={"laps": 1}, imu_recording={"use": True})
     summary, _ = evaluate(tables)
     lines = terminal_table(summary).splitlines()

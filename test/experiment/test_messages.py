@@ -41,7 +41,7 @@ class EndlessDrive:
 
 
 def answer(previous=10.0, time_from_start=10.05, **errors):
-    """Let a drive answer a tracking error at a time from its start [s]."""
+    """Let a drive respond to a tracking error at a time from its start [s]."""
     session = DriveSession(EndlessDrive())
     session.time = previous
     session.answer(time_from_start, TrackingError(**{**dict.fromkeys(ERRORS, 0.0), **errors}))
@@ -74,18 +74,18 @@ def drive(*samples):
     return session
 
 
-def test_hard_braking_is_accepted_as_driving():
+def test_hard_braking_is_accepted_as_continuous_motion():
     drive((0.0, 0.0, 10.0), (0.05, 0.5, 10.0), (0.1, 0.75, 0.0), (0.6, 0.8, 0.2))
 
 
 @pytest.mark.parametrize("step", [0.01, 0.05])
-def test_displaced_robot_is_reported(step):
+def test_robot_displaced_during_drive_is_reported(step):
     with pytest.raises(SimulatorError, match=r"robot .*1\.00 m"):
         drive((0.0, 0.0, 1.0), (step, 1.0, 1.0))
 
 
 @pytest.mark.parametrize("axis", [(1.0, 0.0), (0.6, 0.8)])
-def test_tipped_robot_is_reported_and_ramp_is_accepted(axis):
+def test_tipped_over_robot_is_reported_and_ramp_is_accepted(axis):
     def lean(angle):
         x, y = (math.sin(0.5 * math.radians(angle)) * part for part in axis)
         return TruePose(
@@ -109,7 +109,7 @@ class SubscribedPublisher:
         self.written += data
 
     def acquire(self):
-        """Do nothing, as there is a single thread."""
+        """Do nothing, because there is a single thread."""
 
     release = acquire
 
@@ -133,7 +133,7 @@ STAMPS = np.array([999_999_999, 12_345_000_000_007])
 
 
 def read_back(message_type, messages):
-    """Return messages that rospy reads; assert that rospy would write the same bytes."""
+    """Return messages read by rospy; assert that rospy would write the same bytes."""
     read = [message_type().deserialize(data) for data in messages]
     assert [serialised(message) for message in read] == messages
     assert [message.header.seq for message in read] == [1, 2]
@@ -158,7 +158,7 @@ def magnetic(message):
         (MagneticField, ImuPackers.field, magnetic, messages_of_drive.magnetic_rows, 3),
     ],
 )
-def test_packed_imu_messages_equal_messages_of_rospy(message_type, write, values, read, columns):
+def test_packed_imu_messages_match_messages_of_rospy(message_type, write, values, read, columns):
     rows = np.random.default_rng(1).normal(size=(2, columns))
     topic, middle = SubscribedPublisher(), range(9, 18)
     packers = ImuPackers((range(9), middle, range(18, 27)), middle)
@@ -172,7 +172,7 @@ def test_packed_imu_messages_equal_messages_of_rospy(message_type, write, values
     np.testing.assert_array_equal(read_rows, rows)
 
 
-def test_packed_ground_truth_equals_message_of_rospy():
+def test_packed_ground_truth_matches_message_of_rospy():
     state = MujocoSimulator(load_robot_parameters()).steps(2)
     topic = SubscribedPublisher()
     RobotMessages().publish_ground_truth(topic, STAMPS, state)
@@ -200,7 +200,7 @@ def joint_states(names, velocities):
     return serialised(message)
 
 
-def test_wheel_velocities_are_read_by_joint_names():
+def test_wheel_velocities_are_read_by_joint_name():
     left, right = WHEEL_JOINTS
     messages = [
         joint_states([left, right], [0.1, 0.2]),
@@ -217,7 +217,7 @@ def test_joint_states_without_wheel_velocities_are_rejected(names, velocities):
         raw_messages.read_wheel_rows([joint_states(names, velocities)], load_robot_parameters())
 
 
-def test_tracking_error_is_read_equal_to_rospy():
+def test_tracking_error_is_read_as_by_rospy():
     message = ErrorCoordinates2(time_from_start=1.5, yaw_error=0.1, distance_error=0.2)
     message.along_track_error, message.cross_track_error = -0.3, 0.4
     message.header.stamp.secs, message.header.stamp.nsecs = 7, 50_000_000

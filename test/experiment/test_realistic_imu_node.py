@@ -30,7 +30,7 @@ def motion():
 
 @pytest.fixture
 def answer_of_node(experiment):
-    """Function that starts the launch file and publishes; returns the answers and the process."""
+    """Return a function that starts the launch file, publishes, and returns output and process."""
 
     def run(stamps, rows, expected, *arguments, kind="imu", lever_arm=()):
         running = experiment(*arguments, program=LAUNCH)
@@ -58,7 +58,7 @@ def signals(answer):
     return np.array([message["signals"] for message in answer["imu"]])
 
 
-def test_output_of_node_equals_simulate_imu(answer_of_node, tmp_path):
+def test_output_of_realistic_imu_node_matches_simulate_imu(answer_of_node, tmp_path):
     motion = isf.at_rest(4.0)
     mode = isf.sensors.bno055_in_mode(isf.read_imu_specification("bno055_magnetometer"), "NDOF")
     path = tmp_path / "ndof.yaml"
@@ -81,7 +81,7 @@ def test_output_of_node_equals_simulate_imu(answer_of_node, tmp_path):
     assert (errors["seed"], errors["input"]) == (4, "/imu")
     assert errors["parameters"]["name"] == mode.name
     expected = isf.sensors.bno055_calibration(table, "NDOF").drop_duplicates()
-    # Each second at rest increases the calibration status of the gyroscope, up to 3.
+    # Each second at standstill increases the calibration status of the gyroscope, up to 3.
     assert expected["gyroscope"].tolist()[-1] == 3
     statuses = [json.loads(text) for text in answer["statuses"]]
     assert [list(status) for status in statuses] == len(statuses) * [
@@ -96,7 +96,7 @@ def test_output_of_node_equals_simulate_imu(answer_of_node, tmp_path):
     end(running)
 
 
-def test_odometry_replaces_imu_and_tf_has_mounting(answer_of_node, motion):
+def test_node_accepts_odometry_instead_of_imu_and_mounting_from_tf(answer_of_node, motion):
     arm = (0.3, -0.2, 0.1)
     options = ("specification:=ideal", "input_type:=odometry", "frame_id:=chip", "use_tf:=true")
     answer, running = answer_of_node(
@@ -111,7 +111,7 @@ def test_odometry_replaces_imu_and_tf_has_mounting(answer_of_node, motion):
     end(running)
 
 
-def test_motor_field_follows_joint_efforts(answer_of_node, motion, tmp_path):
+def test_motor_field_is_computed_from_joint_efforts(answer_of_node, motion, tmp_path):
     earth, left = [1e-6, 2e-5, -4e-5], [1e-6, 0.0, 0.0]
     hall = {"earth": earth, "motors": {"left": left, "right": [0.0, 0.0, -3e-6]}}
     (tmp_path / "hall.yaml").write_text(yaml.safe_dump(hall))
@@ -140,7 +140,7 @@ HALL = {
 }
 
 
-def test_output_of_node_equals_apply_imu_errors(answer_of_node, motion, tmp_path):
+def test_output_of_realistic_imu_node_matches_apply_imu_errors(answer_of_node, motion, tmp_path):
     path, hall, stamps = tmp_path / "heading.yaml", tmp_path / "hall.yaml", stamps_of(motion)
     path.write_text(HEADING)
     hall.write_text(yaml.safe_dump(HALL))
@@ -177,7 +177,7 @@ def test_output_of_node_equals_apply_imu_errors(answer_of_node, motion, tmp_path
     end(running)
 
 
-def test_imu_with_other_axes_ends_node(answer_of_node, motion):
+def test_imu_with_wrong_axes_terminates_node(answer_of_node, motion):
     downward = np.hstack(imu_truth(motion)[:3])[:100] * [1, 1, 1, 1, 1, 1, 1, 1, 1, -1]
     answer, running = answer_of_node(stamps_of(motion)[:100], downward, 0)
     assert answer["imu"] == []
@@ -203,7 +203,7 @@ def test_interrupted_flight_ends_cleanly(experiment):
 
 
 @pytest.mark.thorough
-def test_wrong_argument_of_flight_is_reported(experiment):
+def test_invalid_argument_of_flight_is_reported(experiment):
     done = experiment.run("gnss_on:=wing", program=AIRBORNE)
     (sentence,) = done.fatal_sentences
     assert "gnss_on is 'wing'" in sentence and not done.has_traceback

@@ -1,4 +1,4 @@
-"""Refused experiments: exit code 2, one message, no node and no incomplete file."""
+"""Rejected experiments: exit code 2, one message, no node and no incomplete file."""
 
 import re
 import socket
@@ -33,7 +33,7 @@ ALL = {"odom": odometry(), "imu": imu()}
 
 @pytest.fixture
 def refused(tmp_path, monkeypatch, capsys):
-    """Function that asserts the refusal of arguments by one message with all words."""
+    """Return a function that asserts the rejection of arguments by one message with all words."""
     for name, value in environment_of(tmp_path, "http://127.0.0.1:1").items():
         monkeypatch.setenv(name, value)
     for name in DROPPED_VARIABLES:
@@ -68,9 +68,9 @@ LATER = [stamp + 3600 * 10**9 for stamp in STAMPS]
     ],
     ids=["wrong topic", "no overlap"],
 )
-def test_unusable_bag_is_rejected(refused, tmp_path, topics, settings, words):
+def test_experiment_with_unusable_bag_is_rejected(refused, tmp_path, topics, settings, words):
     topics = {f"/{name}": content for name, content in {**ALL, **topics}.items()}
-    # The messages are received in order, with any stamps.
+    # The messages are received in order, whatever their stamps.
     bag = writers.write_bag(tmp_path / "drive.bag", topics, receipt=STAMPS)
     refused(f"recording:={bag}", f"settings:={settings}", words=[bag, *words])
 
@@ -91,11 +91,11 @@ def test_unusable_bag_is_rejected(refused, tmp_path, topics, settings, words):
             ["[odometer] file is ", "mine.yaml", "MuJoCo"],
         ),
         ("recording:=nowhere.bag", ["nowhere.bag"]),
-        # A file instead of a folder, because root may write into any folder.
+        # A file instead of a folder, because root may write to any folder.
         ("output:=empty.csv", ["empty.csv"]),
     ],
 )
-def test_wrong_argument_is_rejected(refused, tmp_path, arguments, words):
+def test_invalid_experiment_argument_is_rejected(refused, tmp_path, arguments, words):
     (tmp_path / "mine.ini").write_text("[control]\ncontroler = yaw_pid\n")
     (tmp_path / "robot.yaml").write_text("wheel_radius: -1.0\n")
     (tmp_path / "mine.yaml").write_text("wheel: 0.1\n")
@@ -103,7 +103,7 @@ def test_wrong_argument_is_rejected(refused, tmp_path, arguments, words):
     refused(*re.split(r" (?=\w+:=)", arguments), words=words)
 
 
-def test_gazebo_is_rejected_while_another_gzserver_runs(refused, monkeypatch):
+def test_gazebo_experiment_is_rejected_while_another_gzserver_runs(refused, monkeypatch):
     with reserved_port() as port, socket.create_server(("127.0.0.1", port)):
         uri = f"http://127.0.0.1:{port}"
         monkeypatch.setenv("GAZEBO_MASTER_URI", uri)
@@ -112,7 +112,7 @@ def test_gazebo_is_rejected_while_another_gzserver_runs(refused, monkeypatch):
 
 @pytest.fixture(scope="module")
 def mirrored(tmp_path_factory):
-    """Recorded drive with a clockwise yaw of the IMU."""
+    """Return a recorded drive with a clockwise yaw of the IMU."""
     reference, imu = drives.drive()
     path = tmp_path_factory.mktemp("mirrored") / "drive.bag"
     return drives.write_bag(path, reference, clockwise_from_north(imu))
@@ -145,7 +145,7 @@ def test_accepted_mirrored_yaw_is_reported_in_output_and_summary(experiment, mir
     assert "mirrored yaw" in ended.output
     summary = ended.summary
     (finding,) = summary["run"]["recording"]["findings"]
-    # On a level robot, an inverse quaternion has the same effect.
+    # For a level robot, an inverse quaternion has the same effect.
     assert finding["fault"].startswith("mirrored yaw")
     assert finding["grave"] is True
     assert finding["settings"] == [["imu_recording", "yaw_convention", "cw_from_north"]]

@@ -16,7 +16,7 @@ def folder(tmp_path):
 
 
 def write_active(folder, count):
-    """Write the bag of a killed recorder; each message has a hundredth of a chunk."""
+    """Write the bag of a killed recorder; each message fills a hundredth of a chunk."""
     active = f"{folder.path(BAG)}{ACTIVE}"
     with rosbag.Bag(f"{active}.whole", "w", chunk_threshold=CHUNK_SIZE) as bag:
         for number in range(count):
@@ -26,7 +26,7 @@ def write_active(folder, count):
     folder.folder.joinpath(f"{active}.whole").unlink()
 
 
-def test_bag_without_end_keeps_complete_chunks(folder):
+def test_unfinished_bag_is_completed_with_its_complete_chunks(folder):
     write_active(folder, 1050)
     tidy(folder)
     assert [path.name for path in folder.folder.iterdir()] == [f"run_{BAG}"]
@@ -37,13 +37,13 @@ def test_bag_without_end_keeps_complete_chunks(folder):
 
 
 @pytest.mark.parametrize("content", [b"", b"#ROSBAG V2.0\n", b"anything else"])
-def test_bag_without_messages_is_removed(folder, content):
+def test_unfinished_bag_without_messages_is_removed(folder, content):
     folder.folder.joinpath(f"run_{BAG}{ACTIVE}").write_bytes(content)
     tidy(folder)
     assert not list(folder.folder.iterdir())
 
 
-def test_incomplete_files_are_removed_and_other_files_kept(folder):
+def test_only_incomplete_files_are_removed(folder):
     folder.write_text("config.ini", "whole")
     part = folder.folder / ".0123.part"
     part.mkdir()

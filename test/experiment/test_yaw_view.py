@@ -22,7 +22,7 @@ COLOURS = {
 
 @pytest.fixture(scope="module")
 def display():
-    """Virtual screen, as a value of DISPLAY."""
+    """Start a virtual screen; return its value of DISPLAY."""
     program = shutil.which("Xvfb")
     assert program, "Xvfb (Debian's package xvfb) is not installed"
     size = f"{SCREEN[0]}x{SCREEN[1]}x24"
@@ -43,7 +43,7 @@ def display():
 
 
 def count_pixels(display, colour) -> int:
-    """Count the pixels of a colour on the screen; return 0 if the screen does not answer."""
+    """Return the number of pixels of a colour on the screen, 0 if the screen does not respond."""
     try:
         picture = np.asarray(ImageGrab.grab(xdisplay=display).convert("RGB"))
     except OSError:  # a busy X server refuses a connection now and then
@@ -52,7 +52,7 @@ def count_pixels(display, colour) -> int:
     return int((picture == rgb).all(axis=2).sum())
 
 
-def test_window_shows_curves_until_ctrl_c_after_completed_drive(experiment, display, monkeypatch):
+def test_live_view_stays_open_after_drive_until_ctrl_c(experiment, display, monkeypatch):
     monkeypatch.setenv("DISPLAY", display)
     settings = {"trajectory": {"stop": 8.0}}
     running = experiment("view:=matplotlib", "real_time_factor:=1", settings=settings)
@@ -72,7 +72,7 @@ def test_window_shows_curves_until_ctrl_c_after_completed_drive(experiment, disp
     running.wait_until_driving()
     wait_until(shows_curves, "curves in the window")
     running.wait_for(STAYS)
-    # All other nodes have ended.
+    # All other nodes have exited.
     wait_until(shows_curves, "curves in the window that stays")
     running.interrupt()
     ended = running.wait().ensure_completed()

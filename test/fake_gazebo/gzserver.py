@@ -41,10 +41,10 @@ from imu_simulation_framework.srv import SetImuParameters, SetImuParametersRespo
 SAMPLE = 10_000_000  # from one sample to the next [ns]
 SAMPLES_PER_JOINT_STATE = 5  # the joint state controller publishes at 20 Hz
 STEPS = 10  # physics steps per sample
-GENERIC_PHASE = 4_000_000  # from a sample of the ground truth to the next of the generic IMU [ns]
+GENERIC_PHASE = 4_000_000  # from a ground truth sample to the next sample of the generic IMU [ns]
 TORQUE_PER_SPEED = 0.05  # torque of a motor per commanded wheel speed [N m s/rad]
 MAX_OFFSET = 10.0  # range of the plug-in's parameter [rad]
-DELAY = 0.1  # of the answer of get_world_properties [s]
+DELAY = 0.1  # of the response of get_world_properties [s]
 GRAVITY = 9.81
 QUEUE = 1000
 
@@ -148,7 +148,7 @@ class FakeGazebo:
 
     def _handle_world(self, _):
         simulated = 1e-9 * SAMPLE * self._samples
-        time.sleep(DELAY)  # the simulation goes on meanwhile
+        time.sleep(DELAY)  # the simulation continues meanwhile
         return simulated, True, ""
 
     def _handle_physics(self, _):
@@ -193,7 +193,7 @@ class FakeGazebo:
             self._limit = message.data
 
     def _configure(self, request):
-        """Set parameters of the fake Hector plug-in; only offset and drift of the yaw act [rad]."""
+        """Set parameters of the fake Hector plug-in; only those of the yaw have an effect."""
         values = yaml.safe_load(request.parameters)
         # dynamic_reconfigure silently limits parameters to their ranges.
         values["offset"] = min(values["offset"], MAX_OFFSET)
@@ -226,7 +226,7 @@ class FakeGazebo:
         self._angles[joint] = message.data
 
     def _handle_command(self, message):
-        # The real controller ignores commands with another number of joints.
+        # The real controller ignores commands with a different number of joints.
         if len(message.data) == len(self._joints):
             self._command = message.data[0], message.data[-1]
 
@@ -245,7 +245,7 @@ def _orientation(yaw) -> Quaternion:
 def main() -> None:
     place = urllib.parse.urlsplit(os.environ["GAZEBO_MASTER_URI"])
     with socket.create_server((place.hostname, place.port)):
-        # The handler of rospy writes to the log, which fails if the signal interrupts a log entry.
+        # The rospy handler writes to the log, which fails if the signal interrupts a log entry.
         rospy.init_node("gazebo", disable_signals=True)
         gazebo = FakeGazebo()
         for number in (signal.SIGINT, signal.SIGTERM):

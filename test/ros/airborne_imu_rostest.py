@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """airborne_imu publishes the flight that the library simulates."""
 
-# rostest runs unittest, whose own assertions print the values that they compared.
+# rostest runs unittest, whose own assertions print the compared values.
 # ruff: noqa: PT009
 
 import sys
@@ -31,7 +31,7 @@ def numbers(*parts):
 
 
 class Airborne(unittest.TestCase):
-    def test_published_flight_equals_flight_of_library(self):
+    def test_published_flight_matches_flight_of_library(self):
         fixes = Collector("flown/gnss/fix", NavSatFix)
         velocities = Collector("flown/gnss/velocity", TwistWithCovarianceStamped)
         truths = Collector("flown/ground_truth/state", Odometry)
@@ -45,7 +45,7 @@ class Airborne(unittest.TestCase):
         published: list = []
 
         def on_imu(message):
-            # Two samples are a tick; the next tick must not come before this is answered.
+            # Two samples are one tick; the next tick must not be published before this response.
             answered.append(message)
             if len(answered) == 101:
                 truths.wait_for(lambda messages: len(messages) >= 102)
@@ -127,7 +127,7 @@ class Airborne(unittest.TestCase):
         # Only odom has no parent: rviz warns of each frame that is not connected to it.
         self.assertEqual({parent for _, parent in pairs} - {child for child, _ in pairs}, {"odom"})
 
-    def test_flight_without_answer_fails(self):
+    def test_flight_without_responding_subscriber_fails(self):
         parameter = "/alone/experiment/failure"
         wait_until(lambda: rospy.has_param(parameter), "failure")
         self.assertIn("no message on answer for 1 s at", rospy.get_param(parameter))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A short experiment by roslaunch: its topics, and the tables and figures that it leaves."""
+"""A short experiment with roslaunch: its topics, and the tables and figures that it writes."""
 
-# rostest runs unittest, whose own assertions print the values that they compared.
+# rostest runs unittest, whose own assertions print the compared values.
 # ruff: noqa: PT009
 
 import json
@@ -24,11 +24,11 @@ from imu_simulation_framework.drive.results.files import find_result
 
 LAUNCH_FILE = Path(__file__).with_name("own_experiment.launch")
 PNG = b"\x89PNG"
-SAMPLES = 401  # 4 s at 100 Hz, with both ends
+SAMPLES = 401  # 4 s at 100 Hz, including both ends
 
 
 class Experiment(unittest.TestCase):
-    def test_short_drive_gives_topics_tables_and_figures(self):
+    def test_short_drive_produces_topics_tables_and_figures(self):
         messages = {}
         for topic, message_type in (
             ("/wheel_velocity_controller/command", Float64MultiArray),
@@ -41,7 +41,7 @@ class Experiment(unittest.TestCase):
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         )  # fmt: skip
         self.assertNotIn("Traceback", done.stdout)
-        # roslaunch calls the end of a required node a death, in red.
+        # roslaunch reports the exit of a required node as its death, in red.
         self.assertNotIn("REQUIRED", done.stdout)
         (summary,) = Path("experiment_results").resolve().glob("*/*/*/*_summary.json")
         result = find_result(summary.parent)
@@ -62,7 +62,7 @@ class Experiment(unittest.TestCase):
             self.assertTrue(0.0 < summary["yaw_error"][imu]["rms_rad"] < math.radians(30.0))
 
     def _check_tables(self, result, messages):
-        # The first command waits for every listener, which therefore receives all.
+        # The first command waits for every subscriber, which therefore receives all commands.
         commands = [m.data for m in messages["/wheel_velocity_controller/command"]]
         table = result.read_table("wheel_velocities").to_numpy()
         np.testing.assert_array_equal(commands[: len(table)], table)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Interface to Gazebo, its pace, the spawner of the robot and paths for rviz."""
 
-# rostest runs unittest, whose own assertions print the values that they compared.
+# rostest runs unittest, whose own assertions print the compared values.
 # ruff: noqa: PT009, PT027
 
 import sys
@@ -39,24 +39,24 @@ class GazeboTest(unittest.TestCase):
 
 
 class Interface(GazeboTest):
-    def test_set_pose_moves_robot(self):
+    def test_set_pose_moves_robot_in_gazebo(self):
         self.gazebo.set_pose(1.0, -2.0, 0.5)
         pose = self.collect("ground_truth/state", Odometry).next().pose.pose
         self.assertAlmostEqual(pose.position.x, 1.0)
         self.assertAlmostEqual(pose.position.y, -2.0)
         self.assertAlmostEqual(yaw(pose.orientation), 0.5)
 
-    def test_hector_parameters_are_set(self):
+    def test_hector_plugin_parameters_are_set(self):
         truth = self.collect("ground_truth/state", Odometry)
         imu = self.collect("imu/data", Imu)
         for offset in (0.25, 0.0):
             self.gazebo.set_imu_parameters("hector", {"yaw_offset": offset}, 1)
             true = yaw(truth.next().pose.pose.orientation)
-            # The robot stands, so that the two need not be of the same moment.
+            # The robot is stationary, so the two messages need not have the same time.
             imu.next()
             self.assertAlmostEqual(difference(yaw(imu.next().orientation), true), offset)
 
-    def test_drift_of_hector_starts_when_drift_is_started(self):
+    def test_hector_drift_starts_on_request(self):
         imu = self.collect("imu/data", Imu)
         drifting = {"yaw_drift": 0.01}
         self.addCleanup(self.gazebo.set_imu_parameters, "hector", {}, 1)
@@ -72,14 +72,14 @@ class Interface(GazeboTest):
             drift = difference(yaw(later.orientation), yaw(earlier.orientation))
             self.assertAlmostEqual(drift, 0.01 * samples)
 
-    def test_parameter_that_hector_limits_is_rejected(self):
+    def test_parameter_clipped_by_hector_plugin_is_rejected(self):
         with self.assertRaisesRegex(SimulatorError, "imu/data/yaw/offset to 10.0 instead of 50"):
             self.gazebo.set_imu_parameters("hector", {"yaw_offset": 50.0}, 1)
         self.gazebo.set_imu_parameters("hector", {}, 1)
 
 
 class Pace(GazeboTest):
-    """Control periods of 50 ms, paced to half a second of wall clock each."""
+    """Control periods of 50 ms, each paced to half a second of wall-clock time."""
 
     def setUp(self):
         set_speed(1.0)
@@ -97,7 +97,7 @@ class Pace(GazeboTest):
         time.sleep(0.6)
         return self.time() == before
 
-    def test_time_is_frozen_until_first_command(self):
+    def test_simulated_time_is_frozen_until_first_command(self):
         self.begin()
         self.assertTrue(self.is_time_standing())
         self.gazebo.on_first_command()
@@ -113,7 +113,7 @@ class Views(GazeboTest):
     def setUp(self):
         set_speed(1.0)
 
-    def test_transforms_are_at_least_a_twentieth_of_simulated_second_apart(self):
+    def test_transforms_are_at_least_50_ms_of_simulated_time_apart(self):
         transforms = self.collect("/tf", TFMessage).wait_for(lambda messages: len(messages) > 5)
         stamps = [message.transforms[0].header.stamp.to_sec() for message in transforms]
         self.assertEqual(transforms[0].transforms[0].header.frame_id, "odom")
@@ -121,7 +121,7 @@ class Views(GazeboTest):
         for before, after in zip(stamps, stamps[1:]):
             self.assertGreater(after - before, 0.045)
 
-    def test_paths_for_rviz_follow_reference_and_robot(self):
+    def test_rviz_paths_follow_reference_and_robot(self):
         trajectory = rospy.Publisher(
             "reference_trajectory", ReferenceTrajectory, latch=True, queue_size=1
         )
@@ -141,16 +141,16 @@ class Views(GazeboTest):
 
         def ends(paths):
             places = [path.poses[-1].pose.position for path in paths]
-            # A place where an earlier test has put it may still be on its way.
+            # A pose set by an earlier test may still arrive.
             while places and places[0].y == -2.0:
                 places.pop(0)
             return places
 
         paths = driven.wait_for(lambda paths: any(place.x > 0.3 for place in ends(paths)))
-        # The path begins where it was put, or jumps there from an earlier place.
+        # The path begins at the pose that was set, or jumps there from an earlier pose.
         for place in ends(paths):
             self.assertLess(abs(place.y), 1e-6)
-        # A point every five centimetres, or hardly later.
+        # The path has a point every five centimetres, or slightly later.
         newest = [pose.pose.position.x for pose in paths[-1].poses][-4:]
         for before, after in zip(newest, newest[1:]):
             self.assertLess(0.049, after - before)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Twenty seconds of drive A in real Gazebo, with each of its IMU plug-ins."""
 
-# rostest runs unittest, whose own assertions print the values that they compared.
+# rostest runs unittest, whose own assertions print the compared values.
 # ruff: noqa: PT009
 
 import contextlib
@@ -46,31 +46,31 @@ class GazeboExperiment(unittest.TestCase):
         return folder, json.loads(folder.read_text("summary.json"))
 
     def check(self, folder, summary):
-        """Check results that hold on a busy machine, too (doc/explanation/robot_models.md)."""
+        """Check results that are valid on a busy machine, too (doc/explanation/robot_models.md)."""
         self.assertTrue(summary["run"]["completed"])
         truth = summary["messages"]["ground_truth"]
         self.assertEqual(truth["received"], truth["expected"])
         times = folder.read_table("ground_truth").index.to_numpy()
         self.assertLess(max(abs(np.diff(times) - 0.01)), 1e-9)
         imu = summary["messages"]["imu_simulated"]
-        # The generic plug-in's sensor measures now and then late.
+        # The sensor of the generic plug-in is occasionally late.
         least = imu["expected"] if imu["expected_according_to"] == "simulator" else 1900
         self.assertGreaterEqual(imu["received"], least)
         yaw_rms = summary["tracking"]["yaw_error"]["rms_rad"]
         self.assertLess(math.degrees(yaw_rms), 1.0)
 
-    def test_hector_plugin_on_level_ground_misses_nothing(self):
+    def test_hector_plugin_on_level_ground_misses_no_sample(self):
         folder, summary = self.drive("imu:=hector")
         self.check(folder, summary)
-        # Both measure at the same moments.
+        # Both measure at the same times.
         truth, imu = (folder.read_table(name).index for name in ("ground_truth", "imu_simulated"))
         self.assertEqual(set(imu.round(6)) - set(truth.round(6)), set())
 
     def check_first_second(self, folder, heading):
-        """Check that the specified IMU is switched on at rest, where the drive begins.
+        """Check that the specified IMU is switched on stationary, where the drive begins.
 
-        Only accelerations of the drive tilt its fused orientation then: a change of speed by v
-        tilts it by v / (g tau) at most; the accelerometer's noise is a hundredth of a degree.
+        Only accelerations of the drive then tilt its fused orientation: a speed change of v
+        tilts it by at most v / (g tau); the accelerometer's noise is a hundredth of a degree.
         """
         truth, imu = (
             folder.read_table(name).loc[:1.0] for name in ("ground_truth", "imu_simulated")
@@ -94,17 +94,17 @@ class GazeboExperiment(unittest.TestCase):
         named = "{imu_specification: {file: bno055_magnetometer}, trajectory: {stop: 20.0}}"
         folder, summary = self.drive("imu:=specification", settings=named)
         self.check(folder, summary)
-        # Four standard deviations of the first sample: 1.9 uT of 20 uT, 5.4 degrees.
+        # Four standard deviations of the first sample: 1.9 uT of 20 uT, which is 5.4 degrees.
         self.check_first_second(folder, heading=22.0)
 
-    def test_car_with_user_description_steers(self):
+    def test_car_with_user_description_follows_steering_commands(self):
         robot = urdf_path("robot_ackermann.yaml")
         folder, summary = self.drive("imu:=hector", "drive:=c", f"robot:={robot}")
         self.check(folder, summary)
         wheels = folder.read_table("wheel_velocities_actual")
         self.assertGreater(wheels["steering_left"].abs().max(), 0.1)
 
-    def test_four_wheels_with_user_description_follow_path(self):
+    def test_four_wheeled_robot_with_user_description_follows_path(self):
         bundled = load_robot_parameters(urdf_path("robot_four_wheels.yaml"))
         folder = Path(tempfile.mkdtemp())
         (folder / "others.urdf").write_text(robot_description(bundled))
@@ -113,7 +113,7 @@ class GazeboExperiment(unittest.TestCase):
         (folder / "others.yaml").write_text(f"description: others.urdf\n{keys}")
         self.check(*self.drive("imu:=generic", f"robot:={folder / 'others.yaml'}"))
 
-    def test_generic_plugin_on_uneven_ground_pitches(self):
+    def test_generic_plugin_on_uneven_ground_measures_pitch(self):
         folder, summary = self.drive("imu:=generic", "terrain:=uneven")
         self.check(folder, summary)
         self.assertEqual(summary["messages"]["imu_simulated"]["expected_according_to"], "stamps")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""imu_corrector publishes corrected messages with the same header, and reports a bad file."""
+"""imu_corrector publishes corrected messages with the same header, and reports an invalid file."""
 
-# rostest runs unittest, whose own assertions print the values that they compared.
+# rostest runs unittest, whose own assertions print the compared values.
 # ruff: noqa: PT009
 
 import sys
@@ -15,7 +15,7 @@ from sensor_msgs.msg import Imu, MagneticField
 
 
 class ImuCorrector(unittest.TestCase):
-    def test_corrected_messages_keep_header(self):
+    def test_corrected_messages_have_unchanged_header(self):
         imu = connected_publisher("imu/data_raw", Imu)
         field = connected_publisher("imu/mag_raw", MagneticField)
         corrected, corrected_field = Collector("imu/data", Imu), Collector("imu/mag", MagneticField)

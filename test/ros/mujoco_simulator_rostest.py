@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Node of the MuJoCo simulator: standstill, control periods, services and failures."""
 
-# rostest runs unittest, whose own assertions print the values that they compared.
+# rostest runs unittest, whose own assertions print the compared values.
 # ruff: noqa: PT009, PT027
 
 import math
@@ -33,7 +33,7 @@ def stamps(messages):
 
 
 class HeldSimulator(unittest.TestCase):
-    """Simulator ``held``, which gets no commands."""
+    """Simulator ``held``, which receives no commands."""
 
     def setUp(self):
         self.truth = Collector("held/ground_truth/state", Odometry)
@@ -49,7 +49,7 @@ class HeldSimulator(unittest.TestCase):
         return rospy.ServiceProxy(name, kind)
 
     def newest(self, collector):
-        """Return a message that was made after this call; the next may be older."""
+        """Return a message that was created after this call; the next one may be older."""
         collector.next()
         return collector.next()
 
@@ -59,7 +59,7 @@ class HeldSimulator(unittest.TestCase):
             self.assertEqual(set(stamps(messages)), {0.0})
             self.assertEqual(len({str(m).split("stamp", 1)[1] for m in messages[-2:]}), 1)
 
-    def test_set_pose_moves_robot(self):
+    def test_set_pose_moves_robot_in_mujoco(self):
         answer = self.service("set_pose", SetPose)(Pose2D(1.0, -2.0, 0.5))
         self.assertTrue(answer.success, answer.message)
         message = self.newest(self.truth)
@@ -84,11 +84,11 @@ class HeldSimulator(unittest.TestCase):
         error = yaw(measured.orientation) - yaw(true.pose.pose.orientation)
         self.assertAlmostEqual(error, offset, places=6)
 
-    def test_set_bias_has_checksum_of_hector(self):
-        # It decides whether a program built with hector_gazebo_plugins can call the service.
+    def test_set_bias_service_has_checksum_of_hector(self):
+        # Programs built with hector_gazebo_plugins can call the service only with this checksum.
         self.assertEqual(SetBias._md5sum, HECTORS_SUM)
 
-    def test_service_of_hector_is_rejected_by_other_model(self):
+    def test_hector_service_is_rejected_by_other_imu_model(self):
         self.service("set_imu_parameters", SetImuParameters)("ideal", "", 1)
         with self.assertRaisesRegex(rospy.ServiceException, "model has no drift"):
             rospy.ServiceProxy("held/imu/data/calibrate", Empty)()
@@ -108,7 +108,7 @@ class HeldSimulator(unittest.TestCase):
 
 
 class DrivenSimulator(unittest.TestCase):
-    """The simulator ``driven``, which each test commands on."""
+    """The simulator ``driven``, which each test commands further."""
 
     @classmethod
     def setUpClass(cls):
@@ -121,7 +121,7 @@ class DrivenSimulator(unittest.TestCase):
 
     @classmethod
     def advance(cls):
-        """Publish a command and wait for the control period that answers it."""
+        """Publish a command and wait for the control period that responds to it."""
         cls.ticks += 1
         cls.commands.publish(Float64MultiArray(data=[4.0, 5.0]))
         for collector in (cls.truth, cls.imu):
@@ -134,7 +134,7 @@ class DrivenSimulator(unittest.TestCase):
 
     def test_command_advances_one_control_period(self):
         self.advance()
-        # It would go on at once if it did not wait.
+        # The simulator would continue at once if it did not wait.
         with self.assertRaises(AssertionError):
             self.truth.wait_for(
                 lambda messages: stamps(messages)[-1] > self.ticks * PERIOD + 1e-6, 0.3
@@ -147,7 +147,7 @@ class DrivenSimulator(unittest.TestCase):
             set_bias = rospy.ServiceProxy(f"driven/imu/data/set_{name}_bias", SetBias)
             set_bias(Vector3(0.1, -0.2, 0.3))
         self.advance()
-        # Messages of the control period before may still come.
+        # Messages of the previous control period may still arrive.
         message = bias.wait_for(self.has_period)[-1]
         for reading in (message.angular_velocity, message.linear_acceleration):
             for value, expected in ((reading.x, 0.1), (reading.y, -0.2), (reading.z, 0.3)):
@@ -189,7 +189,7 @@ class FailingSimulator(unittest.TestCase):
         )
         publisher.publish(Float64MultiArray(data=velocities))
 
-    def test_wrong_command_is_reported(self):
+    def test_invalid_wheel_command_is_reported(self):
         for namespace, velocities, word in (
             ("no_number", (1.0, math.nan), "nan"),
             ("one_wheel", (1.0,), "[1.0]"),
@@ -198,12 +198,12 @@ class FailingSimulator(unittest.TestCase):
             self.command(namespace, *velocities)
             self.check_end(process, "two finite wheel velocities", word)
 
-    def test_missing_command_is_reported(self):
+    def test_missing_wheel_command_is_reported(self):
         process = self.start("silence", "_simulation/command_timeout:=0.5")
         self.command("silence", 1.0, 1.0)
         self.check_end(process, "no command", "for 0.5 s", "at 0.05 s of simulated time")
 
-    def test_missing_service_is_reported_after_its_time_out(self):
+    def test_missing_service_is_reported_after_timeout(self):
         with self.assertRaisesRegex(SimulatorError, "/none/start.* 0.5"):
             wait_for_service("none/start", 0.5)
 

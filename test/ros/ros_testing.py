@@ -29,14 +29,14 @@ def _is_sent(topic):
 
 
 class Collector:
-    """Messages of a topic, from the moment on when a publisher sends to this node."""
+    """Messages of a topic, from the time when a publisher sends to this node."""
 
     def __init__(self, topic, message_type) -> None:
         self._topic = topic
         self._messages = []
         self._changed = threading.Condition()
         self._subscriber = rospy.Subscriber(topic, message_type, self._on_message, tcp_nodelay=True)
-        # The subscriber is connected a moment before the publisher counts it and sends to it.
+        # The subscriber is connected shortly before the publisher registers it and sends to it.
         wait_until(lambda: _is_sent(self._subscriber.resolved_name), f"publisher of {topic}")
 
     def _on_message(self, message):
@@ -53,7 +53,7 @@ class Collector:
             return list(self._messages)
 
     def wait_for(self, condition, limit=PATIENCE):
-        """Wait until ``condition(messages)`` is true; return the messages then."""
+        """Wait until ``condition(messages)`` is true; return the messages at that time."""
         with self._changed:
             is_true = self._changed.wait_for(lambda: condition(self._messages), limit)
             assert is_true, f"not within {limit:g} s on {self._topic}, got {self._messages}"

@@ -1,4 +1,4 @@
-"""rostest runs each test/*.test, and the drive in Gazebo where that is installed."""
+"""Run each test/*.test with rostest, and the drives in Gazebo where it is installed."""
 
 import os
 import shutil
@@ -23,8 +23,8 @@ GAZEBO_LIMIT = 3600.0  # wall clock for seven drives in Gazebo [s]
 
 @pytest.fixture
 def rostest():
-    """Return a function that runs a launch file in rostest, with nothing left when it has ended."""
-    # rostest hands its tests the folder for their results unquoted: no path with a space.
+    """Return a function that runs a launch file in rostest and leaves no process behind."""
+    # rostest passes the result folder to its tests unquoted, so the path must not contain a space.
     folder = Path(tempfile.mkdtemp(prefix="rostest-", dir="/tmp"))
     mark = new_mark()
     environment = {
@@ -49,7 +49,7 @@ def rostest():
 
 
 def read_unit_tests(folder):
-    """Return the text of each unit test that failed, and how many there were."""
+    """Return the text of each failed unit test, and the number of unit tests."""
     cases = [
         case
         for path in folder.rglob("rosunit-*.xml")
@@ -91,5 +91,5 @@ def test_rostest_of_drives_in_gazebo_passes(rostest):
     check(done, failures, count)
 
 
-def test_launch_files_for_rostest_are_found():
+def test_rostest_launch_files_are_found():
     assert {"experiment", "mujoco_simulator"} <= {path.stem for path in LAUNCH_FILES}

@@ -1,4 +1,4 @@
-"""Fixtures for nodes of ROS 2; where there is none, test_under_ros2.py starts the tests."""
+"""Fixtures for ROS 2 nodes; without ROS 2, test_under_ros2.py starts the tests."""
 
 import importlib.util
 

@@ -1,4 +1,4 @@
-"""Experiments in ROS 2 that are driven to their end, and their settings as parameters."""
+"""Complete experiments in ROS 2, and their settings as parameters."""
 
 import dataclasses
 import json
@@ -14,7 +14,7 @@ from ros2_peers import experiment_arguments, result_below
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
-# Behind ros2_peers, which makes the tests' own modules importable.
+# After ros2_peers, which makes the modules of the tests importable.
 from scenarios import SCENARIOS, WITH_FIGURES, read_tables, repeat_in_process  # isort: skip
 from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.drive.configuration import load_configuration
@@ -23,7 +23,7 @@ from imu_simulation_framework.ros2.experiment import ErrorPublisher
 
 
 def read_repeatable_result(folder, scenario):
-    """Return the result of a completed drive whose tables are those of one process."""
+    """Return the result of a completed drive with the same tables as in a single process."""
     result = result_below(folder / "out")
     assert json.loads(result.read_text("summary.json"))["run"]["completed"] is True
     repeated = repeat_in_process(result, folder)
@@ -31,12 +31,12 @@ def read_repeatable_result(folder, scenario):
     return result
 
 
-def test_nodes_write_figures_and_tables_of_one_process(program, tmp_path):
+def test_ros2_nodes_write_figures_and_same_tables_as_single_process(program, tmp_path):
     scenario = SCENARIOS["receiver and odometer"]
     scenario.write(tmp_path)
     config = f"config:={tmp_path / 'mine.ini'}"
     arguments = experiment_arguments(tmp_path, config, settings=WITH_FIGURES)
-    # In a domain that it chooses itself.
+    # The experiment chooses its domain itself.
     code, output = program(*arguments, ROS_DOMAIN_ID=None).wait()
     assert code == 0, output
     (domain,) = re.findall(r"^ROS_DOMAIN_ID=(\d+) shows the topics", output, re.MULTILINE)
@@ -46,13 +46,13 @@ def test_nodes_write_figures_and_tables_of_one_process(program, tmp_path):
     assert {path.suffix for path in result.folder.iterdir()} >= {".csv", ".png", ".json", ".ini"}
 
 
-def test_recorder_stopped_for_a_while_misses_nothing_of_live_yaw_errors(program, ros, tmp_path):
+def test_temporarily_stopped_recorder_misses_no_live_yaw_errors(program, ros, tmp_path):
     scenario = SCENARIOS["car with magnetometer"]
     scenario.write(tmp_path)
     config = f"config:={tmp_path / 'mine.ini'}"
-    # From 4 s on.
+    # The first message is at 4 s.
     settings = {"trajectory": {"stop": 34.0}, "simulation": {"real_time_factor": 3.0}}
-    # A stopped process may hold a lock in the shared memory that all the others use.
+    # A stopped process may hold a lock in the shared memory that all others use.
     environment = {"FASTDDS_BUILTIN_TRANSPORTS": "UDPv4"}
     running = program(*experiment_arguments(tmp_path, config, settings=settings), **environment)
     errors, truths = (
@@ -60,12 +60,12 @@ def test_recorder_stopped_for_a_while_misses_nothing_of_live_yaw_errors(program,
         for name in ("simulated_error", "ground_truth")
     )
     clock = ros.listen("/clock", Clock, QoSProfile(depth=10000), raw=False)
-    # Before the drive, the nodes would wait for a recorder that is stopped.
+    # Before the drive, the nodes would wait for a stopped recorder.
     ros.until(lambda: clock and len(errors) > 100, "live yaw errors of a drive")
     recorder = running.child("ResultComparison")
     os.kill(recorder, signal.SIGSTOP)
-    # 1500 messages of each kind wait for it then, fewer on a machine that is too busy: after 20 s
-    # without a sign of life, DDS gives a participant up.
+    # 1500 messages of each type are then waiting, fewer on a very busy machine: after 20 s without
+    # a sign of life, DDS removes a participant.
     end = min(clock[-1].clock.sec + 15, 29)
     latest = time.monotonic() + 10.0
     ros.until(lambda: clock[-1].clock.sec >= end or time.monotonic() > latest, "simulated time")
@@ -86,11 +86,11 @@ def test_recorder_stopped_for_a_while_misses_nothing_of_live_yaw_errors(program,
         if stamp <= yaws[0].index[-1]:
             truth, imu = (np.interp(stamp, yaw.index, np.unwrap(yaw)) for yaw in yaws)
             differences.append(wrap(message.position[0] - (truth - imu)))
-    # They count from the beginning of the drive, whatever the first error was.
+    # They are relative to the start of the drive, whatever the first error was.
     np.testing.assert_allclose(differences, differences[0], atol=1e-9)
 
 
-def test_settings_are_parameters_with_values_and_ranges(ros):
+def test_experiment_settings_are_parameters_with_values_and_ranges(ros):
     overrides = [Parameter("control.rate", value=25.0), Parameter("experiment.seed", value=9)]
     node = ErrorPublisher(parameter_overrides=overrides)
     ros.nodes.append(node)

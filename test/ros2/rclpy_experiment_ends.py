@@ -1,4 +1,4 @@
-"""Experiments in ROS 2 that are refused, disturbed or interrupted."""
+"""Experiments in ROS 2 that are rejected, disturbed or interrupted."""
 
 import contextlib
 import json
@@ -10,13 +10,13 @@ import pytest
 from ros2_peers import experiment_arguments, result_below
 from sensor_msgs.msg import Imu
 
-# Behind ros2_peers, which makes the tests' own modules importable.
+# After ros2_peers, which makes the modules of the tests importable.
 from patience import wait_until  # isort: skip
 from imu_simulation_framework.core.programs import run_tool
 from imu_simulation_framework.ros2 import launcher
 
 LONG = {"trajectory": {"stop": 200.0}, "simulation": {"real_time_factor": 2.0}}
-"""Settings of a drive that goes on until a test disturbs it."""
+"""Settings of a drive that continues until a test disturbs it."""
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def driving(program, tmp_path):
         return running
 
     def is_driving():
-        # os.walk passes over a folder that is renamed meanwhile, as that of a result is.
+        # os.walk skips a folder that is renamed meanwhile, such as that of a result.
         for folder, _, names in os.walk(tmp_path / "out"):
             for name in names:
                 with contextlib.suppress(FileNotFoundError):
@@ -48,7 +48,7 @@ def read_partial_result(folder):
     return result
 
 
-def test_interrupted_drive_keeps_recorded_data_and_exits_with_130(driving, tmp_path):
+def test_interrupted_ros2_drive_saves_recorded_data_and_exits_with_130(driving, tmp_path):
     running = driving()
     running.send_signal(signal.SIGINT)
     code, output = running.wait()
@@ -56,17 +56,17 @@ def test_interrupted_drive_keeps_recorded_data_and_exits_with_130(driving, tmp_p
     read_partial_result(tmp_path)
 
 
-def test_nodes_of_killed_launcher_end_with_results(driving, tmp_path):
+def test_nodes_of_killed_launcher_exit_with_results(driving, tmp_path):
     running = driving()
     running.send_signal(signal.SIGKILL)
-    # Its nodes have its standard output, which ends with the last of them.
+    # The nodes share its standard output, which closes with the last of them.
     code, output = running.wait()
     assert code == -signal.SIGKILL
     assert "run_experiment.py has ended" in output
     read_partial_result(tmp_path)
 
 
-def test_second_imu_ends_experiment_with_results(driving, ros, tmp_path):
+def test_second_imu_terminates_experiment_with_results(driving, ros, tmp_path):
     running = driving()
     ros.publisher("imu/data", Imu).publish(Imu())
     code, output = running.wait()
@@ -89,7 +89,7 @@ def test_second_imu_ends_experiment_with_results(driving, ros, tmp_path):
         (["odometer:=/none.yaml"], "[odometer] file: /none.yaml: neither a file nor"),
     ],
 )
-def test_wrong_argument_is_rejected(monkeypatch, capsys, tmp_path, arguments, words):
+def test_invalid_experiment_argument_is_rejected(monkeypatch, capsys, tmp_path, arguments, words):
     monkeypatch.setattr(launcher, "_run", lambda *_: pytest.fail("nodes would have been started"))
     code = run_tool(launcher.main, [*arguments, f"output:={tmp_path / 'out'}"])
     assert code == 2
@@ -111,6 +111,6 @@ def test_standalone_simulator_continues_until_interrupted(program, ros):
     assert simulator.wait()[0] == 0
 
 
-def test_wrong_setting_of_node_is_reported(program):
+def test_invalid_setting_of_node_is_reported(program):
     code, output = program("mujoco_simulator.py", "--ros-args", "-p", "imu.model:=bno").wait()
     assert code == 1 and "[FATAL]" in output and "'bno'" in output

@@ -1,4 +1,4 @@
-"""simulator:=external in ROS 2: a robot with controllers of its own, in this process."""
+"""simulator:=external in ROS 2: a robot with its own controllers, in this process."""
 
 import json
 import math
@@ -13,17 +13,17 @@ from ros2_peers import BEST_EFFORT, LATCHED, RELIABLE, experiment_arguments, res
 from sensor_msgs.msg import Imu
 from std_msgs.msg import Float64MultiArray, String
 
-# Behind ros2_peers, which makes the tests' own modules importable.
+# After ros2_peers, which makes the modules of the tests importable.
 from lagging_robot import DRIFT, PERIOD, TICKS_PER_ODOMETRY, LaggingRobot  # isort: skip
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.ros2.external_robot import ExternalRobot
 
-# s, for a topic that never comes, and a robot that never stands.
+# s, for a topic that is never published, and a robot that never stops.
 IMPATIENT = {"simulation.startup_timeout": 10.0}
 
 
 class Robot:
-    """Lets a ``LaggingRobot`` publish and listen, on a node's executor."""
+    """Node with publishers and subscribers of a ``LaggingRobot``."""
 
     def __init__(self, node, kind=Twist, imu="imu", orientation=True, qos=BEST_EFFORT, v=0.0):
         self.robot = LaggingRobot(v)
@@ -74,7 +74,7 @@ def _turn(quaternion, yaw):
     [({}, {}), ({"kind": TwistStamped, "imu": "imu/data", "qos": RELIABLE}, {"imu": "imu/data"})],
     ids=["Twist, best effort", "TwistStamped, its IMU where the experiment listens"],
 )
-def test_robot_follows_path_and_drift_of_its_imu_is_found(
+def test_external_robot_follows_path_and_drift_of_its_imu_is_estimated(
     program, ros, tmp_path, options, external
 ):
     robot = Robot(ros.peer, **options).robot
@@ -87,7 +87,7 @@ def test_robot_follows_path_and_drift_of_its_imu_is_found(
     result = result_below(tmp_path / "out")
     summary = json.loads(result.read_text("summary.json"))
     assert summary["run"]["completed"] is True
-    # The robot lags behind its commands, which the controller does not know.
+    # The robot lags behind its commands, which the controller does not model.
     assert summary["tracking"]["distance_error"]["rms_m"] < 1.0
     truth, imu = (result.read_table(name) for name in ("ground_truth", "imu_simulated"))
     first, begin = truth.iloc[0], result.read_table("trajectory_data").iloc[0]
@@ -97,7 +97,7 @@ def test_robot_follows_path_and_drift_of_its_imu_is_found(
     drift = summary["yaw_error"]["simulated"]["drift_rad_per_s"]
     assert drift == pytest.approx(-DRIFT, rel=1e-3)  # reference minus IMU
     assert not result.path("wheel_velocities_actual.csv").exists()
-    # The last command is to stop.
+    # The last command stops the robot.
     ros.until(lambda: robot.commanded == (0.0, 0.0) and abs(robot.v) < 0.01, "stop of the robot")
 
 
@@ -130,7 +130,7 @@ def connector(ros, tmp_path):
         ({}, {"orientation": False}, "/imu ([external] imu) has no orientation"),
     ],
 )
-def test_robot_with_wrong_topics_is_reported(ros, connector, settings, options, sentence):
+def test_external_robot_with_wrong_topics_is_reported(ros, connector, settings, options, sentence):
     node = connector(settings, options)
     ros.until(lambda: node.ended, "end of the node")
     assert sentence in node.failure

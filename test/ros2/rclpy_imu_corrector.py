@@ -5,7 +5,7 @@ from rclpy.serialization import deserialize_message
 from ros2_peers import RELIABLE
 from sensor_msgs.msg import Imu, MagneticField, Temperature
 
-# Behind ros2_peers, which makes the tests' own modules importable.
+# After ros2_peers, which makes the modules of the tests importable.
 from recording_shell import shell_of  # isort: skip
 from imu_simulation_framework.realistic_imu.node_sessions import CorrectorArguments, LiveCorrector
 from imu_simulation_framework.recordings.messages import (
@@ -40,7 +40,7 @@ def messages(topic, count):
     return separate(Packer(kind, ["imu"], None, True).pack(stamps, dict(zip(fields, rows.T))))
 
 
-def test_published_bytes_are_those_of_session(ros, tmp_path):
+def test_published_corrections_are_bytes_of_session(ros, tmp_path):
     path = tmp_path / "correction.yaml"
     path.write_text(imu_correction_text(CORRECTION))
     ros.start(ImuCorrector, correction=str(path))
@@ -76,7 +76,7 @@ def test_published_bytes_are_those_of_session(ros, tmp_path):
     assert received == expected
 
 
-def test_rate_is_zeroed_while_stationary_despite_second_publisher(ros):
+def test_rate_is_zeroed_at_standstill_despite_second_publisher(ros):
     node = ros.start(ImuCorrector, standstill=1.0)
     ros.peer.create_publisher(Imu, "imu/data_raw", RELIABLE)
     received = ros.listen("imu/data", Imu)
@@ -97,7 +97,7 @@ def test_rate_is_zeroed_while_stationary_despite_second_publisher(ros):
     assert not node.warned
 
 
-def test_program_without_correction_reports_it(program):
+def test_corrector_without_correction_file_reports_missing_argument(program):
     code, output = program("imu_corrector.py").wait()
     assert code == 1
     (line,) = [line for line in output.splitlines() if "[FATAL]" in line]

@@ -1,6 +1,6 @@
-"""Launch files of ROS 2: their arguments are the nodes' parameters, as in those of roslaunch.
+"""Launch files of ROS 2, whose arguments are the nodes' parameters, as with roslaunch.
 
-PyPI has no launch; stand-ins only keep the arguments with which the files call them.
+PyPI has no launch; substitutes only store the arguments with which the files call them.
 """
 
 import re
@@ -55,7 +55,7 @@ def described(request, description):
     return request.param, {argument.given[0]: argument for argument in arguments}, node
 
 
-def test_arguments_are_those_of_roslaunch_and_qos(described):
+def test_ros2_launch_arguments_are_those_of_roslaunch_and_qos(described):
     session, arguments, _ = described
     root = ElementTree.parse(LAUNCH / f"{session.name}.launch").getroot()
     roslaunch_arguments = {arg.get("name"): arg for arg in root.iter("arg")}
@@ -70,7 +70,7 @@ def test_arguments_are_those_of_roslaunch_and_qos(described):
         assert arguments[name].default_value == roslaunch_arguments[name].get("default")
 
 
-def test_parameter_has_type_of_argument(described):
+def test_ros2_parameter_has_type_of_launch_argument(described):
     session, arguments, node = described
     assert (node.executable, node.name) == (f"{session.name}.py", session.name)
     assert node.package == "imu_simulation_framework"
@@ -87,13 +87,13 @@ def test_parameter_has_type_of_argument(described):
         assert remapped == {"imu/data_raw": "input", "imu/data": "output"}
 
 
-def test_end_of_required_node_ends_launch(described):
+def test_exit_of_required_node_shuts_down_launch(described):
     _, _, node = described
     (shutdown,) = node.on_exit
     assert shutdown.condition.given[0].given == ("required",)
 
 
-def test_experiment_has_arguments_of_roslaunch(description, monkeypatch):
+def test_ros2_experiment_has_arguments_of_roslaunch(description, monkeypatch):
     monkeypatch.setattr("ament_index_python.packages.get_package_prefix", lambda _: "/ws")
     *arguments, run = description("experiment")
     root = ElementTree.parse(LAUNCH / "experiment.launch").getroot()
@@ -106,7 +106,7 @@ def test_experiment_has_arguments_of_roslaunch(description, monkeypatch):
     ]
 
 
-def test_robot_of_gz_sim_is_bridged_and_its_imu_gets_errors(description, monkeypatch):
+def test_gz_sim_robot_is_bridged_and_errors_are_added_to_its_imu(description, monkeypatch):
     monkeypatch.setattr("ament_index_python.packages.get_package_prefix", lambda _: "/ws")
     experiment, _, simulator, bridge, imu = description("gz_robot")
     *arguments, _ = experiment.given[0]
@@ -114,7 +114,7 @@ def test_robot_of_gz_sim_is_bridged_and_its_imu_gets_errors(description, monkeyp
     assert (defaults["simulator"], defaults["imu"]) == ("external", "published")
     world = ElementTree.parse(simulator.cmd[-1])
     (drive, place) = world.findall(".//model/plugin")
-    # For each topic the direction, to or from Gazebo, and the type there.
+    # For each topic the direction, to or from Gazebo, and the Gazebo type.
     expected = {
         f"/{drive.findtext('topic')}": ("]", "gz.msgs.Twist"),
         f"/{place.findtext('odom_topic')}": ("[", "gz.msgs.Odometry"),

@@ -1,4 +1,4 @@
-"""The shell of nodes under ROS 2: parameters, warnings, failures and ends, with realistic_imu."""
+"""ROS 2 node of a session: parameters, warnings, failures and exits, with realistic_imu."""
 
 import re
 import signal
@@ -14,7 +14,7 @@ from ros2_peers import BEST_EFFORT, DOMAIN, RELIABLE
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu
 
-# Behind ros2_peers, which makes the tests' own modules importable.
+# After ros2_peers, which makes the modules of the tests importable.
 from ideal_recordings import stamps_of  # isort: skip
 from realistic_imu_messages import ideal, imu, quaternion, signals  # isort: skip
 import imu_simulation_framework as isf
@@ -71,7 +71,7 @@ WRONG_PARAMETERS = [
 ]  # fmt: skip
 
 
-def test_wrong_parameters_are_rejected(ros):
+def test_invalid_ros2_parameters_are_rejected(ros):
     for parameters, words in WRONG_PARAMETERS:
         with pytest.raises(ConfigurationError) as error:
             ros.start(RealisticImuNode, **parameters)
@@ -79,18 +79,18 @@ def test_wrong_parameters_are_rejected(ros):
         assert "\n" not in str(error.value)
 
 
-def test_parameters_accept_integers_as_floats_and_booleans_as_texts(ros):
+def test_parameters_accept_integers_for_floats_and_text_for_booleans(ros):
     node = ros.start(RealisticImuNode, rate=50, drop_repeated=True)
     assert node.get_parameter("rate").value == 50.0
     assert node.get_parameter("drop_repeated").value == "true"
 
 
-def test_unknown_parameter_is_reported(ros):
+def test_unknown_ros2_parameter_is_reported(ros):
     node = ros.start(RealisticImuNode, specificaton="bno055")
     assert node.warned == ["there is no parameter specificaton; did you mean specification?"]
 
 
-def test_unusable_messages_are_left_out_and_counted(ros, motion):
+def test_unusable_messages_are_ignored_and_counted(ros, motion):
     node = ros.start(RealisticImuNode)
     received, messages = ros.listen("/imu/data", Imu), ideal(motion)
     for number in (100, 101, 102):
@@ -123,10 +123,10 @@ def test_input_without_usable_message_is_reported(ros):
         (Odometry, ".* publishes nav_msgs/msg/Odometry on /imu, expected sensor_msgs/msg/Imu"),
     ],
 )
-def test_second_publisher_or_other_type_ends_node(ros, other, words):
+def test_second_publisher_or_other_type_terminates_ros2_node(ros, other, words):
     node = ros.start(RealisticImuNode)
     ros.publisher("/imu", Imu)
-    # A participant has one type for each topic, so this is another participant.
+    # A participant has only one type per topic, so a second participant is required.
     context = rclpy.Context()
     rclpy.init(args=[], context=context, domain_id=DOMAIN)
     second = rclpy.create_node("second", context=context, enable_rosout=False)
@@ -163,7 +163,7 @@ def test_lag_behind_simulated_time_is_reported(ros, motion):
     now.clock.sec, now.clock.nanosec = seconds, nanoseconds
 
     def has_time():
-        clock.publish(now)  # again, since a listener to a clock waits for the next message
+        clock.publish(now)  # again, since a subscriber to a clock waits for the next message
         return node.simulated_time() == last + 5 * 10**9
 
     ros.until(has_time, "simulated time")
@@ -172,7 +172,7 @@ def test_lag_behind_simulated_time_is_reported(ros, motion):
     assert "/imu/data is 5.0 s behind the simulation" in node.warned[0]
 
 
-def test_diagnostics_report_messages_and_yaw_error(ros, motion):
+def test_ros2_diagnostics_report_messages_and_yaw_error(ros, motion):
     ros.start(RealisticImuNode, "robot1", input="/imu", output="/imu/data")
     diagnosed = ros.listen("/diagnostics", DiagnosticArray, raw=False)
     ros.until(lambda: diagnosed, "diagnostics")
@@ -197,8 +197,8 @@ def read_values(diagnosed):
     ("qos", "peer_qos", "end"),
     [("reliable", RELIABLE, signal.SIGINT), ("sensor_data", BEST_EFFORT, signal.SIGTERM)],
 )
-def test_program_answers_messages_and_ends_cleanly(ros, program, qos, peer_qos, end):
-    # Topics of its own: a program that was killed is known for some seconds more.
+def test_program_responds_to_messages_and_exits_cleanly(ros, program, qos, peer_qos, end):
+    # Separate topics: a killed program remains registered for some seconds.
     topics = {"input": f"/{qos}/imu", "output": f"/{qos}/data", "qos": qos}
     parameters = [word for name, value in topics.items() for word in ("-p", f"{name}:={value}")]
     running = program("realistic_imu.py", "--ros-args", *parameters)
@@ -213,7 +213,7 @@ def test_program_answers_messages_and_ends_cleanly(ros, program, qos, peer_qos, 
         ros.executor.spin_once(timeout_sec=0.05)
         return len(answers) > count
 
-    # Until both know each other messages are lost, and best effort promises none.
+    # Messages are lost until both have discovered each other; best effort guarantees none.
     ros.until(is_answered, "first answer")
     if qos == "reliable":
         ros.until_quiet(answers)
@@ -236,7 +236,7 @@ def test_program_answers_messages_and_ends_cleanly(ros, program, qos, peer_qos, 
         ([], {"RMW_IMPLEMENTATION": "rmw_zenoh_cpp"}, "RMW_IMPLEMENTATION is rmw_zenoh_cpp, which"),
     ],
 )
-def test_program_reports_failure_in_one_line(program, arguments, environment, words):
+def test_ros2_program_reports_failure_in_one_line(program, arguments, environment, words):
     code, output = program("realistic_imu.py", "--ros-args", *arguments, **environment).wait()
     assert code == 1
     (line,) = [line for line in output.splitlines() if "[FATAL]" in line]
@@ -244,7 +244,7 @@ def test_program_reports_failure_in_one_line(program, arguments, environment, wo
     assert "Traceback" not in output
 
 
-def test_help_describes_program(program):
+def test_help_option_describes_ros2_program(program):
     code, output = program("realistic_imu.py", "--help").wait()
     assert code == 0
     assert output.startswith("usage: realistic_imu.py --ros-args -p PARAMETER:=VALUE")

@@ -12,7 +12,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from ros2_peers import bytes_of_session
 from sensor_msgs.msg import Imu, JointState, MagneticField
 
-# Behind ros2_peers, which makes the tests' own modules importable.
+# After ros2_peers, which makes the modules of the tests importable.
 from ideal_recordings import odometry_rows, stamps_of  # isort: skip
 from realistic_imu_messages import (  # isort: skip
     driven,
@@ -35,7 +35,7 @@ def motion():
     return isf.rounds(0.5, radius=2.0, speed=2.0)
 
 
-def test_published_errors_are_those_of_simulate_imu_and_session(ros, motion):
+def test_published_imu_matches_simulate_imu_and_session(ros, motion):
     ros.start(RealisticImuNode, specification="bno055", seed=4)
     received, texts = ros.listen("/imu/data", Imu), ros.texts("/imu/data/errors")
     messages = ideal(motion)
@@ -47,7 +47,7 @@ def test_published_errors_are_those_of_simulate_imu_and_session(ros, motion):
     first = deserialize_message(received[0], Imu)
     assert list(first.orientation_covariance) == list(specification.covariances(0.01)[0])
     assert first.header.frame_id == "robot"
-    # rclpy itself writes the same bytes, apart from the padding between two numbers.
+    # rclpy writes the same bytes, apart from the padding between two numbers.
     again = [bytes(serialize_message(deserialize_message(data, Imu))) for data in received]
     assert [ros1_message(data) for data in again] == [ros1_message(data) for data in received]
     arguments = RealisticImuArguments(specification="bno055", seed=4)
@@ -57,7 +57,7 @@ def test_published_errors_are_those_of_simulate_imu_and_session(ros, motion):
     assert json.loads(texts[0].data)["seed"] == 4
 
 
-def test_sessions_of_ros_1_and_ros_2_give_same_numbers(motion):
+def test_sessions_of_ros_1_and_ros_2_output_same_numbers(motion):
     arguments = RealisticImuArguments(specification="bno055_magnetometer", magnetometer=True)
     ros2_messages = pairs("/imu", ideal(motion))
     ros1_messages = [(topic, ros1_message(data)) for topic, data in ros2_messages]
@@ -70,7 +70,7 @@ def test_sessions_of_ros_1_and_ros_2_give_same_numbers(motion):
 
 
 def ros1_message(data):
-    """Return the bytes of ROS 1 for a message with a header: no NUL after the frame, no padding."""
+    """Return the ROS 1 bytes of a message with a header: no NUL after the frame, no padding."""
     length = int.from_bytes(data[12:16], "little")
     place = 16 + length
     place += -(place - 4) % 8
@@ -79,7 +79,7 @@ def ros1_message(data):
 
 
 @pytest.mark.parametrize("kind", ["imu", "odometry", "pose", "field", "torques"])
-def test_input_gives_bytes_of_session(ros, motion, tmp_path, kind):
+def test_published_messages_for_each_input_are_bytes_of_session(ros, motion, tmp_path, kind):
     earth = [1e-6, 2e-5, -4e-5]
     hall = {"dipoles": [{"position": [2.5, 0.0, 0.1], "moment": [0.0, 3.0, 1.0]}]}
     if kind == "torques":
@@ -109,7 +109,7 @@ def test_input_gives_bytes_of_session(ros, motion, tmp_path, kind):
     for number, (message, stamp) in enumerate(zip(main, stamps_of(motion))):
         sent += pairs("/imu", [message])
         publisher.publish(message)
-        if kind == "pose" and number == 0:  # its frame has to be known
+        if kind == "pose" and number == 0:  # the frame has to be known
             ros.until(lambda: has_received(diagnosed), "message in the diagnostics")
         if kind == "pose":
             second = odometry(stamp, odometry_rows(motion)[number])
@@ -150,7 +150,7 @@ def has_received(diagnosed):
     )
 
 
-def test_mounting_by_parameters_turns_and_moves_imu(ros, motion):
+def test_mounting_in_parameters_rotates_and_moves_imu(ros, motion):
     arm, turn = (0.3, -0.2, 0.1), np.radians(90.0)
     ros.start(
         RealisticImuNode,
@@ -165,14 +165,14 @@ def test_mounting_by_parameters_turns_and_moves_imu(ros, motion):
     ros.publish(ros.publisher("/imu", Odometry), driven(motion))
     ros.until(lambda: len(received) >= len(motion) - 1, "last reading")
     _, rate, force = imu_truth(motion.mounted(arm))[:3]
-    # Its x is the robot's y.
+    # The x axis of the IMU is the y axis of the robot.
     for vectors in (rate, force):
         vectors[:, :2] = np.column_stack([vectors[:, 1], -vectors[:, 0]])
     np.testing.assert_allclose(signals(received), np.hstack([rate, force])[1:], atol=1e-8)
     assert deserialize_message(received[0], Imu).header.frame_id == "chip"
 
 
-def test_mounting_by_tf_moves_imu(ros, motion, monkeypatch):
+def test_mounting_in_tf_moves_imu(ros, motion, monkeypatch):
     node = ros.start(RealisticImuNode, specification="ideal", use_tf=True, frame_id="chip")
     received, publisher = ros.listen("/imu/data", Imu), ros.publisher("/imu", Imu)
     if "tf2_ros" not in sys.modules:
@@ -189,7 +189,7 @@ def test_mounting_by_tf_moves_imu(ros, motion, monkeypatch):
     ros.publish(publisher, ideal(motion))
     ros.until(lambda: len(received) >= len(motion), "last reading")
     _, rate, force = imu_truth(motion.mounted((0.3, 0.0, 0.0)))[:3]
-    # The angular acceleration is a difference of two rates, of which the first has none before it.
+    # The angular acceleration is the difference of two rates, so the first sample has none.
     np.testing.assert_allclose(signals(received)[1:], np.hstack([rate, force])[1:], atol=1e-8)
     assert not node.failure
 
@@ -201,7 +201,7 @@ def test_missing_tf2_is_reported_with_remedy(ros, motion):
     assert "use_tf needs tf2_ros, which is not installed; set xyz:=" in (node.failure)
 
 
-def test_namespace_and_remapping_change_topics(ros, motion):
+def test_namespace_and_remapping_change_topic_names(ros, motion):
     remapped = ["-r", "imu/real:=imu/chip"]
     ros.start(RealisticImuNode, "robot1", remapped, input="imu/ideal", output="imu/real")
     received = ros.listen("/robot1/imu/chip", Imu)
@@ -209,7 +209,7 @@ def test_namespace_and_remapping_change_topics(ros, motion):
     ros.until(lambda: len(received) >= 60, "last reading")
 
 
-def test_two_nodes_run_in_one_process(ros, motion):
+def test_two_realistic_imu_nodes_run_in_one_process(ros, motion):
     ros.start(RealisticImuNode, output="/first/data", seed=1)
     ros.start(RealisticImuNode, input="/first/data", output="/second/data", specification="ideal")
     first, second = ros.listen("/first/data", Imu), ros.listen("/second/data", Imu)
@@ -218,7 +218,7 @@ def test_two_nodes_run_in_one_process(ros, motion):
     np.testing.assert_array_equal(signals(second), signals(first))
 
 
-def test_imu_restarts_when_time_jumps_back(ros, motion):
+def test_simulated_imu_restarts_when_time_jumps_back(ros, motion):
     node = ros.start(RealisticImuNode)
     received, messages = ros.listen("/imu/data", Imu), ideal(motion)
     ros.publish(ros.publisher("/imu", Imu), messages[200:300] + messages[:100])

@@ -1,4 +1,4 @@
-"""Nodes in this process or in one of their own, and peers that publish and listen."""
+"""Nodes in this process or in a separate one, and peers that publish and subscribe."""
 
 import contextlib
 import gc
@@ -29,7 +29,7 @@ from recording_shell import shell_of  # isort: skip
 from reservations import reserved_domain  # isort: skip
 from scenarios import settings_argument  # isort: skip
 
-# One for this process and its children, as long as it lives.
+# One domain for this process and its children, as long as it runs.
 _domain = contextlib.ExitStack()
 DOMAIN = _domain.enter_context(reserved_domain())
 os.environ["ROS_DOMAIN_ID"] = str(DOMAIN)
@@ -40,7 +40,7 @@ LATCHED = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class Ros:
-    """Nodes of ours, and a peer that publishes and listens, in one executor of this process."""
+    """Nodes under test and a peer that publishes and subscribes, in one executor."""
 
     def __init__(self):
         rclpy.init(args=[], domain_id=DOMAIN, signal_handler_options=SignalHandlerOptions.NO)
@@ -50,7 +50,7 @@ class Ros:
         self.nodes = []
 
     def start(self, node_type, namespace=None, arguments=(), **parameters):
-        """Return a node of ours, with its warnings in ``warned`` and its looks in ``looks``.
+        """Return a node under test; ``warned`` has its warnings, ``looks`` its timer calls.
 
         Parameters
         ----------
@@ -59,9 +59,9 @@ class Ros:
         namespace : str, optional
             Namespace of the node.
         arguments : sequence of str, optional
-            Words behind ``--ros-args``.
+            Words after ``--ros-args``.
         **parameters
-            Parameters of the node; ``qos`` is ``reliable`` unless it is named.
+            Parameters of the node; ``qos`` is ``reliable`` by default.
         """
         parameters.setdefault("qos", "reliable")
         overrides = [Parameter(name, value=value) for name, value in parameters.items()]
@@ -111,19 +111,19 @@ class Ros:
         return self.listen(topic, String, LATCHED, raw=False)
 
     def until(self, condition, description):
-        """Spin until a condition holds; fail if it does not within ``PATIENCE``."""
+        """Spin until a condition is true; fail if it is not within ``PATIENCE``."""
         deadline = time.monotonic() + PATIENCE
         while not condition():
             assert time.monotonic() < deadline, f"no {description} within {PATIENCE:g} s"
             self.executor.spin_once(timeout_sec=0.05)
 
     def until_looked(self, node):
-        """Spin until a node has twice looked after changes that no message announces."""
+        """Spin until a node has checked twice for changes that no message announces."""
         count = len(node.looks) + 2
         self.until(lambda: len(node.looks) >= count or node.ended, f"look of {node.program}")
 
     def until_quiet(self, messages):
-        """Spin until no message has come for a second."""
+        """Spin until no message has arrived for a second."""
         count, changed = len(messages), time.monotonic()
         while time.monotonic() < changed + 1.0:
             self.executor.spin_once(timeout_sec=0.05)
@@ -138,7 +138,7 @@ class Ros:
     def close(self):
         for node in (*self.nodes, self.peer):
             node.destroy_node()
-        # A listener to events keeps its topic for others until it is collected.
+        # A subscriber to events keeps its topic visible to others until it is collected.
         del node, self.peer, self.executor
         self.nodes.clear()
         gc.collect()
@@ -153,29 +153,29 @@ def ros():
 
 
 def bytes_of_session(arguments, messages, ros2=True):
-    """Return the shell of a realistic_imu session after messages, pairs of topic and bytes."""
+    """Return the shell of a realistic_imu session after messages, given as (topic, bytes)."""
     return shell_of(LiveImu, arguments, messages, ros2)
 
 
 def result_below(folder):
-    """Return the only result in a folder or in the folders in it."""
+    """Return the only result in a folder or in its subfolders."""
     (summary,) = Path(folder).glob("**/*_summary.json")
     return find_result(summary.parent)
 
 
 def experiment_arguments(folder, *arguments, settings=None):
-    """Return the command of an experiment with results in ``out`` and patient nodes."""
+    """Return the command of an experiment with results in ``out`` and generous timeouts."""
     output = f"output:={folder / 'out'}"
     return ["run_experiment.py", *arguments, output, settings_argument(settings or {})]
 
 
 class Program:
-    """A node as a program of its own, with changes of the environment; None removes a variable."""
+    """A node as a separate program, with changes of the environment; None removes a variable."""
 
     def __init__(self, name, *arguments, **changes):
         self._mark = new_mark()
         environment = {**os.environ, PROGRAM_MARK: self._mark, **changes}
-        # As ./run ros2 has it on PATH; its first line's python3 is that of the environment.
+        # Found on PATH as by ./run ros2; the python3 in its first line is that of the environment.
         self._process = subprocess.Popen(
             [name, *map(str, arguments)],
             env={name: text for name, text in environment.items() if text is not None},
@@ -207,7 +207,7 @@ class Program:
         except subprocess.TimeoutExpired:
             kill_marked(self._mark, PROGRAM_MARK)
             output, _ = self._process.communicate()
-            raise AssertionError(f"it did not end: {output}") from None
+            raise AssertionError(f"the program did not exit: {output}") from None
         return self._process.returncode, output
 
     def end(self):

@@ -1,4 +1,4 @@
-"""Tests of nodes and of experiments of ROS 2, in its own environment and processes."""
+"""Tests of ROS 2 nodes and experiments, in a separate environment and separate processes."""
 
 import os
 import subprocess
@@ -25,7 +25,7 @@ DROPPED_VARIABLES = {"PYTEST_CURRENT_TEST", "PYTEST_XDIST_WORKER", "PYTEST_XDIST
 
 @pytest.fixture
 def environment():
-    """Variables of a pytest process, with nothing left of it in the end."""
+    """Return variables of a pytest process, and kill its remaining processes at the end."""
     mark = new_mark()
     inherited = {name: text for name, text in os.environ.items() if name not in DROPPED_VARIABLES}
     yield {**inherited, MARK: mark}
@@ -37,7 +37,7 @@ def environment():
 )
 @pytest.mark.timeout(len(FILES) * TEST_LIMIT)
 @pytest.mark.parametrize("group", GROUPS)
-def test_nodes_pass_with_real_rclpy(environment, group):
+def test_ros2_tests_pass_with_real_rclpy(environment, group):
     files = [HERE / name for name in GROUPS[group]]
     command = [HERE.parents[1] / "run", "ros2", "python", "-m", "pytest", "-q", *files]
     done = subprocess.run(
@@ -53,6 +53,6 @@ def test_nodes_pass_with_real_rclpy(environment, group):
     assert " passed" in done.stdout, done.stdout
 
 
-def test_files_for_ros_2_are_found():
+def test_ros2_test_files_are_found():
     assert {"rclpy_realistic_imu.py", "rclpy_launch_files.py"} <= set(GROUPS["nodes"])
     assert {"rclpy_experiment.py", "rclpy_external_robot.py"} <= set(GROUPS["experiments"])

@@ -1,12 +1,12 @@
-"""Contract of import-linter: the imports of the package have no cycle."""
+"""Contract of import-linter: the imports of the package contain no cycle."""
 
 from importlinter import Contract, ContractCheck, fields, output
 
 
 class AcyclicContract(Contract):
-    """Contract that the imports between the modules of the root package have no cycle.
+    """Contract that the imports between the modules of the root package contain no cycle.
 
-    Imports inside functions and imports for types count as well. ``ignore_imports`` lists the
+    Imports inside functions and imports for types are included. ``ignore_imports`` lists the
     exceptions.
     """
 

@@ -51,7 +51,7 @@ def get_sections(node):
 
 
 def has_yield(node):
-    """Return whether a function itself, and not a function within it, has a yield."""
+    """Return whether a function itself, and not a nested function, contains a yield."""
     inner = (*FUNCTIONS, ast.Lambda)
     children = [child for child in ast.iter_child_nodes(node) if not isinstance(child, inner)]
     return any(isinstance(c, (ast.Yield, ast.YieldFrom)) or has_yield(c) for c in children)
@@ -73,7 +73,7 @@ def get_parameters(function):
 
 
 def get_fields(node):
-    """Return the names of the public fields that the constructor of a data class takes."""
+    """Return the names of the public fields that the constructor of a data class accepts."""
     names = []
     for child in node.body:
         if isinstance(child, ast.AnnAssign) and "ClassVar" not in ast.dump(child.annotation):
@@ -85,7 +85,7 @@ def get_fields(node):
 
 
 def get_described_fields(node):
-    """Return the names of the fields with a docstring of their own, or with a meaning."""
+    """Return the names of the fields that have a docstring or a meaning."""
     names = set()
     for field, follower in zip(node.body, [*node.body[1:], None]):
         if isinstance(field, ast.AnnAssign):
@@ -117,7 +117,7 @@ class Hierarchy:
         return bases
 
     def is_inherited(self, node, method):
-        """Return whether a base class documents a method, as other libraries are assumed to do.
+        """Return whether a base class documents a method, as is assumed of other libraries.
 
         Sections ``Attributes`` document properties.
         """
@@ -213,9 +213,9 @@ class PublicVisitor(DocstringVisitor):
 
     def _ignored_checks(self, node):
         if isinstance(node, ast.Module):
-            return {"GL06", "GL07"}  # a module has headings of its own
+            return {"GL06", "GL07"}  # a module has specific headings
         text, ignored = get_sections(node), set()
-        # Names that share a description stand together, as do related fields of a class.
+        # Names that share a description are listed together, such as related fields of a class.
         if isinstance(node, ast.ClassDef) or any("," in entry.name for entry in text["Parameters"]):
             ignored.add("PR03")
         if not any(NEEDS_DESCRIPTION.search(f"{r.name} {r.type}") for r in text["Returns"]):

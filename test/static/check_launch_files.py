@@ -1,4 +1,4 @@
-"""Check of launch files by roslaunch in a single process, with a line for each file.
+"""Check of launch files by roslaunch in a single process, with one output line per file.
 
 Nodes of packages that are not installed, such as Gazebo, are not checked. test_package.py checks
 that these packages are declared.
@@ -16,7 +16,7 @@ def check(path):
     """Print the faults that roslaunch finds in a launch file; return whether there are none."""
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         faults = (check_roslaunch(path) or "").splitlines()
-    # roslaunch searches each package by rospack.
+    # roslaunch searches for each package with rospack.
     absent = set(re.findall(r"cannot find package \[(\w+)\]", "\n".join(faults)))
     ignored = ("ROS path", *absent)
     remaining = [fault for fault in faults if not any(words in fault for words in ignored)]

@@ -28,7 +28,7 @@ def make_once(tmp_path_factory):
         with open(root / f"{name}.lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not mark.exists():
-                assert not folder.exists(), f"{name} could not be made, see the first failure"
+                assert not folder.exists(), f"{name} could not be created, see the first failure"
                 folder.mkdir()
                 fill(folder)
                 mark.touch()

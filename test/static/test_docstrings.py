@@ -1,4 +1,4 @@
-"""Docstrings of the public interface: their check by numpydoc, and their examples."""
+"""Docstrings of the public interface: check by numpydoc, and examples."""
 
 import doctest
 
@@ -44,7 +44,7 @@ def check_source(tmp_path, capsys):
     return report
 
 
-def test_documented_function_passes(check_source):
+def test_completely_documented_function_passes(check_source):
     assert check_source(BASE) == []
 
 
@@ -69,11 +69,11 @@ def test_overridden_method_inherits_docstring(check_source):
     assert finding[0].endswith("Other.convert") and finding[1].startswith("GL08")
 
 
-def test_private_function_is_not_checked(check_source):
+def test_docstring_of_private_function_is_not_checked(check_source):
     assert check_source(f"{BASE}\n\ndef _convert(angle):\n    return angle\n") == []
 
 
-def test_examples_of_front_door_run():
+def test_docstring_examples_of_top_level_package_run():
     finder, runner = doctest.DocTestFinder(recurse=False), doctest.DocTestRunner()
     functions = [getattr(isf, name) for name in isf.__all__ if not name.startswith("_")]
     functions += [isf.Motion.mounted]

@@ -11,7 +11,7 @@ import pytest
 
 import imu_simulation_framework as isf
 
-# In a catkin workspace, the module's own file is a relay of catkin to this folder.
+# In a catkin workspace, the module's file is a relay written by catkin to this folder.
 SOURCE = Path(__file__).resolve().parents[2] / "src" / isf.__name__
 
 
@@ -43,14 +43,14 @@ def _untyped(function):
 
 
 def _names():
-    """Return the public names, as in ``isf.judge`` and ``isf.sensors.draw_unit``."""
+    """Return the public names, such as ``isf.judge`` and ``isf.sensors.draw_unit``."""
     packages = [name for name in isf.__all__ if inspect.ismodule(getattr(isf, name))]
     inside = {f"{name}.{item}" for name in packages for item in getattr(isf, name).__all__}
     return sorted({*isf.__all__, *inside} - {"__version__", *packages})
 
 
 @pytest.mark.parametrize("name", _names())
-def test_public_name_has_all_types(name):
+def test_public_names_are_completely_typed(name):
     functions = _functions(attrgetter(name)(isf))
     gaps = {where: _untyped(function) for where, function in functions.items()}
     assert not any(gaps.values()), gaps
@@ -66,7 +66,7 @@ UNTYPED_MODULES = {
 }  # fmt: skip
 
 
-def test_modules_with_public_names_are_strict_in_mypy():
+def test_modules_with_public_names_are_checked_strictly_by_mypy():
     settings = (SOURCE.parents[1] / "pyproject.toml").read_text(encoding="utf-8")
     strict = set(re.findall(rf'^    "({isf.__name__}[\w.]+)",$', settings, re.MULTILINE))
     modules = {getattr(attrgetter(name)(isf), "__module__", isf.__name__) for name in _names()}
@@ -76,12 +76,12 @@ def test_modules_with_public_names_are_strict_in_mypy():
         and own_modules <= strict | UNTYPED_MODULES
         and not strict & UNTYPED_MODULES
     )
-    # Marker of PEP 561, by which other projects use the types.
+    # The PEP 561 marker lets other projects use the types.
     assert (SOURCE / "py.typed").is_file()
 
 
 @pytest.mark.parametrize("stub", sorted(SOURCE.rglob("__init__.pyi")), ids=lambda p: p.parent.name)
-def test_stub_imports_public_names_from_their_modules(stub):
+def test_stub_files_import_public_names_from_their_modules(stub):
     inside = "." + ".".join(stub.parent.relative_to(SOURCE).parts)
     package = importlib.import_module(f"{isf.__name__}{inside}".rstrip("."))
     for node in ast.parse(stub.read_text(encoding="utf-8")).body:

@@ -26,7 +26,7 @@ PLUGINS = {"hector": "libhector_gazebo_ros_imu.so", "generic": "libgazebo_ros_im
 
 
 def debian_version():
-    """Return the release of Debian on which the tests run, empty on other systems."""
+    """Return the Debian release on which the tests run, or an empty text on other systems."""
     words = dict(re.findall("(.+?)=(.*)", Path("/etc/os-release").read_text()))
     return words.get("VERSION_ID", "").strip('"') if words.get("ID") == "debian" else ""
 
@@ -35,7 +35,7 @@ def sdf(*arguments):
     """Run Gazebo's command line: ign of Debian, or gz of Gazebo 11."""
     program = shutil.which("ign") or shutil.which("gz")
     if program is None and debian_version() == "13":
-        pytest.skip("Debian 13 has no program that writes SDF; Debian 12 and Gazebo have")
+        pytest.skip("Debian 13 has no program that writes SDF, unlike Debian 12 and Gazebo")
     assert program, "neither ign (package ignition-tools) nor gz (Gazebo) is installed"
     answer = subprocess.run([program, "sdf", *arguments], capture_output=True, text=True)
     assert answer.returncode == 0, answer.stderr
@@ -69,7 +69,7 @@ def description(arguments, tmp_path_factory):
     return describe(tmp_path_factory.mktemp("robot"), simulator="gazebo", **arguments)
 
 
-def test_robot_in_sdf_keeps_plugins_links_and_contacts(description, arguments):
+def test_sdf_of_robot_contains_plugins_links_and_contacts(description, arguments):
     model = model_of(description)
     plugins = {plugin.get("filename") for plugin in model.iter("plugin")}
     assert plugins == {
@@ -98,7 +98,7 @@ def test_robot_in_sdf_keeps_plugins_links_and_contacts(description, arguments):
             assert float(surface.find("contact/ode/kd").text) == pytest.approx(100.0)
 
 
-def test_imu_plugin_gets_rate_topic_and_noise(description, arguments):
+def test_imu_plugin_has_specified_rate_topic_and_noise(description, arguments):
     text = description.read_text()
     rate = arguments.get("rate", "100.0")
     topic = arguments.get("imu_topic", "imu/data")
@@ -112,7 +112,7 @@ def test_imu_plugin_gets_rate_topic_and_noise(description, arguments):
         assert "<yawDrift>0</yawDrift>" in text
 
 
-def test_user_description_in_sdf_keeps_contacts_motors_and_imu(tmp_path):
+def test_sdf_of_user_description_contains_contacts_motors_and_imu(tmp_path):
     bundled = load_robot_parameters(urdf_path("robot_four_wheels.yaml"))
     (tmp_path / "others.urdf").write_text(robot_description(bundled))
     sides = [[f"{side}_wheel_{n}_joint" for n in (1, 2)] for side in ("left", "right")]
@@ -129,8 +129,7 @@ def test_user_description_in_sdf_keeps_contacts_motors_and_imu(tmp_path):
     for name in wheels:
         friction = links[name].find("collision/surface/friction/ode")
         assert [float(word) for word in friction.findtext("fdir1").split()] == [0.0, 1.0, 0.0]
-        # Half of the friction that would stop a turn, for 0.2625 m of half track and wheels 0.18 m
-        # ahead of the centre.
+        # Half of the friction that would prevent turning; wheels are 0.18 m ahead of the centre.
         sideways = 0.6 * 0.5 * bundled.numbers["wheel"]["half_track"] / 0.18
         assert float(friction.findtext("mu")) == pytest.approx(sideways)
         assert float(friction.findtext("mu2")) == pytest.approx(0.6)
@@ -164,7 +163,7 @@ OTHERS_ROBOT = """\
 
 
 @pytest.mark.parametrize("macro", ["imu", "imu_hector"])
-def test_robot_with_imu_link_gets_separate_link_for_simulated_imu(macro, tmp_path):
+def test_robot_with_imu_link_has_separate_link_for_simulated_imu(macro, tmp_path):
     robot = tmp_path / "robot.xacro"
     robot.write_text(OTHERS_ROBOT.format(file=urdf_path(f"{macro}.xacro"), macro=macro))
     (joint,) = model_of(describe(tmp_path, robot)).iter("joint")
@@ -174,11 +173,11 @@ def test_robot_with_imu_link_gets_separate_link_for_simulated_imu(macro, tmp_pat
 
 
 @pytest.mark.parametrize("name", ["flat.world", "uneven.world", "gz_robot.sdf"])
-def test_bundled_world_is_valid(name):
+def test_bundled_gazebo_world_is_valid(name):
     assert "Valid" in sdf("-k", str(package_share() / "worlds" / name))
 
 
-def test_robot_in_gz_sim_has_size_of_bundled_robot():
+def test_robot_in_gz_sim_has_dimensions_of_bundled_robot():
     robot = load_robot_parameters()
     world = ElementTree.parse(package_share() / "worlds" / "gz_robot.sdf")
     model = world.find(".//model[@name='robot']")
@@ -211,7 +210,7 @@ UNEVEN = isf.ImuSpecification(
 
 
 @pytest.mark.parametrize("plugin, format", [("generic", "sdf"), ("hector", "hector")])
-def test_specification_in_sdf_keeps_noise_of_each_axis(plugin, format, tmp_path):
+def test_sdf_of_specification_contains_noise_of_each_axis(plugin, format, tmp_path):
     errors, model = tmp_path / "errors.xml", tmp_path / "robot.sdf"
     errors.write_text(isf.write_imu_parameters(UNEVEN, format).text)
     robot = describe(tmp_path, simulator="gazebo", imu_plugin=plugin, imu_errors=errors)

@@ -14,7 +14,7 @@ from imu_simulation_framework.core.programs import run_tool
 COMMAND = "import sys; from imu_simulation_framework.commands.isf import run; run()"
 
 
-def test_isf_lists_all_program_files_by_job(repository, capsys):
+def test_isf_lists_all_programs_grouped_by_task(repository, capsys):
     files = {path.stem for path in (repository / "offline_processing").glob("*.py")}
     assert sorted(isf.PROGRAMS) == sorted(files)
     for name in isf.PROGRAMS:
@@ -32,7 +32,7 @@ def test_isf_lists_all_program_files_by_job(repository, capsys):
     assert capsys.readouterr().out.startswith("isf 0.")
 
 
-def test_program_of_isf_receives_arguments_and_reports_its_name():
+def test_program_called_by_isf_receives_arguments_and_reports_its_name():
     for words, code, beginning in (
         (("simulate-static", "--help"), 0, "usage: isf simulate_static "),
         (("generate_drive.py", "nowhere"), 2, "isf generate_drive: "),
@@ -43,7 +43,7 @@ def test_program_of_isf_receives_arguments_and_reports_its_name():
         assert done.returncode == code and last[0].startswith(beginning)
 
 
-def test_unknown_program_is_rejected_with_similar_name(capsys):
+def test_unknown_program_is_rejected_with_suggestion(capsys):
     assert run_tool(isf.main, ["heading_budgets"]) == 2
     error = capsys.readouterr().err
     assert "heading_budgets" in error and re.search(r"\bheading_budget\b", error)
@@ -51,7 +51,7 @@ def test_unknown_program_is_rejected_with_similar_name(capsys):
         isf.main(["xyz"])
 
 
-def test_completion_in_shell_completes_program_names(capsys):
+def test_shell_completion_completes_program_names(capsys):
     assert isf.main(["--completion", "bash"]) == 0
     names = capsys.readouterr().out.split("-W '")[1].split("'")[0]
     command = ["bash", "-c", f"compgen -W '{names}' heading_b"]

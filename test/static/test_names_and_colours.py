@@ -1,4 +1,4 @@
-"""Topics, frames and colours in files of other programs equal those of the library."""
+"""Topics, frames and colours in files of other programs match those of the library."""
 
 import re
 import xml.etree.ElementTree as ElementTree
@@ -27,7 +27,7 @@ def read_rviz_file(repository, name):
 
 
 @pytest.mark.parametrize("plugin", ["generic", "hector"])
-def test_robot_in_gazebo_uses_topics_and_frames_of_library(plugin):
+def test_gazebo_robot_uses_topics_and_frames_of_library(plugin):
     robot = ElementTree.fromstring(
         robot_description(load_robot_parameters(), simulator="gazebo", imu_plugin=plugin)
     )
@@ -53,7 +53,7 @@ def test_ground_truth_plugin_uses_topics_of_library(repository):
     assert f'"torqueTopicName", "{topics.WHEEL_TORQUES}"' in source
 
 
-def test_described_interfaces_match_names_and_types_of_package(repository):
+def test_interface_descriptions_cover_names_and_types_of_package(repository):
     described = [*topics.TOPIC_DESCRIPTIONS, *topics.SERVICE_DESCRIPTIONS]
     names = {name for interface in described for name in interface.names.split(", ")}
     constants = [value for name, value in vars(topics).items() if name.isupper()]
@@ -65,7 +65,7 @@ def test_described_interfaces_match_names_and_types_of_package(repository):
     assert own <= types
 
 
-def test_colours_and_topics_are_defined_in_single_modules(repository):
+def test_colours_and_topics_are_defined_only_in_their_modules(repository):
     homes = {"colours.py", "topics.py"}
     quoted = re.compile(
         r'"(#[0-9a-f]{6}|/?imu/data(/bias)?|/?ground_truth/(state|wheel_torques)|base_footprint|imu_link|'

@@ -80,7 +80,7 @@ def _requirements(repository, name):
     [({}, "catkin", "rospy"), ({"ROS_VERSION": "1"}, "catkin", "rospy"),
      ({"ROS_VERSION": "2"}, "ament_python", "rclpy")],
 )  # fmt: skip
-def test_manifest_has_build_type_and_library_of_ros_version(
+def test_manifest_declares_build_type_and_library_of_ros_version(
     repository, environment, build_type, library
 ):
     package = pytest.importorskip("catkin_pkg.package").parse_package(repository / "package.xml")
@@ -118,7 +118,7 @@ def test_setup_installs_ros2_nodes_only_for_colcon(repository, monkeypatch):
     assert added[marker] == [f"resource/{PACKAGE}"]
     for file in chain.from_iterable(added.values()):
         assert (repository / file).is_file(), file
-    # ros2 run starts executable files only.
+    # ros2 run starts only executable files.
     assert all(os.access(repository / file, os.X_OK) for file in added[programs])
     files = {path.name for path in repository.glob("launch/*.launch.py")}
     assert {Path(file).name for file in added[launch]} == {"experiment.launch", *files}
@@ -187,7 +187,7 @@ def test_packages_have_api_pages(repository):
     assert pages <= set((repository / "doc/api/index.rst").read_text(encoding="utf-8").split())
 
 
-def test_errors_of_library_name_no_command_line_option(modules):
+def test_library_errors_do_not_mention_command_line_options(modules):
     for path, tree in modules.items():
         raised = [node for node in ast.walk(tree) if isinstance(node, ast.Raise)]
         texts = [str(getattr(part, "value", "")) for node in raised for part in ast.walk(node)]
@@ -195,13 +195,13 @@ def test_errors_of_library_name_no_command_line_option(modules):
         assert not flags or path.parts[0] in ("commands", "ros1"), f"{path}: {flags}"
 
 
-def test_programs_run_by_python_on_path(repository):
+def test_programs_are_run_by_python_found_on_path(repository):
     # The rules EXE of ruff check that such files are executable.
     for path in _programs(repository):
         assert path.read_text(encoding="utf-8").startswith("#!/usr/bin/env python3\n"), path
 
 
-def test_expressions_in_xacro_and_launch_files_contain_no_argument(repository):
+def test_xacro_and_launch_expressions_contain_no_substitution_arguments(repository):
     for path in [*repository.glob("urdf/**/*.xacro"), *repository.glob("launch/*.launch")]:
         text = re.sub(r"<!--.*?-->", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
         for expression in re.findall(r"\$\{[^}]*\}|\$\(eval [^\"]*\)", text):
@@ -209,7 +209,7 @@ def test_expressions_in_xacro_and_launch_files_contain_no_argument(repository):
 
 
 @pytest.mark.parametrize("version", PYTHON_VERSIONS)
-def test_required_libraries_have_exactly_one_version(repository, version):
+def test_required_libraries_are_pinned_to_one_version(repository, version):
     pinned = defaultdict(set)
     for name in ("requirements.txt", "requirements-dev.txt", "constraints.txt"):
         everything = _requirements(repository, name)

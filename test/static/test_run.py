@@ -71,7 +71,7 @@ class Machine:
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
 
     def add(self, name, text):
-        """Write a command into the folder of the path."""
+        """Write a command to the folder of the path."""
         self._add(self.programs / name, f"#!/bin/sh\n{text}\n")
 
     def keep_definitions(self, command):
@@ -97,7 +97,7 @@ class Machine:
 
 @pytest.fixture
 def machine(repository, tmp_path):
-    """Machine on which the caller is not root."""
+    """Return a machine on which the caller is not root."""
     machine = Machine(repository, tmp_path)
     machine.add("id", "echo 1000")
     return machine
@@ -106,7 +106,7 @@ def machine(repository, tmp_path):
 @pytest.mark.parametrize(
     "sudo", [SUDO_WITHOUT_PASSWORD, SUDO_WITH_PASSWORD], ids=["without password", "asks"]
 )
-def test_missing_packages_are_installed_through_sudo(machine, sudo):
+def test_missing_packages_are_installed_with_sudo(machine, sudo):
     machine.add("sudo", sudo)
     done = machine.run("demo")
     assert "installing packages failed" in done.stderr, done.stderr
@@ -123,7 +123,7 @@ def test_missing_packages_are_installed_through_sudo(machine, sudo):
 
 
 @pytest.mark.parametrize("sudo", [SUDO_REFUSED, None])
-def test_missing_packages_without_sudo_are_reported_with_command(machine, sudo):
+def test_missing_packages_without_sudo_are_reported_with_install_command(machine, sudo):
     if sudo:
         machine.add("sudo", sudo)
     done = machine.run("demo")
@@ -168,7 +168,7 @@ def test_build_folder_is_read_from_environment(machine, tmp_path):
         (["test/unit", "-k", "yaw or gnss"], ["pytest", "test/unit", "-k", "yaw or gnss"]),
     ],
 )
-def test_test_command_selects_tier_or_passes_arguments(machine, arguments, passed):
+def test_run_test_selects_tier_or_passes_arguments_to_pytest(machine, arguments, passed):
     machine.keep_definitions('run_tests "$@"\n')
     machine.add("python", """printf '%s\\n' "$PWD" "$@"\nexit 3""")
     done = machine.run(*arguments)
@@ -186,7 +186,7 @@ def test_test_command_selects_tier_or_passes_arguments(machine, arguments, passe
         ("tests", "test"),
     ],
 )
-def test_unknown_command_is_reported_with_similar_name(machine, repository, typed, suggestion):
+def test_unknown_command_of_run_is_reported_with_suggestion(machine, repository, typed, suggestion):
     machine.keep_definitions("command=$1\nshift\nrun_command\n")
     for folder in ("scripts", "offline_processing"):
         (machine.checkout / folder).symlink_to(repository / folder)
@@ -200,7 +200,7 @@ def test_unknown_command_is_reported_with_similar_name(machine, repository, type
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_helpers_of_pandas_from_debian_are_not_imported(tmp_path):
+def test_optional_pandas_libraries_of_debian_are_not_imported(tmp_path):
     for name in ("bottleneck", "numexpr"):
         (tmp_path / f"{name}.py").write_text("raise AttributeError('_ARRAY_API not found')")
     subprocess.run(

@@ -1,4 +1,4 @@
-"""Libraries that a program loads before it computes: for ``--help`` and a refused command line."""
+"""Libraries that a program loads before it computes: for ``--help`` and a rejected command line."""
 
 import os
 import subprocess
@@ -23,7 +23,7 @@ LARGE_LIBRARIES = (
     "roslaunch",
 )
 
-# All command lines are read in one process, where a library that one of them loads shows at it.
+# All command lines are read in one process; a library is shown for the program that loads it.
 READ_COMMAND_LINES = """
 import contextlib, io, sys
 from imu_simulation_framework.commands.start import run_program
@@ -45,17 +45,17 @@ def run_python(*arguments):
     return done.stdout.splitlines()
 
 
-def test_help_of_programs_loads_no_library_that_computes():
+def test_help_of_programs_loads_no_large_library():
     lines = run_python("-c", READ_COMMAND_LINES, ",".join(LARGE_LIBRARIES), *PROGRAMS)
     assert lines == PROGRAMS
 
 
-def test_package_is_imported_without_any_library():
+def test_package_import_loads_neither_numpy_nor_yaml():
     code = "import sys, imu_simulation_framework; print(*{'numpy', 'yaml'} & set(sys.modules))"
     assert run_python("-c", code) == [""]
 
 
-def test_help_of_scripts_loads_no_library_that_computes(repository):
+def test_help_of_scripts_loads_no_large_library(repository):
     environment = {**os.environ, "ROS_VERSION": "1"}
     for script in sorted((repository / "scripts").glob("*.py")):
         command = [sys.executable, "-X", "importtime", str(script), "--help"]

@@ -1,8 +1,8 @@
 """Library without ROS: the wheel in virtual environments without other packages.
 
-The environments have the newest libraries that setup.py allows, and the oldest that exist for the
-Python. All other tests use the versions of requirements.txt. The variable WHEEL_PYTHONS selects
-installed Pythons, for example ``3.9 3.13``; the default is the Python of the tests.
+The environments contain the newest libraries that setup.py allows, and the oldest that exist for
+the Python version. All other tests use the versions of requirements.txt. The variable WHEEL_PYTHONS
+selects installed Pythons, for example ``3.9 3.13``; the default is the Python of the tests.
 """
 
 import os
@@ -138,17 +138,17 @@ def _environment(make_once, wheel, kind, python_and_age, extras=()):
 
 @pytest.fixture
 def bare(make_once, wheel, python_and_age):
-    """Environment with the wheel and its requirements."""
+    """Return an environment with the wheel and its requirements."""
     return _environment(make_once, wheel, "bare", python_and_age)
 
 
 @pytest.fixture
 def complete(make_once, wheel, python_and_age):
-    """Environment with the wheel, its requirements and all extras."""
+    """Return an environment with the wheel, its requirements and all extras."""
     return _environment(make_once, wheel, "complete", python_and_age, EXTRAS.values())
 
 
-def test_five_lines_in_bare_environment_give_yaw_error_of_csv(bare, tmp_path):
+def test_five_lines_in_bare_environment_compute_yaw_error_of_csv(bare, tmp_path):
     lines = ["time,x,y,yaw"]
     lines += [f"{0.2 * k:.1f},{0.1 * k:.2f},0.0,0.0" for k in range(100)]
     (bare.folder / "drive.csv").write_text("\n".join(lines) + "\n")
@@ -164,7 +164,7 @@ def test_isf_in_bare_environment_shows_help_of_programs(bare):
     assert [name for name in PROGRAMS if f"usage: isf {name}" not in usages] == []
 
 
-def test_missing_library_is_reported_with_extra_to_install(bare):
+def test_missing_library_in_bare_environment_is_reported_with_extra(bare):
     messages = bare.run("python", "-c", USE_MISSING_LIBRARIES).splitlines()
     for message, library in zip(messages, ("mujoco", "jsbsim", "plotly", "allantools")):
         assert re.search(rf"\b{library}\b", message)

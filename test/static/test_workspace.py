@@ -28,12 +28,12 @@ print(json.dumps(nodes))
 
 @pytest.fixture(scope="module")
 def workspace(make_once, repository):
-    """Built and installed workspace whose only package is the repository."""
+    """Return a built and installed workspace whose only package is the repository."""
 
     def build(folder):
         (folder / "src").mkdir()
         (folder / "src" / PACKAGE).symlink_to(repository)
-        # catkin writes the path of Python into first lines of scripts, where spaces fail.
+        # catkin writes the path of Python into shebang lines, where spaces are not allowed.
         (folder / "python").symlink_to(sys.prefix)
         _shell(folder, f"catkin_make install -DPYTHON_EXECUTABLE='{folder}/python/bin/python'")
 
@@ -67,7 +67,7 @@ def space(request, workspace):
     return lambda commands, text="": _shell(workspace, commands, setup, text)
 
 
-def test_library_and_programs_run_in_space(space):
+def test_library_and_programs_run_in_catkin_space(space):
     printed = space(
         f"'{sys.executable}' -c '"
         f"import {PACKAGE}.ros1.nodes.path_follower, {PACKAGE}.msg, {PACKAGE}.srv; "
@@ -77,7 +77,7 @@ def test_library_and_programs_run_in_space(space):
     assert "usage" in space(f"rosrun {PACKAGE} offline_result_comparison.py --help")
 
 
-def test_install_space_has_modules_programs_and_files(workspace, repository):
+def test_install_space_contains_modules_programs_and_files(workspace, repository):
     source, install = repository / "src" / PACKAGE, workspace / "install"
     (installed,) = install.glob(f"lib/python3*/*-packages/{PACKAGE}")
     modules = {path.relative_to(source) for path in source.rglob("*.py")}
@@ -92,7 +92,7 @@ def test_install_space_has_modules_programs_and_files(workspace, repository):
     assert [name for name in listed.split() if not (share / name).is_file()] == []
 
 
-def test_launch_files_in_space_start_their_nodes(space, repository):
+def test_launch_files_in_catkin_space_start_their_nodes(space, repository):
     launch_files = {
         path.name: path.read_text("utf-8") for path in repository.glob("launch/*.launch")
     }
@@ -111,7 +111,7 @@ def test_launch_files_in_space_start_their_nodes(space, repository):
         assert all(node.startswith("/") for node in nodes[name]), name
 
 
-def test_run_tests_of_catkin_runs_quick_tests_and_reports_them(workspace):
+def test_catkin_run_tests_runs_and_reports_quick_tests(workspace):
     _shell(workspace, "PYTEST_ADDOPTS=test/unit/core/test_angles.py catkin_make run_tests")
     results = workspace / "build" / "test_results" / PACKAGE / "pytest.xml"
     (suite,) = ElementTree.parse(results).getroot().iter("testsuite")

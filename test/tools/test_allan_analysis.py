@@ -61,7 +61,7 @@ def write(path, samples):
 
 @pytest.fixture(scope="module")
 def bag(tmp_path_factory):
-    """Recording of simulate_static.py with a known specification."""
+    """Create a recording with simulate_static.py that has a known specification."""
     folder = tmp_path_factory.mktemp("static")
     specification = folder / "made.yaml"
     specification.write_text(SPECIFICATION)
@@ -72,7 +72,7 @@ def bag(tmp_path_factory):
     return path
 
 
-def test_analysis_of_simulated_recording_estimates_its_specification(bag, tmp_path):
+def test_allan_analysis_of_simulated_recording_estimates_its_specification(bag, tmp_path):
     out = tmp_path / "results"
     done = assert_success(run_as_process(TOOL, bag, "--out", out, "--name", "chip", "--report"))
     assert {path.name for path in out.iterdir()} == {*RESULTS, "allan_analysis.html"}
@@ -86,12 +86,12 @@ def test_analysis_of_simulated_recording_estimates_its_specification(bag, tmp_pa
     assert estimated.accelerometer.white_noise == pytest.approx((2e-3,) * 3, rel=0.015)
     assert estimated.accelerometer.random_walk == (0.0, 0.0, 0.0)
     parameters = json.loads((out / "allan_parameters.json").read_text())
-    # In one of ten records a Gauss-Markov process fits as well; on two of three axes in 3 %.
+    # In 10 % of records, a Gauss-Markov process fits as well; on two of three axes in 3 %.
     walks = [parameters["axes"][f"gyro_{axis}"]["terms"]["random_walk"] for axis in "xyz"]
     identified = [walk for walk in walks if walk["identified"]]
     assert len(identified) >= 2
     for walk in identified:
-        # Twice the half-width of the 95 % interval covers 99.99 %.
+        # Twice the half-width of the 95 % interval contains 99.99 %.
         low, high = walk["interval_95"]
         middle, half_width = np.sqrt(low * high), np.log(high / low) / 2.0
         assert abs(np.log(1e-3 / middle)) < 2.0 * half_width
@@ -106,14 +106,14 @@ def test_analysis_of_simulated_recording_estimates_its_specification(bag, tmp_pa
     assert "deg/sqrt(h)" in done.stdout and "rad/s/sqrt(Hz)" in done.stdout
     *_, drift, folder, report = done.stdout.splitlines()
     assert (folder, report) == (str(out), str(out / "allan_analysis.html"))
-    # White noise integrates to N sqrt(t), a random walk of the rate to K sqrt(t^3 / 3). Both N and
-    # K are 1e-3, so the random walk dominates after ten minutes: 487 deg, known within 40 %.
+    # White noise integrates to N sqrt(t), a rate random walk to K sqrt(t^3 / 3). Both N and K
+    # are 1e-3, so the random walk dominates after ten minutes: 487 deg, known within 40 %.
     match = re.search(r"heading drifts by .* deg after 60 s, ([0-9.]+) deg after 10 min", drift)
     assert 250.0 < float(match[1]) < 950.0
 
 
 @pytest.mark.usefixtures("skip_drawing")
-def test_allan_deviations_of_several_recordings_share_a_table(tmp_path):
+def test_allan_deviations_of_several_recordings_are_in_one_table(tmp_path):
     recordings = {"first": table(300.0)[["gyro_x"]], "second": table(200.0, seed=2)[["gyro_x"]]}
     paths = [write(tmp_path / f"{name}.csv", samples) for name, samples in recordings.items()]
     assert_success(call_tool(TOOL, *paths, "--out", tmp_path / "out"))
@@ -126,7 +126,7 @@ def test_allan_deviations_of_several_recordings_share_a_table(tmp_path):
 
 
 @pytest.mark.usefixtures("skip_drawing")
-def test_recordings_of_different_sensors_give_exit_code_3(tmp_path):
+def test_recordings_of_different_sensors_cause_exit_code_3(tmp_path):
     recordings = {"first": table(200.0), "second": table(200.0, seed=2) * 2.0}
     paths = [
         write(tmp_path / f"{name}.csv", samples[["gyro_x"]]) for name, samples in recordings.items()
@@ -202,7 +202,7 @@ def test_column_option_maps_names_and_units(tmp_path):
 
 
 @pytest.mark.usefixtures("skip_drawing")
-def test_recording_named_like_a_result_is_rejected(tmp_path):
+def test_recording_with_name_of_a_result_file_is_rejected(tmp_path):
     path = write(tmp_path / "allan_deviation.csv", table(70.0)[["gyro_x"]])
     content = path.read_bytes()
     assert_refused(call_tool(TOOL, path, "--out", tmp_path), path)

@@ -72,7 +72,7 @@ def signals(messages):
 INERTIAL_COLUMNS = [f"{part}_{axis}" for part in ("gyro", "accel") for axis in "xyz"]
 
 
-def test_output_equals_simulate_imu_on_same_motion(bag, motion, tmp_path):
+def test_apply_imu_errors_matches_simulate_imu_on_same_motion(bag, motion, tmp_path):
     done = assert_success(
         run_as_process(TOOL, bag, "--imu", "bno055", "--out", tmp_path / "out.bag", "--seed", 4)
     )
@@ -80,23 +80,23 @@ def test_output_equals_simulate_imu_on_same_motion(bag, motion, tmp_path):
     assert "frame imu_link: x forward, y left, z up (REP-103)" in done.stdout
     table = isf.simulate_imu(motion, isf.read_imu_specification("bno055"), seed=4)
     messages = imus(tmp_path / "out.bag")
-    # Step by step and in a batch, gyroscope and accelerometer have equal samples.
+    # Gyroscope and accelerometer samples are identical in steps and in a batch.
     np.testing.assert_array_equal(signals(messages), table[INERTIAL_COLUMNS])
     orientations = [message.orientation for message in messages]
     quaternions = np.array([(q.x, q.y, q.z, q.w) for q in orientations])
     yaw = np.unwrap(yaw_from_quaternion(quaternions))
-    # The batch evaluates the fusion filter as a whole series, with other rounding errors.
+    # The batch evaluates the fusion filter for a complete series, with other rounding errors.
     np.testing.assert_allclose(yaw, table["yaw"], atol=1e-11)
 
 
 @pytest.mark.parametrize("imu", ["hector", "hector_slow", "generic", "ideal"])
-def test_output_of_plugin_equals_simulate_imu(bag, motion, tmp_path, imu):
+def test_apply_imu_errors_of_plugin_matches_simulate_imu(bag, motion, tmp_path, imu):
     assert_success(run(bag, "--imu", imu, "--out", tmp_path / "out.bag", "--seed", 2))
     samples = signals(imus(tmp_path / "out.bag"))
     np.testing.assert_array_equal(samples, isf.simulate_imu(motion, imu, seed=2)[INERTIAL_COLUMNS])
 
 
-def test_other_topics_keep_their_bytes(bag, tmp_path):
+def test_other_topics_are_copied_byte_for_byte(bag, tmp_path):
     assert_success(run(bag, "--imu", "bno055", "--out", tmp_path / "out.bag"))
     source, written = contents(bag), contents(tmp_path / "out.bag")
     assert set(written) == {"/imu", "/pose", "/imu/data", "/imu/data/errors"}
@@ -115,7 +115,7 @@ def test_other_topics_keep_their_bytes(bag, tmp_path):
         )
 
 
-def test_same_seeds_give_identical_bags_with_seed_and_parameters(bag, tmp_path):
+def test_identical_seeds_yield_identical_bags_with_seed_and_parameters(bag, tmp_path):
     for name, seed in (("a", 3), ("b", 3), ("c", 5)):
         assert_success(run(bag, "--imu", "bno055", "--out", tmp_path / name, "--seed", seed))
     a, b, c = ((tmp_path / name).read_bytes() for name in "abc")
@@ -144,7 +144,7 @@ def test_output_to_topic_of_ideal_imu_replaces_ideal_messages(bag, tmp_path):
     np.testing.assert_array_equal(covariances, expected)
 
 
-def test_missing_orientation_is_fused_or_has_covariance_minus_one(motion, tmp_path):
+def test_missing_orientation_is_fused_or_marked_with_covariance_minus_one(motion, tmp_path):
     bag = write_bag(tmp_path / "in.bag", {"/imu": ideal_messages(motion, unknown=("orientation",))})
     done = assert_success(run(bag, "--imu", "bno055", "--out", tmp_path / "fused.bag"))
     assert "the fused orientation begins with a yaw of zero" in done.stdout
@@ -157,7 +157,7 @@ def test_missing_orientation_is_fused_or_has_covariance_minus_one(motion, tmp_pa
     assert (message.orientation.z, message.orientation.w) == (0.0, 1.0)
 
 
-def test_output_in_ros_2_bag_equals_simulate_imu(motion, tmp_path):
+def test_apply_imu_errors_to_ros_2_bag_matches_simulate_imu(motion, tmp_path):
     content = {"/imu": ideal_messages(motion), "/pose": poses(motion)}
     source_path = write_ros2_bag(tmp_path / "source", content)
     assert_success(run(source_path, "--imu", "bno055", "--out", tmp_path / "out"))
@@ -186,7 +186,7 @@ IDL_DEFINITION = f"{'=' * 80}\nIDL: mine/msg/Secret\nmodule mine {{}};"
 
 
 def write_by_library(folder, motion, storage, mode, version):
-    """Write a ROS 2 bag by the library rosbags, with QoS profiles and with unknown types."""
+    """Write a ROS 2 bag with the library rosbags, with QoS profiles and with unknown types."""
     plugin = rosbag2.StoragePlugin[storage.upper()]
     writer = rosbag2.Writer(folder, version=max(version, 8), storage_plugin=plugin)
     writer.set_compression(rosbag2.CompressionMode[mode.upper()], rosbag2.CompressionFormat.ZSTD)
@@ -225,7 +225,7 @@ def write_by_library(folder, motion, storage, mode, version):
 
 
 def read_by_library(folder):
-    """Return topic descriptions and all messages in order, by the library rosbags."""
+    """Return topic descriptions and all messages in order, read with the library rosbags."""
     with rosbag2.Reader(folder) as reader:
         topics = {
             c.topic: (c.msgtype, c.msgdef, c.digest, c.ext, c.msgcount) for c in reader.connections
@@ -247,7 +247,7 @@ def chunk_compressions(folder):
 @pytest.mark.parametrize("storage", ["sqlite3", "mcap"])
 @pytest.mark.parametrize("mode", ["none", "file", "message", "storage"])
 @pytest.mark.parametrize("version", [5, 8, 9])
-def test_ros_2_bag_keeps_its_storage_compression_and_version(tmp_path, storage, mode, version):
+def test_ros_2_bag_preserves_storage_compression_and_version(tmp_path, storage, mode, version):
     if (storage, mode) == ("sqlite3", "storage"):
         pytest.skip("sqlite3 has no chunks")
     source = write_by_library(tmp_path / "source", curve(1.0), storage, mode, version)
@@ -288,7 +288,7 @@ def test_ros_2_bag_with_wrong_metadata_is_rejected(motion, tmp_path):
         assert not (tmp_path / "out").exists()
 
 
-def test_gaps_and_invalid_stamps_are_counted_and_leave_later_samples_unchanged(motion, tmp_path):
+def test_gaps_and_invalid_stamps_are_counted_without_changing_later_samples(motion, tmp_path):
     stamps = stamps_of(motion)
     messages = ideal_messages(motion)
     del messages[350:450]
@@ -306,7 +306,7 @@ def test_gaps_and_invalid_stamps_are_counted_and_leave_later_samples_unchanged(m
     written = imus(tmp_path / "out.bag")
     times = [m.header.stamp.sec * 10**9 + m.header.stamp.nanosec for m in written]
     assert np.all(np.diff(times) > 0) and set(times) <= set(stamps)
-    # Gaps consume random numbers as messages do, so the samples behind them are unchanged.
+    # Gaps consume the same random numbers as messages, so later samples are unchanged.
     whole = write_bag(tmp_path / "whole.bag", {"/imu": ideal_messages(motion)})
     assert_success(run(whole, "--imu", "bno055", "--out", tmp_path / "other.bag"))
     np.testing.assert_array_equal(
@@ -340,7 +340,7 @@ def make_infinite(message):
     message.linear_acceleration.z = float("inf")
 
 
-def test_options_add_gravity_and_rotate_vectors_of_gazebo_ros_back(motion, tmp_path):
+def test_options_add_gravity_and_undo_rotation_of_gazebo_ros_vectors(motion, tmp_path):
     bag = write_bag(tmp_path / "in.bag", changed_messages(motion, remove_gravity))
     done = assert_success(
         run(bag, "--imu", "bno055", "--out", tmp_path / "out.bag", "--add-gravity")
@@ -356,7 +356,7 @@ def test_options_add_gravity_and_rotate_vectors_of_gazebo_ros_back(motion, tmp_p
     np.testing.assert_allclose(signals(imus(tmp_path / "out.bag")), expected, atol=1e-9)
 
 
-def test_unusable_bag_or_option_is_rejected(bag, motion, tmp_path):
+def test_unusable_bag_or_invalid_option_is_rejected(bag, motion, tmp_path):
     poses_only = write_bag("poses.bag", {"/pose": poses(motion)})
     two = write_bag("two.bag", {"/a": ideal_messages(motion), "/b": ideal_messages(motion)})
     (tmp_path / "cut.bag").write_bytes(bag.read_bytes()[:-1000])
@@ -398,7 +398,7 @@ def ideal_fields(motion, environment):
     return [magnetic_field(stamp, row) for stamp, row in zip(stamps_of(motion), field)]
 
 
-def test_magnetometer_measures_ideal_field_of_bag(motion, tmp_path):
+def test_magnetometer_measures_ideal_field_recorded_in_bag(motion, tmp_path):
     clean = isf.read_magnetic_environment("clean")
     content = {"/imu": ideal_messages(motion), "/ideal": ideal_fields(motion, clean)}
     bag = write_bag(tmp_path / "in.bag", content)
@@ -455,7 +455,7 @@ def test_magnetometer_near_iron_requires_poses(motion, tmp_path):
     np.testing.assert_allclose(written_fields, table[MAG].iloc[:-10], atol=1e-17)
 
 
-def test_unusable_magnetometer_option_is_rejected(bag, motion, tmp_path):
+def test_invalid_magnetometer_option_is_rejected(bag, motion, tmp_path):
     clean = isf.read_magnetic_environment("clean")
     ideal, field = ideal_messages(motion), ideal_fields(motion, clean)
     gauss = [magnetic_field(stamp, (0.2, 0.0, -0.4)) for stamp in stamps_of(motion)]

@@ -20,7 +20,7 @@ TOOL = "calibrate_imu.py"
 
 @pytest.fixture(scope="module")
 def recordings(tmp_path_factory):
-    """Folder of recordings, the simulated sensor and its hard iron."""
+    """Return a folder of recordings, the simulated sensor and its hard iron."""
     folder = tmp_path_factory.mktemp("recordings")
     sensor, times, values = table_record(5, rest=15.0, turns=3)
     index = pd.Index(times, name="time")
@@ -42,7 +42,7 @@ def recordings(tmp_path_factory):
     return folder, sensor, hard
 
 
-def test_magnetometer_is_added_to_correction_of_positions_and_turns(recordings, tmp_path):
+def test_magnetometer_calibration_is_added_to_existing_correction(recordings, tmp_path):
     folder, sensor, hard = recordings
     out = tmp_path / "out"
     options = ("--six-positions", "--turns", 3, "--gravity", 9.81, "--noise", "bno055")
@@ -64,7 +64,7 @@ def test_magnetometer_is_added_to_correction_of_positions_and_turns(recordings, 
     assert np.allclose(correction.magnetometer.bias, hard, atol=1e-6)
     numbers = json.loads((out / "calibration.json").read_text())
     assert len(numbers["turns"]) == 6 and len(numbers["found"]) == 24
-    # The residual errors are a specification, which the budget reads.
+    # The residual errors are a specification that the budget reads.
     residual = load_imu_specification(out / "imu.yaml")
     assert residual.name == "mine"
     assert max(residual.gyroscope.turn_on_bias_sigma) < 1e-4
@@ -72,7 +72,7 @@ def test_magnetometer_is_added_to_correction_of_positions_and_turns(recordings, 
     assert_success(call_tool("heading_budget.py", *budget))
 
 
-def test_turns_against_reference_give_scale_factor_of_z(tmp_path):
+def test_turns_compared_with_reference_calibrate_scale_factor_of_z(tmp_path):
     standstill, turn = (np.zeros(3), 15.0), ([0.0, 0.0, 30.0], 30.0)
     motion = turntable_motion([standstill, turn, standstill])
     gyro = motion.angular_velocity * 1.02 + 0.01
@@ -95,7 +95,7 @@ def test_turns_against_reference_give_scale_factor_of_z(tmp_path):
     assert correction.scale_factor_and_misalignment_sigma[2][2] == pytest.approx(sigma, rel=0.1)
 
 
-def test_bag_with_magnetometer_and_temperature_gives_temperature_coefficient(tmp_path):
+def test_calibration_from_bag_estimates_magnetometer_and_temperature_coefficient(tmp_path):
     times, readings, hard, _ = magnetic_record(2)
     generator = np.random.default_rng(3)
     noise = generator.normal(0.0, 2e-3, (2, len(times), 3))
@@ -129,13 +129,13 @@ COLUMNS = [word for axis in "xyz" for word in ("--column", f"mag_{axis}=mag_{axi
     ("name", "options", "words"),
     [
         ("nan.csv", [], ["1125 samples with a value that is not", "first is line 3", "field is"]),
-        # Without times, and with units in round brackets.
+        # The table has no times, and its units are in round brackets.
         ("untimed.csv", ["--rate", 25], []),
-        # The option --column does not have to name the time.
+        # The option --column does not have to specify the time.
         ("mag.csv", COLUMNS, []),
     ],
 )
-def test_magnetometer_alone_is_calibrated(recordings, tmp_path, name, options, words):
+def test_magnetometer_is_calibrated_alone(recordings, tmp_path, name, options, words):
     folder, _, hard = recordings
     out = tmp_path / "out"
     done = assert_success(call_tool(TOOL, folder / name, "--magnetometer", *options, "--out", out))
@@ -147,7 +147,7 @@ def test_magnetometer_alone_is_calibrated(recordings, tmp_path, name, options, w
     assert np.allclose(correction.bias, hard, atol=1e-6)
 
 
-def test_field_in_wrong_unit_is_reported(tmp_path):
+def test_magnetic_field_in_wrong_unit_is_reported(tmp_path):
     times, readings, _, _ = magnetic_record(2)
     stamps = (1_600_000_000 * 10**9 + np.round(times * 1e9)).astype(np.int64).tolist()
     # Some drivers publish microtesla, although the message is in tesla.
@@ -168,7 +168,7 @@ def test_unit_option_converts_recording_without_units(recordings, tmp_path, opti
     correction = read_imu_correction(tmp_path / "out" / "correction.yaml")
     assert np.allclose(correction.gyroscope.bias, sensor.gyroscope.turn_on_bias, atol=1e-3)
     assert np.allclose(correction.accelerometer.bias, sensor.accelerometer.turn_on_bias, atol=0.02)
-    # The mounting does not matter to a calibration.
+    # The mounting does not affect a calibration.
     assert "mounted" not in done.stdout
 
 
@@ -188,7 +188,7 @@ def test_unit_option_converts_recording_without_units(recordings, tmp_path, opti
         (("none.csv",), "none.csv"),
     ],
 )
-def test_unusable_call_is_rejected(recordings, tmp_path, arguments, words):
+def test_invalid_calibration_call_is_rejected(recordings, tmp_path, arguments, words):
     out = tmp_path / "out"
     done = call_tool(TOOL, recordings[0] / arguments[0], *arguments[1:], "--out", out)
     assert_refused(done, words)

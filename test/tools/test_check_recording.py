@@ -29,7 +29,7 @@ NOTHING = "usable: "
 
 @pytest.fixture
 def undrawn(monkeypatch):
-    """Write pictures without drawing them, which takes most of a call, where no test reads them."""
+    """Write empty figures, since drawing takes most of the time of a call."""
     monkeypatch.setattr(whole_files, "render_figure", lambda *_: PNG)
 
 
@@ -40,12 +40,12 @@ def check(*arguments):
 
 
 def written_config(out):
-    """Return the path of the written config.ini, after a check of the figure in its folder."""
+    """Return the path of the written config.ini, after checking the figure in its folder."""
     assert (out / "recording.png").read_bytes().startswith(PNG)
     return out / "config.ini"
 
 
-def test_good_drive_checked_from_the_shell_is_usable(tmp_path):
+def test_correct_drive_checked_from_shell_is_usable(tmp_path):
     bag = drives.write_bag(tmp_path / "drive.bag", *drives.drive())
     done = run_as_process(TOOL, "drive.bag", "--report", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
@@ -70,9 +70,9 @@ def test_good_drive_checked_from_the_shell_is_usable(tmp_path):
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_columns_without_unit_are_written_as_lines_to_complete(tmp_path):
-    # A telephone in the hand neither rests nor turns fast, so that the size of its rates shows no
-    # unit.
+def test_columns_without_unit_are_written_as_commented_lines(tmp_path):
+    # A hand-held phone is neither stationary nor turning fast, so the magnitude of its rates does
+    # not reveal their unit.
     car = Car()
     rates = car.rates + np.random.default_rng(3).normal(0.0, 0.1, car.rates.shape)
     columns = {"t": TIME, "x": 0.1 * car.east, "y": 0.1 * car.north}
@@ -115,7 +115,7 @@ def test_layout_option_maps_unknown_columns(tmp_path):
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_setting_on_command_line_is_applied_and_written(tmp_path):
+def test_setting_on_command_line_is_applied_and_written_to_config(tmp_path):
     bag = drives.write_bag(tmp_path / "drive.bag", *drives.drive())
     setting = ("--setting", "reference/turn_slip=0.01")
     done = check(str(bag), *setting, "--out", str(tmp_path / "out"))[1]
@@ -124,7 +124,7 @@ def test_setting_on_command_line_is_applied_and_written(tmp_path):
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_relative_paths_of_config_lead_to_same_files(tmp_path):
+def test_relative_paths_in_written_config_refer_to_same_files(tmp_path):
     drives.write_bag(tmp_path / "drive.bag", *drives.drive())
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "robot.yaml").write_text("nothing that is read here")
@@ -172,7 +172,7 @@ def test_planted_fault_is_rejected_and_written_config_corrects_it(tmp_path, plan
     assert NOTHING in printed.stdout
 
 
-def test_drive_too_fast_for_robot_gets_scale(tmp_path):
+def test_drive_too_fast_for_robot_is_scaled_in_written_config(tmp_path):
     drives.write_bag(tmp_path / "drive.bag", *drives.drive(speed=12.0))
     code, printed = check("drive.bag", "out:=out")
     assert code == 3
@@ -183,7 +183,7 @@ def test_drive_too_fast_for_robot_gets_scale(tmp_path):
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_columns_with_undescribed_names_are_recognised(tmp_path):
+def test_columns_without_column_map_are_recognised(tmp_path):
     reference, imu = drives.drive()
     times = imu.columns["stamp"]
     x, y = (np.interp(times, reference.columns["stamp"], reference.columns[n]) for n in "xy")
@@ -211,7 +211,7 @@ def test_columns_with_undescribed_names_are_recognised(tmp_path):
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_two_files_and_arguments_like_run_experiment_are_accepted(tmp_path):
+def test_two_files_and_arguments_of_run_experiment_are_accepted(tmp_path):
     reference, imu = drives.drive()
     empty = drives.drive()[1]
     bag = drives.write_bag(tmp_path / "drive.bag", reference, empty)
@@ -225,7 +225,7 @@ def test_two_files_and_arguments_like_run_experiment_are_accepted(tmp_path):
     assert check(f"recording:={bag}", "out:=out")[0] == 0
 
 
-def test_several_problems_are_reported_in_one_call(tmp_path):
+def test_several_problems_are_reported_together(tmp_path):
     reference, imu = drives.drive()
     drives.write_bag(tmp_path / "drive.bag", reference, scaled(imu, QUATERNION, 3.0))
     (tmp_path / "my.ini").write_text(
@@ -236,7 +236,7 @@ def test_several_problems_are_reported_in_one_call(tmp_path):
     stops = printed.stdout.split("would stop an experiment:")[1]
     assert "/nowhere" in stops
     assert "qx, qy, qz, qw usually have the length 3, expected 1" in stops
-    # There is nothing to draw, but a config.ini to go on with.
+    # There is nothing to draw, but a config.ini to continue with.
     assert not (tmp_path / "out" / "recording.png").exists()
     assert load_configuration(tmp_path / "out" / "config.ini").reference.topic == "/nowhere"
 
@@ -265,8 +265,8 @@ def test_bundled_drive_has_no_finding():
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize("column", [0, 1, 3], ids=["time", "x", "yaw"])
-def test_numbers_next_to_zero_are_zero(column):
-    """Quotients of denormal numbers would leave the range of numbers."""
+def test_denormal_numbers_are_treated_as_zero(column):
+    """Quotients of denormal numbers would exceed the range of numbers."""
     header = "time [s],x [m],y [m],yaw [rad]"
     time = np.arange(0.0, 60.0, 0.1)
     track = np.column_stack([time, np.cos(0.2 * time), np.sin(0.2 * time), 0.2 * time])
@@ -281,7 +281,7 @@ def test_numbers_next_to_zero_are_zero(column):
 
 
 def write_gpx(path):
-    """Write the track of a receiver that drives an S of 60 m in a minute."""
+    """Write the track of a receiver that drives an S of 60 m in two minutes."""
     points, x, y = [], 0.0, 0.0
     for second in range(120):
         heading = 0.8 * math.sin(2.0 * math.pi * second / 60.0)
@@ -298,7 +298,7 @@ def write_gpx(path):
     )
 
 
-def test_track_without_imu_is_usable_and_configured_without_imu(tmp_path):
+def test_track_without_imu_is_usable_with_imu_disabled_in_config(tmp_path):
     write_gpx(tmp_path / "track.gpx")
     done = assert_success(call_tool(TOOL, tmp_path / "track.gpx", "--out", tmp_path / "out"))
     last = done.stdout.splitlines()[-1]

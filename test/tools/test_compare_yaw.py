@@ -44,7 +44,7 @@ def statistics_of(imu, truth):
     return compare_yaw(imu["yaw"], truth["yaw"], ComparisonSettings()).statistics
 
 
-def test_yaws_of_result_are_compared_with_reference_or_named_table(tmp_path, tables):
+def test_yaws_of_result_are_compared_with_reference_or_specified_table(tmp_path, tables):
     folder = write_result(tmp_path / "results", tables=tables)
     table, _ = compared(folder.folder)
     assert list(table.index) == ["recorded IMU", "simulator's truth", "simulated IMU"]
@@ -65,7 +65,7 @@ def test_bag_csv_and_tum_are_compared_in_one_table(tables):
     page = Path("compare_yaw/compare_yaw.html").read_text()
     assert "<h1>Yaws compared" in page and "drive.bag /imu (1)" in page
     assert list(table.index) == ["drive.bag /imu (1)", "drive.bag /imu (2)", "drive.bag odom"]
-    # By default the program uses the topic /imu.
+    # By default, the program uses the topic /imu.
     assert table["rms [deg]"].iloc[0] == table["rms [deg]"].iloc[1]
     assert table.loc["drive.bag odom", "rms [deg]"] == 0.0
     assert "samples in use" in printed
@@ -99,7 +99,7 @@ def test_column_of_csv_is_selected_with_unit_and_sense(tables):
     assert table["rms [deg]"].iloc[0] < 1e-6
 
 
-def test_delay_is_reported_and_removed_by_align(tables):
+def test_delay_is_reported_and_removed_by_align_option(tables):
     write_tum("truth.tum", tables.ground_truth)
     write_tum("late.tum", tables.ground_truth, offset=0.4)
     table, _ = compared("truth.tum", "late.tum")
@@ -109,7 +109,7 @@ def test_delay_is_reported_and_removed_by_align(tables):
     assert table["rms [deg]"].iloc[0] < 0.05 * rms
 
 
-def test_clocks_of_different_epochs_are_aligned_at_their_beginning(tables):
+def test_clocks_with_different_epochs_are_aligned_at_their_start(tables):
     write_tum("truth.tum", tables.ground_truth)
     write_tum("later.tum", tables.ground_truth, offset=1.5e9)
     table, printed = compared("truth.tum", "later.tum")
@@ -139,7 +139,7 @@ def test_output_that_would_overwrite_input_is_rejected(tables):
     assert Path("compare_yaw/compare_yaw.csv").read_bytes() == content
 
 
-def test_unusable_input_is_rejected_by_name(tmp_path, tables):
+def test_unusable_input_is_rejected_with_name(tmp_path, tables):
     write_tum("truth.tum", tables.ground_truth)
     write_tum("one.tum", tables.ground_truth.iloc[:1])
     folder = write_result(tmp_path / "results", with_real_imu=False).folder
@@ -166,7 +166,7 @@ def write_course_and_compass():
     return write_csv("car.csv", table.set_index("time"))
 
 
-def test_implausible_recording_is_rejected_unless_accepted_by_configuration():
+def test_implausible_recording_is_rejected_unless_configuration_accepts_it():
     drives.write_bag("drive.bag", *drives.drive())
     settings = "[recording]\npath = drive.bag\n[imu_recording]\nyaw_convention = cw_from_east\n"
     Path("drive.ini").write_text(settings)
@@ -180,7 +180,7 @@ def test_implausible_recording_is_rejected_unless_accepted_by_configuration():
     assert sentence.split(": ", 2)[2].split("; to run it")[0] in printed
 
 
-def test_reference_with_standard_deviation_gives_final_error_of_imu():
+def test_reference_with_standard_deviation_yields_final_error_of_imu():
     drives.write_bag("drive.bag", *drives.drive())
     known = "[recording]\npath = drive.bag\n[imu_recording]\ntime_offset = 0.1\n"
     known += "[reference]\nyaw_deviation = 0.005\n"
@@ -196,13 +196,13 @@ def test_reference_with_standard_deviation_gives_final_error_of_imu():
 
 
 @pytest.mark.parametrize("pitch, is_reported", [(50.0, False), (-80.0, True)])
-def test_steep_imu_is_reported(tables, pitch, is_reported):
+def test_imu_with_steep_pitch_is_reported(tables, pitch, is_reported):
     imu = tables.imu_simulated[["yaw"]].assign(roll=0.0, pitch=np.radians(pitch))
     _, printed = compared(write_tum("truth.tum", tables.ground_truth), write_csv("imu.csv", imu))
     assert ("above 60 deg in 100 % of the samples" in printed) == is_reported
 
 
-def test_jump_and_opposite_sense_of_yaw_are_reported():
+def test_jump_and_opposite_sign_of_yaw_are_reported():
     path = write_course_and_compass()
     course = f"{path}@course [deg cw from north]"
     table, correct = compared(course, f"{path}@yaw [deg cw from north]")

@@ -32,7 +32,7 @@ def contents(folder):
 
 
 @pytest.mark.parametrize("target", FORMATS)
-def test_standard_output_equals_written_file(kalibr, tmp_path, target):
+def test_converted_parameters_on_standard_output_match_written_file(kalibr, tmp_path, target):
     arguments = [kalibr, "--from", "kalibr", "--to", target]
     printed = assert_success(run(*arguments))
     written = assert_success(run(*arguments, "--out", tmp_path / "out"))
@@ -43,7 +43,7 @@ def test_standard_output_equals_written_file(kalibr, tmp_path, target):
     assert_success(run(tmp_path / "out", "--from", target, "--to", "specification", "--rate", 200))
 
 
-def test_omitted_parameters_are_on_standard_error_and_in_file(kalibr):
+def test_omitted_parameters_are_reported_on_standard_error_and_in_file(kalibr):
     done = run(kalibr, "--from", "kalibr", "--to", "sdf")
     assert "sdf: gyroscope.random_walk = 4e-06" in done.stderr
     assert "gyroscope.random_walk = 4e-06" in done.stdout
@@ -57,7 +57,7 @@ def test_omitted_parameters_are_on_standard_error_and_in_file(kalibr):
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_invalid_input_is_rejected_and_target_stays_unchanged(kalibr, tmp_path):
+def test_invalid_input_is_rejected_and_target_file_is_unchanged(kalibr, tmp_path):
     kalibr.write_text(KALIBR.replace("5e-3", "few"))
     (tmp_path / "out").write_text("earlier")
     files = contents(tmp_path)
@@ -66,7 +66,7 @@ def test_invalid_input_is_rejected_and_target_stays_unchanged(kalibr, tmp_path):
     assert contents(tmp_path) == files
 
 
-def test_name_in_other_script_is_printed_in_any_locale(tmp_path):
+def test_non_latin_name_is_printed_in_any_locale(tmp_path):
     path = tmp_path / "imu.yaml"
     path.write_text("name: 慣性\noutput: {orientation_reference: truth}\n", encoding="utf-8")
     done = assert_success(
@@ -81,7 +81,7 @@ def documented_commands():
     return [line[len(prefix) :].split() for line in text.splitlines() if line.startswith(prefix)]
 
 
-def test_documented_commands_succeed(tmp_path):
+def test_documented_conversion_commands_succeed(tmp_path):
     (tmp_path / "config").symlink_to(ROOT / "config")
     (tmp_path / "kalibr_imu_chain.yaml").write_text(f"%YAML:1.0\n{KALIBR}")
     (tmp_path / "iris_hitl.sdf").write_text(
@@ -108,6 +108,6 @@ def test_bundled_imu_is_converted_by_name():
     assert output_of_name.stdout == output_of_path.stdout
 
 
-def test_file_without_format_is_rejected(kalibr):
+def test_parameter_file_without_format_is_rejected(kalibr):
     assert_refused(run(kalibr, "--to", "sdf"), str(kalibr), "--from")
     assert_refused(run("bno05", "--to", "sdf"), "bno05", "--from")

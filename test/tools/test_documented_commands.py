@@ -1,4 +1,4 @@
-"""Help of all programs, and the commands, files and modules that the documentation names."""
+"""Help of all programs, and the commands, files and modules that the documentation mentions."""
 
 import re
 import runpy
@@ -36,7 +36,7 @@ assert len(COMMANDS) > 40
 
 @pytest.fixture(scope="module")
 def help_of():
-    """Return a function that gives the help of a program."""
+    """Return a function that returns the help of a program."""
     helps = {}
 
     def read_help(program, monkeypatch, capsys):
@@ -53,9 +53,7 @@ def help_of():
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_help_without_master_has_description_and_ignored_folder(
-    program, help_of, monkeypatch, capsys
-):
+def test_program_help_without_ros_master_has_description(program, help_of, monkeypatch, capsys):
     text = help_of(program, monkeypatch, capsys)
     assert text.startswith(f"usage: {program}")
     # The help has a description, and not only the usage.
@@ -72,7 +70,7 @@ def test_help_without_master_has_description_and_ignored_folder(
 
 
 @pytest.mark.parametrize("document, command", COMMANDS)
-def test_documented_command_has_launcher_and_known_options(
+def test_documented_commands_have_launcher_and_known_options(
     document, command, help_of, monkeypatch, capsys
 ):
     launcher = next((words for words in LAUNCHERS if command.startswith(f"{words} ")), None)

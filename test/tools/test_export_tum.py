@@ -25,7 +25,7 @@ def exported(tmp_path, tables):
 
 
 @pytest.mark.parametrize("kind", ["simulated", "recorded"])
-def test_rotation_error_of_evo_equals_yaw_error(exported, tables, kind):
+def test_rotation_error_computed_by_evo_matches_yaw_error(exported, tables, kind):
     _, comparison = evaluate(tables)
     difference = {"simulated": comparison.simulated, "recorded": comparison.real}[kind]
     pair = tuple(
@@ -34,7 +34,7 @@ def test_rotation_error_of_evo_equals_yaw_error(exported, tables, kind):
     )
     ape = metrics.APE(metrics.PoseRelation.rotation_angle_rad)
     ape.process_data(pair)
-    # evo computes the angle by the arc cosine of the trace, which loses half the digits near zero.
+    # evo takes the arc cosine of the trace, which loses half of the digits near zero.
     np.testing.assert_allclose(ape.error, np.abs(difference.error), atol=1e-7)
     types = metrics.StatisticsType
     for statistic, attribute in ((types.rmse, "rms"), (types.max, "maximum_absolute")):
@@ -47,7 +47,7 @@ def test_rotation_error_of_evo_equals_yaw_error(exported, tables, kind):
     assert np.max(positions.error) == 0.0
 
 
-def test_exported_trajectory_reads_back_equal(exported, tables):
+def test_exported_tum_trajectory_round_trips(exported, tables):
     driven = read_reference(exported / "driven.tum").table
     np.testing.assert_array_equal(driven.index, tables.ground_truth.index)
     np.testing.assert_array_equal(driven["x"], tables.ground_truth["x"])
@@ -56,7 +56,7 @@ def test_exported_trajectory_reads_back_equal(exported, tables):
     )
 
 
-def test_result_without_recorded_imu_exports_simulated_imu(tmp_path):
+def test_export_without_recorded_imu_uses_simulated_imu(tmp_path):
     folder = write_result(tmp_path / "results", with_real_imu=False)
     done = call_tool("export_tum.py", folder.folder, "--out", tmp_path / "tum")
     assert done.returncode == 0

@@ -30,12 +30,12 @@ gyroscope:
 GOOD = "name: good\ngyroscope: {white_noise: 1.0e-6}\n"
 AS_SWITCHED_ON = ("--standstill", "0")
 EARTH_TURN = math.degrees(EARTH_RATE * 60.0)
-"""Turn of the Earth in a minute [deg]."""
+"""Earth rotation in one minute [deg]."""
 
 
 @pytest.fixture(autouse=True)
 def _undrawn(monkeypatch):
-    """Write pictures without drawing them, which takes most of a call, where no test reads them."""
+    """Write empty figures, since drawing takes most of the time of a call."""
     monkeypatch.setattr(command_line, "render_figure", lambda *_: PNG)
 
 
@@ -79,7 +79,7 @@ def answered(*arguments):
 
 @pytest.fixture(scope="module")
 def circles(tmp_path_factory):
-    """Answer for circles with a radius of 5 m, 600 s at 1 m/s: a turn of 120 rad."""
+    """Compute the budget of circles with a radius of 5 m, 600 s at 1 m/s: a turn of 120 rad."""
     with working_folder(tmp_path_factory.mktemp("circles")):
         Path("mine.yaml").write_text(SPECIFICATION)
         return answered(
@@ -88,20 +88,20 @@ def circles(tmp_path_factory):
         )  # fmt: skip
 
 
-# The filter, of 3 s, tilts by the centripetal acceleration and turns too slowly by the tilt's
-# cosine; test_yaw_error_of_imu.py.
+# The filter with a 3 s time constant tilts with the centripetal acceleration, and turns too
+# slowly by the cosine of the tilt; see test_yaw_error_of_imu.py.
 TILT = 0.2 / WORLD_GRAVITY / math.hypot(1.0, 0.2 * 3.0)
 TILT_MEAN = math.degrees(120.0 * (1.0 - math.cos(TILT)))
 
 
-def test_budget_of_circles_equals_closed_form(circles):
+def test_budget_of_circles_matches_closed_form(circles):
     scale_factor_error = math.degrees(-0.002 * 120.0)
     mean = scale_factor_error + TILT_MEAN
     std = math.degrees(math.sqrt(1e-6 * 600.0 + (2e-4 * 600.0) ** 2))
     bands = circles.table("bands", "time")
     assert bands.index[-1] == 600.0
     bands = bands.iloc[-1]
-    # The tilt begins with the acceleration's and settles within some of the filter's time.
+    # The tilt begins with that of the acceleration and settles within some filter time constants.
     assert bands["mean"] == pytest.approx(mean, abs=5e-3)
     assert bands["std"] == pytest.approx(std, rel=1e-6)
     assert bands["upper_95"] == pytest.approx(bands["mean"] + 1.959964 * std, abs=1e-4)
@@ -114,7 +114,7 @@ def test_budget_of_circles_equals_closed_form(circles):
     assert (circles.folder / "heading_budget.png").read_bytes().startswith(PNG)
 
 
-def test_requirements_on_circles_are_standard_deviations(circles):
+def test_requirements_on_circles_are_stated_as_standard_deviations(circles):
     table = circles.table("requirements", "error")
     for error, size in (
         ("scale factor", math.degrees(120.0)),
@@ -124,7 +124,7 @@ def test_requirements_on_circles_are_standard_deviations(circles):
     ):
         std = float(table.loc[error, "if alone"]) * size
         within = norm.cdf(5.0, TILT_MEAN, std) - norm.cdf(-5.0, TILT_MEAN, std)
-        # Three digits: 0.5 % of the size, times 2 z phi(z) of the probability.
+        # Rounding to three digits is 0.5 % of sigma, times 2 z phi(z) for the probability.
         assert within == pytest.approx(0.95, abs=0.005 * 0.23 + 1e-4), error
 
 
@@ -153,7 +153,7 @@ def test_requirements_without_imu_are_printed_in_data_sheet_units():
 
 @pytest.fixture(scope="module")
 def comparison(tmp_path_factory):
-    """Several IMUs on 31 rad in 62 s, with a requirement and a report."""
+    """Compare several IMUs on 31 rad in 62 s, with a requirement and a report."""
     imus = ("bno055", "hector", "bno055", "mpu6050")
     with working_folder(tmp_path_factory.mktemp("comparison")):
         return answered(
@@ -167,18 +167,18 @@ def test_imus_with_same_name_are_numbered(comparison):
     assert list(dict.fromkeys(bands["imu"])) == ["bno055 (1)", "hector", "bno055 (2)", "mpu6050"]
 
 
-def test_notes_name_their_imu(comparison):
+def test_notes_mention_imu_they_refer_to(comparison):
     assert "note: bno055 has only stationary errors" in comparison.text
     assert "note: hector: its yaw error comes from a plug-in" in comparison.text
     assert (
         "bno055_datasheet contains the values of the data sheet; --inflate makes" in comparison.text
     )
-    # A band that changes nothing is not worth a note, as after a standstill.
+    # A band that has no effect, as after a standstill, is not noted.
     notes = [line for line in comparison.text.splitlines() if line.startswith("note: bno055")]
     assert notes and not any("flicker noise" in note for note in notes)
 
 
-def test_first_lines_give_size_time_and_most_useful_calibration(comparison):
+def test_first_lines_state_magnitude_time_and_most_useful_calibration(comparison):
     title = comparison.text.splitlines()[0]
     assert ", zeroed at rest for 10 s: yaw error after 62 s" in title
     sentence = comparison.line("mpu6050: stays within 5 deg for all 62 s in ")
@@ -186,13 +186,13 @@ def test_first_lines_give_size_time_and_most_useful_calibration(comparison):
     assert "the largest source is scale factor; " in sentence
     assert " % of the variance is from the data sheet; scale factor and axes calibrated" in sentence
     budget = comparison.table("budget", ["IMU", "source"]).loc["mpu6050"]
-    # 1 % is a third of the sheet's maximum.
+    # 1 % is a third of the data sheet's maximum.
     std = budget.loc["scale factor", "std [deg]"]
     assert std == pytest.approx(math.degrees(0.31), rel=1e-2)
     assert budget.loc["scale factor", "differs"] == "between units"
 
 
-def test_report_has_bands_causes_requirements_and_settings(comparison):
+def test_report_contains_bands_causes_requirements_and_settings(comparison):
     assert "heading_budget/heading_budget.html\n" in comparison.text
     for words in (
         "<h2>Yaw error over time</h2>",
@@ -211,12 +211,12 @@ def test_scale_factor_of_individual_sensor_is_known():
     title = "drive a, zeroed at rest for 10 s: yaw error after 60 s"
     assert answer.text.startswith(title)
     budget = answer.table("budget", "source")
-    # A full circle.
+    # The drive makes a full turn.
     assert budget.loc["scale factor", "mean [deg]"] == pytest.approx(-3.6, rel=1e-2)
     assert budget.loc["scale factor", "differs"] == "known"
 
 
-def test_recommended_part_has_magnitude_from_its_line():
+def test_recommended_part_is_listed_with_its_own_magnitude():
     answer = answered(
         "--rounds", "1", "--radius", "5", "--stops", "every 10s for 2s", "--within", "1deg",
         "--imu", "mpu6050", "--imu", "stim300",
@@ -225,7 +225,7 @@ def test_recommended_part_has_magnitude_from_its_line():
     assert f"another part, stim300, {size} deg (95 %)" in answer.text
 
 
-def test_omitted_earth_rotation_is_noted_for_good_gyroscopes():
+def test_omitted_earth_rotation_is_noted_only_for_good_gyroscopes():
     Path("good.yaml").write_text(GOOD)
     text = answered(
         "--straight", "1min", "--imu", "good.yaml", "--imu", "bmi088", *AS_SWITCHED_ON
@@ -244,7 +244,7 @@ def test_earth_rotation_at_latitude_is_error_source():
     )  # fmt: skip
     assert "left out" not in answer.text
     turning = -EARTH_TURN * math.sin(math.radians(50.0))
-    # 60 m to the east north turns by 0.0006 deg.
+    # 60 m to the east, the north direction turns by 0.0006 deg.
     mean = answer.table("budget", "source").loc["Earth's turning", "mean [deg]"]
     assert mean == pytest.approx(turning, abs=0.001) and abs(mean) > 0.1
     assert float(answer.table("requirements", "error").loc["rate bias", "if alone"]) == 0.0
@@ -266,7 +266,7 @@ def test_latitude_is_taken_from_recorded_fixes():
     assert mean == pytest.approx(turning, abs=2e-3)
 
 
-def test_band_of_bias_instability_is_noted_and_settable():
+def test_bias_instability_band_is_noted_and_can_be_set():
     Path("flicker.yaml").write_text(
         "name: flicker\n"
         "gyroscope: {bias_instability: {value: 10, unit: deg/h, meaning: allan_minimum}}\n"
@@ -286,14 +286,14 @@ def test_band_of_bias_instability_is_noted_and_settable():
 
 
 @pytest.mark.thorough
-def test_twenty_hours_need_no_more_than_500_megabytes():
+def test_budget_of_twenty_hours_requires_at_most_500_megabytes():
     code = (
-        # pandas loads it wherever it is installed, 40 MB for nothing.
+        # pandas would load pyarrow wherever it is installed, which occupies 40 MB.
         "import sys; sys.modules['pyarrow'] = None\n"
         "from pathlib import Path\n"
         "from imu_simulation_framework.commands.start import run_program\n"
         "run_program('heading_budget', ['--straight', '20h', '--imu', 'mti300', '--out', 'long'])\n"
-        # VmHWM, because ru_maxrss would include the process before exec.
+        # VmHWM is used, because ru_maxrss would include the process before exec.
         "print(int(Path('/proc/self/status').read_text().split('VmHWM:')[1].split()[0]) / 1024)\n"
     )
     command = [sys.executable, "-c", code]
@@ -301,7 +301,7 @@ def test_twenty_hours_need_no_more_than_500_megabytes():
     assert done.returncode == 0, done.stderr
     assert float(done.stdout.split()[-1]) < 500.0
     bands = pd.read_csv("long/bands.csv").set_index("time")
-    # The shortest process of the flicker belongs to samples of 10 ms.
+    # The shortest flicker process depends on the sampling period, 10 ms.
     model = isf.yaw_error_model(
         isf.read_part("mti300"), isf.straight(3000.0, rate=1.0), 1.0, sample=0.01,
         operation=isf.Operation(),
@@ -313,7 +313,7 @@ def test_twenty_hours_need_no_more_than_500_megabytes():
 ODOMETER = "wheel_radius: 0.1\ntrack: 0.5\ntrack_ratio_sigma: 0.01\nslip: 0.002\n"
 
 
-def test_odometer_slip_grows_with_distance_next_to_imu():
+def test_odometer_slip_grows_with_distance_in_combined_budget():
     Path("wheels.yaml").write_text(ODOMETER)
     Path("good.yaml").write_text(GOOD)
     answer = answered("--straight", "2min", "--imu", "good.yaml", "--odometer", "wheels.yaml")
@@ -322,22 +322,22 @@ def test_odometer_slip_grows_with_distance_next_to_imu():
     bands = answer.table("bands", "imu")
     assert bands.loc["wheels"].iloc[-1]["std"] == pytest.approx(std, rel=1e-6)
     assert "the largest source is wheel slip" in answer.text
-    # A standstill removes the Earth's rotation.
+    # Zeroing at standstill removes the Earth's rotation.
     assert "Earth" not in answer.text
 
 
-def test_track_error_of_odometer_grows_with_turns_on_circles():
+def test_odometer_track_error_is_proportional_to_turn():
     Path("wheels.yaml").write_text(ODOMETER)
     rounds = str(120.0 / (2.0 * math.pi))
     answer = answered("--rounds", rounds, "--radius", "5", "--odometer", "wheels.yaml")
-    # The track counts each turn by 1 % too much or too little.
+    # The track error changes each turn by 1 %.
     budget = answer.table("budget", "source")
     assert budget.loc["track", "std [deg]"] == pytest.approx(math.degrees(1.2), rel=1e-6)
     assert "the largest source is track; wheels and track calibrated would make it" in answer.text
 
 
-def test_fused_heading_on_circles_weighs_scale_factor_and_track():
-    """On circles only a scale factor of 0.2 % and a track of 1 % matter."""
+def test_fused_heading_on_circles_weights_scale_factor_and_track():
+    """On circles, only a scale factor of 0.2 % and a track of 1 % matter."""
     Path("wheels.yaml").write_text("track_ratio_sigma: 0.01\nslip: 0.0001\n")
     Path("uneven.yaml").write_text("track_ratio: 1.01\nslip: 0.0001\n")
     Path("mine.yaml").write_text(
@@ -370,7 +370,7 @@ def test_recorded_flight_includes_earth_rotation():
     flight.to_csv("flight.csv")
     answer = answered("--flight", "flight.csv", "--imu", "mine.yaml")
 
-    # An aircraft in the air did not stand still just before.
+    # An aircraft in flight was not stationary before the recording.
     title = "flight flight.csv, not zeroed, as after power on: yaw error after"
     assert title in answer.text
     budget = answer.table("budget", "source")
@@ -400,7 +400,7 @@ def test_magnetic_headings_are_compared_in_clean_and_disturbed_field():
     assert abs(clean - beam) > 0.1
 
 
-def test_magnetic_heading_uses_declination_of_place():
+def test_magnetic_heading_uses_declination_of_environment():
     Path("west.yaml").write_text("earth: [-5.0e-6, 20.0e-6, -45.0e-6]\n")
     bands = answered(
         "--straight", "60s", "--imu", "bno055_magnetometer", "--heading", "magnetometer",

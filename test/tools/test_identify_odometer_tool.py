@@ -25,7 +25,7 @@ def files(_empty_working_directory):
     return "odo.tum", "better.csv@heading [deg]"
 
 
-def test_identified_odometer_is_read_by_budget(files):
+def test_identified_odometer_can_be_read_by_heading_budget(files):
     text = printed_by(call_tool("identify_odometer.py", *files, "--track", "0.55"))
     assert "the reference is 0.300 s late" in text
     found = isf.read_odometer("identify_odometer/odometer.yaml")

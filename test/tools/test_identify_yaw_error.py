@@ -26,15 +26,15 @@ BIAS, SCALE, WALK, NOISE = 5e-4, 6e-3, 4e-4, 2e-3
 
 @pytest.fixture
 def undrawn(monkeypatch):
-    """Write pictures without drawing them, which takes most of a call, where no test reads them."""
+    """Write empty figures, since drawing takes most of the time of a call."""
     monkeypatch.setattr(report, "render_figure", lambda *_: PNG)
 
 
 @pytest.fixture(autouse=True)
 def _few_draws(monkeypatch):
-    """Average the constants' intervals over a quarter of the draws.
+    """Average constant intervals over a quarter of the draws.
 
-    Their widths vary by 2 to 6 % with the seed then, instead of 1 to 3 %.
+    The interval widths then vary by 2 to 6 % with the seed, instead of 1 to 3 %.
     """
     monkeypatch.setattr(reliability, "_DRAWS", 50)
 
@@ -59,7 +59,7 @@ def identified(*arguments):
     return printed_by(call_tool("identify_yaw_error.py", *arguments))
 
 
-def test_identified_model_has_true_parameters_and_is_read_by_other_programs(tmp_path):
+def test_identified_model_has_true_parameters_and_can_be_read_by_programs(tmp_path):
     folder = write_result(tmp_path / "results", tables=tables_of(200.0)).folder
     text = identified(folder, "--out", "found", "--name", "mine", "--report")
     assert {path.name for path in Path("found").iterdir()} == FILES | {"identification.html"}
@@ -68,7 +68,7 @@ def test_identified_model_has_true_parameters_and_is_read_by_other_programs(tmp_
         ("rate_bias", BIAS), ("scale_factor", SCALE), ("angle_random_walk", WALK),
         ("reference_noise", NOISE),
     ):  # fmt: skip
-        # Twice the half width of a 95 % interval: 4 standard errors.
+        # Twice the half-width of a 95 % interval is 4 standard errors.
         entry = entries[name]
         error = value - entry["value"]
         assert -2.0 * (entry["value"] - entry["low"]) < error
@@ -98,7 +98,7 @@ def test_identified_model_has_true_parameters_and_is_read_by_other_programs(tmp_
     assert list(table["chosen"].fillna("")).count("yes") == 1
     parts = pd.read_csv("found/parts.csv", index_col=0)
     assert len(parts) == 201 and parts["innovation"].notna().all()
-    # An explained constant cannot make the remainder larger: both are about their means.
+    # Removing an explained constant cannot increase the remainder; both are about their means.
     remainder = parts["error"] - parts[["rate bias", "scale factor per net turn"]].sum(axis=1)
     whole, smaller = np.degrees([parts["error"].std(ddof=0), remainder.std(ddof=0)])
     assert smaller < whole
@@ -117,7 +117,7 @@ def test_identified_model_has_true_parameters_and_is_read_by_other_programs(tmp_
     )
 
 
-def test_several_drives_are_pooled_and_predicted_from_each_other(tmp_path):
+def test_several_drives_are_pooled_and_each_is_predicted_from_others(tmp_path):
     paths = [
         write_result(
             tmp_path / "results", drive=f"day {day}", tables=tables_of(40.0, day, bias)
@@ -147,7 +147,7 @@ def test_several_drives_are_pooled_and_predicted_from_each_other(tmp_path):
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_recording_of_configuration_is_identified():
+def test_recording_in_configuration_is_identified():
     tables = tables_of(40.0)
     tables.reference[["x", "y", "yaw"]].to_csv("reference.csv")
     tables.imu_real[["yaw"]].to_csv("imu.csv")
@@ -162,7 +162,7 @@ def test_recording_of_configuration_is_identified():
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_gyroscope_is_identified_despite_corrected_yaw(tmp_path):
+def test_gyroscope_is_identified_if_imu_yaw_is_corrected(tmp_path):
     tables = tables_of(120.0)
     imu = tables.imu_real.copy()
     imu["roll"] = imu["pitch"] = 0.0
@@ -185,7 +185,7 @@ def test_gyroscope_is_identified_despite_corrected_yaw(tmp_path):
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_rejected_model_gives_exit_code_3(tmp_path):
+def test_rejected_yaw_error_model_causes_exit_code_3(tmp_path):
     tables = tables_of(80.0)
     jumps = tables.imu_real["yaw"].copy()
     for time in np.arange(10.0, 75.0, 6.0):

@@ -16,7 +16,7 @@ def _printed_rows(capsys, arguments):
     return title, {row.split(",")[0]: dict(zip(columns, row.split(","))) for row in rows}
 
 
-def test_catalogue_on_drive_a_has_all_imus_and_known_numbers(capsys):
+def test_catalogue_table_for_drive_a_contains_all_imus_and_expected_values(capsys):
     _, shown = _printed_rows(capsys, [])
     assert list(shown) == [entry.specification.name for entry in imu_catalogue()]
     # White noise of the data sheet, 0.014 deg/s/sqrt(Hz) one-sided; errors as in the guide.
@@ -31,7 +31,7 @@ def test_catalogue_on_drive_a_has_all_imus_and_known_numbers(capsys):
     }
 
 
-def test_measured_tables_have_all_sources_and_reasons(capsys):
+def test_measured_tables_contain_all_sources_and_reasons(capsys):
     run_program("imu_catalogue", ["--measured"])
     text = capsys.readouterr().out
     table = measured_values()
@@ -40,7 +40,7 @@ def test_measured_tables_have_all_sources_and_reasons(capsys):
     assert "| mti300              | industrial MEMS | 0.63 (1.2)" in text
 
 
-def test_bands_on_straight_drive_equal_yaw_error_model(capsys):
+def test_bands_on_straight_drive_match_yaw_error_model(capsys):
     title, shown = _printed_rows(capsys, ["--straight", "10min"])
     assert title == (
         "straight on for 600 s, zeroed at rest for 10 s, any unit: yaw error after 600 s, "

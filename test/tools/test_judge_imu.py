@@ -25,7 +25,7 @@ WALK, NOISE = 2e-3, math.radians(0.5)
 
 @pytest.fixture
 def undrawn(monkeypatch):
-    """Write pictures without drawing them, which takes most of a call, where no test reads them."""
+    """Write empty figures, since drawing takes most of the time of a call."""
     monkeypatch.setattr(judgement_files, "render_figure", lambda *_: PNG)
 
 
@@ -70,7 +70,7 @@ def verdicts(folder="judgement"):
     return {imu["name"]: imu["verdict"] for imu in record["imus"]}
 
 
-def test_models_of_right_small_and_large_noise_get_different_verdicts(tmp_path):
+def test_models_with_true_small_and_large_noise_have_different_verdicts(tmp_path):
     folder = result(tmp_path)
     text = judged(
         folder, "--imu", "right.yaml", "--imu", "small.yaml", "--imu", "large.yaml",
@@ -107,7 +107,7 @@ def test_models_of_right_small_and_large_noise_get_different_verdicts(tmp_path):
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_judgement_of_program_equals_library(tmp_path):
+def test_judgement_of_program_matches_library(tmp_path):
     folder = result(tmp_path)
     judged(folder, "--imu", "right.yaml", "--runs", 200, "--seed", 7)
     assert {path.name for path in Path("judgement").iterdir()} == {
@@ -120,7 +120,7 @@ def test_judgement_of_program_equals_library(tmp_path):
     expected = judge(
         time,
         zero_at_start(time, drive.observed.error[: len(time)]),
-        # Kept as numbers of single precision.
+        # The ensemble is stored in single precision.
         zero_at_start(time, model.realisations(200, seed=7).astype(np.float32)),
     )
     tests = json.loads(Path("judgement/judgement.json").read_text())["imus"][0]["tests"]
@@ -160,13 +160,13 @@ def test_drives_of_same_imu_are_evaluated_together(tmp_path):
     pit = np.array(right["calibration"]["rms"]["pit"])
     assert right["calibration"]["rms"]["p_value"] == pytest.approx(stats.kstest(pit, "uniform")[1])
     assert [drive["seed"] for drive in record["drives"]] == [1, 2, 3, 4]
-    # Each row is the judgement of the drive by itself.
+    # Each row is the judgement of that drive alone.
     judged(folders[1], "--imu", "right.yaml", "--runs", 399, "--seed", 2, "--out", "second")
     tests = json.loads(Path("second/judgement.json").read_text())["imus"][0]["tests"]
     rms = next(test for test in tests if test["name"] == "rms error")
     assert pit[1] == pytest.approx(rms["percentile"] / 100.0)
     assert right["drives"][1]["p"] == pytest.approx(tests[0]["p_value"])
-    # All drives of a unit share its scale factor, so that their errors are correlated.
+    # All drives share the scale factor of the sensor, so their errors are correlated.
     drive = read_drive(str(folders[0]))
     imu = isf.read_imu_specification("unit.yaml")
     model = isf.yaw_error_model(imu, drive.motion())
@@ -179,7 +179,7 @@ def test_drives_of_same_imu_are_evaluated_together(tmp_path):
     expected = (0.002 * turned) ** 2 / np.var(first[:, -1])
     assert 0.2 < expected < 0.8
     assert together == pytest.approx(expected, abs=4.0 / np.sqrt(400.0))
-    # The unknown mean bias of an identified model is shared, too; the spread is per drive.
+    # The unknown mean bias of an identified model is also shared; the spread is per drive.
     known = {"rate_bias_uncertainty": 3e-4, "rate_bias_spread": 2e-4}
     parameters = YawErrorParameters(**known, rate_bias_spread_uncertainty=1e-4)
     model = isf.yaw_error_model(parameters, drive.motion())
@@ -192,7 +192,7 @@ def test_drives_of_same_imu_are_evaluated_together(tmp_path):
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_ensemble_of_full_sensor_gives_same_verdicts(tmp_path):
+def test_ensemble_of_full_sensor_yields_same_verdicts(tmp_path):
     folder = result(tmp_path, duration=40.0)
     judged(
         folder, "--imu", "right.yaml", "--imu", "small.yaml", "--runs", 199, "--what", "sensor",

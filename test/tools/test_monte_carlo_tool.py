@@ -25,7 +25,7 @@ def drawn(*arguments):
     return printed_by(call_tool("monte_carlo.py", *arguments, "--workers", "1"))
 
 
-def test_ensemble_of_random_bias_equals_closed_form():
+def test_ensemble_with_random_bias_matches_closed_form():
     runs = 2000
     text = drawn(
         "--straight", "60s", "--imu", "mine.yaml", "--runs", runs, "--what", "linear",
@@ -40,7 +40,7 @@ def test_ensemble_of_random_bias_equals_closed_form():
     sigma = math.degrees(1e-3 * 60.0)
     assert last["time [s]"] == 60.0
     assert abs(last["std [deg]"] / sigma - 1.0) < 4.0 / math.sqrt(2.0 * runs)
-    # Standard error of a normal quantile: sqrt(p (1 - p) / n) / density.
+    # The standard error of a normal quantile is sqrt(p (1 - p) / n) / density.
     for p, z, density in (
         (2.5, -1.95996, 0.058445),
         (50, 0.0, 0.398942),
@@ -70,12 +70,12 @@ def test_ensemble_of_random_bias_equals_closed_form():
 SHORT = ("--straight", "20s", "--imu", "mine.yaml", "--runs", "100", "--standstill", "0")
 
 
-def test_share_of_zero_runs_has_upper_limit():
+def test_zero_share_of_runs_is_reported_with_upper_limit():
     text = drawn(*SHORT, "--within", "1mdeg")
     assert "all the time: none of 100 runs (at most 3 % inside" in text
 
 
-def test_second_call_writes_same_files_and_repeats_damaged_chunk():
+def test_repeated_call_writes_same_files_and_redraws_damaged_chunk():
     arguments = (*SHORT, "--workers", "1", "--within", "90deg")
     first = call_tool("monte_carlo.py", *arguments)
     assert "all the time: all 100 runs (at most 3 % outside" in first.stdout
@@ -89,7 +89,7 @@ def test_second_call_writes_same_files_and_repeats_damaged_chunk():
     assert again.stderr.startswith(f"note: {path}: is damaged")
 
 
-def test_ensemble_of_experiments_is_driven_with_physics():
+def test_ensemble_of_experiments_runs_physics_simulation():
     text = drawn(
         "a", "--imu", "hector", "--runs", "2", "--what", "experiment",
         "--setting", "trajectory/stop=5", "--setting", "terrain/kind=uneven",
@@ -97,7 +97,7 @@ def test_ensemble_of_experiments_is_driven_with_physics():
     assert text.startswith("a, hector (experiment): 2 runs of ")
 
 
-def test_magnetic_environment_acts_equally_on_sensor_and_linear_model():
+def test_magnetic_environment_affects_sensor_and_linear_model_equally():
     earth = "earth: [0.0, 20.0e-6, -45.0e-6]\n"
     Path("plain.yaml").write_text(earth)
     dipole = "dipoles: [{position: [5.0, 3.0, 0.0], moment: [2000.0, 0.0, 0.0]}]\n"
@@ -113,7 +113,7 @@ def test_magnetic_environment_acts_equally_on_sensor_and_linear_model():
             assert f"bno055_magnetometer, magnetometer, {Path(place).stem}" in text
             table = pd.read_csv(f"{out}/summary.csv")
             means[kind, Path(place).stem] = table["mean [deg]"].to_numpy()
-    # The dipole's effect is in both without noise: the random numbers are the same without it.
+    # The difference shows the dipole without noise, because the random numbers are the same.
     turned = [means[kind, "iron"] - means[kind, "plain"] for kind in ("sensor", "linear")]
     assert np.max(np.abs(turned[1])) > 1.0
     np.testing.assert_allclose(turned[0], turned[1], atol=0.2 * np.max(np.abs(turned[1])))

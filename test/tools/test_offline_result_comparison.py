@@ -31,7 +31,7 @@ def _few_figures():
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory):
-    """Result of an experiment, written once."""
+    """Write the result of an experiment once."""
     output = tmp_path_factory.mktemp("original")
     folder = create_result_folder(output, "drive", "ideal", datetime(2019, 5, 16, 17, 42))
     description = RunDescription({"seed": 5}, {"wall_time_s": 1.0}, {"imu_simulated": 3001})
@@ -41,7 +41,7 @@ def original(tmp_path_factory):
 
 @pytest.fixture
 def result(original, tmp_path):
-    """Copy of the result, which the test may change."""
+    """Return a copy of the result, which the test may change."""
     shutil.copytree(str(original.folder), str(tmp_path / "run"))
     return ResultFolder(tmp_path / "run", original.prefix)
 
@@ -50,7 +50,7 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
 
 
-def test_same_settings_reproduce_identical_files(result):
+def test_same_settings_reproduce_identical_result_files(result):
     files = contents(result.folder)
     done = assert_success(run(result.folder))
     assert contents(result.folder) == files
@@ -59,7 +59,7 @@ def test_same_settings_reproduce_identical_files(result):
     assert any(line.startswith("real-time factor") and line.endswith("30.0") for line in lines)
 
 
-def test_missing_summary_without_prepared_files_is_reported(result):
+def test_missing_summary_and_prepared_files_are_reported(result):
     result.path("summary.json").unlink()
     done = assert_success(run(result.folder))
     assert "config.ini" in done.stderr and "recording.json" in done.stderr
@@ -73,7 +73,7 @@ def test_malformed_recording_json_without_summary_is_rejected(result):
     assert_refused(run(result.folder), result.path("recording.json"), "not valid JSON")
 
 
-def test_changed_settings_write_figures_and_summary_to_out(result, tmp_path):
+def test_changed_settings_write_figures_and_summary_to_out_folder(result, tmp_path):
     original = contents(result.folder)
     target = tmp_path / "again" / "wide"
     settings = ("--median-window", 12, "--align", "--max-shift", 0.5, "--zero", "start")
@@ -95,7 +95,7 @@ def test_changed_settings_write_figures_and_summary_to_out(result, tmp_path):
     assert summary["messages"]["imu_simulated"]["expected_according_to"] == "simulator"
 
 
-def test_new_summary_keeps_settings_that_next_call_omits(result):
+def test_settings_omitted_in_next_call_are_taken_from_summary(result):
     result.path("summary.json").unlink()
     assert_success(run(result.folder, "--align", "--median-window", 3))
     summary = json.loads(result.read_text("summary.json"))
@@ -105,7 +105,7 @@ def test_new_summary_keeps_settings_that_next_call_omits(result):
     assert (settings["align"], settings["median_window_s"]) == (False, 3.0)
 
 
-def test_missing_and_malformed_files_are_rejected_by_name(result, tmp_path):
+def test_missing_and_malformed_result_files_are_rejected_with_name(result, tmp_path):
     assert_refused(run(tmp_path / "gone" / "x"), tmp_path / "gone" / "x")
     assert_refused(run(tmp_path), tmp_path)
     assert_refused(run(result.folder, "--median-window", -1), "median_window")
@@ -136,7 +136,7 @@ def test_missing_and_malformed_files_are_rejected_by_name(result, tmp_path):
         ("execution", {"real_time_factor": "x"}, "real_time_factor is 'x'"),
     ],
 )
-def test_summary_with_wrong_values_is_rejected_by_name(result, key, value, words):
+def test_summary_with_invalid_values_is_rejected_with_key(result, key, value, words):
     summary = json.loads(result.read_text("summary.json"))
     result.path("summary.json").write_text(json.dumps({**summary, key: value}))
     files = contents(result.folder)

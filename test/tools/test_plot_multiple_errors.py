@@ -15,7 +15,7 @@ from imu_simulation_framework.drive.summary import evaluate
 
 @pytest.fixture(scope="module")
 def output(tmp_path_factory):
-    """Results of two drives, the first with three runs of one recording."""
+    """Write results of two drives, the first with three runs of one recording."""
     output = tmp_path_factory.mktemp("output")
     first = make_tables(30.0)
     for seed in (1, 2, 3):
@@ -39,7 +39,7 @@ def shown(*arguments):
     return pd.read_csv("yaw_errors/yaw_errors.csv"), done.stdout
 
 
-def test_results_below_folder_are_listed_with_recordings_once(output):
+def test_results_below_folder_are_listed_with_each_recording_once(output):
     table, _ = shown(output)
     assert list(zip(table["drive"], table["IMU"], table["run"].fillna(0))) == [
         ("drive_a", "recorded IMU", 0),
@@ -66,7 +66,7 @@ def test_imu_option_selects_recorded_or_simulated_imus(output):
     assert list(table["run"]) == [1, 2, 3]
 
 
-def test_runs_of_different_duration_require_until(output, tmp_path):
+def test_runs_of_different_duration_require_until_option(output, tmp_path):
     write_result(tmp_path / "own", "drive_a", seed=1, duration=30.0)
     write_result(tmp_path / "own", "drive_a", seed=2, duration=20.0)
     assert_refused(run(tmp_path / "own"), "ends at 20.0 s", "at 30.0 s", "--until 20")
@@ -74,7 +74,7 @@ def test_runs_of_different_duration_require_until(output, tmp_path):
     assert table["duration [s]"].max() == pytest.approx(20.0, abs=0.03)
 
 
-def test_results_without_recorded_imu_show_simulated_imu(tmp_path):
+def test_plot_of_results_without_recorded_imu_shows_simulated_imu(tmp_path):
     write_result(tmp_path / "own", with_real_imu=False)
     table, printed = shown(tmp_path / "own")
     assert list(table["IMU"]) == ["hector_x"]

@@ -1,4 +1,4 @@
-"""Refused calls of the programs: exit code 2, one message, and no file written."""
+"""Rejected calls of the programs: exit code 2, one message, and no file written."""
 
 import dataclasses
 import shlex
@@ -105,7 +105,7 @@ which_imu.py a --imu empty.yaml | empty ... gyroscope
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Folder with all files that the calls name."""
+    """Return a folder with all files that the calls mention."""
     folder = tmp_path_factory.mktemp("refused")
     texts = {
         "mine.yaml": "name: mine\ngyroscope: {white_noise: 1.0e-3, turn_on_bias_sigma: 1.0e-3}\n",
@@ -151,7 +151,7 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.parametrize("row", REFUSED.strip().splitlines())
-def test_unusable_call_is_rejected_without_files(folder, row, monkeypatch):
+def test_invalid_call_is_rejected_without_writing_files(folder, row, monkeypatch):
     monkeypatch.chdir(folder)
     call, words = row.split(" | ")
     if call.startswith("simulate_flight"):
@@ -161,7 +161,7 @@ def test_unusable_call_is_rejected_without_files(folder, row, monkeypatch):
     assert sorted(Path().rglob("*")) == files
 
 
-def test_port_in_use_is_rejected():
+def test_port_already_in_use_is_rejected():
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()

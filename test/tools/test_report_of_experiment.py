@@ -10,7 +10,7 @@ from tool_calls import TOOLS, assert_refused, assert_success, call_tool
 from written_results import write_result
 
 
-def test_report_is_written_next_to_result_or_to_out_with_same_content(tmp_path):
+def test_report_has_same_content_next_to_result_and_in_out_file(tmp_path):
     folder = write_result(tmp_path, drive="a<b>")
     done = call_tool("report.py", folder.folder)
     assert (done.returncode, done.stderr) == (0, "")
@@ -25,7 +25,7 @@ def test_report_is_written_next_to_result_or_to_out_with_same_content(tmp_path):
     assert not path.exists()
 
 
-def test_terminal_shows_progress_of_steps(tmp_path):
+def test_report_progress_is_shown_in_terminal(tmp_path):
     folder = write_result(tmp_path)
     command = shlex.join([sys.executable, str(TOOLS / "report.py"), str(folder.folder)])
     # The program script provides a terminal.

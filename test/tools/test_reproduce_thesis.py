@@ -26,7 +26,7 @@ def make_figures(*arguments):
     return pd.read_csv("thesis/figures.csv", dtype={"figure": str}), done.stdout
 
 
-def test_list_has_each_figure_once():
+def test_figure_list_contains_each_figure_once():
     done = run("--list")
     assert (done.returncode, done.stderr) == (0, "")
     numbers = [
@@ -38,14 +38,14 @@ def test_list_has_each_figure_once():
     assert done.stdout.count("cannot be made") == 1
 
 
-def test_experiments_have_different_seeds_and_preset_of_slow_drift():
+def test_experiments_have_different_seeds_and_slow_drift_preset():
     every = {experiment for item in thesis_items().values() for experiment in item.experiments}
     seeds = [experiment.seed for experiment in every if experiment.seed]
     assert len(set(seeds)) == len(seeds) == 15 and len(every) == 20
     assert IMUS[HECTOR_SLOW][1] == PRESETS["hector_slow"].parameters
 
 
-def test_figure_of_one_round_has_drift_and_filtered_noise():
+def test_figure_of_one_lap_contains_drift_and_filtered_noise():
     table, output = make_figures("--figures", "4.5")
     (row,) = table.itertuples()
     assert (row.figure, row.file) == ("4.5", "figure_4_05.png")
@@ -61,7 +61,7 @@ def test_figure_of_one_round_has_drift_and_filtered_noise():
 
 @pytest.fixture
 def short_drives(tmp_path):
-    """Arguments that replace the recordings by drives of 70 s."""
+    """Return arguments that replace the recordings by 70 s drives."""
     drives = {name: write_drive(_shortened(get_drive(name)), tmp_path) for name in "abcd"}
     return [word for name, paths in drives.items() for word in ("--drive", name, *paths)]
 
@@ -76,7 +76,7 @@ SHORT = 70.0  # s
 
 
 @pytest.mark.thorough
-def test_user_recordings_give_all_figures_of_chapter(short_drives):
+def test_user_recordings_produce_all_figures_of_chapter(short_drives):
     table, output = make_figures(*short_drives)
     assert list(table["file"].isna()) == [not item.shown for item in thesis_items().values()]
     for name in table["file"].dropna():
@@ -96,7 +96,7 @@ def test_distance_control_reduces_distance_error_and_increases_yaw_error(short_d
     assert open_yaw > 20.0 * both_yaw
 
 
-def test_figures_with_identical_content_are_drawn_once_in_chosen_format(tmp_path):
+def test_figures_with_identical_content_are_drawn_once_in_selected_format(tmp_path):
     reference, imu = write_drive(replace(with_laps(get_drive("a"), 1), seed=9), tmp_path)
     own = ("--drive", "A", reference, imu)
     form = ("--formats", "svg", "--table", "csv", "markdown")

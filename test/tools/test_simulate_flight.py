@@ -24,7 +24,7 @@ def flown(tmp_path_factory):
     return folder, done
 
 
-def test_flight_writes_and_prints_all_files(flown):
+def test_simulate_flight_writes_and_prints_all_files(flown):
     folder, done = flown
     names = {path.name for path in folder.iterdir()}
     assert names == {
@@ -39,7 +39,7 @@ def test_flight_writes_and_prints_all_files(flown):
     assert "lift-off at 16.5" in done.stdout
 
 
-def test_summary_has_settings_instants_and_errors(flown):
+def test_flight_summary_contains_settings_instants_and_errors(flown):
     summary = json.loads((flown[0] / "summary.json").read_text())
     settings = summary["settings"]
     assert settings["flight"]["source"] == "JSBSim" and settings["flight"]["rate"] == 50.0
@@ -50,7 +50,7 @@ def test_summary_has_settings_instants_and_errors(flown):
     assert set(summary["rmse"]) == {"gimbal off", "gimbal on"}
 
 
-def test_tables_and_bag_read_back_as_recordings(flown):
+def test_flight_tables_and_bag_can_be_read_as_recordings(flown):
     folder = flown[0]
     truth = isf.read_flight(folder / "imu_truth.csv").flight.states
     assert len(truth) == 2201
@@ -58,7 +58,7 @@ def test_tables_and_bag_read_back_as_recordings(flown):
     assert len(recorded) == len(pd.read_csv(folder / "imu.csv"))
 
 
-def test_seed_changes_imu_but_not_flight(tmp_path):
+def test_seed_affects_imu_but_not_flight(tmp_path):
     arguments = ("c3104", "--gimbal", "agisim", "--imu", "mti300", "--duration", 6)
     first, again, other = (tmp_path / name for name in ("first", "again", "other"))
     for folder, seed in ((first, 1), (again, 1), (other, 2)):
@@ -69,7 +69,7 @@ def test_seed_changes_imu_but_not_flight(tmp_path):
     assert (other / "imu_truth.csv").read_bytes() == (first / "imu_truth.csv").read_bytes()
 
 
-def test_table_of_flight_is_input_of_another_flight(flown, tmp_path):
+def test_flight_table_can_be_input_of_another_flight(flown, tmp_path):
     arguments = ("--gimbal", "agisim", "--imu", "ideal", "--out", tmp_path)
     done = assert_success(run(flown[0] / "body.csv", *arguments))
     assert "requires a specification" in done.stdout
@@ -77,5 +77,5 @@ def test_table_of_flight_is_input_of_another_flight(flown, tmp_path):
         pd.read_csv(folder / "imu_truth.csv", index_col="time").to_numpy()
         for folder in (tmp_path, flown[0])
     )
-    # The table's time begins at zero, so the sinusoids of the gimbal are equal.
+    # The table's time begins at zero, so the gimbal has the same sinusoids.
     np.testing.assert_allclose(second[:, 7:10], first[:, 7:10], atol=1e-4)

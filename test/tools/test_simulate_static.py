@@ -14,13 +14,13 @@ TOOL = "simulate_static.py"
 run = partial(call_tool, TOOL)
 
 
-def test_recording_of_bundled_imu_has_white_noise_of_specification(tmp_path):
+def test_static_recording_of_bundled_imu_has_specified_white_noise(tmp_path):
     path = tmp_path / "static.bag"
     done = assert_success(
         run_as_process(TOOL, "bno055", "--hours", 0.05, "--rate", 100, "--out", path, "--seed", 3)
     )
     assert "18000 samples, 180 s" in done.stdout
-    # Without a terminal there is no progress bar.
+    # Without a terminal, there is no progress bar.
     assert done.stderr == ""
     table = read_imu(path).table
     assert len(table) == 18_000
@@ -34,7 +34,7 @@ def test_recording_of_bundled_imu_has_white_noise_of_specification(tmp_path):
         assert white == pytest.approx(density * 10.0, rel=4.0 * np.sqrt(0.75 / 18_000) + 0.002)
 
 
-def test_seed_and_rate_options_change_recording(tmp_path):
+def test_seed_and_rate_options_change_static_recording(tmp_path):
     specification = tmp_path / "imu.yaml"
     specification.write_text("gyroscope: {white_noise: 1e-3}\noutput: {rate: 50}\n")
     contents = []

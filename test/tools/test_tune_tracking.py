@@ -33,20 +33,20 @@ def distance(driven):
     return driven["distance"]
 
 
-def test_search_finds_least_cost_and_keeps_zero_gains():
+def test_gain_search_finds_minimum_cost_and_does_not_change_zero_gains():
     gains = tune(Bowl(), FIRST, distance, effort=10.0, tries=100)
     assert gains["a"] == pytest.approx(3.0, rel=0.1)
     assert gains["b"] == pytest.approx(0.5, rel=0.1)
     assert gains["off"] == 0.0
 
 
-def test_search_respects_limit_of_effort():
+def test_gain_search_respects_effort_limit():
     gains = tune(Bowl(), FIRST, distance, effort=1.5, tries=100)
     assert 1.3 < gains["a"] <= 1.5
     assert gains["b"] == pytest.approx(0.5, rel=0.2)
 
 
-def test_tuned_drive_has_less_cost_and_writes_settings(tmp_path, capsys):
+def test_tuning_reduces_cost_of_drive_and_writes_settings(tmp_path, capsys):
     arguments = ["a", "--seconds", "5s", "--tries", "10", "--setting", "trajectory/stop=12"]
     arguments += ["--controller", "yaw_pid", "--setting", "control/yaw_proportional=1"]
     assert run_tool(PROGRAM, [*arguments, "--out", str(tmp_path)]) == 0
@@ -64,12 +64,12 @@ def test_tuned_drive_has_less_cost_and_writes_settings(tmp_path, capsys):
     assert f"yaw_proportional = {control.yaw_proportional:.4g}" in printed
 
 
-def test_configured_simulator_does_not_change_tracking():
+def test_configured_simulator_does_not_affect_tuning():
     def followed(simulator):
         setup = set_up_named("a")
         setup.set("robot", parameters=str(urdf_path("robot_four_wheels.yaml")))
         setup.set("simulation", simulator=simulator)
-        setup.set("trajectory", start=10.0)  # where the first turn begins
+        setup.set("trajectory", start=10.0)  # start of the first turn
         return Tracking(setup, 3.0).follow({})
 
     assert followed("gazebo") == followed("mujoco")
@@ -96,7 +96,7 @@ NO_GAINS = [
         (["a", "--robot", "nowhere.yaml"], "nowhere.yaml: "),
     ],
 )
-def test_unusable_call_is_rejected(arguments, words, tmp_path, capsys):
+def test_invalid_tuning_call_is_rejected(arguments, words, tmp_path, capsys):
     try:
         code = run_tool(PROGRAM, [*arguments, "--out", str(tmp_path / "out")])
     except SystemExit as ended:

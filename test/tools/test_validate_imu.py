@@ -21,7 +21,7 @@ run = partial(call_tool, TOOL)
 
 @pytest.fixture(scope="module")
 def bag(tmp_path_factory):
-    """Bag with an ideal IMU, a BNO055 and poses."""
+    """Write a bag with an ideal IMU, a BNO055 and poses."""
     folder = tmp_path_factory.mktemp("validated")
     motion = curve(60.0)
     ideal = write_bag(folder / "in.bag", {"/imu": ideal_messages(motion), "/pose": poses(motion)})
@@ -31,7 +31,7 @@ def bag(tmp_path_factory):
     return folder / "out.bag"
 
 
-def test_realistic_imu_beyond_limit_fails_against_ideal_imu_of_bag(bag, tmp_path):
+def test_realistic_imu_exceeding_limit_fails_validation_against_ideal_imu(bag, tmp_path):
     done = run_as_process(
         TOOL, f"{bag}@/imu/data", f"{bag}@/imu", "--out", tmp_path / "out", "--limits", LIMITS,
         "--report",
@@ -50,17 +50,17 @@ def test_realistic_imu_beyond_limit_fails_against_ideal_imu_of_bag(bag, tmp_path
     ]
     table = pd.read_csv(tmp_path / "out" / "validation.csv").set_index(["quantity", "axis"])
     assert len(table) == 12
-    # Standard deviation of white noise: its density times sqrt(100 Hz).
+    # The standard deviation of white noise is its density times sqrt(100 Hz).
     assert table.standard_deviation["rate", "z"] == pytest.approx(4.89565e-4, rel=0.05)
     allan = pd.read_csv(tmp_path / "out" / "allan_deviation.csv")
     assert set(allan.axis) == {"x", "y", "z", "norm", "roll", "pitch", "yaw"}
 
 
-def test_report_without_folder_is_rejected(bag):
+def test_validation_report_without_folder_is_rejected(bag):
     assert_refused(run(f"{bag}@/imu/data", f"{bag}@/imu", "--report"), "--report needs --out DIR")
 
 
-def test_imu_within_limits_passes_and_poses_give_yaw(bag, tmp_path):
+def test_imu_within_limits_passes_validation_with_yaw_from_poses(bag, tmp_path):
     limits = tmp_path / "limits.yaml"
     limits.write_text("rate: {norm: {mean: 0.01}, z: {allan_deviation: {1.0: 1.0e-3}}}\n")
     done = assert_success(run(f"{bag}@/imu/data", f"{bag}@/imu", "--limits", limits))
@@ -72,7 +72,7 @@ def test_imu_within_limits_passes_and_poses_give_yaw(bag, tmp_path):
     assert re.search("not compared.*gyro_x", done.stdout)
 
 
-def test_result_is_compared_with_its_ground_truth(tmp_path):
+def test_imu_of_result_is_validated_against_its_ground_truth(tmp_path):
     result = write_result(tmp_path).prefix_path
     done = assert_success(run(f"{result}@imu_simulated", result))
     assert "orientation yaw" in done.stdout

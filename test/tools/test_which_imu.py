@@ -20,7 +20,7 @@ def ranked(*arguments, path="table.csv"):
     return title, pd.read_csv(path, index_col="IMU")
 
 
-def test_catalogue_on_drive_is_ranked_by_model():
+def test_catalogue_on_drive_is_ranked_by_yaw_error_model():
     title, table = ranked("a", "--within", "5deg", "--for", "10min")
     parts = [entry.specification for entry in imu_catalogue() if entry.specification.is_any_unit]
     assert set(table.index) == {part.name for part in parts} and len(parts) > 15
@@ -42,7 +42,7 @@ def test_catalogue_on_drive_is_ranked_by_model():
         assert table.loc[name, "limit over that"] == pytest.approx(5.0 / expected, rel=1e-3)
 
 
-def test_custom_imus_on_straight_line_are_ranked_by_closed_form(tmp_path):
+def test_ranking_of_custom_imus_on_straight_line_matches_closed_form(tmp_path):
     for name, density in (("good", 1e-5), ("bad", 1e-3)):
         (tmp_path / f"{name}.yaml").write_text(
             f"name: {name}\ngyroscope: {{white_noise: {density}}}\n"

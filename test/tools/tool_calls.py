@@ -1,4 +1,4 @@
-"""Calls of the command-line programs, in this process or in a process of their own."""
+"""Calls of the command-line programs, in this process or in a separate process."""
 
 import contextlib
 import csv
@@ -25,7 +25,7 @@ TOOLS = Path(__file__).resolve().parents[2] / "offline_processing"
 def call_tool(tool, *arguments):
     """Call the main function of a program in this process; return its exit code and its output."""
     words = list(map(str, arguments))
-    # Some programs write bytes, so the streams need a buffer as those of a process have.
+    # Some programs write bytes, so the streams need a buffer, as in a separate process.
     output, errors = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
     begin, arguments_of_pytest = time.time(), sys.argv
     sys.argv = [tool, *words]
@@ -42,9 +42,9 @@ def call_tool(tool, *arguments):
 def _check_columns(tool, begin):
     """Compare the CSV files that a program has written with their declared columns."""
     if Path.cwd() == TOOLS.parent:
-        return  # a fixture that writes elsewhere; here the guide may be built at the same time
+        return  # a fixture that writes elsewhere; here, the guide may be built at the same time
     for path in [*Path.cwd().rglob("*.csv"), *Path.cwd().rglob("*.csv.gz")]:
-        if path.stat().st_mtime < begin - 0.1:  # stamps of files are coarser than the clock
+        if path.stat().st_mtime < begin - 0.1:  # file stamps are coarser than the clock
             continue
         with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8") as file:
             columns = next(csv.reader(file), [])
@@ -76,7 +76,7 @@ def printed_by(done):
 
 
 def assert_success(done):
-    """Assert exit code 0, whatever is on standard error; return the call itself."""
+    """Assert exit code 0, whatever is on standard error; return the call."""
     assert done.returncode == 0, done.stderr
     return done
 
@@ -84,7 +84,7 @@ def assert_success(done):
 def assert_refused(done, *words):
     """Assert exit code 2 and one message with all words; return the standard error.
 
-    The usage that argparse prints above the message does not count.
+    The usage that argparse prints above the message is ignored.
     """
     assert (done.returncode, done.stdout) == (2, ""), done.stderr
     lines = [line for line in done.stderr.splitlines() if not line.startswith(("usage:", " "))]
@@ -95,7 +95,7 @@ def assert_refused(done, *words):
 
 
 def run_as_process(tool, *arguments, environment=None, **options):
-    """Run a program as a process of its own, with options of subprocess.run."""
+    """Run a program as a separate process, with options of subprocess.run."""
     return subprocess.run(
         [sys.executable, str(TOOLS / tool), *map(str, arguments)],
         **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options},

@@ -1,8 +1,8 @@
-"""Part of dynamic_reconfigure that this package uses, over a service of this package."""
+"""The part of dynamic_reconfigure that this package uses, over a service of this package."""
 
 
 class DynamicReconfigureParameterException(Exception):
-    """Exception for a refused parameter."""
+    """Exception for a rejected parameter."""
 
 
 class DynamicReconfigureCallbackException(Exception):
