@@ -15,9 +15,9 @@ so that :math:`\sigma` is the spread between individual sensors and :math:`\tau`
 parts. :math:`\sigma^2` is the pooled variance within the parts of a class. :math:`\tau` has a
 half-normal prior of scale 1, a factor of e, which keeps it above zero if there are few parts (A.
 Gelman, Bayesian Analysis 1, 515, 2006); all results are averaged over its posterior on a grid.
-Given :math:`\tau`, the median of a part is its measured mean, shrunk towards the class by :math:`v
-/ (\tau^2 + v)`, where :math:`v` is the variance of that mean (C. N. Morris, JASA 78, 47, 1983). The
-measured spread also contains the differences between tools and recordings.
+Given :math:`\tau`, the median of a part is its measured mean, shrunk towards the class by
+:math:`v / (\tau^2 + v)`, where :math:`v` is the variance of that mean (C. N. Morris, JASA 78, 47,
+1983). The measured spread also contains the differences between tools and recordings.
 
 A bundled part combines its data sheet with measurements. For the gyroscope, measurements of the
 part itself take precedence over its data sheet, and the data sheet over measurements of its class.

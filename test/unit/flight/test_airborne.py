@@ -93,7 +93,7 @@ def test_recorded_fixes_match_fixes_of_navigation_filter(airborne):
 
 def test_incompatible_rates_or_short_flight_are_rejected():
     off = isf.read_gimbal("off")
-    with pytest.raises(ConfigurationError, match="receiver's rate is 3 Hz, expected"):
+    with pytest.raises(ConfigurationError, match="rate of the receiver is 3 Hz, expected"):
         AirborneImu(states(), off, "ideal", isf.GnssSpecification(rate=3.0))
     with pytest.raises(MotionError, match=r"lasts 0\.08 s, which is too short"):
         AirborneImu(states(seconds=0.08), off, "ideal", rate=10.0)

@@ -265,7 +265,7 @@ def test_gnss_receiver_file_matches_constructed_receiver(tmp_path):
         ("qualities: [{horizontal_noise: -1}]", r"qualities\[0\].horizontal_noise is -1"),
         ("changes: [{before: single, after: rtk, rate: 1}]", "quality rtk, expected one of single"),
         ("changes: [{before: rtk, after: float, rate: 1e9}]", r"changes\[0\].rate is .*, expected"),
-        ("qualities: [{}, {}]", "qualities has single twice"),
+        ("qualities: [{}, {}]", "qualities contains single twice"),
         ("schedule: [none]", "schedule has the entry 'none'"),
         ("schedule: [[1, none], [1, single]]", "schedule goes from 1 s to 1 s"),
         (
@@ -323,5 +323,5 @@ def test_errors_of_fixes_on_earth_match_specified_sigma_along_local_axes():
 
 def test_receiver_rate_that_is_no_divisor_is_rejected_on_earth():
     for rate in (3.0, 500.0):
-        with pytest.raises(ConfigurationError, match="receiver's rate is"):
+        with pytest.raises(ConfigurationError, match="rate of the receiver is"):
             isf.simulate_earth_fixes(FLOWN, replace(RECEIVER, rate=rate))

@@ -107,7 +107,7 @@ def test_slow_sensor_outputs_mean_since_last_sample():
 
 
 def test_sensor_rate_must_divide_simulation_rate_and_determines_covariances():
-    words = "output.rate is 30 Hz, .* whole fraction .* 100 Hz"
+    words = "output.rate is 30 Hz, .* 100 Hz divided by an integer"
     with pytest.raises(ConfigurationError, match=words):
         _with_output(rate=30.0)
     assert _with_output(rate=130.0).label

@@ -26,10 +26,10 @@ yaw rate, and m the error of the magnetic heading,
 White noise N of the rate leads to the variance :math:`N^2 T / 2`; white noise :math:`N_m` of a
 magnetometer in a horizontal field H to :math:`N_m^2 / (2 T H^2)`; a constant bias b to the error b
 T; and a random walk K of the rate still grows with :math:`K^2 T^2 t`. In a field with the dip angle
-:math:`\delta`, a tilt error :math:`\epsilon` of the filter rotates the heading by :math:`\epsilon
-\tan \delta`: this is a Gauss-Markov process with the time constant of the tilt, :math:`T_a`, and
-the variance :math:`N^2 T_a / 2 + N_a^2 / (2 T_a g^2)` due to the noise of gyroscope and
-accelerometer.
+:math:`\delta`, a tilt error :math:`\epsilon` of the filter rotates the heading by
+:math:`\epsilon \tan \delta`: this is a Gauss-Markov process with the time constant of the tilt,
+:math:`T_a`, and the variance :math:`N^2 T_a / 2 + N_a^2 / (2 T_a g^2)` due to the noise of
+gyroscope and accelerometer.
 
 Errors that are the same in every run, due to disturbed fields, iron and accelerations, follow from
 one run of the filter with noise-free readings, including its rejection of disturbances.

@@ -6,10 +6,11 @@ part of e itself. Sources of the same name form one entry of the budget.
 
 The random processes form one linear state-space model with even steps. Its state consists of the
 integral of the rate errors, one bias for each process of the rate, and one yaw for each process of
-the yaw; the yaw error is the sum of the first and of the latter. Each step :math:`x_{k+1} = \Phi
-x_k + w_k`, :math:`w_k \sim N(0, Q)` is exact for any step length: for a continuous process by Van
-Loan's matrix exponential (Computing integrals involving the matrix exponential, IEEE Transactions
-on Automatic Control 23(3), 1978), for a sampled sensor by the sum over its samples.
+the yaw; the yaw error is the sum of the first and of the latter. Each step
+:math:`x_{k+1} = \Phi x_k + w_k`, :math:`w_k \sim N(0, Q)` is exact for any step length: for a
+continuous process by Van Loan's matrix exponential (Computing integrals involving the matrix
+exponential, IEEE Transactions on Automatic Control 23(3), 1978), for a sampled sensor by the sum
+over its samples.
 
 If the sensor is stationary before the first step, and its mean rate error is subtracted from then
 on, each source has an additional state: this mean, which is correlated with the biases at the end

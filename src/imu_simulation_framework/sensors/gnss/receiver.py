@@ -1,20 +1,21 @@
-"""Simulation of a GNSS receiver during a motion: outages, qualities and fixes.
+"""Simulation of a GNSS receiver during a motion: outages, fix qualities and fixes.
 
-Topics in an experiment, published at the time of arrival with the stamp of the measurement:
+In an experiment, these topics are published at the time of arrival with the stamp of the
+measurement:
 
-- ``gnss/fix``, sensor_msgs/NavSatFix in ``gnss_link``: position of the antenna, diagonal
-  covariance. The status is -1 for ``none``, 0 for ``single``, 1 for ``differential``, 2 for
+- ``gnss/fix``, sensor_msgs/NavSatFix in ``gnss_link``: position of the antenna, with a diagonal
+  covariance. The status is -1 for ``none``, 0 for ``single``, 1 for ``differential``, and 2 for
   ``float`` and ``rtk``, which NavSatStatus does not distinguish
 - ``gnss/velocity``, geometry_msgs/TwistWithCovarianceStamped in ``odom``: along east, north, up;
-  the variance of the angular velocity, which is not measured, is 1e6
-- ``gnss/heading``, geometry_msgs/QuaternionStamped in ``odom``, only of receivers with a heading:
+  the angular velocity is not measured, so its variance is 1e6
+- ``gnss/heading``, geometry_msgs/QuaternionStamped in ``odom``, only for receivers with a heading:
   yaw, counter-clockwise from east
 
-``/tf_static`` has ``gnss_link`` at the lever arm, measured from ``base_footprint``. Fixes that may
-not arrive before the end of the drive are left out.
+``/tf_static`` has ``gnss_link`` at the lever arm, relative to ``base_footprint``. Fixes that might
+arrive only after the end of the drive are omitted.
 
-Random numbers are drawn on demand, so that the result does not depend on the division into blocks,
-to the bit.
+Random numbers are drawn on demand, so that the result is bitwise independent of the division into
+blocks.
 """
 
 from __future__ import annotations
@@ -46,29 +47,29 @@ from .specification import (
 
 
 class Outages:
-    """Listed and random outages.
+    """Listed outages and random outages of a receiver.
 
-    Random outages are a renewal process that starts with reception. Times with and without
-    reception are exponentially distributed.
+    Random outages are a renewal process that starts with reception. Intervals with and without
+    reception have exponentially distributed durations.
 
     Parameters
     ----------
     outages : GnssOutages
         Listed outages, and the rate of random outages.
     generator : numpy.random.Generator
-        Generator of random outages.
+        Generator for the random outages.
     """
 
     def __init__(self, outages: GnssOutages, generator: np.random.Generator) -> None:
         self._listed = np.array(outages.times).reshape(-1, 2)
-        # Ends of alternating times with reception and without.
+        # Ends of alternating intervals with and without reception.
         received = 1.0 / outages.rate if outages.rate > 0.0 else math.inf
         self._means = received, outages.mean_duration
         self._generator = generator
         self._ends: list[float] = []
 
     def cover(self, time: np.ndarray) -> np.ndarray:
-        """Return which times are within an outage.
+        """Return which of the given times are within an outage.
 
         Parameters
         ----------
@@ -92,14 +93,14 @@ class Outages:
 
 
 class Qualities:
-    """Quality of fixes, by a schedule or as a Markov chain in continuous time.
+    """Quality of fixes according to a schedule, or as a continuous-time Markov chain.
 
     Parameters
     ----------
     gnss : GnssSpecification
-        Receiver with its qualities and changes.
+        Receiver with its qualities and their changes.
     generator : numpy.random.Generator
-        Generator of random changes.
+        Generator for the random changes.
     """
 
     def __init__(self, gnss: GnssSpecification, generator: np.random.Generator) -> None:
@@ -119,7 +120,7 @@ class Qualities:
             self._wait()
 
     def at(self, time: np.ndarray) -> np.ndarray:
-        """Return the qualities at some times.
+        """Return the fix qualities at given times.
 
         Parameters
         ----------
@@ -129,7 +130,7 @@ class Qualities:
         Returns
         -------
         ndarray of int, shape (n,)
-            Numbers of ``QUALITIES``.
+            Numbers of the qualities in ``QUALITIES``.
         """
         while len(time) and self._next <= time[-1]:
             next_qualities, rates = zip(*self._changes[self._numbers[-1]])
@@ -141,20 +142,20 @@ class Qualities:
         return np.array(self._numbers)[np.searchsorted(self._begins, time, side="right") - 1]
 
     def _wait(self) -> None:
-        """Draw the end of the present quality."""
+        """Draw the time at which the present quality ends."""
         rate = sum(rate for _, rate in self._changes.get(self._numbers[-1], ()))
         self._next += self._generator.standard_exponential() / rate if rate > 0.0 else math.inf
 
 
-#: White errors: position and velocity, east, north, up each, and heading of the antennas.
+#: Number of white errors: position and velocity along east, north, up, and antenna heading.
 WHITE = 7
 _HEADING = 6
-# Children of a run's seed for each random quantity.
+# Children of a run's seed, one for each random quantity.
 _WHITE_NOISE, _DRIFT, _HEADING_DRIFT, _OUTAGES, _QUALITIES, _JITTER = range(6)
 
 
 class AntennaMotion(NamedTuple):
-    """Motion of a receiver's antenna, n samples.
+    """Motion of a receiver's antenna at n samples.
 
     Parameters
     ----------
@@ -182,11 +183,11 @@ def antenna_motion(
     Parameters
     ----------
     position, orientation, velocity, angular_velocity : ndarray
-        Motion of the body as in :class:`.Motion`.
+        Motion of the body with the units and frames of :class:`.Motion`.
     yaw : ndarray, shape (n,)
         Yaw of the body [rad].
     lever_arm : array_like, shape (3,)
-        Position of the antenna in the body's axes [m].
+        Position of the antenna in the body frame [m].
 
     Returns
     -------
@@ -202,10 +203,9 @@ def antenna_motion(
 
 
 class GnssReceiver:
-    """GNSS receiver at the start of a motion.
+    """GNSS receiver that starts with a motion.
 
-    Each quantity draws from a child of the seed, so that it does not depend on other random
-    quantities.
+    Each random quantity has a separate child of the seed, so that it does not depend on the others.
 
     Parameters
     ----------
@@ -214,8 +214,8 @@ class GnssReceiver:
     seed : int or numpy.random.SeedSequence
         Seed of the run.
     white : object, optional
-        Source of the white errors, with a method ``take`` that returns (samples, :data:`WHITE`)
-        numbers; by default they come from the seed.
+        Source of the white errors, with a method ``take`` that returns numbers of shape (samples,
+        :data:`WHITE`); by default, they are drawn from the seed.
     """
 
     def __init__(
@@ -230,8 +230,8 @@ class GnssReceiver:
         active = [*np.any(noise, axis=0).tolist(), has_antennas and gnss.heading.across_noise > 0.0]
         self._white = white or NormalStreams(child_seed(seed, _WHITE_NOISE), active)
         numbers = [QUALITIES[quality.quality] for quality in gnss.qualities]
-        # All processes continue all the time: the atmosphere's error persists over a change of
-        # quality.
+        # All processes continue during all qualities, since atmospheric errors persist when the
+        # quality changes.
         self._drifts = {
             number: _process(quality.drift, quality, gnss.rate, seed, _DRIFT, number)
             for number, quality in zip(numbers, gnss.qualities)
@@ -249,20 +249,20 @@ class GnssReceiver:
         self._last_arrival = -np.inf
 
     def measure(self, time: np.ndarray, antenna: AntennaMotion) -> pd.DataFrame:
-        """Return the fixes at the next times of measurement.
+        """Return the fixes at the next measurement times.
 
         Parameters
         ----------
         time : ndarray, shape (n,)
-            Times after those of the previous block, a receiver's period apart [s].
+            Times after those of the previous block, spaced by the receiver's period [s].
         antenna : AntennaMotion
             Motion of the antenna, n samples.
 
         Returns
         -------
         pandas.DataFrame
-            GnssRecord, without latitude, longitude and altitude, and without rows in outages;
-            unknown values are nan.
+            Columns of GnssRecord without latitude, longitude and altitude, and without rows during
+            outages; unknown values are nan.
         """
         if self._start is None and len(time):
             self._start = float(time[0])
@@ -309,7 +309,7 @@ class GnssReceiver:
         arrival = time + self.gnss.latency
         if self.gnss.latency_jitter > 0.0 and len(time):
             arrival = arrival + self.gnss.latency_jitter * self._jitter.random(len(time))
-            # A single line transmits all fixes, so that their order is preserved.
+            # All fixes are transmitted over one line, which preserves their order.
             arrival = np.maximum(np.maximum.accumulate(arrival), self._last_arrival)
             self._last_arrival = arrival[-1]
         return arrival
@@ -318,7 +318,7 @@ class GnssReceiver:
 def _process(
     sigma: Sequence[float], errors: Any, rate: float, seed: Any, *children: int
 ) -> GaussMarkov | None:
-    """Return the process of a correlated error, None for a zero error."""
+    """Return the process of a correlated error; None for a zero error."""
     for child in children:
         seed = child_seed(seed, child)
     if not any(sigma):
@@ -338,33 +338,33 @@ def simulate_gnss(
     Parameters
     ----------
     motion : Motion
-        Motion of the robot, in whose axes the antenna's lever arm is given, evenly sampled. It is
-        interpolated if its rate is not a multiple of the receiver's
+        Evenly sampled motion of the robot, in whose body frame the antenna's lever arm is given. It
+        is interpolated if its rate is not a multiple of the receiver's rate
         (:meth:`.SampledMotion.resampled`).
     gnss : GnssSpecification or str
-        Receiver.
+        Receiver, or the name of a bundled receiver.
     seed : int or numpy.random.SeedSequence
         Seed of all runs.
     run : int
-        Number of the run. Its numbers do not depend on other runs.
+        Number of the run, which does not depend on other runs.
 
     Returns
     -------
     pandas.DataFrame
-        GnssRecord at the times of measurement, without those in outages: x, y, z [m, position of
-        the antenna in the motion's world], latitude, longitude [deg], altitude [m above the
-        ellipsoid], variance_east, variance_north, variance_up [m^2], velocity_east,
-        velocity_north, velocity_up [m/s], velocity_variance (of east and of north),
-        velocity_variance_up [m^2/s^2], heading [rad, counter-clockwise from east, within half a
-        turn of the true heading, which is unwrapped], heading_variance [rad^2], quality
-        (:data:`.QUALITIES`) and arrival [s]. Values that the receiver does not output are nan.
+        GnssRecord at the measurement times outside outages: x, y, z [m, position of the antenna in
+        the world frame of the motion], latitude, longitude [deg], altitude [m above the ellipsoid],
+        variance_east, variance_north, variance_up [m^2], velocity_east, velocity_north, velocity_up
+        [m/s], velocity_variance (the same for east and north), velocity_variance_up [m^2/s^2],
+        heading [rad, counter-clockwise from east, within half a turn of the true heading, which is
+        unwrapped], heading_variance [rad^2], quality (:data:`.QUALITIES`) and arrival [s]. Values
+        that the receiver does not output are nan.
 
     Raises
     ------
     MotionError
-        The motion is not evenly sampled.
+        If the motion is not evenly sampled.
     ConfigurationError
-        The receiver's rate exceeds that of the motion.
+        If the receiver's rate exceeds that of the motion.
 
     Examples
     --------
@@ -375,8 +375,8 @@ def simulate_gnss(
     ratio = 1.0 / (motion.period * gnss.rate)
     if ratio < 1.0 - 1e-6:
         raise ConfigurationError(
-            f"receiver's rate is {gnss.rate:g} Hz, expected at most the motion's "
-            f"{1.0 / motion.period:g} Hz"
+            f"the rate of the receiver is {gnss.rate:g} Hz, expected at most the rate of the "
+            f"motion, {1.0 / motion.period:g} Hz"
         )
     step = max(1, round(ratio))
     if abs(ratio - step) > 1e-6:
@@ -391,15 +391,15 @@ def simulate_gnss(
 def add_geodetic_positions(table: pd.DataFrame, origin: GnssOrigin) -> pd.DataFrame:
     """Add latitude, longitude and altitude to the positions of a receiver.
 
-    x, y, z count as east, north and up on the plane that touches the ellipsoid (WGS 84) at
-    the origin.
+    x, y, z are interpreted as east, north and up on the plane that is tangent to the ellipsoid (WGS
+    84) at the origin.
 
     Parameters
     ----------
     table : pandas.DataFrame
         Result of :meth:`GnssReceiver.measure`.
     origin : GnssOrigin
-        Origin of x, y, z.
+        Position on Earth of the origin of x, y, z.
 
     Returns
     -------
@@ -424,11 +424,12 @@ class EarthFixes(NamedTuple):
     Parameters
     ----------
     time : ndarray, shape (k,)
-        Times of measurement [s].
+        Measurement times [s].
     position, velocity : ndarray, shape (r, k, 3)
         Position [m] and velocity [m/s] in ECEF; nan without a fix.
     variance : ndarray, shape (r, k, 6)
-        Variances of both in the receiver's messages, along east, north, up each [m^2; m^2/s^2].
+        Variances in the receiver's messages, of position and velocity along east, north, up each
+        [m^2; m^2/s^2].
     """
 
     time: np.ndarray
@@ -437,12 +438,12 @@ class EarthFixes(NamedTuple):
     variance: np.ndarray
 
     def at(self, index: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the fixes of a time.
+        """Return the fixes of all runs at one time.
 
         Parameters
         ----------
         index : int
-            Number of the time.
+            Index of the time.
 
         Returns
         -------
@@ -453,7 +454,7 @@ class EarthFixes(NamedTuple):
         return measured, self.variance[:, index]
 
     def between(self, begin: float, end: float) -> EarthFixes:
-        """Return the fixes between two times, both inclusive.
+        """Return the fixes between two times, including both.
 
         Parameters
         ----------
@@ -463,7 +464,7 @@ class EarthFixes(NamedTuple):
         Returns
         -------
         EarthFixes
-            Fixes in the interval, possibly none.
+            Fixes in the interval; may be empty.
         """
         used = (self.time >= begin) & (self.time <= end)
         return EarthFixes(self.time[used], *(values[:, used] for values in self[1:]))
@@ -496,18 +497,18 @@ def simulate_earth_fixes(
 ) -> EarthFixes:
     """Simulate a GNSS receiver during a motion on the Earth.
 
-    The fixes have the times of measurement, without latency.
+    The fixes have the measurement times, without latency.
 
     Parameters
     ----------
     motion : EarthMotion
-        Motion of the body in whose axes the antenna's lever arm is given, evenly sampled.
+        Evenly sampled motion of the body, in whose body frame the antenna's lever arm is given.
     gnss : GnssSpecification or str
-        Receiver; its origin is not used.
+        Receiver, whose origin is ignored.
     runs : int
         Number of runs.
     seed : int or numpy.random.SeedSequence
-        Seed of all runs. The numbers of a run do not depend on other runs.
+        Seed of all runs. A run does not depend on other runs.
     first_run : int
         Number of the first run.
 
@@ -518,9 +519,9 @@ def simulate_earth_fixes(
     Raises
     ------
     MotionError
-        The motion is not evenly sampled.
+        If the motion is not evenly sampled.
     ConfigurationError
-        The motion's rate is not a multiple of the receiver's.
+        If the motion's rate is not a multiple of the receiver's rate.
     """
     antenna, step = _antenna_at(motion, gnss)
     time = antenna.time[::step]
@@ -539,23 +540,23 @@ def simulate_earth_fixes(
 def record_earth_fixes(
     motion: EarthMotion, gnss: GnssSpecification, seed: int | np.random.SeedSequence
 ) -> pd.DataFrame:
-    """Simulate a GNSS receiver during a motion on the Earth, with times of arrival.
+    """Simulate a GNSS receiver during a motion on the Earth, with arrival times.
 
     The fixes are those of the first run of :func:`simulate_earth_fixes`.
 
     Parameters
     ----------
     motion : EarthMotion
-        Motion of the body, evenly sampled.
+        Evenly sampled motion of the body.
     gnss : GnssSpecification
-        Receiver; its origin is not used.
+        Receiver, whose origin is ignored.
     seed : int or numpy.random.SeedSequence
         Seed of all runs.
 
     Returns
     -------
     pandas.DataFrame
-        GnssRecord without heading; x, y, z are in the world of the motion, ECEF.
+        GnssRecord without heading; x, y, z are in the frame of the motion, ECEF.
     """
     antenna, step = _antenna_at(motion, gnss)
     time = antenna.time[::step]
@@ -578,19 +579,19 @@ def record_earth_fixes(
 
 
 def _antenna_at(motion: EarthMotion, gnss: GnssSpecification) -> tuple[EarthMotion, int]:
-    """Return the antenna's motion, and the number of its samples per fix."""
+    """Return the motion of the antenna, and the number of its samples per fix."""
     ratio = 1.0 / (motion.period * gnss.rate)
     step = round(ratio)
     if step < 1 or abs(ratio - step) > 1e-6 * ratio:
         raise ConfigurationError(
-            f"receiver's rate is {gnss.rate:g} Hz, expected a whole fraction of the motion's "
-            f"{1.0 / motion.period:g} Hz"
+            f"the rate of the receiver is {gnss.rate:g} Hz, expected the motion's "
+            f"{1.0 / motion.period:g} Hz divided by an integer"
         )
     return mount_antenna(motion, gnss), step
 
 
 def _errors(gnss: GnssSpecification, time: np.ndarray, seed: Any) -> pd.DataFrame:
-    """Return a receiver's errors, east, north, up, in the columns of its fixes."""
+    """Return a receiver's errors along east, north, up, in the columns of its fixes."""
     # The fixes of a receiver at rest at the origin are its errors.
     still = np.zeros((len(time), 3))
     return GnssReceiver(gnss, seed).measure(time, AntennaMotion(still, still, np.zeros(len(time))))

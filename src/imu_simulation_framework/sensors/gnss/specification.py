@@ -1,6 +1,6 @@
 """Specification of a GNSS receiver: its errors, outages, antenna and messages.
 
-The keys of its file are the fields of :class:`GnssSpecification` and of its parts::
+The keys of the file are the fields of :class:`GnssSpecification` and of its parts::
 
     rate: 5.0
     latency: 0.1
@@ -45,12 +45,12 @@ from ...core.yaml_files import find_description, read_description
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Qualities of a fix and their numbers in the sentence GGA of NMEA 0183. A receiver with ``none``
-#: reports that it has no fix; ``rtk`` has fixed ambiguities of the carrier phase, ``float`` has
-#: none.
+#: Qualities of a fix, and their numbers in the GGA sentence of NMEA 0183. A receiver with ``none``
+#: reports that it has no fix; ``rtk`` has fixed carrier-phase ambiguities, ``float`` has float
+#: ambiguities.
 QUALITIES = {"none": 0, "single": 1, "differential": 2, "rtk": 4, "float": 5}
 
-HIGHEST_EVENT_RATE = 100.0  # 1/s, of outages or changes of quality
+HIGHEST_EVENT_RATE = 100.0  # 1/s, for outages and for changes of quality
 
 
 def _checked_schedule(name: str, value: Any) -> Any:
@@ -77,23 +77,23 @@ def _checked_outages(name: str, value: Any) -> tuple[Any, ...]:
 
 @dataclass(frozen=True)
 class FixQuality(Settings):
-    """Errors of fixes of a quality; standard deviations.
+    """Errors of fixes with one quality, as standard deviations.
 
-    The error of each coordinate is white noise and a first-order Gauss-Markov process
-    (:class:`.GaussMarkov`), independent of other coordinates.
+    The error of each coordinate is the sum of white noise and a first-order Gauss-Markov process
+    (:class:`.GaussMarkov`), independent of the other coordinates.
 
     Parameters
     ----------
     quality : str
         Key of :data:`QUALITIES` except ``none``.
     horizontal_noise : float
-        White error of the position to the east, and to the north [m].
+        White error of the position along east, and along north [m].
     vertical_noise : float
         White error of the height [m].
     horizontal_drift, vertical_drift : float
-        Correlated error of the same [m].
+        Correlated error of the horizontal position and of the height [m].
     correlation_time : float
-        Correlation time of the drift [s].
+        Correlation time of the correlated error [s].
     velocity_noise, vertical_velocity_noise : float
         White error of the velocity [m/s].
     """
@@ -109,30 +109,30 @@ class FixQuality(Settings):
 
     @property
     def noise(self) -> tuple[float, ...]:
-        """White errors of position and velocity, east, north, up each [m, m/s]."""
+        """White errors of position and velocity along east, north, up each [m, m/s]."""
         level, speed = self.horizontal_noise, self.velocity_noise
         return level, level, self.vertical_noise, speed, speed, self.vertical_velocity_noise
 
     @property
     def drift(self) -> Axes:
-        """Correlated errors of the position, east, north, up [m]."""
+        """Correlated errors of the position along east, north, up [m]."""
         return self.horizontal_drift, self.horizontal_drift, self.vertical_drift
 
     @property
     def variances(self) -> tuple[float, ...]:
-        """Variances of position and velocity, east, north, up each [m^2, m^2/s^2]."""
+        """Variances of position and velocity along east, north, up each [m^2, m^2/s^2]."""
         drift = (*self.drift, 0.0, 0.0, 0.0)
         return tuple(white**2 + slow**2 for white, slow in zip(self.noise, drift))
 
 
 @dataclass(frozen=True)
 class QualityChange(Settings):
-    """Random change of the quality, independent of earlier changes.
+    """Random change of the fix quality, independent of earlier changes.
 
     Parameters
     ----------
     before, after : str
-        Keys of :data:`QUALITIES`.
+        Qualities before and after the change, keys of :data:`QUALITIES`.
     rate : float
         Rate of the change while the quality is ``before`` [1/s].
     """
@@ -145,22 +145,22 @@ class QualityChange(Settings):
         super().__post_init__()
         if self.before == self.after:
             raise ConfigurationError(
-                f"after is {quote(self.after)}, expected a value other than before"
+                f"after is {quote(self.after)}, expected a value that differs from before"
             )
 
 
 @dataclass(frozen=True)
 class GnssOutages(Settings):
-    """Times without any message of the receiver.
+    """Intervals without any message from the receiver.
 
     Parameters
     ----------
     times : sequence of 2 float
-        Starts and ends after the start of the motion [s].
+        Starts and ends, relative to the start of the motion [s].
     rate : float
-        Rate of random outages, while there is none [1/s].
+        Rate at which random outages begin while there is none [1/s].
     mean_duration : float
-        Mean duration of random outages, exponentially distributed [s].
+        Mean duration of random outages, which are exponentially distributed [s].
     """
 
     times: tuple[tuple[float, float], ...] = setting((), _checked_outages, unit="s")
@@ -181,18 +181,19 @@ class GnssHeading(Settings):
     Parameters
     ----------
     source : str
-        ``course``, the direction of the measured velocity, which is the robot's heading only while
-        it drives forwards with the antenna above its axle; ``antennas``, a second antenna ahead of
-        the first; ``none``.
+        ``course``: direction of the measured velocity, which is the robot's heading only while it
+        drives forward with the antenna above its axle; ``antennas``: direction to a second antenna
+        ahead of the first; ``none``: no heading.
     minimum_speed : float
-        Measured speed from which there is a course [m/s].
+        Measured speed above which there is a course [m/s].
     baseline : float
-        Distance from the first antenna to the second [m].
+        Distance from the first antenna to the second antenna [m].
     across_noise, across_drift : float
-        Standard deviations of the horizontal position of the second antenna relative to the first,
-        across the baseline, white and correlated [m]. The heading's is that over the baseline.
+        Standard deviations of the white and the correlated error of the second antenna's horizontal
+        position relative to the first, across the baseline [m]. Divided by the baseline, they are
+        those of the heading.
     correlation_time : float
-        Correlation time of the drift [s].
+        Correlation time of the correlated error [s].
     misalignment : float
         Unknown angle from the robot's x axis to the baseline, counter-clockwise [rad].
     """
@@ -208,12 +209,12 @@ class GnssHeading(Settings):
 
 @dataclass(frozen=True)
 class GnssOrigin(Settings):
-    """Position on Earth of the world's origin, whose x axis points east and y axis north.
+    """Position on Earth of the world's origin; the x axis points east, the y axis north.
 
     Parameters
     ----------
     latitude, longitude : float
-        WGS 84 [deg].
+        WGS 84 coordinates [deg].
     height : float
         Height above the ellipsoid [m].
     """
@@ -225,32 +226,34 @@ class GnssOrigin(Settings):
 
 @dataclass(frozen=True)
 class GnssSpecification(Settings):
-    """GNSS receiver, by default without errors.
+    """GNSS receiver; the default has no errors.
 
     Parameters
     ----------
     name : str
         Name of the receiver.
     rate : float
-        Fixes per second [Hz].
+        Rate of the fixes [Hz].
     latency : float
         Time from a measurement to its arrival [s].
     latency_jitter : float
-        Largest addition to the latency, uniformly distributed [s]. The order of fixes is preserved.
+        Upper limit of a uniformly distributed addition to the latency [s]. The order of fixes is
+        preserved.
     lever_arm : 3 float
-        Position of the antenna in the robot's axes [m].
+        Position of the antenna in the robot's body frame [m].
     qualities : sequence of FixQuality
-        Errors by quality, the initial quality first.
+        Errors by quality; the initial quality comes first.
     changes : sequence of QualityChange
         Random changes of the quality.
     schedule : sequence of (float, str)
-        Alternatively times after the start of the motion [s] with the quality from then on.
+        Alternative to random changes: times since the start of the motion [s], and the quality from
+        then on.
     outages : GnssOutages
-        Times without messages.
+        Intervals without messages.
     heading : GnssHeading
-        Heading of the receiver.
+        Heading that the receiver outputs.
     origin : GnssOrigin
-        Position of the world's origin on Earth.
+        Position on Earth of the world's origin.
     """
 
     name: str = setting("gnss", check_text, needed=True, always=True)
@@ -272,7 +275,7 @@ class GnssSpecification(Settings):
             raise ConfigurationError("qualities is empty, expected at least one")
         for name in names:
             if names.count(name) > 1:
-                raise ConfigurationError(f"qualities has {name} twice, expected each once")
+                raise ConfigurationError(f"qualities contains {name} twice, expected it once")
         if self.changes and self.schedule:
             raise ConfigurationError(
                 "changes and schedule are both set, expected random changes or a schedule"
@@ -285,12 +288,12 @@ class GnssSpecification(Settings):
             )
 
 
-# Number of the quality -> sensor_msgs/NavSatStatus, which has the same value for rtk and float.
+# Quality number -> status of sensor_msgs/NavSatStatus, which is the same for rtk and float.
 STATUS = dict(zip(QUALITIES.values(), (-1, 0, 1, 2, 2)))
 
 
 def read_gnss_specification(name: str | os.PathLike[str]) -> GnssSpecification:
-    """Read a GNSS receiver from its file, or by the name of a bundled receiver.
+    """Read a GNSS receiver from a file, or by the name of a bundled receiver.
 
     Parameters
     ----------
@@ -304,7 +307,7 @@ def read_gnss_specification(name: str | os.PathLike[str]) -> GnssSpecification:
     Raises
     ------
     ConfigurationError
-        There is neither, or the file describes no receiver.
+        If neither exists, or the file does not describe a receiver.
     """
     path = find_description(name, "gnss", "a GNSS receiver")
     make = partial(from_mapping, GnssSpecification, subject="the receiver")
@@ -312,12 +315,12 @@ def read_gnss_specification(name: str | os.PathLike[str]) -> GnssSpecification:
 
 
 class Reported(NamedTuple):
-    """Published messages of a topic.
+    """Messages that are published on a topic.
 
     Parameters
     ----------
     stamps : ndarray of int, shape (n,)
-        Stamps [ns].
+        Stamps of the messages [ns].
     rows : ndarray, shape (n, columns)
         Content of the messages.
     """
@@ -336,7 +339,7 @@ class ReportedFixes(NamedTuple):
     velocities : Reported
         Columns ``GNSS_PUBLISHED_VELOCITY`` of :mod:`.core.tables`.
     headings : Reported
-        z and w of the quaternion about the vertical.
+        z and w of the quaternion that describes the heading as a rotation about the vertical.
     """
 
     positions: Reported
@@ -345,12 +348,12 @@ class ReportedFixes(NamedTuple):
 
 
 def reported_fixes(fixes: pd.DataFrame) -> ReportedFixes:
-    """Return the messages of fixes.
+    """Convert fixes to the messages that a receiver publishes.
 
     Parameters
     ----------
     fixes : pandas.DataFrame
-        Table GnssRecord.
+        Table with the columns of GnssRecord.
 
     Returns
     -------
@@ -359,7 +362,7 @@ def reported_fixes(fixes: pd.DataFrame) -> ReportedFixes:
     stamps = np.array([round(time * NANOSECONDS) for time in fixes.index], dtype=np.int64)
     status = fixes["quality"].map(STATUS).to_numpy(float)
     positions = fixes.assign(status=status)[list(tables.GNSS_PUBLISHED_POSITION)].to_numpy()
-    # A message has all variances of a covariance or none.
+    # A message contains all variances of a covariance or none.
     positions[~np.isfinite(positions[:, 4:]).all(axis=1), 4:] = np.nan
     moving = np.isfinite(fixes[tables.LOCAL_VELOCITY[0]].to_numpy())
     velocities = fixes[list(tables.GNSS_PUBLISHED_VELOCITY)].to_numpy()
@@ -373,7 +376,7 @@ def reported_fixes(fixes: pd.DataFrame) -> ReportedFixes:
 
 
 def heading_quaternion(heading: float) -> tuple[float, float]:
-    """Return z and w of the quaternion about the vertical.
+    """Return z and w of the quaternion of a rotation about the vertical.
 
     Parameters
     ----------
@@ -388,25 +391,25 @@ def heading_quaternion(heading: float) -> tuple[float, float]:
     return math.sin(0.5 * heading), math.cos(0.5 * heading)
 
 
-Fix = Mapping[Any, Any]  # row of a table GnssRecord
+Fix = Mapping[Any, Any]  # row of a table with the columns of GnssRecord
 
 # rad^2/s^2; variance of the angular velocity, which the receiver does not measure.
 UNKNOWN_VARIANCE = 1e6
 
 
 class FixTopic(NamedTuple):
-    """Topic of a receiver's messages, and their conversion from and to fixes.
+    """Topic of a receiver's messages, and conversion between messages and fixes.
 
     Parameters
     ----------
     topic, type_name, frame : str
-        Topic, type of message, and frame of its header.
+        Topic, message type, and frame in the header.
     kind : str
         Kind of recorded data, an argument of :meth:`.RecordingSession.add_fixes`.
     is_known : callable
-        Function of a fix that returns whether there is a message of it.
+        Function of a fix that returns whether a message is published for it.
     fill : callable
-        Function of a message and a fix that fills the message except for its header.
+        Function of a message and a fix that fills the message except its header.
     row : callable
         Function of a message that returns a row of :class:`.ReportedFixes`.
     """
@@ -421,19 +424,19 @@ class FixTopic(NamedTuple):
 
 
 def fix_topics(gnss: GnssSpecification) -> list[FixTopic]:
-    """Return the topics of a receiver: position of the antenna, velocity and heading in the world.
+    """Return the topics of a receiver: antenna position, velocity, and heading in the world frame.
 
-    A fix without quality has the position nan, and neither velocity nor heading.
+    A fix with the quality ``none`` has the position nan, and neither velocity nor heading.
 
     Parameters
     ----------
     gnss : GnssSpecification
-        Receiver.
+        Receiver whose topics are returned.
 
     Returns
     -------
     list of FixTopic
-        Position, velocity and, if the receiver has one, heading.
+        Position, velocity and, if the receiver outputs it, heading.
     """
     return [_POSITION, _VELOCITY, *([_HEADING] if gnss.heading.source != "none" else [])]
 

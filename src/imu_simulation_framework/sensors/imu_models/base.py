@@ -1,4 +1,4 @@
-"""Interface of all IMU models: ideal signals in, readings with named parts out."""
+"""Interface of all IMU models, from ideal signals to readings with named parts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SIGNALS = ("orientation", "angular_velocity", "specific_force")  # parts of a se
 #: Parts that contain the slow errors, without white noise.
 SLOW_ERRORS = ("angular_velocity_bias", "specific_force_bias", "yaw_bias", "orientation_bias")
 
-#: Part of the reading of any IMU -> shape of a single sample.
+#: Parts of the reading of any IMU, with the shape of a single sample.
 PARTS = {
     "orientation": (4,),
     "angular_velocity": (3,),
@@ -33,27 +33,27 @@ PARTS = {
     "orientation_bias": (4,),
     "yaw": (),
 }
-#: Further parts of an IMU with a magnetometer in a known magnetic field.
+#: Additional parts for an IMU with a magnetometer in a known magnetic field.
 MAGNETIC_PARTS = {"magnetic_field": (3,)}
 
 _ALL_PARTS = {**PARTS, **MAGNETIC_PARTS}
 
 
 class ImuTruth(NamedTuple):
-    """Ideal signals of a single sample, or of many with the samples as the first axis.
+    """Ideal signals of a single sample, or of several with the samples as the first axis.
 
     Parameters
     ----------
     orientation : ndarray, shape (..., 4)
-        Quaternion x, y, z, w of the IMU in the world.
+        Quaternion x, y, z, w of the IMU in the world frame.
     angular_velocity : ndarray, shape (..., 3)
         Angular velocity in the IMU's axes [rad/s].
     specific_force : ndarray, shape (..., 3)
         Specific force in the IMU's axes [m/s^2].
     magnetic_field : ndarray, shape (..., 3), or None
-        Field at the IMU in its axes [T], for an IMU with a magnetometer; None if it is not known.
+        Magnetic field in the IMU's axes [T], for an IMU with a magnetometer; None if it is unknown.
     speed : ndarray, shape (...), or None
-        Speed of the robot [m/s], for an IMU that vibrates with it; None if it is not known.
+        Speed of the robot [m/s], for an IMU whose vibration depends on it; None if it is unknown.
     """
 
     orientation: np.ndarray
@@ -71,7 +71,7 @@ class ImuTruth(NamedTuple):
         samples : int
             Number of samples.
         orientation : 4 float
-            Quaternion x, y, z, w of the IMU in the world.
+            Quaternion x, y, z, w of the IMU in the world frame.
 
         Returns
         -------
@@ -84,7 +84,7 @@ class ImuTruth(NamedTuple):
         return cls(*tiled)
 
     def each(self, function: Callable[[np.ndarray], np.ndarray]) -> ImuTruth:
-        """Apply a function to each signal that is known.
+        """Apply a function to each known signal.
 
         Parameters
         ----------
@@ -104,14 +104,14 @@ class ImuTruth(NamedTuple):
         Returns
         -------
         iterator of ImuTruth
-            Ideal signals of a single sample each, in their order.
+            Ideal signals of one sample each, in order.
         """
         signals = (repeat(None) if signal is None else signal for signal in self)
         return map(ImuTruth._make, zip(*signals))
 
 
 class ImuSamples(NamedTuple):
-    """Output of an IMU at several times, with errors.
+    """Output of an IMU at several times, including errors.
 
     Parameters
     ----------
@@ -128,24 +128,26 @@ class ImuSamples(NamedTuple):
 
 
 class ImuReading:
-    """Simulated signals of a single sample, or of many with leading axes (runs, samples).
+    """Simulated signals of one or several samples, with optional leading axes (runs, samples).
 
-    A stepped model's reading has all :data:`PARTS`; subclasses compute expensive parts at their
-    first access. A batch's reading has the requested parts only, and the yaw with an orientation.
+    The reading of a stepped model has all :data:`PARTS`; subclasses compute expensive parts when
+    they are first accessed. The reading of a batch has only the requested parts, and the yaw if it
+    has an orientation.
 
     Parameters
     ----------
     **parts
-        Known parts by name.
+        Known parts of the reading by name.
 
     Attributes
     ----------
     orientation, angular_velocity, specific_force, magnetic_field : ndarray
-        Signals of :class:`ImuTruth` with errors; the last only of an IMU with a magnetometer.
+        Signals of :class:`ImuTruth` with errors; the magnetic field only for an IMU with a
+        magnetometer.
     angular_velocity_bias, specific_force_bias, yaw_bias : ndarray (..., 3), (..., 3) and (...)
-        Errors that change slowly [rad/s, m/s^2, rad], which Hector's plug-in publishes.
+        Slow errors [rad/s, m/s^2, rad], which Hector's plug-in publishes.
     orientation_bias : ndarray (..., 4)
-        Rotation in the world from the true orientation to the simulated orientation.
+        Rotation in the world frame from the true orientation to the simulated orientation.
     yaw : float or ndarray (...)
         Yaw of the orientation [rad], in (-pi, pi].
     """
@@ -153,7 +155,7 @@ class ImuReading:
     __slots__ = ("__dict__",)
 
     def __init__(self, **parts):
-        # A single assignment is fast; a model takes a hundred steps per second and more.
+        # A single assignment is fast, since a model takes hundreds of steps per second.
         self.__dict__ = parts
 
     @cached_property
@@ -193,7 +195,7 @@ class ImuReading:
         return yaw_from_quaternion(self.orientation)
 
     def _compute(self, name: str) -> Any:
-        """Compute a part of :data:`PARTS` or :data:`MAGNETIC_PARTS` that is not known."""
+        """Compute a part of :data:`PARTS` or :data:`MAGNETIC_PARTS` that is not yet known."""
         raise AttributeError(
             f"this reading has no part {name}, because its sensor or batch has none"
         )
@@ -213,12 +215,12 @@ class ImuReading:
         return dict(self.__dict__)
 
     def replaced(self, **parts) -> ImuReading:
-        """Return the same reading with other values of some parts.
+        """Return the same reading with some parts replaced.
 
         Parameters
         ----------
         **parts
-            New values by name.
+            New values of the parts by name.
 
         Returns
         -------
@@ -228,7 +230,7 @@ class ImuReading:
 
 
 def checked_parts(parts: Iterable[str]) -> tuple[str, ...]:
-    """Check names of parts.
+    """Return names of parts after checking that they are known.
 
     Parameters
     ----------
@@ -243,7 +245,7 @@ def checked_parts(parts: Iterable[str]) -> tuple[str, ...]:
     Raises
     ------
     ValueError
-        A name is unknown.
+        If a name is unknown.
     """
     parts = tuple(parts)
     for name in parts:
@@ -259,7 +261,7 @@ class DriftFreeReading(ImuReading):
     Parameters
     ----------
     **parts
-        Known parts by name. Other slow errors are zero, or the identity rotation.
+        Known parts of the reading by name. Missing slow errors are zero, or the identity rotation.
     """
 
     __slots__ = ()
@@ -307,12 +309,12 @@ def _collect(readings: Iterable[ImuReading], parts: tuple[str, ...], runs: int) 
 
 
 class JoinedReading(ImuReading):
-    """Readings of single samples as a reading with a leading axis (samples, ...).
+    """Readings of single samples, joined into a reading with the leading axis (samples, ...).
 
     Parameters
     ----------
     readings : list of ImuReading
-        Readings in their order.
+        Readings of the samples, in order.
     """
 
     __slots__ = ("_readings",)
@@ -326,41 +328,41 @@ class JoinedReading(ImuReading):
 
 
 class ImuModel(ABC):
-    """IMU with errors.
+    """IMU with simulated errors.
 
-    A stepped model is in run 0, after each :meth:`reset` in the next run, and equals that run of a
-    batch.
+    A stepped model is in run 0, and after each :meth:`reset` in the next run; its output is equal
+    to that run of a batch.
 
     Parameters
     ----------
     parameters : dataclass
-        Parameters of the model's own class.
+        Parameters, whose type depends on the model.
     period : float
-        Time from one sample to the next [s].
+        Sampling period [s].
     seed : int or numpy.random.SeedSequence
         Seed of all runs; each run has separate random numbers (:mod:`.noise.streams`).
 
     Raises
     ------
     ConfigurationError
-        The period is not a positive number.
+        If the period is not a positive number.
 
     Attributes
     ----------
     gravity : float
-        Gravity of the world [m/s^2], by which an error of the accelerometer becomes a tilt.
+        Gravity of the world [m/s^2], which converts an error of the accelerometer into a tilt.
     has_new_sample : bool
-        Whether the last :meth:`step` gave a new sample of the sensor.
+        Whether the last :meth:`step` returned a new sample of the sensor.
     drop_repeated : bool
-        Whether repeated samples are to be dropped.
+        Whether the caller has to drop repeated samples.
     first_sample_time : float
-        Time from the first sample of the simulation to the first emitted sample of the sensor [s].
+        Time from the first sample of the simulation to the first output sample of the sensor [s].
     has_magnetometer : bool
         Whether readings have the :data:`.base.MAGNETIC_PARTS` in a magnetic field.
     requires_speed : bool
         Whether the ideal signals must contain the speed.
     bno055_mode : str
-        Mode in which the model reports its calibration status; empty for none.
+        Mode in which the model reports its calibration status; empty for no status.
     """
 
     def __init__(self, parameters, period: float, seed=0):
@@ -379,34 +381,34 @@ class ImuModel(ABC):
     bno055_mode: str = ""
 
     def emitted(self, time: np.ndarray, new: np.ndarray) -> np.ndarray | None:
-        """Return the numbers of the samples that the sensor emits, in order.
+        """Return the indices of the samples that the sensor outputs, in order.
 
         Parameters
         ----------
         time : ndarray, shape (samples,)
-            Times of consecutive samples since the first sample of all [s].
+            Times of consecutive samples, relative to the first sample of the simulation [s].
         new : ndarray of bool, shape (samples,)
-            Whether each is a new sample of the sensor.
+            Whether each sample is a new sample of the sensor.
 
         Returns
         -------
         ndarray of int, or None
-            Numbers of samples; None if each is emitted exactly once.
+            Indices of the samples; None if each sample is output exactly once.
         """
         return np.flatnonzero(new) if self.drop_repeated else None
 
     @property
     @abstractmethod
     def label(self) -> str:
-        """Name and main parameters without blanks, commas and ``=``, for the name of a folder."""
+        """Name and main parameters without blanks, commas and ``=``, for use as a folder name."""
 
     def reset(self):
-        """Start the next run: slow errors start anew, with other random numbers."""
+        """Start the next run, in which slow errors restart with different random numbers."""
         self._run += 1
         self._begin(run_seed(self._seed, self._run))
 
     def set_drift(self, angular_velocity=None, specific_force=None):
-        """Continue slow errors from these values, as the services of Hector's plug-in do.
+        """Continue slow errors from given values, like the services of Hector's plug-in.
 
         Parameters
         ----------
@@ -418,7 +420,7 @@ class ImuModel(ABC):
         Raises
         ------
         ConfigurationError
-            The model has no drift, or a value is not three numbers.
+            If the model has no drift, or a value is not three numbers.
         """
         raise ConfigurationError("[imu] model has no drift to set, expected Hector's plug-in")
 
@@ -426,7 +428,7 @@ class ImuModel(ABC):
         """Prepare the state that all runs share."""
 
     def _begin(self, seed: np.random.SeedSequence):  # noqa: B027
-        """Start a run that is stepped, with the run's seed."""
+        """Start a run of a stepped model with the seed of this run."""
 
     @abstractmethod
     def step(self, truth: ImuTruth) -> ImuReading:
@@ -448,14 +450,14 @@ class ImuModel(ABC):
         Parameters
         ----------
         truth : ImuTruth
-            Ideal signals of at least one sample, (samples, ...).
+            Ideal signals of at least one sample, shape (samples, ...).
 
         Returns
         -------
         reading : ImuReading
-            Reading with a leading axis (samples, ...).
+            Reading with the leading axis (samples, ...).
         new : ndarray of bool, shape (samples,)
-            Whether each is a new sample of the sensor.
+            Whether each sample is a new sample of the sensor.
         """
         readings, new = [], []
         for sample in truth.samples():
@@ -468,29 +470,30 @@ class ImuModel(ABC):
     ) -> ImuReading:
         """Return independent realisations of a series of samples.
 
-        Each run starts anew; the state of a stepped model is neither used nor changed. Arrays may
-        be read-only views where runs do not differ.
+        Each run starts from the initial state; the state of a stepped model is neither used nor
+        changed. If runs do not differ, arrays may be read-only views.
 
         Parameters
         ----------
         truth : ImuTruth
-            Ideal signals, (samples, ...).
+            Ideal signals, shape (samples, ...).
         runs : int
             Number of runs.
         first_run : int
             Number of the first run.
         parts : iterable of str
-            Names of :data:`.base.PARTS`, and with a magnetometer of :data:`.base.MAGNETIC_PARTS`.
+            Names from :data:`.base.PARTS`, and with a magnetometer from
+            :data:`.base.MAGNETIC_PARTS`.
 
         Returns
         -------
         ImuReading
-            The parts with leading axes (runs, samples, ...).
+            Requested parts with leading axes (runs, samples, ...).
 
         Raises
         ------
         ValueError
-            A part is unknown.
+            If a part is unknown.
         """
         parts = checked_parts(parts)
         truth = truth.each(partial(np.asarray, dtype=float))
@@ -505,7 +508,7 @@ class ImuModel(ABC):
 
     @abstractmethod
     def _realise(self, prepared: Any, seed: np.random.SeedSequence) -> ImuReading:
-        """Return the reading of a run of a batch, with all parts, (samples, ...)."""
+        """Return the reading of one run of a batch, with all parts, shape (samples, ...)."""
 
     def new_samples(self, samples: int) -> np.ndarray:
         """Return which samples of a batch are new samples of the sensor.
@@ -534,10 +537,10 @@ class ImuModel(ABC):
 
     @abstractmethod
     def covariances(self) -> tuple[Covariance, Covariance, Covariance]:
-        """Return the covariances to publish, as :meth:`.ImuSpecification.covariances`."""
+        """Return the covariances to publish, see :meth:`.ImuSpecification.covariances`."""
 
 
-# SI units. Errors of a sensor are smaller, and squares of larger numbers might overflow.
+# In SI units. The errors of a sensor are smaller, and squares of larger numbers might overflow.
 LARGEST_PARAMETER = 1e6
 
 
@@ -547,7 +550,7 @@ def checked_parameter(name, value, **bounds):
     Parameters
     ----------
     name : str
-        Name of the parameter, for messages.
+        Name of the parameter in messages.
     value : object
         Value to check.
     **bounds
@@ -561,6 +564,6 @@ def checked_parameter(name, value, **bounds):
     Raises
     ------
     ConfigurationError
-        The value is not a number or out of bounds.
+        If the value is not a number, or is out of bounds.
     """
     return check_number(f"The IMU's {name}", value, maximum=LARGEST_PARAMETER, **bounds)

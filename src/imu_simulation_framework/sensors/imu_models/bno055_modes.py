@@ -1,9 +1,10 @@
-"""Fusion modes and calibration status of a Bosch BNO055.
+"""Fusion modes and calibration status of the Bosch BNO055.
 
-Data sheet BST-BNO055-DS000-18, revision 1.8, October 2021: section 3.3.3 has the modes, table 3-14
-their rates, table 3-6 the time of a change of mode, table 0-2 the start-up time, section 3.11 the
-calibration. The sensor's fusion (BSXlite) is not published. Here a mode is the filter of this
-package that uses the same sensors at the same rate:
+The data sheet BST-BNO055-DS000-18, revision 1.8, October 2021, describes the modes in section
+3.3.3, their rates in table 3-14, the time of a change of mode in table 3-6, the start-up time in
+table 0-2 and the calibration in section 3.11. The sensor's fusion algorithm (BSXlite) is not
+published. Here, each mode is represented by the filter of this package that uses the same sensors
+at the same rate:
 
 ============ ===== ===== ==== === ===================================================
 mode         gyro. acc.  mag. Hz  yaw
@@ -15,20 +16,21 @@ NDOF_FMC_OFF yes   yes   yes  100 magnetic north
 NDOF         yes   yes   yes  100 magnetic north; the magnetometer is calibrated sooner
 ============ ===== ===== ==== === ===================================================
 
-Sensors and rates are those of the data sheet. With ``start_up=True`` of :func:`.bno055_in_mode`,
-readings begin after 0.407 s. ``output: {bno055_mode: NDOF}`` of a specification publishes the
-calibration status on ``imu/calib_status`` whenever it changes, in the format of the ROS 2 driver
-bno055 (https://github.com/flynneva/bno055)::
+Sensors and rates are those in the data sheet. With ``start_up=True`` in :func:`.bno055_in_mode`,
+readings begin after 0.407 s. With ``output: {bno055_mode: NDOF}`` in a specification, the
+calibration status is published on ``imu/calib_status`` whenever it changes, in the format of the
+ROS 2 driver bno055 (https://github.com/flynneva/bno055)::
 
     {"sys": 0, "gyro": 3, "accel": 0, "mag": 0}
 
-The gyroscope reaches status 3 after three seconds at rest; the accelerometer after six positions,
-which a robot on wheels never takes; the magnetometer after a figure of eight, field directions in
-eight octants, in NDOF in four, a full turn on level ground. A robot on wheels in NDOF_FMC_OFF never
-exceeds status 1. :func:`.bno055_calibration` computes the status of samples.
+The gyroscope reaches status 3 after three seconds at rest; the accelerometer after six
+orientations, which a wheeled robot never takes; the magnetometer after a figure of eight, that is,
+field directions in eight octants, or in NDOF in four, a full turn on level ground. A wheeled robot
+in NDOF_FMC_OFF never exceeds status 1. :func:`.bno055_calibration` computes the status from
+samples.
 
-Hard and soft iron of the specification are the remainder after calibration. The sensor's own
-ongoing calibration does not change the readings here; its status is modelled
+Hard and soft iron of the specification are the residuals after calibration. The sensor's ongoing
+calibration does not change the readings here; only its status is modelled
 (:func:`.bno055_calibration`). The real sensor outputs no angular velocity in modes without a
 gyroscope; the model still does.
 """
@@ -52,27 +54,27 @@ from ..imu_specification import ImuSpecification
 if TYPE_CHECKING:
     import pandas as pd
 
-START_UP = 0.4  # s from power on to the configuration mode, table 0-2; after a reset it is 0.65 s
+START_UP = 0.4  # s from power-on to the configuration mode, table 0-2; after a reset it is 0.65 s
 SWITCHING = 0.007  # s from the configuration mode to any other mode, table 3-6
 # Time constant of the modes without a gyroscope [s]. The magnetometer's bandwidth of 10 Hz in table
-# 3-4 alone makes 0.016 s; the rest is our assumption for the fusion, as the data sheet has no
-# value.
+# 3-4 alone yields 0.016 s; the rest is an assumption about the fusion, for which the data sheet
+# states no value.
 COMPASS_TIME = 0.1
 
 RESTING_TIME = 3.0  # s at rest until the gyroscope is calibrated, "a few seconds" in section 3.11
-POSITION_TIME = 1.0  # s at rest in each of the six positions that calibrate the accelerometer
+POSITION_TIME = 1.0  # s at rest in each of the six orientations for accelerometer calibration
 RESTING_RATE = np.radians(1.0)  # rad/s; upper limit at rest
-RESTING_FORCE = 0.3  # m/s^2; upper limit at rest of the change from sample to sample
+RESTING_FORCE = 0.3  # m/s^2; upper limit at rest for the change from sample to sample
 
 
 _GYROSCOPE_TIMES = (RESTING_TIME / 3.0, 2.0 * RESTING_TIME / 3.0, RESTING_TIME)
 _POSITIONS = (2, 4, 6)
-# Specific force along an axis within 30 degrees of the vertical [m/s^2].
+# Specific force along an axis that is within 30 degrees of the vertical [m/s^2].
 _UPRIGHT = np.cos(np.radians(30.0)) * STANDARD_GRAVITY
 
 
 class Mode(NamedTuple):
-    """Sensors and rate of a mode.
+    """Sensors and output rate of a mode.
 
     Parameters
     ----------
@@ -81,9 +83,10 @@ class Mode(NamedTuple):
     rate : float
         Output rate [Hz].
     octants : 3 int
-        Octants of field directions, in the sensor's axes, that the magnetometer must have measured
-        for its status 1, 2 and 3. Section 3.11 demands a figure of eight, which turns about all
-        axes. With the fast calibration (FMC) any movement suffices: a full turn on level ground.
+        Number of octants of field directions, in the sensor's axes, that the magnetometer must have
+        measured for its status 1, 2 and 3. Section 3.11 requires a figure of eight, which rotates
+        the sensor about all axes. With the fast magnetometer calibration (FMC), any movement
+        suffices: a full turn on level ground.
     """
 
     gyroscope: bool
@@ -92,7 +95,7 @@ class Mode(NamedTuple):
     octants: tuple[int, int, int] = (4, 6, 8)
 
 
-#: Modes by the names of the data sheet.
+#: Modes by their names in the data sheet.
 MODES = {
     "IMU": Mode(True, False, 100.0),
     "COMPASS": Mode(False, True, 20.0),
@@ -105,19 +108,19 @@ MODES = {
 def bno055_in_mode(
     specification: ImuSpecification, mode: str, start_up: bool = False
 ) -> ImuSpecification:
-    """Return a specification whose output is that of a BNO055 in a mode.
+    """Return a specification whose output is that of a BNO055 in a given mode.
 
-    The mode is appended to the name in lower case, and is the output's ``bno055_mode``.
+    The mode is appended to the name in lower case, and stored as ``bno055_mode`` of the output.
 
     Parameters
     ----------
     specification : ImuSpecification
-        Errors of the sensors. Settings of its output that do not depend on the mode stay.
+        Errors of the sensors. Output settings that do not depend on the mode are unchanged.
     mode : str
         Key of :data:`MODES`.
     start_up : bool
         Whether the sensor is switched on at the start of the simulation, so that its readings start
-        0.407 s later, in whole samples.
+        0.407 s later, rounded up to full samples.
 
     Returns
     -------
@@ -126,7 +129,7 @@ def bno055_in_mode(
     Raises
     ------
     ConfigurationError
-        The mode is unknown, or it needs a magnetometer that the specification lacks.
+        If the mode is unknown, or requires a magnetometer that the specification lacks.
     """
     kind = _mode(mode)
     if kind.magnetometer and specification.magnetometer is None:
@@ -150,20 +153,20 @@ def bno055_in_mode(
 
 
 def bno055_calibration(samples: pd.DataFrame, mode: str) -> pd.DataFrame:
-    """Compute the content of the register CALIB_STAT, 0 (not) to 3 (fully calibrated).
+    """Compute the content of the register CALIB_STAT, from 0 (not) to 3 (fully calibrated).
 
-    The data sheet states the actions that lead to 3, but not their detection. In this model a
-    status never decreases. The gyroscope's status grows with each of three seconds at rest. The
-    accelerometer's is 1, 2 and 3 after two, four and six positions, an axis up or down, with a
-    second at rest in each. The magnetometer's depends on the octants of measured fields
-    (:class:`Mode`). A sensor that the mode does not use has 0. The system's is the smaller of
-    gyroscope and magnetometer, as far as they are used; the accelerometer's is not needed (Bosch
-    Sensortec's forum, BNO055 System Calibration, May 2019).
+    The data sheet states the actions that lead to 3, but not how they are detected. In this model,
+    a status never decreases. The gyroscope's status increases with each of three seconds at rest.
+    The accelerometer's status is 1, 2 and 3 after two, four and six orientations with an axis up or
+    down, with a second at rest in each. The magnetometer's status depends on the octants of
+    measured fields (:class:`Mode`). A sensor that the mode does not use has the status 0. The
+    system's status is the minimum over gyroscope and magnetometer, as far as they are used; the
+    accelerometer is not required (Bosch Sensortec's forum, BNO055 System Calibration, May 2019).
 
     Parameters
     ----------
     samples : pandas.DataFrame
-        Result of :func:`.simulate_imu`: gyro_x ... accel_z, and mag_x, mag_y, mag_z where the mode
+        Result of :func:`.simulate_imu`: gyro_x ... accel_z, and mag_x, mag_y, mag_z if the mode
         uses a magnetometer.
     mode : str
         Key of :data:`MODES`.
@@ -171,19 +174,19 @@ def bno055_calibration(samples: pd.DataFrame, mode: str) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Integers in the fields of :class:`CalibrationStatus`, with the samples' times.
+        Integers in the fields of :class:`CalibrationStatus`, at the times of the samples.
 
     Raises
     ------
     ConfigurationError
-        The mode is unknown, or the samples lack its magnetic field.
+        If the mode is unknown, or the samples lack the magnetic field that it requires.
     """
     kind = _mode(mode)
     if kind.magnetometer and not set(MAG) <= set(samples.columns):
         raise ConfigurationError(
             f"samples have no columns {', '.join(MAG)}, which the mode {mode} requires"
         )
-    # Every node imports this module, and pandas takes 40 MB.
+    # Imported here, since pandas takes 40 MB and every node imports this module.
     import pandas as pd
 
     calibration = Bno055Calibration(mode)
@@ -195,12 +198,12 @@ def bno055_calibration(samples: pd.DataFrame, mode: str) -> pd.DataFrame:
 
 
 class CalibrationStatus(NamedTuple):
-    """Fields of the register CALIB_STAT, 0 (not) to 3 (fully calibrated) each.
+    """Fields of the register CALIB_STAT, each from 0 (not) to 3 (fully calibrated).
 
     Attributes
     ----------
     system, gyroscope, accelerometer, magnetometer : int
-        Levels, 0 to 3.
+        Calibration levels, from 0 to 3.
     """
 
     system: int
@@ -210,7 +213,7 @@ class CalibrationStatus(NamedTuple):
 
 
 class Bno055Calibration:
-    """Calibration status of :func:`bno055_calibration`, sample by sample.
+    """Calibration status as in :func:`bno055_calibration`, computed sample by sample.
 
     Parameters
     ----------
@@ -233,7 +236,7 @@ class Bno055Calibration:
         specific_force: Sequence[float],
         magnetic_field: Sequence[float] | None = None,
     ) -> CalibrationStatus:
-        """Update the status by the next reading.
+        """Update the status with the next reading.
 
         Parameters
         ----------
@@ -293,7 +296,7 @@ class CalibrationTexts:
         self.restart(mode)
 
     def restart(self, mode: str) -> None:
-        """Restart the calibration, as after power on.
+        """Restart the calibration, as after power-on.
 
         Parameters
         ----------
@@ -310,7 +313,7 @@ class CalibrationTexts:
         forces: np.ndarray,
         fields: np.ndarray | None = None,
     ) -> list[str]:
-        """Update the status by readings.
+        """Update the status with further readings.
 
         Parameters
         ----------
@@ -324,12 +327,12 @@ class CalibrationTexts:
         Returns
         -------
         list of str
-            JSON text of each changed status.
+            JSON text for each change of the status.
         """
         changed = []
         for number, stamp in enumerate(stamps.tolist()):
             if stamp < self._newest:
-                self.restart(self._mode)  # time has jumped back
+                self.restart(self._mode)  # the time has jumped back
             self._newest = stamp
             field = None if fields is None else fields[number]
             status = self._calibration.add(

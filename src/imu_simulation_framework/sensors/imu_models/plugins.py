@@ -1,28 +1,29 @@
-r"""IMU models by name, and the models of classic Gazebo's plug-ins: ideal, generic and Hector.
+r"""IMU models by name, including emulations of the plug-ins of classic Gazebo: generic and Hector.
 
 - ``ideal``: no errors.
 - ``generic``: Gazebo's ``libgazebo_ros_imu_sensor.so``. White noise ``gaussian_noise`` (0.00215,
-  tuned to a BNO055) on each component of the quaternion, as on each axis of gyroscope and
+  tuned to a BNO055) on each component of the quaternion and on each axis of gyroscope and
   accelerometer; no drift.
-- ``hector``, ``hector_slow``: Hector's ``libhector_gazebo_ros_imu.so``. The true orientation,
-  rotated by a drifting yaw bias and by a tilt from the accelerometer's bias. ``yaw_drift``
-  is 0.5 rad at 0.005 Hz, or 1.118 rad at 0.001 Hz, both tuned to a BNO055.
-- ``specification``: a real sensor with standard parameters. The orientation is fused
-  from gyroscope and accelerometer without a yaw reference, as in the IMU mode of a BNO055.
+- ``hector``, ``hector_slow``: Hector's ``libhector_gazebo_ros_imu.so``. True orientation, rotated
+  by a drifting yaw bias and by a tilt due to the accelerometer's bias. ``yaw_drift`` is 0.5 rad at
+  0.005 Hz, or 1.118 rad at 0.001 Hz, both tuned to a BNO055.
+- ``specification``: real sensor with standard parameters. The orientation is fused from gyroscope
+  and accelerometer without a yaw reference, as in the IMU mode of a BNO055.
 
-A model is stepped sample by sample in a simulator, or run over a complete drive many times at once;
-both output the same for the same random numbers. The models behave as the plug-ins do.
+A model is either stepped sample by sample in a simulator, or run over a complete drive many times
+at once; both yield the same output for the same random numbers. The emulations behave like the
+plug-ins.
 
-In each step of length dt, Hector's plug-in changes its drift by (hector_gazebo_plugins,
-sensor_model.h)
+In each step of length dt, Hector's plug-in changes its drift as follows (hector_gazebo_plugins,
+sensor_model.h):
 
 .. math:: d_k = e^{-f dt} d_{k-1} + dt \, \sqrt{2 f} \, \sigma \, w_k, \qquad w_k \sim N(0, 1).
 
 A first-order Gauss-Markov process with standard deviation sigma would have the innovation
 ``sqrt(1 - exp(-2 f dt)) sigma``, about ``sqrt(2 f dt) sigma``. The plug-in multiplies by dt instead
-of sqrt(dt). Its parameter ``drift`` is therefore not the drift's standard deviation, which depends
-on the sample rate; :func:`.drift_stationary_std` and :func:`.drift_parameters` convert between
-them.
+of sqrt(dt). Its parameter ``drift`` is therefore not the standard deviation of the drift, which
+depends on the sampling rate; :func:`.drift_stationary_std` and :func:`.drift_parameters` convert
+between them.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ from .specification import SpecificationImu, SpecificationParameters
 
 @dataclass(frozen=True)
 class IdealParameters:
-    """Parameters of an ideal IMU: none."""
+    """Parameters of an ideal IMU, which has none."""
 
 
 class IdealImu(ImuModel):
@@ -93,7 +94,7 @@ _ORIENTATION, _FORCE, _RATE = slice(0, 4), slice(4, 7), slice(7, 10)
 
 @dataclass(frozen=True)
 class GenericParameters(Settings):
-    """Error parameter of the generic plug-in.
+    """Error parameter of the generic plug-in of Gazebo.
 
     Parameters
     ----------
@@ -113,9 +114,9 @@ class GenericParameters(Settings):
 
 
 class GenericImu(ImuModel):
-    """White noise of a single standard deviation on all signals, without drift.
+    """White noise with the same standard deviation on all signals, without drift.
 
-    The quaternion is not normalised after the addition of noise, as in the plug-in.
+    As in the plug-in, the quaternion is not normalised after noise has been added.
     """
 
     @property
@@ -165,7 +166,7 @@ class DriftParameters(NamedTuple):
 
 
 def drift_innovation_std(drift: ArrayLike, drift_frequency: ArrayLike, period: float) -> np.ndarray:
-    """Compute the standard deviation of the drift's change in a step, ``drift * dt * sqrt(2 f)``.
+    """Compute the standard deviation of the drift's change per step, ``drift * dt * sqrt(2 f)``.
 
     Parameters
     ----------
@@ -186,13 +187,14 @@ def drift_innovation_std(drift: ArrayLike, drift_frequency: ArrayLike, period: f
 def drift_stationary_std(drift: ArrayLike, drift_frequency: ArrayLike, period: float) -> np.ndarray:
     """Compute the standard deviation of the drift after several correlation times.
 
-    ``drift * dt * sqrt(2 f / (1 - exp(-2 f dt)))``, about ``drift * sqrt(dt)``: the innovation's
-    over ``sqrt(1 - phi^2)``, as for any first-order autoregressive process.
+    This is ``drift * dt * sqrt(2 f / (1 - exp(-2 f dt)))``, about ``drift * sqrt(dt)``: the
+    standard deviation of the innovation divided by ``sqrt(1 - phi^2)``, as for any first-order
+    autoregressive process.
 
     Parameters
     ----------
     drift, drift_frequency : array_like
-        Parameters of the plug-in, see :class:`DriftParameters`; the frequency is positive.
+        Parameters of the plug-in, see :class:`DriftParameters`; the frequency must be positive.
     period : float
         Sampling period dt [s].
 
@@ -209,7 +211,7 @@ def drift_stationary_std(drift: ArrayLike, drift_frequency: ArrayLike, period: f
 def drift_parameters(
     stationary_std: float, correlation_time: float, period: float
 ) -> DriftParameters:
-    """Compute the parameters of Hector's plug-in for a drift.
+    """Compute the parameters of Hector's plug-in for a desired drift.
 
     Parameters
     ----------
@@ -227,7 +229,7 @@ def drift_parameters(
     Raises
     ------
     ConfigurationError
-        A value is not positive.
+        If a value is not positive.
     """
     names = ("standard deviation", "correlation time", "sample period")
     for name, value in zip(names, (stationary_std, correlation_time, period)):
@@ -238,7 +240,7 @@ def drift_parameters(
     return DriftParameters(drift, frequency)
 
 
-# Columns of the seven drifting quantities, and of the thirteen random numbers of a sample: seven
+# Columns of the seven drifting quantities, and of the thirteen random numbers per sample: seven
 # innovations, then the white noise of accelerometer and gyroscope.
 _HECTOR_FORCE, _HECTOR_RATE, _YAW = slice(0, 3), slice(3, 6), 6
 _DRIFTS = slice(0, 7)
@@ -247,24 +249,24 @@ _ACCEL_NOISE, _RATE_NOISE = slice(7, 10), slice(10, 13)
 
 @dataclass(frozen=True)
 class HectorParameters(Settings):
-    """Parameters of Hector's plug-in under the plug-in's names; each applies to all three axes.
+    """Parameters of Hector's plug-in with its names; each applies to all three axes.
 
-    The defaults of the yaw were tuned to a BNO055; the others are the plug-in's.
+    The defaults of the yaw were tuned to a BNO055; all others are the defaults of the plug-in.
 
     Parameters
     ----------
     yaw_offset, rate_offset, accel_offset : float
         Constant errors [rad, rad/s, m/s^2].
     yaw_drift, rate_drift, accel_drift : float
-        Strengths of the drift [rad, rad/s, m/s^2]; the standard deviation is
+        Strengths of the drift [rad, rad/s, m/s^2]; its standard deviation is
         :func:`drift_stationary_std`.
     yaw_drift_frequency, rate_drift_frequency, accel_drift_frequency : float
-        Inverses of the drift's correlation time [1/s; the plug-in calls it Hz].
+        Inverse correlation times of the drift [1/s; the plug-in calls it Hz].
     yaw_gaussian_noise, rate_gaussian_noise, accel_gaussian_noise : float
-        Standard deviations of the white noise [rad, rad/s, m/s^2]. The yaw's does not change the
-        orientation; its square is published as a variance.
+        Standard deviations of the white noise [rad, rad/s, m/s^2]. That of the yaw does not affect
+        the orientation; its square is published as a variance.
     rate_scale_error, accel_scale_error : float
-        Factors on the true values.
+        Scale factors of the measured values.
     """
 
     yaw_offset: float = setting(
@@ -320,7 +322,7 @@ class HectorParameters(Settings):
         1.0,
         checked_parameter,
         unit="1",
-        about="factor on the true angular rate",
+        about="scale factor of the measured angular velocity",
     )
     accel_offset: float = setting(
         0.0, checked_parameter, unit="m/s^2", about="constant error of the accelerometer"
@@ -350,20 +352,20 @@ class HectorParameters(Settings):
         1.0,
         checked_parameter,
         unit="1",
-        about="factor on the true specific force",
+        about="scale factor of the measured specific force",
     )
 
 
 class HectorImu(ImuModel):
-    """Offset, scale, noise and drift on gyroscope and accelerometer; a separate drift of the yaw.
+    """IMU with the errors of Hector's plug-in, including a separate drift of the yaw.
 
-    The orientation is the true orientation turned, in the world, by the yaw's bias and by the tilt
-    that an attitude filter would derive from the accelerometer's bias. Errors of the gyroscope do
-    not affect it. Bias means offset and drift, without the white noise.
+    The orientation is the true orientation, rotated in the world frame by the bias of the yaw and
+    by the tilt that an attitude filter would derive from the accelerometer's bias. Errors of the
+    gyroscope do not affect it. Bias means offset plus drift, without white noise.
 
-    The plug-in starts its drift from a normal number of standard deviation ``drift``, ten times
-    too much at 100 Hz. Here drift starts at zero, as when the plug-in is loaded with zero drift and
-    gets its parameters afterwards.
+    The plug-in starts its drift from a normal distribution with the standard deviation ``drift``,
+    which is ten times too large at 100 Hz. Here, the drift starts at zero, as if the plug-in were
+    loaded with zero drift and received its parameters afterwards.
     """
 
     def _set_up(self) -> None:
@@ -375,7 +377,7 @@ class HectorImu(ImuModel):
         self._correlation = np.exp(-frequency * period)
         self._innovation_std = drift_innovation_std(drift, frequency, period)
         self._offset = _per_quantity(p.accel_offset, p.rate_offset, p.yaw_offset)
-        # A rotation by a tilt costs more than all other operations of a step.
+        # A rotation by a tilt takes longer than all other operations of a step.
         self._tilts = p.accel_offset != 0.0 or p.accel_drift != 0.0
         self._random = [
             *(self._innovation_std > 0.0),
@@ -398,7 +400,8 @@ class HectorImu(ImuModel):
         self._numbers = NormalStreams(seed, self._random)
 
     def set_drift(self, angular_velocity: Any = None, specific_force: Any = None) -> None:
-        # SensorModel::reset(value) of the plug-in keeps the offset and continues the drift.
+        # Like SensorModel::reset(value) of the plug-in, which preserves the offset and continues
+        # the drift.
         drift = self._drift.copy()
         if angular_velocity is not None:
             drift[_HECTOR_RATE] = check_axes("angular_velocity", tuple(angular_velocity))
@@ -413,7 +416,7 @@ class HectorImu(ImuModel):
         return self._read(truth, self._drift + self._offset, numbers)
 
     def steps(self, truth: ImuTruth) -> tuple[ImuReading, np.ndarray]:
-        # A step costs mostly the call, whether it turns a single row or five.
+        # The time of a step is mostly the call overhead, for a single row as for five.
         samples = len(truth.orientation)
         numbers = self._numbers.take(samples)
         bias = np.empty((samples, _DRIFTS.stop))
@@ -430,7 +433,7 @@ class HectorImu(ImuModel):
         return self._read(truth, bias, numbers)
 
     def _read(self, truth: ImuTruth, bias: np.ndarray, numbers: np.ndarray) -> ImuReading:
-        # For a single sample or a series.
+        # The same code serves a single sample and a series.
         p, yaw_bias = self.parameters, bias[..., _YAW]
         force_bias, rate_bias = bias[..., _HECTOR_FORCE], bias[..., _HECTOR_RATE]
         orientation, orientation_bias = self._turn(truth.orientation, force_bias, yaw_bias)
@@ -452,13 +455,13 @@ class HectorImu(ImuModel):
         bias = np.zeros(np.shape(orientation))
         bias[..., 2], bias[..., 3] = np.sin(0.5 * yaw_bias), np.cos(0.5 * yaw_bias)
         if not self._tilts:
-            # Bitwise identical to scipy, whose library would cost a simulator 27 MB.
+            # Bitwise identical to scipy, whose library would take 27 MB in a simulator.
             turned = quaternion_product(*_unit(*bias.T), *_unit(*orientation.T))
             return np.stack(_unit(*turned), axis=-1), bias
         from scipy.spatial.transform import Rotation
 
         true = Rotation.from_quat(orientation)
-        # An attitude filter derives a tilt a / g from a horizontal error a of the accelerometer.
+        # An attitude filter derives a tilt of a / g from a horizontal error a of the accelerometer.
         world_tilt = true.apply(force_bias) / self.gravity
         tilt = np.zeros_like(bias)
         tilt[..., 0], tilt[..., 1] = 0.5 * world_tilt[..., 1], -0.5 * world_tilt[..., 0]
@@ -492,14 +495,14 @@ class _Kind(NamedTuple):
 
 
 class Preset(NamedTuple):
-    """Name of a model with parameters that differ from its defaults.
+    """Model with parameters that differ from its defaults, under a name.
 
     Attributes
     ----------
     model : str
         Key of ``IMU_MODELS``.
     parameters : mapping of str to object
-        Parameters by name.
+        Parameters that differ, by name.
     """
 
     model: str
@@ -524,16 +527,16 @@ PRESETS = {
 def make_imu_model(
     name: str, parameters: Mapping[str, Any], period: float, seed: Any = 0
 ) -> ImuModel:
-    """Return the IMU model of a name.
+    """Create the IMU model with a given name.
 
     Parameters
     ----------
     name : str
         Key of ``PRESETS``: a model, or a named set of its parameters.
     parameters : mapping of str to object
-        Parameters that differ from the preset's, by field.
+        Parameters that differ from those of the preset, by field.
     period : float
-        Time from one sample to the next [s].
+        Sampling period [s].
     seed : int or numpy.random.SeedSequence
         Seed of all runs.
 
@@ -544,7 +547,7 @@ def make_imu_model(
     Raises
     ------
     ConfigurationError
-        The name or a parameter is unknown, or a value is out of range.
+        If the name or a parameter is unknown, or a value is out of range.
     """
     if name not in PRESETS:
         raise ConfigurationError(

@@ -1,28 +1,28 @@
-r"""Model of an IMU by its specification, sample by sample or many runs at once.
+r"""Model of an IMU according to its specification, sample by sample or for many runs at once.
 
-In each of the sensor's samples, with f the mean of the ideal signal since the previous sample,
+Each sample of the sensor, with f the mean of the ideal signal since the previous sample, is
 
 .. math::
 
     y = \mathrm{round}(\mathrm{clip}((I + M + S_T \Delta T + S_V \Delta V) f + G a
         + K_2 (f^2 + \sigma^2) + R |\sigma|^2 + b + b_T \Delta T + b_V \Delta V + n))
 
-where M is scale factor and misalignment, :math:`S_T` and :math:`b_T` the temperature
-coefficients, G the gyroscope's sensitivity to the specific force a, b the bias (turn-on bias,
+where M is scale factor error and misalignment, :math:`S_T` and :math:`b_T` are the temperature
+coefficients, G is the gyroscope's sensitivity to the specific force a, b is the bias (turn-on bias,
 bias instability, random walk, Gauss-Markov process, ramp) and n the noise (white noise and
-quantisation). A magnetometer's f is the field with its iron, ``soft_iron B + hard_iron``, at
-the sample's instant. Where a specification has them, :math:`S_V` and :math:`b_V` are the supply
-voltage's coefficients, K2 the nonlinearity, and R the rectification of a vibration whose mean
-square is :math:`\sigma^2`. The vibration itself belongs to n, and a sensor with a bandwidth passes
-signal and noise through its low-pass (:mod:`.sensors.conditions`).
+quantisation). For a magnetometer, f is the field including its iron, ``soft_iron B + hard_iron``,
+at the time of the sample. If they are specified, :math:`S_V` and :math:`b_V` are the coefficients
+of the supply voltage, K2 is the nonlinearity, and R the rectification of a vibration whose mean
+square is :math:`\sigma^2`. The vibration itself is part of n. A sensor with a bandwidth passes
+signal and noise through its low-pass filter (:mod:`.sensors.conditions`).
 
-The orientation comes from gyroscope and accelerometer alone, by a filter without a reference for
-the yaw, as in a BNO055's IMU mode: the yaw error is the integral of the gyroscope's error. With a
-magnetic heading the filter takes the yaw from the magnetometer.
+A filter without a reference for the yaw computes the orientation from gyroscope and accelerometer
+alone, as in the IMU mode of a BNO055: the yaw error is the integral of the gyroscope's error. With
+a magnetic heading, the filter takes the yaw from the magnetometer.
 
-With an :class:`.Operation` the sensor is at rest before the first sample. The gyroscope's mean over
-this standstill is subtracted from its readings; stops during the drive renew it and hold the
-heading.
+With an :class:`.Operation`, the sensor is at rest before the first sample. The gyroscope's mean
+over this standstill is subtracted from its readings; stops during the drive update this mean and
+hold the heading.
 """
 
 from __future__ import annotations
@@ -59,13 +59,13 @@ class TriadSeries(NamedTuple):
     orientation : ndarray, shape (n, 4)
         True orientation.
     time : ndarray, shape (n, 1)
-        Times since power on [s].
+        Times since power-on [s].
     responses : list of ndarray, shape (n, 3)
         Responses of the triads to the ideal signals.
     speed : ndarray, shape (n,), or None
         Speed of the robot [m/s], if it is required.
     is_stationary : ndarray of bool, shape (n,), or None
-        Whether the robot is at rest, if it knows.
+        Whether the robot is at rest; None if it does not know.
     """
 
     orientation: np.ndarray
@@ -76,7 +76,7 @@ class TriadSeries(NamedTuple):
 
 
 class Fusion(NamedTuple):
-    """Inputs of an attitude filter over a series.
+    """Inputs of an attitude filter for a series of samples.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class Fusion(NamedTuple):
     field: np.ndarray | None
 
     def run(self) -> np.ndarray:
-        """Fuse the orientations of all samples.
+        """Compute the orientations of all samples by fusion.
 
         Returns
         -------
@@ -110,18 +110,18 @@ class Fusion(NamedTuple):
 
 
 class RealisedTriads(NamedTuple):
-    """State of a realisation: noises, low-passes, vibration and gyroscope zeroing.
+    """State of a realisation: noise, low-pass filters, vibration and gyroscope zeroing.
 
     Attributes
     ----------
     noises : list of TriadNoise
         Noise and bias of each triad.
     limits : list of BandLimit or None
-        Low-pass of each triad, if it has one.
+        Low-pass filter of each triad, or None.
     vibration : VibrationNoise or None
         Vibration of the specific force.
     zeroing : Zeroing or None
-        Subtraction of the gyroscope's offset at rest.
+        Gyroscope zeroing, which subtracts the offset at rest.
     """
 
     noises: list[TriadNoise]
@@ -131,14 +131,14 @@ class RealisedTriads(NamedTuple):
 
 
 class SpecificationReading(ImuReading):
-    """Reading of a single sample or of (samples, ...), with the biases of its orientation.
+    """Reading of one or several samples, with the biases of its orientation.
 
     Parameters
     ----------
     true_orientation : ndarray, shape (4,) or (samples, 4)
         True orientation.
     **parts
-        Known parts by name.
+        Known parts of the reading by name.
     """
 
     __slots__ = ("_true_orientation",)
@@ -162,24 +162,24 @@ class SpecificationReading(ImuReading):
     def _quaternions(self) -> tuple[Any, Any, Any]:
         """Return simulated and true components, and the module with functions for them."""
         if self.orientation.ndim == 1:
-            # For a single sample NumPy spends most of the time on its overhead.
+            # For a single sample, NumPy spends most of the time on overhead.
             return self.orientation.tolist(), np.asarray(self._true_orientation).tolist(), math
         return self.orientation.T, self._true_orientation.T, np
 
 
 class SeriesReading(SpecificationReading):
-    """Reading of consecutive samples that fuses its orientation and draws its field on demand.
+    """Reading of consecutive samples that computes orientation and magnetic field on demand.
 
     Parameters
     ----------
     fusion : Fusion or None
         Fusion of the orientation; None for the true orientation.
     read_field : iterator of tuple of ndarray
-        Draws the magnetic field; empty without a magnetometer.
+        Iterator that draws the magnetic field; empty without a magnetometer.
     true_orientation : ndarray, shape (samples, 4)
         True orientation.
     **parts : ndarray
-        Known parts by name.
+        Known parts of the reading by name.
     """
 
     __slots__ = ("_fusion", "_read_field")
@@ -199,12 +199,12 @@ class SeriesReading(SpecificationReading):
 
 
 class LastReading(ImuReading):
-    """Reading of the last sample of a series.
+    """Reading of the last sample in a series.
 
     Parameters
     ----------
     series : ImuReading
-        Reading of (samples, ...).
+        Reading with the shape (samples, ...).
     """
 
     __slots__ = ("_series",)
@@ -218,7 +218,7 @@ class LastReading(ImuReading):
 
 
 class HeldReading(ImuReading):
-    """Reading at all samples of a simulation, of a sensor with fewer samples.
+    """Reading of a slower sensor at all samples of a simulation.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ class HeldReading(ImuReading):
     reading : ImuReading
         Reading of the samples of the sensor.
     index : ndarray of int
-        Sample of the sensor that is held at each sample after the early ones.
+        Index of the sensor's sample that is held at each sample after the early ones.
     """
 
     __slots__ = ("_early", "_index", "_reading")
@@ -247,7 +247,7 @@ def _yaw(functions, x, y, z, w):
 
 
 def _zero_gyroscope(zeroing, rate, rate_bias, force, is_stationary):
-    """Return zeroed rates, their bias, and the rates for the filter, (3,) or (n, 3)."""
+    """Return zeroed rates, their bias, and the rates for the filter, (3,) or (n, 3) each."""
     if zeroing is None:
         return rate, rate_bias, rate
     is_stationary = None if is_stationary is None else np.atleast_1d(is_stationary)
@@ -258,33 +258,33 @@ def _zero_gyroscope(zeroing, rate, rate_bias, force, is_stationary):
 
 
 def sample_instants(output: OutputSpecification, period: float, seed) -> tuple[int, int]:
-    """Return the sensor's first sample and its stride, in samples of a simulation.
+    """Return the sensor's first sample and its stride, in samples of the simulation.
 
     Parameters
     ----------
     output : OutputSpecification
         Rate and start offset of the sensor.
     period : float
-        Period of the simulation [s].
+        Sampling period of the simulation [s].
     seed : int or numpy.random.SeedSequence
         Seed of all runs. A child of its first run determines a random start offset.
 
     Returns
     -------
     first, stride : int
-        Index of the first sample, and samples from one reading to the next.
+        Index of the first sample, and number of samples from one reading to the next.
 
     Raises
     ------
     ConfigurationError
-        The rate is below the simulation's, but no whole fraction of it.
+        If the sensor is slower than the simulation, whose rate is not a multiple of the sensor's.
     """
     ratio = 1.0 / (output.rate * period)
     stride = max(1, round(ratio))
     if ratio > 1.0 and abs(ratio - stride) > 1e-6 * ratio:
         raise ConfigurationError(
-            f"output.rate is {output.rate:g} Hz, expected a whole fraction of the simulation's "
-            f"{1.0 / period:g} Hz, such as {1.0 / (stride * period):g} Hz, or at least that rate"
+            f"output.rate is {output.rate:g} Hz, expected the simulation's {1.0 / period:g} Hz "
+            f"divided by an integer, such as {1.0 / (stride * period):g} Hz, or a higher rate"
         )
     offset = output.start_offset
     if output.random_start_offset > 0.0:
@@ -300,12 +300,12 @@ class SpecificationParameters:
     Parameters
     ----------
     specification : ImuSpecification or mapping
-        Specification; a mapping has the keys of its YAML file.
+        Specification, or a mapping with the keys of its YAML file.
     operation : Operation, mapping or None
-        Gyroscope zeroing; by default the readings are those from power on.
+        Gyroscope zeroing; by default, readings are those after power-on.
     latitude : float or None
         Latitude [deg] at which the gyroscope measures the Earth's rotation during the standstill;
-        None for none.
+        None for no rotation.
     """
 
     specification: ImuSpecification | Mapping[str, Any] = field(default_factory=ImuSpecification)
@@ -324,13 +324,13 @@ class SpecificationParameters:
 class SpecificationImu(ImuModel):
     """IMU with all errors of a specification; the orientation is fused from the erroneous readings.
 
-    If the specification's rate is below the simulation's, a reading is held until the next
-    reading; ``has_new_sample`` distinguishes the two. Before the sensor's first sample the reading
-    has no errors, and no sample is emitted.
+    If the specification's rate is below that of the simulation, a reading is held until the next
+    reading; ``has_new_sample`` distinguishes the two. Before the sensor's first sample, the reading
+    has no errors, and no sample is output.
 
-    The biases of a reading are those of its angular velocity and specific force without noise,
-    and without errors that depend on the ideal signals (scale factor, misalignment, g-sensitivity).
-    ``yaw_bias`` and ``orientation_bias`` are the whole error of the orientation.
+    The biases of a reading are those of its angular velocity and specific force, without noise and
+    without errors that depend on the ideal signals (scale factor, misalignment, g-sensitivity).
+    ``yaw_bias`` and ``orientation_bias`` are the complete error of the orientation.
     """
 
     def _set_up(self):
@@ -355,12 +355,12 @@ class SpecificationImu(ImuModel):
         )
 
     def _use(self, specification):
-        """Use the errors of another specification, whose section ``output`` is the same."""
+        """Switch to the errors of another specification with the same section ``output``."""
         self._specification = specification
         self._triads = create_triads(specification, self._sensor_period)
 
     def _use_unit(self, seed):
-        """Use this realisation's sensor, if the specification describes any sensor of a part."""
+        """Switch to the sensor of this realisation, if the specification describes any sensor."""
         if self.parameters.specification.is_any_unit:
             self._use(self.parameters.specification.draw_unit(seed))
 
@@ -376,7 +376,7 @@ class SpecificationImu(ImuModel):
         emitted = np.flatnonzero(new if output.drop_repeated else has_begun)
         if not output.repeat_samples or samples_per_period <= 1.0:
             return emitted if output.drop_repeated or not has_begun.all() else None
-        # Number of the sensor's sampling instants since the previous sample.
+        # Number of sampling instants of the sensor since the previous sample.
         passed_instants = [
             np.floor(instants * output.rate + 1e-3)
             for instants in (time[emitted] - self.period, time[emitted])
@@ -406,18 +406,18 @@ class SpecificationImu(ImuModel):
         return self._held
 
     def steps(self, truth: ImuTruth) -> tuple[ImuReading, np.ndarray]:
-        # A series with a magnetic heading differs in the last digits.
+        # With a magnetic heading, a series would differ from single steps in the last digits.
         if self._between_samples() or self._fuses_field:
             return super().steps(truth)
         return self.advance(truth), np.ones(len(truth.orientation), dtype=bool)
 
     def advance(self, truth: ImuTruth) -> ImuReading:
-        """Return the readings of the next samples, as repeated :meth:`step`, but faster.
+        """Return the readings of the next samples like repeated :meth:`step`, but faster.
 
         Parameters
         ----------
         truth : ImuTruth
-            Ideal signals, (samples, ...).
+            Ideal signals, shape (samples, ...).
 
         Returns
         -------
@@ -432,22 +432,22 @@ class SpecificationImu(ImuModel):
         time = self._times(np.arange(self._count, self._count + samples))
         started = self._count > self._first
         reading = self._series(self._series_of(truth, time), self._realised, self._filter, started)
-        _ = reading.orientation  # computed now, as the next samples continue from this state
+        _ = reading.orientation  # computed now, since the next samples continue from this state
         if truth.magnetic_field is not None:
-            _ = reading.magnetic_field  # likewise
+            _ = reading.magnetic_field  # computed now for the same reason
         self._count += samples
         self.has_new_sample = True
         self._held = LastReading(reading)
         return reading
 
     def _between_samples(self):
-        """Whether the simulation has samples without a sample of the sensor, now or always."""
+        """Whether the simulation has samples without a sample of the sensor, now or in general."""
         return self._stride > 1 or self._count < self._first
 
     def _prepare(self, truth):
         truth = self._measured(truth)
         if self.parameters.specification.is_any_unit:
-            return truth, None  # each realisation is another sensor
+            return truth, None  # each realisation is a different sensor
         return self._due(truth)
 
     def _due(self, truth):
@@ -470,7 +470,7 @@ class SpecificationImu(ImuModel):
         return np.array(means).reshape(-1, 3)
 
     def _times(self, numbers):
-        """Return times since power on of numbered samples, (n, 1) [s]."""
+        """Return times since power-on of numbered samples, (n, 1) [s]."""
         return (numbers * self.period + self._since_power_on)[:, np.newaxis]
 
     def _realise(self, prepared, seed):
@@ -494,7 +494,7 @@ class SpecificationImu(ImuModel):
         return TriadSeries(truth.orientation, time, responses, truth.speed, is_stationary)
 
     def _is_stationary(self, truth):
-        """Return whether the robot is at rest (n,) or (), None if it does not know."""
+        """Return whether the robot is at rest (n,) or (); None if it does not know."""
         if not self._knows_stops:
             return None
         return is_at_rest(truth.speed, truth.angular_velocity)
@@ -508,9 +508,9 @@ class SpecificationImu(ImuModel):
         ]
 
     def _readings(self, realised, responses, draw, time, speed):
-        """Yield readings and bias of each triad, drawn on demand, as that is a third of the noise.
+        """Yield readings and bias of each triad on demand, since each takes a third of the time.
 
-        ``draw`` draws noise and bias of these samples from a :class:`.TriadNoise`.
+        ``draw`` returns noise and bias of these samples from a :class:`.TriadNoise`.
         """
         vibration = None
         if self._vibrates:
@@ -596,7 +596,7 @@ class SpecificationImu(ImuModel):
         return new
 
     def covariances(self):
-        """Return the covariances of the specification, row by row; the yaw's after 600 s."""
+        """Return the covariances of the specification, row by row, with the yaw's after 600 s."""
         return self._specification.covariances(self._sensor_period)
 
     def magnetic_covariance(self):
@@ -641,16 +641,16 @@ class SpecificationImu(ImuModel):
         read = self._readings(
             realised, responses, lambda noise: noise.advance(samples), time, np.zeros(samples)
         )
-        # Only a detector of stops reads the accelerometer.
+        # Only a detector of stops uses the accelerometer.
         zeroing.begin(*(readings for readings, _ in islice(read, 2 if zeroing.detects else 1)))
 
     def detected_standstills(self, truth: ImuTruth) -> tuple[Standstill, ...]:
-        """Return the stops that the detector of run 0 finds during a drive.
+        """Return the stops that the detector finds during a drive in run 0.
 
         Parameters
         ----------
         truth : ImuTruth
-            Ideal signals as for :meth:`.ImuModel.batch`.
+            Ideal signals with the shape for :meth:`.ImuModel.batch`.
 
         Returns
         -------
@@ -665,7 +665,7 @@ class SpecificationImu(ImuModel):
         return realised.zeroing.finished()
 
     def _measured(self, truth):
-        """Return the ideal signals that the IMU measures: the field with a magnetometer only."""
+        """Return the ideal signals that the IMU measures; the field only with a magnetometer."""
         if self.requires_speed and truth.speed is None:
             cause = "vibration" if self._vibrates else "stops"
             raise ConfigurationError(

@@ -1,1 +1,1 @@
-"""Magnetic fields around a robot: the Earth's, and those of iron, magnets and motors."""
+"""Magnetic fields around a robot: those of the Earth, iron, magnets and motors."""

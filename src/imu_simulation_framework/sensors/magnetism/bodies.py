@@ -1,36 +1,39 @@
 r"""Bodies that disturb a magnetic field: bars, ellipsoids, dipoles and motors.
 
-In the field :math:`H_0 = B_0 / \mu_0` and its own, :math:`H_d`, iron of the relative permeability
-:math:`\mu_r` has the magnetisation
+In the external field :math:`H_0 = B_0 / \mu_0` and its demagnetising field :math:`H_d`, iron with
+the relative permeability :math:`\mu_r` has the magnetisation
 
 .. math:: M = (\mu_r - 1) (H_0 + H_d) + M_r
 
-with the remanence :math:`M_r`, that is, linear as in fields as weak as the Earth's (Jackson:
+with the remanence :math:`M_r`. This linear law is valid in fields as weak as the Earth's (Jackson:
 Classical Electrodynamics, 3rd edition, 5.8 to 5.11). The interaction of bodies is neglected, which
-is valid at distances larger than their sizes.
+is valid at distances larger than their dimensions.
 
 Bars have a rectangular cross-section: beams, rails, plates. The field of a uniformly magnetised
-cuboid is its magnetisation times the second derivatives of the potential of its volume, :math:`H =
-U M / 4 \pi` (Poisson's relation; Blakely: Potential Theory in Gravity and Magnetic Applications,
-1995, chapter 5), which are sums over the eight corners, with (u, v, w) from the place to the corner
-at the distance R, and the corner's sign s (Nagy, Geophysics 31, 362, 1966):
+cuboid is its magnetisation times the second derivatives of the potential of its volume,
+:math:`H = U M / 4 \pi` (Poisson's relation; Blakely: Potential Theory in Gravity and Magnetic
+Applications, 1995, chapter 5). These are sums over the eight corners, where (u, v, w) is the vector
+from the field point to the corner, R its length, and s the sign of the corner (Nagy, Geophysics 31,
+362, 1966):
 
 .. math::
 
     U_{xx} = -\sum s \arctan \frac{v w}{u R}, \quad U_{xy} = \sum s \ln(R + w)
 
-A bar is not magnetised uniformly, a long bar more in its middle than near its ends. It is therefore
-cut across its longest side into cells, shorter at its ends, each with a separate magnetisation.
-Each cell is magnetised by the mean of the field of all cells in it (by Gauss's quadrature). This is
-the method of moments (Harrington: Field Computation by Moment Methods, 1968). Across the bar each
-cell is magnetised uniformly. For a short bar, or at less than its thickness from a bar, the field
-is accurate to 10 or 20 %, no worse than the knowledge of the permeability.
+A bar is not magnetised uniformly; the magnetisation of a long bar is larger in the middle than near
+its ends. It is therefore divided along its longest side into cells, which are shorter at the ends,
+each with a separate magnetisation. Each cell is magnetised by the mean of the field of all cells in
+it (by Gaussian quadrature). This is the method of moments (Harrington: Field Computation by Moment
+Methods, 1968). Across the bar, each cell is magnetised uniformly. For a short bar, or at a distance
+below the thickness of a bar, the field is accurate to 10 or 20 %, no worse than the knowledge of
+the permeability.
 
-A hollow or an H-shaped beam is described by a solid beam with as much steel in its cross-section.
+A hollow or H-shaped beam is represented by a solid beam with the same cross-sectional area of
+steel.
 
-In a uniform field ellipsoids, spheres among them, are magnetised uniformly: :math:`H_d = -N M`
-along each axis, with the demagnetising factors N. Outside, the potential of an ellipsoid with half
-axes a is that of the confocal ellipsoid through the place x (Maxwell: A Treatise on Electricity and
+In a uniform field, ellipsoids including spheres are magnetised uniformly: :math:`H_d = -N M` along
+each axis, with the demagnetising factors N. Outside, the potential of an ellipsoid with half axes a
+is that of the confocal ellipsoid through the field point x (Maxwell: A Treatise on Electricity and
 Magnetism, articles 437 and 438; Kellogg: Foundations of Potential Theory, chapter 7; Stoner,
 Philosophical Magazine 36, 803, 1945):
 
@@ -43,8 +46,8 @@ Philosophical Magazine 36, 803, 1945):
 with the largest such :math:`\lambda`; :math:`N_i(0)` are the demagnetising factors. The integral is
 Carlson's :math:`R_D` (Digital Library of Mathematical Functions, 19.16.5).
 
-Magnets, loudspeakers and motors at rest are dipoles at some distance. With the place r relative to
-the dipole, and its moment m,
+Magnets, loudspeakers and motors at rest are dipoles if they are sufficiently far away. With the
+field point r relative to the dipole, and its moment m,
 
 .. math:: B = \frac{\mu_0}{4 \pi} \frac{3 \hat r (\hat r \cdot m) - m}{r^3}
 
@@ -64,8 +67,8 @@ from ...core.units import VACUUM_PERMEABILITY
 
 _ZERO = (0.0, 0.0, 0.0)
 
-# Relative permeability of structural steel in fields as weak as the Earth's, where it is about 100
-# to 300; it is thousands in strong fields (Bozorth: Ferromagnetism, 1951).
+# Relative permeability of structural steel in weak fields such as the Earth's, where it is about
+# 100 to 300; in strong fields it is several thousand (Bozorth: Ferromagnetism, 1951).
 MILD_STEEL = 200.0
 
 
@@ -76,18 +79,19 @@ class FerrousBody(Settings):
     Parameters
     ----------
     position : 3 float
-        Centre in the world [m].
+        Centre in the world frame [m].
     size : 3 float
-        Size along its own axes, from end to end [m]; a single number applies to all three.
+        Dimensions along the axes of the body, from end to end [m]; a single number applies to all
+        three.
     orientation : 3 float
-        Roll, pitch and yaw of its axes in the world [rad].
+        Roll, pitch and yaw of the body axes in the world frame [rad].
     permeability : float
         Relative permeability [1].
     magnetisation : 3 float
-        Remanence, the magnetisation without any field, in its own axes [A/m]. Rolled, welded or
-        magnetically lifted steel has some hundred to some thousand.
+        Remanence, the magnetisation without an external field, in the body axes [A/m]. It is
+        several hundred to several thousand for rolled, welded or magnetically lifted steel.
     name : str
-        Name for the reader, and of its shape in the simulators.
+        Name for the reader, and for the shape in the simulators.
     """
 
     position: Axes = setting(check=check_numbers, count=3)
@@ -99,45 +103,45 @@ class FerrousBody(Settings):
 
     @property
     def rotation(self) -> np.ndarray:
-        """Rotation matrix (3, 3) from its own axes to the world's."""
-        # Most environments have no bodies, and scipy takes 9 MB.
+        """Rotation matrix (3, 3) from the body axes to the world frame."""
+        # Imported here, since scipy takes 9 MB and most environments have no bodies.
         from scipy.spatial.transform import Rotation
 
         return Rotation.from_euler("xyz", self.orientation).as_matrix()
 
     def magnetise_without_ends(self, field: np.ndarray) -> np.ndarray:
-        """Compute the magnetisation in a field without demagnetisation by its ends.
+        """Compute the magnetisation in a field, neglecting the demagnetisation by the ends.
 
         Parameters
         ----------
         field : ndarray, shape (3,)
-            Field in the world's axes [T].
+            Field in the world frame [T].
 
         Returns
         -------
         ndarray, shape (3,)
-            Magnetisation in its own axes [A/m].
+            Magnetisation in the body axes [A/m].
         """
         outer = self.rotation.T @ field / VACUUM_PERMEABILITY
         return (self.permeability - 1.0) * outer + np.array(self.magnetisation)
 
 
-# Cells of a long bar for its magnetisation; twice as many change it by 2 %.
+# Number of cells for the magnetisation of a long bar; twice as many change it by 2 %.
 CELLS = 40
 
-# Planes of a bar for its field: its ends, and cuts with the poles between them. Four times as many
-# change the field by 2 % at a distance of some thicknesses.
+# Number of planes for the field of a bar: its ends, and cuts with the poles between them. Four
+# times as many change the field by 2 % at a distance of a few thicknesses.
 MAX_PLANES = 11
 
 _TINY = 1e-290  # replaces zero in the logarithm on the line through an edge
 
 
 class Bar(FerrousBody):
-    """Straight bar of iron; its size is length, width and height, in any order."""
+    """Straight bar of iron; its dimensions are length, width and height, in any order."""
 
     @property
     def long_side(self) -> int:
-        """Number of the longest side, 0 to 2."""
+        """Index of the longest side, 0 to 2."""
         return int(np.argmax(self.size))
 
     def planes(self, most: int) -> np.ndarray:
@@ -146,7 +150,7 @@ class Bar(FerrousBody):
         Parameters
         ----------
         most : int
-            Largest number of planes, used for a long bar; a cube has its two ends only.
+            Maximum number of planes, used for a long bar; a cube has only its two ends.
 
         Returns
         -------
@@ -160,12 +164,12 @@ class Bar(FerrousBody):
         return 0.5 * length * np.sin(even) / np.sin(angle)
 
     def magnetise(self, field: np.ndarray, cells: int = CELLS) -> np.ndarray:
-        """Compute the magnetisation of the bar's cells.
+        """Compute the magnetisation of the cells of the bar.
 
         Parameters
         ----------
         field : ndarray, shape (3,)
-            Uniform field without the body, in the world's axes [T].
+            Uniform field without the body, in the world frame [T].
         cells : int
             Number of cells of a long bar.
 
@@ -184,7 +188,7 @@ class Bar(FerrousBody):
         lengths[:, side] = np.diff(planes)
         middles[:, side] = 0.5 * (planes[1:] + planes[:-1])
         points = (middles[:, np.newaxis] + grid * lengths[:, np.newaxis]).reshape(-1, 3)
-        # Field in each cell by a unit of magnetisation along each axis that ends on each plane.
+        # Field in each cell due to a unit magnetisation along each axis that ends on each plane.
         kernels = _kernels(_corners(size, side, planes), points.T)
         made = np.empty((3, cells, cells + 1, 3))
         for axis, row in enumerate(_tensor(kernels)):
@@ -201,17 +205,17 @@ class Bar(FerrousBody):
     def compute_poles(
         self, field: np.ndarray, most: int = MAX_PLANES, cells: int = CELLS
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Compute planes, and the magnetisation that ends on each.
+        """Compute planes across the bar, and the magnetisation that ends on each plane.
 
-        There are fewer planes than cells. The poles between two planes are shared so that their sum
-        and their centre are preserved.
+        There are fewer planes than cells. The poles between two planes are divided between them
+        such that their sum and their centre are preserved.
 
         Parameters
         ----------
         field : ndarray, shape (3,)
-            Uniform field without the body, in the world's axes [T].
+            Uniform field without the body, in the world frame [T].
         most : int
-            Largest number of planes.
+            Maximum number of planes.
         cells : int
             Number of cells of a long bar.
 
@@ -231,18 +235,18 @@ class Bar(FerrousBody):
 
 
 class BarFields:
-    """Field of several bars in a uniform field, outside of the bars.
+    """Field of several bars in a uniform field, valid outside the bars.
 
     Parameters
     ----------
     bars : sequence of Bar
         At least one bar.
     field : ndarray, shape (3,)
-        Uniform field in the world's axes [T].
+        Uniform field in the world frame [T].
     most : int
-        Largest number of planes of each bar.
+        Maximum number of planes per bar.
     cells : int
-        Number of cells for the poles on the planes.
+        Number of cells from which the poles on the planes are computed.
     """
 
     def __init__(
@@ -256,7 +260,7 @@ class BarFields:
         for bar in bars:
             planes, ending = bar.compute_poles(field, most, cells)
             corners = _corners(np.array(bar.size), bar.long_side, planes)
-            # Contribution of a kernel of each plane to the field, (6 planes, 3, 1).
+            # Contribution of the kernel of each plane to the field, (6 planes, 3, 1).
             field_of_kernels = np.einsum("kmi,pm->kpi", _FIELD_OF_PARTS @ bar.rotation.T, ending)
             place, columns = np.array(bar.position)[:, np.newaxis], field_of_kernels
             self._bars.append((place, bar.rotation, corners, columns.reshape(-1, 3, 1)))
@@ -267,15 +271,15 @@ class BarFields:
         Parameters
         ----------
         position : ndarray, shape (n, 3)
-            Places in the world's axes [m].
+            Field points in the world frame [m].
 
         Returns
         -------
         ndarray, shape (n, 3)
-            Field in the world's axes [T].
+            Field in the world frame [T].
         """
-        # Element by element, so that the field at a place does not depend on other places to the
-        # bit, which a product of matrices does not ensure.
+        # Computed element by element, so that the field at a point is bitwise independent of other
+        # points, which a matrix product would not ensure.
         total = np.zeros((3, len(position)))
         for place, rotation, corners, field_of_kernels in self._bars:
             x, y, z = position.T - place
@@ -286,7 +290,7 @@ class BarFields:
 
 
 def _corners(size: np.ndarray, side: int, planes: np.ndarray) -> np.ndarray:
-    """Return the corners (3, 4, planes) [m] of all cells; the first and the last count as plus."""
+    """Return the corners (3, 4, planes) [m] of all cells; the first and the last are positive."""
     second, third = (side + 1) % 3, (side + 2) % 3
     corners = np.empty((3, 2, 2, len(planes)))
     ends = np.array([[-0.5], [0.5]])
@@ -296,12 +300,12 @@ def _corners(size: np.ndarray, side: int, planes: np.ndarray) -> np.ndarray:
 
 
 def _kernels(corners: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Sum s ln(R + w) along each axis, and s arctan(v w / (u R)) about each, over four corners.
+    """Sum s ln(R + w) along, and s arctan(v w / (u R)) about each axis, over four corners.
 
-    Each plane has four of the corners (3, 4, planes); places (3, n), kernels (6, planes, n).
+    Each plane has four of the corners (3, 4, planes); places are (3, n), kernels (6, planes, n).
     """
-    # A row for each axis, and the first two again, so that a view starts at each. Arrays are
-    # overwritten when possible, as allocation takes longer than a product.
+    # One row per axis, and the first two rows again, so that a view can start at each axis. Arrays
+    # are overwritten if possible, since allocation takes longer than a product.
     along = np.empty((5, *corners.shape[1:], places.shape[-1]))
     np.subtract(corners[..., np.newaxis], places[:, np.newaxis, np.newaxis], out=along[:3])
     along[3:] = along[:2]
@@ -313,11 +317,12 @@ def _kernels(corners: np.ndarray, places: np.ndarray) -> np.ndarray:
     near = distance + size
     np.maximum(near, _TINY, out=near)
     np.maximum(across, _TINY, out=across)
-    # This form loses no digits where w is nearly -R; on the line through an edge it cancels.
+    # This form loses no digits if w is nearly -R; on the line through an edge, the infinity
+    # cancels.
     np.divide(across, near, out=across)
     np.copyto(near, across, where=own < 0.0)
     kernels = np.empty((6, *along.shape[2:]))
-    # A single logarithm of all four, as it takes longer than a product; none of these overflows.
+    # One logarithm of the product of all four, which is faster; the product does not overflow.
     ratio, other = kernels[:3], kernels[3:]
     np.divide(near[:, 0], near[:, 1], out=ratio)
     np.divide(near[:, 3], near[:, 2], out=other)
@@ -342,18 +347,18 @@ def _kernels(corners: np.ndarray, places: np.ndarray) -> np.ndarray:
 
 
 def _tensor(kernels: np.ndarray) -> np.ndarray:
-    """Return the second derivatives from the kernels, by row and column."""
+    """Return the matrix of second derivatives from the kernels."""
     yz, zx, xy = kernels[:3]
     x, y, z = -kernels[3:]
     return np.array([(x, xy, zx), (xy, y, yz), (zx, yz, z)])
 
 
-# Field [T] (3) by kernels (6) times components of the poles (3), (6, 3, 3).
+# Field [T] (3) due to kernels (6) times components of the poles (3), shape (6, 3, 3).
 _FIELD_OF_PARTS = VACUUM_PERMEABILITY / (4.0 * np.pi) * _tensor(np.eye(6)).transpose(2, 0, 1)
 
 
 class Ellipsoid(FerrousBody):
-    """Ellipsoid of iron; with a single number as its size it is a sphere of that diameter."""
+    """Ellipsoid of iron; if its size is a single number, it is a sphere of that diameter."""
 
     def demagnetising_factors(self) -> np.ndarray:
         """Return the demagnetising factors along the axes of the ellipsoid.
@@ -372,12 +377,12 @@ class Ellipsoid(FerrousBody):
         Parameters
         ----------
         field : ndarray, shape (3,)
-            Uniform field without the body, in the world's axes [T].
+            Uniform field without the body, in the world frame [T].
 
         Returns
         -------
         ndarray, shape (3,)
-            Magnetisation in its own axes [A/m].
+            Magnetisation in the body axes [A/m].
         """
         susceptibility = self.permeability - 1.0
         return self.magnetise_without_ends(field) / (
@@ -393,7 +398,7 @@ class EllipsoidFields:
     bodies : sequence of Ellipsoid
         At least one ellipsoid.
     field : ndarray, shape (3,)
-        Uniform field in the world's axes [T].
+        Uniform field in the world frame [T].
     """
 
     def __init__(self, bodies: Sequence[Ellipsoid], field: np.ndarray) -> None:
@@ -409,16 +414,17 @@ class EllipsoidFields:
         Parameters
         ----------
         position : ndarray, shape (n, 3)
-            Places in the world's axes [m].
+            Field points in the world frame [m].
 
         Returns
         -------
         ndarray, shape (n, 3)
-            Field in the world's axes [T].
+            Field in the world frame [T].
         """
-        # (n, bodies, 3), in the bodies' axes.
+        # Shape (n, bodies, 3), in the axes of the bodies.
         offset = position[:, np.newaxis] - self._positions
-        # Element by element: the field at a place does not depend on other places, to the bit.
+        # Computed element by element, so that the field at a point is bitwise independent of
+        # others.
         turn = self._rotations
         own = sum(offset[..., j, np.newaxis] * turn[:, j] for j in range(3))
         fields = self._own_fields(own)
@@ -430,7 +436,7 @@ class EllipsoidFields:
         inside = (elongation <= 0.0)[..., np.newaxis]
         confocal = self._squares + np.maximum(elongation, 0.0)[..., np.newaxis]
         ratio = offset / confocal
-        # The derivatives of lambda by the place are 2 ratio / sum(ratio^2).
+        # The derivatives of lambda with respect to the field point are 2 ratio / sum(ratio^2).
         steepness = np.where(inside, 1.0, np.sum(ratio**2, axis=-1, keepdims=True))
         change = (self._volumes / np.sqrt(np.prod(confocal, axis=-1)))[..., np.newaxis]
         along = np.sum(magnetisation * ratio, axis=-1, keepdims=True)
@@ -439,8 +445,8 @@ class EllipsoidFields:
 
 
 def _factors(squares: np.ndarray, volume: Any) -> np.ndarray:
-    """Return N_i of confocal half axes with squares (..., 3); a_1 a_2 a_3 is ``volume``, (...)."""
-    # Few environments have ellipsoids.
+    """Return N_i for confocal half axes with squares (..., 3); a_1 a_2 a_3 is ``volume``, (...)."""
+    # Imported here, since few environments have ellipsoids.
     from scipy.special import elliprd
 
     x, y, z = np.moveaxis(squares, -1, 0)
@@ -451,7 +457,8 @@ def _factors(squares: np.ndarray, volume: Any) -> np.ndarray:
 def _confocal(x: np.ndarray, a: np.ndarray) -> np.ndarray:
     """Return the largest root lambda of sum(x / (a + lambda)) = 1, squares (..., 3); < 0 inside.
 
-    It is the largest eigenvalue of sqrt(x) sqrt(x)^T - diag(a) (Golub, SIAM Review 15, 318, 1973).
+    This is the largest eigenvalue of sqrt(x) sqrt(x)^T - diag(a) (Golub, SIAM Review 15, 318,
+    1973).
     """
     root = np.sqrt(x)
     matrix = root[..., :, np.newaxis] * root[..., np.newaxis, :]
@@ -466,9 +473,9 @@ class Dipole(Settings):
     Parameters
     ----------
     position : 3 float
-        Position in the world [m].
+        Position in the world frame [m].
     moment : 3 float
-        Magnetic moment, from its south to its north pole, in the world's axes [A m^2]. A neodymium
+        Magnetic moment, from its south to its north pole, in the world frame [A m^2]. A neodymium
         magnet has about 1 A m^2 per cubic centimetre.
     name : str
         Name for the reader.
@@ -485,7 +492,7 @@ def dipole_field(offset: np.ndarray, moment: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     offset : ndarray, shape (..., 3)
-        Places relative to the dipoles [m].
+        Field points relative to the dipoles [m].
     moment : ndarray, shape (..., 3)
         Magnetic moments [A m^2].
 
@@ -494,7 +501,8 @@ def dipole_field(offset: np.ndarray, moment: np.ndarray) -> np.ndarray:
     ndarray, shape (..., 3)
         Field in the same axes [T].
     """
-    # The field has a pole; below a millimetre it is limited to the value there.
+    # The field is infinite at the dipole; below a distance of 1 mm it is limited to the value
+    # there.
     square = np.maximum(np.sum(offset * offset, axis=-1, keepdims=True), 1e-3**2)
     along = np.sum(offset * moment, axis=-1, keepdims=True)
     scale = VACUUM_PERMEABILITY / (4.0 * np.pi)
@@ -520,12 +528,12 @@ class DipoleFields:
         Parameters
         ----------
         position : ndarray, shape (n, 3)
-            Places in the world's axes [m].
+            Field points in the world frame [m].
 
         Returns
         -------
         ndarray, shape (n, 3)
-            Field in the world's axes [T].
+            Field in the world frame [T].
         """
         offset = position[:, np.newaxis] - self._positions
         return dipole_field(offset, self._moments).sum(axis=1)
@@ -533,16 +541,16 @@ class DipoleFields:
 
 @dataclass(frozen=True)
 class MotorField(Settings):
-    """Field of the currents of the wheels' motors at the magnetometer.
+    """Magnetic field of the currents of the wheel motors at the magnetometer.
 
-    The torque of a direct-current motor is proportional to its current, and so is the field of the
-    current (Biot and Savart). A measurement with a blocked wheel therefore applies to every torque.
-    The magnets of the motors do not change: they are hard iron of the magnetometer.
+    The torque of a direct-current motor is proportional to its current, and so is the magnetic
+    field of the current (Biot and Savart). A measurement with a blocked wheel therefore applies to
+    any torque. The magnets of the motors are constant: they are hard iron of the magnetometer.
 
     Parameters
     ----------
     left, right : 3 float
-        Field per torque of a wheel, in the magnetometer's axes [T/(N m)].
+        Field per torque of the left and right wheel, in the magnetometer's axes [T/(N m)].
     """
 
     left: Axes = setting(_ZERO, check_numbers, count=3)

@@ -1,11 +1,11 @@
 """Magnetic environment of a magnetometer: the Earth's field and its disturbances.
 
-The Earth's field is the International Geomagnetic Reference Field (IGRF), as the library ppigrf
-evaluates it: Alken et al., International Geomagnetic Reference Field: the thirteenth generation,
-Earth, Planets and Space 73, 49 (2021), and IGRF-14, doi 10.5281/zenodo.14012302. Between its
-models, five years apart, the coefficients are interpolated linearly.
+The Earth's field is the International Geomagnetic Reference Field (IGRF) as evaluated by the
+library ppigrf: Alken et al., International Geomagnetic Reference Field: the thirteenth generation,
+Earth, Planets and Space 73, 49 (2021), and IGRF-14, doi 10.5281/zenodo.14012302. The coefficients
+are interpolated linearly between models, which are five years apart.
 
-The keys of an environment's file are the fields of :class:`MagneticEnvironment` and of its parts::
+The keys of an environment file are the fields of :class:`MagneticEnvironment` and of its parts::
 
     place: {latitude: 50.09, longitude: 14.42, height: 250.0, date: 2026-06-01}
     bars:
@@ -33,23 +33,23 @@ from ...core.settings import Settings, from_mapping, setting
 from ...core.yaml_files import find_description, read_description
 from .bodies import Bar, BarFields, Dipole, DipoleFields, Ellipsoid, EllipsoidFields, MotorField
 
-# Range of heights without rock and without strong currents of the ionosphere [m].
+# Range of heights [m] without rock and without strong ionospheric currents.
 _LOWEST, _HIGHEST = -1000.0, 850_000.0
 
 
 def earth_field(
     latitude: float, longitude: float, height: float, date: datetime.date | str
 ) -> np.ndarray:
-    """Compute the Earth's magnetic field at a :class:`.Place`.
+    """Compute the Earth's magnetic field at a given position and date.
 
-    It is the field of the core: the crust, buildings, and magnetic storms add some 100 nT each.
-    Over a kilometre it changes by some nanoteslas only, so that a single value suffices for a
+    This is the field of the core: the crust, buildings and magnetic storms add about 100 nT each.
+    Over one kilometre it changes by only a few nanoteslas, so that a single value suffices for a
     drive.
 
     Parameters
     ----------
     latitude, longitude : float
-        WGS 84 [deg].
+        WGS 84 coordinates [deg].
     height : float
         Height above the ellipsoid [m].
     date : datetime.date or str
@@ -58,12 +58,12 @@ def earth_field(
     Returns
     -------
     ndarray, shape (3,)
-        Field, east, north, up [T].
+        Field along east, north, up [T].
 
     Raises
     ------
     ConfigurationError
-        A value is outside the range of the model. The message begins with its name.
+        If a value is outside the range of the model. The message begins with its name.
     """
     return Place(latitude, longitude, height, date).field()
 
@@ -83,7 +83,7 @@ def _written_date(_: str, date: Any) -> str:
 
 
 def _checked_date(date: Any) -> datetime.datetime:
-    """Return a date without a time zone, as the model requires it."""
+    """Return a date without a time zone, as required by the model."""
     if isinstance(date, str):
         with suppress(ValueError):
             date = datetime.datetime.fromisoformat(date)
@@ -123,34 +123,34 @@ def _earth_field(
 ) -> np.ndarray:
     import ppigrf
 
-    # ppigrf divides by zero at a pole, but not a tenth of a metre away.
+    # ppigrf divides by zero at a pole, but not at a distance of a tenth of a metre.
     latitude = min(max(latitude, 1e-6 - 90.0), 90.0 - 1e-6)
     components = ppigrf.igrf(longitude, latitude, height / 1000.0, date)
     return 1e-9 * np.array([float(np.squeeze(component)) for component in components])
 
 
-MAX_BODIES = 1000  # of one kind
-_BLOCK = 256  # places whose field is computed at once, to stay in the processor's cache
+MAX_BODIES = 1000  # of each kind
+_BLOCK = 256  # number of points computed at once, so that they fit into the processor's cache
 
 
 @dataclass(frozen=True)
 class Place(Settings):
-    """Place on Earth and a date.
+    """Position on Earth, and date of the magnetic field.
 
     Parameters
     ----------
     latitude, longitude : float
-        WGS 84 [deg].
+        WGS 84 coordinates [deg].
     height : float
         Height above the ellipsoid [m].
     date : datetime.date or str
-        Date, possibly with a time, or a text such as 2026-11-22.
+        Date, optionally with a time, or a text such as 2026-11-22.
 
     Raises
     ------
     ConfigurationError
-        A value is outside the range of the model of the Earth's field. The message begins with its
-        name.
+        If a value is outside the range of the model of the Earth's field. The message begins with
+        its name.
     """
 
     latitude: float = setting(50.0, maximum=90.0, unit="deg")
@@ -159,12 +159,12 @@ class Place(Settings):
     date: Any = setting("2026-01-01", _written_date)
 
     def field(self) -> np.ndarray:
-        """Compute the magnetic field of the Earth at the place (IGRF).
+        """Compute the Earth's magnetic field at this place (IGRF).
 
         Returns
         -------
         ndarray, shape (3,)
-            Components to the east, to the north and up [T].
+            Field along east, north, up [T].
         """
         date = _checked_date(self.date)
         return _earth_field(self.latitude, self.longitude, self.height, date).copy()
@@ -172,18 +172,18 @@ class Place(Settings):
 
 @dataclass(frozen=True)
 class MagneticEnvironment(Settings):
-    """Sources of the magnetic field around a robot, without random parts.
+    """Deterministic sources of the magnetic field around a robot.
 
     Parameters
     ----------
     place : Place
-        Place of the Earth's field, which is constant in the world of the drive.
+        Place of the Earth's field, which is constant throughout the world of the drive.
     earth : 3 float, optional
-        Measured Earth's field along the world's axes [T], in place of the model's.
+        Measured Earth's field along the world's axes [T], which replaces that of the model.
     turned : float
         Angle from east to the world's x axis, counter-clockwise [rad].
     dipoles, ellipsoids, bars : sequence of Dipole, Ellipsoid or Bar
-        Bodies that are fixed in the world.
+        Bodies with a fixed position in the world.
     motors : MotorField
         Motors of the robot.
     """
@@ -198,12 +198,12 @@ class MagneticEnvironment(Settings):
 
     @property
     def has_bodies(self) -> bool:
-        """Whether there are bodies that are fixed in the world."""
+        """Whether there are bodies with a fixed position in the world."""
         return bool(self.dipoles or self.ellipsoids or self.bars)
 
     @cached_property
     def undisturbed(self) -> np.ndarray:
-        """Earth's field in the world's axes, shape (3,) [T]."""
+        """Earth's field in the world frame, shape (3,) [T]."""
         if self.earth is not None:
             return np.array(self.earth)
         if self.turned == 0.0:
@@ -226,12 +226,12 @@ class MagneticEnvironment(Settings):
         Parameters
         ----------
         position : array_like, shape (n, 3)
-            Places in the world [m].
+            Field points in the world frame [m].
 
         Returns
         -------
         ndarray, shape (n, 3)
-            Field in the world's axes [T].
+            Field in the world frame [T].
         """
         position = np.asarray(position, dtype=float)
         total = np.empty(position.shape)
@@ -248,14 +248,14 @@ class MagneticEnvironment(Settings):
         orientation: np.ndarray,
         wheel_torque: np.ndarray | None = None,
     ) -> np.ndarray:
-        """Compute the output of a magnetometer without errors.
+        """Compute the output of an ideal magnetometer.
 
         Parameters
         ----------
         position : array_like, shape (n, 3)
-            Position of the magnetometer in the world [m].
+            Position of the magnetometer in the world frame [m].
         orientation : array_like, shape (n, 4)
-            Rotation from the magnetometer to the world; quaternions x, y, z, w of length one.
+            Rotation from the magnetometer to the world frame, as unit quaternions x, y, z, w.
         wheel_torque : array_like, shape (n, 2), optional
             Torques of the left and the right wheel [N m]; by default the motors have no current.
 
@@ -277,18 +277,18 @@ def rotate_vectors(orientation: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     orientation : ndarray, shape (n, 4)
-        Quaternions x, y, z, w of length one; q is the vector part.
+        Unit quaternions x, y, z, w; q is the vector part.
     vectors : array_like, shape (n, 3) or (3,)
-        Vectors v in the rotated axes.
+        Vectors v before the rotation.
 
     Returns
     -------
     ndarray, shape (n, 3)
-        Vectors in the world's axes.
+        Vectors in the world frame.
     """
-    # For a few samples a library spends most of the time on overhead. Element by element, the
-    # result is bitwise identical for any number of samples. Rows are x, y, z, x, y, so that a view
-    # starts at each.
+    # For a few samples, a library would spend most of the time on overhead. Computed element by
+    # element, the result is bitwise identical for any number of samples. Rows are x, y, z, x, y, so
+    # that a view can start at each axis.
     vectors = np.asarray(vectors, dtype=float)
     turn = orientation[:, _AXES_TWICE].T
     known = vectors[..., _AXES_TWICE].T.reshape(5, -1)
@@ -308,7 +308,7 @@ _AXES_TWICE = [0, 1, 2, 0, 1]
 
 
 def read_magnetic_environment(name: str | os.PathLike[str]) -> MagneticEnvironment:
-    """Read a magnetic environment from its file, or by the name of a bundled environment.
+    """Read a magnetic environment from a file, or by the name of a bundled environment.
 
     Parameters
     ----------
@@ -322,7 +322,7 @@ def read_magnetic_environment(name: str | os.PathLike[str]) -> MagneticEnvironme
     Raises
     ------
     ConfigurationError
-        There is neither, or the file describes no environment.
+        If neither exists, or the file does not describe an environment.
     """
     path = find_description(name, "magnetic", "a magnetic environment")
     description = "the magnetic environment"

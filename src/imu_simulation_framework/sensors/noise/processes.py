@@ -1,35 +1,36 @@
 r"""Random processes of sensors on three axes: white noise, flicker, random walks, Gauss-Markov.
 
-A process is advanced sample by sample, block by block, or run for many realisations at once. All
-three give the same numbers, to the bit, from generators in the same state, as each draws the same
-random numbers in the same order: at a realisation's start those of the initial state, then for
-each sample those of the axes x, y, z. The state is carried from block to block, so a realisation
-of any length can be made in bounded memory.
+A process is advanced sample by sample, in blocks, or for many realisations at once. All three yield
+bitwise identical numbers from generators in the same state, since each draws the same random
+numbers in the same order: at the start of a realisation, those of the initial state, then for each
+sample those of the axes x, y, z. The state is carried over from block to block, so that a
+realisation of any length takes bounded memory.
 
-Formulas: IEEE Std 952-1997, annex C; discrete processes as in Woodman: An introduction to
-inertial navigation (2007), and Quinchia et al.: A comparison between different error modeling of
-MEMS applied to GPS/INS integrated systems (2013).
+Formulas: IEEE Std 952-1997, annex C; discrete processes as in Woodman: An introduction to inertial
+navigation (2007), and Quinchia et al.: A comparison between different error modeling of MEMS
+applied to GPS/INS integrated systems (2013).
 
-Simulators and data sheets state the same noise in different ways. Here white noise is stated by N,
+Simulators and data sheets state the same noise in different ways. Here, white noise is stated by N,
 the square root of its *two-sided* power spectral density, which is also the angle or velocity
 random walk of IEEE Std 952 and Kalibr's noise density:
 
-- sampled with period dt by an averaging sensor its standard deviation is ``N / sqrt(dt)``;
-- a *one-sided* density, as in most data sheets, is ``sqrt(2) N``, and the root mean square
-  within a bandwidth is the one-sided density times ``sqrt(bandwidth)``.
+- samples of an averaging sensor with the period dt have the standard deviation ``N / sqrt(dt)``;
+- a *one-sided* density, as in most data sheets, is ``sqrt(2) N``, and the root mean square within a
+  bandwidth is the one-sided density times ``sqrt(bandwidth)``.
 
-``N / sqrt(dt)`` assumes that frequencies above half the rate were filtered out before sampling.
-If every tenth sample of a fast sensor is kept and the others are dropped without averaging, the
-standard deviation of a sample stays the same. The density is then that of the slower rate,
-``density_of_samples(std, rate)``, sqrt(10) times the sensor's (Kalibr's wiki, IMU Noise Model).
+``N / sqrt(dt)`` assumes that frequencies above half the sampling rate were filtered out before
+sampling. If every tenth sample of a fast sensor is used and all others are dropped without
+averaging, the standard deviation of a sample stays the same. The density then corresponds to the
+lower rate, ``density_of_samples(std, rate)``, and is sqrt(10) times that of the sensor (Kalibr's
+wiki, IMU Noise Model).
 
-A first-order Gauss-Markov process of standard deviation sigma and correlation time tau is
+A first-order Gauss-Markov process with standard deviation sigma and correlation time tau is
 
 .. math:: \dot b = -b / \tau + q \, w, \qquad q = \sigma \sqrt{2 / \tau},
 
-with white noise w of unit (two-sided) density. Gazebo and RotorS state its driving density q: a
-random walk of strength q for times well below tau (P. S. Maybeck, Stochastic Models, Estimation,
-and Control, volume 1, 1979, section 4.11).
+with white noise w of unit (two-sided) density. Gazebo and RotorS state its driving density q, which
+is the strength of a random walk for times well below tau (P. S. Maybeck, Stochastic Models,
+Estimation, and Control, volume 1, 1979, section 4.11).
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ from ...core.checks import check_axes, check_band, check_number
 from .streams import ParallelNormals
 
 BLOCK = 4096  # samples per block, so that a block stays in the processor's cache
-MAX_STEPS = 16  # samples up to which single steps are faster than a filter
+MAX_STEPS = 16  # number of samples up to which single steps are faster than a filter
 
 
 class NoiseProcess(ABC):
@@ -54,18 +55,18 @@ class NoiseProcess(ABC):
     Parameters
     ----------
     period : float
-        Time from one sample to the next [s].
+        Sampling period [s].
     generator : numpy.random.Generator
         Generator of all random numbers of the process.
 
     Raises
     ------
     ConfigurationError
-        The period is not positive, or a parameter is out of its range.
+        If the period is not positive, or a parameter is out of range.
     """
 
     _scale: np.ndarray  # amplitude of the process on each axis
-    _filtered = False  # whether a block is computed by a filter
+    _filtered = False  # whether a filter computes a block
 
     def __init__(self, period, generator):
         self._period = check_number("period", period, above=0.0)
@@ -78,7 +79,7 @@ class NoiseProcess(ABC):
         return bool(self._scale.any())
 
     def restarted(self, generator) -> NoiseProcess:
-        """Return the same process at the start of a new realisation, with its own generator.
+        """Return the same process at the start of a new realisation with a given generator.
 
         Parameters
         ----------
@@ -129,7 +130,7 @@ class NoiseProcess(ABC):
         Parameters
         ----------
         block : ndarray, shape (n, 3)
-            Array to overwrite, with up to some thousand samples.
+            Array to overwrite, with up to a few thousand samples.
         """
         self._ensure_started()
         if self._filtered and len(block) <= MAX_STEPS:
@@ -144,13 +145,13 @@ class NoiseProcess(ABC):
     def batch(self, samples: int, runs: int = 1) -> np.ndarray:
         """Return independent realisations.
 
-        Each realisation starts anew. The realisation of :meth:`step` and :meth:`advance` is neither
-        used nor changed, except for the common generator.
+        Each realisation starts from the initial state. The realisation of :meth:`step` and
+        :meth:`advance` is neither used nor changed, except for the common generator.
 
         Parameters
         ----------
         samples : int
-            Samples per realisation.
+            Number of samples per realisation.
         runs : int
             Number of realisations.
 
@@ -168,12 +169,12 @@ class NoiseProcess(ABC):
         Parameters
         ----------
         processes : sequence of NoiseProcess
-            Processes with a generator each; their parameters may differ.
+            Processes with separate generators; their parameters may differ.
 
         Returns
         -------
         NoiseProcess
-            Process whose samples have the shape (3, n); it supports single steps only.
+            Process with samples of the shape (3, n), which only supports single steps.
         """
         parallel, count = copy.copy(self), len(processes)
         parallel._started = True
@@ -190,9 +191,9 @@ class NoiseProcess(ABC):
         Parameters
         ----------
         members : sequence of int
-            Numbers of the members.
+            Indices of the members.
         processes : sequence of NoiseProcess
-            Their new processes.
+            New processes of the members.
         """
         for process in processes:
             process._start()
@@ -207,7 +208,7 @@ class NoiseProcess(ABC):
             self._started = True
 
     def _start(self):
-        """Draw the initial state, where there is one."""
+        """Draw the initial state, if there is one."""
         self._state = np.zeros_like(self._scale)
 
     @abstractmethod
@@ -221,14 +222,14 @@ def _check_amplitudes(name, value):
     return np.array(check_axes(name, value, minimum=0.0))
 
 
-# Attributes that a step needs, in those processes that have them.
+# Attributes that a step requires, if the process has them.
 _PARAMETERS = {"_scale", "_phi", "_innovation"}
 
 # Allan deviation of flicker noise with B = 1 at all averaging times, 0.664 (IEEE Std 952, annex C).
 FLICKER_PLATEAU = math.sqrt(2.0 * math.log(2.0) / math.pi)
 
-# Gauss-Markov processes per decade of the flicker noise's band, and the factor by which they extend
-# beyond the band's ends. With these the Allan variance is within 1 % of flat inside the band.
+# Number of Gauss-Markov processes per decade of the band of flicker noise, and factor by which they
+# extend beyond the band. With these values, the Allan variance in the band is flat within 1 %.
 _PER_DECADE, _BEYOND = 1.5, 2.5
 
 
@@ -242,22 +243,22 @@ def gauss_markov_allan_variance(correlation_time, averaging_time, period):
         \sigma^2(m\,dt) = \frac{m (1 - \phi^2) - 2 \phi (1 - \phi^m) - \phi (1 - \phi^m)^2}
                                {m^2 (1 - \phi)^2},
 
-    the variance of a mean less the covariance of two adjacent means; for dt to 0 it is
-    that of exponentially correlated (Markov) noise in IEEE Std 952-1997, annex C.
+    which is the variance of a mean minus the covariance of two adjacent means; in the limit of dt
+    to 0, it is that of exponentially correlated (Markov) noise in IEEE Std 952-1997, annex C.
 
     Parameters
     ----------
     correlation_time : array_like
         Correlation time tau_c [s].
     averaging_time : array_like
-        Averaging time m dt [s]; it need not be a whole number of periods.
+        Averaging time m dt [s]; it need not be an integer multiple of the period.
     period : float
         Sampling period dt [s].
 
     Returns
     -------
     ndarray
-        Allan variance [1], of the broadcast shape of the times.
+        Allan variance [1], with the broadcast shape of the times.
     """
     time = np.asarray(correlation_time, dtype=float)
     count = np.asarray(averaging_time, dtype=float) / period
@@ -265,16 +266,16 @@ def gauss_markov_allan_variance(correlation_time, averaging_time, period):
     mean_decay = -np.expm1(-count * period / time)
     phi = 1.0 - decay
     numerator = count * decay * (2.0 - decay) - phi * mean_decay * (2.0 + mean_decay)
-    # If the process hardly changes in the averaging time, only a rounding error remains.
+    # If the process hardly changes within the averaging time, only rounding errors remain.
     return np.maximum(numerator, 0.0) / (count * decay) ** 2
 
 
 @lru_cache(maxsize=64)
 def flicker_processes(band, period):
-    """Return the Gauss-Markov processes that sum up to flicker noise with B = 1.
+    """Return the Gauss-Markov processes whose sum is flicker noise with B = 1.
 
-    Their correlation times are log-spaced; their variances make the Allan variance flat, by
-    non-negative least squares.
+    Their correlation times are logarithmically spaced; their variances are chosen by non-negative
+    least squares such that the Allan variance is flat.
 
     Parameters
     ----------
@@ -286,14 +287,14 @@ def flicker_processes(band, period):
     Returns
     -------
     correlation_times : ndarray, shape (n,)
-        Correlation times [s], read-only, as the result is cached.
+        Correlation times [s], read-only, since the result is cached.
     sigmas : ndarray, shape (n,)
         Stationary standard deviations [unit of B], read-only.
     """
-    # Every node imports this module, and the import of scipy.optimize is slow.
+    # Imported here, since importing scipy.optimize is slow and every node imports this module.
     from scipy.optimize import nnls
 
-    # Sampled processes cannot make averaging times of fewer than four samples flat.
+    # Sampled processes cannot be flat at averaging times of fewer than four samples.
     shortest = max(band[0], 4 * period)
     longest = max(band[1], 2.0 * shortest)
     # The Allan deviation of a Gauss-Markov process peaks at 1.89 correlation times (IEEE Std 952,
@@ -315,14 +316,14 @@ def flicker_processes(band, period):
 class WhiteNoise(NoiseProcess):
     """White noise, ``N / sqrt(dt) w``; Allan deviation ``N / sqrt(tau)`` (IEEE Std 952).
 
-    It is the angle random walk of a gyroscope and the velocity random walk of an accelerometer.
+    This is the angle random walk of a gyroscope and the velocity random walk of an accelerometer.
 
     Parameters
     ----------
     density : float or 3 float
-        N, two-sided [unit/sqrt(Hz)].
+        Noise density N, two-sided [unit/sqrt(Hz)].
     period : float
-        Time from one sample to the next [s].
+        Sampling period [s].
     generator : numpy.random.Generator
         Generator of all random numbers.
     """
@@ -345,9 +346,9 @@ class RandomWalk(NoiseProcess):
     Parameters
     ----------
     density : float or 3 float
-        K, two-sided [unit/s/sqrt(Hz)].
+        Random walk K, two-sided [unit/s/sqrt(Hz)].
     period : float
-        Time from one sample to the next [s].
+        Sampling period [s].
     generator : numpy.random.Generator
         Generator of all random numbers.
     """
@@ -382,7 +383,7 @@ class GaussMarkov(NoiseProcess):
     correlation_time : float or 3 float
         Correlation time tau_c [s].
     period : float
-        Time from one sample to the next [s].
+        Sampling period [s].
     generator : numpy.random.Generator
         Generator of all random numbers.
     """
@@ -418,19 +419,19 @@ class GaussMarkov(NoiseProcess):
 
 
 class BiasInstability(NoiseProcess):
-    """Flicker noise over a band of times, as a sum of independent Gauss-Markov processes.
+    """Flicker noise within a band of averaging times, as a sum of Gauss-Markov processes.
 
-    The Allan deviation is 0.664 B, within 0.5 %, for averaging times inside the band and from four
-    samples on, and falls outside.
+    The Allan deviation is 0.664 B, within 0.5 %, for averaging times inside the band that are at
+    least four samples, and decreases outside the band.
 
     Parameters
     ----------
     coefficient : float or 3 float
-        B [unit].
+        Bias instability B [unit].
     band : 2 float
         Shortest and longest averaging time [s].
     period : float
-        Time from one sample to the next [s].
+        Sampling period [s].
     generator : numpy.random.Generator
         Generator of all random numbers.
     """
@@ -450,7 +451,7 @@ class BiasInstability(NoiseProcess):
         self._state = self._scale * self._generator.standard_normal(self._scale.shape)
 
     def _step(self):
-        # In place, as the arrays of many parallel processes take megabytes.
+        # Computed in place, since the arrays of many parallel processes take megabytes.
         innovation = self._generator.standard_normal(self._scale.shape)
         innovation *= self._innovation
         self._state *= self._phi
@@ -475,7 +476,8 @@ class BiasInstability(NoiseProcess):
             for index, (phi,) in enumerate(self._phi):
                 values = recursion(phi, innovations[:, index], self._state[index])
                 last[index] = values[-1]
-                # The order of a single step, so that sums are bitwise identical.
+                # Summed in the same order as in a single step, so that results are bitwise
+                # identical.
                 if index == 0:
                     total[...] = values
                 else:
@@ -484,16 +486,16 @@ class BiasInstability(NoiseProcess):
 
 
 class RateRamp(NoiseProcess):
-    """Steady change ``R t``, with R dt at the first sample; Allan deviation ``R tau / sqrt(2)``.
+    """Linear drift ``R t``, with R dt at the first sample; Allan deviation ``R tau / sqrt(2)``.
 
     Parameters
     ----------
     slope : float or 3 float
-        R [unit/s].
+        Rate ramp R [unit/s].
     period : float
-        Time from one sample to the next [s].
+        Sampling period [s].
     generator : numpy.random.Generator, optional
-        Not used.
+        Ignored, since the process is not random.
     """
 
     def __init__(self, slope, period, generator=None):
@@ -513,15 +515,15 @@ class RateRamp(NoiseProcess):
 class Quantisation(NoiseProcess):
     """Noise of angle or velocity increments whose integral is read with a white error.
 
-    The error of the integral is ``Q w``, the error of the rate its difference
+    The error of the integral is ``Q w``, and the error of the rate is its difference quotient
     ``Q (w_k - w_(k-1)) / dt``; Allan deviation ``sqrt(3) Q / tau`` (IEEE Std 952).
 
     Parameters
     ----------
     coefficient : float or 3 float
-        Q [unit s].
+        Quantisation noise Q [unit s].
     period : float
-        Time from one sample to the next [s].
+        Sampling period [s].
     generator : numpy.random.Generator
         Generator of all random numbers.
     """
@@ -548,16 +550,16 @@ class Quantisation(NoiseProcess):
             self._state = numbers[-1].copy()
 
 
-_ROWS = 64  # samples that are scaled by a single multiplication
+_ROWS = 64  # number of samples that are scaled by one multiplication
 
 
 def _draw(generator, block, factors):
-    """Overwrite a block (n, 3) with normal numbers times factors of three axes, ``_ROWS`` times."""
+    """Overwrite a block (n, 3) with normal numbers times factors of the axes (3 ``_ROWS``)."""
     if not block.flags.c_contiguous:
         block[...] = generator.standard_normal(block.shape) * factors[:3]
         return
     generator.standard_normal(out=block)
-    # With three numbers at a time NumPy spends most of the time on the loop's overhead.
+    # With three numbers at a time, NumPy would spend most of the time on loop overhead.
     whole = len(block) - len(block) % _ROWS
     rows = block[:whole].reshape(-1, len(factors))
     rows *= factors
@@ -572,16 +574,16 @@ def recursion(phi, innovation, last):
     phi : float
         Factor of the previous value.
     innovation : ndarray, shape (n, m)
-        Addends of each step.
+        Innovation of each step.
     last : ndarray, shape (m,)
-        Value before the first.
+        Value before the first step.
 
     Returns
     -------
     ndarray, shape (n, m)
         Values of the recursion, in the unit of the innovations.
     """
-    # Every node imports this module, and scipy.signal takes 40 MB.
+    # Imported here, since scipy.signal takes 40 MB and every node imports this module.
     from scipy.signal import lfilter
 
     feedback, state = np.array([1.0, -phi]), (phi * last)[np.newaxis]
@@ -589,12 +591,12 @@ def recursion(phi, innovation, last):
 
 
 def sampled_std(density, rate: float):
-    """Compute the standard deviation of white noise in a sample, ``N * sqrt(rate)``.
+    """Compute the standard deviation of white noise per sample, ``N * sqrt(rate)``.
 
     Parameters
     ----------
     density : array_like
-        N, two-sided [unit/sqrt(Hz)].
+        Noise density N, two-sided [unit/sqrt(Hz)].
     rate : float
         Sampling rate [Hz].
 
@@ -607,19 +609,19 @@ def sampled_std(density, rate: float):
 
 
 def density_of_samples(std, rate: float):
-    """Compute the noise density from the standard deviation of a sample, ``std / sqrt(rate)``.
+    """Compute the noise density from the standard deviation per sample, ``std / sqrt(rate)``.
 
     Parameters
     ----------
     std : array_like
-        Standard deviation of white noise in a sample [unit].
+        Standard deviation of white noise per sample [unit].
     rate : float
         Sampling rate [Hz].
 
     Returns
     -------
     ndarray
-        N, two-sided [unit/sqrt(Hz)].
+        Noise density N, two-sided [unit/sqrt(Hz)].
     """
     return np.asarray(std, dtype=float) / np.sqrt(rate)
 
@@ -635,7 +637,7 @@ def density_of_one_sided(one_sided):
     Returns
     -------
     ndarray
-        N, two-sided [unit/sqrt(Hz)].
+        Noise density N, two-sided [unit/sqrt(Hz)].
     """
     return np.asarray(one_sided, dtype=float) / np.sqrt(2.0)
 
@@ -646,7 +648,7 @@ def one_sided_density(density):
     Parameters
     ----------
     density : array_like
-        N, two-sided [unit/sqrt(Hz)].
+        Noise density N, two-sided [unit/sqrt(Hz)].
 
     Returns
     -------
@@ -657,7 +659,7 @@ def one_sided_density(density):
 
 
 def density_of_rms(rms, bandwidth: float):
-    """Compute the noise density from the rms in a bandwidth, ``rms / sqrt(2 bandwidth)``.
+    """Compute the noise density from the rms within a bandwidth, ``rms / sqrt(2 bandwidth)``.
 
     Parameters
     ----------
@@ -669,35 +671,35 @@ def density_of_rms(rms, bandwidth: float):
     Returns
     -------
     ndarray
-        N, two-sided [unit/sqrt(Hz)].
+        Noise density N, two-sided [unit/sqrt(Hz)].
     """
     return np.asarray(rms, dtype=float) / np.sqrt(2.0 * bandwidth)
 
 
 def random_walk_of_minimum(minimum, white_noise):
-    r"""Compute the random walk K that gives the Allan deviation of white noise a minimum.
+    r"""Compute the random walk K for which white noise and random walk have a given Allan minimum.
 
-    With white noise N and a random walk K alone the Allan variance is
+    With white noise N and random walk K alone, the Allan variance is
     :math:`N^2 / \tau + K^2 \tau / 3`. Its minimum, at :math:`\tau = \sqrt 3 N / K`, is
     :math:`2 N K / \sqrt 3`, so
 
     .. math:: K = \frac{\sqrt 3}{2} \frac{\sigma_{min}^2}{N}.
 
     Kalibr's wiki (P. Geneva and others, IMU Noise Model, "From the Datasheet of the IMU") replaces
-    the in-run bias stability by such a random walk. A sensor whose minimum is a plateau of
-    flicker noise drifts less than that beyond the minimum.
+    the in-run bias stability by such a random walk. A sensor whose minimum is a plateau of flicker
+    noise drifts less at longer averaging times.
 
     Parameters
     ----------
     minimum : array_like
-        Lowest Allan deviation [unit].
+        Minimum of the Allan deviation [unit].
     white_noise : array_like
-        N, two-sided, positive [unit/sqrt(Hz)].
+        Noise density N, two-sided, positive [unit/sqrt(Hz)].
 
     Returns
     -------
     ndarray
-        K [unit/s/sqrt(Hz)].
+        Random walk K [unit/s/sqrt(Hz)].
     """
     minimum, noise = np.asarray(minimum, dtype=float), np.asarray(white_noise, dtype=float)
     return 0.5 * np.sqrt(3.0) * np.square(minimum) / noise
@@ -706,27 +708,28 @@ def random_walk_of_minimum(minimum, white_noise):
 def flicker_and_walk_of_minimum(minimum, averaging_time: float, white_noise, random_walk=None):
     r"""Compute B and K from the minimum of an Allan deviation and its averaging time.
 
-    With white noise N, flicker noise B and a random walk K the Allan variance is :math:`N^2 / \tau
-    + (2 \ln 2 / \pi) B^2 + K^2 \tau / 3` (IEEE Std 952-1997, annex C). Its minimum is at :math:`K =
-    \sqrt 3 N / \tau`; the flicker noise accounts for the remaining variance there.
+    With white noise N, flicker noise B and random walk K, the Allan variance is
+    :math:`N^2 / \tau + (2 \ln 2 / \pi) B^2 + K^2 \tau / 3` (IEEE Std 952-1997, annex C). Its
+    minimum is at :math:`K = \sqrt 3 N / \tau`; flicker noise accounts for the remaining variance
+    there.
 
     Parameters
     ----------
     minimum : array_like
-        Lowest Allan deviation [unit].
+        Minimum of the Allan deviation [unit].
     averaging_time : float
         Averaging time of the minimum [s].
     white_noise : array_like
-        N, two-sided [unit/sqrt(Hz)].
+        Noise density N, two-sided [unit/sqrt(Hz)].
     random_walk : array_like, optional
-        K, if it is known [unit/s/sqrt(Hz)].
+        Random walk K, if it is known [unit/s/sqrt(Hz)].
 
     Returns
     -------
     bias_instability : ndarray
-        B [unit]; nan where white noise and random walk exceed the minimum.
+        Bias instability B [unit]; nan if white noise and random walk exceed the minimum.
     random_walk : ndarray
-        K [unit/s/sqrt(Hz)].
+        Random walk K [unit/s/sqrt(Hz)].
     """
     noise = np.asarray(white_noise, dtype=float)
     walk = np.sqrt(3.0) * noise / averaging_time if random_walk is None else np.array(random_walk)
@@ -748,7 +751,7 @@ def driving_density(stationary_std, correlation_time):
     Returns
     -------
     ndarray
-        q [unit/s/sqrt(Hz)].
+        Driving density q [unit/s/sqrt(Hz)].
     """
     time = np.asarray(correlation_time, dtype=float)
     return np.asarray(stationary_std, dtype=float) * np.sqrt(2.0 / time)

@@ -1,8 +1,8 @@
 """Random numbers that depend only on the seed, the run and the quantity.
 
-Run k of seed s draws from ``SeedSequence(s, spawn_key=(k,))``, and each quantity from a child of
-that seed. The numbers of a run therefore depend neither on other runs, on their order or on the
-number of pieces in which they are drawn, nor on other random quantities.
+Run k of seed s uses ``SeedSequence(s, spawn_key=(k,))``, and each quantity uses a child of that
+seed. The random numbers of a run therefore do not depend on other runs, on their order, on the
+number of blocks in which they are drawn, or on other random quantities.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import math
 
 import numpy as np
 
-BLOCK = 1024  # numbers that are drawn at a time where they are needed singly
-_MAX_AHEAD = 2**22  # numbers that are drawn ahead for all members together, 32 MB
+BLOCK = 1024  # number of random numbers that are drawn at once if they are used one by one
+_MAX_AHEAD = 2**22  # random numbers that are drawn in advance for all members together, 32 MB
 
 
 def run_seed(seed, run: int) -> np.random.SeedSequence:
@@ -23,7 +23,7 @@ def run_seed(seed, run: int) -> np.random.SeedSequence:
     seed : int or numpy.random.SeedSequence
         Seed of all runs.
     run : int
-        Number of the run, from 0.
+        Number of the run, starting from 0.
 
     Returns
     -------
@@ -33,14 +33,14 @@ def run_seed(seed, run: int) -> np.random.SeedSequence:
 
 
 def child_seed(seed, index: int) -> np.random.SeedSequence:
-    """Return a child of a seed by its number, without changing the seed as spawning does.
+    """Return a child of a seed by its number, without modifying the seed as spawning does.
 
     Parameters
     ----------
     seed : int or numpy.random.SeedSequence
         Parent seed.
     index : int
-        Number of the child, from 0.
+        Number of the child, starting from 0.
 
     Returns
     -------
@@ -51,14 +51,14 @@ def child_seed(seed, index: int) -> np.random.SeedSequence:
 
 
 def child_generator(seed, index: int) -> np.random.Generator:
-    """Return the generator of a child of a seed, see :func:`child_seed`.
+    """Return the generator for a child of a seed, see :func:`child_seed`.
 
     Parameters
     ----------
     seed : int or numpy.random.SeedSequence
         Parent seed.
     index : int
-        Number of the child, from 0.
+        Number of the child, starting from 0.
 
     Returns
     -------
@@ -72,12 +72,12 @@ def _sequence(seed):
 
 
 class ParallelNormals:
-    """Standard normal numbers of many generators in parallel, equal to those of each.
+    """Standard normal numbers of many generators in parallel, the same as from each generator.
 
     Parameters
     ----------
     shape : tuple of int
-        Shape of the numbers that a generator returns at a time.
+        Shape of the numbers that each generator returns at once.
     count : int
         Number of generators.
     """
@@ -94,15 +94,15 @@ class ParallelNormals:
         Parameters
         ----------
         members : sequence of int
-            Numbers of the members.
+            Indices of the members.
         generators : sequence of numpy.random.Generator
-            Their new generators.
+            New generators of the members.
         """
         self._generators[members] = generators
         self._draw(members)
 
     def standard_normal(self, size=None) -> np.ndarray:
-        """Return the next numbers.
+        """Return the next random numbers of all generators.
 
         Parameters
         ----------
@@ -121,10 +121,10 @@ class ParallelNormals:
         return self._block[self._next - 1]
 
     def _draw(self, members):
-        """Draw the remaining numbers of the block."""
+        """Draw the remaining random numbers of the block."""
         remaining = self._block[self._next :].reshape(-1, len(self._generators))
-        # A few members at a time, so that their numbers are in the processor's cache for the
-        # transposition.
+        # Drawn for a few members at a time, so that their numbers are still in the processor's
+        # cache when they are transposed.
         for first in range(0, len(members), 64):
             group = members[first : first + 64]
             drawn = np.empty((len(group), len(remaining)))
@@ -143,7 +143,7 @@ class NormalStreams:
     seed : int or numpy.random.SeedSequence
         Seed of the run.
     active : sequence of bool
-        Whether each quantity is random; the others are zero and need no computation.
+        Whether each quantity is random; the others are zero and take no computation.
     """
 
     def __init__(self, seed, active):
@@ -155,7 +155,7 @@ class NormalStreams:
         self._next = 0
 
     def next(self) -> np.ndarray:
-        """Return the numbers of the next sample.
+        """Return the random numbers of the next sample.
 
         Returns
         -------
@@ -168,7 +168,7 @@ class NormalStreams:
         return self._block[self._next - 1]
 
     def take(self, samples: int) -> np.ndarray:
-        """Return the numbers of the next samples.
+        """Return the random numbers of the next samples.
 
         Parameters
         ----------
@@ -178,7 +178,7 @@ class NormalStreams:
         Returns
         -------
         ndarray, shape (samples, quantities)
-            Numbers, possibly a view.
+            Random numbers, possibly as a view.
         """
         remaining = self._block[self._next : self._next + samples]
         self._next += len(remaining)
