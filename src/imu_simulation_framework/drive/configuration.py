@@ -57,7 +57,7 @@ _MODELS = {
     "generic": "Gazebo's generic plug-in",
     "hector": "Hector's plug-in",
     "specification": "standard parameters and a fused orientation; set it as launch argument, "
-    "because it needs a node of its own",
+    "because it runs in a separate node",
     "hector_slow": "Hector's plug-in with the slower of two drifts tuned to a BNO055",
     PUBLISHED: "IMU of an external robot, unchanged",
 }
@@ -292,7 +292,7 @@ class SimulationSection(TextSettings):
     simulator: str = setting(
         "mujoco",
         choices=SIMULATORS,
-        about="simulator, which run_experiment.py starts. With roslaunch, also set the argument "
+        about="simulator that run_experiment.py starts. With roslaunch, also set the argument "
         "simulator:=gazebo",
     )
     real_time_factor: float = setting(

@@ -23,17 +23,17 @@ LINE_LENGTH = 100
 
 _HEADER = (
     "All settings of an experiment with their defaults. SI units; angles in radians.",
-    "An empty value means the default. Relative paths start from the folder of this file.",
-    "A config.ini of your own needs only the keys that differ. A private ROS parameter of the",
+    "An empty value means the default. Relative paths are relative to the folder of this file.",
+    "Your config.ini only needs the keys that differ from this one. A private ROS parameter of the",
     "nodes overrides any key, for example",
     '  roslaunch imu_simulation_framework experiment.launch settings:="{control: {yaw_integral: '
     '2.0}}"',
-    "The declarations of the settings generate this file; see Conventions in CONTRIBUTING.md.",
+    "This file is generated from the declarations of the settings; see CONTRIBUTING.md.",
 )
 _COLUMNS = (
     "Columns in the file of the {}: quantity = column [unit]; doc/reference/recording_formats.md "
-    "lists quantities and units. Columns by place (#3), factors and offsets, dates, and "
-    "conventions of angles are possible. Used only with format = csv, tables or bag (fields of "
+    "lists quantities and units. Column numbers (#3), factors and offsets, dates, and angle "
+    "conventions are also possible. Used only with format = csv, tables or bag (fields of "
     "messages)."
 )
 _COLUMN_TEXTS = {

@@ -77,7 +77,11 @@ class ComparisonSettings(TextSettings):
         "The lag of a receiver's course is estimated and removed in any case",
     )
     max_shift: float = setting(
-        1.0, unit="s", above=0.0, maximum=LONGEST_WINDOW, about="largest shift in time"
+        1.0,
+        unit="s",
+        above=0.0,
+        maximum=LONGEST_WINDOW,
+        about="largest time shift of the recorded IMU",
     )
     start_window: float = setting(
         3.0,

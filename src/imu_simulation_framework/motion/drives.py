@@ -440,7 +440,7 @@ class Terrain(TextSettings):
         unit="m",
         above=0.0,
         maximum=LARGEST_LENGTH,
-        about="side length of the square around the origin that has bumps",
+        about="side length of the square around the origin that contains the bumps",
     )
     seed: int = setting(
         1, minimum=0, maximum=LARGEST_SEED, about="seed of the bumps' positions and heights"

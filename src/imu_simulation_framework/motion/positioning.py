@@ -463,7 +463,7 @@ class FixSettings(TextSettings):
         unit="rad/sqrt(rad)",
         minimum=0.0,
         maximum=1.0,
-        about="random walk of the reference's heading over the turned angle, by wheel slip",
+        about="random walk of the reference's heading over the turned angle, due to wheel slip",
     )
     course_lag: float = setting(
         0.5,

@@ -70,7 +70,7 @@ class ReferenceConventions(TextSettings):
     frame : str
         ``enu``, or ``ned``: world north-east-down and body forward-right-down.
     yaw_convention : str
-        Sense and zero of the yaw, one of :data:`YAW_CONVENTIONS`; empty for that of the frame,
+        Direction and zero of the yaw, one of :data:`YAW_CONVENTIONS`; empty for that of the frame,
         ``ccw_from_east`` or ``cw_from_north``. It applies also to the yaw of a quaternion that was
         made of a compass's heading.
     quaternion_order : str
@@ -88,8 +88,8 @@ class ReferenceConventions(TextSettings):
     yaw_convention: str = setting(
         "",
         choices=tuple(YAW_CONVENTIONS),
-        about="sense and zero of the yaw; empty: convention of the frame, ccw_from_east with enu "
-        "and cw_from_north with ned",
+        about="direction and zero of the yaw; empty: convention of the frame, ccw_from_east with "
+        "enu and cw_from_north with ned",
     )
     quaternion_order: str = setting(
         "xyzw", choices=QUATERNION_ORDERS, about="order of the components of a quaternion"
@@ -151,8 +151,8 @@ class ImuConventions(ReferenceConventions):
     )
     accel_convention: str = setting(
         "specific_force",
-        choices=dict(zip(ACCEL_CONVENTIONS, ("upwards at rest", "its opposite"))),
-        about="output of the accelerometer",
+        choices=dict(zip(ACCEL_CONVENTIONS, ("upward at rest", "downward at rest"))),
+        about="quantity that the accelerometer outputs",
     )
     mounting_roll: float = setting(0.0, unit="rad", about=f"roll {_MOUNTING}")
     mounting_pitch: float = setting(0.0, unit="rad", about=f"pitch {_MOUNTING}")

@@ -31,9 +31,9 @@ The bias b is estimated from the same e, which is the tilt error only while the 
 gravity. During fast motion, turns and accelerations are correlated, so that linear acceleration has
 a mean in the sensor's axes, which an integrator cannot distinguish from a bias. With
 :math:`k_I = k_P^2 / 4`, critical damping, b diverged on hand-held sensors, and with it tilt and
-yaw. Laidig, Caruso, Cereatti and Seel (BROAD - a benchmark for robust inertial orientation estimation, Data
-6(7), 2021) tuned :math:`k_P = 0.74, k_I = 0.0012 = k_P^2 / 456` on such motion, which converges
-slowly at rest. The gain therefore depends on the motion:
+yaw. Laidig, Caruso, Cereatti and Seel (BROAD - a benchmark for robust inertial orientation
+estimation, Data 6(7), 2021) tuned :math:`k_P = 0.74, k_I = 0.0012 = k_P^2 / 456` on such motion,
+which converges slowly at rest. The gain therefore depends on the motion:
 
 .. math:: k_I = \frac{k_P^2}{16 (1 + s)^2}, \quad
           T \dot s = (T |\omega - b|)^2 + \left(\frac{|f| - g}{\sigma}\right)^2 - s.
