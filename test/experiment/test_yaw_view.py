@@ -11,7 +11,7 @@ from PIL import ImageGrab
 
 from imu_simulation_framework.core import colours
 
-STAYS = "the live view stays until its window is closed"
+STAYS = "close the window of the live view"
 SCREEN = (1024, 768)
 COLOURS = {
     "ground truth": colours.LIVE_TRUTH,

@@ -1,21 +1,21 @@
-"""Decoding of JSBSim's packets: text with labels, or FlightGear's structure in network order.
+"""Decoding of JSBSim packets: labelled text, or the FlightGear structure in network byte order.
 
 **Text** (``<output type="SOCKET" protocol="UDP" ...>``): the first packet, ``<LABELS>``, names the
 columns. Each following packet is a row of numbers with ``precision`` significant digits, by default
-7. Columns are recognised by the names of JSBSim's properties, or by the labels of its groups
+7. Columns are recognised by the names of JSBSim properties, or by the labels of the groups
 ``<position>`` and ``<velocities>``.
 
 **FlightGear** (``type="FLIGHTGEAR"``): FGNetFDM, version 24, 408 bytes, big-endian
 (``src/input_output/net_fdm.hxx`` and ``FGOutputFG.cpp`` of JSBSim 1.2.2 to 1.3.3). Latitude,
 longitude and height are doubles, angles and velocities floats. The packet has a time only if the
-output's element holds ``<time type="simulation" resolution="1e-6"/>``; otherwise the field is
-1234567890.
+output element contains ``<time type="simulation" resolution="1e-6"/>``; without it, the time field
+is 1234567890.
 
-Heights above the sea are radial in both formats: the distance to Earth's centre less that of the
-ellipsoid below. They are up to 6e-6 of themselves smaller than heights above the ellipsoid. The
-text's group ``<position>`` has the *geocentric* latitude. JSBSim's geodetic latitudes and heights
-in both formats differ by 5e-5 m from the integrated positions, which ``position/ecef-x-ft`` and the
-other two properties contain.
+Heights above sea level are radial in both formats: the distance from the centre of the Earth minus
+the radius of the ellipsoid below. They are smaller than heights above the ellipsoid by a relative
+difference of up to 6e-6. The group ``<position>`` in text packets has the *geocentric* latitude.
+The geodetic latitudes and heights in both formats differ by 5e-5 m from the integrated positions,
+which are in the properties ``position/ecef-x-ft``, ``ecef-y-ft`` and ``ecef-z-ft``.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ LABELS = b"<LABELS>"
 
 FLIGHTGEAR_VERSION = 24
 FLIGHTGEAR_SIZE = 408
-"""Size of a packet, bytes."""
+"""Size of a FlightGear packet [bytes]."""
 NO_TIME = 1234567890
-# The fields are version and padding; longitude, latitude, altitude; agl, phi, theta, psi, alpha,
-# beta, three Euler rates, airspeed, climb, v_north, v_east, v_down.
+# Fields: version, padding; longitude, latitude, altitude; agl, phi, theta, psi, alpha, beta,
+# three Euler rates, airspeed, climb, v_north, v_east, v_down.
 _FLIGHTGEAR = struct.Struct(">II3d14f")
 _TIME_OFFSET = 356  # bytes
 
@@ -55,7 +55,7 @@ _PROPERTIES = {
     **dict.fromkeys(("theta", "pitch"), "pitch"),
     **dict.fromkeys(("psi", "heading-true"), "heading"),
 }
-"""Quantity of each JSBSim property, named without its folder and unit."""
+"""Quantities by JSBSim property, named without folder and unit."""
 _GROUP_LABELS: Mapping[str, tuple[str, float]] = {
     "Time": ("time", 1.0),
     "sim-time-sec": ("time", 1.0),
@@ -79,26 +79,26 @@ _LARGEST = {
     **dict.fromkeys(ATTITUDE, 4.0 * math.pi),
     **dict.fromkeys(VELOCITY, 1e5),
 }
-_LARGEST_VALUE = 1e9  # SI units: a position beyond the moon, a time of 30 years
-_MIN_RADIUS = 1e6  # m, distance from Earth's centre
+_LARGEST_VALUE = 1e9  # SI units; corresponds to a position beyond the Moon and a time of 30 years
+_MIN_RADIUS = 1e6  # m; smallest plausible distance from the centre of the Earth
 ANGLES_OF_PLACES = ("latitude", "geocentric_latitude", "longitude")
 PLACES = (*ANGLES_OF_PLACES, "height", "radial_height", *_ECEF)
 
 
 class UnusablePacketError(ValueError):
-    """Packet of another program, or packet without required data."""
+    """Error raised for a packet of another program, or without required data."""
 
 
 @dataclass(frozen=True)
 class TextColumns:
-    """Columns of text packets that a flight uses.
+    """Columns of text packets that are used for a flight.
 
     Attributes
     ----------
     width : int
-        Number of columns of a packet.
+        Number of columns in a packet.
     places : mapping of str to (int, float)
-        Column of each quantity, and its factor to SI units.
+        Column index of each quantity, and its conversion factor to SI units.
     """
 
     width: int
@@ -106,7 +106,7 @@ class TextColumns:
 
     @classmethod
     def from_labels(cls, labels: Sequence[str]) -> TextColumns:
-        """Assign quantities to labels; the first column is always the time.
+        """Assign quantities to labels; the first column must be the time.
 
         Parameters
         ----------
@@ -128,7 +128,7 @@ class TextColumns:
             name, _, unit = label.rpartition("/")[2].rpartition("-")
             if name in _PROPERTIES and unit in _UNITS:
                 quantity, factor = _PROPERTIES[name], _UNITS[unit]
-            # A property may repeat a quantity of a group.
+            # A property and a group may contain the same quantity.
             if quantity and quantity not in places:
                 places[quantity] = (column, factor)
         has_latitude = {"latitude", "geocentric_latitude"} & set(places) and "longitude" in places
@@ -139,7 +139,7 @@ class TextColumns:
         if not has_position or missing:
             missing = ([] if has_position else ["a position"]) + missing
             raise UnusablePacketError(
-                f"the labels lack {join_names(missing)}; they are {join_names(labels)}"
+                f"{join_names(missing)} is missing in the labels {join_names(labels)}"
             )
         return cls(len(labels), places)
 
@@ -174,7 +174,7 @@ class TextColumns:
         return values
 
     def digits(self, packet: bytes) -> int:
-        """Return the largest number of significant digits of a packet's numbers.
+        """Return the largest number of significant digits in a packet.
 
         Parameters
         ----------
@@ -193,23 +193,23 @@ class TextColumns:
         )
 
     def step(self, name: str, values: np.ndarray, digits: int) -> float:
-        """Return the value of the last digit of a column's largest number.
+        """Return the resolution of a column, the value of the last digit of its largest number.
 
-        JSBSim omits trailing zeros, so that a single number does not show its digits.
+        JSBSim omits trailing zeros, so that a single number may show too few digits.
 
         Parameters
         ----------
         name : str
             Quantity of the column.
         values : ndarray, shape (n,)
-            Values, SI units.
+            Values in SI units.
         digits : int
-            Largest number of significant digits of all packets.
+            Largest number of significant digits in all packets.
 
         Returns
         -------
         float
-            Step, SI units.
+            Resolution in SI units.
         """
         factor = self.places[name][1]
         largest = float(np.max(np.abs(values))) / factor
@@ -227,7 +227,7 @@ def read_labels(packet: bytes) -> list[str] | None:
     Returns
     -------
     list of str or None
-        Labels; None for another packet.
+        Labels, or None for any other packet.
     """
     if not packet.startswith(LABELS):
         return None
@@ -236,7 +236,7 @@ def read_labels(packet: bytes) -> list[str] | None:
 
 
 def is_flightgear(packet: bytes) -> bool:
-    """Return whether a packet has the size and the version of FlightGear's structure.
+    """Return whether a packet has the size and the version of the FlightGear structure.
 
     Parameters
     ----------
@@ -246,20 +246,20 @@ def is_flightgear(packet: bytes) -> bool:
     Returns
     -------
     bool
-        True for a packet of FlightGear.
+        Whether it is a FlightGear packet.
     """
     return len(packet) == FLIGHTGEAR_SIZE and packet[:4] == struct.pack(">I", FLIGHTGEAR_VERSION)
 
 
 def decode_flightgear(packet: bytes, resolution: float) -> dict[str, float]:
-    """Decode the quantities of FlightGear's structure.
+    """Decode the quantities in a FlightGear packet.
 
     Parameters
     ----------
     packet : bytes
         Packet of ``FLIGHTGEAR_SIZE`` bytes.
     resolution : float
-        Resolution of the output's ``<time type="simulation">``, s.
+        Resolution in the output element ``<time type="simulation">`` [s].
 
     Returns
     -------
@@ -283,7 +283,7 @@ def decode_flightgear(packet: bytes, resolution: float) -> dict[str, float]:
 
 
 def _require_plausible(values) -> None:
-    """Reject values that are implausible or not finite, because packets may be damaged."""
+    """Reject implausible or non-finite values, which result from damaged packets."""
     for name, value in values.items():
         largest = _LARGEST.get(name, _LARGEST_VALUE)
         if not abs(value) <= largest:
@@ -292,13 +292,13 @@ def _require_plausible(values) -> None:
         radius = math.hypot(*(values[name] for name in _ECEF))
         if radius < _MIN_RADIUS:
             raise UnusablePacketError(
-                f"its distance from Earth's centre is {radius:g} m, expected at least "
+                f"its distance from the Earth's centre is {radius:g} m, expected at least "
                 f"{_MIN_RADIUS:g} m"
             )
 
 
 def ecef_positions(columns: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Return positions in ECEF.
+    """Compute positions in ECEF.
 
     Parameters
     ----------
@@ -319,7 +319,7 @@ def ecef_positions(columns: Mapping[str, np.ndarray]) -> np.ndarray:
         if "height" in columns:
             return ecef_of(latitude, longitude, columns["height"])
         height = columns["radial_height"]
-        for _ in range(3):  # Each iteration leaves 1e-5 of the error.
+        for _ in range(3):  # Each iteration reduces the error by a factor of 1e5.
             position = ecef_of(latitude, longitude, height)
             radius = np.linalg.norm(position, axis=-1)
             level = _ellipsoid_radius(position / radius[:, np.newaxis])
@@ -335,6 +335,6 @@ def ecef_positions(columns: Mapping[str, np.ndarray]) -> np.ndarray:
 
 
 def _ellipsoid_radius(direction):
-    """Return the distance of the ellipsoid from Earth's centre along unit vectors (n, 3)."""
+    """Return the distance from the Earth's centre to the ellipsoid along unit vectors (n, 3)."""
     equatorial = (direction[..., 0] ** 2 + direction[..., 1] ** 2) / SEMI_MAJOR_AXIS**2
     return 1.0 / np.sqrt(equatorial + direction[..., 2] ** 2 / SEMI_MINOR_AXIS**2)

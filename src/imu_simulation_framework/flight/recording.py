@@ -1,27 +1,27 @@
-"""Reading of recorded flights, and the choice between all sources of flights.
+"""Reading of recorded flights, and selection of the source of a flight.
 
-A flight has time, position, orientation and, if recorded, velocities of an aircraft:
+A recorded flight has the time, position, orientation and, optionally, velocity of an aircraft:
 
-- A CSV file has columns named as the quantities of column maps, with units in brackets,
-  ``altitude [ft]``: ``latitude longitude altitude``, or ``x y z`` about an ``origin``;
-  ``qx qy qz qw``, or
-  ``roll pitch`` with ``yaw`` or ``heading``; ``velocity_north velocity_east`` with
-  ``velocity_down`` or ``velocity_up``.
+- The columns of a CSV file are named like the quantities in column maps, with units in brackets
+  such as ``altitude [ft]``: ``latitude longitude altitude``, or ``x y z`` relative to an
+  ``origin``; ``qx qy qz qw``, or ``roll pitch`` with ``yaw`` or ``heading``; ``velocity_north
+  velocity_east`` with ``velocity_down`` or ``velocity_up``.
 - A bag has a sensor_msgs/NavSatFix, orientations in ``attitude_topic`` (sensor_msgs/Imu or poses)
-  and velocities in ``velocity_topic`` (geometry_msgs/TwistStamped), or poses about an ``origin``
-  (nav_msgs/Odometry, geometry_msgs/PoseStamped, ...). Splines join topics of different rates.
+  and velocities in ``velocity_topic`` (geometry_msgs/TwistStamped); or it has poses relative to an
+  ``origin`` (nav_msgs/Odometry, geometry_msgs/PoseStamped, ...). Topics with different rates are
+  interpolated with splines.
 
-Axes are those of ROS (``enu``) or of aviation (``ned``). A CSV file with ``velocity_down`` or
-``heading`` is assumed to have aviation's axes, with a remark; ``axes`` overrides this.
+Axes follow the convention of ROS (``enu``) or of aviation (``ned``). For a CSV file with
+``velocity_down`` or ``heading``, aviation axes are assumed and reported; ``axes`` overrides this.
 
-An IMU measures the second derivative of a position: a step of a millimetre is 2.5 m/s^2 at 50 Hz.
-If velocities are recorded, the path is therefore their integral, moved as a whole to the positions;
-``along="positions"`` keeps the positions.
+An IMU measures the second derivative of a position, so that a step of 1 mm causes 2.5 m/s^2 at
+50 Hz. If velocities are recorded, the path is therefore computed as their integral, shifted to the
+positions; with ``along="positions"``, the positions are used directly.
 
-Velocities that contradict the positions are refused, because axes or units are wrong. Quaternions
-of a length other than 1, clocks that run backwards, and gaps of more than five periods (at least
-0.25 s) are refused with their lines. Samples with a value that is not a number are left out and
-reported.
+Velocities that contradict the positions are rejected, because axes or units must be wrong.
+Quaternions with a length other than 1, clocks that run backwards, and gaps of more than five
+periods (at least 0.25 s) are rejected with their line numbers. Samples with values that are not
+numbers are omitted and reported.
 """
 
 from __future__ import annotations
@@ -56,20 +56,20 @@ from .jsbsim import bundled_scripts, fly
 from .udp import PacketReceiver, receive_flight
 
 LONGEST_GAP = 5.0
-"""Longest gap in median periods, which a spline may bridge."""
+"""Longest gap that may be interpolated, in median sampling periods."""
 
 MIN_GAP = 0.25
-"""Gap that is always accepted [s]."""
+"""Duration up to which gaps are always accepted [s]."""
 
-_MAX_NORM_ERROR = 0.1  # of a quaternion
+_MAX_NORM_ERROR = 0.1  # largest accepted deviation of a quaternion norm from 1
 _LOCAL = ("x", "y", "z")
 
 
 def _join_topics(positions: Samples, attitude: Samples, velocity: Samples | None) -> Samples:
-    """Interpolate positions, orientations and velocities of several topics to common times.
+    """Interpolate positions, orientations and velocities from several topics at common times.
 
-    The times are those of positions or orientations, whichever has more samples, within the common
-    interval. The interpolation uses splines.
+    The times are taken from the positions or the orientations, whichever have more samples, in the
+    interval that all topics cover. The interpolation uses splines.
     """
     parts = {PLACE: positions, QUATERNION: attitude}
     if velocity is not None:
@@ -92,7 +92,7 @@ def _join_topics(positions: Samples, attitude: Samples, velocity: Samples | None
 
 
 def _curve(samples: Samples, names: Sequence[str]) -> tuple[np.ndarray, Any, np.ndarray]:
-    """Return the times, a spline through columns, and the places of usable samples."""
+    """Return the times and the line numbers of usable samples, and a spline through them."""
     cleaner = Cleaner(samples)
     cleaner.drop_nan(names)
     if names is QUATERNION:
@@ -108,16 +108,16 @@ def _curve(samples: Samples, names: Sequence[str]) -> tuple[np.ndarray, Any, np.
 def _clean(
     samples: Samples, conventions: ReferenceConventions, limits: StampLimits
 ) -> tuple[pd.DataFrame, np.ndarray, Any]:
-    """Return a table in east, north, up with quaternions, the places of its rows, and a report."""
+    """Return a table in east, north, up axes with quaternions, its line numbers, and a report."""
     samples = conventional_reference(_to_upward_velocity(samples), conventions)
     place = next((names for names in (PLACE, _LOCAL) if samples.has(names)), None)
     if place is None:
-        raise RecordingError(f"{samples.source}: heights are missing, which a flight needs")
+        raise RecordingError(f"{samples.source}: heights are missing, required for a flight")
     attitude = QUATERNION if samples.has(QUATERNION) else EULER
     if not samples.has(attitude):
         raise RecordingError(
-            f"{samples.source}: orientations, or roll, pitch and yaw, are missing, which a flight "
-            "needs"
+            f"{samples.source}: orientations, or roll, pitch and yaw, are missing, required for a "
+            "flight"
         )
     velocity = LOCAL_VELOCITY if samples.has(LOCAL_VELOCITY) else ()
     cleaner = Cleaner(samples)
@@ -128,7 +128,7 @@ def _clean(
         _refuse_none(samples, cleaner)
         quaternions = cleaner.unit_quaternions(QUATERNION)
     else:
-        # Roll, pitch, yaw are about x, then y, then z of the world.
+        # Roll, pitch and yaw are rotations about x, y and z of the world, in this order.
         angles = np.where(cleaner.keep[:, None], samples.matrix(EULER), 0.0)
         quaternions = Rotation.from_euler("xyz", angles).as_quat()
     order, report = cleaner.finish(limits, MINIMUM_SAMPLES)
@@ -149,14 +149,14 @@ def _refuse_gaps(samples: Samples, times: np.ndarray, places: np.ndarray) -> Non
     if len(steps) and np.max(steps) > longest:
         row = int(np.argmax(steps))
         raise RecordingError(
-            f"{samples.source}: {samples.place_name} {places[row + 1]}: the gap before it lasts "
-            f"{steps[row]:.3f} s, expected at most {longest:.3g} s, which a spline can bridge; cut "
+            f"{samples.source}: {samples.place_name} {places[row + 1]}: the gap before this sample "
+            f"lasts {steps[row]:.3f} s, expected at most {longest:.3g} s for interpolation; split "
             "the recording there"
         )
 
 
 def _refuse_none(samples: Samples, cleaner: Cleaner) -> None:
-    """Reject quaternions of a wrong length; zeros denote unknown orientations."""
+    """Reject quaternions with a wrong norm, except zeros, which denote unknown orientations."""
     norms = np.linalg.norm(samples.matrix(QUATERNION), axis=1)
     with np.errstate(invalid="ignore"):
         is_wrong = cleaner.keep & (norms > 1e-6) & (np.abs(norms - 1.0) > _MAX_NORM_ERROR)
@@ -169,7 +169,7 @@ def _refuse_none(samples: Samples, cleaner: Cleaner) -> None:
 
 
 def _to_upward_velocity(samples: Samples) -> Samples:
-    """Return samples with the vertical velocity upwards."""
+    """Return samples with an upward vertical velocity."""
     columns = dict(samples.columns)
     if {"velocity_down", "velocity_up"} <= set(columns):
         raise RecordingError(
@@ -183,17 +183,20 @@ def _to_upward_velocity(samples: Samples) -> Samples:
 AXES = ("auto", "enu", "ned")
 PATHS = ("auto", "positions", "velocities")
 
-_COARSE_STEP = 1e-3  # m; a larger step of positions is reported
-_MAX_CONTRADICTION = (1.0, 0.1)  # of displacements: m/s, and share of the speed
-_COMPARED_DURATION = 5.0  # s, of the compared displacements
-_RATE_TOLERANCE = 1e-7  # relative difference from a whole rate
+_COARSE_STEP = 1e-3  # m; coarser resolutions of positions are reported
+_MAX_CONTRADICTION = (
+    1.0,
+    0.1,
+)  # tolerance between velocities and positions: m/s, and share of the speed
+_COMPARED_DURATION = 5.0  # s; duration of the compared displacements
+_RATE_TOLERANCE = 1e-7  # largest relative deviation from an integer rate
 _NANOSECOND = 1e-9
-_EXAMINED_ROWS = 1000  # rows whose digits are counted
+_EXAMINED_ROWS = 1000  # number of rows whose digits are counted
 
 
 @dataclass(frozen=True)
 class RecordedFlight:
-    """Recorded flight and the report of its recording.
+    """Recorded flight, with a report on its recording.
 
     Attributes
     ----------
@@ -207,7 +210,7 @@ class RecordedFlight:
 
 @dataclass(frozen=True)
 class FlightSource:
-    """A recorded flight, and how it is read.
+    """Recorded flight, with the settings for reading it.
 
     Parameters
     ----------
@@ -215,37 +218,37 @@ class FlightSource:
         Recording in any format of
         :func:`~imu_simulation_framework.recordings.reading.read_reference_samples`.
     topic : str, optional
-        Topic of a bag with positions (sensor_msgs/NavSatFix), or with poses about an origin
+        Topic of a bag with positions (sensor_msgs/NavSatFix), or with poses relative to an origin
         (nav_msgs/Odometry, geometry_msgs/PoseStamped, geometry_msgs/PoseWithCovarianceStamped).
     format : str, optional
         Format of the recording, or ``auto``.
     columns : mapping of str to str, optional
-        Column ``"name [unit]"`` of each quantity of a CSV file. Required are ``time``; ``latitude
-        longitude altitude``, or ``x y z`` about an origin; ``qx qy qz qw``, or ``roll pitch`` with
-        ``yaw`` or ``heading``. Optional are ``velocity_north velocity_east`` with ``velocity_down``
-        or ``velocity_up``.
+        Column ``"name [unit]"`` for each quantity in a CSV file. Required are ``time``; ``latitude
+        longitude altitude``, or ``x y z`` relative to an origin; ``qx qy qz qw``, or ``roll pitch``
+        with ``yaw`` or ``heading``. Optional are ``velocity_north velocity_east`` with
+        ``velocity_down`` or ``velocity_up``.
     axes : str, optional
         ``enu``: world east, north, up and body forward, left, up. ``ned``: world north, east, down
         and body forward, right, down. ``auto``: ``ned`` for a CSV file with ``velocity_down`` or
         ``heading``, otherwise ``enu``; a remark reports the choice.
     yaw_convention, quaternion_order : str, optional
-        Conventions as in :class:`.ReferenceConventions`.
+        Conventions, see :class:`.ReferenceConventions`.
     quaternion_inverse : bool, optional
-        Whether quaternions rotate from the world to the body.
+        Whether quaternions rotate from world to body.
     origin : sequence of float, optional
         Origin of positions x, y, z: latitude, longitude [deg] and height [m].
     attitude_topic : str, optional
-        Topic of orientations, sensor_msgs/Imu or poses, in a bag with NavSatFix; empty for the only
-        such topic.
+        Topic with orientations, sensor_msgs/Imu or poses, in a bag with NavSatFix; empty to use the
+        only such topic.
     velocity_topic : str, optional
-        Topic of velocities to the east, to the north and up in a bag with NavSatFix.
+        Topic with velocities to the east, to the north and up in a bag with NavSatFix.
     along : str, optional
         ``positions``: the path is a spline through the positions. ``velocities``: the path is the
         integral of the velocities, see :meth:`.FlightStates.integrated`. An IMU measures the first
-        derivative of a velocity, but the second derivative of a position, which magnifies noise and
+        derivative of a velocity, but the second derivative of a position, which amplifies noise and
         rounding. ``auto``: ``velocities`` if they are recorded.
     stamp_limits : StampLimits, optional
-        Limits of gaps and disorder.
+        Limits for gaps and unordered stamps.
 
     Raises
     ------
@@ -280,8 +283,8 @@ class FlightSource:
         Returns
         -------
         RecordedFlight
-            Flight whose times begin with zero; ``settings`` contains the start on the recording's
-            clock.
+            Flight whose times start at zero; ``settings`` contains the start on the clock of the
+            recording.
 
         Raises
         ------
@@ -318,14 +321,14 @@ class FlightSource:
         return RecordedFlight(Flight(states, settings, remarks=tuple(report.sentences())), report)
 
     def _read_topics(self) -> tuple[Samples, Samples | None, Samples | None]:
-        """Read positions, and attitudes and velocities from topics of their own."""
+        """Read positions, attitudes and velocities from separate topics."""
         path, types = self.path, messages.REFERENCE_TYPES
         request = SampleRequest("flight", types, self.topic, self.format, self.columns)
         samples = read_samples(path, request)
         if samples.message_type != messages.NAV_SAT_FIX.name or samples.format != "bag":
             for key in ("attitude_topic", "velocity_topic"):
                 if getattr(self, key):
-                    raise RecordingError(f"{path}: {key} is of use only with satellite positions")
+                    raise RecordingError(f"{path}: {key} is set, expected only with GNSS positions")
             return samples, None, None
         attitude = read_any_bag(path, self.attitude_topic, messages.HEADING_TYPES)
         if not self.velocity_topic:
@@ -348,11 +351,11 @@ def read_flight(
         Recording in any format of
         :func:`~imu_simulation_framework.recordings.reading.read_reference_samples`.
     topic : str, optional
-        Topic of a bag with positions, or with poses about an origin.
+        Topic of a bag with positions, or with poses relative to an origin.
     format : str, optional
         Format of the recording, or ``auto``.
     columns : mapping of str to str, optional
-        Column ``"name [unit]"`` of each quantity of a CSV file.
+        Column ``"name [unit]"`` for each quantity in a CSV file.
     **settings
         Further fields of :class:`.FlightSource`: ``axes``, ``yaw_convention``,
         ``quaternion_order``, ``quaternion_inverse``, ``origin``, ``attitude_topic``,
@@ -361,8 +364,8 @@ def read_flight(
     Returns
     -------
     RecordedFlight
-        Flight whose times begin with zero; ``settings`` contains the start on the recording's
-        clock.
+        Flight whose times start at zero; ``settings`` contains the start on the clock of the
+        recording.
 
     Raises
     ------
@@ -383,19 +386,19 @@ _AXES_REMARKS = {
 
 
 def _detect_axes(samples: Samples) -> str:
-    """Return the axes that the columns of a table imply."""
+    """Return the axes that are implied by the columns of a table."""
     if samples.format != "csv" or "velocity_up" in samples:
         return "enu"
-    # A column named heading implies aviation's axes; a yaw with a stated convention does not.
+    # A column named heading implies aviation axes; a yaw with a specified convention does not.
     heading = samples.yaw_conventions.get("yaw") == "cw_from_north"
     return "ned" if "velocity_down" in samples or heading else "enu"
 
 
 def _to_even_times(time: np.ndarray, start: float) -> np.ndarray:
-    """Return even times if they differ only by the rounding of a clock that reads ``start``.
+    """Return evenly spaced times if they differ only by the rounding of a clock at ``start``.
 
-    Seconds since 1970 have steps of 2e-7 s as floats. An aircraft flies 1e-5 m meanwhile, which is
-    an acceleration of 0.1 m/s^2 at 100 Hz.
+    Seconds since 1970 have a resolution of 2e-7 s as floats, during which an aircraft flies 1e-5 m.
+    This causes an acceleration error of 0.1 m/s^2 at 100 Hz.
     """
     period = float(np.median(np.diff(time)))
     counts = np.rint(time / period)
@@ -411,7 +414,7 @@ def _to_even_times(time: np.ndarray, start: float) -> np.ndarray:
 def _to_states(
     samples: Samples, table: pd.DataFrame, origin: Sequence[float] | None
 ) -> FlightStates:
-    """Return states of a table in east, north, up."""
+    """Convert a table in east, north, up axes to states."""
     time, orientation = table.index.to_numpy(), table[list(QUATERNION)].to_numpy()
     has_velocity = set(LOCAL_VELOCITY) <= set(table)
     velocity = table[list(LOCAL_VELOCITY)].to_numpy() if has_velocity else None
@@ -421,10 +424,10 @@ def _to_states(
         return FlightStates.from_local(time, places, orientation, velocity)
     if origin is None:
         raise RecordingError(
-            f"{samples.source}: its positions are x, y, z, expected an origin with latitude, "
+            f"{samples.source}: the positions are x, y, z, which requires an origin with latitude, "
             "longitude and height"
         )
-    # Positions and orientations refer to the axes at the origin.
+    # Positions and orientations are given in the local axes at the origin.
     latitude, longitude, height = np.radians(origin[0]), np.radians(origin[1]), origin[2]
     level = enu_to_ecef(latitude, longitude)
     position = ecef_of(latitude, longitude, height) + level.apply(table[list(_LOCAL)].to_numpy())
@@ -435,11 +438,11 @@ def _to_states(
 def _choose_path(
     samples: Samples, states: FlightStates, along: str, step: float
 ) -> tuple[FlightStates, list[str]]:
-    """Return the states along the chosen path, and remarks."""
+    """Return the states along the selected path, and remarks."""
     if states.velocity is None:
         if along == "velocities":
             raise RecordingError(
-                f"{samples.source}: velocities are missing, expected for a path along velocities"
+                f"{samples.source}: velocities are missing, required for a path along velocities"
             )
         if step > _COARSE_STEP and along == "auto":
             return states, [_describe_step(step) + ", so that accelerations are meaningless"]
@@ -457,7 +460,7 @@ def _choose_path(
 
 
 def _describe_step(step: float) -> str:
-    return f"positions come in steps of {step:.2g} m"
+    return f"the resolution of the positions is {step:.2g} m"
 
 
 def _refuse_contradiction(samples: Samples, states: FlightStates) -> None:
@@ -472,14 +475,14 @@ def _refuse_contradiction(samples: Samples, states: FlightStates) -> None:
     least, share = _MAX_CONTRADICTION
     if usual > max(least, share * speed):
         raise RecordingError(
-            f"{samples.source}: the median difference of its velocities from those of its "
-            f"positions is {usual:.3g} m/s at a speed of {speed:.3g} m/s, expected at most "
+            f"{samples.source}: the median difference between the velocities and the derivative of "
+            f"the positions is {usual:.3g} m/s at a speed of {speed:.3g} m/s, expected at most "
             f"{max(least, share * speed):.3g} m/s; check the directions and units of the velocities"
         )
 
 
 def _position_step(table: pd.DataFrame) -> float:
-    """Return the value of the last digit of the positions [m]."""
+    """Return the resolution of the positions, the value of their last digit [m]."""
     names = PLACE[:2] if "latitude" in table else _LOCAL
     rows = np.linspace(0, len(table) - 1, min(len(table), _EXAMINED_ROWS)).astype(int)
     step = max(_last_digit(table[name].to_numpy()[rows]) for name in names)
@@ -505,21 +508,21 @@ def find_flight(
     start: float = 0.0,
     silence: float = SILENCE,
 ) -> tuple[Flight, tuple[str, ...]]:
-    """Return the flight of a source.
+    """Read, receive or simulate a flight.
 
     Parameters
     ----------
     source : str or path-like
-        Name of a bundled script of JSBSim, for example ``c3104``; file of a script (``.xml``);
-        recorded flight; or ``udp:PORT`` for the packets of another JSBSim process.
+        Name of a bundled JSBSim script, for example ``c3104``; script file (``.xml``); recorded
+        flight; or ``udp:PORT`` for packets of another JSBSim process.
     duration : float
-        Duration from ``start`` on, s.
+        Duration after ``start`` [s].
     rate : float
-        JSBSim's steps per second [Hz].
+        Simulation rate of JSBSim [Hz].
     start : float
-        Start on the script's clock, or after the beginning of a recording or of the packets [s].
+        Start on the clock of the script, or relative to the first sample or packet [s].
     silence : float
-        Time without packets that ends the reception [s].
+        Time without packets after which the reception ends [s].
 
     Returns
     -------
@@ -529,7 +532,7 @@ def find_flight(
     Raises
     ------
     SimulatorError
-        JSBSim cannot fly the script, or no packets arrive.
+        JSBSim cannot fly the script, or no packets are received.
     RecordingError
         The recording cannot be read.
     MotionError
@@ -551,9 +554,9 @@ def find_flight(
 
 
 def is_script(name: str | os.PathLike[str]) -> bool:
-    """Return whether a name refers to a script of JSBSim.
+    """Return whether a name refers to a JSBSim script.
 
-    A name without an ending that is not a file is treated as the name of a bundled script.
+    A name without a suffix that is not a file is treated as the name of a bundled script.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Reception of a flight from the UDP packets of a simulator.
+"""Reception of a flight in UDP packets from a simulator.
 
 .. list-table::
    :header-rows: 1
@@ -13,23 +13,23 @@
    * - text with the default of 7 digits
      - steps of 1.1 m at a longitude of 95 deg
      - the path is integrated from
-       the velocities (steps of 3e-5 m/s) and placed at the mean of the positions; specific force at
-       50 Hz is wrong by 0.002 m/s^2
+       the velocities (steps of 3e-5 m/s) and shifted to the mean of the positions; the specific
+       force at 50 Hz has an error of 0.002 m/s^2
    * - ``type="FLIGHTGEAR"``, with ``<time type="simulation" resolution="1e-6"/>``
      - double precision
      - angles and
        velocities have single precision: 4.8e-7 rad of heading
 
-- The groups ``<position> ON </position>`` and ``<velocities> ON </velocities>`` can replace
-  properties of text; their latitude is geocentric, as its label states.
-- FlightGear packets without ``<time>`` have no time. :func:`.receive_flight` then needs their
-  ``rate``, and cannot detect losses. The time has 32 bits and wraps after 4295 s; a wrap is no
-  restart.
-- The sender with the most states is the simulator. The motion interpolates over lost packets, late
-  packets are sorted, and a packet whose time differs by more than a second from its neighbours is
-  ignored. Remarks report these cases, other senders and other formats.
-- A thread receives the packets and drops them when its queue of 100 000 packets is full.
-- The flight ends when no new state arrives within ``timeout``. Before the first packet, this is an
+- In text packets, the groups ``<position> ON </position>`` and ``<velocities> ON </velocities>``
+  can be used instead of properties; their latitude is geocentric, as stated in the label.
+- FlightGear packets without ``<time>`` have no time. :func:`.receive_flight` then requires their
+  ``rate``, and cannot detect lost packets. The time has 32 bits and wraps after 4295 s, which is
+  not treated as a restart.
+- The sender with the most states is assumed to be the simulator. Lost packets are interpolated,
+  late packets are sorted, and packets whose time differs by more than one second from the packets
+  before and after are ignored. Remarks report these cases, other senders and other formats.
+- A thread receives the packets, and drops them while its queue of 100 000 packets is full.
+- The flight ends if no new state arrives within ``timeout``. Before the first packet, this is an
   error.
 """
 
@@ -51,27 +51,27 @@ from ..motion.flight import Flight, FlightStates
 from . import packets
 
 MAX_WAITING = 100_000
-"""Length of the queue of packets; further packets are dropped and counted."""
+"""Length of the packet queue; further packets are dropped and counted."""
 
 Sender = Tuple[str, int]
 """Address and port of a sender."""
 
 _LARGEST_PACKET = 65_535  # bytes
 _KERNEL_BUFFER = 4 * 2**20  # bytes; the kernel may limit it
-_POLL_PERIOD = 0.1  # s, between two checks whether the thread has to end
+_POLL_PERIOD = 0.1  # s; period at which the thread checks whether it should end
 
 
 class PacketReceiver:
-    """Receiver of UDP packets from any sender, for use in a ``with`` statement.
+    """Context manager that receives UDP packets from any sender.
 
     Parameters
     ----------
     port : int
-        Port, 0 for any free port, which the attribute ``port`` then contains.
+        Port, or 0 for any free port, which is then in the attribute ``port``.
     host : str
-        Local address to listen on; by default only packets of this computer are received.
+        Local address to listen on; by default, only packets from this computer are received.
     most_waiting : int
-        Length of the queue of packets.
+        Length of the packet queue.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class PacketReceiver:
     Raises
     ------
     SimulatorError
-        The port is occupied or invalid.
+        The port is in use or invalid.
     """
 
     def __init__(
@@ -124,7 +124,7 @@ class PacketReceiver:
         Returns
         -------
         tuple of bytes and Sender, or None
-            Packet and sender; None after the timeout.
+            Packet and sender, or None after the timeout.
         """
         try:
             return self._waiting.get(timeout=timeout)
@@ -148,15 +148,15 @@ class PacketReceiver:
 
 TIMEOUT = 5.0  # s
 RESOLUTION = 1e-6
-"""Recommended resolution of the time in FlightGear's packets [s]."""
+"""Recommended time resolution in FlightGear packets [s]."""
 
 _MAX_PACKETS = 10_000_000
 _MAX_SENDERS = 64
-_EXAMINED_PACKETS = 1000  # packets whose digits are counted
-_COARSE_STEP = 1e-3  # m; positions with larger steps are not differentiated
-_RESTART = 1.0  # s; a larger step back in time is a restart
-_WRAP = 10.0  # s; longest loss while a counter wraps
-_MAX_UNEVENNESS = 0.3  # of a period
+_EXAMINED_PACKETS = 1000  # number of packets whose digits are counted
+_COARSE_STEP = 1e-3  # m; positions with a coarser resolution are not differentiated
+_RESTART = 1.0  # s; a larger step back in time is treated as a restart
+_WRAP = 10.0  # s; longest gap during which a wrap of the time counter is detected
+_MAX_UNEVENNESS = 0.3  # largest deviation from even times, in periods
 _MIN_STATES = 4
 
 
@@ -168,11 +168,11 @@ def receive_flight(
     labels: Sequence[str] | None = None,
     resolution: float = RESOLUTION,
 ) -> Flight:
-    """Receive a flight until its duration is reached or no new states arrive.
+    """Receive a flight until its duration is reached, or until no new states arrive.
 
-    Lost packets are gaps in the times of the states, and reordered packets are sorted; remarks
-    report both. If the positions of text packets have too few digits, the path is the integral of
-    the velocities, see :meth:`.FlightStates.integrated`, and a remark reports the steps.
+    Lost packets result in gaps between the states, and reordered packets are sorted; remarks report
+    both. If positions in text packets have too few digits, the path is computed as the integral of
+    the velocities, see :meth:`.FlightStates.integrated`, and a remark reports their resolution.
 
     Parameters
     ----------
@@ -181,13 +181,13 @@ def receive_flight(
     duration : float, optional
         Duration of the simulation [s]; by default unlimited.
     timeout : float
-        Time without a new state that ends the flight [s].
+        Time without a new state after which the flight ends [s].
     rate : float, optional
-        Packets per second of simulated time [Hz] for FlightGear's packets without a time.
+        Packets per second of simulated time [Hz], for FlightGear packets without a time.
     labels : sequence of str, optional
-        Labels of text packets, beginning with the time; by default those that the simulator sends.
+        Labels of text packets, starting with the time; by default the labels from the simulator.
     resolution : float
-        Resolution of the time in FlightGear's packets, as in the output's ``<time>``, s.
+        Time resolution in FlightGear packets, as in the output element ``<time>`` [s].
 
     Returns
     -------
@@ -196,7 +196,7 @@ def receive_flight(
     Raises
     ------
     SimulatorError
-        No packets arrive, or they contain no flight.
+        No packets are received, or they do not contain a flight.
     ConfigurationError
         A number is out of range.
     """
@@ -221,9 +221,9 @@ def receive_flight(
                 del senders[min(senders, key=lambda known: senders[known].worth)]
             senders[sender] = _Reception(receiver, labels, period, resolution)
         senders[sender].take(packet)
-        # Other senders may come first or resemble a simulator, which has the most states.
+        # Other senders may be first or resemble a simulator, but the simulator has the most states.
         best = max(senders.values(), key=lambda reception: reception.worth)
-        # A flight without new states has ended, even if other packets arrive.
+        # The flight has ended if there are no new states, even if other packets still arrive.
         if (best, best.newest) != reached:
             reached, until = (best, best.newest), time.monotonic() + timeout
         elif time.monotonic() > until:
@@ -233,13 +233,13 @@ def receive_flight(
     if reached is None:
         raise SimulatorError(
             f"UDP port {receiver.port} of {receiver.host}: no packet arrived for {timeout:g} s; "
-            "check that the simulator runs, and that its output names this address and port"
+            "check that the simulator is running and sends its output to this address and port"
         )
     return reached[0].flight(count)
 
 
 class _OrderedPackets(NamedTuple):
-    """Packets in the order of their times; even times [s], where the packets have them."""
+    """Packets sorted by time, with evenly spaced times [s] if possible."""
 
     time: np.ndarray
     order: np.ndarray
@@ -248,7 +248,7 @@ class _OrderedPackets(NamedTuple):
 
 
 class _Reception:
-    """Rows of numbers of a sender's packets, and counts of irregular packets."""
+    """Rows of numbers received from a sender, with counts of irregular packets."""
 
     def __init__(self, receiver, labels, period, resolution):
         self._receiver, self._period, self._resolution = receiver, period, resolution
@@ -269,18 +269,18 @@ class _Reception:
         return len(self._rows)
 
     def lasts(self, duration):
-        """Return whether the received states last for a duration [s]."""
+        """Return whether the received states cover a duration [s]."""
         if duration is None or not self._rows:
             return False
         return self.newest - self._rows[0][0] >= duration - 1e-9
 
     @property
     def worth(self) -> tuple[int, bool, int]:
-        """Rank of the sender: number of states, presence of labels, number of packets."""
+        """Rank of the sender by number of states, presence of labels and number of packets."""
         return len(self._rows), self._text is not None, self._packets
 
     def take(self, packet):
-        """Read a packet."""
+        """Process a packet."""
         self._packets += 1
         labels = packets.read_labels(packet)
         if labels is not None:
@@ -310,7 +310,7 @@ class _Reception:
             self._refusal = self._refusal or str(error)
 
     def _put(self, row):
-        """Append a row; a row far from the newest in time is kept if the next row follows it."""
+        """Append a row; accept a row after a time jump only if the next row confirms it."""
         if not self._rows or abs(row[0] - self.newest) <= self._reach:
             self._astray += self._waiting is not None
             self._waiting = None
@@ -326,9 +326,9 @@ class _Reception:
             return
         self._waiting = None
         if 0.0 < jump <= 1.5 * step:
-            self._reach = max(self._reach, 3.0 * step)  # The steps of a slow simulator are long.
+            self._reach = max(self._reach, 3.0 * step)  # a slow simulator has long steps
         elif len(self._rows) < _MIN_STATES:
-            # The few previous rows do not belong to this flight.
+            # The few rows before the jump do not belong to this flight.
             self._astray += len(self._rows)
             self._rows = []
         elif jump < 0.0:
@@ -348,38 +348,38 @@ class _Reception:
                 raise packets.UnusablePacketError("it has no time, unlike previous packets")
             if self._period is None:
                 self._refusal = (
-                    "FlightGear's packets contain no time; let JSBSim send it, by "
-                    '<time type="simulation" resolution="1e-6"/> in its output element, or state '
-                    "their rate"
+                    "FlightGear packets contain no time; let JSBSim send the time with "
+                    '<time type="simulation" resolution="1e-6"/> in its output element, or set the '
+                    "packet rate"
                 )
                 raise packets.UnusablePacketError("it has no time")
             return {**values, "time": len(self._rows) * self._period}
         self._timed = True
-        # The counter of 32 bits wraps after 4295 s of microseconds.
+        # The 32-bit counter of microseconds wraps after 4295 s.
         round_trip = 2**32 * self._resolution
         further = values["time"] + self._rounds * round_trip
         if abs(further + round_trip - self.newest) <= _WRAP:
             self._rounds += 1
             further += round_trip
         elif self._rounds and abs(further - round_trip - self.newest) <= _RESTART:
-            further -= round_trip  # The packet is late.
+            further -= round_trip  # a late packet from before the wrap
         return {**values, "time": further}
 
     def flight(self, count: int) -> Flight:
-        """Return the flight, for a number of packets of all senders, or reject too few states."""
+        """Return the flight, or reject too few states; ``count`` is the number of all packets."""
         if self._refusal and len(self._rows) < _MIN_STATES:
             raise SimulatorError(f"{self._source}: {self._refusal}")
         if not self._rows and self._unlabelled and not self._unusable:
             raise SimulatorError(
-                f"{self._source}: {self._unlabelled} packets arrived, but none with JSBSim's "
-                "labels and none from FlightGear; start receiving before the simulator starts "
-                "sending, or state the labels"
+                f"{self._source}: {self._unlabelled} packets arrived, expected packets with "
+                "JSBSim's labels or in FlightGear's format; start receiving before the simulator "
+                "starts sending, or specify the labels"
             )
         if len(self._rows) < _MIN_STATES:
-            reason = f"; the first other packet: {self._first_reason}" if self._unusable else ""
+            reason = f"; first rejected packet: {self._first_reason}" if self._unusable else ""
             raise SimulatorError(
-                f"{self._source}: {len(self._rows)} of {self._packets} packets are states of an "
-                f"aircraft, expected at least {_MIN_STATES}{reason}"
+                f"{self._source}: {len(self._rows)} of {self._packets} packets contain states of "
+                f"an aircraft, expected at least {_MIN_STATES}{reason}"
             )
         table = np.array(self._rows)
         ordered = self._order_packets(table[:, 0])
@@ -404,8 +404,8 @@ class _Reception:
         states = FlightStates.from_ecef_and_aviation(time, position, angles, velocity)
         if self._kind == "FlightGear":
             remarks.append(
-                "angles and velocities of FlightGear's packets are floats: headings come in steps "
-                "of up to 4.8e-7 rad"
+                "angles and velocities in FlightGear packets have single precision: the resolution "
+                "of headings is up to 4.8e-7 rad"
             )
             return replace(states, velocities_lead=True)
         steps = {
@@ -418,17 +418,17 @@ class _Reception:
         )
         if step <= _COARSE_STEP:
             return replace(states, velocities_lead=velocity is not None)
-        advice = 'let JSBSim send more digits, by precision="15" in its output element'
+        advice = 'let JSBSim send more digits with precision="15" in its output element'
         if velocity is None:
             remarks.append(
-                f"positions come in steps of {step:.2g} m and there are no velocities, so that "
-                f"accelerations are meaningless; {advice}"
+                f"the resolution of the positions is {step:.2g} m and there are no velocities, so "
+                f"that accelerations are meaningless; {advice}"
             )
             return states
         fine = max(steps[name] for name in packets.VELOCITY)
         remarks.append(
-            f"positions come in steps of {step:.2g} m, so the path is the integral of the "
-            f"velocities, which come in steps of {fine:.2g} m/s; {advice}"
+            f"the resolution of the positions is {step:.2g} m, so that the path is the integral of "
+            f"the velocities, whose resolution is {fine:.2g} m/s; {advice}"
         )
         return states.integrated()
 
@@ -453,7 +453,7 @@ class _Reception:
         counts = np.rint((time - time[0]) / period)
         even = time[0] + counts * period
         if np.max(np.abs(even - time)) > _MAX_UNEVENNESS * period or np.any(np.diff(counts) <= 0):
-            remarks.append("the packets' times are uneven, and are used unchanged")
+            remarks.append("the times of the packets are uneven, and are used unchanged")
             return _OrderedPackets(time, order, remarks, period)
         missing = np.diff(counts) - 1.0
         if missing.any():
@@ -461,27 +461,27 @@ class _Reception:
             remarks.append(
                 f"{_format_count(int(missing.sum()))} of {int(counts[-1]) + 1} did not arrive, "
                 f"the first after {first:.3f} s, at most {int(missing.max())} in a row; the "
-                "motion between those that arrived is interpolated"
+                "motion is interpolated over the gaps"
             )
         return _OrderedPackets(even, order, remarks, period)
 
     def _irregularities(self, total):
-        times = f"times are more than {_RESTART:g} s from those before and after"
+        times = f"times differ by more than {_RESTART:g} s from the packets before and after"
         counts = (
             (self._receiver.dropped, "arrived faster than they were processed"),
             (total - self._packets, "from other senders ignored"),
-            (self._astray, f"left out, whose {times}"),
-            (self._unlabelled, "ignored that arrived before the first usable one"),
-            (self._unusable, f"left out, the first as {self._first_reason}"),
+            (self._astray, f"omitted, whose {times}"),
+            (self._unlabelled, "ignored that arrived before the first usable packet"),
+            (self._unusable, f"omitted, the first because {self._first_reason}"),
         )
         sentences = [f"{_format_count(count)} {text}" for count, text in counts if count]
         if self.restarted:
-            sentences.append("the simulation began again; the flight ends at the restart")
+            sentences.append("the simulation was restarted; the flight ends at the restart")
         return sentences
 
 
 def _to_rate(period) -> float:
-    """Return the rate [Hz] of a period [s], rounded to a whole number within rounding errors."""
+    """Return the rate [Hz] for a period [s], rounded to an integer within rounding errors."""
     rate = 1.0 / float(period)
     return float(round(rate)) if abs(rate - round(rate)) < 1e-9 * rate else rate
 

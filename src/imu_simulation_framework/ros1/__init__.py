@@ -1,1 +1,1 @@
-"""Nodes of ROS 1, interfaces to simulators, and launching; the only package that imports rospy."""
+"""ROS 1 nodes, interfaces to simulators, and launching; only this package imports rospy."""

@@ -1,4 +1,4 @@
-"""Calls that may block, with a time limit or in a background thread."""
+"""Calls that may block, with a timeout or in a background thread."""
 
 import contextlib
 import http.client
@@ -12,21 +12,23 @@ import rosgraph
 
 from ..core.errors import SimulatorError
 
-MASTER_TIMEOUT = 10.0  # wall-clock seconds that the master has for a single response
+MASTER_TIMEOUT = 10.0  # wall-clock seconds; timeout for a response of the master
 
-MAX_CALL_DURATION = 3600.0  #: wall-clock seconds that a node may take, even if it stays responsive
+MAX_CALL_DURATION = (
+    3600.0  #: wall-clock seconds; timeout for a service call, even if the node remains responsive
+)
 
-CHECK_PERIOD = 1.0  #: wall-clock seconds between two checks whether a node is responsive
+CHECK_PERIOD = 1.0  #: wall-clock seconds between checks whether a node is responsive
 
 _CALLER = "/imu_simulation_framework"
 
 
 class NoAnswerError(SimulatorError):
-    """Missing response of the master or of a node."""
+    """Error raised if the master or a node does not respond."""
 
 
 class _Transport(xmlrpc.client.Transport):
-    """Transport with a timeout, also for a server that accepts a connection and stays silent."""
+    """Transport with a timeout that also applies to a server that accepts a connection only."""
 
     def __init__(self, timeout: float) -> None:
         super().__init__()
@@ -39,7 +41,7 @@ class _Transport(xmlrpc.client.Transport):
 
 
 def _call_xmlrpc(uri: str, method: str, arguments, timeout: float):
-    """Return code and value of a ROS XML-RPC call; raise NoAnswerError without a response."""
+    """Call a ROS XML-RPC method, and return code and value; raise NoAnswerError on timeout."""
     try:
         with xmlrpc.client.ServerProxy(uri, transport=_Transport(timeout)) as server:
             code, _, value = getattr(server, method)(*arguments)
@@ -54,11 +56,11 @@ def ask_master(method: str, *arguments, timeout: float = MASTER_TIMEOUT):
     Parameters
     ----------
     method : str
-        Name of the method in the master's XML-RPC API.
+        Name of a method in the XML-RPC API of the master.
     *arguments
-        Arguments after the caller's name.
+        Arguments that follow the name of the caller.
     timeout : float
-        Wall-clock time [s] that the master has for a response.
+        Wall-clock timeout for the response [s].
 
     Returns
     -------
@@ -68,7 +70,7 @@ def ask_master(method: str, *arguments, timeout: float = MASTER_TIMEOUT):
     Raises
     ------
     NoAnswerError
-        If the master does not respond in time.
+        The master does not respond in time.
     """
     try:
         uri = rosgraph.get_master_uri()
@@ -84,7 +86,7 @@ def is_master_responding() -> bool:
     Returns
     -------
     bool
-        True for a response.
+        Whether the master responds.
     """
     with contextlib.suppress(NoAnswerError):
         ask_master("getPid")
@@ -93,14 +95,14 @@ def is_master_responding() -> bool:
 
 
 def is_node_alive(name: str, timeout: float) -> bool:
-    """Return whether a node that is registered with the master responds.
+    """Return whether a node is registered with the master and responds.
 
     Parameters
     ----------
     name : str
         Full name of the node.
     timeout : float
-        Wall-clock time [s] for each response.
+        Wall-clock timeout for each response [s].
 
     Returns
     -------
@@ -110,26 +112,26 @@ def is_node_alive(name: str, timeout: float) -> bool:
     Raises
     ------
     NoAnswerError
-        If the master does not respond.
+        The master does not respond.
     """
     uri = ask_master("lookupNode", name, timeout=timeout)
     return uri is not None and is_responding(uri, timeout)
 
 
 def is_responding(uri: str, timeout: float) -> bool:
-    """Return whether a node responds before a timeout.
+    """Return whether a node responds within a timeout.
 
     Parameters
     ----------
     uri : str
         XML-RPC address of the node.
     timeout : float
-        Wall-clock time [s].
+        Wall-clock timeout [s].
 
     Returns
     -------
     bool
-        True for a response.
+        Whether the node responds.
     """
     with contextlib.suppress(NoAnswerError):
         _call_xmlrpc(uri, "getPid", (_CALLER,), timeout)
@@ -138,19 +140,19 @@ def is_responding(uri: str, timeout: float) -> bool:
 
 
 def is_started_by_roslaunch() -> bool:
-    """Return whether the parent process is a roslaunch that is registered with the master.
+    """Return whether the parent process is a roslaunch process registered with the master.
 
     Returns
     -------
     bool
-        True if a registered roslaunch is the parent process.
+        Whether the parent process is a registered roslaunch process.
     """
     try:
         addresses = (ask_master("getParam", "/roslaunch/uris") or {}).values()
     except NoAnswerError:
         return False
     for uri in addresses:
-        # A killed roslaunch leaves its address on the parameter server.
+        # The address of a killed roslaunch process remains on the parameter server.
         with contextlib.suppress(NoAnswerError):
             if _call_xmlrpc(uri, "get_pid", (), MASTER_TIMEOUT)[1] == os.getppid():
                 return True
@@ -158,12 +160,12 @@ def is_started_by_roslaunch() -> bool:
 
 
 def call_with_timeout(timeout: float, function, *arguments):
-    """Call a function that may block in a thread of its own.
+    """Call a function that may block in a separate thread, with a timeout.
 
     Parameters
     ----------
     timeout : float
-        Wall-clock time [s] that the function has.
+        Wall-clock timeout for the function [s].
     function : callable
         Function to call.
     *arguments
@@ -172,7 +174,7 @@ def call_with_timeout(timeout: float, function, *arguments):
     Returns
     -------
     has_returned : bool
-        Whether the function has returned in time.
+        Whether the function returned in time.
     value : object
         Return value of the function.
     """
@@ -181,7 +183,7 @@ def call_with_timeout(timeout: float, function, *arguments):
 
 
 class BackgroundCall:
-    """Call of a function that may block, in a thread that ends with the process.
+    """Function call that may block, executed in a daemon thread.
 
     Parameters
     ----------
@@ -193,7 +195,7 @@ class BackgroundCall:
     Attributes
     ----------
     value : object
-        Return value of the function; None before it returns.
+        Return value of the function; None until it returns.
     """
 
     def __init__(self, function, *arguments) -> None:
@@ -209,12 +211,12 @@ class BackgroundCall:
             self._error = error
 
     def wait(self, timeout: float) -> bool:
-        """Wait for the end of the call; raise the exception that the function raised.
+        """Wait until the call has ended; re-raise an exception of the function.
 
         Parameters
         ----------
         timeout : float
-            Wall-clock time [s].
+            Wall-clock timeout [s].
 
         Returns
         -------
@@ -228,7 +230,7 @@ class BackgroundCall:
 
 
 def wait_while_alive(call: BackgroundCall, service: str, silence: float) -> None:
-    """Wait for a service call for as long as the node of the service is responsive.
+    """Wait for a service call as long as the node that provides the service is responsive.
 
     Parameters
     ----------
@@ -237,19 +239,19 @@ def wait_while_alive(call: BackgroundCall, service: str, silence: float) -> None
     service : str
         Full name of the service.
     silence : float
-        Wall-clock time [s] without a response of the node after which it is given up.
+        Wall-clock time without a response of the node after which waiting ends [s].
 
     Raises
     ------
     SimulatorError
-        If the node is not responsive, or the call exceeds :data:`MAX_CALL_DURATION`.
+        The node is not responsive, or the call exceeds :data:`MAX_CALL_DURATION`.
     """
     deadline = time.monotonic() + MAX_CALL_DURATION
     node, uri = service.rsplit("/", 1)[0], None
     responded_at = time.monotonic()
     while not call.wait(CHECK_PERIOD):
         if uri is None:
-            # The node that offers the service may have another name than the service's prefix.
+            # The name of the node that provides the service may differ from the service prefix.
             services = dict(ask_master("getSystemState", timeout=silence)[2])
             node = next(iter(services.get(service, ())), node)
             uri = ask_master("lookupNode", node, timeout=silence)

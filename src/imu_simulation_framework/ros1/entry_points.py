@@ -1,8 +1,8 @@
-"""Entry points of ROS 1's nodes and of the launcher.
+"""Entry points of the ROS 1 nodes and the launcher.
 
-Imports take seconds. A SIGINT from a user or from roslaunch during the imports finds nothing to
-save, and a traceback of KeyboardInterrupt would hide the reason of the end. Therefore, the calling
-scripts let SIGINT end the process at once until the imports are complete.
+Imports take seconds. During the imports there is nothing to save after a SIGINT from a user or from
+roslaunch, and the traceback of a KeyboardInterrupt would obscure the reason why the process ended.
+Therefore, until the imports are complete, SIGINT ends the process immediately.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ use_one_thread()
 use_one_arena()
 
 PURPOSE = "Run experiment.launch"
-INTERRUPTED = 130  # exit code after SIGINT, as shells report it (128 + 2)
+INTERRUPTED = 130  # exit code after SIGINT, as reported by shells (128 + 2)
 
 
 def start_launcher() -> int:
-    """Import and run the launcher, whose exit code later signals do not change.
+    """Import and run the launcher, and ignore signals after it has returned its exit code.
 
     Returns
     -------
@@ -31,14 +31,14 @@ def start_launcher() -> int:
         Exit code.
     """
     code = run_tool(_launch)
-    # A signal while the interpreter shuts down would contradict the last line that was printed.
+    # A signal during interpreter shutdown would change the exit code that was reported.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     return code
 
 
 def _launch(arguments):
-    # The help and a refused command line do not need roslaunch, whose import takes 0.3 s.
+    # Help and a rejected command line do not require roslaunch, whose import takes 0.3 s.
     from ..drive.experiment_arguments import read_command_line
 
     read_command_line(PURPOSE, arguments)
@@ -46,16 +46,16 @@ def _launch(arguments):
 
 
 def start_node(module: str, class_name: str, launch: str = "experiment.launch") -> None:
-    """Import a node's class and run it, or print its help with ``--help``.
+    """Import and run a node, or print its help with ``--help``.
 
-    The help requires neither a ROS master nor the imports of the node.
+    Printing the help requires neither a ROS master nor the imports of the node.
 
     Parameters
     ----------
     module : str
         Module in ``imu_simulation_framework.ros1.nodes``.
     class_name : str
-        Name of the node's class.
+        Class name of the node.
     launch : str
         Launch file that starts the node, for the help.
     """

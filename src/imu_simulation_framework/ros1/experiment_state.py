@@ -1,4 +1,4 @@
-"""Parameters on the ROS master with the state of the experiment."""
+"""Parameters on the ROS master with the state of an experiment."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import rospy
 from ..drive.experiment_arguments import EXPERIMENT_PARAMETERS
 from .blocking_calls import NoAnswerError, ask_master
 
-# Parameter with the message of the first node that failed.
+# Parameter with the error message of the first node that failed.
 FAILURE = f"{EXPERIMENT_PARAMETERS}/failure"
 
-# Parameter with the simulated time and the drive's duration [s], for the launcher.
+# Parameter with the simulated time and the duration of the drive [s], for the launcher.
 PROGRESS = f"{EXPERIMENT_PARAMETERS}/progress"
 
-# Parameter with folder and prefix of the results, for the launcher.
+# Parameter with the folder and prefix of the results, for the launcher.
 RESULT = f"{EXPERIMENT_PARAMETERS}/result"
 
 
 def experiment_parameter(name: str, default):
-    """Return a parameter of the experiment, which all its nodes share.
+    """Return a parameter that all nodes of the experiment share.
 
     Parameters
     ----------
@@ -39,15 +39,15 @@ def experiment_parameter(name: str, default):
 
 
 def report_failure(sentence) -> None:
-    """Log the reason of a failure and store it for the launcher, unless a reason is stored.
+    """Log the reason for a failure, and store it for the launcher if it is the first failure.
 
     Parameters
     ----------
     sentence : str
-        Reason of the failure.
+        Reason for the failure.
     """
     rospy.logfatal(sentence)
-    # Without a master there is no launcher that reads the parameter.
+    # Without a master, there is no launcher that would read the parameter.
     with contextlib.suppress(NoAnswerError):
         if not ask_master("hasParam", rospy.resolve_name(FAILURE)):
             ask_master("setParam", rospy.resolve_name(FAILURE), str(sentence))

@@ -1,4 +1,4 @@
-"""ROS 1 shell around a session, which is independent of ROS."""
+"""ROS 1 node that runs a session, which itself is independent of ROS."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from ..realistic_imu.node_sessions import Session, read_arguments
 from .messages import publish_packed
 from .node import Node, advertise, subscribe
 
-CLOCK_TIMEOUT = 1.0  # wall-clock seconds to wait for the clock
-QUEUE_SIZE = 100  # waiting messages of an input with several publishers; older ones are dropped
+CLOCK_TIMEOUT = 1.0  # wall-clock seconds; timeout for the clock
+QUEUE_SIZE = 100  # queue size of an input with several publishers; older messages are dropped
 
 
 class LiveNode(Node):
-    """ROS 1 shell of a :class:`.Session`; see :class:`.Shell`.
+    """ROS 1 node that runs a :class:`.Session`; see :class:`.Shell`.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class LiveNode(Node):
         for topic in session.text_outputs:
             self._publishers[topic] = rospy.Publisher(topic, String, latch=True, queue_size=1)
         if session.joint_states_topic:
-            # Several nodes may publish joint states, each of its own joints.
+            # Several nodes may publish joint states, each for different joints.
             subscribe(session.joint_states_topic, JointState, self._on_joints)
         for topic, (kind, _) in reversed(session.inputs.items()):
             message_type = roslib.message.get_message_class(kind.name)
@@ -128,21 +128,21 @@ class LiveNode(Node):
         Returns
         -------
         int or None
-            Time [ns]; None without a simulator's clock.
+            Time [ns], or None if there is no simulator clock.
         """
         if not rospy.get_param("/use_sim_time", False):
             return None
         try:
             clock = rospy.wait_for_message(topics.CLOCK, Clock, timeout=CLOCK_TIMEOUT).clock
         except rospy.ROSException:
-            return None  # a paused simulator publishes no clock
+            return None  # a paused simulator does not publish the clock
         return clock.to_nsec()
 
 
 def _make_serialised_type(message_type):
-    """Return a message class that keeps the received bytes.
+    """Return a message class that stores the received bytes.
 
-    rospy deserialises every message of a typed subscriber; rospy.AnyMsg avoids this but matches
+    rospy deserialises every message of a typed subscriber; rospy.AnyMsg avoids this, but matches
     publishers of any type.
     """
 

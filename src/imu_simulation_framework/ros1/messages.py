@@ -1,7 +1,7 @@
-"""Messages of experiments, serialised and read in batches.
+"""Serialisation and reading of experiment messages in batches.
 
-rospy spends more time on a message object than an experiment on its numbers. The numbers are at the
-end of these messages, so frame names of different lengths do not shift them.
+rospy takes more time to create a message object than an experiment to compute its numbers. The
+numbers are at the end of these messages, so that they are not shifted by the length of frame names.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class CalibrationPublisher(CalibrationTexts):
-    """Publisher of a BNO055's calibration status, latched, when it changes.
+    """Latched publisher of the BNO055 calibration status, which publishes changes only.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class CalibrationPublisher(CalibrationTexts):
         self._publisher = advertise(topic, String, latch=True)
 
     def publish(self, stamps: np.ndarray, rates, forces, fields=None) -> None:
-        """Add readings and publish changes of the status.
+        """Process readings, and publish changes of the status.
 
         Parameters
         ----------
@@ -64,22 +64,22 @@ class CalibrationPublisher(CalibrationTexts):
             self._publisher.publish(String(data=text))
 
 
-# Message types of a GNSS receiver, by name.
+# Message types of a GNSS receiver by topic name.
 FIX_MESSAGE_TYPES = {
     kind._type: kind for kind in (NavSatFix, QuaternionStamped, TwistWithCovarianceStamped)
 }
 
 
 class GnssPublisher:
-    """Publisher of fixes on the topics of :func:`.fix_topics`.
+    """Publisher of GNSS fixes on the topics of :func:`.fix_topics`.
 
     Parameters
     ----------
     gnss : GnssSpecification
-        Receiver.
+        GNSS receiver.
     on_robot : bool
-        Whether to publish the antenna's position on the robot on ``/tf_static``. Another carrier
-        of the antenna publishes its own transform, as a tf frame can only have a single parent.
+        Whether to publish the antenna's position on the robot on ``/tf_static``. If the antenna is
+        mounted elsewhere, its carrier publishes the transform, as a tf frame has only one parent.
     """
 
     def __init__(self, gnss: GnssSpecification, on_robot: bool = True) -> None:
@@ -115,12 +115,12 @@ class GnssPublisher:
 
 
 def make_antenna_transform(gnss: GnssSpecification) -> TFMessage:
-    """Make the transform of the antenna in the robot's frame.
+    """Create the transform of the antenna in the robot frame.
 
     Parameters
     ----------
     gnss : GnssSpecification
-        Receiver with the antenna's lever arm.
+        Receiver with the lever arm of the antenna.
 
     Returns
     -------
@@ -136,9 +136,10 @@ def make_antenna_transform(gnss: GnssSpecification) -> TFMessage:
 
 
 class RobotMessages:
-    """Messages of the simulated robot: pose and velocity, joint states, transforms and time.
+    """Messages of the simulated robot: ground truth, joint states, transforms and clock.
 
-    Message objects are reused: a publisher without a queue serialises a message before it returns.
+    Message objects are reused, because a publisher without a queue serialises a message before it
+    returns.
 
     Parameters
     ----------
@@ -157,7 +158,7 @@ class RobotMessages:
         self._joints.header.stamp = self._transform.header.stamp = stamp
 
     def publish_ground_truth(self, publisher: rospy.Publisher, stamps, state) -> None:
-        """Publish the ground truth: poses in the world and twists in the body frame (REP-103).
+        """Publish the ground truth with poses in the world and twists in the body frame (REP-103).
 
         Parameters
         ----------
@@ -185,7 +186,7 @@ class RobotMessages:
         publish_packed(publisher, pack_odometry(self._odometry, stamps, rows))
 
     def clock(self, stamp: int) -> Clock:
-        """Return the clock, whose stamp the next joint states and transforms get.
+        """Return a clock message; its stamp is also used for the next joint states and transforms.
 
         Parameters
         ----------
@@ -195,13 +196,13 @@ class RobotMessages:
         Returns
         -------
         rosgraph_msgs.msg.Clock
-            Message, which is reused.
+            Message object, which is reused.
         """
         self._clock.clock.secs, self._clock.clock.nsecs = divmod(int(stamp), NANOSECONDS)
         return self._clock
 
     def joint_states(self, state) -> JointState:
-        """Return the joint states at the last sample of a state.
+        """Return a message with the joint states at the last sample.
 
         Parameters
         ----------
@@ -211,14 +212,14 @@ class RobotMessages:
         Returns
         -------
         sensor_msgs.msg.JointState
-            Message, which is reused.
+            Message object, which is reused.
         """
         self._joints.position = state.wheel_positions[-1].tolist()
         self._joints.velocity = state.wheel_velocities[-1].tolist()
         return self._joints
 
     def transforms(self, state) -> TFMessage:
-        """Return the transform from world to robot at the last sample of a state.
+        """Return a message with the transform from world to robot at the last sample.
 
         robot_state_publisher publishes the other transforms.
 
@@ -230,7 +231,7 @@ class RobotMessages:
         Returns
         -------
         tf2_msgs.msg.TFMessage
-            Message, which is reused.
+            Message object, which is reused.
         """
         place, turn = self._transform.transform.translation, self._transform.transform.rotation
         place.x, place.y, place.z = state.position[-1].tolist()
@@ -239,7 +240,7 @@ class RobotMessages:
 
 
 def read_wheel_rows(messages, robot: RobotParameters) -> tuple[np.ndarray, np.ndarray]:
-    """Read joint states of the motors.
+    """Read the states of the motors from joint state messages.
 
     Parameters
     ----------
@@ -253,14 +254,14 @@ def read_wheel_rows(messages, robot: RobotParameters) -> tuple[np.ndarray, np.nd
     stamps : ndarray of int, shape (n,)
         Stamps [ns].
     motors : ndarray, shape (n, m)
-        States of the motors; see :func:`.motor_row`.
+        States of the motors, see :func:`.motor_row`.
     """
     rows = [motor_row(JointState().deserialize(data), robot) for data in messages]
     return np.array([stamp_of(data) for data in messages]), np.array(rows)
 
 
 def read_tracking_error(data: bytes) -> tuple[int, float, TrackingError]:
-    """Read an ErrorCoordinates2.
+    """Read an ErrorCoordinates2 message.
 
     Parameters
     ----------
@@ -281,21 +282,21 @@ def read_tracking_error(data: bytes) -> tuple[int, float, TrackingError]:
 
 
 def publish_packed(publisher: rospy.Publisher, messages: np.ndarray) -> None:
-    """Publish packed messages with a single write per subscriber.
+    """Publish several packed messages with a single write per subscriber.
 
-    rospy's publish costs as much for a single message.
+    With rospy, publishing a single message takes as much time.
 
     Parameters
     ----------
     publisher : rospy.Publisher
-        Publisher of :func:`.node.advertise`.
+        Publisher from :func:`.node.advertise`.
     messages : ndarray
-        Messages in the bytes that :meth:`.Packer.pack` returns.
+        Serialised messages from :meth:`.Packer.pack`.
 
     Raises
     ------
     rospy.ROSException
-        If the publisher is closed although the node has not ended.
+        The publisher is closed, but the node has not ended.
     """
 
     def serialise(first: int) -> bytes:
@@ -306,14 +307,14 @@ def publish_packed(publisher: rospy.Publisher, messages: np.ndarray) -> None:
 
 
 def publish_serialised(publisher: rospy.Publisher, message: bytearray) -> None:
-    """Publish a serialised message, with the publisher's own sequence number in its header.
+    """Publish a serialised message with the sequence number of the publisher in its header.
 
     Parameters
     ----------
     publisher : rospy.Publisher
-        Publisher of :func:`.node.advertise`.
+        Publisher from :func:`.node.advertise`.
     message : bytearray
-        Message that begins with a header; its first four bytes are the sequence number.
+        Message that starts with a header, whose first four bytes are the sequence number.
     """
 
     def serialise(first: int) -> bytes:

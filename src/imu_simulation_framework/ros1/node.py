@@ -1,4 +1,4 @@
-"""Base class of ROS 1's nodes: settings, topics, waiting, and the life cycle."""
+"""Base class of ROS 1 nodes: settings, topics, waiting and life cycle."""
 
 from __future__ import annotations
 
@@ -18,30 +18,32 @@ from .experiment_state import report_failure
 from .node_process import report_fault
 from .rospy_internals import is_ending, prioritise_subscribers
 
-POLL_PERIOD = 0.02  # wall-clock seconds between two checks of a condition that no message announces
+POLL_PERIOD = (
+    0.02  # wall-clock seconds between checks of a condition that is not announced by a message
+)
 
-CONNECTION_TIME = 2.0  # wall-clock seconds in which a running subscriber usually connects
+CONNECTION_TIME = 2.0  # wall-clock seconds within which a running subscriber usually connects
 
-# Nodes of the control loop; they get each message before the nodes that only record.
+# Nodes in the control loop, which receive each message before nodes that only record.
 ANSWERING_NODES = ("mujoco_simulator", "error_publisher", "path_follower")
 
 
 def advertise(topic, message_type, latch=False) -> rospy.Publisher:
-    """Advertise a topic with a synchronous publisher, which loses no message.
+    """Advertise a topic with a synchronous publisher, which does not lose messages.
 
-    Without a queue, rospy writes a message to all connections in the thread of the caller. It then
-    neither drops a message nor wakes a second thread, and a slow subscriber slows the publisher
-    down. rospy warns against it because a dead-locked subscriber would block the publisher; here
-    every node ends with the experiment.
+    Without a queue, rospy writes a message to all connections in the thread of the caller. It does
+    not drop messages and does not wake a second thread, but a slow subscriber slows down the
+    publisher. rospy warns about this, because a deadlocked subscriber would block the publisher;
+    here, all nodes end with the experiment.
 
     Parameters
     ----------
     topic : str
         Name of the topic.
     message_type : type
-        Class of the messages.
+        Message class.
     latch : bool
-        Whether later subscribers get the last message.
+        Whether later subscribers receive the last message.
 
     Returns
     -------
@@ -54,21 +56,21 @@ def advertise(topic, message_type, latch=False) -> rospy.Publisher:
 
 
 def subscribe(topic, message_type, callback, queue_size=None) -> rospy.Subscriber:
-    """Subscribe to a topic, by default with an unbounded queue, which drops no message.
+    """Subscribe to a topic, by default with an unbounded queue, which does not drop messages.
 
-    A message may still arrive while the node ends. Its callback can no longer publish, which rospy
-    reports by a ROSException; this exception is ignored then.
+    A message may still arrive while the node is ending. Its callback can no longer publish, and
+    rospy raises a ROSException, which is ignored in this case.
 
     Parameters
     ----------
     topic : str
         Name of the topic.
     message_type : type
-        Class of the messages.
+        Message class.
     callback : callable
-        Function of a message.
+        Function that is called with each message.
     queue_size : int, optional
-        Number of waiting messages; older ones are dropped.
+        Size of the queue; older messages are dropped.
 
     Returns
     -------
@@ -87,17 +89,17 @@ def subscribe(topic, message_type, callback, queue_size=None) -> rospy.Subscribe
 
 
 class _SinglePublisher:
-    """Check that all messages of a topic come from one publisher of the expected type."""
+    """Check that a topic has only one publisher, and that the publisher has the expected type."""
 
     def __init__(self, node: str, topic: str, message_type) -> None:
         self._node = node
         self._topic = topic
         self._message_type = message_type
         self._publisher: str | None = None
-        self._headers: list[dict] = []  # of the connections that have passed the check
+        self._headers: list[dict] = []  # headers of the connections that passed the check
 
     def check(self, header: dict) -> str:
-        """Return the problem of a connection, by its header; empty if there is none."""
+        """Check a connection by its header; return the problem, or an empty text."""
         # rospy attaches the same header object to all messages of a connection.
         if any(header is known for known in self._headers):
             return ""
@@ -107,10 +109,10 @@ class _SinglePublisher:
         if publisher != self._publisher:
             return (
                 f"{self._node}: {self._topic} has the publishers {self._publisher} and "
-                f"{publisher}, expected one; let the other node publish on another topic"
+                f"{publisher}, expected only one; let the other node publish on another topic"
             )
         if header["md5sum"] != self._message_type._md5sum:
-            # rospy itself rejects other types, except for subscribers of rospy.AnyMsg.
+            # rospy rejects other types, except for subscribers with rospy.AnyMsg.
             return (
                 f"{self._node}: {publisher} publishes {header['type']} on {self._topic}, "
                 f"expected {self._message_type._type}"
@@ -122,8 +124,8 @@ class _SinglePublisher:
 class Node:
     """Node of an experiment.
 
-    A subclass subscribes and advertises in its constructor and does its work in callbacks;
-    :meth:`run` waits until the work is done, has failed, or is interrupted. Callbacks call
+    A subclass subscribes and advertises in its constructor, and processes messages in callbacks;
+    :meth:`run` waits until the node has finished, failed or was interrupted. Callbacks call
     :meth:`finish` or :meth:`fail`; the main thread then calls :meth:`close` to save the data.
 
     Attributes
@@ -131,18 +133,18 @@ class Node:
     name : str
         Name of the node.
     has_settings : bool
-        Whether the parameters are keys of config.ini; otherwise the settings are the defaults.
+        Whether the node's parameters are keys of config.ini. If not, default settings are used.
     nothing_to_save : bool
-        Whether a signal may interrupt the main thread at once.
+        Whether a signal may interrupt the main thread immediately.
     saved : bool
-        Whether all recorded data are on the disk. A second signal then ends the node at once if one
-        of the two is SIGTERM, which roslaunch sends to a node that is slow to end.
+        Whether all recorded data are on disk. If so, a second signal ends the node immediately if
+        one of the signals is SIGTERM, which roslaunch sends to a node that is slow to end.
     configuration : Configuration
         Settings of the experiment.
     interrupted : bool
-        Whether a signal has ended the node.
+        Whether a signal ended the node.
     failure : str
-        Reason of a failure; empty without one.
+        Reason for a failure; empty if there is none.
     """
 
     name = ""
@@ -155,7 +157,7 @@ class Node:
         parameters = [rospy.get_param(name, {}) if self.has_settings else {} for name in layers]
         self.configuration = node_configuration(rospy.get_name(), *parameters)
         if not self.has_settings:
-            # Relative paths of parameters refer to the folder in which roslaunch was called.
+            # Relative paths in parameters start from the folder in which roslaunch was called.
             os.chdir(folder_of_call(rospy.get_param("~", {})))
         self.interrupted = False
         self.failure = ""
@@ -173,7 +175,7 @@ class Node:
         Parameters
         ----------
         sentence : str
-            Reason of the failure; only the first reason is reported.
+            Reason for the failure; only the first reason is reported.
         """
         if not self.failure:
             self.failure = str(sentence)
@@ -191,7 +193,7 @@ class Node:
         self.finish()
 
     def wake(self) -> None:
-        """Let the main thread call :meth:`spin_once` now."""
+        """Let the main thread call :meth:`spin_once` immediately."""
         self._awake.set()
 
     @property
@@ -200,13 +202,13 @@ class Node:
         return self._ended.is_set() or rospy.is_shutdown()
 
     def spin_once(self) -> None:
-        """Check watchdogs and report progress; called every 0.2 s of the wall clock."""
+        """Check watchdogs and report progress; called every 0.2 s of wall-clock time."""
 
     def close(self) -> None:
-        """Save recorded data; called once, at every kind of end."""
+        """Save recorded data; called once, no matter why the node ends."""
 
     def run(self) -> int:
-        """Wait for the end, and close the node.
+        """Wait until the node ends, and close it.
 
         Returns
         -------
@@ -220,7 +222,7 @@ class Node:
                 self.spin_once()
         self.close()
         if not self._ended.is_set() and not self.failure:
-            # rospy also shuts down after rosnode kill, or when a node of the same name registers.
+            # rospy also shuts down after rosnode kill, or if a node with the same name registers.
             self.failure = f"{self.name}: was shut down by the ROS master or another node"
         if self.failure:
             report_failure(self.failure)
@@ -230,19 +232,19 @@ class Node:
     def subscribe(self, topic, message_type, callback, raw=False) -> rospy.Subscriber:
         """Subscribe to a topic with exactly one publisher; a second publisher ends the experiment.
 
-        Messages of a second publisher would be mixed with those of the experiment. An exception of
-        the callback also ends the experiment.
+        Messages of a second publisher would be mixed with messages of the experiment. An exception
+        in the callback also ends the experiment.
 
         Parameters
         ----------
         topic : str
             Name of the topic.
         message_type : type
-            Class of the messages.
+            Message class.
         callback : callable
-            Function of a message or, with ``raw``, of its bytes.
+            Function that is called with each message or, with ``raw``, with its bytes.
         raw : bool
-            Whether the callback takes serialised messages; :mod:`.ros1.messages` reads them.
+            Whether the callback accepts serialised messages; :mod:`.ros1.messages` reads them.
 
         Returns
         -------
@@ -263,7 +265,7 @@ class Node:
         return subscribe(topic, rospy.AnyMsg if raw else message_type, process)
 
     def _call_back(self, callback, message) -> None:
-        """Call a callback; its exceptions end the node, since rospy only logs them."""
+        """Call a callback; an exception ends the node, whereas rospy would only log it."""
         try:
             callback(message)
         except FrameworkError as error:
@@ -279,21 +281,21 @@ class Node:
     def wait_until(
         self, condition, awaited: str | Callable[[], str], timeout: float | None = None
     ) -> None:
-        """Wait until a condition holds.
+        """Wait until a condition is met.
 
         Parameters
         ----------
         condition : callable
-            Function that returns whether the condition holds.
+            Function that returns whether the condition is met.
         awaited : str or callable
             Description of the condition for messages, or a function that returns it.
         timeout : float, optional
-            Wall-clock time [s]; by default ``[simulation] startup_timeout``.
+            Wall-clock timeout [s]; by default ``[simulation] startup_timeout``.
 
         Raises
         ------
         SimulatorError
-            If the time is over, or the node ends.
+            The timeout has expired, or the node ends.
         """
         if timeout is None:
             timeout = self.configuration.simulation.startup_timeout
@@ -304,7 +306,7 @@ class Node:
         begun = reported = time.monotonic()
         while not condition():
             if self.ended:
-                # A callback may have failed meanwhile.
+                # A callback may have failed in the meantime.
                 raise SimulatorError(self.failure or f"{self.name}: ended while {waiting()}")
             now = time.monotonic()
             if now > begun + timeout:
@@ -315,9 +317,9 @@ class Node:
             self._ended.wait(POLL_PERIOD)
 
     def wait_for_subscribers(self, *publishers) -> None:
-        """Wait until all running subscribers that the master knows are connected.
+        """Wait until all running subscribers that are registered with the master are connected.
 
-        Earlier messages would not reach the late subscribers.
+        Subscribers that connect later would miss the first messages.
 
         Parameters
         ----------
@@ -327,7 +329,7 @@ class Node:
         Raises
         ------
         SimulatorError
-            If a subscriber does not connect in time, or the node ends.
+            A subscriber does not connect in time, or the node ends.
         """
         begun = time.monotonic()
         dead: set[str] = set()
@@ -339,7 +341,7 @@ class Node:
             for publisher in publishers:
                 nodes = set(subscribers.get(publisher.resolved_name, ())) - dead
                 if publisher.get_num_connections() < len(nodes):
-                    # The master keeps killed nodes; they are recognised as they do not respond.
+                    # Killed nodes remain registered with the master, but do not respond.
                     if time.monotonic() - begun > CONNECTION_TIME:
                         dead.update(n for n in nodes if not is_node_alive(n, MASTER_TIMEOUT))
                     missing = publisher.resolved_name

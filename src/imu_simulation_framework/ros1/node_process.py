@@ -1,4 +1,4 @@
-"""Process of a node: start, signals, faults and exit code."""
+"""Process of a node: start, signals, errors and exit code."""
 
 from __future__ import annotations
 
@@ -20,14 +20,18 @@ from .blocking_calls import is_node_alive
 from .entry_points import INTERRUPTED
 from .experiment_state import report_failure
 
-START_TIMEOUT = 120.0  # wall-clock seconds for a node's start, also on a busy machine
-EXIT_TIMEOUT = 10.0  # wall-clock seconds for rospy to unregister from a master that may not respond
+START_TIMEOUT = 120.0  # wall-clock seconds; timeout for the start of a node, even on a busy machine
+EXIT_TIMEOUT = (
+    10.0  # wall-clock seconds; timeout for unregistering from a master that may not respond
+)
 GAZEBO_NICENESS = 15  # added to the niceness of nodes in experiments with Gazebo
-PROBE_TIMEOUT = 3.0  # wall-clock seconds for a running node of the same name to respond
+PROBE_TIMEOUT = (
+    3.0  # wall-clock seconds; timeout for a response of a running node with the same name
+)
 
 
 def run_node(node_type) -> None:
-    """Start a node, run it, and exit with its code.
+    """Start a node, run it, and exit with its exit code.
 
     Signals end the node through :meth:`.Node.interrupt`, so that it saves its data while its
     connections are still open.
@@ -50,7 +54,9 @@ def run_node(node_type) -> None:
     except FrameworkError as error:
         code = INTERRUPTED if signals.received else 1
         sentence = "" if signals.received else str(error)
-    except Exception as error:  # a programming error; rospy's threads would keep the process alive
+    except (
+        Exception
+    ) as error:  # a programming error; the threads of rospy would keep the process alive
         code, sentence = 1, report_fault(node_type.name, error)
     _ignore_signals()
     if sentence:
@@ -59,7 +65,7 @@ def run_node(node_type) -> None:
 
 
 class _SignalHandler:
-    """Handler of SIGINT and SIGTERM, which interrupts the node once it has started."""
+    """Handler for SIGINT and SIGTERM, which interrupts the node when it has started."""
 
     def __init__(self) -> None:
         self.received: list[int] = []
@@ -70,7 +76,7 @@ class _SignalHandler:
         signal.signal(signal.SIGTERM, self._on_signal)
 
     def attach(self, node) -> None:
-        """Interrupt a node on further signals, and now if a signal arrived during its start."""
+        """Interrupt the node on signals, including a signal that arrived during its start."""
         self._node = node
         if self.received:
             node.interrupt()
@@ -80,7 +86,7 @@ class _SignalHandler:
         node = self._node
         if node is None:
             return
-        # Python may handle two pending signals in either order, so the order is not checked.
+        # The order is not checked, because Python may handle pending signals in any order.
         is_second = len(self.received) > 1 and signal.SIGTERM in self.received
         node.interrupt()
         if node.nothing_to_save or (is_second and node.saved):
@@ -88,7 +94,7 @@ class _SignalHandler:
 
 
 def _start_node(node_type):
-    """Register with the master and construct the node, with a time limit."""
+    """Register with the master and construct the node, with a timeout."""
     with _time_limit(START_TIMEOUT, node_type.name):
         _check_name_is_free(node_type.name)
         rospy_internals.ignore_clock()
@@ -97,23 +103,22 @@ def _start_node(node_type):
         rospy.init_node(node_type.name, disable_signals=True)
         node = node_type()
     if node.configuration.simulation.simulator == "gazebo":
-        # Gazebo drops messages when its threads lack processor time, whereas it waits for nodes
-        # that are slow.
+        # Gazebo drops messages if its threads lack processor time, but it waits for slow nodes.
         os.nice(GAZEBO_NICENESS)
     return node
 
 
 def _ignore_signals() -> None:
-    """Ignore signals, which would change the exit code while the process ends."""
+    """Ignore signals, which would change the exit code while the process is ending."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
         signal.signal(number, signal.SIG_IGN)
 
 
 def _is_relevant_record(record: logging.LogRecord) -> bool:
-    """Return whether a log record is more than a connection that was closed before its use.
+    """Return whether to show a log record: not if it reports a connection that was never used.
 
-    Gazebo and inspection tools such as rosnode open connections and close them at once, and rospy
-    warns about each. The node's log file keeps these warnings.
+    Gazebo and inspection tools such as rosnode open connections and close them immediately, and
+    rospy warns about each of them. These warnings are still in the log file of the node.
     """
     unused = "before handshake header received"
     return not (
@@ -124,7 +129,7 @@ def _is_relevant_record(record: logging.LogRecord) -> bool:
 
 
 def report_fault(name: str, error: Exception) -> str:
-    """Print the traceback of a node's fault and return a sentence with its reason.
+    """Print the traceback of an error in a node, and return a message with the reason.
 
     Parameters
     ----------
@@ -136,7 +141,7 @@ def report_fault(name: str, error: Exception) -> str:
     Returns
     -------
     str
-        Reason of the fault.
+        Reason for the error.
     """
     if isinstance(error, MemoryError):
         return f"{name}: there is not enough memory; close other programs"
@@ -145,7 +150,7 @@ def report_fault(name: str, error: Exception) -> str:
 
 
 def reraise_dropped_interrupts() -> None:
-    """Raise a KeyboardInterrupt again that Python drops, for example in a weakref callback."""
+    """Re-raise a KeyboardInterrupt that Python drops, for example in a weakref callback."""
 
     def hook(unraisable):
         if isinstance(unraisable.exc_value, KeyboardInterrupt):
@@ -159,7 +164,7 @@ def reraise_dropped_interrupts() -> None:
 
 @contextlib.contextmanager
 def _time_limit(timeout: float, name: str):
-    """End this process with a failure when the block exceeds a wall-clock time [s]."""
+    """Exit this process with a failure if the block exceeds a wall-clock timeout [s]."""
 
     def give_up():
         report_failure(
@@ -178,9 +183,9 @@ def _time_limit(timeout: float, name: str):
 
 
 def _check_name_is_free(name: str) -> None:
-    """Exit if a running node has this name, because the master would shut that node down.
+    """Exit if a running node has the same name, because the master would shut down that node.
 
-    The parameter of failures is not set, as it belongs to the other node's experiment.
+    The failure parameter is not set, because it belongs to the experiment of the other node.
     """
     name = rosgraph.names.load_mappings(sys.argv).get("__name", name)
     name = rosgraph.names.ns_join(rosgraph.names.get_ros_namespace(), name)
@@ -193,12 +198,13 @@ def _check_name_is_free(name: str) -> None:
 
 
 def _exit_process(code: int) -> None:
-    """End this process without waiting for other nodes.
+    """Exit this process without waiting for other nodes.
 
-    os._exit skips the interpreter's shutdown, in which a signal would change the exit code.
+    os._exit skips the shutdown of the interpreter, during which a signal would change the exit
+    code.
     """
     _flush()
-    # signal_shutdown unregisters from the master, which may not respond; all data are saved.
+    # signal_shutdown unregisters from the master, which may not respond; all data are saved by now.
     timer = threading.Timer(EXIT_TIMEOUT, os._exit, [code])
     timer.daemon = True
     timer.start()
@@ -206,7 +212,7 @@ def _exit_process(code: int) -> None:
         rospy.signal_shutdown("the node has ended")
         logging.shutdown()
         _flush()
-    finally:  # signal_shutdown of Debian 11's rospy raises an exception under its Python
+    finally:  # signal_shutdown of rospy in Debian 11 raises an exception with its Python version
         os._exit(code)
 
 

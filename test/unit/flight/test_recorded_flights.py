@@ -104,7 +104,7 @@ def test_local_positions_reproduce_flight_and_require_origin(flown, aviation, wr
     names = ("time", "x", "y", "z", "qx", "qy", "qz", "qw")
     table = pd.DataFrame(np.column_stack([flown.time, place, quaternions]), columns=names)
     require_same(read_flight(write(table), origin=ORIGIN).flight.states, flown)
-    with pytest.raises(RecordingError, match=r"flight.csv: .* x, y, z, expected an origin"):
+    with pytest.raises(RecordingError, match=r"flight.csv: .* x, y, z, which requires an origin"):
         read_flight(write(table))
 
 
@@ -113,7 +113,7 @@ def test_coarsely_rounded_positions_are_replaced_by_velocities_or_reported(flown
     aviation[places] = aviation[places].round(7)
     recorded = read_flight(write(aviation))
     assert "the path is the integral of the velocities" in recorded.flight.remarks[-1]
-    assert recorded.flight.remarks[-1].endswith("positions come in steps of 0.011 m")
+    assert recorded.flight.remarks[-1].endswith("the resolution of the positions is 0.011 m")
     require_same(recorded.flight.states, flown, place=2e-3, angle=1e-8)
     force_error = recorded.flight.states.motion().specific_force - flown.specific_force
     assert np.max(np.abs(force_error[5:-5])) < 1e-3
@@ -156,7 +156,7 @@ def test_gaps_up_to_quarter_second_or_five_samples_are_interpolated(
 ):
     table = aviation.iloc[::every].reset_index(drop=True)
     read_flight(write(table.drop(index=range(100, 100 + bridged))))
-    with pytest.raises(RecordingError, match="line 102: the gap before it lasts"):
+    with pytest.raises(RecordingError, match="line 102: the gap before this sample lasts"):
         read_flight(write(table.drop(index=range(100, 100 + refused))))
 
 
@@ -184,7 +184,7 @@ def but_for(column, row, value):
 @pytest.mark.parametrize(
     "change, words",
     [
-        (lambda t: t.rename(columns={NORTH: EAST, EAST: NORTH}), "its velocities from"),
+        (lambda t: t.rename(columns={NORTH: EAST, EAST: NORTH}), "between the velocities and"),
         (but_for("time [s]", 700, 1.0), "clock runs backwards by 12.980 s at line 702"),
         (but_for("latitude [deg]", 7, 91.0), "line 9 is at latitude 91"),
         *(
@@ -242,7 +242,7 @@ def test_poses_in_bag_are_relative_to_origin(tmp_path, flown):
     poses = [writers.odometry(*row) for row in zip(stamps, place, quaternions)]
     path = writers.write_bag(tmp_path / "a.bag", {"/odom": poses})
     require_same(read_flight(path, origin=ORIGIN).flight.states, flown)
-    with pytest.raises(RecordingError, match="attitude_topic is of use only with satellite"):
+    with pytest.raises(RecordingError, match="attitude_topic is set, expected only with GNSS"):
         read_flight(path, origin=ORIGIN, attitude_topic="/odom")
 
 

@@ -103,7 +103,9 @@ def test_missing_packets_and_too_few_states_are_rejected():
     silent = r"port \d+ of 127.0.0.1: no packet arrived for 0.2 s"
     with reserved_port() as port, pytest.raises(SimulatorError, match=silent):
         find_flight(f"udp:{port}", silence=0.2)
-    with pytest.raises(SimulatorError, match=r"2 of 3 packets are states .* expected at least 4"):
+    with pytest.raises(
+        SimulatorError, match=r"2 of 3 packets contain states .* expected at least 4"
+    ):
         flight_of(HEADER, row(0), row(1))
     with pytest.raises(SimulatorError, match="all packets have the same time"):
         flight_of(HEADER, *[row(7)] * 6)
@@ -130,7 +132,9 @@ def test_text_packets_with_full_precision_reproduce_flight(flown):
 def test_path_from_text_with_seven_digits_is_integrated_from_velocities(flown):
     flight = received(TEXT.format("", PROPERTIES))
     (remark,) = flight.remarks
-    assert "positions come in steps of 1.1 m" in remark and "steps of 3e-05 m/s" in remark
+    assert (
+        "the resolution of the positions is 1.1 m" in remark and "resolution is 3e-05 m/s" in remark
+    )
     assert 'precision="15"' in remark
     place, speed, angle = errors(flight.states, flown)
     # The offset is the mean of some thousand positions in steps of 1.1 m, not all independent,
@@ -186,7 +190,7 @@ def test_lost_and_reordered_packets_are_reported():
         "1 packet arrived late and was sorted in",
         "1 packet arrived twice",
         "3 packets of 100 did not arrive, the first after 0.380 s, at most 2 in a row; the motion "
-        "between those that arrived is interpolated",
+        "is interpolated over the gaps",
     )
     assert flight.settings["packets"] == 99
     assert len(flight.states) == 97 and np.all(np.diff(flight.states.time) > 0.0)
@@ -199,24 +203,24 @@ def test_unusable_packets_and_other_packet_types_are_ignored_and_reported():
     packets = list(map(row, range(20)))
     packets[5:5] = [b"hello\n", b"\x00\xff", b",,,,,,,,,\n"]
     flight = flight_of(HEADER, *packets)
-    assert flight.remarks == ("3 packets left out, the first as it has 1 columns, expected 10",)
+    assert flight.remarks == ("3 packets omitted, the first because it has 1 columns, expected 10",)
     assert len(flight.states) == 20
     packets = [flightgear(20_000 * number) for number in range(40)]
     packets[10:10] = [HEADER, row(10), packets[3][:-1], packets[4] + b"x"]
     flight = flight_of(*packets)
     assert len(flight.states) == 40
     assert flight.remarks[0].startswith(
-        "3 packets left out, the first as it is not a packet of Fli"
+        "3 packets omitted, the first because it is not a packet of Fli"
     )
 
 
 def test_packets_before_labels_and_restart_of_simulator_are_reported():
     flight = flight_of(b"hello\n", row(0), HEADER, *map(row, range(1, 21)))
     assert len(flight.states) == 20
-    assert flight.remarks == ("2 packets ignored that arrived before the first usable one",)
+    assert flight.remarks == ("2 packets ignored that arrived before the first usable packet",)
     flight = flight_of(HEADER, *map(row, range(100)), HEADER, *map(row, range(100)))
     assert len(flight.states) == 100
-    assert flight.remarks == ("the simulation began again; the flight ends at the restart",)
+    assert flight.remarks == ("the simulation was restarted; the flight ends at the restart",)
 
 
 @pytest.mark.parametrize(
@@ -242,7 +246,7 @@ def test_packet_with_implausible_time_is_ignored_and_reported(place, astray):
     flight = flight_of(HEADER, *packets)
     np.testing.assert_allclose(flight.states.time, np.arange(100, 200) * 0.02, atol=1e-9)
     (remark,) = flight.remarks
-    assert remark.startswith("1 packet left out, whose times are more than 1 s from")
+    assert remark.startswith("1 packet omitted, whose times differ by more than 1 s from")
 
 
 def test_long_gap_is_accepted_and_slow_simulator_is_received():
@@ -261,7 +265,7 @@ def test_time_counter_overflow_is_not_treated_as_restart():
     flight = flight_of(*(flightgear(int(count) % 2**32) for count in counts))
     np.testing.assert_allclose(flight.states.time, np.sort(counts) * 1e-6, atol=1e-6)
     assert flight.remarks[0] == "2 packets arrived late and were sorted in"
-    assert not any("began again" in remark for remark in flight.remarks)
+    assert not any("restarted" in remark for remark in flight.remarks)
 
 
 @pytest.mark.parametrize("garbage", [b"hello", HEADER, row(49)])
@@ -272,10 +276,12 @@ def test_flight_ends_while_packets_without_new_state_continue(garbage):
 
 def test_missing_or_unusable_labels_are_rejected():
     packets = ArrivedPackets([b"<LABELS> ,Time,P,Q,R\n"], repeated=b"0,1,2,3\n")
-    with pytest.raises(SimulatorError, match=r"the labels lack a position"):
+    with pytest.raises(SimulatorError, match=r"a position is missing in the labels"):
         receive_flight(packets, timeout=0.05)
     rows = list(map(row, range(20)))
-    with pytest.raises(SimulatorError, match=r"20 packets arrived, but none with JSBSim's labels"):
+    with pytest.raises(
+        SimulatorError, match=r"20 packets arrived, expected packets with JSBSim's labels"
+    ):
         flight_of(*rows)
     flight = receive_flight(ArrivedPackets(rows), timeout=PATIENCE, labels=LABELS.split(","))
     assert len(flight.states) == 20

@@ -184,11 +184,11 @@ def navigate(
     state : NavigationState
         Final state with unchanged biases.
     stretch : Stretch
-        Integrals for the transition of the errors.
+        Integrals for the error transition.
     """
     samples = delta_theta.shape[1]
     duration = samples * period
-    # The samples are the first dimension, so that each step processes all runs.
+    # Samples are the first dimension, so that each step processes all runs.
     rotation = np.ascontiguousarray(delta_theta.swapaxes(0, 1)) - state.gyroscope_bias * period
     force = np.ascontiguousarray(delta_velocity.swapaxes(0, 1)) - (
         state.accelerometer_bias * period
@@ -237,14 +237,14 @@ def navigate(
         tilting_twice=(np.sum(tilting, axis=0) - 0.5 * tilting[-1]) * period,
         rate_moment=_sum_of_products(middle, rotation),
         force_moment=_sum_of_products(middle, force),
-        # An increment is a mean whose time is half a period before its end.
+        # An increment divided by the period is the mean rate at the middle of the period.
         last_rate=(1.5 * rotation[-1] - 0.5 * rotation[max(samples - 2, 0)]) / period,
     )
     return end_state, stretch
 
 
 def _sum_of_products(matrices, vectors):
-    """Return the sums over m of C_ai v_j for shapes (m, r, 3, 3) and (m, r, 3)."""
+    """Return the sums over m of C_ai v_j for arrays of shape (m, r, 3, 3) and (m, r, 3)."""
     samples, runs = vectors.shape[:2]
     flat = matrices.reshape(samples, runs, 9)
     return (flat.transpose(1, 2, 0) @ vectors.swapaxes(0, 1)).reshape(runs, 3, 3, 3)

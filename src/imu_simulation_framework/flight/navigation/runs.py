@@ -1,12 +1,12 @@
-r"""Ensembles of navigation runs on a motion, their errors, and the consistency of the filter.
+r"""Ensembles of navigation runs along a motion, their errors, and the consistency of the filter.
 
-A consistent filter estimates the covariance P of the errors e of n states correctly. Its normalised
-estimation error squared :math:`e^T P^{-1} e` (NEES) has a :math:`\chi^2` distribution with n
+A consistent filter correctly estimates the covariance P of the errors e of n states. The normalised
+estimation error squared :math:`e^T P^{-1} e` (NEES) then has a :math:`\chi^2` distribution with n
 degrees of freedom. The normalised innovation squared (NIS) has as many degrees of freedom as there
 are measurements. The mean over r independent runs, multiplied by r, has r n degrees of freedom
 (Bar-Shalom, Li and Kirubarajan: Estimation with Applications to Tracking and Navigation, section
-5.4.2). Innovations of different times are independent, so that NIS may be averaged over time.
-Errors are not, so that NEES has bounds at each time.
+5.4.2). Innovations at different times are independent, so that NIS can be averaged over time.
+Errors at different times are correlated, so that the bounds of NEES apply to each time separately.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ RMSE_COLUMNS = (
     *("position_n", "position_e", "position_d"),
     *("velocity_n", "velocity_e", "velocity_d"),
 )
-"""Columns of root mean square errors: heading [rad], position [m] and velocity [m/s]."""
+"""Columns with root mean square errors of heading [rad], position [m] and velocity [m/s]."""
 
 
 class NavigationErrors(NamedTuple):
-    """Errors of r runs at k fixes, estimate less true value.
+    """Errors of r runs at k fixes, estimate minus true value.
 
     Attributes
     ----------
@@ -50,11 +50,11 @@ class NavigationErrors(NamedTuple):
         Times of the fixes [s].
     attitude : ndarray, shape (r, k, 3)
         Rotation vector from the true to the estimated attitude about north, east and down [rad].
-        The component about down is the error of the heading.
+        The component about down is the heading error.
     velocity, position : ndarray, shape (r, k, 3)
         Errors along north, east and down [m/s] and [m].
     states : ndarray, shape (r, k, 9) or (r, k, 15)
-        Errors of the states of :mod:`.filter` in ECEF, with the biases if these are known.
+        Errors of the states of :mod:`.filter` in ECEF, including the biases if they are known.
     """
 
     time: np.ndarray
@@ -69,12 +69,12 @@ class NavigationErrors(NamedTuple):
         Parameters
         ----------
         begin : float
-            Time after the first fix at which the evaluation begins [s].
+            Start of the evaluation, relative to the first fix [s].
 
         Returns
         -------
         pandas.DataFrame
-            Rows of the runs with :data:`RMSE_COLUMNS`.
+            One row per run with the columns :data:`RMSE_COLUMNS`.
         """
         used = self.time >= self.time[0] + begin
         errors = [self.attitude[:, used, 2:], self.position[:, used], self.velocity[:, used]]
@@ -98,7 +98,7 @@ def navigation_errors(
     motion : EarthMotion
         True motion of the IMU, with samples at the times of the fixes.
     accelerometer_bias, gyroscope_bias : array_like, shape (r, k, 3), optional
-        True biases [m/s^2] and [rad/s], if the IMU has no other errors than noise.
+        True biases [m/s^2] and [rad/s], if noise is the only other error of the IMU.
 
     Returns
     -------
@@ -136,7 +136,7 @@ PROBABILITY = 0.95
 
 
 def mean_bounds(degrees: int, count: int, probability: float = PROBABILITY) -> tuple[float, float]:
-    """Return the bounds of a mean of independent chi-square variables.
+    """Return the bounds of the mean of independent chi-square variables.
 
     Parameters
     ----------
@@ -160,20 +160,20 @@ def mean_bounds(degrees: int, count: int, probability: float = PROBABILITY) -> t
 
 
 class Consistency(NamedTuple):
-    """Consistency of a filter's errors with its covariance.
+    """Consistency of filter errors with the filter covariance.
 
     Attributes
     ----------
     time : ndarray, shape (k,)
         Times [s].
     nees, nis : ndarray, shape (k,)
-        Means of NEES and NIS over the runs; NIS is nan where no run has a fix.
+        Means of NEES and NIS over the runs; NIS is NaN if no run has a fix.
     degrees : int
         Degrees of freedom of NEES.
     nees_bounds, nis_bounds : tuple of float
-        Two-sided bounds of these means.
+        Two-sided bounds of ``nees`` and ``nis``.
     nees_within, nis_within : float
-        Shares of the times within the bounds.
+        Shares of times at which they are within the bounds.
     mean_nees, mean_nis : float
         Means over runs and times.
     mean_nis_bounds : tuple of float
@@ -198,16 +198,16 @@ def consistency(
     errors: NavigationErrors,
     begin: float = 0.0,
 ) -> Consistency:
-    """Compare the errors of an ensemble with the covariance of the filter.
+    """Test the errors of an ensemble for consistency with the filter covariance.
 
     Parameters
     ----------
     navigation : Navigation
         Results of the filter.
     errors : NavigationErrors
-        Errors of the same runs and times, with or without the biases.
+        Errors of the same runs and times, with or without biases.
     begin : float
-        Time after the first fix at which the evaluation begins [s].
+        Start of the evaluation, relative to the first fix [s].
 
     Returns
     -------
@@ -262,27 +262,27 @@ def _share_within(values: np.ndarray, bounds: tuple[float, float]) -> float:
     return float(np.mean((values >= bounds[0]) & (values <= bounds[1])))
 
 
-_RUNS_AT_ONCE = 10  # runs whose readings are in memory with all their parts
+_RUNS_AT_ONCE = 10  # number of runs whose complete readings are in memory at the same time
 _ROUNDING = 1e-6  # s
-_IMU, _GNSS, _START = range(3)  # children of the seed
+_IMU, _GNSS, _START = range(3)  # indices of the child seeds
 _SIGNALS = ("angular_velocity", "specific_force")
 _PARTS = (*_SIGNALS, *(f"{name}_bias" for name in _SIGNALS))
 
 Imus = Union[ImuSpecification, Sequence[ImuSpecification]]
-"""Specification of all runs, or of each run."""
+"""IMU specification of all runs, or one specification per run."""
 
 
 class ImuRuns(NamedTuple):
-    """Increments of the IMUs of r runs.
+    """IMU increments of r runs.
 
     Attributes
     ----------
     time : ndarray, shape (n,)
         Times [s].
     delta_theta, delta_velocity : ndarray, shape (r, n, 3)
-        Increments over the period that ends at each time [rad and m/s].
+        Increments over the period that ends at each time [rad] and [m/s].
     gyroscope_error, accelerometer_error : ndarray, shape (r, n, 3)
-        Errors of the readings without white noise [rad/s and m/s^2].
+        Errors of the readings, without white noise [rad/s] and [m/s^2].
     """
 
     time: np.ndarray
@@ -293,7 +293,7 @@ class ImuRuns(NamedTuple):
 
 
 class NavigatedRuns(NamedTuple):
-    """Estimates and errors of navigation runs, and the tuning of their filter.
+    """Estimates and errors of navigation runs, with the tuning of the filter.
 
     Attributes
     ----------
@@ -312,7 +312,7 @@ class NavigatedRuns(NamedTuple):
         Parameters
         ----------
         begin : float, optional
-            Time after the first fix at which the evaluation begins [s].
+            Start of the evaluation, relative to the first fix [s].
 
         Returns
         -------
@@ -322,15 +322,15 @@ class NavigatedRuns(NamedTuple):
         return self.errors.rmse(begin)
 
     def consistency(self, begin: float = 0.0, biases: bool | None = None) -> Consistency:
-        """Compare the errors with the covariance of the filter.
+        """Test the errors for consistency with the filter covariance.
 
         Parameters
         ----------
         begin : float
-            Time after the first fix at which the evaluation begins [s].
+            Start of the evaluation, relative to the first fix [s].
         biases : bool, optional
-            Whether to include the errors of the biases. By default they are included if the filter
-            assumes no scale factor errors, which would contribute to the apparent bias.
+            Whether to include bias errors. By default, they are included unless the filter assumes
+            scale factor errors, which would contribute to the apparent bias.
 
         Returns
         -------
@@ -351,20 +351,21 @@ def simulate_increments(
     seed: int | np.random.SeedSequence = 1,
     first_run: int = 0,
 ) -> ImuRuns:
-    """Simulate the increments of IMUs on a motion on the Earth.
+    """Simulate the increments of IMUs along a motion on the Earth.
 
     Parameters
     ----------
     motion : EarthMotion
         Evenly sampled motion of the IMU.
     imus : ImuSpecification or sequence of ImuSpecification
-        IMU of all runs or of each run; a lower rate than the motion's yields fewer samples.
+        IMU of all runs, or one IMU per run. An IMU with a lower rate than the motion has fewer
+        samples.
     runs : int
         Number of runs.
     seed : int or numpy.random.SeedSequence
-        Seed of all runs; the numbers of a run do not depend on other runs.
+        Seed of all runs; the random numbers of a run do not depend on other runs.
     first_run : int
-        Number of the first run.
+        Index of the first run.
 
     Returns
     -------
@@ -375,12 +376,12 @@ def simulate_increments(
     MotionError
         The motion is not evenly sampled.
     ConfigurationError
-        The number of IMUs is neither 1 nor the number of runs, or their rates differ or do not
-        divide the motion's.
+        The number of IMUs is neither 1 nor the number of runs, their rates differ, or the rate of
+        the motion is not a multiple of their rate.
     """
     specifications = [imus] * runs if isinstance(imus, ImuSpecification) else list(imus)
     if len(specifications) != runs:
-        raise ConfigurationError(f"there are {len(specifications)} IMUs, expected 1 or {runs}")
+        raise ConfigurationError(f"{len(specifications)} IMUs were given, expected 1 or {runs}")
     rate, force = motion.means()
     truth = ImuTruth(motion.orientation, rate, force)
     begin, blocks, times = 0, [], None
@@ -416,7 +417,7 @@ def lever_arm_between(imu: EarthMotion, antenna: EarthMotion, time: ArrayLike) -
     imu, antenna : EarthMotion
         Motions with the same times.
     time : array_like, shape (k,)
-        Times of the lever arm [s].
+        Times at which the lever arm is evaluated [s].
 
     Returns
     -------
@@ -444,16 +445,16 @@ class NavigationSettings:
     Parameters
     ----------
     first_run : int, optional
-        Number of the first run.
+        Index of the first run.
     airframe : EarthMotion, optional
-        Motion of the antenna's mounting with the times of the IMU's motion; by default that of the
-        IMU.
+        Motion of the airframe with the antenna, at the times of the IMU motion; by default the
+        motion of the IMU.
     compensated : bool, optional
-        Whether the filter knows the lever arm of the antenna; otherwise it assumes zero.
+        Whether the filter knows the lever arm of the antenna; if not, it assumes zero.
     tuning : FilterTuning, optional
-        Tuning of the filter; by default that of the first IMU (:func:`.tuning_of`).
+        Tuning of the filter; by default derived from the first IMU (:func:`.tuning_of`).
     initial_errors : array_like, shape (9,) or (runs, 9), optional
-        Errors for :func:`.initial_state`; by default they are drawn from the tuning.
+        Errors for :func:`.initial_state`; by default drawn according to the tuning.
     """
 
     first_run: int = 0
@@ -474,22 +475,22 @@ def navigate_runs(
 ) -> NavigatedRuns:
     """Simulate an ensemble of navigation runs with an IMU and a GNSS receiver.
 
-    The runs differ in the noise of IMU and receiver, in the initial errors, and in the IMU's errors
-    if each run has an IMU of its own.
+    The runs differ in the noise of IMU and receiver, in the initial errors and, if there is one IMU
+    per run, in the errors of the IMU.
 
     Parameters
     ----------
     motion : EarthMotion
         Evenly sampled motion of the IMU.
     imus : ImuSpecification or sequence of ImuSpecification
-        IMU of all runs or of each run.
+        IMU of all runs, or one IMU per run.
     gnss : GnssSpecification
-        Receiver, whose lever arm is the position of the antenna on the airframe.
+        GNSS receiver, whose lever arm is the position of the antenna on the airframe.
     runs : int
         Number of runs.
     seed : int or numpy.random.SeedSequence
-        Seed of all runs. The numbers of a run do not depend on other runs, and are equal on all
-        motions with the same number of samples.
+        Seed of all runs. The random numbers of a run do not depend on other runs, and are identical
+        for all motions with the same number of samples.
     **settings
         Fields of :class:`NavigationSettings`: ``first_run``, ``airframe``, ``compensated``,
         ``tuning``, ``initial_errors``.
@@ -501,7 +502,7 @@ def navigate_runs(
     Raises
     ------
     MotionError, ConfigurationError
-        As :func:`simulate_increments`, :func:`.simulate_earth_fixes` and :func:`.run_filter`.
+        See :func:`simulate_increments`, :func:`.simulate_earth_fixes` and :func:`.run_filter`.
     """
     first = imus if isinstance(imus, ImuSpecification) else imus[0]
     chosen = NavigationSettings(**settings)
@@ -510,7 +511,7 @@ def navigate_runs(
     carrier = motion if airframe is None else airframe
     fixes = simulate_earth_fixes(carrier, gnss, runs, child_seed(seed, _GNSS), first_run)
     measured = simulate_increments(motion, imus, runs, child_seed(seed, _IMU), first_run)
-    # The samples of a slower sensor may begin later and end earlier.
+    # The samples of a slower sensor may start later and end earlier than the motion.
     begin = int(np.argmin(np.abs(motion.time - measured.time[0])))
     fixes = fixes.between(measured.time[0] - _ROUNDING, measured.time[-1] + _ROUNDING)
     initial_errors = chosen.initial_errors

@@ -1,4 +1,4 @@
-"""Assumptions of a navigation filter about its IMU and its initial errors."""
+"""Tuning of a navigation filter: assumed IMU errors and initial errors."""
 
 from __future__ import annotations
 
@@ -18,27 +18,26 @@ _NOTHING: Matrix = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 _MATRICES = ("gyroscope_matrix", "accelerometer_matrix", "g_sensitivity")
 
 SLOW = 10.0
-"""Correlation time [s] from which on a process is modelled as a walking bias instead of white
-noise."""
+"""Correlation time [s] above which a process is modelled as bias random walk, not white noise."""
 
 
 @dataclass(frozen=True)
 class InitialUncertainty(Settings):
-    """Standard deviations of a navigator's initial errors.
+    """Standard deviations of the initial navigation errors.
 
-    The defaults are those of the demonstrations in Groves's book: 0.05 deg of roll and pitch, 1 deg
-    of heading, and velocity and position of its filter.
+    The defaults are those of the demonstrations in Groves's book: 0.05 deg for roll and pitch,
+    1 deg for heading, and the values of its filter for velocity and position.
 
     Attributes
     ----------
     tilt : float
-        Roll and pitch [rad].
+        Standard deviation of roll and pitch [rad].
     heading : float
-        Heading [rad].
+        Standard deviation of heading [rad].
     velocity : float
-        Each of north, east, down [m/s].
+        Standard deviation of each velocity component [m/s].
     position : float
-        Each of north, east, down [m].
+        Standard deviation of each position component [m].
     """
 
     tilt: float = setting(math.radians(0.05), above=0.0)
@@ -48,7 +47,7 @@ class InitialUncertainty(Settings):
 
     @property
     def sigmas(self) -> np.ndarray:
-        """Standard deviations of attitude, velocity and position in north, east, down, (9,)."""
+        """Standard deviations of attitude, velocity and position, north, east, down, shape (9,)."""
         return np.array(
             [self.tilt, self.tilt, self.heading, *[self.velocity] * 3, *[self.position] * 3]
         )
@@ -56,7 +55,7 @@ class InitialUncertainty(Settings):
     def draw(
         self, runs: int, seed: int | np.random.SeedSequence = 1, first_run: int = 0
     ) -> np.ndarray:
-        """Draw initial errors; those of a run do not depend on other runs.
+        """Draw initial errors, independent of the number of runs.
 
         Parameters
         ----------
@@ -65,12 +64,12 @@ class InitialUncertainty(Settings):
         seed : int or numpy.random.SeedSequence, optional
             Seed of all runs.
         first_run : int
-            Number of the first run.
+            Index of the first run.
 
         Returns
         -------
         ndarray, shape (runs, 9)
-            Errors, estimate less true value, for :func:`.initial_state`.
+            Errors, estimate minus true value, for :func:`.initial_state`.
         """
         numbers = [
             np.random.default_rng(run_seed(seed, run)).standard_normal(len(self.sigmas))
@@ -81,24 +80,25 @@ class InitialUncertainty(Settings):
 
 @dataclass(frozen=True)
 class FilterTuning(Settings):
-    """Noise and initial errors that a filter assumes.
+    """Noise and initial errors assumed by a filter.
 
     Attributes
     ----------
     gyroscope_noise, accelerometer_noise : tuple of float
-        White noise, rad/s/sqrt(Hz) and m/s^2/sqrt(Hz).
+        White noise densities [rad/s/sqrt(Hz)] and [m/s^2/sqrt(Hz)].
     gyroscope_bias, accelerometer_bias : tuple of float
-        Standard deviations of the initial biases [rad/s and m/s^2].
+        Standard deviations of the initial biases [rad/s] and [m/s^2].
     gyroscope_random_walk, accelerometer_random_walk : tuple of float
-        Bias random walks, rad/s^2/sqrt(Hz) and m/s^3/sqrt(Hz).
+        Bias random walks [rad/s^2/sqrt(Hz)] and [m/s^3/sqrt(Hz)].
     gyroscope_matrix, accelerometer_matrix : 3 by 3 matrix of float
         Standard deviations of scale factor errors and misalignments, which the filter considers
         without estimating them.
     g_sensitivity : 3 by 3 matrix of float
-        Standard deviations of the gyroscope's g-sensitivity, rad/s per m/s^2, considered likewise.
+        Standard deviations of the g-sensitivity of the gyroscope [rad/s per m/s^2], which the
+        filter considers without estimating it.
     position_noise, velocity_noise : float, optional
-        Standard deviations of each coordinate of a fix [m] and [m/s]; by default those that the
-        receiver reports.
+        Standard deviations of each coordinate of a fix [m] and [m/s]; by default the values
+        reported by the receiver.
     initial : InitialUncertainty
     """
 
@@ -117,7 +117,7 @@ class FilterTuning(Settings):
 
     @property
     def considered_variances(self) -> np.ndarray:
-        """Variances of the elements of the three matrices, row by row, (27,)."""
+        """Variances of the elements of the three matrices, row by row, shape (27,)."""
         return np.square([getattr(self, name) for name in _MATRICES]).ravel()
 
 
@@ -128,23 +128,24 @@ def tuning_of(
 ) -> FilterTuning:
     r"""Derive the tuning of a filter from the errors of an IMU.
 
-    For each axis the white noise is :math:`N^2` plus the rounding
+    For each axis, the white noise is :math:`N^2` plus the rounding noise
     :math:`\mathit{resolution}^2 \Delta t / 12`. A Gauss-Markov process with :math:`\sigma` and a
-    correlation time T of at least :data:`SLOW` is a bias with the initial standard deviation
-    :math:`\sigma` and the random walk :math:`2 \sigma^2 / T`. A faster process is white noise of
-    :math:`2 \sigma^2 T`. Flicker noise is a sum of such processes (:mod:`.noise.processes`). The
-    bias random walk adds :math:`K^2`.
+    correlation time T of at least :data:`SLOW` is modelled as a bias with the initial standard
+    deviation :math:`\sigma` and the random walk :math:`2 \sigma^2 / T`, a faster process as white
+    noise of :math:`2 \sigma^2 T`. Flicker noise is a sum of such processes
+    (:mod:`.noise.processes`). The bias random walk adds :math:`K^2`.
 
-    The filter does not know the signs of the errors. The initial bias is the root mean square of
-    the turn-on bias, including its mean, over the three axes. Each nonzero element of the matrices
-    of scale factors, misalignments and g-sensitivities is the root mean square of the matrix.
+    The filter does not know the signs of the errors. The initial bias is the root mean square over
+    the three axes of the turn-on bias, including its mean. The standard deviation of each nonzero
+    element of a matrix (scale factors, misalignments or g-sensitivities) is the root mean square of
+    these elements.
 
     Parameters
     ----------
     imu : ImuSpecification
         Errors of the IMU.
     period : float, optional
-        Sampling period, s; by default 1 / ``output.rate``.
+        Sampling period [s]; by default 1 / ``output.rate``.
     initial : InitialUncertainty, optional
         Uncertainty of the initial state.
 
@@ -177,7 +178,7 @@ def _rms_elements(matrix: Any) -> list[list[float]]:
 def _noise_variances(
     triad: TriadSpecification, period: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the squared densities of white noise and bias random walk, and the bias variance."""
+    """Return squared densities of white noise and bias random walk, and the bias variance."""
     noise = np.square(triad.white_noise) + np.square(triad.resolution) * period / 12.0
     walk = np.square(triad.random_walk)
     bias = np.zeros(3)

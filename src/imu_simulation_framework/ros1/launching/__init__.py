@@ -1,1 +1,1 @@
-"""Start, supervision and end of an experiment."""
+"""Launching, supervision and termination of an experiment."""

@@ -1,8 +1,8 @@
-"""Guardian, which ends the nodes of an experiment after their launcher was killed.
+"""Guardian process, which terminates the nodes of an experiment if their launcher was killed.
 
-roslaunch starts every node in a session of its own. A launcher that is killed (SIGKILL) cannot end
-the nodes, which would then run or wait for ever. The guardian waits for the end of the launcher and
-then ends the nodes as roslaunch does, so that they save their data.
+roslaunch starts each node in a separate session. If the launcher is killed (SIGKILL), it cannot
+terminate the nodes, which would then run or wait forever. The guardian waits until the launcher has
+ended, and then terminates the nodes like roslaunch, so that they save their data.
 """
 
 from __future__ import annotations
@@ -14,39 +14,38 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-# Environment variable that all processes of an experiment inherit from run_experiment.py.
+# Environment variable that run_experiment.py passes to all processes of an experiment.
 EXPERIMENT_MARK = "IMU_SIMULATION_FRAMEWORK_EXPERIMENT"
 
 SAVING_NODES = ("result_comparison", "experiment_recorder")  # nodes that write recorded data
 
-# Wall-clock seconds that saving nodes have to end; a long drive takes minutes to write.
+# Wall-clock timeout for saving nodes [s]; writing a long drive takes minutes.
 SAVING_TIMEOUT = 600.0
 
-# Wall-clock seconds after which saving nodes get further signals, as from roslaunch. A node that
-# only has figures left to draw then skips them, as they can be drawn later. They take 4 s, and
-# several times that on a busy machine.
+# Wall-clock seconds after which saving nodes receive further signals, as they do from roslaunch.
+# A node that is drawing figures then skips them; figures take 4 s, on a busy machine much longer.
 REMINDER_TIMEOUT = 25.0
 
-REMINDER_PERIOD = 2.0  # wall-clock seconds between two further signals
+REMINDER_PERIOD = 2.0  # wall-clock seconds between further signals
 
-ENDING_TIMEOUT = 10.0  # wall-clock seconds that other nodes have to end before they are killed
+ENDING_TIMEOUT = 10.0  # wall-clock seconds after which other nodes are killed
 
-# Node that calls the services of other nodes. It gets its signal first, so that it does not report
-# refusals of nodes that are ending.
+# Node that calls the services of other nodes. It is terminated first, so that it does not report
+# failed calls to nodes that are ending.
 LEADER = "path_follower"
 
-# Programs and nodes that end last, since the others unregister from them.
+# Programs and nodes that are terminated last, because other nodes unregister from them.
 CORE_NAMES = ("rosmaster", "rosout")
 
 
 def end_all(processes) -> None:
-    """End processes and wait for their end; kill them after a timeout.
+    """Terminate processes and wait until they have ended; kill them after a timeout.
 
     Parameters
     ----------
     processes : mapping of int to str or None
-        Ids of the processes, with their :func:`start_time`, which distinguishes a process from a
-        later one of the same id.
+        Process ids with the :func:`start_time` of each process, which distinguishes it from a later
+        process with the same id.
     """
     core = {pid: started_at for pid, started_at in processes.items() if _has_name(CORE_NAMES, pid)}
     others = {pid: started_at for pid, started_at in processes.items() if pid not in core}
@@ -59,13 +58,13 @@ def end_all(processes) -> None:
 def _terminate(processes) -> None:
     leader_first = sorted(processes.items(), key=lambda item: not _has_name([LEADER], item[0]))
     for pid, started_at in leader_first:
-        # SIGINT would print a traceback in an interpreter that is still starting; SIGTERM does not.
+        # SIGTERM is used, because after SIGINT an interpreter that is starting prints a traceback.
         if started_at is not None and start_time(pid) == started_at:
             _send(pid, signal.SIGTERM)
 
 
 def _wait(processes, services=()) -> None:
-    """Wait for the end of processes; keep the processes running whose services they may call."""
+    """Wait until processes have ended; keep processes running whose services they may call."""
     begun = time.monotonic()
     reminded = begun + REMINDER_TIMEOUT - REMINDER_PERIOD
     remaining = dict(processes)
@@ -89,8 +88,8 @@ def _wait(processes, services=()) -> None:
             _terminate({pid: remaining[pid] for pid in saving})
         time.sleep(CHECK_PERIOD)
     for pid, started_at in processes.items():
-        # Kill children in its process group, for example those of the shell script that starts
-        # gzserver, unless a new process has the id by now.
+        # Kill the remaining process group, for example of the script that starts gzserver, unless a
+        # new process has the same id.
         if start_time(pid) in (None, started_at):
             with suppress(OSError):
                 os.killpg(pid, signal.SIGKILL)
@@ -105,26 +104,26 @@ def _send(pid: int, number: int) -> None:
 
 
 def _has_name(names, pid: int) -> bool:
-    """Return whether a process is a node or a program with one of these names."""
+    """Return whether a process is a node or a program with one of several names."""
     try:
         command = Path(f"/proc/{pid}/cmdline").read_bytes().decode("utf-8", "replace").split("\0")
     except OSError:
         return False
-    # The second word is the script of an interpreter.
+    # If the program is an interpreter, the second word is the script.
     programs = [os.path.basename(word) for word in command[:2]]
     return any(name in programs or f"__name:={name}" in command for name in names)
 
 
 def _status(pid: int) -> list[str]:
     try:
-        # The name of the program, in parentheses, may contain blanks and parentheses itself.
+        # The program name in parentheses may itself contain blanks and parentheses.
         return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
     except OSError:
         return []
 
 
 def start_time(pid: int) -> str | None:
-    """Return the start time of a process in the kernel's clock ticks.
+    """Return the start time of a process in kernel clock ticks.
 
     Parameters
     ----------
@@ -134,7 +133,7 @@ def start_time(pid: int) -> str | None:
     Returns
     -------
     str or None
-        Start time; None if the process has ended.
+        Start time, or None if the process has ended.
     """
     status = _status(pid)
     return None if not status or status[0] in "ZX" else status[19]
@@ -151,21 +150,23 @@ def is_stopped(pid: int) -> bool:
     Returns
     -------
     bool
-        True for a stopped process.
+        Whether the process is stopped.
     """
     status = _status(pid)
     return bool(status) and status[0] in "Tt"
 
 
-MARKED = "--marked"  # option for a launcher whose processes all have the mark
+MARKED = (
+    "--marked"  # option for a launcher that sets the mark in the environment of all its processes
+)
 
-# Wall-clock seconds between two checks. A child without a mark that is younger when the launcher is
-# killed may be missed.
+# Wall-clock seconds between checks for new child processes. Without a mark, a child that was
+# started just before the launcher was killed may be missed.
 CHECK_PERIOD = 0.1
 
 
 def main() -> int:
-    """Wait for the end of the parent process, then end its remaining children.
+    """Wait until the parent process has ended, then terminate its remaining children.
 
     Returns
     -------
@@ -180,12 +181,12 @@ def main() -> int:
     parent = os.getppid()
     mark = os.environ.get(EXPERIMENT_MARK, "") if MARKED in sys.argv else ""
     known: dict[int, str | None] = {}
-    # The parent may have been killed before the first check.
+    # The parent may already have been killed before the first check.
     is_parent = not mark or mark.partition("-")[0] == str(parent)
     while is_parent and os.getppid() == parent:
         known.update((pid, start_time(pid)) for pid in _find_children(parent) if pid not in known)
         time.sleep(CHECK_PERIOD)
-    # From here on, only SIGKILL may end the guardian, so that all nodes are ended.
+    # Other signals than SIGKILL are ignored from here on, so that all nodes are terminated.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     known.pop(os.getpid(), None)

@@ -1,4 +1,4 @@
-"""Launcher of experiment.launch, which reports the result of the experiment."""
+"""Launcher, which starts experiment.launch and reports the result of the experiment."""
 
 import importlib
 import os
@@ -42,16 +42,18 @@ GAZEBO_PACKAGES = (
     *("gazebo_msgs", "gazebo_plugins", "gazebo_ros", "gazebo_ros_control"),
     *("joint_state_controller", "velocity_controllers"),
 )
-HECTOR_PACKAGE = "hector_gazebo_plugins"  # package of all IMUs in Gazebo except the generic one
+HECTOR_PACKAGE = (
+    "hector_gazebo_plugins"  # package of all IMU plug-ins in Gazebo except the generic plug-in
+)
 
-# Plug-in of this package, which CMake only builds where Gazebo is installed.
+# Plug-in of this package, which CMake builds only if Gazebo is installed.
 GAZEBO_PLUGIN = "libimu_simulation_framework_ground_truth.so"
 
-LIBRARY_PATHS = ("LD_LIBRARY_PATH", "GAZEBO_PLUGIN_PATH")  # search paths of Gazebo for plug-ins
+LIBRARY_PATHS = ("LD_LIBRARY_PATH", "GAZEBO_PLUGIN_PATH")  # search paths for Gazebo plug-ins
 
 # Arguments that open a window, and their requirements.
 WINDOWS = {
-    # argument: value, ROS packages, Python modules with their Debian packages
+    # argument: (value, required ROS packages, required Python modules with Debian packages)
     "gui": ("true", (), {}),
     "rviz": ("true", ("rviz",), {}),
     "view=multiplot": ("multiplot", ("rqt_multiplot",), {}),
@@ -64,18 +66,18 @@ WINDOWS = {
 
 
 def check_environment() -> None:
-    """Check the environment variables of ROS and the network.
+    """Check the ROS environment variables and the network.
 
     Raises
     ------
     FrameworkError
-        If ROS_MASTER_URI is invalid, ROS_NAMESPACE is set, or this machine does not reach itself.
+        ROS_MASTER_URI is invalid, ROS_NAMESPACE is set, or this machine cannot reach itself.
     """
     uri = os.environ.get(MASTER_URI, "")
     try:
         parts = urllib.parse.urlsplit(uri)
         is_valid = parts.scheme == "http" and parts.hostname and parts.port
-    except ValueError:  # the port is not a number, or too large
+    except ValueError:  # the port is not a number or too large
         is_valid = False
     if not is_valid:
         raise FrameworkError(
@@ -90,7 +92,7 @@ def check_environment() -> None:
         )
     if rosgraph.network.use_ipv6():
         return
-    # Nodes listen on all interfaces and register with this name; connect as another node does.
+    # Nodes listen on all interfaces and register with this host name; connect like another node.
     host = rosgraph.network.get_host_name()
     try:
         with socket.create_server(("", 0)) as server:
@@ -105,7 +107,7 @@ def check_environment() -> None:
 
 
 def check_installation(values) -> None:
-    """Check that the packages and the display that arguments require are available.
+    """Check that the packages and the display required by the arguments are available.
 
     Parameters
     ----------
@@ -115,7 +117,7 @@ def check_installation(values) -> None:
     Raises
     ------
     FrameworkError
-        If a package, a module, the plug-in or the display is missing; names the argument.
+        A package, a module, the plug-in or the display is missing; the message names the argument.
     """
     if values["simulator"] == "gazebo":
         hector = () if values["imu"] == "generic" else (HECTOR_PACKAGE,)
@@ -159,8 +161,8 @@ _SUBSTITUTION = "$("
 def load_launch_file(arguments):
     """Load experiment.launch with arguments that may contain any characters.
 
-    roslaunch also replaces ``$(...)`` in the values of arguments, which would change a path with
-    these characters. Such values are replaced by random words, and restored after the load.
+    roslaunch evaluates ``$(...)`` in argument values, which would change a path with these
+    characters. Such values are replaced by random words, and restored after loading.
 
     Parameters
     ----------
@@ -175,23 +177,23 @@ def load_launch_file(arguments):
     Raises
     ------
     roslaunch.RLException
-        If the launch file does not accept the arguments.
+        The launch file does not accept the arguments.
     """
     values_by_word = {}
 
     def protect(value):
         if _SUBSTITUTION not in value:
             return value
-        # A random word cannot occur in a file that was written before.
+        # A random word cannot occur in an existing file.
         word = f"protected_{secrets.token_hex(16)}"
         values_by_word[word] = value
         return word
 
     pairs = [argument.partition(":=") for argument in arguments]
     folder = os.getcwd()
-    # experiment.launch uses PWD as the folder of relative paths.
+    # experiment.launch uses PWD as the base folder of relative paths.
     os.environ["PWD"] = protect(folder)
-    # With the mark, experiment.launch skips its check for another experiment, which run() repeats.
+    # With the mark, experiment.launch skips its check for other experiments, as run() does it.
     os.environ[EXPERIMENT_MARK] = "loading"
     try:
         config = roslaunch.config.load_config_default(
@@ -218,19 +220,19 @@ def main(arguments) -> int:
     Returns
     -------
     int
-        0 if the drive was recorded to its end, 1 if not, 130 if it was interrupted. The recorded
-        data are saved in each case.
+        0 if the complete drive was recorded, 1 after a failure, 130 after an interruption. The
+        recorded data are saved in all cases.
 
     Raises
     ------
     FrameworkError
-        If an argument or a setting is unknown, malformed or out of range, the recording cannot be
-        used, or a requirement is missing on this machine. No node is started then.
+        An argument or a setting is unknown, malformed or out of range, the recording cannot be
+        used, or a requirement is missing on this machine. No node is started in this case.
     """
     options, values = read_command_line(PURPOSE, arguments)
     check_environment()
     configuration = node_configuration("run_experiment", experiment_parameters(values), {})
-    # config.ini may also name the simulator, so the nodes follow from the resolved configuration.
+    # The nodes depend on the resolved configuration, because config.ini may set the simulator.
     simulator = configuration.simulation.simulator
     values.update(simulator=simulator, imu=configuration.imu.model)
     if simulator == "gazebo":
@@ -244,10 +246,10 @@ def main(arguments) -> int:
     except roslaunch.RLException as error:
         raise FrameworkError(f"roslaunch: {error}") from None
     if simulator != "external":
-        # tf and rviz show the configured robot, whereas the launch file describes the bundled one.
+        # The launch file contains the bundled robot; tf and rviz must show the configured robot.
         config.params["/robot_description"].value = robot_description(robot)
-    # The recording is read before any node starts. Errors are then reported at once, and more
-    # memory is free. The result is stored for path_follower.
+    # The recording is read before any node starts, while more memory is available, and errors are
+    # reported immediately. The prepared drive is stored for path_follower.
     with tempfile.TemporaryDirectory() as place:
         prepared = ResultFolder(place, "prepared")
         with SeparateProcess(*PREPARATION) as preparation:

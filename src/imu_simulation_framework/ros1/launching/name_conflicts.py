@@ -1,7 +1,7 @@
-"""Check that no other experiment uses the ROS master, which would shut its nodes down.
+"""Check that no other experiment uses the same ROS master, which would shut down its nodes.
 
-experiment.launch has a parameter whose command is :func:`main`. roslaunch runs it before it starts
-any node, and ends if the command fails.
+experiment.launch has a parameter with the command :func:`main`. roslaunch runs this command before
+it starts any node, and ends if the command fails.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import rosgraph
 from ...core.errors import FrameworkError
 from ..blocking_calls import MASTER_TIMEOUT, NoAnswerError, ask_master, is_responding
 
-# Nodes by which a running experiment is recognised; while it runs, at least one of them responds.
+# Nodes by which a running experiment is recognised; at least one of them always responds.
 NODES = ("path_follower", "result_comparison")
 
 
 def check_names_are_free(names) -> None:
-    """Check that no node with one of these names is running, as the master would shut it down.
+    """Check that no node with one of several names is running, as the master would shut it down.
 
     Parameters
     ----------
@@ -31,7 +31,8 @@ def check_names_are_free(names) -> None:
     Raises
     ------
     FrameworkError
-        If a node with one of these names responds, or a program at the master's address does not.
+        A node with one of these names responds, or a program at the address of the master does not
+        respond.
     """
     uri = rosgraph.get_master_uri()
     try:
@@ -53,7 +54,7 @@ def check_names_are_free(names) -> None:
 
 
 def main() -> int:
-    """Print an empty value for roslaunch's parameter, or an error.
+    """Print an empty parameter value for roslaunch, or an error.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Supervision of an experiment: start by roslaunch, end of all nodes, and outcome."""
+"""Supervision of an experiment: start with roslaunch, termination of all nodes, and outcome."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ from . import guardian
 from .guardian import LEADER
 from .name_conflicts import check_names_are_free
 
-# Escape sequences for colours, bold type and the title of a terminal.
+# Escape sequences for terminal colours, bold type and window titles.
 _ESCAPE = re.compile(r"\x1b(\[[\d;]*m|\][^\a]*\a)")
 
 
 class PlainTextStream:
-    """Stream without the escape sequences of terminals.
+    """Stream that removes terminal escape sequences.
 
     Parameters
     ----------
     stream : file object
-        Stream to write to.
+        Output stream.
     """
 
     def __init__(self, stream) -> None:
@@ -62,7 +62,7 @@ class PlainTextStream:
         Returns
         -------
         int
-            Number of characters of the text.
+            Number of characters in the text.
         """
         self._stream.write(_ESCAPE.sub("", text))
         return len(text)
@@ -72,7 +72,7 @@ class PlainTextStream:
         self._stream.flush()
 
     def isatty(self) -> bool:
-        """Return that the stream is not a terminal.
+        """Return False, because the stream is not a terminal.
 
         Returns
         -------
@@ -84,7 +84,7 @@ class PlainTextStream:
 
 @contextlib.contextmanager
 def _redirect_output(verbose: bool):
-    """Hide the output of roslaunch unless it is verbose; yield the stream for all other lines.
+    """Hide the output of roslaunch if ``verbose`` is false; yield the stream for other output.
 
     Warnings and errors are always shown.
     """
@@ -115,13 +115,13 @@ class Outcome:
     result : str or None
         Folder and prefix of the results.
     failure : str or None
-        Message of the node that failed first.
+        Error message of the node that failed first.
     node : str or None
-        Name of the node that ended first and thereby ended the experiment.
+        Name of the first node that ended, which ended the experiment.
     codes : dict of str to (int or None)
         Exit codes of the nodes, negative for a signal, None if unknown.
     fault : str
-        Reason for which the launcher itself ended the experiment; empty without one.
+        Reason why the launcher ended the experiment; empty if it did not.
     """
 
     result: str | None = None
@@ -132,27 +132,27 @@ class Outcome:
 
     @property
     def folder(self) -> ResultFolder | None:
-        """Folder of the results; None without any."""
+        """Result folder; None if there are no results."""
         with contextlib.suppress(FrameworkError):
             return ResultFolder.from_prefix(self.result) if self.result else None
         return None
 
     @property
     def summary(self) -> dict | None:
-        """Summary of the results; None without any."""
+        """Summary of the results; None if there is no summary."""
         with contextlib.suppress(FrameworkError, ValueError):
             return json.loads(self.folder.read_text("summary.json")) if self.folder else None
         return None
 
     @property
     def completed(self) -> bool:
-        """Whether the drive was recorded to its end."""
+        """Whether the complete drive was recorded."""
         summary = self.summary
         return summary is not None and summary["run"]["completed"] is True
 
     @property
     def interrupted(self) -> bool:
-        """Whether the experiment was interrupted as a whole."""
+        """Whether the complete experiment was interrupted."""
         return self.node is None and not self.fault
 
     def exit_code(self) -> int:
@@ -161,23 +161,23 @@ class Outcome:
         Returns
         -------
         int
-            0 if the drive is recorded to its end and completely written.
+            0 if the complete drive was recorded and written.
         """
         if self.interrupted:
             return INTERRUPTED
         if not self.completed or self.codes.get(LEADER) == 1:
             return 1
-        # After the end of the drive, only the nodes that save data matter.
+        # After the end of the drive, only the exit codes of saving nodes are relevant.
         written = [self.codes.get(name, 0) in _REGULAR_EXIT_CODES for name in guardian.SAVING_NODES]
         return 0 if all(written) else 1
 
     def final_message(self) -> str:
-        """Return the reason of the end in one line.
+        """Return the reason why the experiment ended, in one line.
 
         Returns
         -------
         str
-            Line for the terminal; empty after a success.
+            Line for the terminal; empty after success.
         """
         if self.interrupted:
             saved = "the recorded data are saved" if self.summary else "nothing was recorded"
@@ -190,7 +190,7 @@ class Outcome:
         if self.failure:
             reason += f": {self.failure}"
         elif folder is not None and any(folder.folder.glob(f"{folder.prefix}_*.{SAMPLES}")):
-            # A killed node leaves its recorded samples, but no tables.
+            # If a node was killed, its recorded samples remain, but there are no tables.
             reason += "; offline_result_comparison.py makes results from the recorded samples"
         elif self.completed:
             reason += ", after the end of the drive; the results may be incomplete"
@@ -201,7 +201,7 @@ def _ended(code) -> str:
     if code == INTERRUPTED:
         return "was interrupted"
     if code is not None:
-        # Shells report a signal as 128 plus its number.
+        # Shells report a signal as 128 plus the signal number.
         number = -code if code < 0 else code - 128
         with contextlib.suppress(ValueError):
             return f"exited with code {code} ({signal.Signals(number).name})"
@@ -210,21 +210,23 @@ def _ended(code) -> str:
 
 GUARDIAN = "guardian"
 
-# Nodes with a window, which stays after a drive until a user closes it.
+# Nodes whose window remains open after a drive until the user closes it.
 VIEWS = ("yaw_view", "yaw_multiplot")
 
 _OPTIONAL_NODES = ("rosout", "robot_state_publisher", "path_view", "rviz", "gazebo_gui")
-# Nodes without which an experiment continues; a user may close a window.
+# Nodes that are not required for an experiment; for example, the user may close a window.
 BYSTANDERS = (GUARDIAN, *VIEWS, *_OPTIONAL_NODES)
 
-CHECK_PERIOD = 0.1  # wall-clock seconds between two checks of the nodes
-MASTER_CHECK_PERIOD = 1.0  # wall-clock seconds between two checks of the master
+CHECK_PERIOD = 0.1  # wall-clock seconds between checks of the nodes
+MASTER_CHECK_PERIOD = 1.0  # wall-clock seconds between checks of the master
 
-MONITOR_TIMEOUT = 5.0  # wall-clock seconds for roslaunch to see that all processes have ended
+MONITOR_TIMEOUT = (
+    5.0  # wall-clock seconds; timeout for roslaunch to detect that all processes have ended
+)
 
 
 class _ExitRecorder(ProcessListener):
-    """Record of the exit codes and of the first node that ended, which ends the experiment."""
+    """Listener that records exit codes, and the first node whose end ends the experiment."""
 
     def __init__(self) -> None:
         self.first: str | None = None
@@ -238,9 +240,9 @@ class _ExitRecorder(ProcessListener):
 
 
 class _Monitor(roslaunch.pmon.ProcessMonitor):
-    """Process monitor of roslaunch that leaves the end of processes to the guardian's functions.
+    """Process monitor of roslaunch that does not terminate processes; the guardian module does.
 
-    roslaunch itself would send SIGINT, for which an interpreter that is still starting prints a
+    roslaunch would send SIGINT, after which an interpreter that is still starting prints a
     traceback.
     """
 
@@ -249,22 +251,21 @@ class _Monitor(roslaunch.pmon.ProcessMonitor):
         self._is_ending = is_ending
 
     def register(self, process):
-        """Register a process before its start, unless the experiment ends."""
+        """Register a process before its start; reject it if the experiment is ending."""
         if self._is_ending():
-            raise roslaunch.RLException("the experiment ends")
-        # _Run itself handles the end of required nodes; roslaunch would print an error even after a
-        # success.
+            raise roslaunch.RLException("the experiment is ending")
+        # _Run handles the end of required nodes; roslaunch would print an error even after success.
         process.required = False
         super().register(process)
 
     def unregister(self, process):
-        """Unregister a process; ignore a process that _Run has already unregistered."""
+        """Unregister a process, unless _Run has already unregistered it."""
         with contextlib.suppress(ValueError):
             super().unregister(process)
 
 
 def _node_name(process_name) -> str:
-    """Return a node's name without the ``-<number>`` that roslaunch appends."""
+    """Return the name of a node without the suffix ``-<number>`` that roslaunch appends."""
     head, dash, number = process_name.rpartition("-")
     return head if dash and number.isdigit() else process_name
 
@@ -277,10 +278,10 @@ def run(config, patience: float, verbose: bool = True) -> Outcome:
     config : roslaunch.config.ROSLaunchConfig
         Nodes and parameters.
     patience : float
-        Wall-clock time [s] to wait for a stopped node or a master that does not respond.
+        Wall-clock timeout for a stopped node or an unresponsive master [s].
     verbose : bool
-        Whether roslaunch and the nodes print more than warnings; otherwise a progress bar is shown
-        and the output is only in the logs.
+        Whether roslaunch and the nodes print all messages. If not, they print only warnings and
+        errors, a progress bar is shown, and other messages are only in the logs.
 
     Returns
     -------
@@ -290,11 +291,11 @@ def run(config, patience: float, verbose: bool = True) -> Outcome:
     Raises
     ------
     FrameworkError
-        If another experiment is running; no node is started then.
+        Another experiment is running. No node is started in this case.
     """
     config.nodes = [node for node in config.nodes if node.name != GUARDIAN]
     for node in config.nodes if not verbose else ():
-        # Warnings and errors are still shown, as nodes write them to standard error.
+        # Warnings and errors are still shown, because nodes write them to standard error.
         node.output = "log"
     check_names_are_free(
         [rosgraph.names.ns_join(node.namespace, node.name) for node in config.nodes]
@@ -302,15 +303,15 @@ def run(config, patience: float, verbose: bool = True) -> Outcome:
     config.add_param(
         roslaunch.core.Param(f"/{EXPERIMENT_PARAMETERS}/supervised", True), verbose=False
     )
-    # roslaunch calls the master without a timeout of its own.
+    # roslaunch calls the master without a timeout, so that a default timeout is set.
     socket.setdefaulttimeout(MASTER_TIMEOUT)
     os.environ[guardian.EXPERIMENT_MARK] = f"{os.getpid()}-{secrets.token_hex(8)}"
     watcher = subprocess.Popen(
         [sys.executable, "-m", "imu_simulation_framework.ros1.launching.guardian", guardian.MARKED],
         stdin=subprocess.DEVNULL,
         start_new_session=True,
-        # The guardian ignores SIGINT until it has a handler; an interpreter that is starting would
-        # print a traceback.
+        # SIGINT is ignored until the guardian installs its handler; otherwise an interpreter that
+        # is starting would print a traceback.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
     )
     try:
@@ -341,14 +342,14 @@ class _Run:
             sigint_timeout=guardian.ENDING_TIMEOUT,
         )
         self._parent.config = config
-        # The listener is added before the start, since a node may end before all are started.
+        # The listener is added first, because a node may end before all nodes are started.
         self._monitor = self._parent.pm = _Monitor(self._is_ending)
         self._monitor.add_process_listener(self._exits)
         self._monitor.start()
         self._catch_signals()
 
     def outcome(self) -> Outcome:
-        """Run the experiment to its end and return its outcome."""
+        """Run the experiment until it ends, and return its outcome."""
         outcome = self._outcome
         try:
             self._parent.start()
@@ -358,16 +359,16 @@ class _Run:
                     process.sigint_timeout = guardian.SAVING_TIMEOUT
             self._watch(lambda: self._exits.first is not None)
         except (roslaunch.RLException, OSError, HTTPException, xmlrpc.client.Error) as error:
-            # After the end of a node or an interruption, roslaunch cannot start further nodes.
+            # After a node has ended or after an interruption, roslaunch cannot start further nodes.
             if not (self._monitor.is_shutdown or self._is_ending()):
-                outcome.fault = f"roslaunch could not start the nodes: {error}"
+                outcome.fault = f"roslaunch cannot start the nodes: {error}"
         finally:
             if self._is_over():
                 self._wait_for_results()
-            # Nodes that end from here on are ended by this process.
+            # From here on, this process terminates the nodes.
             first = self._exits.first
             ended_by_us = self._interrupted or outcome.fault
-            # The parameters are read again, as a node may have failed since the last check.
+            # The parameters are read again, because a node may have failed since the last check.
             outcome.result = outcome.result or self._parameter(RESULT)
             outcome.failure = self._parameter(FAILURE)
             if self._is_over():
@@ -381,11 +382,11 @@ class _Run:
         return outcome
 
     def _is_over(self) -> bool:
-        """Return whether the robot has driven to the end."""
+        """Return whether the drive is complete."""
         return self._exits.first == LEADER and self._exits.codes[LEADER] == 0
 
     def _watch(self, has_happened) -> None:
-        """Wait for an event, an interruption or a fault."""
+        """Wait until an event, an interruption or a fault occurs."""
         while not (self._interrupted or self._monitor.is_shutdown):
             self._outcome.result = self._outcome.result or self._parameter(RESULT)
             if has_happened():
@@ -397,7 +398,7 @@ class _Run:
 
     def _catch_signals(self) -> None:
         ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
-        # roslaunch installs its handlers once, at the first process; they are replaced here.
+        # roslaunch installs its handlers only once, with the first process; they are replaced here.
         roslaunch.pmon._init_signal_handlers()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self._on_signal)
@@ -412,7 +413,7 @@ class _Run:
 
     def _collect_processes(self) -> None:
         for process in list(self._monitor.procs):
-            # roslaunch drops an ended process, and restarts rosout, so handles are kept here.
+            # Handles are stored here, because roslaunch drops ended processes and restarts rosout.
             if process.popen is not None:
                 self._processes[_node_name(process.name)] = process.popen
 
@@ -423,7 +424,7 @@ class _Run:
             return None
 
     def _find_stopped_process(self) -> str:
-        """Return a fault if a node was stopped (SIGSTOP) for too long; kill stopped bystanders."""
+        """Return a fault if a node is stopped (SIGSTOP) for too long; kill stopped bystanders."""
         now = time.monotonic()
         for name, process in self._processes.items():
             if process.poll() is not None or not guardian.is_stopped(process.pid):
@@ -448,7 +449,7 @@ class _Run:
             ask_master("getPid", timeout=2.0 * self._patience)
         except NoAnswerError as error:
             master = self._processes.get("master")
-            # The end of the master is handled as the end of a process.
+            # If the master has ended, this is handled like the end of any process.
             return "" if master is not None and master.poll() is not None else str(error)
         self._answered_at = time.monotonic()
         self._show_progress()
@@ -459,7 +460,7 @@ class _Run:
             return
         bar = self._bar
         with contextlib.suppress(NoAnswerError):
-            # Simulated time and duration of the drive; not set before the drive.
+            # Simulated time and duration of the drive, which are not set before the drive.
             progress = ask_master("getParam", f"/{PROGRESS}", timeout=self._patience)
             if progress is not None:
                 done, bar.total = progress
@@ -473,9 +474,9 @@ class _Run:
         print(sentence, file=self._terminal, flush=True)
 
     def _wait_for_results(self) -> None:
-        """End the nodes that drive, which frees memory, and wait for the results.
+        """Terminate the nodes for driving, which frees memory, and wait for the results.
 
-        Without results, the node that writes them counts as the first that has ended.
+        If the node that writes the results fails, it is reported as the first node that ended.
         """
         self._collect_processes()
         self._end_others((WRITER, *VIEWS))
@@ -487,12 +488,12 @@ class _Run:
             self._exits.first, self._exits.codes[WRITER] = WRITER, writer.poll()
 
     def _end_others(self, names) -> None:
-        """End all nodes except some nodes and the master's processes."""
+        """Terminate all nodes except the given nodes and the processes of the master."""
         others = {}
         for process in list(self._monitor.procs):
             if process in self._monitor.core_procs or _node_name(process.name) in names:
                 continue
-            # roslaunch would report the end of a registered process as an error.
+            # If the process remained registered, roslaunch would report its end as an error.
             self._monitor.unregister(process)
             others[process.popen.pid] = guardian.start_time(process.popen.pid)
         guardian.end_all(others)
@@ -503,8 +504,7 @@ class _Run:
         if all(view.poll() is not None for view in views):
             return
         self._print(
-            "the drive is over and saved; the live view stays until its window is closed, or "
-            "until Ctrl+C"
+            "the drive is over and saved; close the window of the live view or press Ctrl+C to end"
         )
         while any(view.poll() is None for view in views):
             if self._interrupted or self._monitor.is_shutdown:
@@ -512,7 +512,7 @@ class _Run:
             time.sleep(CHECK_PERIOD)
 
     def _end(self) -> None:
-        """End all nodes with a time limit, which roslaunch itself does not have."""
+        """Terminate all nodes with a timeout, which roslaunch does not support."""
         self._collect_processes()
         processes = {
             process.pid: guardian.start_time(process.pid) for process in self._processes.values()

@@ -1,1 +1,1 @@
-"""Nodes of ROS 1, one module each."""
+"""ROS 1 nodes, one module per node."""

@@ -1,10 +1,10 @@
-"""Publish an IMU on a gimbal on an aircraft, in a simulated or recorded flight.
+"""Publish an IMU on a gimbal of an aircraft during a simulated or recorded flight.
 
-Private parameters: ``~source``, a script for JSBSim, a recorded flight, or ``udp:PORT``;
-``~gimbal``, ``~imu`` and ``~gnss``, names or files; and the numbers that airborne.launch documents.
+Private parameters: ``~source``, a JSBSim script, a recorded flight, or ``udp:PORT``; ``~gimbal``,
+``~imu`` and ``~gnss``, names or files; and further parameters documented in airborne.launch.
 Topics: ``imu/data``, ``gnss/fix`` and ``gnss/velocity``; ``ground_truth/state`` of the aircraft,
-``ground_truth/imu``, ``ground_truth/origin``; ``driven_path``, ``/clock`` and ``/tf``. No sample is
-lost. With a topic in ``~answer``, the node waits for a message on it after each tick.
+``ground_truth/imu``, ``ground_truth/origin``; ``driven_path``, ``/clock`` and ``/tf``. Samples are
+not dropped. If ``~answer`` is a topic, the node waits for a message on it after each tick.
 """
 
 from __future__ import annotations
@@ -40,20 +40,21 @@ from ..messages import GnssPublisher, publish_packed
 from ..node import Node, advertise, subscribe
 
 _IDENTITY = (0.0, 0.0, 0.0, 1.0)  # quaternion x, y, z, w
-_PATH_PERIOD = NANOSECONDS  # time between two points of the path [ns]
+_PATH_PERIOD = NANOSECONDS  # period of the points on the path [ns]
 
 
 class FlightMessages:
-    """Publisher of the ground truth, time, transforms and path of an :class:`.AirborneImu`.
+    """Publisher of ground truth, clock, transforms and path of an :class:`.AirborneImu`.
 
-    Message objects are reused: a publisher without a queue serialises a message before it returns.
+    Message objects are reused, because a publisher without a queue serialises a message before it
+    returns.
 
     Parameters
     ----------
     origin : ndarray, shape (3,)
-        Origin of the world: latitude, longitude [rad], height [m].
+        Origin of the world: latitude, longitude [rad] and height [m].
     antenna : sequence of 3 float
-        Lever arm of the receiver's antenna [m].
+        Lever arm of the GNSS antenna [m].
     antenna_frame : str
         Frame of the lever arm.
     """
@@ -87,16 +88,16 @@ class FlightMessages:
 
     @property
     def publishers(self) -> tuple[rospy.Publisher, ...]:
-        """Publishers of the topics that may not lose a message."""
+        """Publishers of the topics that must not lose messages."""
         return self._clock, self._truth, self._imu_truth, self._transforms
 
     def publish(self, tick) -> None:
-        """Publish the ground truth, the clock, transforms and, once a second, the path.
+        """Publish ground truth, clock, transforms and, once per second, the path.
 
         Parameters
         ----------
         tick : Tick
-            Samples of a tick of the flight.
+            Samples of one tick.
         """
         last = int(tick.stamps[-1])
         self._stamp.secs, self._stamp.nsecs = divmod(last, NANOSECONDS)
@@ -133,34 +134,34 @@ class FlightMessages:
 
 @dataclass(frozen=True)
 class AirborneArguments(TextSettings):
-    """Private parameters of the node, documented in airborne.launch.
+    """Private parameters of the node, which airborne.launch documents.
 
     Attributes
     ----------
     source : str
-        Script of JSBSim, recorded flight or ``udp:PORT``.
+        JSBSim script, recorded flight or ``udp:PORT``.
     start, duration : float
         Start and duration of the flight [s].
     flight_rate : float
-        JSBSim's steps per second [Hz].
+        Simulation rate of JSBSim [Hz].
     gimbal, imu, gnss : str
         Gimbal, IMU and receiver by name or file.
     gnss_on : str
-        Body of the antenna.
+        Carrier of the antenna.
     rate : float
         Sampling rate of the motion [Hz].
     seed : int
         Seed of all random numbers.
     tick : float
-        Period with which samples and tf are published [s].
+        Publishing period of samples and tf [s].
     real_time_factor : float
-        Speed relative to the wall clock; 0 is as fast as possible.
+        Real-time factor; 0 means as fast as possible.
     listeners : int
         Number of subscribers for which the node waits.
     answer : str
-        Topic with a message in response to each tick, for which the node waits; empty for none.
+        Topic on which the node waits for a response to each tick; empty to disable waiting.
     timeout : float
-        Longest wait for subscribers and answers [s].
+        Timeout for subscribers and responses [s].
     """
 
     source: str = setting("")
@@ -180,11 +181,11 @@ class AirborneArguments(TextSettings):
     timeout: float = setting(60.0, unit="s", above=0.0)
 
 
-WAKE_PERIOD = 0.2  # wall-clock seconds between two checks of a wait for the node's end
+WAKE_PERIOD = 0.2  # wall-clock seconds between checks whether the node has ended
 
 
 class AirborneImuNode(Node):
-    """Publish a flight tick by tick; the node ends with the flight."""
+    """Publish a flight tick by tick, and end with the flight."""
 
     name = "airborne_imu"
     has_settings = False
@@ -197,8 +198,8 @@ class AirborneImuNode(Node):
         )
         if not arguments.source:
             raise ConfigurationError(
-                f"{self.name}: the private parameter source is empty, expected a script of JSBSim, "
-                "a recorded flight, or udp:PORT"
+                f"{self.name}: the private parameter source is empty, expected a JSBSim script, a "
+                "recorded flight, or udp:PORT"
             )
         self._arguments = arguments
         self._receiver = read_gnss_specification(arguments.gnss) if arguments.gnss else None
@@ -232,7 +233,7 @@ class AirborneImuNode(Node):
             self._messages.publish(tick)
             if self._gnss is not None and len(tick.fixes):
                 self._gnss.publish(tick.fixes)
-            # Last, so that a subscriber that answers has all other messages of the tick.
+            # The IMU is published last, when subscribers have all other messages of the tick.
             if len(tick.imu_stamps) and self._imu.get_num_connections():
                 publish_packed(self._imu, self._packers.data(tick.imu_stamps, tick.imu))
             if factor > 0.0:
@@ -246,7 +247,7 @@ class AirborneImuNode(Node):
         return super().run()
 
     def _prepare(self):
-        """Read, simulate or start to receive the flight, and prepare its sensors."""
+        """Read, simulate or start receiving the flight, and prepare the sensors."""
         arguments = self._arguments
         options = (arguments.duration, arguments.flight_rate, arguments.start)
         flight, remarks = find_flight(arguments.source, *options)

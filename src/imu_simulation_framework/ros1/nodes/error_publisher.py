@@ -1,6 +1,6 @@
-"""Publish the tracking error of the robot for the controllers.
+"""Publish the tracking error of the robot for controllers.
 
-The yaw error of an IMU is published by ``imu_yaw_publisher``.
+The yaw error of the IMU is published by ``imu_yaw_publisher``.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from ..participant import Participant
 
 
 class ErrorPublisher(Participant):
-    """Publish the tracking error for the ground truth of each control period.
+    """Publish the tracking error once per control period.
 
     Time zero of the experiment is the stamp of the ground truth at the first wheel command; see
-    :class:`.TrackingSession`. Other nodes get it from ``time_from_start`` of the message.
+    :class:`.TrackingSession`. Other nodes read the time from ``time_from_start`` in the message.
     """
 
     name = "error_publisher"
@@ -48,7 +48,7 @@ class ErrorPublisher(Participant):
         reference = Reference(trajectory.time, trajectory.x, trajectory.y, trajectory.yaw)
         with self._lock:
             self._session.follow(reference)
-        # Commands are not awaited: path_follower publishes the first one when all nodes are ready.
+        # It does not wait for commands: path_follower publishes the first when all nodes are ready.
         self.wait_until(lambda: self._session.begun, f"the first message on {topics.GROUND_TRUTH}")
         self.wait_for_subscribers(self._publisher)
 
@@ -60,7 +60,7 @@ class ErrorPublisher(Participant):
         pose = true_pose(data)
         with self._lock:
             tracked = self._session.ground_truth(pose)
-        # Published without the lock, as the answering command may arrive before publish returns.
+        # Published without the lock, because the next command may arrive before publish returns.
         if tracked is not None:
             self._publish(tracked)
         self.report_processed(pose.stamp)

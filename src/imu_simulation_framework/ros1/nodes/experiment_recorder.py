@@ -1,4 +1,4 @@
-"""Record a bag of the experiment without loss of messages."""
+"""Record the experiment in a bag without losing messages."""
 
 from __future__ import annotations
 
@@ -37,29 +37,29 @@ RECORDED_TOPICS = (
 )
 
 
-# Bytes of the bag that are written together. A killed recorder loses at most these, and a batch of
-# messages.
+# Chunk size of the bag [bytes]; a killed recorder loses at most one chunk and one batch.
 CHUNK_SIZE = 64 * 1024
 
-# Messages that are recorded together. With a lock per message, the threads that receive the topics
-# would wait for each other most of the time.
+# Number of messages that are recorded together, because with one lock per message the receiving
+# threads would wait for each other most of the time.
 BATCH_SIZE = 128
 
-# Bytes by which rosbag's header of a bag is longer than that of the library rosbags. rosbag reindex
-# overwrites the header in place when it repairs the bag of a killed recorder.
+# Bytes by which the bag header of rosbag exceeds the header of the library rosbags; rosbag reindex
+# overwrites the header in place to repair the bag of a killed recorder.
 EXTRA_HEADER_BYTES = 8
 
-# Wall-clock seconds to wait for robot_state_publisher, which an experiment does not require.
+# Wall-clock timeout for robot_state_publisher, which is not required for an experiment [s].
 STATIC_TIMEOUT = 10.0
 
 
 class ExperimentRecorder(Participant):
-    """Record the bytes of every message at its own stamp, if it has one.
+    """Record each serialised message with the stamp of its header, if it has a header.
 
-    ``rosbag record`` has a bounded queue and drops messages of a run that is much faster than real
-    time; here, a publisher waits until the recorder has read its message. A simulator in lock-step
-    repeats its samples until the first command, so only the last message of a topic and stamp is
-    recorded. Static transforms are latched at the beginning of the bag, as rosbag play expects. The
+    ``rosbag record`` has a bounded queue and drops messages if a run is much faster than real time;
+    here, publishers wait until the recorder has read their messages. A simulator in lock-step
+    repeats its samples until the first command, so that only the last message with the same topic
+    and stamp is recorded. Static transforms are latched at the start of the bag, as expected by
+    rosbag play. The
     bag has a temporary name until it is complete.
     """
 
@@ -74,7 +74,7 @@ class ExperimentRecorder(Participant):
         self._connections: dict[str, Any] = {}
         self._path = ""
         self._received = 0
-        self._queue: deque[tuple] = deque()  # topic, header of the connection, serialised message
+        self._queue: deque[tuple] = deque()  # topic, connection header, serialised message
         configuration, simulator = self.configuration, self._simulator
         clock = topics.GROUND_TRUTH if topics.CLOCK in simulator.optional_topics else topics.CLOCK
         period = 1.0 / configuration.control.rate
@@ -110,12 +110,12 @@ class ExperimentRecorder(Participant):
                 STATIC_TIMEOUT,
             )
         except SimulatorError as error:
-            rospy.logwarn("%s: the bag lacks the transforms of the robot's links", error)
+            rospy.logwarn("%s: the bag will not contain the transforms of the robot's links", error)
         duration = self.receive_reference_trajectory().time[-1]
         self._path = str(self.folder.path(BAG))
         with self._lock, self._remove_bag_on_error():
             self.ensure_not_ended()
-            # The bag stays open until it is complete.
+            # The bag remains open until it is complete.
             self._bag = _Bag(self._path + ACTIVE)
             self._bag.chunk_threshold = CHUNK_SIZE
             self._bag.open()
@@ -136,7 +136,7 @@ class ExperimentRecorder(Participant):
         self._record_queue()
 
     def _record_queue(self) -> int:
-        """Record the waiting messages of the drive; return the total of recorded messages."""
+        """Record the queued messages of the drive; return the total number of recorded messages."""
         try:
             with self._lock, self._remove_bag_on_error():
                 for _ in range(len(self._queue)):
@@ -150,7 +150,7 @@ class ExperimentRecorder(Participant):
             self._session.take_error(*read_tracking_error(serialised)[:2])
         stamp = _stamp(header["type"], serialised)
         selected = self._session.take(topic, stamp, (header, serialised))
-        # Only messages of the drive count, as Gazebo continues after its end.
+        # Only messages of the drive are counted, because Gazebo continues after the drive.
         self._received += len(selected)
         if self._bag is not None:
             self._write(selected)
@@ -171,7 +171,7 @@ class ExperimentRecorder(Participant):
 
     @contextlib.contextmanager
     def _remove_bag_on_error(self):
-        """Remove the bag and raise ResultError if writing fails; its space may be needed."""
+        """Remove the bag and raise ResultError if writing fails, as disk space may be needed."""
         try:
             yield
         except OSError as error:
@@ -180,7 +180,7 @@ class ExperimentRecorder(Participant):
                 os.unlink(self._path + ACTIVE)
             with contextlib.suppress(OSError):
                 if bag is not None and bag.bio is not None:
-                    bag.bio.close()  # flushes its buffer, which may fail again
+                    bag.bio.close()  # flushes the buffer, which may fail again
             raise ResultError(
                 f"{self._path}: cannot be written: {explain_file_error(error)}"
             ) from None
@@ -199,7 +199,7 @@ class ExperimentRecorder(Participant):
             )
         except FrameworkError as error:
             if not self._session.over:
-                # A call before the end of the drive is refused without any effect.
+                # A call before the end of the drive is rejected without any effect.
                 return TriggerResponse(success=False, message=str(error))
         self.drain_queued_messages(self._record_queue)
         missing = self._session.incomplete
@@ -232,17 +232,17 @@ class ExperimentRecorder(Participant):
 
 
 class _Bag(Writer):
-    """Bag writer whose memory is bounded for bags of any length."""
+    """Bag writer whose memory usage does not depend on the length of the bag."""
 
     def write_chunk(self, chunk):
         super().write_chunk(chunk)
-        # The positions of messages are in the file; the index at the end only needs their number.
+        # Message offsets are already in the file; the index at the end only needs their number.
         for connection, messages in chunk.connections.items():
             chunk.connections[connection] = range(len(messages))
 
 
 def _lengthen_header(path: str) -> None:
-    """Correct the length of the padding in the bag's first record."""
+    """Correct the padding length in the first record of the bag."""
     length = struct.Struct("<I")
     with open(path, "r+b") as file:
         file.readline()  # version of the format
@@ -254,7 +254,7 @@ def _lengthen_header(path: str) -> None:
 
 
 def _stamp(message_type: str, serialised: bytes) -> int | None:
-    """Read the stamp [ns] of a serialised message, or None if it has no header."""
+    """Read the stamp [ns] of a serialised message; None if it has no header."""
     if message_type == "rosgraph_msgs/Clock":
         return stamp_of(bytes(STAMP_PLACE) + serialised)
     return stamp_of(serialised) if _has_header(message_type) else None

@@ -1,4 +1,4 @@
-"""Connect an experiment with an external robot, simulated or real."""
+"""Connect an experiment to an external robot, simulated or real."""
 
 from __future__ import annotations
 
@@ -28,17 +28,19 @@ from ..node import Node, advertise
 from ..simulators import interface
 from ..simulators.interface import PLACED_PARAMETER, SET_POSE_EXTERNAL
 
-COMMANDS = {kind._type: kind for kind in (Twist, TwistStamped)}  # message types of robots' commands
+COMMANDS = {
+    kind._type: kind for kind in (Twist, TwistStamped)
+}  # accepted message types of velocity commands
 
-RATE_SAMPLES = 50  # samples of the IMU over which its rate is measured
-RATE_TOLERANCE = 0.05  # relative deviation of the measured rate from the configured one
+RATE_SAMPLES = 50  # number of IMU samples from which the rate is measured
+RATE_TOLERANCE = 0.05  # accepted relative deviation of the measured rate from the configured rate
 
 
 class ExternalRobot(Node):
     """Convert wheel commands to ``cmd_vel`` and odometry to the ground truth; forward the IMU.
 
-    The node transforms the robot's world so that the robot starts at the first pose of the drive.
-    It stops the robot when commands cease, and at the end.
+    The node transforms the odometry so that the robot starts at the first pose of the drive. It
+    stops the robot if commands are missing, and at the end.
     """
 
     name = "external_robot"
@@ -57,12 +59,14 @@ class ExternalRobot(Node):
             self._topics.twist_in_world,
         )
         self._stamped = False
-        self._commands: Any = None  # rospy.Publisher, once the robot's message type is known
+        self._commands: Any = (
+            None  # rospy.Publisher, set when the message type of the robot is known
+        )
         self._packer = odometry_packer(topics.ROBOT_FRAME)
         self._newest = 0  # latest stamp of the odometry [ns]
         self._imu_stamps: list[int] = []
         self._simulator = interface.make_simulator_interface(configuration)
-        # A robot that already publishes on the experiment's topic needs no forwarding.
+        # If the robot already publishes on the topic of the experiment, forwarding is not needed.
         published = rospy.resolve_name(self._topics.imu)
         self._forwards_imu = published != rospy.resolve_name(self._simulator.imu_topic)
         self._check_topics()
@@ -85,7 +89,7 @@ class ExternalRobot(Node):
         return super().run()
 
     def _check_topics(self) -> None:
-        """Check that no input is a topic on which the experiment itself publishes."""
+        """Check that no input topic is a topic on which the experiment publishes."""
         own_topics = {"odometry": topics.GROUND_TRUTH}
         if self._forwards_imu:
             own_topics["imu"] = topics.IMU
