@@ -1,4 +1,4 @@
-"""Cases of the fuzzer: input files, arguments and the required ending of a program."""
+"""Fuzzing cases: input files, arguments and the required exit of a program."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from strategies.files import damaged_archives, damaged_bytes
 from strategies.tables import damaged_tables
 from verdict import Expected
 
-# Output folder in all cases.
+# Output folder of all cases.
 OUT = "out"
 
-# Settings of properties whose programs take seconds, for example to draw figures.
+# Fewer examples for programs that take seconds, for example to draw figures.
 EXPENSIVE = settings(max_examples=max(1, settings.default.max_examples // 10))
 
 
@@ -30,12 +30,12 @@ READABLE_TEXTS = tuple(name for name in TEXTS if not name.startswith("car"))
 
 
 def recordings(*names):
-    """Return a strategy for specimens by name."""
+    """Return a strategy that selects one of the named recordings."""
     return st.sampled_from(names).map(specimens.recording)
 
 
 def samples_in_use(specimen, kind, unusable=0, repeated=0, missing=0) -> str:
-    """Return a regular expression for the number of samples in a report."""
+    """Return a regular expression for the sample count in a report."""
     count = specimens.samples(specimen, kind) - missing
     return rf"\b{count - unusable} of {count + repeated} samples in use"
 
@@ -45,20 +45,20 @@ ANY_ENDING = Expected()
 
 @dataclass(frozen=True)
 class Case:
-    """Run of a program in a folder with hostile inputs.
+    """Program call with hostile inputs.
 
     Parameters
     ----------
     tool : str
         Name of the program, or a key of ``targets.PARTS``.
     arguments : sequence of str
-        Arguments of the command line.
+        Command-line arguments.
     files : mapping
-        Path below the folder -> bytes, or an object of ``strategies.files`` at that path.
+        Relative path -> content, or a special file of ``strategies.files``.
     expected : Expected
-        Required ending; the judge adds the files that the program always writes.
+        Required exit; the judge adds the files that the program always writes.
     draws_figures : bool
-        Whether the program draws figures, which takes most of the time.
+        Whether to draw figures, which takes most of the time.
     """
 
     tool: str
@@ -71,11 +71,11 @@ class Case:
         return f"Case({self.command_text()}, files: {', '.join(map(repr, self.files))})"
 
     def command_text(self) -> str:
-        """Return the command in the syntax of a shell."""
+        """Return the command in shell syntax."""
         return " ".join(shlex.quote(word) for word in (self.tool, *self.arguments))[:1000]
 
     def put_files(self, folder) -> None:
-        """Create the files in a folder."""
+        """Write the input files to a folder."""
         for name, content in self.files.items():
             path = Path(folder) / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -87,7 +87,7 @@ class Case:
 
 @st.composite
 def damaged_specimens(draw, specimen) -> tuple[str, bytes]:
-    """Draw a damaged specimen: its bytes, and a name that may be misleading."""
+    """Draw a file name, which may have a wrong suffix, and damaged content of a specimen."""
     name = specimen.name
     if specimen.separator and draw(st.integers(0, 5)):
         content = draw(damaged_tables(specimen.content, specimen.separator))
@@ -106,7 +106,7 @@ _SUFFIXES = (".csv", ".bag", ".tum", ".db3", ".mcap", "", ".CSV", ".bag.gz")
 
 
 def join_options(arguments) -> tuple[str, ...]:
-    """Join each option with its value, so that a value may begin with a minus sign."""
+    """Join options and values by ``=``, so that values may begin with a minus sign."""
     joined, remaining = [], list(arguments)
     while remaining:
         word = remaining.pop(0)

@@ -1,4 +1,4 @@
-"""Hypothesis profiles, and the judge of all cases."""
+"""Hypothesis profiles and the shared judge."""
 
 import os
 import sys
@@ -11,7 +11,7 @@ from hypothesis.configuration import set_hypothesis_home_dir
 UNIT = Path(__file__).resolve().parents[1] / "unit"
 sys.path[:0] = [str(UNIT), str(UNIT / "sensors" / "formats")]
 
-# Number of examples of each property in the thorough tier.
+# Examples per property in the thorough tier.
 EXAMPLES = int(os.environ.get("IMU_SIMULATION_FRAMEWORK_FUZZ_EXAMPLES", "250"))
 
 _COMMON = {
@@ -25,28 +25,28 @@ settings.register_profile("thorough", max_examples=EXAMPLES, print_blob=True, **
 
 
 def pytest_configure(config):
-    """Load the profile of the tier that runs, unless the command line names a profile."""
+    """Load the profile of the current tier, unless the command line selects a profile."""
     if config.getoption("--hypothesis-profile") is None:
         settings.load_profile("thorough" if _is_thorough(config) else "gate")
-    # Git ignores this folder, in which Hypothesis stores tables of characters.
+    # Hypothesis stores Unicode tables in this folder, which git ignores.
     set_hypothesis_home_dir(config.rootpath / ".pytest_cache" / "hypothesis")
 
 
 def pytest_itemcollected(item):
-    """Assign properties to the current tier: few fixed examples, or many random examples."""
+    """Add properties to the current tier, with few fixed or many random examples."""
     if hasattr(item.obj, "hypothesis") and not item.get_closest_marker("thorough"):
         item.add_marker("thorough" if _is_thorough(item.config) else "gate")
 
 
 def _is_thorough(config):
-    # Five examples are too few to violate a property with a planted defect.
+    # The five examples of the gate tier are too few to detect a planted defect.
     named = any("test_planted_defects" in argument for argument in config.args)
     return named or config.getoption("-m") == "thorough"
 
 
 @pytest.fixture(scope="session")
 def judge(tmp_path_factory):
-    """Judge that has imported all programs, which takes some seconds."""
+    """Judge that has imported all programs; the import takes several seconds."""
     from judge import Judge
 
     return Judge(tmp_path_factory.mktemp("cases"))

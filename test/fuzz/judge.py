@@ -1,4 +1,4 @@
-"""Judge that runs each case in a separate folder and lists its shortcomings."""
+"""Judge that runs each case in a separate folder and returns its shortcomings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DEFAULT_LIMITS = Limits()
 
 
 class Judge:
-    """Judge of cases below a folder, which keeps the files of the last case with shortcomings."""
+    """Judge of cases; keeps the files of the last case with shortcomings."""
 
     def __init__(self, base, limits=DEFAULT_LIMITS) -> None:
         self._base = Path(base)
@@ -23,34 +23,34 @@ class Judge:
         self._kept_folder: Path | None = None
         targets.prepare()
 
-    def __call__(self, case, own_process=False) -> Verdict:
-        """Run a case to its end.
+    def __call__(self, case, as_command=False) -> Verdict:
+        """Run a case and check its exit.
 
         Parameters
         ----------
         case : Case
-            The inputs and the required ending.
-        own_process : bool, optional
-            Whether the program runs as a command, or as a function in a forked process.
+            Inputs and required exit.
+        as_command : bool, optional
+            Whether to run the program as a command instead of a function in a forked process.
 
         Returns
         -------
         Verdict
-            Ending and shortcomings of the case.
+            Exit and shortcomings of the case.
         """
         self._number += 1
         place = self._base / str(self._number)
-        # The folder is two levels deeper, so that files in ../.. are detected.
+        # The folder is two levels deeper, so that files written to ../.. are detected.
         folder = place / "a" / "case"
         folder.mkdir(parents=True)
         case.put_files(folder)
-        if own_process:
+        if as_command:
             program = targets.command(case.tool, case.arguments)
         else:
             program = targets.program(case.tool, case.arguments, case.draws_figures)
         expected = targets.with_results(case)
         with reserved_port() as port:
-            environment = _ros_environment(folder, port) if own_process else {}
+            environment = _ros_environment(folder, port) if as_command else {}
             verdict = run_judged(program, folder, expected, self._limits, environment)
         if any((parent / EXECUTED).exists() for parent in (folder, folder.parent)):
             verdict = verdict.with_shortcomings("executes an input")

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Disturb short experiments at random times, each process in turn, and judge their endings.
+"""Send signals to processes of short experiments at random times and check the exits.
 
     ./run python test/fuzz/kill_experiment.py --trials 200
 
-A trial sends a signal to a process. The experiment must end, its exit code and its last line must
-give the reason, recorded data must be complete, and no process may remain.
+Each trial sends one signal to one process. The experiment must exit, its exit code and its last
+line must state the reason, recorded data must be complete, and no process may remain.
 """
 
 from __future__ import annotations
@@ -44,20 +44,20 @@ WRITERS = ("result_comparison", "experiment_recorder", "path_follower")
 NEEDED = ("master", "mujoco_simulator", "error_publisher", "imu_yaw_publisher")
 VICTIMS = (LAUNCHER, *NEEDED, *WRITERS, *BYSTANDERS)
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGSTOP)
-# Wall-clock time after which a stopped launcher continues [s]; only the launcher reports the end.
+# Wall-clock pause of a stopped launcher [s]; the launcher must continue to report the exit.
 PAUSE_OF_LAUNCHER = 3.0
 
 NOISE = ("Traceback", "Exception in thread", "Exception ignored", "Fatal Python error")
 STARTING = "Failed to import the site module"
 HALF_WRITTEN = (".part", ".active", ".tmp")
 INTERRUPTED = ("interrupted: ", "run_experiment.py: terminated by SIG")
-# Exit code -> beginnings of the last line. Only signals to the launcher give codes 130 and 143.
+# Exit code -> prefixes of the last line. Only signals to the launcher cause codes 130 and 143.
 ENDS = {0: ("results: ",), 1: ("the experiment ended early: ",), 130: INTERRUPTED, 143: INTERRUPTED}
 
 
 @dataclass(frozen=True)
 class Trial:
-    """Process, signal and time, as a share of the duration of an undisturbed experiment."""
+    """Signal, target process, and time as a share of the undisturbed duration."""
 
     number: int
     victim: str
@@ -73,7 +73,7 @@ class Trial:
 
 
 def make_trial(seed: int, number: int) -> Trial:
-    """Return the trial of a seed and a number."""
+    """Draw the trial with a number from a seed."""
     chance = random.Random(f"{seed}-{number}")
     victim = VICTIMS[number % len(VICTIMS)]
     kind = SIGNALS[(number // len(VICTIMS)) % len(SIGNALS)]
@@ -81,7 +81,7 @@ def make_trial(seed: int, number: int) -> Trial:
 
 
 class DisturbedExperiment:
-    """Experiment that a trial disturbs."""
+    """Experiment that is disturbed by a trial."""
 
     def __init__(self, trial: Trial, folder: Path, duration: float) -> None:
         self._trial = trial
@@ -92,7 +92,7 @@ class DisturbedExperiment:
         self._duration = duration
 
     def run(self) -> tuple[list[str], str]:
-        """Send the signal and wait for the end; return shortcomings and output."""
+        """Send the signal and wait for the exit; return shortcomings and output."""
         trial, experiment = self._trial, self._experiment
         time.sleep(trial.moment * self._duration)
         pid = self._victim()
@@ -113,7 +113,7 @@ class DisturbedExperiment:
         return self._judge(ended), ended.output
 
     def _victim(self):
-        """Return the process id of the victim once it runs, None if the experiment ends before."""
+        """Wait for the victim; return its process id, or None if the experiment exits before."""
         experiment, victim = self._experiment, self._trial.victim
         if victim == LAUNCHER:
             return experiment.pid if experiment.is_running else None
@@ -129,7 +129,7 @@ class DisturbedExperiment:
 
     def _judge(self, ended) -> list[str]:
         trial, last, code = self._trial, (ended.lines or [""])[-1], ended.code
-        # A starting interpreter handles SIGINT itself, before it runs code of the package.
+        # During its start, the interpreter handles SIGINT before code of the package runs.
         is_package_output = trial.signal != signal.SIGINT or STARTING not in ended.output
         shortcomings = [
             f"prints {noise!r}" for noise in NOISE if is_package_output and noise in ended.output
@@ -149,11 +149,11 @@ class DisturbedExperiment:
         left_samples = any(self._folder.rglob("*.samples"))
         writer_is_killed = trial.sends("result_comparison", signal.SIGKILL)
         has_driven = any(float(match) > 0.1 for match in re.findall(PROGRESS, ended.output))
-        # Without the writer the samples remain as they were received.
+        # If the writer is killed, the received samples remain in .samples files.
         if has_driven and summary is None and not (writer_is_killed and left_samples):
             shortcomings.append("recorded data is lost")
         if left_samples and not writer_is_killed:
-            shortcomings.append("tables are left as samples")
+            shortcomings.append("samples were not converted to tables")
         is_completed = summary is not None and summary["run"]["completed"] is True
         if self._is_hit and trial.sends(LAUNCHER, signal.SIGKILL) and code == -signal.SIGKILL:
             return shortcomings
@@ -163,22 +163,22 @@ class DisturbedExperiment:
         if not last.startswith(beginnings):
             shortcomings.append(f"exit code {code}, last line {last!r}")
         if code == 0 and not is_completed:
-            shortcomings.append("exit code 0, but the drive was not recorded to its end")
+            shortcomings.append("exit code 0, but the drive is recorded incompletely")
         if code == 1 and is_completed and trial.victim not in WRITERS:
-            shortcomings.append("exit code 1, but the drive was recorded to its end")
+            shortcomings.append("exit code 1, but the drive is recorded completely")
         if code != 0 and (not self._is_hit or trial.victim in BYSTANDERS):
             shortcomings.append(
-                f"exit code {code} without a disturbed process that is needed: {last}"
+                f"exit code {code}, although no required process was disturbed: {last}"
             )
         if code != 0 and trial.sends(LAUNCHER, signal.SIGSTOP):
             shortcomings.append(f"exit code {code} after a pause: {last}")
         return shortcomings
 
     def _is_ended_by_interpreter(self, ended) -> bool:
-        """Return whether the signal ended the launcher before it ran code of the package.
+        """Return whether the signal terminated the launcher before it ran code of the package.
 
-        Python then ends by the signal. SIGINT during the import of Python's own modules gives code
-        1 and a traceback. The experiment has not started, so the folder is empty.
+        The signal then terminates Python. SIGINT during the import of standard modules causes exit
+        code 1 and a traceback. The experiment has not started, so the folder is empty.
         """
         is_signalled = self._is_hit and self._trial.victim == LAUNCHER
         is_silent = ended.code == -self._trial.signal and not ended.output
@@ -205,7 +205,7 @@ def undisturbed_duration(folder: Path) -> float:
 
 
 def main(arguments=None) -> int:
-    """Run the trials; return 1 if any has shortcomings."""
+    """Run the trials; return 1 if any trial has shortcomings."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--trials", type=int, default=44)
     parser.add_argument("--seed", type=int, default=1)

@@ -1,4 +1,4 @@
-"""Checks of files after a program: changed inputs, half-written files and unreadable results."""
+"""Checks of the files after a program run: changed inputs, incomplete and unreadable files."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ from rosbags import rosbag1
 
 _HALF_WRITTEN = (".part", ".active", ".tmp")
 _MAX_HASHED_SIZE = 2**26
-# Beginning of a cell that spreadsheets evaluate as a formula.
+# First characters of cells that spreadsheets evaluate as formulas.
 _FORMULA = re.compile(r"[=@\t\r]|[-+](?![\d.]|inf|nan)")
 
 
 def list_contents(folder) -> dict:
-    """Return mode and content by path below a folder, without following links."""
+    """Return mode and content of all files below a folder by path; do not follow links."""
     contents = {}
     for path in sorted(Path(folder).rglob("*")):
         state = os.lstat(path)
         content = None
         if stat.S_ISREG(state.st_mode):
-            # A sparse file may be larger than the memory.
+            # A sparse file may be larger than the memory, so large files are compared by size.
             small = state.st_size <= _MAX_HASHED_SIZE
-            # The mode shows a change of a file without read permission.
+            # An unreadable file is also compared by size.
             is_readable = small and os.access(path, os.R_OK)
             content = hashlib.sha256(path.read_bytes()).digest() if is_readable else state.st_size
         elif stat.S_ISLNK(state.st_mode):
@@ -50,17 +50,17 @@ def list_contents(folder) -> dict:
 
 
 def is_below(name, places) -> bool:
-    """Return whether a path is one of the places or below one of them."""
+    """Return whether a path is one of the given paths or below one of them."""
     return any(name == place or name.startswith(f"{place}/") for place in places)
 
 
 def changed_files(initial, final, changed=()) -> list[str]:
-    """Describe files that were changed or removed, and new files that are incomplete.
+    """List files that were changed or removed, and incomplete new files.
 
     Parameters
     ----------
     initial, final : dict
-        Results of :func:`list_contents`.
+        Results of :func:`list_contents` before and after the run.
     changed : iterable of str
         Files and folders that may change.
     """
@@ -77,13 +77,13 @@ def changed_files(initial, final, changed=()) -> list[str]:
 
 
 def unreadable_files(folder, names) -> list[str]:
-    """Return a line with the reason for each file that its format's reader rejects."""
+    """Return a message for each file that the reader of its format rejects."""
     shortcomings = []
     for name in names:
         try:
             if (path := Path(folder) / name).is_file():
                 _check_file(path)
-        except Exception as error:  # the readers raise exceptions of different types
+        except Exception as error:  # each reader raises other exceptions
             shortcomings.append(
                 f"leaves an unreadable file: {name}: {type(error).__name__}: {error}"[:300]
             )
@@ -91,21 +91,21 @@ def unreadable_files(folder, names) -> list[str]:
 
 
 class Extent(NamedTuple):
-    """Extent of a complete table: rows without header, and last number of the first column."""
+    """Size of a complete table: rows without header, and last value of the first column."""
 
     rows: int | None = None
     last: float | None = None
 
 
 def incomplete_tables(folder, tables) -> list[str]:
-    """Return a line on each table that lacks rows.
+    """Return a message for each table that is missing or has missing rows.
 
     Parameters
     ----------
     folder : path-like
-        The scratch folder.
+        Scratch folder.
     tables : mapping
-        Path of a table below the folder -> its :class:`Extent`.
+        Relative path of a table -> its :class:`Extent`.
     """
     shortcomings = []
     for name, extent in tables.items():
@@ -151,7 +151,7 @@ def _check_text(content) -> str:
     if bad:
         raise ValueError(f"unprintable: {bad[:100]!a}")
     if not text.endswith("\n"):
-        raise ValueError(f"last line has no end: {text[-50:]!r}")
+        raise ValueError(f"last line has no line feed: {text[-50:]!r}")
     return text
 
 
@@ -159,17 +159,19 @@ def _check_csv(_, content):
     header, *rows = csv.reader(io.StringIO(_check_text(content)), strict=True)
     for number, row in enumerate(rows, start=2):
         if len(row) != len(header):
-            raise ValueError(f"line {number} has {len(row)} cells, the header {len(header)}")
+            raise ValueError(
+                f"line {number} has {len(row)} cells, expected {len(header)} as in the header"
+            )
     formulas = [cell for row in (header, *rows) for cell in row if _FORMULA.match(cell)]
     if formulas:
         raise ValueError(f"a cell is a formula: {formulas[0][:100]!r}")
 
 
 def _check_json(_, content):
-    def refuse(constant):
-        raise ValueError(f"{constant} is not JSON")
+    def reject(constant):
+        raise ValueError(f"{constant} is not valid JSON")
 
-    json.loads(_check_text(content), parse_constant=refuse)
+    json.loads(_check_text(content), parse_constant=reject)
 
 
 def _check_html(_, content):
@@ -250,5 +252,5 @@ _READERS = {
         (".svg", ".world", ".sdf", ".xml"), lambda _, content: ElementTree.fromstring(content)
     ),
 }
-# Formats of this package, and compressed files that are only readable with their folder.
+# Formats without a check: those of this package, and files that require their folder.
 _UNCHECKED_SUFFIXES = (".chunk", ".zstd")

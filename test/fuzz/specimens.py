@@ -1,4 +1,4 @@
-"""Specimens: small valid files of every input format, always with the same content."""
+"""Specimens: small valid files of every input format with fixed content."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ REFERENCE_ONLY, IMU_ONLY = ("reference",), ("imu",)
 
 @dataclass(frozen=True)
 class Specimen:
-    """Valid input file.
+    """Valid input file for the fuzzer to damage.
 
     Parameters
     ----------
@@ -48,9 +48,9 @@ class Specimen:
     content : bytes
         Content of the file.
     separator : str, optional
-        Separator of columns, empty for a binary file.
+        Column separator, empty for a binary file.
     serves : tuple of str, optional
-        Kinds of recording in the file: ``reference``, ``imu``.
+        Data in the recording: ``reference``, ``imu`` or both.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Specimen:
 
 
 def _make_specimen(write, name, separator="", serves=Specimen.serves):
-    """Return the file that a function writes at a path."""
+    """Return the file that a function writes."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / name
         written = write(path) or path
@@ -68,7 +68,7 @@ def _make_specimen(write, name, separator="", serves=Specimen.serves):
 
 
 def written_files(write, name) -> dict[str, bytes]:
-    """Return the content of the files that a function writes, by relative path."""
+    """Return the contents of the files that a function writes, by relative path."""
     with tempfile.TemporaryDirectory() as folder:
         write(Path(folder) / name)
         paths = (path for path in sorted(Path(folder).rglob("*")) if path.is_file())
@@ -77,17 +77,17 @@ def written_files(write, name) -> dict[str, bytes]:
 
 @functools.lru_cache(maxsize=None)
 def recordings() -> tuple[Specimen, ...]:
-    """Return recordings of a drive with an IMU, as text and as bags."""
+    """Return text recordings and bags of a drive with an IMU."""
     return (*_texts(), *_bags())
 
 
 def recording(name) -> Specimen:
-    """Return a recording by its name."""
+    """Return the recording with a name."""
     return next(specimen for specimen in recordings() if specimen.name == name)
 
 
 def samples(specimen, kind) -> int:
-    """Return the number of samples of a recording as a reference or as an IMU."""
+    """Return the number of reference or IMU samples in a recording."""
     is_fast = kind == "imu" and (not specimen.separator or specimen.serves == IMU_ONLY)
     return round(DURATION * RATES[is_fast])
 
@@ -98,7 +98,7 @@ def _drive():
 
 @functools.lru_cache(maxsize=None)
 def drive_topics() -> dict:
-    """Return the messages of the bags by topic."""
+    """Return the messages of a bag by topic."""
     return drive_recordings.topics_of(*_drive())
 
 
@@ -167,7 +167,7 @@ def _bags():
 
 @functools.lru_cache(maxsize=None)
 def logs() -> tuple[Specimen, ...]:
-    """Return logs of autopilots, phones and receivers, and data files of other programs."""
+    """Return logs of autopilots, phones and GNSS receivers, and data files of other programs."""
     car = Car()
     rows = slice(0, 500, 2)
     times, force, rate = np.arange(250) / 25.0, car.forces[rows], car.rates[rows]
@@ -267,7 +267,7 @@ def recordings_at_rest() -> tuple[Specimen, ...]:
 
 @functools.lru_cache(maxsize=None)
 def parameters() -> tuple[tuple[str, Specimen], ...]:
-    """Return files of IMU parameters with the names of their formats."""
+    """Return IMU parameter files with the names of their formats."""
     specification = read_imu_specification("bno055")
     files = []
     for name, kind in FORMATS.items():
@@ -286,7 +286,7 @@ def parameters() -> tuple[tuple[str, Specimen], ...]:
 
 CONFIGURATION = (package_share() / "config.ini").read_text()
 ROBOT = (package_share() / "urdf" / "robot.yaml").read_text()
-# Correction in the format of calibrate_imu.py.
+# IMU correction in the format of calibrate_imu.py.
 CORRECTION = """\
 name: mine
 gyroscope:
@@ -320,7 +320,7 @@ limits: {pan: [-3.1, 3.1], tilt: [-0.6, 0.6], roll: [-0.6, 0.6]}  # rad
 """,
     "table: joints.csv\n",
 )
-# Table of a gimbal's joint angles [s, rad].
+# Time [s] and joint angles [rad] of a gimbal.
 JOINTS = "time,pan,tilt,roll\n" + "".join(
     f"{0.5 * k},{0.1 * (k % 3)},{-0.05 * (k % 5)},{0.02 * k}\n" for k in range(20)
 )
@@ -328,14 +328,14 @@ JOINTS = "time,pan,tilt,roll\n" + "".join(
 
 @functools.lru_cache(maxsize=None)
 def flight() -> Specimen:
-    """Return a recorded flight, a turn of six seconds."""
+    """Return a recorded flight: a turn of six seconds."""
     table = truth_table(circling(6.0, latitude=47.0, longitude=8.5, height=500.0, rate=20.0))
     return Specimen("flight.csv", table.to_csv().encode(), ",", ())
 
 
 @functools.lru_cache(maxsize=None)
 def result() -> tuple[Specimen, ...]:
-    """Return the files of the result of an experiment without its figures."""
+    """Return the result files of an experiment except the figures."""
     with tempfile.TemporaryDirectory() as output:
         folder = create_result_folder(output, "drive", "ideal", datetime(2019, 5, 16, 17, 42))
         description = RunDescription({"seed": 5}, {"wall_time_s": 1.0}, {"imu_simulated": 3001})
@@ -349,7 +349,7 @@ def result() -> tuple[Specimen, ...]:
 
 @functools.lru_cache(maxsize=None)
 def ros2_folder(mcap=False) -> tuple[Specimen, ...]:
-    """Return the files of a ROS 2 bag's folder."""
+    """Return the files of a ROS 2 bag folder."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(writers.write_ros2_bag(Path(place) / "drive", drive_topics()))
         if mcap:
@@ -363,5 +363,5 @@ def ros2_folder(mcap=False) -> tuple[Specimen, ...]:
 
 @functools.lru_cache(maxsize=None)
 def packed(specimen) -> Specimen:
-    """Return a specimen compressed by gzip."""
+    """Return a specimen compressed with gzip."""
     return Specimen(f"{specimen.name}.gz", gzip.compress(specimen.content, mtime=0))

@@ -1,4 +1,4 @@
-"""Programs under test, and faster parts of them that draw no figures."""
+"""Programs under test, and faster parts of programs without figures."""
 
 import contextlib
 import dataclasses
@@ -44,12 +44,12 @@ ROOT = Path(__file__).resolve().parents[2]
 TOOLS = tuple(f"{name}.py" for name in sorted(PROGRAMS))
 EXPERIMENT = "run_experiment.py"
 
-# Longest drive of a case [s]; a damaged configuration may select the long bundled drive.
+# Maximum duration of a drive [s]; a damaged configuration may select the long bundled drive.
 MAX_DRIVE_DURATION = 2.0 * specimens.DURATION
 
 
 def check(arguments):
-    """Run check_recording.py without writing its files."""
+    """Run check_recording.py without writing the output files."""
     check_recording.write_check = lambda folder, *_: [Path(folder) / "config.ini"]
     return run_program("check_recording", arguments)
 
@@ -63,14 +63,14 @@ def read(arguments):
 
 
 def load(arguments):
-    """Load a config.ini, write it and load it again."""
-    # Each load would extend a relative path.
+    """Load a config.ini, write it, load it again and compare."""
+    # With a relative path, each load would add the folder to the paths in the file.
     configuration = isf.load_configuration(os.path.abspath(arguments[0]))
     text = configuration.to_ini()
     Path("again.ini").write_text(text, encoding="utf-8")
     again = isf.load_configuration(os.path.abspath("again.ini"))
     if again.to_ini() != text:
-        raise AssertionError("a written configuration differs after reading")
+        raise AssertionError("configuration: is changed by writing and reading")
     make_experiment_imu(configuration)
     make_terrain(configuration)
     load_robot_parameters(configuration.robot.parameters or None)
@@ -78,12 +78,12 @@ def load(arguments):
 
 
 def drive(arguments):
-    """Run an experiment in one process, without ROS, and write its tables."""
+    """Run an experiment without ROS and write the recorded tables."""
     configuration = isf.load_configuration(arguments[0])
     prepared = prepare_drive(configuration, ensure_plausible(configuration).reference)
     prepare_recorded_imu(configuration, prepared.start, prepared.stop)
     if prepared.stop - prepared.start > MAX_DRIVE_DURATION:
-        print("the drive is too long for a case")
+        print("not run, because the drive is too long")
         return
     record = drive_in_process(configuration, prepared)
     end = record.ground_truth.newest
@@ -100,16 +100,16 @@ def robot(arguments):
 
 
 def correction(arguments):
-    """Load a correction, write and read it again, and apply it at many temperatures."""
+    """Load a correction, compare it with a written copy, and apply it at many temperatures."""
     loaded = read_imu_correction(arguments[0])
     Path("again.yaml").write_text(imu_correction_text(loaded, "again"), encoding="utf-8")
     if read_imu_correction("again.yaml") != loaded:
-        raise AssertionError("a written correction differs after reading")
+        raise AssertionError("correction: is changed by writing and reading")
     temperatures = np.linspace(-300.0, 1000.0, 27)
     for part in (loaded.gyroscope, loaded.accelerometer, loaded.magnetometer):
         corrected = part.apply(np.ones((len(temperatures), 3)), temperatures)
         if not (np.isfinite(corrected).all() and np.isfinite(part.covariance(np.eye(3))).all()):
-            raise AssertionError("a correction returns numbers that are not finite")
+            raise AssertionError("correction: results are not finite")
     print(loaded.name)
 
 
@@ -118,18 +118,18 @@ def flight(arguments):
 
 
 def gimbal(arguments):
-    """Load a gimbal, write and read it again, and simulate it for a second."""
+    """Load a gimbal, compare it with a written copy, and simulate it for one second."""
     loaded = isf.read_gimbal(arguments[0])
     if not isinstance(loaded.drive, isf.TabulatedJoints):
         Path("again.yaml").write_text(yaml.safe_dump(gimbal_to_mapping(loaded)))
         again = dataclasses.replace(isf.read_gimbal("again.yaml"), name=loaded.name)
         if again != loaded:
-            raise AssertionError("a written gimbal differs after reading")
+            raise AssertionError("gimbal: is changed by writing and reading")
     print(len(isf.simulate_gimbal(isf.at_rest(1.0), loaded).motion))
 
 
 def udp(arguments):
-    """Receive a flight by UDP from a JSON list of hexadecimal packets."""
+    """Send the packets of a JSON list by UDP, and receive them as a flight."""
     packets = json.loads(Path(arguments[0]).read_text())
     with isf.flight.PacketReceiver() as receiver, socket.socket(
         socket.AF_INET, socket.SOCK_DGRAM
@@ -140,7 +140,7 @@ def udp(arguments):
 
 
 def script(arguments):
-    """Fly a script in JSBSim with an aircraft of the working directory."""
+    """Run a JSBSim script with an aircraft from the working directory."""
     _print_flight(isf.fly(arguments[0], duration=2.0, aircraft_folder="aircraft"))
 
 
@@ -150,7 +150,7 @@ def _print_flight(flight):
     for sentence in (*flight.remarks, *(words for _, words in flight.events)):
         print(sentence)
     if not np.isfinite(flight.states.position).all():
-        raise AssertionError("a flight is not finite")
+        raise AssertionError("flight: states are not finite")
 
 
 PARTS = {
@@ -159,7 +159,7 @@ PARTS = {
 }
 
 
-# Files that a program writes into the folder of ``--out``; for all others ``--out`` is a file.
+# Output files in the folder ``--out``; programs that are not listed write the file ``--out``.
 _RESULTS = {
     "allan_analysis.py": ("allan_deviation.csv", "allan_parameters.json", "*.png"),
     "calibrate_imu.py": ("calibration.json", "calibration.png", "correction.yaml"),
@@ -180,7 +180,7 @@ _RESULTS_OF_PARTS = {"load": ["again.ini"], "correction": ["again.yaml"]}
 
 
 def with_results(case) -> Expected:
-    """Return the required ending of a case, completed by the output files of its program."""
+    """Return the required exit of a case, including the output files of its program."""
     if case.tool == EXPERIMENT:
         return case.expected
     if case.tool in PARTS:
@@ -200,23 +200,23 @@ def with_results(case) -> Expected:
 
 
 def _write_no_figure(folder, name, _, format="png"):
-    """Write an image of one pixel in place of a figure."""
+    """Write an image of one pixel instead of a figure."""
     pixel = io.BytesIO()
     Image.new("1", (1, 1)).save(pixel, format)
     write_whole(folder.path(f"{name}.{format}"), pixel.getvalue())
 
 
 def program(tool, arguments, figures=True):
-    """Return a function that runs a program, or a key of ``PARTS``, as from the command line.
+    """Return a function that runs a program or a key of ``PARTS`` with command-line arguments.
 
     Parameters
     ----------
     tool : str
-        Name of the program or of the part.
+        Name of the program, or key of ``PARTS``.
     arguments : sequence of str
-        Arguments of the command line.
+        Command-line arguments.
     figures : bool, optional
-        Whether the program draws figures, which takes most of the time.
+        Whether to draw figures, which takes most of the time.
     """
     main = PARTS[tool] if tool in PARTS else _main(tool)
 
@@ -230,7 +230,7 @@ def program(tool, arguments, figures=True):
 
 
 def run_silently(run) -> int:
-    """Run a function of :func:`program` in this process without output; return its exit code."""
+    """Run a function of :func:`program` without output; return its exit code."""
     words = sys.argv
     try:
         with contextlib.redirect_stdout(io.StringIO()):

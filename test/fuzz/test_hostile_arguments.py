@@ -1,4 +1,4 @@
-"""Programs with hostile arguments, which they must accept or reject."""
+"""Programs must accept or reject hostile arguments."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies.files import Special
 from strategies.values import arguments, numbers
-from verdict import GRAVE, REFUSED, Expected
+from verdict import GRAVE, REJECTED, Expected
 
 # Program -> valid arguments, and options with hostile values.
 OPTIONS = {
@@ -28,13 +28,13 @@ OPTIONS = {
 }
 
 OUT_FILES = {"generate_world.py": "a.world", "simulate_static.py": "static.csv"}
-# Largest value of options whose value determines the amount of work.
+# Largest values of options that determine the duration of the run.
 MAX_WORK = {"--hours": 0.02, "--laps": 2.0}
 
 
 @st.composite
 def calls(draw):
-    """Draw a call with one to three hostile options, sometimes with a hostile first argument."""
+    """Draw a call with one to three hostile options and sometimes a hostile first argument."""
     tool = draw(st.sampled_from(sorted(OPTIONS)))
     words, options = OPTIONS[tool]
     words = list(words)
@@ -58,12 +58,12 @@ def calls(draw):
         "imu.yaml": specimens.parameters()[0][1].content,
         OUT: Special("folder"),
     }
-    codes = (0, 1, REFUSED) if tool == "compare_plugins.py" else (0, REFUSED, GRAVE)
+    codes = (0, 1, REJECTED) if tool == "compare_plugins.py" else (0, REJECTED, GRAVE)
     return Case(tool, tuple(words), files, Expected(codes))
 
 
 def _is_long(option, value) -> bool:
-    """Return whether a value is allowed but takes hours."""
+    """Return whether a valid value would cause a run of hours."""
     try:
         return MAX_WORK.get(option, 1e300) < float(value) < 1e5
     except ValueError:
@@ -77,5 +77,5 @@ def test_hostile_arguments_are_accepted_or_rejected(judge, case):
 
 @EXPENSIVE
 @given(case=calls())
-def test_hostile_command_arguments_are_accepted_or_rejected(judge, case):
-    assert not judge(case, own_process=True).shortcomings
+def test_hostile_command_line_is_accepted_or_rejected(judge, case):
+    assert not judge(case, as_command=True).shortcomings

@@ -1,4 +1,4 @@
-"""Valid bag files with data that no recorder writes."""
+"""Bag files in a valid format with data that recorders do not write."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cases import OUT, Case, samples_in_use
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies.settings import damaged_settings, damaged_trees
-from verdict import DONE, REFUSED, Expected
+from verdict import DONE, REJECTED, Expected
 
 TOPICS = {"reference": "/odom", "imu": "/imu"}
 COLUMNS = {
@@ -24,7 +24,7 @@ COLUMNS = {
 
 @st.composite
 def edited_databases(draw):
-    """Draw a ROS 2 bag whose database has arbitrary values in some cells."""
+    """Draw a ROS 2 bag whose SQLite database has arbitrary values in some cells."""
     specimen, table = specimens.recording("drive.db3"), draw(st.sampled_from(sorted(COLUMNS)))
     column = draw(st.sampled_from(COLUMNS[table]))
     integers = st.integers(-(2**63), 2**63 - 1)
@@ -35,7 +35,7 @@ def edited_databases(draw):
         path.write_bytes(specimen.content)
         with closing(sqlite3.connect(path)) as database:
             rows = [row for (row,) in database.execute(f"SELECT rowid FROM {table}")]
-            # The columns of a copy have no type, so they accept any value.
+            # Columns of a copied table have no constraints, so they accept any value.
             database.executescript(
                 f"CREATE TABLE copy AS SELECT * FROM {table}; DROP TABLE {table}; "
                 f"ALTER TABLE copy RENAME TO {table}"
@@ -49,7 +49,7 @@ def edited_databases(draw):
 
 
 @given(case=edited_databases())
-def test_database_with_any_value_is_read_or_rejected(judge, case):
+def test_bag_database_with_arbitrary_values_is_read_or_rejected(judge, case):
     assert not judge(case).shortcomings
 
 
@@ -58,8 +58,8 @@ WRITERS = {
     "drive.mcap": writers.write_mcap,
     "drive": writers.write_ros2_bag,
 }
-# Topic names with control characters of terminals, and invalid names.
-STRANGE_TOPICS = (
+# Topic names with terminal control characters, and invalid names.
+UNUSUAL_TOPICS = (
     *("/imu\x1b[31m", "/imu\nsecond line: all is well", "/imu\x1b]0;title\x07", "/imu\u202eatad"),
     *("/imu\r", "/imu\x7f", "/imu\u2028x", "/imu\x9b31m", "/i\0mu", "", " ", "imu", "/" * 300),
     *("/é☃", "/$\\frac{", "/=1+1", "/'; DROP TABLE a; --"),
@@ -67,29 +67,29 @@ STRANGE_TOPICS = (
 
 
 @st.composite
-def bags_with_strange_topics(draw):
-    """Draw a bag whose IMU or reference has one or two strange topics."""
+def bags_with_unusual_topics(draw):
+    """Draw a bag whose IMU or reference has one or two unusual topic names."""
     topics = dict(specimens.drive_topics())
     kind, name = draw(st.sampled_from(sorted(TOPICS))), draw(st.sampled_from(sorted(WRITERS)))
     renamed = topics.pop(TOPICS[kind])
-    chosen = draw(st.lists(st.sampled_from(STRANGE_TOPICS), min_size=1, max_size=2, unique=True))
+    chosen = draw(st.lists(st.sampled_from(UNUSUAL_TOPICS), min_size=1, max_size=2, unique=True))
     topics.update(dict.fromkeys(chosen, renamed))
     files = specimens.written_files(lambda path: WRITERS[name](path, topics), name)
     if len(chosen) == 2:
-        return Case("read", (name, kind), files, Expected((REFUSED,), names=(name,)))
+        return Case("read", (name, kind), files, Expected((REJECTED,), names=(name,)))
     output = (samples_in_use(specimens.Specimen(name, b""), kind),)
     words = draw(st.sampled_from((("read", name, kind), ("check", name))))
-    expected = Expected((*DONE, REFUSED), names=(name,), output=output)
+    expected = Expected((*DONE, REJECTED), names=(name,), output=output)
     return Case(words[0], words[1:], files, expected)
 
 
-@given(case=bags_with_strange_topics())
-def test_strange_topic_is_printed_safely(judge, case):
+@given(case=bags_with_unusual_topics())
+def test_unusual_topic_name_is_printed_safely(judge, case):
     assert not judge(case).shortcomings
 
 
 @st.composite
-def edited_descriptions(draw):
+def bags_with_damaged_metadata(draw):
     """Draw a ROS 2 bag with a damaged metadata.yaml."""
     storage = draw(st.booleans())
     files = {f"drive/{file.name}": file.content for file in specimens.ros2_folder(mcap=storage)}
@@ -99,6 +99,6 @@ def edited_descriptions(draw):
     return Case("apply_imu_errors.py", words, files, Expected(names=("drive", "metadata.yaml")))
 
 
-@given(case=edited_descriptions())
-def test_edited_bag_description_is_read_or_rejected(judge, case):
+@given(case=bags_with_damaged_metadata())
+def test_bag_with_damaged_metadata_is_read_or_rejected(judge, case):
     assert not judge(case).shortcomings

@@ -1,4 +1,4 @@
-"""Complete experiments with hostile recordings, settings and arguments, which require ROS."""
+"""Complete experiments under ROS with hostile recordings, settings and arguments."""
 
 import shutil
 
@@ -23,7 +23,7 @@ LAUNCH_ARGUMENTS = ("seed", "imu", "controller", "real_time_factor", "view", "la
 
 @st.composite
 def experiments(draw):
-    """Draw an experiment on a damaged or intact recording with up to three hostile settings."""
+    """Draw an experiment with a damaged or intact recording and up to three hostile settings."""
     specimen = draw(st.deferred(lambda: st.sampled_from(specimens.recordings())))
     name, content = draw(
         st.one_of(damaged_specimens(specimen), st.just((specimen.name, specimen.content)))
@@ -41,5 +41,5 @@ def experiments(draw):
 
 @EXPENSIVE
 @given(case=experiments())
-def test_hostile_experiment_exits_with_reason(judge, case):
-    assert not judge(case, own_process=True).shortcomings
+def test_experiment_with_hostile_inputs_reports_reason_for_exit(judge, case):
+    assert not judge(case, as_command=True).shortcomings

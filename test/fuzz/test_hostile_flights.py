@@ -1,4 +1,4 @@
-"""Hostile flights: files, UDP packets and scripts of JSBSim."""
+"""Hostile flights: files, UDP packets and JSBSim scripts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PERIOD = 0.02  # s
 
 @st.composite
 def damaged_flights(draw, tool):
-    """Draw a damaged recorded flight for a tool."""
+    """Draw a program call with a damaged recorded flight."""
     name, content = draw(damaged_specimens(specimens.flight()))
     words = (name, "--imu", "bno055", "--out", OUT) if tool.endswith(".py") else (name,)
     return Case(tool, words, {name: content}, Expected(names=(name,)), draws_figures=True)
@@ -32,7 +32,7 @@ def test_damaged_flight_is_read_or_rejected(judge, case):
 
 @EXPENSIVE
 @given(case=damaged_flights("simulate_flight.py"))
-def test_simulate_flight_of_damaged_file_succeeds_or_is_rejected(judge, case):
+def test_damaged_flight_is_accepted_or_rejected_by_simulate_flight(judge, case):
     assert not judge(case).shortcomings
 
 
@@ -51,7 +51,7 @@ def text_packet(number) -> bytes:
 
 
 def structure_packet(number) -> bytes:
-    """Return a packet of the same flight as FlightGear's binary structure."""
+    """Return a packet of the same flight in FlightGear's binary format."""
     latitude = 0.5 + number * PERIOD * 60.0 / 6.35e6
     floats = [0.0] * 11 + [196.85, 0.0, 0.0]
     packet = struct.pack(">II3d14f", 24, 0, -1.5, latitude, 300.0, *floats)
@@ -61,7 +61,7 @@ def structure_packet(number) -> bytes:
 
 @st.composite
 def udp_flights(draw):
-    """Draw a flight by UDP with some damaged, lost, repeated or foreign packets."""
+    """Draw the UDP packets of a flight, some damaged, lost, repeated or unrelated."""
     count = draw(st.integers(0, 60))
     packets = [text_packet(k) for k in range(count)]
     if draw(st.booleans()):
@@ -78,7 +78,7 @@ def udp_flights(draw):
 
 
 @given(case=udp_flights())
-def test_damaged_packets_are_received_or_rejected(judge, case):
+def test_damaged_udp_packets_are_received_or_rejected(judge, case):
     assert not judge(case).shortcomings
 
 
@@ -115,7 +115,7 @@ START = """\
 
 
 def script_case(script, aircraft) -> Case:
-    """Return the case of a JSBSim script with its own aircraft."""
+    """Return a case that runs a JSBSim script with an aircraft model."""
     files = {
         "drop.xml": script,
         "aircraft/ball/ball.xml": aircraft,
@@ -124,16 +124,16 @@ def script_case(script, aircraft) -> Case:
     return Case("script", ("drop.xml",), files, Expected(names=("drop.xml", "ball.xml")))
 
 
-def test_intact_script_is_flown(judge):
+def test_intact_jsbsim_script_is_simulated(judge):
     case = script_case(SCRIPT.encode(), BALL.encode())
     assert not judge(replace(case, expected=Expected((0,), output=("^101 states\n",)))).shortcomings
 
 
 @given(content=damaged_settings(SCRIPT))
-def test_damaged_script_is_flown_or_rejected(judge, content):
+def test_damaged_jsbsim_script_is_simulated_or_rejected(judge, content):
     assert not judge(script_case(content, BALL.encode())).shortcomings
 
 
 @given(content=damaged_settings(BALL))
-def test_damaged_aircraft_is_flown_or_rejected(judge, content):
+def test_damaged_aircraft_model_is_simulated_or_rejected(judge, content):
     assert not judge(script_case(SCRIPT.encode(), content)).shortcomings

@@ -1,4 +1,4 @@
-"""Names that figures, tables and pages could interpret, and forged ensembles."""
+"""Names that figures, tables and HTML pages could interpret, and forged ensembles."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies.files import damaged_bytes
 from strategies.settings import damaged_settings
-from verdict import DONE, REFUSED, Expected
+from verdict import DONE, REJECTED, Expected
 
-# Names with mathematics, formulas, markup or separators.
+# Names with mathematical notation, spreadsheet formulas, markup or separators.
 NAMES = (
     *("$\\frac{", "a$b", "$x$", "$$", "$\\alpha$", "a_{b", "\\textbf{x", "100 % $", "\\", "^_^"),
     *("=1+1", "=cmd|' /C calc'!A0", "@SUM(A1)", "+1+2", "-1+2", "\t=1", "|x", "%s%n", "{0}", "{x}"),
@@ -32,15 +32,15 @@ FILE_NAMES = tuple(name.replace("/", "_") for name in NAMES if name[0] not in "-
 
 @EXPENSIVE
 @given(name=st.sampled_from(NAMES), tool=st.sampled_from(("heading_budget.py", "monte_carlo.py")))
-def test_strange_imu_name_in_results_is_harmless(judge, name, tool):
+def test_unusual_imu_name_is_accepted_or_rejected_in_results(judge, name, tool):
     (specimen,) = (file for _, file in specimens.parameters() if file.name == "bno055.yaml")
     content = yaml.safe_dump({**yaml.safe_load(specimen.content), "name": name}).encode()
     words = ["--straight", "20s", "--imu", "mine.yaml", "--out", OUT, "--report"]
     if tool == "monte_carlo.py":
         words += ["--runs", "20", "--what", "linear", "--workers", "1"]
-    # The name is part of file names.
-    is_refused = "/" in name or not name.isprintable()
-    expected = Expected((REFUSED,), names=("mine.yaml",)) if is_refused else Expected((0,))
+    # Results have the name in their file names.
+    is_rejected = "/" in name or not name.isprintable()
+    expected = Expected((REJECTED,), names=("mine.yaml",)) if is_rejected else Expected((0,))
     case = Case(tool, tuple(words), {"mine.yaml": content}, expected, draws_figures=True)
     assert not judge(case).shortcomings
 
@@ -51,7 +51,7 @@ RESULT_TOOLS = ("plot_multiple_errors.py", "offline_result_comparison.py", "repo
 @pytest.mark.thorough
 @EXPENSIVE
 @given(name=st.sampled_from(FILE_NAMES), tool=st.sampled_from(RESULT_TOOLS))
-def test_strange_result_name_in_figures_is_harmless(judge, name, tool):
+def test_unusual_result_name_is_accepted_in_figures(judge, name, tool):
     files = {f"{name}/{file.name}": file.content for file in specimens.result()}
     out = "report.html" if tool == "report.py" else OUT
     case = Case(tool, (name, "--out", out), files, Expected((0,)), draws_figures=True)
@@ -60,7 +60,7 @@ def test_strange_result_name_in_figures_is_harmless(judge, name, tool):
 
 @EXPENSIVE
 @given(names=st.lists(st.sampled_from(FILE_NAMES), min_size=1, max_size=2, unique=True))
-def test_strange_recording_name_in_figures_is_harmless(judge, names):
+def test_unusual_recording_name_is_accepted_in_figures(judge, names):
     content = specimens.recording("drive.bag").content
     files = {f"{name}.bag": content for name in names}
     tool = "check_recording.py" if len(files) == 1 else "compare_yaw.py"
@@ -73,7 +73,7 @@ ENSEMBLE = ("--straight", "20s", "--imu", "generic", "--what", "linear", "--work
 
 @functools.lru_cache(maxsize=None)
 def ensemble_files() -> dict[str, bytes]:
-    """Return the content of the files of an ensemble of 20 runs, by path."""
+    """Return the files of an ensemble of 20 runs, as contents by path."""
     with tempfile.TemporaryDirectory() as folder:
         arguments = [*ENSEMBLE, "--runs", "20", "--out", f"{folder}/{OUT}"]
         assert targets.run_silently(targets.program("monte_carlo.py", arguments)) == 0
@@ -83,7 +83,7 @@ def ensemble_files() -> dict[str, bytes]:
 
 @st.composite
 def forged_chunks(draw, content) -> bytes:
-    """Draw a chunk of an ensemble with damaged or replaced arrays, mostly with a valid checksum."""
+    """Draw an ensemble chunk with damaged or replaced arrays, mostly with a valid checksum."""
     head, _, body = content.partition(b"\n")
     body = draw(st.one_of(damaged_bytes(body), replaced_arrays(body)))
     if draw(st.integers(0, 9)):
@@ -93,13 +93,13 @@ def forged_chunks(draw, content) -> bytes:
 
 @st.composite
 def replaced_arrays(draw, body) -> bytes:
-    """Draw an NPZ file in which an array has other numbers, another shape or another type."""
+    """Draw an NPZ file in which one array has changed values, shape or type."""
     with np.load(io.BytesIO(body), allow_pickle=False) as file:
         arrays = dict(file)
     name = draw(st.sampled_from(sorted(arrays)))
     array = arrays[name]
     others = (np.full_like(array, 7), array[..., np.newaxis], np.zeros(0), np.array("text"))
-    # Arrays of objects require pickle, which can execute code.
+    # Object arrays require pickle, which can execute code.
     others += (np.array([{"a": 1}, None], dtype=object),)
     arrays[name] = others[draw(st.integers(0, len(others) - 1))]
     target = io.BytesIO()
@@ -109,7 +109,7 @@ def replaced_arrays(draw, body) -> bytes:
 
 @st.composite
 def forged_ensembles(draw):
-    """Draw the continuation of an ensemble whose job or chunk is damaged or forged."""
+    """Draw a run that continues an ensemble with a damaged or forged job or chunk."""
     files = dict(ensemble_files())
     (chunk,) = (name for name in files if name.endswith(".chunk"))
     job = f"{OUT}/job.json"
@@ -124,5 +124,5 @@ def forged_ensembles(draw):
 
 
 @given(case=forged_ensembles())
-def test_forged_ensemble_is_repeated_or_rejected(judge, case):
+def test_forged_ensemble_is_recomputed_or_rejected(judge, case):
     assert not judge(case).shortcomings

@@ -1,4 +1,4 @@
-"""Damaged files of IMU parameters, in the formats of all simulators and programs."""
+"""Damaged IMU parameter files in all supported formats."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ TOOL = "convert_imu_parameters.py"
 
 
 def parameter_files():
-    """Return a strategy for formats with a valid file."""
+    """Return a strategy for pairs of a format and a valid file."""
     return st.deferred(lambda: st.sampled_from(specimens.parameters()))
 
 
 @st.composite
 def conversions(draw):
-    """Draw the conversion of a damaged file, sometimes with invalid options."""
+    """Draw a conversion of a damaged file, sometimes with invalid options."""
     source, specimen = draw(parameter_files())
     content = draw(damaged_settings(specimen.content.decode()))
     if draw(st.integers(0, 9)) == 0:
@@ -46,7 +46,7 @@ def test_damaged_parameters_are_converted_or_rejected(judge, case):
 
 @st.composite
 def simulations(draw):
-    """Draw the simulation of a damaged specification."""
+    """Draw a simulation with a damaged IMU specification."""
     text = draw(
         parameter_files()
         .filter(lambda item: item[0] == "specification")

@@ -1,4 +1,4 @@
-"""Damaged recordings: text, bags and logs of other programs."""
+"""Damaged recordings: text files, bags and logs of other programs."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies.files import SPECIALS
 from strategies.values import numbers
-from verdict import DONE, GRAVE, REFUSED, Expected
+from verdict import DONE, GRAVE, REJECTED, Expected
 
 
 @st.composite
 def read_cases(draw, chosen):
-    """Draw a damaged specimen that is read as a recording."""
+    """Draw a case that reads a damaged recording."""
     specimen = draw(chosen)
     name, content = draw(damaged_specimens(specimen))
     kind = draw(st.sampled_from(specimen.serves))
@@ -34,7 +34,7 @@ def read_cases(draw, chosen):
 
 @st.composite
 def check_cases(draw, chosen, tool="check"):
-    """Draw a check of a damaged specimen, with the second recording that it requires."""
+    """Draw a case that checks a damaged recording, with a second recording if it is required."""
     specimen = draw(chosen)
     name, content = draw(damaged_specimens(specimen))
     files = {name: content}
@@ -42,7 +42,7 @@ def check_cases(draw, chosen, tool="check"):
         files["second_imu.csv"] = specimens.recording("imu.csv").content
     elif specimen.serves == specimens.IMU_ONLY:
         files = {"first_fixes.csv": specimens.recording("fixes.csv").content, name: content}
-    expected = Expected((*DONE, REFUSED), names=tuple(files))
+    expected = Expected((*DONE, REJECTED), names=tuple(files))
     if tool == "check":
         return Case(tool, tuple(files), files, expected)
     words = (*files, name) if tool == "compare_yaw.py" else tuple(files)
@@ -76,19 +76,19 @@ def test_damaged_log_is_checked_or_rejected(judge, case):
 
 @EXPENSIVE
 @given(case=check_cases(recordings(*TEXTS, *BAGS), "check_recording.py"))
-def test_check_recording_of_damaged_file_succeeds_or_is_rejected(judge, case):
+def test_damaged_file_is_accepted_or_rejected_by_check_recording(judge, case):
     assert not judge(case).shortcomings
 
 
 @EXPENSIVE
 @given(case=check_cases(recordings(*TEXTS, *BAGS), "compare_yaw.py"))
-def test_compare_yaw_of_damaged_file_succeeds_or_is_rejected(judge, case):
+def test_damaged_file_is_accepted_or_rejected_by_compare_yaw(judge, case):
     assert not judge(case).shortcomings
 
 
 @st.composite
 def damaged_bags_with_errors(draw):
-    """Draw a call of apply_imu_errors.py with a damaged bag."""
+    """Draw a call of apply_imu_errors.py for a damaged bag."""
     name, content = draw(damaged_specimens(draw(recordings(*BAGS))))
     imu = draw(st.sampled_from((("bno055",), ("bno055_magnetometer", "--magnetometer"))))
     words = (name, "--out", OUT, "--imu", *imu)
@@ -96,31 +96,31 @@ def damaged_bags_with_errors(draw):
 
 
 @given(case=damaged_bags_with_errors())
-def test_apply_imu_errors_to_damaged_bag_succeeds_or_is_rejected(judge, case):
+def test_damaged_bag_is_accepted_or_rejected_by_apply_imu_errors(judge, case):
     assert not judge(case).shortcomings
 
 
 @st.composite
 def damaged_recordings_at_rest(draw):
-    """Draw a damaged recording of an IMU at rest."""
+    """Draw an Allan analysis of a damaged recording at rest."""
     name, content = draw(damaged_specimens(draw(st.sampled_from(specimens.recordings_at_rest()))))
     words = [name, "--out", OUT, "--quiet"]
     if draw(st.booleans()):
         rate = draw(st.one_of(st.sampled_from(("100", "1", "1e5")), numbers()))
         words.append(f"--rate={rate}".replace("\0", ""))
-    expected = Expected((0, REFUSED, GRAVE), names=(name, "--rate"))
+    expected = Expected((0, REJECTED, GRAVE), names=(name, "--rate"))
     return Case("allan_analysis.py", tuple(words), {name: content}, expected)
 
 
 @EXPENSIVE
 @given(case=damaged_recordings_at_rest())
-def test_allan_analysis_of_damaged_recording_succeeds_or_is_rejected(judge, case):
+def test_damaged_recording_is_accepted_or_rejected_by_allan_analysis(judge, case):
     assert not judge(case).shortcomings
 
 
 @st.composite
 def objects_in_place_of_files(draw):
-    """Draw a program whose input is a folder, a pipe, a device, a link, empty or missing."""
+    """Draw a program whose input file is a special file, empty or missing."""
     name = draw(
         st.sampled_from(
             ("in.csv", "in.bag", "in.tum", "in.csv.gz", "in.db3", "input", "a b'c.csv", "é.bag")
@@ -147,20 +147,20 @@ def objects_in_place_of_files(draw):
             )
         )
     )
-    # An empty config.ini selects the bundled drive.
-    codes = (0, REFUSED) if tool == "load" or "--config" in words else (REFUSED,)
+    # An empty config.ini is valid and selects the bundled drive.
+    codes = (0, REJECTED) if tool == "load" or "--config" in words else (REJECTED,)
     files = {name: draw(SPECIALS)}
     return Case(tool, tuple(words), files, Expected(codes, names=(name,)))
 
 
 @given(case=objects_in_place_of_files())
-def test_directory_or_device_instead_of_file_is_rejected(judge, case):
+def test_missing_empty_or_special_input_file_is_rejected(judge, case):
     assert not judge(case).shortcomings
 
 
 @st.composite
 def whole_recordings(draw):
-    """Draw a valid recording, sometimes compressed, with the number of its samples."""
+    """Draw a valid recording, sometimes compressed, with the expected sample count."""
     specimen = draw(recordings(*READABLE_TEXTS, *BAGS))
     kind = draw(st.sampled_from(specimen.serves))
     expected = Expected((0,), output=(samples_in_use(specimen, kind),))
@@ -175,7 +175,7 @@ def test_intact_recording_is_read_with_all_samples(judge, case):
 
 @dataclass(frozen=True)
 class Table:
-    """Text recording, and some of its rows except the first and the last."""
+    """Lines of a text recording, and numbers of some inner rows."""
 
     specimen: specimens.Specimen
     kind: str
@@ -183,17 +183,17 @@ class Table:
     rows: tuple[int, ...]
 
     def with_cell(self, line, cell) -> str:
-        """Return a line with another value in a required column."""
+        """Return a line with ``cell`` in a required column."""
         cells = line.split(self.specimen.separator)
         cells[-1 if self.specimen.separator == "," else 4] = cell
         return self.specimen.separator.join(cells)
 
     def samples_in_use(self, **counts) -> str:
-        """Return a regular expression for the number of samples; see :func:`samples_in_use`."""
+        """Return a regular expression for the sample count; see :func:`samples_in_use`."""
         return samples_in_use(self.specimen, self.kind, **counts)
 
     def case(self, lines, expected) -> Case:
-        """Return the case of the table with other lines."""
+        """Return a case that reads the table with changed lines."""
         name = self.specimen.name
         content = "\n".join([*lines, ""]).encode()
         return Case("read", (name, self.kind), {name: content}, expected)
@@ -201,7 +201,7 @@ class Table:
 
 @st.composite
 def tables(draw):
-    """Draw a text recording and one to nine of its rows."""
+    """Draw a text recording and one to nine row numbers."""
     specimen = draw(recordings("own.csv", "from_zero.csv", "imu.csv", "a.tum"))
     lines = tuple(specimen.content.decode().splitlines())
     first = next(k for k, line in enumerate(lines) if line[0].isdigit())
@@ -211,7 +211,7 @@ def tables(draw):
 
 
 @given(table=tables(), value=st.sampled_from(("nan", "NaN", "inf")))
-def test_unusable_value_in_table_is_counted(judge, table, value):
+def test_unusable_values_in_table_are_counted(judge, table, value):
     lines = [
         table.with_cell(line, value) if k in table.rows else line
         for k, line in enumerate(table.lines)
@@ -222,14 +222,14 @@ def test_unusable_value_in_table_is_counted(judge, table, value):
 
 
 @given(table=tables())
-def test_duplicate_row_in_table_is_counted(judge, table):
+def test_duplicate_rows_in_table_are_counted(judge, table):
     lines = [line for k, line in enumerate(table.lines) for _ in range(1 + (k in table.rows))]
     output = (table.samples_in_use(repeated=len(table.rows)), "with a duplicate time stamp")
     assert not judge(table.case(lines, Expected((0,), output=output))).shortcomings
 
 
 @given(table=tables())
-def test_missing_row_in_table_is_not_counted(judge, table):
+def test_missing_rows_in_table_reduce_sample_count(judge, table):
     lines = [line for k, line in enumerate(table.lines) if k not in table.rows]
     output = (table.samples_in_use(missing=len(table.rows)),)
     assert not judge(table.case(lines, Expected((0,), output=output))).shortcomings
@@ -244,22 +244,22 @@ def test_swapped_rows_in_table_are_sorted(judge, table):
 
 
 @given(table=tables(), cell=st.sampled_from(("x", "1.2.3", "0x10")))
-def test_malformed_number_in_table_is_rejected_with_line(judge, table, cell):
+def test_malformed_number_in_table_is_rejected_with_line_number(judge, table, cell):
     lines, row = list(table.lines), table.rows[0]
     lines[row] = table.with_cell(lines[row], cell)
     names = (f"{table.specimen.name}: line {row + 1}",)
-    assert not judge(table.case(lines, Expected((REFUSED,), names=names))).shortcomings
+    assert not judge(table.case(lines, Expected((REJECTED,), names=names))).shortcomings
 
 
 @given(table=tables())
 def test_table_without_time_column_is_rejected(judge, table):
     lines = [line.partition(table.specimen.separator)[2] for line in table.lines]
-    expected = Expected((REFUSED,), names=(table.specimen.name,))
+    expected = Expected((REJECTED,), names=(table.specimen.name,))
     assert not judge(table.case(lines, expected)).shortcomings
 
 
 @given(table=tables(), variant=st.sampled_from(("", "# a comment", "\r", "\ufeff")))
-def test_harmless_variant_of_table_is_read(judge, table, variant):
+def test_table_with_blank_line_comment_crlf_or_bom_is_read(judge, table, variant):
     lines, row = list(table.lines), table.rows[0]
     if variant == "\r":
         lines = [f"{line}\r" for line in lines]

@@ -1,4 +1,4 @@
-"""Evaluation of damaged results, and completeness of written results."""
+"""Damaged results are evaluated or rejected, and written results are complete."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from strategies.tables import damaged_tables
 from strategies.values import numbers
 from verdict import Expected
 
-# Programs that read results -> their numeric options.
+# Program that reads results -> numeric options.
 TOOL_OPTIONS = {
     "offline_result_comparison.py": ("--median-window", "--max-shift", "--start-window"),
     "plot_multiple_errors.py": ("--median-window", "--until"),
@@ -25,7 +25,7 @@ TOOL_OPTIONS = {
 
 @st.composite
 def evaluations(draw):
-    """Draw the evaluation of a result with a damaged file, or with another object in its place."""
+    """Draw an evaluation of a result with a damaged file and sometimes a special file."""
     files = {f"run/{file.name}": file.content for file in specimens.result()}
     summary = next(name for name in files if name.endswith("summary.json"))
     name = draw(st.one_of(st.just(summary), st.sampled_from(sorted(files))))
@@ -40,12 +40,12 @@ def evaluations(draw):
     words, options = ["run", "--out", OUT], []
     for option in TOOL_OPTIONS[tool]:
         if draw(st.integers(0, 9)) == 0:
-            # Messages of a comparison name the setting, with underscores.
+            # Messages may contain the setting, which has underscores instead of hyphens.
             options += [option, option[2:].replace("-", "_")]
             words += [option, draw(numbers()).replace("\0", "")]
     if draw(st.booleans()):
         words.append("--align")
-    # A message on a result names its folder, for any content of the files.
+    # Messages on a result contain its folder.
     expected = Expected(names=("run", *options))
     return Case(tool, join_options(words), files, expected)
 
@@ -57,7 +57,7 @@ def test_damaged_result_is_evaluated_or_rejected(judge, case):
 
 @st.composite
 def readings_at_rest(draw):
-    """Draw a simulated recording at rest."""
+    """Draw a call of simulate_static.py."""
     count, rate = draw(st.integers(20, 2000)), draw(st.sampled_from((10, 25, 100)))
     words = ("bno055", "--hours", repr(count / rate / 3600.0), "--rate", f"{rate}")
     words += ("--out", "static.csv", "--format", "csv")
@@ -121,7 +121,7 @@ def test_simulate_flight_writes_complete_tables(judge, duration):
 
 
 def result_files() -> dict[str, bytes]:
-    """Return the files of a result in the folder ``run``."""
+    """Return result files in the folder ``run``."""
     return {f"run/{file.name}": file.content for file in specimens.result()}
 
 
@@ -149,7 +149,7 @@ def test_result_tool_writes_complete_tables(judge, item):
 @EXPENSIVE
 @given(specimen=st.deferred(lambda: st.sampled_from(specimens.recordings_at_rest())))
 def test_allan_analysis_writes_complete_table(judge, specimen):
-    # 2000 samples at 25 Hz; averaging times reach a fifth of the recording.
+    # 2000 samples at 25 Hz; the largest averaging time is a fifth of the duration.
     tables = {f"{OUT}/allan_deviation.csv": Extent(20, 16.0)}
     words = (specimen.name, "--axis", "gyro_z", "--out", OUT, "--quiet")
     files = {specimen.name: specimen.content}

@@ -1,4 +1,4 @@
-"""Damaged settings: config.ini, robots, corrections and gimbals."""
+"""Damaged settings files: config.ini, robots, corrections and gimbals."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from strategies.settings import damaged_settings, damaged_trees
 from strategies.tables import damaged_tables
 from strategies.values import numbers, words
-from verdict import REFUSED, Expected
+from verdict import REJECTED, Expected
 
 from imu_simulation_framework.drive import configuration
 from imu_simulation_framework.sensors.imu_models.plugins import IMU_MODELS
 
 CONFIG = "config.ini"
 
-# Messages that concern several settings or a trajectory and name no file.
+# Messages without a file name, on several settings or on a trajectory.
 NAMELESS = (
     r"^\w+: The IMU's \w+ is ",
     r"^\w+: \[\w+\] \w+ (has no effect|is|must be) ",
@@ -31,7 +31,7 @@ NAMELESS = (
 
 
 def damaged_files(name, text, tool, **more):
-    """Return a strategy for cases of a program with a damaged YAML file."""
+    """Return a strategy for calls of a program with a damaged YAML file."""
     content = st.one_of(damaged_settings(text), damaged_trees(text))
     return content.map(
         lambda data: Case(tool, (name,), {name: data}, Expected(names=(name,)), **more)
@@ -50,7 +50,7 @@ def test_damaged_correction_is_loaded_or_rejected(judge, case):
 
 @EXPENSIVE
 @given(content=damaged_settings(specimens.CORRECTION))
-def test_calibrate_imu_with_damaged_correction_succeeds_or_is_rejected(judge, content):
+def test_damaged_correction_is_accepted_or_rejected_by_calibrate_imu(judge, content):
     files = {"mine.yaml": content, "rest.csv": specimens.recordings_at_rest()[0].content}
     arguments = ("rest.csv", "--onto", "mine.yaml", "--out", OUT)
     expected = Expected(names=tuple(files))
@@ -59,7 +59,7 @@ def test_calibrate_imu_with_damaged_correction_succeeds_or_is_rejected(judge, co
 
 @st.composite
 def damaged_gimbals(draw):
-    """Draw a gimbal with damaged settings or with a damaged table of joint angles."""
+    """Draw a gimbal with damaged settings or a damaged table of joint angles."""
     text, joints = draw(st.sampled_from(specimens.GIMBALS)), specimens.JOINTS.encode()
     content = text.encode()
     if "joints.csv" in text:
@@ -94,7 +94,7 @@ def test_intact_settings_are_loaded(judge, item):
 
 
 def config_case(tool, content, files=()) -> Case:
-    """Return the case of a program with a config.ini."""
+    """Return a case that calls a program with a config.ini."""
     expected = Expected(names=(CONFIG, *dict(files)), nameless=NAMELESS)
     return Case(tool, (CONFIG,), {CONFIG: content, **dict(files)}, expected)
 
@@ -105,7 +105,7 @@ def test_damaged_configuration_is_loaded_or_rejected(judge, content):
 
 
 def _keys():
-    """Yield section and field of each key of config.ini."""
+    """Yield the section and the field of each key in config.ini."""
     for section, kind in configuration.SECTIONS.items():
         yield from ((section, key) for key in dataclasses.fields(kind))
     for section, model in configuration.IMU_PARAMETER_SECTIONS.items():
@@ -117,13 +117,13 @@ def _is_float(key) -> bool:
 
 
 _KEYS = tuple(_keys())
-# Values of keys for drives and folders.
+# Values of the keys ``drive`` and ``output``.
 _FOLDERS = ("a", "e", "", OUT)
 
 
 @st.composite
 def settings_of_keys(draw):
-    """Draw one to three settings by section and key, including the sections of columns."""
+    """Draw one to three settings by section and key, including column maps."""
     drawn: dict[str, dict] = {}
     for _ in range(draw(st.integers(1, 3))):
         if draw(st.integers(0, 19)) == 0:
@@ -141,7 +141,7 @@ def settings_of_keys(draw):
 
 
 def config_text(settings) -> bytes:
-    """Return the text of a config.ini with the settings."""
+    """Return the content of a config.ini with the settings."""
     lines = []
     for section, keys in settings.items():
         lines += [f"[{section}]", *(f"{key} = {value}" for key, value in keys.items()), ""]
@@ -149,7 +149,7 @@ def config_text(settings) -> bytes:
 
 
 @given(settings=settings_of_keys())
-def test_arbitrary_key_value_is_loaded_or_rejected(judge, settings):
+def test_arbitrary_configuration_value_is_loaded_or_rejected(judge, settings):
     assert not judge(config_case("load", config_text(settings))).shortcomings
 
 
@@ -162,7 +162,7 @@ _FLOATS = tuple((section, field.name) for section, field in _KEYS if _is_float(f
 def test_non_finite_number_in_configuration_is_rejected(judge, item, value):
     section, key = item
     case = config_case("load", config_text({section: {key: value}}))
-    case = dataclasses.replace(case, expected=Expected((REFUSED,), names=(key,)))
+    case = dataclasses.replace(case, expected=Expected((REJECTED,), names=(key,)))
     assert not judge(case).shortcomings
 
 
@@ -185,15 +185,15 @@ _OUT_OF_RANGE = tuple(
 
 
 @given(item=st.sampled_from(_OUT_OF_RANGE))
-def test_number_out_of_range_in_configuration_is_rejected(judge, item):
+def test_out_of_range_number_in_configuration_is_rejected(judge, item):
     section, key, value = item
     case = config_case("load", config_text({section: {key: value}}))
-    case = dataclasses.replace(case, expected=Expected((REFUSED,), names=(key,)))
+    case = dataclasses.replace(case, expected=Expected((REJECTED,), names=(key,)))
     assert not judge(case).shortcomings
 
 
 def drive_case(settings, files=()) -> Case:
-    """Return the case of a short drive with additional settings."""
+    """Return a case that runs a short drive with additional settings."""
     recording = specimens.recording("own.csv")
     base = {
         "recording": {"path": recording.name},
@@ -210,7 +210,7 @@ def drive_case(settings, files=()) -> Case:
 
 
 @given(settings=settings_of_keys())
-def test_drive_with_arbitrary_key_value_succeeds_or_is_rejected(judge, settings):
+def test_drive_with_arbitrary_configuration_value_succeeds_or_is_rejected(judge, settings):
     assert not judge(drive_case(settings)).shortcomings
 
 

@@ -1,4 +1,4 @@
-"""Planted defects of the package, each of which must violate some properties."""
+"""Defects planted in the package must violate properties."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ def traceback_on_damaged_text(monkeypatch):
     monkeypatch.setattr(quantities, "read_plain_csv", lambda *_: {}["stamp"])
 
 
-def refusal_of_good_bag(monkeypatch):
-    """Raise a KeyError in the selection of a topic, which the reader converts to a rejection."""
+def rejected_valid_bag(monkeypatch):
+    """Raise a KeyError in the topic selection, which the reader converts to a rejection."""
     monkeypatch.setattr(bag, "topic_and_type", lambda *_: {}["topic"])
 
 
-def success_after_refusal(monkeypatch):
+def success_code_after_rejection(monkeypatch):
     run = programs._exit_code
     monkeypatch.setattr(programs, "_exit_code", lambda *words, **more: run(*words, **more) and 0)
 
 
-def refusal_without_file_name(monkeypatch):
+def rejection_without_file_name(monkeypatch):
     text = errors.FrameworkError.__str__
 
     def text_without_name(error):
@@ -48,7 +48,7 @@ def refusal_without_file_name(monkeypatch):
 
 
 def table_cut_at_line_end(monkeypatch):
-    """Cut each written table after half of its lines, so that it is still a valid table."""
+    """Truncate each table after half of its lines, so that it remains valid."""
     move = os.replace
 
     def cut_and_move(source, target):
@@ -82,7 +82,7 @@ def dropped_samples(monkeypatch):
 
 
 def accepted_infinity(monkeypatch):
-    """Remove the check of numbers."""
+    """Remove the validation of numbers."""
     monkeypatch.setitem(settings._CHECKS, "float", lambda name, value, **_: value)
 
 
@@ -117,39 +117,39 @@ READING_TEXT = (
     test_hostile_recordings.test_damaged_text_is_read_or_rejected,
     test_hostile_recordings.test_damaged_text_is_checked_or_rejected,
 )
-REFUSING = (
+REJECTING = (
     *READING_TEXT,
     test_hostile_recordings.test_damaged_bag_is_read_or_rejected,
-    test_hostile_recordings.test_directory_or_device_instead_of_file_is_rejected,
+    test_hostile_recordings.test_missing_empty_or_special_input_file_is_rejected,
     test_hostile_recordings.test_damaged_log_is_checked_or_rejected,
     test_hostile_settings.test_damaged_robot_is_loaded_or_rejected,
     test_hostile_settings.test_damaged_correction_is_loaded_or_rejected,
     test_hostile_settings.test_damaged_configuration_is_loaded_or_rejected,
-    test_hostile_settings.test_arbitrary_key_value_is_loaded_or_rejected,
+    test_hostile_settings.test_arbitrary_configuration_value_is_loaded_or_rejected,
     test_hostile_parameters.test_damaged_parameters_are_converted_or_rejected,
     test_hostile_parameters.test_damaged_specification_is_simulated_or_rejected,
     test_hostile_results.test_damaged_result_is_evaluated_or_rejected,
 )
-# Defect -> properties that it must violate.
+# Defect -> properties that must be violated.
 DEFECTS = {
     traceback_on_damaged_text: READING_TEXT,
-    refusal_of_good_bag: (test_hostile_recordings.test_intact_recording_is_read_with_all_samples,),
-    success_after_refusal: REFUSING[:2],
-    refusal_without_file_name: REFUSING,
+    rejected_valid_bag: (test_hostile_recordings.test_intact_recording_is_read_with_all_samples,),
+    success_code_after_rejection: REJECTING[:2],
+    rejection_without_file_name: REJECTING,
     table_cut_at_line_end: (
         *WRITING,
         test_hostile_results.test_heading_budget_writes_complete_tables,
-        test_hostile_settings.test_drive_with_arbitrary_key_value_succeeds_or_is_rejected,
+        test_hostile_settings.test_drive_with_arbitrary_configuration_value_succeeds_or_is_rejected,
     ),
     half_written_file: WRITING,
     missing_file: WRITING,
     dropped_samples: (
         test_hostile_recordings.test_intact_recording_is_read_with_all_samples,
-        test_hostile_recordings.test_unusable_value_in_table_is_counted,
+        test_hostile_recordings.test_unusable_values_in_table_are_counted,
     ),
     accepted_infinity: (test_hostile_settings.test_non_finite_number_in_configuration_is_rejected,),
     accepted_value_out_of_range: (
-        test_hostile_settings.test_number_out_of_range_in_configuration_is_rejected,
+        test_hostile_settings.test_out_of_range_number_in_configuration_is_rejected,
     ),
     file_outside_of_output: WRITING,
     endless_loop: (test_hostile_recordings.test_intact_recording_is_read_with_all_samples,),
@@ -158,7 +158,7 @@ DEFECTS = {
 
 @pytest.fixture(scope="module", autouse=True)
 def specimens_without_defects():
-    """Create the cached specimens before a defect is planted."""
+    """Create and cache the specimens before a defect is planted."""
     for make in (
         specimens.recordings,
         specimens.logs,
@@ -178,7 +178,7 @@ def specimens_without_defects():
     ],
 )
 def test_planted_defect_violates_property(plant, test, monkeypatch, tmp_path):
-    # Reading a recording takes less than a second of processor time.
+    # A recording is normally read within a second of processor time.
     judge = Judge(tmp_path, Limits(cpu=1.0) if plant is endless_loop else Limits())
     plant(monkeypatch)
     with pytest.raises(AssertionError):

@@ -1,4 +1,4 @@
-"""Shortcomings that the judge must report."""
+"""Tests of the judge, which must report each shortcoming."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ from dataclasses import replace
 import psutil
 import pytest
 from patience import wait_until
-from verdict import REFUSED, Expected, Limits, run_judged
+from verdict import REJECTED, Expected, Limits, run_judged
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def shortcomings(program, scratch, **options):
 def test_judge_reports_shortcoming(scratch, text, expected_shortcoming):
     limits = Limits(cpu=1.0 if text.startswith("while") else Limits.cpu)
     reported = shortcomings(python(text), scratch, limits=limits)
-    assert any(sentence.startswith(expected_shortcoming) for sentence in reported), reported
+    assert any(message.startswith(expected_shortcoming) for message in reported), reported
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_judge_reports_shortcoming(scratch, text, expected_shortcoming):
     ],
 )
 def test_judge_requires_file_name_in_rejection(scratch, line, is_reported):
-    expected = Expected((REFUSED,), names=("a.csv",), nameless=("^x: the format ",))
+    expected = Expected((REJECTED,), names=("a.csv",), nameless=("^x: the format ",))
     text = f"import sys; print({line!r}, file=sys.stderr); sys.exit(2)"
     reported = shortcomings(python(text), scratch, expected=expected)
     assert bool(reported) == is_reported, reported
@@ -87,9 +87,9 @@ def test_judge_requires_file_name_in_rejection(scratch, line, is_reported):
 def test_judge_reports_excessive_memory(scratch):
     program = python("b = b'1' * 2**29; print('done')")
     reported = shortcomings(program, scratch, limits=Limits(memory=2**29))
-    (sentence,) = (sentence for sentence in reported if sentence.endswith("MiB of memory"))
-    # Until the program is loaded, Linux counts the memory of the parent, which may be as large.
-    assert int(sentence.split()[1]) >= 512
+    (message,) = (message for message in reported if message.endswith("MiB of memory"))
+    # Linux includes the memory of the parent until exec, so the usage is at least 512 MiB.
+    assert int(message.split()[1]) >= 512
 
 
 @pytest.mark.parametrize(
@@ -102,14 +102,14 @@ def test_judge_reports_excessive_memory(scratch):
         (Expected(), None),
     ],
 )
-def test_judge_reports_missing_work(scratch, expected, expected_shortcoming):
+def test_judge_reports_unmet_expectation(scratch, expected, expected_shortcoming):
     text = "print('20 samples'); open('made', 'w').write('a\\n'); open('input', 'a').write('b\\n')"
     expected = replace(expected, changed=("input",))
     reported = shortcomings(python(text), scratch, expected=expected)
     assert reported == ((expected_shortcoming,) if expected_shortcoming else ())
 
 
-def test_judge_reports_file_written_by_function_outside_folder(scratch, tmp_path_factory):
+def test_judge_reports_file_written_outside_folder_by_function(scratch, tmp_path_factory):
     other = tmp_path_factory.mktemp("other")
 
     def write():
@@ -121,14 +121,14 @@ def test_judge_reports_file_written_by_function_outside_folder(scratch, tmp_path
     assert shortcomings(write, scratch) == (f"writes outside of its folder: {other / 'away'}",)
 
 
-def test_judge_terminates_program_that_waits_forever(scratch):
+def test_judge_terminates_program_at_time_limit(scratch):
     os.mkfifo(scratch / "fifo")
     reported = shortcomings(python("open('fifo')"), scratch, limits=Limits(wall=1.0))
     assert reported == ("does not end within 1 s",)
 
 
 def test_judge_terminates_and_reports_remaining_process(scratch):
-    seconds = f"{10_000 + os.getpid()}"  # a duration that no other test process uses
+    seconds = f"{10_000 + os.getpid()}"  # a duration that identifies this process
     start = f"import subprocess; subprocess.Popen(['sleep', '{seconds}'], start_new_session=True)"
     start = f"print('done'); {start}"
     assert shortcomings(python(start), scratch) == (f"leaves a process: sleep {seconds}",)

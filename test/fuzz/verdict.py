@@ -1,7 +1,7 @@
-"""Runs of a program within limits, and the shortcomings of its ending.
+"""Runs of a program within limits, and the shortcomings of its exit.
 
 A program runs as a process in a scratch folder. Its exit code, its output and its files are
-compared with the required ending; each shortcoming is a line of text.
+compared with the required exit; each shortcoming is a message.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from left_files import (
 from patience import FACTOR, PATIENCE
 from writes import record_writes
 
-REFUSED = 2
-# Exit code of check_recording.py and allan_analysis.py after work with grave findings.
+REJECTED = 2
+# Exit code of check_recording.py and allan_analysis.py for severe findings.
 GRAVE = 3
 
 DONE = (0, GRAVE)
-# Characters of a message. A long path is shorter, a copied input is longer.
+# Maximum message length in characters: long paths are shorter, copied inputs are longer.
 MAX_LINE_LENGTH = 2000
 
 _MARK = "FUZZED_PROCESS"
@@ -46,48 +46,48 @@ _NOISE = re.compile(r"Traceback \(most recent|Exception ignored|\b[A-Z]\w+Warnin
 _FAILURE = re.compile(r"\b(error|fatal|failed|failure)\b", re.IGNORECASE)
 _COLOUR = re.compile(r"\x1b\[[\d;]*m")
 _POLL_PERIOD, _MAX_POLL_PERIOD = 0.005, 0.1  # s
-_TIME_TO_END = FACTOR  # s; for child processes that the program has signalled to end
+_TIME_TO_END = FACTOR  # s; for child processes to exit after the signal of the program
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of time and memory of a program."""
+    """Time and memory limits of a program."""
 
-    cpu: float = 60.0  # s of processor time; the slowest program needs 5
+    cpu: float = 60.0  # s of processor time; the slowest program takes 5
     wall: float = PATIENCE  # s
-    memory: int = 1536 * 2**20  # bytes resident; the largest program needs 400 MiB
-    address_space: int = 8 * 2**30  # bytes; protects the machine
+    memory: int = 1536 * 2**20  # bytes resident; the largest program occupies 400 MiB
+    address_space: int = 8 * 2**30  # bytes; protects other programs on the machine
 
 
 @dataclass(frozen=True)
 class Expected:
-    """Required ending of a program.
+    """Required exit of a program.
 
     Parameters
     ----------
     codes : tuple of int
         Allowed exit codes.
     names : tuple of str
-        Files and options, at least one of which is in the last line of a refusal.
+        Files and options; the last line of a rejection must contain at least one.
     nameless : tuple of str
-        Regular expressions for last lines of refusals that concern none of ``names``.
+        Regular expressions for last lines of rejections without any of ``names``.
     output : tuple of str
-        Regular expressions that the standard output matches after success.
+        Regular expressions that must match the standard output after success.
     results : tuple of str
-        Patterns of files below the scratch folder that exist after success.
+        Patterns of files in the scratch folder that must exist after success.
     tables : mapping
-        Paths of tables that exist after success -> their extents.
+        Paths of tables that must exist after success -> their extents.
     changed : tuple of str
         Files and folders that may change.
     places : tuple of str or None
         Files and folders that may contain new files; None allows all.
     has_remarks : bool
-        Whether standard error may have remarks after success.
+        Whether standard error may contain remarks after success.
     is_log : bool
-        Whether the output is a coloured log, whose last line counts.
+        Whether the output is a coloured log, of which only the last line is checked.
     """
 
-    codes: tuple[int, ...] = (0, REFUSED)
+    codes: tuple[int, ...] = (0, REJECTED)
     names: tuple[str, ...] = ()
     nameless: tuple[str, ...] = ()
     output: tuple[str, ...] = ()
@@ -101,7 +101,7 @@ class Expected:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Ending of a program: exit code (or minus the number of a signal), output and shortcomings."""
+    """Exit of a program: exit code or negative signal number, output and shortcomings."""
 
     code: int
     output: str = field(repr=False)
@@ -110,19 +110,19 @@ class Verdict:
     memory: int = field(repr=False)
     shortcomings: tuple[str, ...] = field(repr=False)
 
-    def with_shortcomings(self, *sentences) -> Verdict:
-        """Return the verdict with more shortcomings."""
-        return replace(self, shortcomings=(*self.shortcomings, *sentences))
+    def with_shortcomings(self, *added) -> Verdict:
+        """Return a copy of the verdict with additional shortcomings."""
+        return replace(self, shortcomings=(*self.shortcomings, *added))
 
     @property
     def last_line(self) -> str:
-        """Last line of standard error, or of standard output if standard error is empty."""
+        """Return the last line of standard error or, if that is empty, of standard output."""
         lines = (self.error if self.error.strip() else self.output).strip().splitlines()
         return lines[-1] if lines else ""
 
 
 def run_judged(program, folder, expected=None, limits=None, environment=None) -> Verdict:
-    """Run a program in a folder with its inputs to its end, and judge the ending.
+    """Run a program in a folder with its inputs, and check its exit.
 
     Parameters
     ----------
@@ -131,14 +131,14 @@ def run_judged(program, folder, expected=None, limits=None, environment=None) ->
     folder : path-like
         Scratch folder.
     expected : Expected, optional
-        Required ending.
+        Required exit.
     limits : Limits, optional
-        Limits of time and memory.
+        Time and memory limits.
     environment : dict, optional
         Additional environment variables.
     """
     expected, limits, folder = expected or Expected(), limits or Limits(), Path(folder)
-    # The files of the judge are next to the folder, not inside.
+    # The judge's files are next to the scratch folder, so they are not mistaken for outputs.
     judge_folder = folder.with_name(f"{folder.name}.judge")
     (judge_folder / "temporary").mkdir(parents=True)
     initial, surroundings = list_contents(folder), _list_surroundings(folder)
@@ -153,7 +153,7 @@ def run_judged(program, folder, expected=None, limits=None, environment=None) ->
     left = _end_members(pid, f"{_MARK}={token}".encode())
     code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else -os.WTERMSIG(status)
     output, error = (_read_output(judge_folder / name) for name in ("output", "error"))
-    # The memory of a command includes this process after the fork, which is far below the limit.
+    # The memory of a command includes this forked process, which is far below the limit.
     cpu, memory = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
     verdict = Verdict(code, output, error, cpu, memory, ())
     shortcomings = [f"leaves a process: {words}" for words in left.values()]
@@ -186,7 +186,7 @@ def run_judged(program, folder, expected=None, limits=None, environment=None) ->
 
 
 def _become_program(program, folder, aside, limits, variables):
-    """Prepare the new process and run the program; do not return."""
+    """Set up the forked process and run the program; do not return."""
     code = 70
     try:
         os.setsid()
@@ -205,8 +205,8 @@ def _become_program(program, folder, aside, limits, variables):
         os.environ.update(variables)
         if not callable(program):
             os.execvp(program[0], program)
-        tempfile.tempdir = None  # has the value of TMPDIR from before the fork
-        # Frozen objects stay shared; the garbage collector would copy their memory.
+        tempfile.tempdir = None  # discard the value from before the fork
+        # Frozen objects stay shared; garbage collection would copy their memory pages.
         gc.freeze()
         sys.dont_write_bytecode = True
         record_writes((folder, aside), aside / "outside")
@@ -225,7 +225,7 @@ def _become_program(program, folder, aside, limits, variables):
 
 
 def _wait(pid, wall):
-    """Return status and resource usage of the process, and whether it ended in time."""
+    """Return status and resource usage of the process, and whether it exited in time."""
     deadline, pause, is_in_time = time.monotonic() + wall, _POLL_PERIOD, True
     while True:
         ended, status, usage = os.wait4(pid, os.WNOHANG)
@@ -239,7 +239,7 @@ def _wait(pid, wall):
 
 
 def _end_members(pid, mark) -> dict:
-    """Return the command lines of a program's remaining processes after killing them."""
+    """Kill the remaining processes of a program; return their command lines."""
     deadline = time.monotonic() + _TIME_TO_END
     while (left := _list_members(pid, mark)) and time.monotonic() < deadline:
         time.sleep(_POLL_PERIOD)
@@ -250,12 +250,12 @@ def _end_members(pid, mark) -> dict:
 
 
 def _list_members(pid, mark) -> dict:
-    """Return the command lines of the living processes that descend from the program."""
+    """Return the command lines of the program's running processes by process id."""
     members = {}
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            # /proc does not show the changed environment of a forked function. Its processes are
-            # identified by their session, the fourth number after the name in brackets.
+            # /proc does not show environment changes of a forked function, so its processes are
+            # identified by their session, the fourth field after the name in parentheses.
             session = (process / "stat").read_bytes().rsplit(b")", 1)[1].split()[3]
             is_marked = mark in (process / "environ").read_bytes().split(b"\0")
             words = (process / "cmdline").read_bytes().replace(b"\0", b" ")
@@ -265,7 +265,7 @@ def _list_members(pid, mark) -> dict:
 
 
 def _read_output(path) -> str:
-    # Invalid bytes become surrogates, which are unprintable.
+    # Invalid bytes become surrogates, which are reported as unprintable.
     return path.read_bytes().decode("utf-8", "surrogateescape") if path.exists() else ""
 
 
@@ -276,18 +276,18 @@ def _list_surroundings(folder):
 
 
 def output_shortcomings(verdict, expected) -> list[str]:
-    """Return the shortcomings of a program's output, given its exit code."""
+    """Return the shortcomings of the output for the exit code."""
     if expected.is_log:
         verdict = replace(verdict, error=_COLOUR.sub("", verdict.error))
         verdict = replace(verdict, output=_COLOUR.sub("", verdict.output))
     lines = (verdict.output + verdict.error).split("\n")
     noise = [line.strip() for line in lines if _NOISE.search(line)]
     shortcomings = [f"prints: {line[:200]}" for line in noise[:1]]
-    # Terminals may execute unprintable characters.
+    # Terminals may interpret unprintable characters as commands.
     unprintable = [line for line in lines if not line.isprintable()]
     shortcomings += [f"prints unprintable characters: {line[:200]!a}" for line in unprintable[:1]]
     if verdict.code < 0:
-        return shortcomings  # a signal ended it without a message
+        return shortcomings  # terminated by a signal, so no message is required
     complaints = [
         line
         for line in verdict.error.splitlines()
@@ -296,7 +296,7 @@ def output_shortcomings(verdict, expected) -> list[str]:
     if verdict.code not in DONE:
         if len(complaints) != 1 and not expected.is_log:
             shortcomings.append(f"prints {len(complaints)} messages, expected 1: {complaints[:3]}")
-        return shortcomings + _refusal_shortcomings(verdict.last_line, expected)
+        return shortcomings + _rejection_shortcomings(verdict.last_line, expected)
     if not verdict.output.strip():
         shortcomings.append(f"exit code {verdict.code} without output")
     if complaints and not (expected.is_log or expected.has_remarks):
@@ -307,7 +307,7 @@ def output_shortcomings(verdict, expected) -> list[str]:
     return shortcomings + [f"output without {pattern!r}" for pattern in unmatched]
 
 
-def _refusal_shortcomings(line, expected) -> list[str]:
+def _rejection_shortcomings(line, expected) -> list[str]:
     """Return the shortcomings of the last line of a program that rejects its input."""
     shortcomings = []
     if not re.search(r"\w \w", line):

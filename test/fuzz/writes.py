@@ -1,4 +1,4 @@
-"""Record of file changes outside of allowed folders."""
+"""Log of file changes outside allowed folders."""
 
 import os
 import sys
@@ -12,16 +12,16 @@ _DEVICES = ("/dev/null", "/dev/tty", "/proc/", "/dev/shm/")
 
 
 def record_writes(folders, log) -> None:
-    """Log each path outside of the folders that Python changes from now on.
+    """Log each path outside the folders that Python changes after this call.
 
-    Changes by compiled libraries are not recorded.
+    Changes by compiled libraries are not logged.
 
     Parameters
     ----------
     folders : iterable of path-like
-        Folders in which the process may write.
+        Folders in which changes are allowed.
     log : path-like
-        File for the paths.
+        Log file.
     """
     allowed = tuple(f"{os.path.realpath(folder)}/" for folder in folders)
     descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -30,12 +30,12 @@ def record_writes(folders, log) -> None:
         if event == "open":
             names = arguments[:1] if (arguments[2] or 0) & _WRITING else ()
         elif event in _CHANGES:
-            # The first one or two arguments are paths, all others numbers.
+            # The first or the first two arguments are paths, the others are numbers.
             names = [name for name in arguments[:2] if isinstance(name, (str, bytes, os.PathLike))]
         else:
             return
         for name in names:
-            # The path of an open file was recorded at its opening.
+            # The path of an open file was logged when it was opened.
             if not isinstance(name, int):
                 place = os.path.realpath(os.fsdecode(name))
                 if not f"{place}/".startswith(allowed) and not place.startswith(_DEVICES):

@@ -1,1 +1,1 @@
-"""Hypothesis strategies for hostile inputs: values, files of bytes, tables, settings and places."""
+"""Hypothesis strategies for hostile inputs: values, files, tables and settings."""

@@ -1,4 +1,4 @@
-"""Strategies for damaged bytes of a file, and for other objects in the place of a file."""
+"""Strategies for files with damaged bytes, and for special files such as pipes and links."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _COUNTS = (0, 1, 2**20, 2**24, 2**28, 2**31 - 16, 2**31 - 1)
 
 @st.composite
 def damaged_bytes(draw, content) -> bytes:
-    """Draw a file after one to four edits of its bytes."""
+    """Draw file content with one to four edits of its bytes."""
     for _ in range(draw(st.integers(1, 4))):
-        # Headers, footers and indices are at the two ends of a file.
+        # Edits are near the ends of a file, where headers, footers and indices are.
         end = st.integers(0, min(256, len(content)))
         start = draw(st.one_of(st.integers(0, len(content)), end, end.map(lambda k: -k)))
         start %= len(content) + 1
@@ -45,11 +45,11 @@ def _edited(head, part, tail):
     appended = st.sampled_from((*_JUNK, bytes(2**16), head[:1000])).map(
         lambda junk: head + joined + junk
     )
-    # A wrong count, length or offset.
+    # This edit falsifies a count, length or offset.
     counted = st.tuples(
         st.sampled_from(("<I", "<Q", "<i")), st.sampled_from((*_COUNTS, length))
     ).map(lambda item: head + struct.pack(*item) + joined[struct.calcsize(item[0]) :])
-    # After a power failure, a file system may fill a file with zeros.
+    # A file system may fill a file with zeros after a power failure.
     zeroed = st.just(head + bytes(len(joined)))
     return st.one_of(
         truncated, flipped, replaced, inserted, appended, counted, zeroed, st.just(joined)
@@ -78,7 +78,7 @@ def _zstandard(content):
     return zstandard.ZstdCompressor().compress(content)
 
 
-# Functions that compress a file, and suffixes of the name, which do not always match.
+# Compression functions with file name suffixes, some of which do not match.
 _ARCHIVES = (
     (_gzip, ".gz"),
     (_gzip, ""),
@@ -100,12 +100,12 @@ _ARCHIVES = (
 
 @dataclass(frozen=True)
 class Special:
-    """Object in the place of a file: a key of ``_MAKERS``, or the target of a link."""
+    """Special file: ``kind`` is a key of ``_MAKERS`` or the target of a symbolic link."""
 
     kind: str
 
     def put(self, path) -> None:
-        """Create the object at a path."""
+        """Create the special file."""
         make = _MAKERS.get(self.kind)
         if make is None:
             path.symlink_to(self.kind)
@@ -141,5 +141,5 @@ _LINK_TARGETS = (
     *("nowhere", "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/tty", "/sys"),
     *("/proc/self/mem", "/proc/self/environ", "/proc/kmsg"),
 )
-# Strategy for objects in the place of a file.
+# Strategy for special files.
 SPECIALS = st.sampled_from((*_MAKERS, *_LINK_TARGETS)).map(Special)

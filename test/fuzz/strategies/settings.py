@@ -14,14 +14,14 @@ _WORD = re.compile(r"[A-Za-z_]\w+")
 
 @st.composite
 def damaged_settings(draw, text) -> bytes:
-    """Draw a settings file after one to three edits of its text."""
+    """Draw a settings file with one to three edits of its text."""
     for _ in range(draw(st.integers(1, 3))):
         text = draw(st.sampled_from(_EDITS))(draw, text)
     return draw(encoded_text(text, ":"))
 
 
 def _replace(draw, pattern, text, values):
-    """Replace a match of a pattern, or append to a text without a match."""
+    """Replace one match of a pattern; without a match, append the replacement."""
     matches = [match.span() for match in pattern.finditer(text)] or [(len(text), len(text))]
     start, stop = draw(st.sampled_from(matches))
     return text[:start] + draw(values) + text[stop:]
@@ -46,7 +46,7 @@ def _misspell_word(draw, text):
 
 
 def _edit_line(draw, text):
-    """Remove, repeat or indent a line, cut the text after a line, or reverse all lines."""
+    """Remove, repeat or indent a line, truncate the text after a line, or reverse all lines."""
     lines = text.splitlines() or [""]
     place = draw(st.integers(0, len(lines) - 1))
     head, line, tail = lines[:place], lines[place], lines[place + 1 :]
@@ -94,7 +94,7 @@ def damaged_trees(draw, text) -> bytes:
 
 
 def _places(tree):
-    """Yield container and key or index of each value of a tree."""
+    """Yield the container and the key or index of each value in a tree."""
     items = tree.items() if isinstance(tree, dict) else enumerate(tree)
     for key, value in items:
         yield tree, key
@@ -125,13 +125,13 @@ _ENTITIES = (
     + "".join(f'<!ENTITY a{k} "{f"&a{k - 1 if k > 1 else str()};" * 9}">' for k in range(1, 10))
     + "]><x>&a9;</x>"
 )
-# Values other than numbers: structures, tags, references and code.
+# Values that are not numbers: structures, tags, references and code.
 _STRUCTURES = (
     *("[1, 2, 3]", "[[1, 2], [3]]", "{a: 1, a: 2}", "&a [*a]", "*b", "!!binary aGVsbG8="),
     *(f"!!python/object/apply:os.system ['touch {EXECUTED}']", "!!timestamp 2001-01-01"),
     *("[" * _DEPTH, "{a: " * _DEPTH, "[" * _DEPTH + "]" * _DEPTH, f"${{open('{EXECUTED}', 'w')}}"),
 )
-# Lines that exhaust, mislead or extend a parser.
+# Lines that exhaust a parser, change its structure or include other data.
 _LINES = (
     *_STRUCTURES,
     *("\0", "=", ":", "# é " * 1000, "[" + "s" * 5000 + "]", "k" * 70_000 + ": 1"),

@@ -1,4 +1,4 @@
-"""Strategies for damaged text tables: cells, columns, rows, clock and encoding."""
+"""Strategies for text tables with damaged cells, columns, rows, times or encoding."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .values import numbers, words
 
 @st.composite
 def damaged_tables(draw, content, separator=",") -> bytes:
-    """Draw a table after one to three edits.
+    """Draw a table with one to three edits.
 
     Parameters
     ----------
     content : bytes
-        Table in UTF-8; its first row is the header.
+        UTF-8 table whose first row is the header.
     separator : str, optional
-        Separator of columns.
+        Column separator.
     """
     rows = [line.split(separator) for line in content.decode().splitlines()]
     for _ in range(draw(st.integers(1, 3))):
@@ -37,7 +37,7 @@ def _edit_cells(draw, rows):
 
 
 def _edit_column(draw, rows):
-    """Scale, shift or replace a column, as by a wrong unit or a defective sensor."""
+    """Scale, shift or replace a column, like a wrong unit or a defective sensor does."""
     column = draw(_index(rows[0]))
     change = draw(st.sampled_from(_COLUMN_CHANGES))
     factor = draw(st.sampled_from(_FACTORS))
@@ -100,7 +100,7 @@ def _edit_columns(draw, rows):
 
 
 def _break_clock(draw, rows):
-    """Stop the clock or let it jump, from a row on."""
+    """Let time stop or jump at a row."""
     start = draw(st.integers(min(1, len(rows) - 1), len(rows) - 1))
     step = draw(st.sampled_from((0.0, 3600.0, -3600.0, 1e9, -1e9, 1e-7)))
     for row in rows[start:]:
@@ -161,7 +161,7 @@ _INSERTED = ('"', "'", '"""', "\0", "\x1a", "é", "#")
 
 
 def encoded_text(text, separator):
-    """Return a strategy for encodings of a text, in most cases plain UTF-8."""
+    """Return a strategy for the encoded text, in most cases in UTF-8."""
     plain = text.encode("utf-8", "surrogateescape")
     decimal_comma = text.replace(".", "," if separator != "," else "")
     quoted = "\n".join(f'"{line}"' for line in text.splitlines())

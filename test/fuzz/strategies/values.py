@@ -2,10 +2,10 @@
 
 from hypothesis import strategies as st
 
-# File that exists only if a program has executed an input.
+# This file exists only if a program has executed an input.
 EXECUTED = "executed_by_a_case"
 
-# Implausible numbers, and spellings that some parsers accept as a number.
+# Implausible numbers, and text that some parsers accept as a number.
 NUMERALS = (
     *("5", "60", "0.1", "-1", "0", "", " ", "nan", "NaN", "inf", "-inf", "infinity", "-0.0"),
     *("-180", "360", "1000", "99999", "1e5", "1e9", "-1e9", "1e12", "1e18", "1e30", "1e100"),
@@ -16,7 +16,7 @@ NUMERALS = (
     "0." + "3" * 400,
 )
 
-# Words that a person, a script or an attacker may write.
+# Words that a user, a script or an attacker may enter.
 WORDS = (
     *("x", "a b", "", " ", "'", '"', "''", '"a', "a" * 300, "b" * 5000, "../../nowhere/x"),
     *(f"$(touch {EXECUTED})", f"`touch {EXECUTED}`", f"${{open('{EXECUTED}','w')}}", "%s%n%x"),
@@ -34,7 +34,7 @@ TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
 
 
 def numbers():
-    """Return a strategy for the text of a number, often of an unusable number."""
+    """Return a strategy for numbers as text, many of them unusable."""
     return st.one_of(
         st.sampled_from(NUMERALS),
         st.floats().map(repr),
@@ -48,5 +48,5 @@ def words():
 
 
 def arguments():
-    """Return a strategy for words that the operating system accepts as an argument."""
+    """Return a strategy for words that the operating system accepts as arguments."""
     return words().map(lambda word: word.replace("\0", ""))

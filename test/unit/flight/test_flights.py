@@ -246,5 +246,7 @@ def test_fifo_in_aircraft_folder_is_rejected_at_once(script, tmp_path, name):
 def test_deeply_nested_aircraft_xml_is_rejected(script, tmp_path):
     deep = "<a>" * 200_000 + "</a>" * 200_000
     _fleet(tmp_path, lambda _: deep)
-    with pytest.raises(SimulatorError, match=r"c310.xml: .*line 1: .*nested more than 200 levels deep"):
+    with pytest.raises(
+        SimulatorError, match=r"c310.xml: .*line 1: .*nested more than 200 levels deep"
+    ):
         fly(script(), duration=1.0, aircraft_folder=tmp_path / "fleet")
