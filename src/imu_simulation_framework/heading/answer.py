@@ -355,8 +355,7 @@ def _answer(
 ) -> HeadingAnswer:
     stays, half_width = survival
     within = model.probability_within(limit)
-    # A drive that never exceeded the limit is within it now; that probability is exact, not
-    # counted.
+    # The probability of being within the limit at each time is exact and bounds the counted one.
     stays = np.minimum.accumulate(np.minimum(stays, within))
     return HeadingAnswer(
         percentile_50=model.absolute_quantile(0.5),

@@ -205,8 +205,7 @@ class ReferenceError:
         def means(values: np.ndarray) -> np.ndarray:
             return np.add.reduceat(values, begins) / counts
 
-        # exp(-|t|/T) between samples of two intervals is a product of three factors: up to the end
-        # of the first interval, from there to the beginning of the second, and from there on.
+        # exp(-|t|/T) between two intervals is the product of the decays in the first, gap and second.
         to_end = means(std * np.exp((time - lasts) / self.correlation_time))
         from_begin = means(std * np.exp((firsts - time) / self.correlation_time))
         between = np.maximum(np.subtract.outer(firsts[begins], lasts[begins]), 0.0).T

@@ -63,7 +63,7 @@ def _checked_range(name: str, value: Any) -> tuple[float, float]:
     low, high = check_numbers(name, value, 2)
     if low <= high:
         return low, high
-    raise ConfigurationError(f"{name} is {low:g} to {high:g}, expected increasing limits")
+    raise ConfigurationError(f"{name} is {low:g} to {high:g}, expected ascending limits")
 
 
 @dataclass(frozen=True)

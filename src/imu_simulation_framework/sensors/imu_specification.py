@@ -577,8 +577,7 @@ class UnitSpread(Settings):
     g_sensitivity: Matrix = setting(_ZERO_MATRIX, check_matrix)
 
 
-# Table 2 of the AGISim paper uses axes forward, right, down; in the axes forward, left, up the
-# elements that couple x with y or z have the opposite sign.
+# Table 2 of the AGISim paper, converted from axes forward, right, down to forward, left, up.
 AGISIM_SPREAD = UnitSpread(
     gyroscope=((3e-3, -3e-3, -3e-3), (0.0, 3e-3, 3e-3), (0.0, 0.0, 3e-3)),
     accelerometer=((5e-3, -5e-3, -5e-3), (-5e-3, 5e-3, 5e-3), (-5e-3, 5e-3, 5e-3)),

@@ -180,8 +180,8 @@ class Operation(TextSettings):
         0.0,
         minimum=0.0,
         unit="s",
-        about="time from power-on to the standstill; temperature and supply voltage start to change "
-        "at power-on",
+        about="time from power-on to the standstill; temperature and supply voltage start to "
+        "change at power-on",
     )
 
     def __post_init__(self) -> None:

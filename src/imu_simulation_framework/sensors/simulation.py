@@ -28,8 +28,7 @@ from .noise.streams import child_seed, run_seed
 from .operation import Operation
 from .triad_errors import create_triads
 
-# Errors of an IMU: a specification, parameters of a plug-in, or the name of a model or of a preset
-# (PRESETS in sensors/imu_models/plugins.py).
+# Errors of an IMU: a specification, plug-in parameters, or the name of a model or preset.
 ImuErrors = Union[
     ImuSpecification,
     plugins.IdealParameters,
@@ -397,7 +396,7 @@ class Imu:
                 members = members[np.asarray(indices) if np.size(indices) else []]
         except IndexError:
             raise StepError(
-                f"indices are out of range, expected numbers below {self._members} or a mask of "
+                f"indices are out of range, expected indices below {self._members} or a mask of "
                 "that length"
             ) from None
         members = np.unique(members)

@@ -596,8 +596,7 @@ def maximise(function, first, bounds, iterations=MAX_ITERATIONS):
 
     result = search_by_slopes(np.clip(first, lower, upper))
     if result.status == LINE_SEARCH_FAILED and _slope(result, lower, upper) > MIN_SLOPE:
-        # A line search may fail due to rounding; a gradient-free search leads to a point from which
-        # it succeeds.
+        # If rounding makes a line search fail, a gradient-free search finds a better start.
         step = np.where(result.x + SIMPLEX_STEP > upper, -SIMPLEX_STEP, SIMPLEX_STEP)
         simplex = result.x + step * np.eye(len(first) + 1, len(first), -1)
         limits = {"xatol": 1e-2, "fatol": 1e-2, "maxfev": MAX_ITERATIONS * len(first)}
@@ -646,8 +645,7 @@ def fitted_parts(fit: Fit, index: int = 0) -> pd.DataFrame:
     drive, space = likelihood.drives[index], likelihood.space(fit.values)
     mean, parts = likelihood.smoothed(fit.values, index)
     table = pd.DataFrame({"error": drive.error}, index=pd.Index(drive.time, name="time"))
-    # Each drift gets its share of the integrated rate. The remainder is the angle random walk, or
-    # if there is none, the change of the drift between the samples.
+    # The remainder is the angle random walk, or without one, the change of the drifts per step.
     walk, last = mean[0].copy(), None
     for state, source in enumerate(space.sources_of_states, start=1):
         name = space.names[source]

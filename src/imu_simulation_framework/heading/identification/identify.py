@@ -147,8 +147,7 @@ class _Search:
     def fitted(self, random: Sequence[RandomTerm]) -> Fit:
         ordered = tuple(term for term in RANDOM_TERMS if term in random)
         if ordered not in self._fits:
-            # Each switch-on has a different bias. Without this, a difference between drives would
-            # appear as a slow drift within them.
+            # Without a bias per switch-on, differing drives would suggest a slow drift within them.
             several = len(self._drives) > 1
             likelihood = Likelihood(self._drives, ordered, self._constants, several)
             part = self._best_submodel(ordered)
@@ -157,8 +156,7 @@ class _Search:
                 part is not None
                 and found.log_likelihood < part.log_likelihood - _LIKELIHOOD_TOLERANCE
             ):
-                # The fit is worse than that of a submodel, so the search has failed: restart near
-                # the submodel.
+                # A worse fit than that of a submodel is a failed search: restart near the submodel.
                 found = _fit_from_submodel(likelihood, part)
             found = self._refit_from_larger_model(found)
             self._fits[ordered] = found
@@ -204,8 +202,7 @@ class _Search:
                 return random
             aic, term = min(better, key=lambda pair: pair[0])
             for other_aic, other in better:
-                # Both terms have the same form; a drift is attributed to the sensor only if the
-                # reference cannot explain it.
+                # A drift is attributed to the sensor only if the reference cannot explain it.
                 if (
                     term is YAW_DRIFT
                     and other is REFERENCE_DRIFT
@@ -226,8 +223,7 @@ class _Search:
             for term in random:
                 is_only_one = self._sensor_terms(random) == [term]
                 if term in nuisance or (is_only_one and term is ANGLE_RANDOM_WALK):
-                    # Every gyroscope has white noise, for which the drives give at least an upper
-                    # bound.
+                    # Every gyroscope has white noise; the drives give at least an upper bound.
                     continue
                 others = [other for other in random if other is not term]
                 loss = now.log_likelihood - self.fitted(others).log_likelihood
@@ -253,8 +249,7 @@ class _Search:
             others = [term for term in random if term not in (drift, walk)]
             with_walk, with_drift = [*others, walk], [*others, drift]
             gain = self.fitted(with_drift).log_likelihood - self.fitted(with_walk).log_likelihood
-            # Every gyroscope has an angle random walk; a drift in its place must be as significant
-            # as any additional term.
+            # A drift that replaces the angle random walk must be as significant as other terms.
             candidates = len(RANDOM_TERMS) if walk is ANGLE_RANDOM_WALK else 1
             demanded = p_value(gain, 1) <= reliability.LEVEL / candidates
             random = with_drift if demanded else with_walk
@@ -581,8 +576,7 @@ def _check_one_sensor(chosen: Fit) -> reliability.ResidualCheck:
             common, sensor_parameters
         )
         gains.append(max(0.0, gain))
-        # The common strengths are used, since a single drive may have a zero estimate, for which
-        # the interval of its scale factor would be too narrow.
+        # Common strengths are used: with a zero estimate, an interval would be too narrow.
         mean, covariance = likelihood.constants_of(likelihood.filtered(common))
         scales.append((mean[1:], np.diag(covariance)[1:]))
     means, variances = (np.array(values) for values in zip(*scales))

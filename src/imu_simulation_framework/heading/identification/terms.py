@@ -179,8 +179,7 @@ def observed_yaw_error(
     imu_noise = _unsteadiness(np.interp(step_times, times, imu_yaw))
     reference_noise = _unsteadiness(np.interp(step_times, stamps, yaw))
     if imu_noise < reference_noise:
-        # The IMU's yaw, scaled and without a steady drift, has the turns of the reference without
-        # its noise.
+        # The scaled yaw of the IMU without a steady drift is a reference without noise.
         constant = np.ones(len(times))
         curves = np.column_stack([constant, times - times[0], imu_yaw - imu_yaw[0]])
         curves /= np.maximum(np.max(np.abs(curves), axis=0), np.finfo(float).tiny)
@@ -425,13 +424,11 @@ class Scales:
             Lower and upper bound.
         """
         if parameter in ("rate_drift_time", "yaw_drift_time"):
-            # A faster drift is attributed to the reference, or is white noise; a slower one is
-            # constant.
+            # A faster drift is the reference's or white noise; a slower drift is constant.
             return 5.0 * self.step, 10.0 * self.duration
         known = math.isfinite(self.reference_std)
         if parameter == "reference_drift_time":
-            # If this second component of a stated error were faster, its slow part would remain for
-            # a random walk.
+            # If this second component were faster, a random walk would take its slow part.
             return (4.0 if known else 0.5) * self.step, (0.15 if known else 0.05) * self.duration
         if parameter == "reference_drift_sigma" and known:
             # This second component must not exceed the stated error.

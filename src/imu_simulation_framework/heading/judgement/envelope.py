@@ -180,8 +180,7 @@ def _extreme_rank_lengths(observed: np.ndarray, ensemble: np.ndarray) -> list[by
     from scipy.stats import rankdata  # imported here, since it takes half a second
 
     count = len(ensemble) + 1
-    # Ranks are doubled, since mean ranks of ties may be half-integers. They are big-endian, since
-    # bytes are compared from the left.
+    # Doubled, since mean ranks may be half-integers; big-endian, since bytes are compared in order.
     ranks = np.empty((count, ensemble.shape[1]), dtype=">u2" if count + 1 < 2**16 else ">u4")
     for samples in ensemble_blocks(ensemble, 1):
         # The wider type is used, since rounding an observed value would create ties.

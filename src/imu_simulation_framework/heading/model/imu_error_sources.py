@@ -114,8 +114,7 @@ def _specification_sources(imu, motion, time, sample, operation, standstills):
         return sources, limits  # the curve of the magnetic field includes all other errors
     sources += vertical.earth_turning
     curve = np.zeros(len(time))
-    # The filter has a tilt error while the body accelerates, and turns about the wrong vertical. A
-    # run of the filter includes these nonlinear errors.
+    # A run of the filter includes the nonlinear effect of its tilt error during acceleration.
     if driven.accelerates and imu.output.orientation_reference == "fusion":
         quiet = ImuSpecification(output=imu.output)
         if driven.tilt <= _MAX_TILT:
@@ -123,8 +122,7 @@ def _specification_sources(imu, motion, time, sample, operation, standstills):
         zeroed = Operation(standstill=operation.standstill, warm_up=operation.warm_up)
         error = _filter_yaw_error(quiet, motion, zeroed)
         curve = np.interp(time, motion.time - motion.time[0], error)
-        # The run of the filter omits stops, which may be detected at other times; so they are
-        # omitted here.
+        # Stops are omitted here, since the run of the filter may detect them at other times.
         vertical = vertical_with(())
         linear: Any = _bias_and_noise_sources(quiet, vertical, sample)
         linear += _response_sources(quiet, vertical, sample, operation.warm_up)
@@ -316,8 +314,7 @@ class _Vertical:
         self.time = time
         motion, up, standstill_samples = driven.motion, driven.up, driven.before
         self.weights = np.mean(up[standstill_samples:] ** 2, axis=0)
-        # A reading is a mean since the previous sample, so the vertical is averaged in the same
-        # way.
+        # Like a reading, the vertical is averaged since the previous sample.
         self._up = np.vstack([up[:1], 0.5 * (up[1:] + up[:-1])])
         self._period = motion.period
         self._before = standstill_samples
@@ -664,7 +661,7 @@ def yaw_error_model(
     else:
         raise ConfigurationError(
             f"the sensor is of type {type(imu).__name__}, expected an ImuSpecification, an "
-            "OdometerSpecification, or parameters that were identified or are those of a plug-in"
+            "OdometerSpecification, plug-in parameters or identified parameters"
         )
     return YawErrorModel(time, tuple(sources), _whole_period(period, sample), tuple(limits))
 

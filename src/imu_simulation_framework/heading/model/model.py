@@ -129,8 +129,8 @@ class YawErrorModel(YawErrorDistribution):
         for stop in self.standstills:
             if not stop.start <= stop.held_from < stop.end:
                 raise ConfigurationError(
-                    f"a standstill from {stop.start:g} s, held from {stop.held_from:g} s, ends at "
-                    f"{stop.end:g} s"
+                    f"standstill: start, held_from and end are {stop.start:g}, "
+                    f"{stop.held_from:g} and {stop.end:g} s, expected ascending times"
                 )
         if self.standstills and self.heading_time_constant is not None:
             raise ConfigurationError(
@@ -288,8 +288,7 @@ class YawErrorModel(YawErrorDistribution):
         return bool(np.any(self._without_noise.variance() > 0.0))
 
     def _draw_stays(self, limit, runs, seed, first_run):
-        # Each run is weighted with the probability that it stays within the limit between the
-        # times, or at every sample of a sensor with a sampling period.
+        # A run is weighted with its probability of staying within the limit between the times.
         errors = self._without_noise.realisations(runs, seed, first_run)
         stays = self._without_noise._stays_between(errors, limit)
         noise = float(np.sqrt(np.sum(self.state_space.yaw_noise)))
@@ -358,8 +357,7 @@ class YawErrorModel(YawErrorDistribution):
         if not self.standstills:
             parts = self._constants(), self._walks()
             return draw_runs(self.state_space, self.mean(), *parts, runs, seed, first_run)
-        # Random numbers depend only on the source's name, so components match those of the full
-        # model.
+        # Random numbers depend only on the source's name, so they are the same in submodels.
         rate_errors, other_errors = (
             model.realisations(runs, seed, first_run) for model in self._rate_and_other_models
         )
@@ -460,8 +458,7 @@ class YawErrorModel(YawErrorDistribution):
         design, transition, size = space.design, space.transition, len(space.design)
         held, held_noise = transition, noise
         if stops:
-            # Three additional states: the error that is held during stops, the offset that is
-            # subtracted in each step, and the integral at the beginning of a stop.
+            # Additional states: held error, offset per step, integral at the beginning of a stop.
             error, offset, begun = range(size, size + 3)
             held, held_noise, initial = (
                 np.pad(e, [(0, 0)] * (e.ndim - 2) + [(0, 3), (0, 3)])

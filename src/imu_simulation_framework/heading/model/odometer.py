@@ -93,8 +93,7 @@ def odometer_sources(
         variance = np.zeros(len(since_start))
         for side, relative in ((-1.0, 1.0), (1.0, ratio)):
             steps = np.abs(np.diff(way + side * half_track * turn))
-            # Distance according to the assumed radius over the distance according to the true
-            # radius.
+            # Ratio of the distances according to the assumed and to the true radius.
             counted = odometer.slip * (1.0 + ratio) / (2.0 * scale * relative) / odometer.track
             variance[1:] += counted**2 * np.cumsum(steps)
         sources.append(YawRandomWalk("wheel slip", np.interp(time, since_start, variance)))

@@ -220,8 +220,7 @@ class YawErrorParameters(Settings):
         if self.angle_random_walk:
             made.append(AngleRandomWalk("angle random walk", self.angle_random_walk))
         if self.yaw_drift_sigma:
-            # The change of a stationary process since the start consists of the decay of its first
-            # value and of new noise.
+            # A stationary process changes by the decay of its first value and by new noise.
             forgotten = -np.expm1(-time / self.yaw_drift_time)
             made += [
                 RandomConstant("yaw drift", -forgotten, self.yaw_drift_sigma),

@@ -433,8 +433,7 @@ def _sampled(drift, density, step, period):
 
 def _one_sample(drift, density, period):
     forgotten = -np.diag(drift) * period
-    # A magnetic heading corrects the integral after each sample, including the noise of that
-    # sample.
+    # A magnetic heading corrects the integral after each sample, including its noise.
     kept = np.exp(-forgotten[0])
     forgotten[0] = 0.0
     correlation = np.exp(-forgotten)

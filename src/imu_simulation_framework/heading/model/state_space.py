@@ -210,8 +210,7 @@ class _RunSampler:
             if stream.root is not None:
                 initial_count = len(stream.initial)
                 state += numbers[:, :initial_count] @ stream.initial
-                # Each run is a separate product: BLAS computes a large product with several
-                # threads, which would wait for each other longer than they work.
+                # Each run is a separate product, since BLAS is slower with several threads.
                 block_size = stream.root.shape[1] * steps
                 total += numbers[:, initial_count:].reshape(RUNS_AT_ONCE, -1, block_size) @ lifted
             elif stream.constants:
@@ -236,8 +235,7 @@ class _RunSampler:
         for stream, numbers in zip(self._streams, self._drawn):
             normals.fill(numbers[rows], runs, stream.place)
             if stream.spread:
-                # Covariances are means over sensors; the last number determines the individual
-                # sensor.
+                # Covariances are means over sensors; the last number selects the sensor.
                 units = stream.spread * numbers[rows, -1] - stream.spread**2
                 numbers[rows, :-1] *= np.array(list(map(math.exp, units)))[:, np.newaxis]
 
@@ -277,8 +275,7 @@ class RunNormals:
             numbers[:] = self._stored[key]
             return
         for row, run in zip(numbers, runs):
-            # Creating a generator for each run and offset would take longer than drawing the
-            # numbers.
+            # Creating a generator for each run and offset would take longer than drawing.
             self._bits.state = _first_state(self._seed, run)
             self._bits.advance(place)
             self._generator.standard_normal(out=row)

@@ -282,8 +282,7 @@ def _triads(values, keys, divisor=1.0) -> dict[str, Any]:
 
 _SENSORS = {"gyroscope": "Gyr", "accelerometer": "Acc"}
 _MEAN = "avg-axis"
-# The fit covers averaging times on both sides of 1 s, and its minimum may by chance be slightly
-# above.
+# The minimum of the fitted curve may by chance be slightly above its value at 1 s.
 _SURELY_BELOW = 0.8
 
 

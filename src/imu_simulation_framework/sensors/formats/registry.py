@@ -194,7 +194,7 @@ def write_imu_parameters(
     for name in WriteOptions._fields:
         if getattr(options, name) is not None and name not in (*target.options, *_COMMON_OPTIONS):
             raise ConfigurationError(
-                f"{name.replace('_', ' ')} is set, but the format {format_name} does not have it"
+                f"{name.replace('_', ' ')} is set, but the format {format_name} does not support it"
             )
     rate, remarks = values.output.rate if rate is None else rate, []
     if options.subsampled:

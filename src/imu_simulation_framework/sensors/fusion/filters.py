@@ -219,8 +219,7 @@ class CompassFilter(OrientationFilter):
 
     def update(self, angular_velocity, specific_force, magnetic_field=None):
         reading = np.concatenate([specific_force, _require_field(magnetic_field)])
-        # Computed as in a series, so that results are bitwise identical: old value first, then the
-        # new.
+        # The old value is added first as in a series, so that results are bitwise identical.
         self._smooth = self._share * reading + (1.0 - self._share) * self._smooth
         return self._fuse(self._smooth[np.newaxis])[0]
 

@@ -149,8 +149,7 @@ class MagneticHeading:
         number = self._count + 1 + np.arange(samples)
         equal_count = int(np.searchsorted(-1.0 / number, -self._share))
         offsets = np.empty(samples)
-        # The first readings have equal weights: a mean, to which previous readings contribute
-        # nothing.
+        # The first readings have equal weights, as in a mean, without previous readings.
         offsets[:equal_count] = np.cumsum(angles[:equal_count]) / number[:equal_count]
         if equal_count < samples:
             from scipy.signal import lfilter

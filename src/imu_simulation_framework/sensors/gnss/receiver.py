@@ -230,8 +230,7 @@ class GnssReceiver:
         active = [*np.any(noise, axis=0).tolist(), has_antennas and gnss.heading.across_noise > 0.0]
         self._white = white or NormalStreams(child_seed(seed, _WHITE_NOISE), active)
         numbers = [QUALITIES[quality.quality] for quality in gnss.qualities]
-        # All processes continue during all qualities, since atmospheric errors persist when the
-        # quality changes.
+        # All processes continue, since atmospheric errors persist when the quality changes.
         self._drifts = {
             number: _process(quality.drift, quality, gnss.rate, seed, _DRIFT, number)
             for number, quality in zip(numbers, gnss.qualities)

@@ -45,9 +45,7 @@ from ...core.yaml_files import find_description, read_description
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Qualities of a fix, and their numbers in the GGA sentence of NMEA 0183. A receiver with ``none``
-#: reports that it has no fix; ``rtk`` has fixed carrier-phase ambiguities, ``float`` has float
-#: ambiguities.
+#: Fix qualities and their numbers in NMEA 0183 GGA; ``none`` reports that there is no fix.
 QUALITIES = {"none": 0, "single": 1, "differential": 2, "rtk": 4, "float": 5}
 
 HIGHEST_EVENT_RATE = 100.0  # 1/s, for outages and for changes of quality

@@ -240,8 +240,7 @@ def drift_parameters(
     return DriftParameters(drift, frequency)
 
 
-# Columns of the seven drifting quantities, and of the thirteen random numbers per sample: seven
-# innovations, then the white noise of accelerometer and gyroscope.
+# Columns of the drifts, and of a sample's random numbers: innovations, then white noise.
 _HECTOR_FORCE, _HECTOR_RATE, _YAW = slice(0, 3), slice(3, 6), 6
 _DRIFTS = slice(0, 7)
 _ACCEL_NOISE, _RATE_NOISE = slice(7, 10), slice(10, 13)
@@ -400,8 +399,7 @@ class HectorImu(ImuModel):
         self._numbers = NormalStreams(seed, self._random)
 
     def set_drift(self, angular_velocity: Any = None, specific_force: Any = None) -> None:
-        # Like SensorModel::reset(value) of the plug-in, which preserves the offset and continues
-        # the drift.
+        # SensorModel::reset(value) of the plug-in preserves the offset and sets the drift.
         drift = self._drift.copy()
         if angular_velocity is not None:
             drift[_HECTOR_RATE] = check_axes("angular_velocity", tuple(angular_velocity))

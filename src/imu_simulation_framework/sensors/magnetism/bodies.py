@@ -67,8 +67,7 @@ from ...core.units import VACUUM_PERMEABILITY
 
 _ZERO = (0.0, 0.0, 0.0)
 
-# Relative permeability of structural steel in weak fields such as the Earth's, where it is about
-# 100 to 300; in strong fields it is several thousand (Bozorth: Ferromagnetism, 1951).
+# Relative permeability of structural steel in weak fields, 100 to 300 (Bozorth, 1951).
 MILD_STEEL = 200.0
 
 
@@ -129,8 +128,7 @@ class FerrousBody(Settings):
 # Number of cells for the magnetisation of a long bar; twice as many change it by 2 %.
 CELLS = 40
 
-# Number of planes for the field of a bar: its ends, and cuts with the poles between them. Four
-# times as many change the field by 2 % at a distance of a few thicknesses.
+# Planes of a bar for its field; four times as many change it by 2 % at a few thicknesses.
 MAX_PLANES = 11
 
 _TINY = 1e-290  # replaces zero in the logarithm on the line through an edge
@@ -278,8 +276,7 @@ class BarFields:
         ndarray, shape (n, 3)
             Field in the world frame [T].
         """
-        # Computed element by element, so that the field at a point is bitwise independent of other
-        # points, which a matrix product would not ensure.
+        # Element by element, so that the field at a point is bitwise independent of other points.
         total = np.zeros((3, len(position)))
         for place, rotation, corners, field_of_kernels in self._bars:
             x, y, z = position.T - place
@@ -304,8 +301,7 @@ def _kernels(corners: np.ndarray, places: np.ndarray) -> np.ndarray:
 
     Each plane has four of the corners (3, 4, planes); places are (3, n), kernels (6, planes, n).
     """
-    # One row per axis, and the first two rows again, so that a view can start at each axis. Arrays
-    # are overwritten if possible, since allocation takes longer than a product.
+    # One row per axis, and the first two again, so that a view can start at each axis.
     along = np.empty((5, *corners.shape[1:], places.shape[-1]))
     np.subtract(corners[..., np.newaxis], places[:, np.newaxis, np.newaxis], out=along[:3])
     along[3:] = along[:2]
@@ -317,8 +313,7 @@ def _kernels(corners: np.ndarray, places: np.ndarray) -> np.ndarray:
     near = distance + size
     np.maximum(near, _TINY, out=near)
     np.maximum(across, _TINY, out=across)
-    # This form loses no digits if w is nearly -R; on the line through an edge, the infinity
-    # cancels.
+    # This form loses no digits near w = -R; on the line through an edge, infinities cancel.
     np.divide(across, near, out=across)
     np.copyto(near, across, where=own < 0.0)
     kernels = np.empty((6, *along.shape[2:]))
@@ -328,8 +323,7 @@ def _kernels(corners: np.ndarray, places: np.ndarray) -> np.ndarray:
     np.divide(near[:, 3], near[:, 2], out=other)
     ratio *= other
     np.log(ratio, out=ratio)
-    # A difference of two angles is the angle of a complex number times a conjugate. In the plane of
-    # a face, where u is zero, the angles of its corners cancel.
+    # A difference of two angles is the angle of a complex number times a conjugate.
     product = np.copysign(1.0, own, out=across)
     product *= following
     product *= last
@@ -423,8 +417,7 @@ class EllipsoidFields:
         """
         # Shape (n, bodies, 3), in the axes of the bodies.
         offset = position[:, np.newaxis] - self._positions
-        # Computed element by element, so that the field at a point is bitwise independent of
-        # others.
+        # Element by element, so that the field at a point is bitwise independent of other points.
         turn = self._rotations
         own = sum(offset[..., j, np.newaxis] * turn[:, j] for j in range(3))
         fields = self._own_fields(own)
@@ -501,8 +494,7 @@ def dipole_field(offset: np.ndarray, moment: np.ndarray) -> np.ndarray:
     ndarray, shape (..., 3)
         Field in the same axes [T].
     """
-    # The field is infinite at the dipole; below a distance of 1 mm it is limited to the value
-    # there.
+    # The field is limited to its value at a distance of 1 mm, since it is infinite at the dipole.
     square = np.maximum(np.sum(offset * offset, axis=-1, keepdims=True), 1e-3**2)
     along = np.sum(offset * moment, axis=-1, keepdims=True)
     scale = VACUUM_PERMEABILITY / (4.0 * np.pi)

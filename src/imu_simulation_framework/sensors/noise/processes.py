@@ -297,8 +297,7 @@ def flicker_processes(band, period):
     # Sampled processes cannot be flat at averaging times of fewer than four samples.
     shortest = max(band[0], 4 * period)
     longest = max(band[1], 2.0 * shortest)
-    # The Allan deviation of a Gauss-Markov process peaks at 1.89 correlation times (IEEE Std 952,
-    # annex C).
+    # The Allan deviation peaks at 1.89 correlation times (IEEE Std 952, annex C).
     first = max(shortest / (1.89 * _BEYOND), 0.5 * period)
     last = longest / 1.89 * _BEYOND
     count = 1 + math.ceil(_PER_DECADE * math.log10(last / first))
@@ -476,8 +475,7 @@ class BiasInstability(NoiseProcess):
             for index, (phi,) in enumerate(self._phi):
                 values = recursion(phi, innovations[:, index], self._state[index])
                 last[index] = values[-1]
-                # Summed in the same order as in a single step, so that results are bitwise
-                # identical.
+                # Summed as in a single step, so that results are bitwise identical.
                 if index == 0:
                     total[...] = values
                 else:

@@ -123,8 +123,7 @@ class ParallelNormals:
     def _draw(self, members):
         """Draw the remaining random numbers of the block."""
         remaining = self._block[self._next :].reshape(-1, len(self._generators))
-        # Drawn for a few members at a time, so that their numbers are still in the processor's
-        # cache when they are transposed.
+        # A few members at a time, so that their numbers stay in the cache until transposed.
         for first in range(0, len(members), 64):
             group = members[first : first + 64]
             drawn = np.empty((len(group), len(remaining)))
