@@ -13,6 +13,7 @@ from planted_faults import clockwise_from_north
 from reservations import reserved_port
 
 from imu_simulation_framework.core.programs import run_tool
+from imu_simulation_framework.ros1.entry_points import launch_experiment
 from imu_simulation_framework.ros1.launching import launcher
 
 COUNT = 100
@@ -43,7 +44,7 @@ def refused(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(launcher, "run", lambda *_: pytest.fail("nodes would have been started"))
 
     def run(*arguments, words):
-        code = run_tool(launcher.main, arguments)
+        code = run_tool(launch_experiment, arguments)
         errors = capsys.readouterr().err
         assert code == 2, errors
         sentences = re.findall(r"^run_experiment\.py: (.*)$", errors, re.MULTILINE)

@@ -24,7 +24,7 @@ from imu_simulation_framework.commands import check_recording
 from imu_simulation_framework.commands.isf import PROGRAMS
 from imu_simulation_framework.commands.start import run_program
 from imu_simulation_framework.core.programs import run_tool
-from imu_simulation_framework.core.whole_files import write_whole
+from imu_simulation_framework.drive import report
 from imu_simulation_framework.drive.experiment.environment import make_terrain
 from imu_simulation_framework.drive.experiment.imu import make_experiment_imu
 from imu_simulation_framework.drive.in_process import drive_in_process
@@ -32,7 +32,6 @@ from imu_simulation_framework.drive.prepared_drive import prepare_drive
 from imu_simulation_framework.drive.recorded_drive.check import ensure_plausible
 from imu_simulation_framework.drive.recorded_drive.imu import prepare_recorded_imu
 from imu_simulation_framework.drive.results.files import (
-    ResultFolder,
     create_result_folder,
     write_recorded_tables,
 )
@@ -199,11 +198,14 @@ def with_results(case) -> Expected:
     )
 
 
-def _write_no_figure(folder, name, _, format="png"):
-    """Write an image of one pixel instead of a figure."""
+def _write_pixels(folder, comparison, formats, *_):
+    """Write an image of one pixel instead of each figure."""
     pixel = io.BytesIO()
-    Image.new("1", (1, 1)).save(pixel, format)
-    write_whole(folder.path(f"{name}.{format}"), pixel.getvalue())
+    for format in formats:
+        Image.new("1", (1, 1)).save(pixel, format)
+        for name in report.FIGURES:
+            folder.write_bytes(f"{name}.{format}", pixel.getvalue())
+    return []
 
 
 def program(tool, arguments, figures=True):
@@ -223,7 +225,8 @@ def program(tool, arguments, figures=True):
     def run():
         sys.argv = [tool, *arguments]
         if not figures:
-            ResultFolder.write_figure = _write_no_figure
+            report._write_figures = _write_pixels
+            report.second_renderer = contextlib.nullcontext
         return run_tool(main)
 
     return run

@@ -297,8 +297,9 @@ class SeparateProcess:
 
     Notes
     -----
-    The process is not forked, so that the calling process may have threads. multiprocessing could
-    spawn it as well, but would keep another process, its resource tracker, until the caller exits.
+    The process imports the module at once, while the calling process continues. It is not forked,
+    so that the calling process may have threads. multiprocessing could spawn it as well, but would
+    keep another process, its resource tracker, until the caller exits.
     """
 
     def __init__(self, module: str, class_name: str, task: str) -> None:
@@ -311,20 +312,25 @@ class SeparateProcess:
                 f"from {__name__} import _serve; _serve({descriptor}, {module!r}, {class_name!r})",
             )
             command = [sys.executable, "-c", "\n".join(lines)]
+            # Ctrl+C reaches all processes of a terminal's session, but this process ends that one.
             self._process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, pass_fds=[descriptor]
+                command, stdin=subprocess.DEVNULL, pass_fds=[descriptor], start_new_session=True
             )
 
     def __enter__(self) -> SeparateProcess:
         return self
 
     def __exit__(self, *_) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """End the process, also before the end of the ``with`` statement."""
         self._process.kill()
         self._process.wait()
         self._pipe.close()
 
     def call(self, method: str, *arguments) -> Any:
-        """Call a method of the object.
+        """Call a method of the object and wait for its result.
 
         Parameters
         ----------
@@ -343,24 +349,61 @@ class SeparateProcess:
         FrameworkError
             The method has raised this error, or the process has ended.
         """
+        self.start(method, *arguments)
+        return self.wait()
+
+    def start(self, method: str, *arguments) -> None:
+        """Start a method of the object, whose result :meth:`wait` returns.
+
+        Parameters
+        ----------
+        method : str
+            Name of the method.
+        *arguments
+            Arguments of the method; they are pickled.
+
+        Raises
+        ------
+        FrameworkError
+            The process has ended.
+        """
         try:
             self._pipe.send((method, arguments))
+        except OSError:
+            raise self._early_end() from None
+
+    def wait(self) -> Any:
+        """Wait for the end of the method that was started.
+
+        Returns
+        -------
+        object
+            Result of the method.
+
+        Raises
+        ------
+        FrameworkError
+            The method has raised this error, or the process has ended.
+        """
+        try:
             error_message, result = self._pipe.recv()
         except (EOFError, OSError):
-            # The process has printed the traceback of an unexpected exception.
-            code = self._process.wait()
-            if code == -signal.SIGXCPU:
-                raise FrameworkError(f"{self._task} exceeded its processor time limit") from None
-            raise FrameworkError(f"{self._task} exited with code {code}") from None
+            raise self._early_end() from None
         if error_message is not None:
             raise FrameworkError(error_message)
         return result
 
+    def _early_end(self) -> FrameworkError:
+        # The process has printed the traceback of an exception that is not a FrameworkError.
+        code = self._process.wait()
+        if code == -signal.SIGXCPU:
+            return FrameworkError(f"{self._task} exceeded its processor time limit")
+        return FrameworkError(f"{self._task} exited with code {code}")
+
 
 def _serve(descriptor: int, module: str, class_name: str) -> None:
-    # On Ctrl+C, the parent process terminates this process.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     pipe = multiprocessing.connection.Connection(descriptor)
+    home = importlib.import_module(module)
     served: Any = None
     while True:
         try:
@@ -370,10 +413,13 @@ def _serve(descriptor: int, module: str, class_name: str) -> None:
         answer: tuple[str | None, Any]
         try:
             if served is None:
-                served = getattr(importlib.import_module(module), class_name)()
+                served = getattr(home, class_name)()
             answer = None, getattr(served, method)(*arguments)
         except FrameworkError as error:
             answer = str(error), None
         except MemoryError:
             answer = "there is not enough memory; close other programs", None
-        pipe.send(answer)
+        try:
+            pipe.send(answer)
+        except BrokenPipeError:  # the parent process was killed
+            return

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import gc
+import contextlib
 import math
 import traceback
 
 from ..core.errors import FrameworkError
 from ..core.files import format_json
 from ..core.tables import WHEELS
+from ..report.figure import Figure
 from ..report.page import Page, Section, Table, tabulate_values
+from ..report.rendering import render_in_two_processes, second_renderer
 from .figures import FIGURES
 from .summary import HEADINGS, IMUS, NO_DESCRIPTION, evaluate, parts_of_rms
 
@@ -266,11 +268,16 @@ def write_results(
     ResultError
         A file cannot be written. Files that were written before it are complete.
     """
-    if save_tables:
-        tables.save(folder)
-    summary, comparison = evaluate(tables, settings, run)
-    folder.write_text("summary.json", format_json(summary))
-    failures = _write_figures(folder, comparison, formats, caption(folder, summary))
+    # The second renderer imports matplotlib while this process writes and evaluates the tables.
+    with second_renderer() if formats else contextlib.nullcontext() as second:
+        if save_tables:
+            tables.save(folder)
+        summary, comparison = evaluate(tables, settings, run)
+        folder.write_text("summary.json", format_json(summary))
+        failures = []
+        if formats:
+            footer = caption(folder, summary)
+            failures = _write_figures(folder, comparison, formats, footer, second)
     if failures:
         summary["notes"].extend(failures)
         folder.write_text("summary.json", format_json(summary))
@@ -308,25 +315,25 @@ def caption(folder, summary) -> str:
     return " · ".join(str(part) for part in parts if part)
 
 
-def _write_figures(folder, comparison, formats, footer):
+def _write_figures(folder, comparison, formats, footer, second):
     """Write all figures; return a message for each figure that cannot be drawn.
 
     An error in one figure must not prevent the other figures or the results of the experiment.
     """
-    failures: list[str] = []
-    for name, describe in FIGURES.items() if formats else ():
+    figures: dict[str, Figure] = {}
+    failures: dict[str, str] = {}
+    for name, describe in FIGURES.items():
         try:
-            # Matplotlib is imported only for figures, and after everything else has been saved.
-            from ..report.drawing import to_matplotlib
-
-            figure = to_matplotlib(describe(comparison), footer)
-            for format in formats:
-                folder.write_figure(name, figure, format)
-            del figure
-            gc.collect()  # figures contain reference cycles and would remain in memory
+            figures[name] = describe(comparison)
         except FrameworkError:
             raise
         except Exception as error:
             traceback.print_exc()
-            failures.append(f"the figure {name} cannot be drawn: {error!r}")
-    return failures
+            failures[name] = repr(error)
+    names, described = list(figures), list(figures.values())
+    for index, rendered in render_in_two_processes(described, footer, formats, second):
+        if rendered.failure:
+            failures[names[index]] = rendered.failure
+        for format, content in rendered.contents.items():
+            folder.write_bytes(f"{names[index]}.{format}", content)
+    return [f"the figure {name} cannot be drawn: {failures[name]}" for name in failures]

@@ -13,7 +13,7 @@ import signal
 import sys
 from pathlib import Path
 
-from ..core.programs import run_tool, use_one_arena, use_one_thread
+from ..core.programs import SeparateProcess, run_tool, use_one_arena, use_one_thread
 
 use_one_thread()
 use_one_arena()
@@ -30,19 +30,35 @@ def start_launcher() -> int:
     int
         Exit code.
     """
-    code = run_tool(_launch)
+    code = run_tool(launch_experiment)
     # A signal during interpreter shutdown would change the exit code that was reported.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     return code
 
 
-def _launch(arguments):
+def launch_experiment(arguments) -> int:
+    """Run an experiment of a command line.
+
+    Parameters
+    ----------
+    arguments : list of str
+        Arguments of experiment.launch, each ``name:=value``, and options.
+
+    Returns
+    -------
+    int
+        Exit code, see :func:`.launching.launcher.launch`.
+    """
     # Help and a rejected command line do not require roslaunch, whose import takes 0.3 s.
     from ..drive.experiment_arguments import read_command_line
+    from ..drive.session.driving import PREPARATION
 
-    read_command_line(PURPOSE, arguments)
-    return importlib.import_module(f"{__package__}.launching.launcher").main(arguments)
+    options, values = read_command_line(PURPOSE, arguments)
+    # The process that reads the recording imports its modules while this one imports roslaunch.
+    with SeparateProcess(*PREPARATION) as preparation:
+        launcher = importlib.import_module(f"{__package__}.launching.launcher")
+        return launcher.launch(options, values, preparation)
 
 
 def start_node(module: str, class_name: str, launch: str = "experiment.launch") -> None:

@@ -69,12 +69,12 @@ def main(arguments: list[str]) -> int:
     for name, replacement in ROS1_ARGUMENTS.items():
         if values[name] != defaults[name]:
             raise ConfigurationError(f"{name}:={values[name]} is for ROS 1; {replacement}")
-    configuration = node_configuration("run_experiment", experiment_parameters(values), {})
-    participant.check_ros2_support(configuration)
-    validate_experiment(configuration)
     with tempfile.TemporaryDirectory() as folder:
         prepared = ResultFolder(folder, "prepared")
         with SeparateProcess(*PREPARATION) as preparation:
+            configuration = node_configuration("run_experiment", experiment_parameters(values), {})
+            participant.check_ros2_support(configuration)
+            validate_experiment(configuration)
             preparation.call("keep", configuration, prepared)
         path = Path(folder) / "config.ini"
         path.write_text(configuration.to_ini(), "utf-8")

@@ -201,11 +201,15 @@ def test_failing_matplotlib_import_does_not_prevent_tables_and_summary(folder, m
 
 
 def test_full_disk_while_drawing_preserves_tables_and_summary(folder, monkeypatch):
-    def full(name, *_):
-        raise ResultError(f"{name}: the disk is full")
+    write_bytes = folder.write_bytes
 
-    monkeypatch.setattr(folder, "write_figure", full)
-    with pytest.raises(ResultError, match="control_error: the disk is full"):
+    def write_on_full_disk(name, content):
+        if name.endswith(".png"):
+            raise ResultError(f"{name}: the disk is full")
+        return write_bytes(name, content)
+
+    monkeypatch.setattr(folder, "write_bytes", write_on_full_disk)
+    with pytest.raises(ResultError, match=r"control_error\.png: the disk is full"):
         write_results(folder, make_tables(20.0))
     assert ExperimentTables.load(folder).imu_real is not None
     assert json.loads(folder.read_text("summary.json"))["yaw_error"]["real"]

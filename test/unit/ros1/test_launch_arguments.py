@@ -19,6 +19,7 @@ from imu_simulation_framework.drive.experiment_arguments import (
     node_configuration,
     read_command_line,
 )
+from imu_simulation_framework.ros1.entry_points import launch_experiment
 from imu_simulation_framework.ros1.launching import launcher
 from imu_simulation_framework.ros1.launching.launcher import (
     GAZEBO_PACKAGES,
@@ -312,7 +313,7 @@ def launch_config(tmp_path, monkeypatch):
         configs = []
         monkeypatch.setattr(launcher, "run", lambda config, *_: configs.append(config))
         monkeypatch.setattr(launcher, "report", lambda _: 0)
-        assert launcher.main(list(arguments)) == 0
+        assert launch_experiment(list(arguments)) == 0
         return configs[0]
 
     return run

@@ -21,7 +21,7 @@ from ...core.angles import quaternion_from_roll_pitch_yaw
 from ...core.errors import ResultError
 from ...core.files import open_regular, read_settings
 from ...core.sentences import join_names, quote
-from ...core.whole_files import explain_file_error, render_figure, replace_file, write_whole
+from ...core.whole_files import explain_file_error, replace_file, write_whole
 from .record import MOTOR_TABLES, OPTIONAL_TABLES, STORED, ExperimentRecord
 
 if TYPE_CHECKING:
@@ -235,7 +235,7 @@ class ResultFolder:
         Path
             Written file.
         """
-        return self._write(name, text.encode("utf-8"))
+        return self.write_bytes(name, text.encode("utf-8"))
 
     def read_text(self, name) -> str:
         """Read a text file.
@@ -261,26 +261,26 @@ class ResultFolder:
         except (OSError, UnicodeDecodeError) as error:
             raise ResultError(f"{path}: cannot be read: {explain_file_error(error)}") from error
 
-    def write_figure(self, name, figure, format="png") -> Path:
-        """Write a Matplotlib figure reproducibly, byte for byte.
+    def write_bytes(self, name: str, content: bytes) -> Path:
+        """Write a file.
 
         Parameters
         ----------
         name : str
-            Name of the figure.
-        figure : matplotlib.figure.Figure
-            Figure to be written.
-        format : str, optional
-            File format ``png``, ``pdf`` or ``svg``.
+            Name of the file with extension, without prefix.
+        content : bytes
+            Content.
 
         Returns
         -------
         Path
             Written file.
-        """
-        return self._write(f"{name}.{format}", render_figure(figure, format))
 
-    def _write(self, name, content) -> Path:
+        Raises
+        ------
+        ResultError
+            The file cannot be written.
+        """
         path = self.path(name)
         write_whole(path, content)
         return path

@@ -15,7 +15,6 @@ import rospkg
 from roslaunch.core import Param
 
 from ...core.errors import FrameworkError
-from ...core.programs import SeparateProcess
 from ...core.sentences import quote
 from ...drive.experiment.robot import experiment_robot
 from ...drive.experiment.validation import validate_experiment
@@ -24,12 +23,9 @@ from ...drive.experiment_arguments import (
     experiment_parameters,
     launch_file,
     node_configuration,
-    read_command_line,
 )
 from ...drive.results.files import ResultFolder
 from ...drive.robots.files import robot_description
-from ...drive.session.driving import PREPARATION
-from ..entry_points import PURPOSE
 from ..simulators.gazebo_server import ensure_no_gazebo_runs
 from .guardian import EXPERIMENT_MARK
 from .supervision import report, run
@@ -209,13 +205,17 @@ def load_launch_file(arguments):
     return config
 
 
-def main(arguments) -> int:
+def launch(options, values, preparation) -> int:
     """Run an experiment.
 
     Parameters
     ----------
-    arguments : list of str
-        Arguments of experiment.launch, each ``name:=value``, and options.
+    options : argparse.Namespace
+        Options of the command line.
+    values : dict of str to str
+        All arguments of experiment.launch; the resolved simulator and IMU replace empty values.
+    preparation : SeparateProcess
+        Process of a :class:`.PreparationSession`, which is ended before any node starts.
 
     Returns
     -------
@@ -229,7 +229,6 @@ def main(arguments) -> int:
         An argument or a setting is unknown, malformed or out of range, the recording cannot be
         used, or a requirement is missing on this machine. No node is started in this case.
     """
-    options, values = read_command_line(PURPOSE, arguments)
     check_environment()
     configuration = node_configuration("run_experiment", experiment_parameters(values), {})
     # The nodes depend on the resolved configuration, because config.ini may set the simulator.
@@ -239,21 +238,25 @@ def main(arguments) -> int:
         ensure_no_gazebo_runs()
     check_installation(values)
     validate_experiment(configuration)
-    robot = experiment_robot(configuration)
-    try:
-        launch_arguments = [*options.arguments, f"simulator:={simulator}", "table:=false"]
-        config = load_launch_file(launch_arguments)
-    except roslaunch.RLException as error:
-        raise FrameworkError(f"roslaunch: {error}") from None
-    if simulator != "external":
-        # The launch file contains the bundled robot; tf and rviz must show the configured robot.
-        config.params["/robot_description"].value = robot_description(robot)
     # The recording is read before any node starts, while more memory is available, and errors are
     # reported immediately. The prepared drive is stored for path_follower.
-    with tempfile.TemporaryDirectory() as place:
-        prepared = ResultFolder(place, "prepared")
-        with SeparateProcess(*PREPARATION) as preparation:
-            preparation.call("keep", configuration, prepared)
+    with tempfile.TemporaryDirectory() as folder:
+        prepared = ResultFolder(folder, "prepared")
+        preparation.start("keep", configuration, prepared)
+        config = _load_nodes([*options.arguments, f"simulator:={simulator}", "table:=false"])
+        if simulator != "external":
+            # The launch file contains the bundled robot; tf and rviz must show the configured one.
+            description = robot_description(experiment_robot(configuration))
+            config.params["/robot_description"].value = description
+        preparation.wait()
+        preparation.end()
         name = f"/{EXPERIMENT_PARAMETERS}/prepared"
         config.add_param(Param(name, prepared.prefix_path), verbose=False)
         return report(run(config, configuration.simulation.command_timeout, options.verbose))
+
+
+def _load_nodes(arguments):
+    try:
+        return load_launch_file(arguments)
+    except roslaunch.RLException as error:
+        raise FrameworkError(f"roslaunch: {error}") from None
