@@ -1,10 +1,13 @@
-"""Helpers of the benchmarks: times of alternating calls, and the cost of normal numbers.
+"""Helpers of the benchmarks: times of alternating calls, and measurements with their spread.
 
 Absolute times depend on the machine. Ratios hardly do, if the calls alternate in one process.
 """
 
+import argparse
+import json
 import os
 import time
+from pathlib import Path
 
 # Waiting threads would count as CPU time.
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
@@ -29,12 +32,68 @@ def time_alternating(calls, turns, clock=time.process_time):
     return dict(zip(calls, np.transpose(durations)))
 
 
-def compare_with_reference(call, reference, turns):
-    """Return the least duration of a call [s], and its median ratio to a reference."""
-    durations, reference_durations = time_alternating(
-        {"call": call, "reference": reference}, turns
-    ).values()
-    return durations.min(), np.median(durations / reference_durations)
+class Measurements:
+    """Measurements of a benchmark, each printed with median, minimum and maximum over its turns.
+
+    Parameters
+    ----------
+    description : str
+        Description of the benchmark for its help.
+
+    Attributes
+    ----------
+    parser : argparse.ArgumentParser
+        Parser of the command line, with ``--repeats`` and ``--save``.
+    options : argparse.Namespace
+        Options, after :meth:`parse`.
+    """
+
+    def __init__(self, description):
+        self.parser = argparse.ArgumentParser(description=description.split("\n\n")[0])
+        self.parser.add_argument("--repeats", type=int, default=5, help="number of turns")
+        self.parser.add_argument("--save", type=Path, help="JSON file for the measurements")
+        self._rows = []
+
+    def parse(self):
+        """Parse the command line and return the options."""
+        self.options = self.parser.parse_args()
+        return self.options
+
+    def add(self, name, values, unit="", bound=None):
+        """Record the values (turns,) of a measurement, and print them.
+
+        Parameters
+        ----------
+        name : str
+            Name of the measurement, unique among all benchmarks.
+        values : sequence of float
+            Value of each turn.
+        unit : str, optional
+            Unit; empty for a ratio of two times.
+        bound : float, optional
+            Largest accepted median.
+        """
+        row = {"name": name, "unit": unit, "bound": bound, "values": [float(v) for v in values]}
+        self._rows.append(row)
+        print(f"{name:52} {describe(row)}", flush=True)
+
+    def save(self):
+        """Write the measurements to the file of the command line, if there is one."""
+        if self.options.save is not None:
+            self.options.save.write_text(json.dumps(self._rows))
+
+
+def describe(row):
+    """Return median, range, unit and bound of a measurement as text."""
+    values = row["values"]
+    text = f"{format_value(np.median(values))} ({format_value(min(values))} to "
+    text += f"{format_value(max(values))}) {row['unit']}".rstrip()
+    return text if row["bound"] is None else f"{text}, bound {row['bound']:g}"
+
+
+def format_value(value):
+    """Return a value with three digits."""
+    return f"{value:.0f}" if abs(value) >= 100.0 else f"{value:#.3g}".rstrip(".")
 
 
 def draw_numbers(count):

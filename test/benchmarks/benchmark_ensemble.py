@@ -8,18 +8,14 @@ linear model of the yaw error the program also measures its exact bands, and the
 its parameters from a drive.
 """
 
-import argparse
-import os
 import resource
-import statistics
 import time
 from functools import partial
 
 import numpy as np
 from _timing import (
-    compare_with_reference,
+    Measurements,
     draw_numbers,
-    duration_of,
     numbers_per_sample,
     time_alternating,
 )
@@ -41,14 +37,12 @@ from imu_simulation_framework.sensors.triad_errors import TriadNoise
 REALISATIONS = 10_000
 
 
-def print_cost(name, call, numbers, runs, repeats):
-    """Print the cost of runs relative to the cost of drawing their numbers."""
-    duration, ratio = compare_with_reference(call, lambda: draw_numbers(runs * numbers), repeats)
-    milliseconds = 1e3 * duration / runs
-    print(
-        f"{name:13} {milliseconds:9.3f} ms per run of {numbers} numbers, "
-        f"{ratio:.2f} times drawing them"
-    )
+def add_cost(measurements, name, call, count, bound):
+    """Measure a call relative to the drawing of ``count`` normal numbers."""
+    calls = {"call": call, "drawing": lambda: draw_numbers(count)}
+    durations = time_alternating(calls, measurements.options.repeats)
+    ratios = durations["call"] / durations["drawing"]
+    measurements.add(f"ensemble, {name}, of drawing its numbers", ratios, bound=bound)
 
 
 def measure_workers(drawing, runs, workers):
@@ -73,18 +67,14 @@ def observe_drive(model, motion):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument(
+    measurements = Measurements(__doc__)
+    measurements.parser.add_argument(
         "--runs",
         type=int,
         default=512,
         help="number of runs of the sensor with two workers, at least 256",
     )
-    parser.add_argument(
-        "--million", action="store_true", help="draw a million runs of the linear model as well"
-    )
-    options = parser.parse_args()
+    options = measurements.parse()
     motion, imu = isf.read_drive("b"), isf.read_imu_specification("bno055")
     model = isf.yaw_error_model(imu, motion)
     sensor, linear = SensorDrawing(motion, imu, chunk=16), LinearDrawing(model)
@@ -93,51 +83,44 @@ def main():
         for triad in (imu.gyroscope, imu.accelerometer)
     ]
     per_sample = sum(numbers_per_sample(noise) for noise in noises)
-    print(f"drive b, {motion.duration:g} s at 100 Hz; load {os.getloadavg()[0]:.1f}")
     sensor.errors(0, 1)
     # The times include the reduction of a chunk.
-    for name, drawing, numbers, runs in (
-        ("sensor", sensor, 3 * per_sample * len(motion), 8),
-        ("linear", linear, model.numbers_per_run, 1024),
+    for name, drawing, numbers, runs, bound in (
+        ("sensor", sensor, 3 * per_sample * len(motion), 8, 1.6),
+        ("linear model", linear, model.numbers_per_run, 1024, 1.2),
     ):
         draw = partial(draw_chunk, drawing, "", 0, runs, 0, versions())
-        print_cost(name, draw, numbers, runs, options.repeats)
-    print_cost(
-        "realisations", lambda: model.realisations(REALISATIONS), model.numbers_per_run,
-        REALISATIONS, options.repeats,
+        add_cost(measurements, name, draw, runs * numbers, bound)
+    add_cost(
+        measurements, "realisations", lambda: model.realisations(REALISATIONS),
+        REALISATIONS * model.numbers_per_run, 1.3,
     )  # fmt: skip
-    print(f"model of the drive: {duration_of(lambda: isf.yaw_error_model(imu, motion)):.3f} s")
-    bands = time_alternating({"": model.bands}, options.repeats)[""]
-    print(f"exact bands at each second: {1e3 * statistics.median(bands):.1f} ms")
     observed = observe_drive(model, motion)
-    duration = duration_of(lambda: identify_yaw_error([observed]))
-    print(f"identification of one drive, all models of the choice: {duration:.1f} s")
+    calls = {
+        "yaw error model of a drive": lambda: isf.yaw_error_model(imu, motion),
+        "its exact bands at each second": model.bands,
+        "identification of one drive": lambda: identify_yaw_error([observed]),
+    }
+    for name, durations in time_alternating(calls, options.repeats).items():
+        measurements.add(name, durations, "s CPU")
     workers = min(2, executors.processors())
     sensor = SensorDrawing(motion, imu)
-    (time_of_one, work), (time_of_two, work_of_two) = (
-        measure_workers(sensor, options.runs, count) for count in (1, workers)
-    )
-    print(
-        f"sensor: {workers} workers are {time_of_one / time_of_two:.2f} times as fast as a single "
-        f"worker ({1e3 * time_of_two:.1f} ms)"
-    )
-    print(
-        f"sensor: {1e3 * work_of_two:.2f} ms of {1e3 * work:.1f} ms per run are outside the workers"
-    )
-    if options.million:
-        million = duration_of(
-            lambda: monte_carlo(linear, 1_000_000, computers=Computers(workers), keep=0),
-            time.monotonic,
+    gains, shares = [], []
+    for _ in range(options.repeats):
+        (time_of_one, work), (time_of_two, work_outside) = (
+            measure_workers(sensor, options.runs, count) for count in (1, workers)
         )
-        print(f"linear: a million runs in {million:.0f} s")
+        gains.append(time_of_one / time_of_two)
+        shares.append(100.0 * work_outside / work)
+    measurements.add(f"speed of {workers} workers, of one worker", gains)
+    measurements.add("work outside the workers", shares, "%")
     own_memory, memory_of_children = (
         resource.getrusage(who).ru_maxrss / 1024
         for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     )
-    print(
-        f"peak memory: {own_memory:.0f} MB in this process, {memory_of_children:.0f} MB in the "
-        "largest other process"
-    )
+    measurements.add("ensemble, peak memory", [own_memory], "MB")
+    measurements.add("ensemble, peak memory of a worker", [memory_of_children], "MB")
+    measurements.save()
 
 
 if __name__ == "__main__":

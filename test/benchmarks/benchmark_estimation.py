@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from _timing import duration_of
+from _timing import Measurements, time_alternating
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
 
@@ -42,15 +42,16 @@ DRIVE_DURATION = 1280.0  # [s]
 DRIVE_RATES = (50.0, 100.0)  # of odometry and IMU [Hz]
 
 
-def compare(name, call, limit, reference_name, reference):
-    """Measure two calls once, and print their durations, the limit and the ratio."""
-    duration, reference_duration = duration_of(call), duration_of(reference)
-    print(f"  {name:29} {duration:6.2f} s CPU   (limit: {limit:g} s)")
-    ratio = duration / reference_duration
-    print(f"  {reference_name:29} {reference_duration:6.2f} s CPU   ratio {ratio:.2f}")
+def compare(measurements, name, call, reference_name, reference, bound):
+    """Measure a call and its reference in turns: processor time, and ratio to the reference."""
+    calls = {name: call, reference_name: reference}
+    durations = time_alternating(calls, measurements.options.repeats)
+    measurements.add(name, durations[name], "s CPU")
+    ratios = durations[name] / durations[reference_name]
+    measurements.add(f"  of {reference_name}", ratios, bound=bound)
 
 
-def benchmark_allan_analysis():
+def benchmark_allan_analysis(measurements):
     """Measure the analysis of white noise and a random walk on each axis."""
     generator = np.random.default_rng(1)
     shape = (int(ALLAN_HOURS * 3600.0 * ALLAN_RATE), len(AXES))
@@ -63,13 +64,13 @@ def benchmark_allan_analysis():
         for column in values.T:
             allantools.oadev(column, ALLAN_RATE, "freq", taus)
 
-    print(f"6 axes x {ALLAN_HOURS:g} h at {ALLAN_RATE:g} Hz, {len(taus)} averaging times")
     compare(
-        "gaps, deviations, fit", lambda: identify([prepare_at_rest(times, values, AXES, "made")]),
-        5.0, "allantools.oadev alone", plain,
+        measurements, f"Allan analysis, 6 axes x {ALLAN_HOURS:g} h at {ALLAN_RATE:g} Hz",
+        lambda: identify([prepare_at_rest(times, values, AXES, "made")]),
+        "allantools.oadev with the same averaging times", plain, 1.2,
     )  # fmt: skip
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    print(f"  {'peak memory':29} {memory:6.2f} GB      (limit: 1.5 GB)")
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
+    measurements.add("Allan analysis, peak memory", [memory], "MB", bound=1000.0)
 
 
 def fix_table(doppler):
@@ -105,22 +106,23 @@ def run_textbook_filter(times, positions, density=0.5, variance=0.09):
         covariance = covariance - np.outer(gain, measured @ covariance)
 
 
-def benchmark_positioning():
+def benchmark_positioning(measurements):
     for doppler in (False, True):
         table = fix_table(doppler)
         positions, times = local_position(table), table.index.to_numpy()
         kind = "with Doppler" if doppler else "positions alone"
-        print(f"{len(table)} fixes at {FIX_RATE:g} Hz, {kind}")
         compare(
-            "estimation, smoothing, report", lambda table=table: trajectory_from_fixes(table), 5.0,
-            "a plain filter, one pass",
+            measurements, f"trajectory from {len(table)} fixes, {kind}",
+            lambda table=table: trajectory_from_fixes(table),
+            f"one pass of a filter in numpy, {kind}",
             lambda times=times, positions=positions: [
                 run_textbook_filter(times, x) for x in positions.T
             ],
+            2.5,
         )  # fmt: skip
 
 
-def benchmark_check():
+def benchmark_check(measurements):
     reference, imu = drives.drive(duration=DRIVE_DURATION, rates=DRIVE_RATES)
     for name, samples in (("unchanged", imu), ("mirrored", clockwise_from_north(imu))):
         with tempfile.TemporaryDirectory() as folder:
@@ -139,11 +141,21 @@ def benchmark_check():
                     for connection, _, data in reader.messages():
                         writers.STORE.deserialize_ros1(data, connection.msgtype)
 
-            print(f"a bag of {path.stat().st_size / 1e6:.0f} MB, {name}")
-            compare("check", check, 10.0, "plain reading", plain)
+            size = path.stat().st_size / 1e6
+            compare(
+                measurements, f"check of a bag of {size:.0f} MB, {name}",
+                check, f"reading it, {name}", plain, None,
+            )  # fmt: skip
+
+
+def main():
+    measurements = Measurements(__doc__)
+    measurements.parse()
+    benchmark_allan_analysis(measurements)
+    benchmark_positioning(measurements)
+    benchmark_check(measurements)
+    measurements.save()
 
 
 if __name__ == "__main__":
-    benchmark_allan_analysis()
-    benchmark_positioning()
-    benchmark_check()
+    main()

@@ -3,13 +3,10 @@
 The benchmark simulates eleven laps of drive A by MuJoCo alone, by the experiment without ROS, and
 by the experiment as ROS nodes in lock-step, without and with a bag of every topic, and as ROS 2
 nodes. All of them run in turn, five times or ``--repeats`` times, and each ratio is to MuJoCo in
-the same turn. Absolute figures depend on the machine, the ratios less; medians are printed with the
-smallest and the largest value.
+the same turn.
 """
 
-import argparse
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -21,7 +18,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import psutil
-from _timing import duration_of
+from _timing import Measurements, duration_of
 
 from imu_simulation_framework.core.files import default_configuration_path, package_share
 from imu_simulation_framework.drive.configuration import load_configuration
@@ -94,10 +91,12 @@ def run_nodes(folder, use_ros2=False, **arguments):
 
 
 VARIANTS = {
-    "ROS nodes in lock-step": {},
-    "the same, record:=true": {"record": "true"},
-    "ROS 2 nodes in lock-step": {"use_ros2": True},
+    "ROS nodes": {},
+    "ROS nodes, record:=true": {"record": "true"},
+    "ROS 2 nodes": {"use_ros2": True},
 }
+BOUNDS = {"without ROS": 1.4, "ROS nodes": 3.0, "ROS nodes, record:=true": 5.0}
+MAX_MEMORY = 400.0  # MB
 
 
 def measure_turn(configuration, drive, turn):
@@ -121,27 +120,25 @@ def measure_turn(configuration, drive, turn):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--repeats", type=int, default=5, metavar="N", help="number of turns")
-    repeats = parser.parse_args().repeats
+    measurements = Measurements(__doc__)
+    options = measurements.parse()
     configuration = load_configuration(default_configuration_path())
     drive = prepare_drive(configuration)
-    turns: list[dict] = [{} for _ in range(repeats)]
+    turns: list[dict] = [{} for _ in range(options.repeats)]
     for turn in turns:
         measure_turn(configuration, drive, turn)
-    print(
-        f"drive A, {drive.trajectory.index[-1]:.0f} s simulated, {os.cpu_count()} cores, "
-        f"median of {repeats}, load {os.getloadavg()[0]:.1f} at the end"
-    )
-    print(f"{'':28}{'x real time':>12}{'cost of MuJoCo':>30}{'peak MB':>9}{'CPU s':>7}")
+    reference = np.array([turn["MuJoCo alone"][0] for turn in turns])
+    measurements.add("experiment, MuJoCo alone", reference, "times real time")
     for name in turns[0]:
+        if name == "MuJoCo alone":
+            continue
         factors, peaks, seconds = np.array([turn[name] for turn in turns]).T
-        ratios = np.array([turn["MuJoCo alone"][0] for turn in turns]) / factors
-        spread = f"{np.median(ratios):.2f} ({ratios.min():.2f} to {ratios.max():.2f})"
-        line = f"{name:28}{np.median(factors):12.1f}{spread:>30}"
+        title = f"experiment, {name}"
+        measurements.add(f"{title}, of MuJoCo alone", reference / factors, bound=BOUNDS.get(name))
         if peaks.any():
-            line += f"{np.median(peaks):9.0f}{np.median(seconds):7.0f}"
-        print(line)
+            measurements.add(f"{title}, peak memory", peaks, "MB", MAX_MEMORY)
+            measurements.add(f"{title}, processor time", seconds, "s CPU")
+    measurements.save()
 
 
 if __name__ == "__main__":

@@ -2,14 +2,12 @@
 
 import time
 
-from _timing import time_alternating
+from _timing import Measurements, time_alternating
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.flight.jsbsim import Notices, capture_output, data_folder, jsbsim
 
 RATE, DURATION = 100.0, 200.0
-TURNS = 5
-LIMIT = 0.2  # of all steps except JSBSim itself and the errors of the IMU [s]
 
 
 def run_jsbsim():
@@ -27,6 +25,8 @@ def run_jsbsim():
 
 
 def main():
+    measurements = Measurements(__doc__)
+    options = measurements.parse()
     gimbal, imu = isf.read_gimbal("agisim"), isf.read_imu_specification("mti300")
     motion = isf.fly("c3104", DURATION, RATE).states.motion()
     imu_motion = isf.simulate_gimbal(motion, gimbal).motion
@@ -39,21 +39,15 @@ def main():
         "increments": lambda: isf.increments_of(imu_motion),
         "IMU with errors": lambda: isf.simulate_imu(imu_motion, imu),
     }
-    # Other load makes a call slower, never faster, so the minimum counts.
-    durations = {
-        name: t.min() for name, t in time_alternating(calls, TURNS, time.perf_counter).items()
-    }
-    durations["states"] -= durations["JSBSim alone"]
-    jsbsim_duration = durations["JSBSim alone"]
-    for name, value in durations.items():
-        print(f"{name:>16}: {value:7.3f} s, {value / jsbsim_duration:6.2%} of JSBSim alone")
-    other_duration = sum(durations[name] for name in ("states", "motion", "gimbal", "increments"))
-    print(
-        f"sum without JSBSim: {other_duration:.3f} s, limit {LIMIT:g} s, "
-        f"{other_duration / jsbsim_duration:.2f} of JSBSim alone"
-    )
-    total = jsbsim_duration + other_duration + durations["IMU with errors"]
-    print(f"in total {DURATION / total:.0f} times real time")
+    durations = time_alternating(calls, options.repeats, time.perf_counter)
+    jsbsim_durations = durations["JSBSim alone"]
+    durations["states"] = durations["states"] - jsbsim_durations
+    for name in calls:
+        measurements.add(f"flight of {DURATION:g} s, {name}", durations[name], "s")
+    others = sum(durations[name] for name in ("states", "motion", "gimbal", "increments"))
+    measurements.add(f"flight of {DURATION:g} s, all but JSBSim and IMU errors", others, "s")
+    measurements.add("the same, of JSBSim alone", others / jsbsim_durations)
+    measurements.save()
 
 
 if __name__ == "__main__":

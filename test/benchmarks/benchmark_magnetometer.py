@@ -1,10 +1,9 @@
 """Cost of a magnetometer: nine axes relative to their normal numbers, and a whole experiment.
 
-The fastest of several turns counts, because other load only slows a call. A few of the thousand
-runs of ten minutes are measured, since each run costs the same.
+A few runs of ten minutes are measured, since each run costs the same.
 """
 
-from _timing import draw_numbers, numbers_per_sample, time_alternating
+from _timing import Measurements, draw_numbers, numbers_per_sample, time_alternating
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.drive.in_process import drive_in_process
@@ -15,13 +14,12 @@ from imu_simulation_framework.sensors.simulation import imu_model, imu_truth
 from imu_simulation_framework.sensors.triad_errors import TriadNoise
 
 DURATION, RATE = 600.0, 100.0
-RUNS, TURNS = 3, 5
+RUNS = 3
 NINE_AXES = ("angular_velocity", "specific_force", *MAGNETIC_PARTS)
-LIMIT = 2.0  # times drawing the numbers
 EXPERIMENT_DURATION = 120.0  # [s]
 
 
-def benchmark_batches():
+def measure_batch(measurements):
     """Measure a batch of nine axes, alternating with drawing its random numbers alone."""
     hall = isf.read_magnetic_environment("steel_beam")
     truth = imu_truth(isf.straight(DURATION, rate=RATE), hall)
@@ -30,15 +28,12 @@ def benchmark_batches():
     triads = (imu.gyroscope, imu.accelerometer, imu.magnetometer)
     numbers = sum(numbers_per_sample(TriadNoise(triad, 1.0 / RATE, 0)) for triad in triads)
     calls = {
-        "drawn": lambda: draw_numbers(3 * round(RUNS * numbers * DURATION * RATE)),
-        "made": lambda: model.batch(truth, RUNS, parts=NINE_AXES),
+        "drawing": lambda: draw_numbers(3 * round(RUNS * numbers * DURATION * RATE)),
+        "batch": lambda: model.batch(truth, RUNS, parts=NINE_AXES),
     }
-    duration = time_alternating(calls, TURNS)
-    ratio = duration["made"].min() / duration["drawn"].min()
-    print(
-        f"bno055_magnetometer, {DURATION:g} s x {RATE:g} Hz x 9 axes: {ratio:.2f} of drawing its "
-        f"{numbers} x 3 normal numbers a sample (limit {LIMIT:g})"
-    )
+    durations = time_alternating(calls, measurements.options.repeats)
+    ratios = durations["batch"] / durations["drawing"]
+    measurements.add("nine axes with magnetometer, of drawing their numbers", ratios, bound=1.4)
 
 
 def make_experiment(imu, hall):
@@ -52,18 +47,15 @@ def make_experiment(imu, hall):
 
 
 def main():
-    """Measure batches and experiments, and print the limits."""
-    benchmark_batches()
+    measurements = Measurements(__doc__)
+    options = measurements.parse()
+    measure_batch(measurements)
     halls = {hall: make_experiment("bno055_magnetometer", hall) for hall in ("clean", "steel_beam")}
-    times = time_alternating({"": make_experiment("bno055", ""), **halls}, TURNS)
-    plain_duration = times[""].min()
+    durations = time_alternating({"": make_experiment("bno055", ""), **halls}, options.repeats)
     for hall in halls:
-        duration = times[hall].min()
-        print(
-            f"an experiment in one process, {hall}: {EXPERIMENT_DURATION / duration:.0f} times "
-            f"real time, {EXPERIMENT_DURATION / plain_duration:.0f} without a magnetometer: "
-            f"{1.0 - plain_duration / duration:.0%} slower"
-        )
+        ratios = durations[hall] / durations[""]
+        measurements.add(f"experiment in {hall}, of the same without magnetometer", ratios)
+    measurements.save()
 
 
 if __name__ == "__main__":

@@ -1,7 +1,5 @@
 """Latency and CPU time of realistic_imu under ROS 2 at a kilohertz.
 
-    benchmark_ros2.py [RATE SECONDS]
-
 The node and its reference run as processes of their own and answer in turns. The reference is a
 node of rclpy in the default executor that only forwards the bytes of each message. Messages are
 published at even times; the latency of a message is the time from its due time to the arrival of
@@ -18,11 +16,13 @@ import time
 from pathlib import Path
 
 import numpy as np
+from _timing import Measurements
 
 ROOT = Path(__file__).resolve().parents[2]
-MAX_LATENCY, MAX_CPU_SHARE = 5e-3, 0.5  # [s], of a core
+MAX_LATENCY = 5.0  # [ms], of 99 % of the messages
+MAX_CORES = 0.5
+RATE, DURATION = 1000.0, 4.0  # of the messages [Hz], [s]
 WARM_UP = 2.0  # duration of the messages that do not count [s]
-TURNS = 3
 FORWARDING_NODE = """
 import rclpy
 from rclpy.qos import QoSProfile, ReliabilityPolicy
@@ -107,15 +107,14 @@ def measure_answers(command, output, reliability, rate, seconds):
     return latencies[np.isfinite(latencies)], cpu_seconds / elapsed
 
 
-def main(rate=1000.0, seconds=4.0):
+def main():
     import rclpy
 
+    measurements = Measurements(__doc__)
+    options = measurements.parse()
     os.environ["ROS_DOMAIN_ID"] = str(1 + os.getpid() % 100)
     rclpy.init()
-    count = int(rate * seconds)
-    print(f"{rate:g} messages per second, {TURNS} times {seconds:g} s, {os.cpu_count()} cores")
-    print(f"{'':26}{'answered':>10}{'median':>9}{'99 %':>9}{'largest [ms]':>14}{'cores':>8}")
-    print("minimum over the turns")
+    count = int(RATE * DURATION)
     for qos, reliability in (("reliable", "RELIABLE"), ("sensor_data", "BEST_EFFORT")):
         settings = ("input:=/ideal", "output:=/real", f"qos:={qos}")
         parameters = [word for setting in settings for word in ("-p", setting)]
@@ -124,29 +123,23 @@ def main(rate=1000.0, seconds=4.0):
             "forwarder": ([sys.executable, "-c", forwarder], "forwarded"),
             "realistic_imu": (["realistic_imu.py", "--ros-args", *parameters], "real"),
         }
-        results = {name: [] for name in commands}
-        for _ in range(TURNS):
+        figures = {name: [] for name in commands}
+        for _ in range(options.repeats):
             for name, command in commands.items():
-                results[name].append(measure_answers(*command, reliability, rate, seconds))
-        figures = {}
-        for name, turns in results.items():
-            share = np.mean([len(latencies) / count for latencies, _ in turns])
-            statistics = [
-                [*1e3 * np.quantile(latencies, [0.5, 0.99, 1.0]), c] for latencies, c in turns
-            ]
-            # Other load makes a node slower, never faster, so the minimum counts.
-            figures[name] = np.min(statistics, axis=0)
-            print(row(f"{qos}, {name}", f"{share:10.2%}", figures[name]))
-        ratios = figures["realistic_imu"] / figures["forwarder"]
-        print(row("  times the reference", f"{'':10}", ratios))
-    print(f"limits: 99 % within {1e3 * MAX_LATENCY:g} ms, {MAX_CPU_SHARE:g} of a core")
+                latencies, cores = measure_answers(*command, reliability, RATE, DURATION)
+                median, percentile_99 = 1e3 * np.quantile(latencies, [0.5, 0.99])
+                answered = 100.0 * len(latencies) / count
+                figures[name].append((answered, median, percentile_99, cores))
+        answered, median, percentile_99, cores = np.transpose(figures["realistic_imu"])
+        *_, cores_of_forwarder = np.transpose(figures["forwarder"])
+        title = f"realistic_imu under ROS 2, {qos}"
+        measurements.add(f"{title}, answered", answered, "%")
+        measurements.add(f"{title}, median latency", median, "ms")
+        measurements.add(f"{title}, 99 % latency", percentile_99, "ms", MAX_LATENCY)
+        measurements.add(f"{title}, cores", cores, "", MAX_CORES)
+        measurements.add(f"{title}, cores of a forwarder", cores / cores_of_forwarder)
+    measurements.save()
     rclpy.shutdown()
-
-
-def row(name, answered, figures):
-    """Return a line of the table: median, 99th percentile and maximum [ms], and cores."""
-    median, percentile_99, largest, cores = figures
-    return f"{name:26}{answered}{median:9.2f}{percentile_99:9.2f}{largest:14.2f}{cores:8.2f}"
 
 
 def cpu_time(pid):
@@ -159,4 +152,4 @@ if __name__ == "__main__":
     if importlib.util.find_spec("rclpy") is None:
         command = [ROOT / "run", "ros2", "python", __file__, *sys.argv[1:]]
         sys.exit(subprocess.run(command, check=False).returncode)
-    main(*map(float, sys.argv[1:]))
+    main()
