@@ -223,6 +223,6 @@ def test_printed_report_is_unfolded_and_fits_paper_width(desktop, reports):
     assert desktop.execute_script(closed) == folded
     # WebDriver's own command has a fixed time limit of 10 s.
     printed = base64.b64decode(desktop.execute_cdp_cmd("Page.printToPDF", {})["data"])
-    # A4, and a figure or two on each page.
+    # The pages are A4, with one or two figures each.
     assert printed.startswith(b"%PDF")
     assert len(plots) / 2 <= printed.count(b"/Type /Page\n") <= 2 * len(plots)
