@@ -1,14 +1,15 @@
 """Reading of ROS 1 bags without ROS, and functions for bags of both versions of ROS.
 
-The library rosbags reads the index. Then all messages of a chunk are decoded at once: only the
-strings of a message vary in length, so the positions of all payloads follow from a few array
-operations.
+The library rosbags reads the summaries of a bag. The index of a chunk and all of its messages are
+decoded at once: only the strings of a message vary in length, so the positions of all payloads
+follow from a few array operations.
 """
 
 from __future__ import annotations
 
 import bz2
 import struct
+from collections import defaultdict
 from contextlib import closing, contextmanager
 from io import BytesIO
 from typing import Callable
@@ -157,6 +158,75 @@ _MCAP: dict[str, Callable[..., bytes]] = {"": bytes, "lz4": unpack_lz4, "zstd": 
 _UNPACK = {bz2.decompress: unpack_bz2, lz4.frame.decompress: unpack_lz4}
 
 
+_INDEX_ENTRY = np.dtype([("seconds", "<u4"), ("nanoseconds", "<u4"), ("offset", "<u4")])
+
+
+class ArrayReader(Reader):
+    """Reader whose index has an array for each chunk instead of an object for each message.
+
+    Parameters
+    ----------
+    path : path-like
+        The bag.
+
+    Attributes
+    ----------
+    entries : dict of int to list of (int, ndarray)
+        Positions of the chunks and index entries of their messages, by connection.
+    """
+
+    def __init__(self, path):
+        super().__init__(path)
+        self.entries = defaultdict(list)
+
+    def open(self):
+        """Open the bag, and read its connections and index."""
+        super().open()
+        self.connections = [
+            c._replace(msgcount=sum(len(entries) for _, entries in self.entries[c.id]))
+            for c in self.connections
+        ]
+
+    def read_index_data(self, pos, indexes):
+        """Read the index of a connection in a chunk.
+
+        Parameters
+        ----------
+        pos : int
+            Position of the chunk in the bag.
+        indexes : dict
+            Index of the library, which stays empty.
+        """
+        header = Header.read(self.bio, RecordType.IDXDATA)
+        version, count = header.get_uint32("ver"), header.get_uint32("count")
+        (size,) = struct.unpack("<L", self.bio.read(4))
+        entries = np.frombuffer(self.bio.read(size), _INDEX_ENTRY)
+        if version != 1 or len(entries) != count:
+            raise ValueError(f"index of {len(entries)} entries, version {version}")
+        self.entries[header.get_uint32("conn")].append((pos, entries))
+
+    def index(self, connections):
+        """Return the index of some connections.
+
+        Parameters
+        ----------
+        connections : sequence of Connection
+            Connections of the bag.
+
+        Returns
+        -------
+        receipt, chunk, offset : ndarray of int, shape (n,)
+            Time of the receipt [ns], position of the chunk in the bag and offset in the chunk of
+            each message, in the order of receipt.
+        """
+        parts = [part for c in connections for part in self.entries[c.id]]
+        entries = np.concatenate([entries for _, entries in parts])
+        chunk = np.repeat([pos for pos, _ in parts], [len(entries) for _, entries in parts])
+        receipt = entries["seconds"] * np.int64(10**9) + entries["nanoseconds"]
+        order = np.argsort(receipt, kind="stable")
+        return receipt[order], chunk[order], entries["offset"][order].astype(np.int64)
+
+
 class UnsuitableTopicError(NotRecordedError):
     """No topic, or not the named topic, has a type that can be read."""
 
@@ -183,7 +253,7 @@ def read_bag(path, topic, message_types) -> Samples:
     RecordingError
         The bag cannot be read, or has no such topic.
     """
-    with opened_reader(path) as reader, damage_reported(path):
+    with opened_reader(path, ArrayReader) as reader, damage_reported(path):
         topics = topics_of(reader.connections)
         topic, message_type = topic_and_type(path, topic, topics, message_types)
         connections = [c for c in reader.connections if escape_unprintable(c.topic) == topic]
@@ -209,7 +279,7 @@ def bag_topics(path) -> dict:
     RecordingError
         The bag cannot be read.
     """
-    with opened_reader(path) as reader:
+    with opened_reader(path, ArrayReader) as reader:
         return topics_of(reader.connections)
 
 
@@ -313,13 +383,15 @@ def samples_of_messages(path, topic, message_type, columns) -> Samples:
 
 
 @contextmanager
-def opened_reader(path):
+def opened_reader(path, reader_class=Reader):
     """Open a reader of a ROS 1 bag, perhaps compressed by gzip, that unpacks within limits.
 
     Parameters
     ----------
     path : path-like
         The bag.
+    reader_class : type, optional
+        Class of the reader.
 
     Yields
     ------
@@ -333,7 +405,7 @@ def opened_reader(path):
     """
     with unpacked(path) as plain:
         with damage_reported(path):
-            reader = Reader(plain)
+            reader = reader_class(plain)
             reader.open()
         with closing(reader):
             for place, chunk in reader.chunks.items():
@@ -416,15 +488,8 @@ def ros1_name(kind) -> str:
 
 def _read_messages(reader, path, topic, connections, message_type) -> dict:
     """Return columns of all messages of some connections, in the order of their recording."""
-    entries = [entry for c in connections for entry in reader.indexes[c.id]]
-    receipt, chunk, offset = (
-        np.fromiter((entry[part] for entry in entries), np.int64, len(entries)) for part in range(3)
-    )
-    del entries
-    order = np.argsort(receipt, kind="stable")
-    receipt, chunk, offset = receipt[order], chunk[order], offset[order]
-
-    columns = {name: np.empty(len(order)) for name in (*message_type.quantities, "stamp")}
+    receipt, chunk, offset = reader.index(connections)
+    columns = {name: np.empty(len(receipt)) for name in (*message_type.quantities, "stamp")}
     columns["receipt"] = seconds_from_nanoseconds(receipt)
     chunk_order = np.argsort(chunk, kind="stable")
     bounds = np.flatnonzero(np.diff(chunk[chunk_order])) + 1

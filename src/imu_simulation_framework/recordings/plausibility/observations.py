@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -108,7 +109,7 @@ class Observations:
                 marks["ahead"] = self.lateral.ahead[0]
         return {name: float(mark) for name, mark in marks.items()}
 
-    @property
+    @cached_property
     def up(self):
         """Direction upwards in the robot's axes, in the world's for a leaning body; or None."""
         if self.imu is None or self.attitude is None or not set(ACCEL) <= set(self.imu):
