@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Identify an IMU's noise parameters from recordings at rest, by their Allan deviation.
+"""Identify the noise parameters of an IMU from the Allan deviation of static recordings.
 
 See imu_simulation_framework.commands.parsers.allan_analysis.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Give the ideal IMU in a bag the errors of a real one.
+"""Add the errors of a realistic IMU to the ideal IMU in a bag.
 
 See imu_simulation_framework.commands.parsers.apply_imu_errors.
 """

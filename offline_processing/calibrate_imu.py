@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Calibrate an IMU from a recording of it at rest, placed, turned, or in a climate chamber.
+"""Calibrate an IMU from static orientations, complete turns or temperature changes.
 
 See imu_simulation_framework.commands.parsers.calibrate_imu.
 """

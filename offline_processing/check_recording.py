@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Look at a recording before it is driven: everything that would stop or mislead an experiment.
+"""Check a recording for faults that would stop or mislead an experiment.
 
 See imu_simulation_framework.commands.parsers.check_recording.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compare a simulator's IMU plug-in with this package's model of it, the robot at rest.
+"""Compare a simulator's IMU plug-in with this package's emulation, on a stationary robot.
 
 See imu_simulation_framework.commands.parsers.compare_plugins.
 """

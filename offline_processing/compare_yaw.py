@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compare yaws of any recordings and results: how far apart they are, and how late each is.
+"""Compare the yaws of recordings and results: differences and delays.
 
 See imu_simulation_framework.commands.parsers.compare_yaw.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Convert the parameters of an IMU from one tool's format into another's.
+"""Convert IMU parameters between the formats of simulators and estimators.
 
 See imu_simulation_framework.commands.parsers.convert_imu_parameters.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A page in the browser on which one plays with heading drift: motion, parts, operation, limit.
+"""Show heading drift on a web page with sliders for motion, parts, operation and limit.
 
 See imu_simulation_framework.commands.parsers.explore.
 """

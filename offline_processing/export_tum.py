@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write the trajectories of a result as TUM files, which evo and others read.
+"""Write the trajectories of a result as TUM files, for evo and other tools.
 
 See imu_simulation_framework.commands.parsers.export_tum.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Make a synthetic drive: a reference trajectory and the IMU recorded on it.
+"""Generate a synthetic drive: a reference trajectory and an IMU recording.
 
 See imu_simulation_framework.commands.parsers.generate_drive.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Make a Gazebo world file: level ground, or gentle bumps as in the MuJoCo simulator.
+"""Generate a Gazebo world with level ground, or with the bumps of the embedded simulator.
 
 See imu_simulation_framework.commands.parsers.generate_world.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How far a heading will have drifted, with what probability, and because of what.
+"""Compute the distribution of the yaw error on a motion, and its error sources.
 
 See imu_simulation_framework.commands.parsers.heading_budget.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Identify a wheel odometer's errors from a drive: unequal wheels, track and slip.
+"""Identify the errors of a wheel odometer from a drive: wheel diameters, track and slip.
 
 See imu_simulation_framework.commands.parsers.identify_odometer.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Identify the model of an IMU's yaw error from drives.
+"""Identify a model of an IMU's yaw error from drives by maximum likelihood.
 
 See imu_simulation_framework.commands.parsers.identify_yaw_error.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The bundled IMUs: their documents' key figures, and how far a heading drifts with them.
+"""List the bundled IMUs with key figures from their data sheets and their heading drift.
 
 See imu_simulation_framework.commands.parsers.imu_catalogue.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Judge whether a real IMU's yaw error on a drive may be one of a model's.
+"""Test whether a model of an IMU explains the yaw error of a real IMU on a drive.
 
 See imu_simulation_framework.commands.parsers.judge_imu.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draw very many runs of a drive and say how far the heading drifts, with probabilities.
+"""Simulate many runs of a drive and compute the distribution of the yaw error.
 
 See imu_simulation_framework.commands.parsers.monte_carlo.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Yaw errors of many experiments in one figure, their spectra, and a table of them all.
+"""Plot the yaw errors and spectra of several experiments, and print a table of statistics.
 
 See imu_simulation_framework.commands.parsers.plot_multiple_errors.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""One web page with all figures, tables and settings of an experiment.
+"""Write the report of an experiment: a web page with all figures, tables and settings.
 
 See imu_simulation_framework.commands.parsers.report.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Simulate an IMU on a gimbal on an aircraft: tables, a bag, figures and a report of a flight.
+"""Simulate an IMU on the gimbal of an aircraft; write tables, a bag, figures and a report.
 
 See imu_simulation_framework.commands.parsers.simulate_flight.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Simulate an IMU at rest from its specification, to check one's own tools against it.
+"""Simulate a static recording of an IMU from its specification, to test other tools.
 
 See imu_simulation_framework.commands.parsers.simulate_static.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Find gains with which a robot follows a drive more tightly, in MuJoCo.
+"""Tune controller gains in MuJoCo so that a robot follows a drive more accurately.
 
 See imu_simulation_framework.commands.parsers.tune_tracking.
 """

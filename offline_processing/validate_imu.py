@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compare a simulated IMU with the truth, and judge it by limits.
+"""Compare a simulated IMU with ground truth, and check limits of its errors.
 
 See imu_simulation_framework.commands.parsers.validate_imu.
 """

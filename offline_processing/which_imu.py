@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Which IMU is good enough for a heading, of the bundled ones or of others.
+"""Rank IMUs by whether their yaw error stays within a limit.
 
 See imu_simulation_framework.commands.parsers.which_imu.
 """

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Node error_publisher, of ROS 1 or 2; see imu_simulation_framework.ros1 and ros2."""
+"""ROS 1 or ROS 2 node error_publisher; see imu_simulation_framework.ros1 and ros2."""
 
 import os
 import signal
 
 if __name__ == "__main__":
-    # From here on SIGINT ends it at once, without a traceback.
+    # From here on, SIGINT ends the process at once, without a traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     if os.environ.get("ROS_VERSION") == "2":
         from imu_simulation_framework.ros2.entry_points import start_node

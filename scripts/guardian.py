@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Part of experiment.launch; see imu_simulation_framework.ros1.launching.guardian."""
+"""Guardian process of experiment.launch; see imu_simulation_framework.ros1.launching.guardian."""
 
 import sys
 

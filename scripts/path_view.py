@@ -4,7 +4,7 @@
 import signal
 
 if __name__ == "__main__":
-    # From here on SIGINT ends it at once, without a traceback.
+    # From here on, SIGINT ends the process at once, without a traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     from imu_simulation_framework.ros1.entry_points import start_node
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Run experiment.launch and end with its result: a table, the folder, and an exit code.
+"""Run experiment.launch, print a table and the results folder, and return an exit code.
 
-roslaunch itself exits with code 0 whatever happened to its nodes; see
-imu_simulation_framework.ros1.launching.launcher, and imu_simulation_framework.ros2.launcher.
+roslaunch itself always exits with code 0, even if a node has failed; see
+imu_simulation_framework.ros1.launching.launcher and imu_simulation_framework.ros2.launcher.
 """
 
 import os
@@ -10,7 +10,7 @@ import signal
 import sys
 
 if __name__ == "__main__":
-    # From here on Ctrl+C ends it at once, without a traceback.
+    # From here on, Ctrl+C ends the process at once, without a traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     if os.environ.get("ROS_VERSION") == "2":
         from imu_simulation_framework.ros2.entry_points import start_launcher

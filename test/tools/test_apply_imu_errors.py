@@ -405,9 +405,8 @@ def test_magnetometer_measures_ideal_field_recorded_in_bag(motion, tmp_path):
     done = assert_success(
         run(bag, *MAGNETIC, "--out", tmp_path / "out.bag", "--seed", 4, "--frame-id", "chip")
     )
-    assert "/imu/mag is its magnetometer, which measures the field on /ideal, in tesla" in (
-        done.stdout
-    )
+    assert "/imu/mag is the magnetometer" in done.stdout
+    assert "which measures the field on /ideal, in tesla" in done.stdout
     assert re.search("base_link.* chip", done.stdout)
     imu = isf.read_imu_specification("bno055_magnetometer")
     table = isf.simulate_imu(motion, imu, seed=4, magnetic_environment=clean)
@@ -429,9 +428,8 @@ def test_magnetometer_without_ideal_field_measures_field_of_environment(bag, mot
     done = assert_success(
         run(bag, *MAGNETIC, "--out", tmp_path / "out.bag", "--magnetic-output", "/chip/mag")
     )
-    assert "/chip/mag is its magnetometer, which measures the field of the environment clean" in (
-        done.stdout
-    )
+    assert "/chip/mag is the magnetometer" in done.stdout
+    assert "which measures the field of the environment clean" in done.stdout
     imu = isf.read_imu_specification("bno055_magnetometer")
     clean = isf.read_magnetic_environment("clean")
     table = isf.simulate_imu(motion, imu, seed=1, magnetic_environment=clean)

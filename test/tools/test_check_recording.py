@@ -52,7 +52,7 @@ def test_correct_drive_checked_from_shell_is_usable(tmp_path):
     assert NOTHING in done.stdout
     assert "/odom (nav_msgs/Odometry), 2000 samples" in done.stdout
     assert "/imu (sensor_msgs/Imu), 5000 samples" in done.stdout
-    assert "if /odom is wheel odometry, the yaw error is that of both" in done.stdout
+    assert "if /odom is wheel odometry, the yaw error also includes the slip" in done.stdout
     out = tmp_path / "check_drive"
     assert done.stdout.splitlines()[-4:] == [
         "check_drive/recording.png",
@@ -162,8 +162,8 @@ def test_planted_fault_is_rejected_and_written_config_corrects_it(tmp_path, plan
     drives.write_bag(tmp_path / "drive.bag", *plant(*drives.drive()))
     code, printed = check("drive.bag", "out:=out")
     assert code == 3
-    refused = printed.stdout.split("refused until it is corrected:")[1]
-    assert f"  {fault}" in refused and "to correct it: [" in refused
+    rejected = printed.stdout.split("rejected until it is corrected:")[1]
+    assert f"  {fault}" in rejected and "to correct it: [" in rejected
     config = written_config(tmp_path / "out")
     text = config.read_text()
     assert all(setting in text for setting in [*settings, f"# {fault}"]), text

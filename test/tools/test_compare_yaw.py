@@ -63,7 +63,7 @@ def test_bag_csv_and_tum_are_compared_in_one_table(tables):
     drives.write_bag("drive.bag", *drives.drive())
     table, printed = compared("drive.bag", "drive.bag@/imu", "drive.bag@odom", "--report")
     page = Path("compare_yaw/compare_yaw.html").read_text()
-    assert "<h1>Yaws compared" in page and "drive.bag /imu (1)" in page
+    assert "<h1>Comparison of yaws" in page and "drive.bag /imu (1)" in page
     assert list(table.index) == ["drive.bag /imu (1)", "drive.bag /imu (2)", "drive.bag odom"]
     # By default, the program uses the topic /imu.
     assert table["rms [deg]"].iloc[0] == table["rms [deg]"].iloc[1]

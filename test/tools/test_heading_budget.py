@@ -260,7 +260,7 @@ def test_latitude_is_taken_from_recorded_fixes():
     mapped = [word for name in columns for word in ("--setting", f"reference_columns/{name}")]
     arguments = ("gps.csv", "--imu", "mine.yaml", "--at", "50s", *mapped, *AS_SWITCHED_ON)
     answer = answered(*arguments, "--setting", "reference/format=csv")
-    assert "that at the latitude of the recording, -35 deg" in answer.text
+    assert "taken at the latitude of the recording, -35 deg" in answer.text
     turning = -math.degrees(EARTH_RATE * 50.0) * math.sin(math.radians(-35.0))
     mean = answer.table("budget", "source").loc["Earth's turning", "mean [deg]"]
     assert mean == pytest.approx(turning, abs=2e-3)

@@ -194,7 +194,7 @@ def test_rejected_yaw_error_model_causes_exit_code_3(tmp_path):
     done = call_tool("identify_yaw_error.py", write_result(tmp_path / "r", tables=tables).folder)
     assert (done.returncode, done.stderr) == (3, "")
     assert "not normal" in done.stdout
-    assert "No imu.yaml and no hector.yaml are written" in done.stdout
+    assert "Neither imu.yaml nor hector.yaml is written" in done.stdout
     out = Path("identify_yaw_error")
     assert {path.name for path in out.iterdir()} == FILES - {"imu.yaml", "hector.yaml"}
     assert "reject it" in read_yaw_error_model(out / "yaw_error_model.yaml").limits[0]

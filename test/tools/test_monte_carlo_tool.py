@@ -31,7 +31,7 @@ def test_ensemble_with_random_bias_matches_closed_form():
         "--straight", "60s", "--imu", "mine.yaml", "--runs", runs, "--what", "linear",
         "--within", "5deg", "--standstill", "0",
     )  # fmt: skip
-    begin = "straight on for 60 s, not zeroed, as after power on, mine (linear): 2000 runs"
+    begin = "straight ahead for 60 s, not zeroed, as after power on, mine (linear): 2000 runs"
     assert text.startswith(f"{begin} of 60 s, seed 1\n")
     # The error after t is t times a bias of 1e-3 rad/s.
     out = Path("monte_carlo")

@@ -80,7 +80,7 @@ plot_multiple_errors.py without --imu recorded | without: ... recorded IMU
 report.py empty | empty: ... *_trajectory_data.csv
 reproduce_thesis.py --figures 4.25 | '4.25' ... 4.24
 reproduce_thesis.py --figures 4.3 | figure 4.3
-reproduce_thesis.py --drive a | --drive a:
+reproduce_thesis.py --drive a | --drive is a,
 reproduce_thesis.py --drive a absent.csv --drive A other.csv | --drive a
 reproduce_thesis.py --drive a mine.ini imu.csv | mine.ini: ... imu.csv
 simulate_flight.py c31o4 --imu ideal --out o | 'c31o4' ... c3104

@@ -26,8 +26,8 @@ def test_catalogue_on_drive_is_ranked_by_yaw_error_model():
     assert set(table.index) == {part.name for part in parts} and len(parts) > 15
     passing = table[table["passes"] == "yes"]
     assert title == (
-        f"drive a, zeroed at rest for 10 s, any unit: {len(passing)} of {len(table)} IMUs keep "
-        "the yaw error within 5 deg for 600 s in 95 % of drives"
+        f"drive a, zeroed at rest for 10 s, any unit: the yaw error of {len(passing)} of "
+        f"{len(table)} IMUs stays within 5 deg for 600 s in 95 % of drives"
     )
     assert table["95 % [deg]"].is_monotonic_increasing
     assert 0 < len(passing) < len(table) and list(passing.index) == list(
@@ -51,7 +51,7 @@ def test_ranking_of_custom_imus_on_straight_line_matches_closed_form(tmp_path):
         "--straight", "100s", "--for", "100s", "--within", "2deg", "--standstill", "20s",
         "--probability", "90%", "--imu", "bad.yaml", "--imu", "good.yaml",
     )  # fmt: skip
-    assert "zeroed at rest for 20 s: 1 of 2 IMUs keep the yaw error within 2 deg" in title
+    assert "zeroed at rest for 20 s: the yaw error of 1 of 2 IMUs stays within 2 deg" in title
     assert list(table.index) == ["good", "bad"] and list(table["passes"]) == ["yes", "no"]
     std = np.degrees([1e-5, 1e-3]) * math.sqrt(100.0 + 100.0**2 / 20.0)
     np.testing.assert_allclose(table["90 % [deg]"], 1.644854 * std, rtol=1e-3, atol=0.005)

@@ -1,4 +1,4 @@
-"""The programs, a module for each; ``parsers`` has their command lines."""
+"""Programs, one module each; their command lines are defined in ``parsers``."""
 
 from ..core.programs import use_one_thread
 

@@ -1,6 +1,6 @@
-"""Identify the noise of an IMU from recordings at rest, by their Allan deviation.
+"""Identify the noise parameters of an IMU from the Allan deviation of static recordings.
 
-The command line is that of :mod:`.parsers.allan_analysis`.
+The command line is defined in :mod:`.parsers.allan_analysis`.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ from .parsers.allan_analysis import SHORT_NAMES
 
 LEAVES_THE_BAND = 3
 """Exit code if the identified sensor differs from the measurement."""
-_MAX_DUPLICATES = 0.1  # of the samples; more duplicate stamps are too coarse for an Allan deviation
+_MAX_DUPLICATES = 0.1  # share of samples; with more, stamps are too coarse for an Allan deviation
 REPORT = "allan_analysis.html"
-_DRIFT_TIMES = (60.0, 600.0, 3600.0)  # s, for which the heading drift is reported
+_DRIFT_TIMES = (60.0, 600.0, 3600.0)  # s, times after which the heading drift is reported
 
 
 def run(options):
-    """Analyse the recordings of a command line.
+    """Analyse the recordings that are named on the command line.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def run(options):
     recordings, sentences = [], []
     axes = None
     for path in options.recordings:
-        # The size of a compressed file is not the number of bytes to read.
+        # The size of a compressed file differs from the number of bytes to read.
         is_plain = os.path.isfile(path) and not path.endswith(".gz")
         size = os.path.getsize(path) if is_plain else None
         with _bar(options, "reading", unit="B", unit_scale=True, total=size) as bar:
@@ -78,14 +78,14 @@ def run(options):
                 stamp_limits=StampLimits(longest_gap=options.longest_gap),
                 progress=bar.update,
             )
-            bar.set_description("searching gaps and outliers")
+            bar.set_description("searching for gaps and outliers")
             stamps = recorded.report.stamps
             if stamps.duplicates.count > _MAX_DUPLICATES * stamps.samples:
                 rate = stamps.mean_rate
                 raise RecordingError(
-                    f"{path}: {stamps.duplicates.count} of {stamps.samples} samples have the time "
-                    "stamp of another sample, so the stamps are too coarse; state the rate with "
-                    f"--rate HZ; the mean is {rate:.4g} Hz"
+                    f"{path}: {stamps.duplicates.count} of {stamps.samples} samples have duplicate "
+                    f"stamps, expected at most {100.0 * _MAX_DUPLICATES:g} %; state the rate with "
+                    f"--rate HZ (the mean rate is {rate:.4g} Hz)"
                 )
             if stamps.packets_text:
                 raise RecordingError(
@@ -126,23 +126,23 @@ def _axes(path, names, selected, previous) -> tuple[str, ...]:
     missing = sorted(chosen - set(recorded))
     if missing or not recorded:
         raise RecordingError(
-            f"{path}: has no {', '.join(missing) or 'gyroscope and no accelerometer'}, recorded "
-            f"are {', '.join(recorded) or 'none of ' + ', '.join(analysis.AXES)}"
+            f"{path}: has no {', '.join(missing) or 'gyroscope and no accelerometer'}; recorded "
+            f"axes: {', '.join(recorded) or 'none of ' + ', '.join(analysis.AXES)}"
         )
     axes = tuple(axis for axis in recorded if axis in chosen or not chosen)
     if previous is not None and axes != previous:
         raise RecordingError(
-            f"{path}: has {', '.join(axes)}, but the recordings before {', '.join(previous)}; "
-            "expected the same axes of one sensor, choose them with --axis"
+            f"{path}: the axes are {', '.join(axes)}, expected {', '.join(previous)} as in the "
+            "previous recordings; choose the axes to analyse with --axis"
         )
     return axes
 
 
 def _heading_drift(identification) -> list[str]:
-    """Return a message on the heading drift due to the identified noise about z."""
+    """Return a message with the heading drift that the identified z-axis noise causes."""
     if "gyro_z" not in identification.axes:
         return []
-    # Only an analysis of the z axis requires the model of the heading.
+    # Imported here because only an analysis of the z axis requires the heading model.
     from ..heading.straight_drift import straight_drift
 
     drifts = []
@@ -154,17 +154,17 @@ def _heading_drift(identification) -> list[str]:
     listed = [
         f"{drift} deg after {format_duration(time)}" for drift, time in zip(drifts[0], _DRIFT_TIMES)
     ]
-    sentence = (
-        f"the heading drifts by {', '.join(listed)} (rms, straight ahead, z up, not zeroed), "
+    message = (
+        f"the heading drifts by {', '.join(listed)} (rms, straight ahead, z up, not zeroed) "
         "due to this noise only, without turn-on bias, scale factor error and temperature"
     )
     if drifts[1] != drifts[0]:
-        sentence += f"; with the random walk at its upper limit by {', '.join(drifts[1])} deg"
-    return [sentence]
+        message += f"; by {', '.join(drifts[1])} deg with the random walk at its upper limit"
+    return [message]
 
 
 def _write(identification, options) -> list[str]:
-    """Write the results, and return remarks."""
+    """Write the results and return remarks on them."""
     contents, remarks = file_contents(identification, options.name)
     folder = results_folder(options.out, contents, options.recordings)
     for name, content in contents.items():

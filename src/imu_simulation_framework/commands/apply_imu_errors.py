@@ -1,6 +1,6 @@
 """Add the errors of a realistic IMU to the ideal IMU in a bag.
 
-The command line is that of :mod:`.parsers.apply_imu_errors`.
+The command line is defined in :mod:`.parsers.apply_imu_errors`.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from ..sensors.formats.registry import named_imu
 from ..sensors.imu_specification import ImuSpecification
 
 ERRORS = "errors"
-"""Last part of the topic with model, parameters and seed, in the namespace of the output."""
+"""Last part of the name of the topic that reports model, parameters and seed."""
 
 
 def run(options):
-    """Write the bag of a command line.
+    """Write the bag with the realistic IMU that the command line describes.
 
     Parameters
     ----------
@@ -92,20 +92,20 @@ def _check_outputs(bag, topic, reported, options) -> None:
         outputs.append((options.magnetic_output, reported.field, "--magnetic-output"))
         if options.magnetic_output == options.output:
             raise ConfigurationError(
-                f"the topic {options.output} is the IMU's; choose another topic with "
-                "--magnetic-output"
+                f"--magnetic-output is {options.output}, the topic of the IMU, expected a "
+                "different topic"
             )
     present = bag.topics()
     for output, replaced, option in outputs:
         if output in present and output != replaced:
             raise ConfigurationError(
-                f"{options.bag}: the topic {output} is in the bag already; choose another topic "
+                f"{options.bag}: the bag already contains the topic {output}; choose another topic "
                 f"with {option}"
             )
 
 
 class _Ideal(NamedTuple):
-    """Ideal IMU of a bag: stamps [ns], whether all messages have an orientation, and frames."""
+    """Ideal IMU of a bag: stamps [ns], presence of orientations, and names of frames."""
 
     stamps: list[int]
     has_orientation: bool
@@ -121,7 +121,7 @@ def _source(options, report=None) -> ImuInput:
 
 
 def _read_ideal_imu(bag: RawBag, topic, source: ImuInput) -> _Ideal:
-    """Read the ideal IMU, whose period and axes are required before the first step."""
+    """Read the whole topic of the ideal IMU to get its stamps and frames, and check its axes."""
     stamps, truths = [], []
     frames: dict[str, None] = {}
     for number, raw in enumerate(bag.messages(topic), 1):
@@ -130,11 +130,13 @@ def _read_ideal_imu(bag: RawBag, topic, source: ImuInput) -> _Ideal:
         frames[message.frame] = None
         truths += _reported(bag, topic, source.truths, message.stamp, message.numbers)
     if not any(stamps):
-        raise RecordingError(f"{bag.path}, topic {topic}: no message has a stamp")
+        raise RecordingError(f"{bag.path}, topic {topic}: all stamps are 0, expected times")
     truths += _reported(bag, topic, source.finish)
     finite = [truth for _, truth in truths if truth is not None]
     if not finite:
-        raise RecordingError(f"{bag.path}, topic {topic}: all messages contain nan or inf")
+        raise RecordingError(
+            f"{bag.path}, topic {topic}: all messages contain nan or inf, expected finite values"
+        )
     _reported(bag, topic, check_frames, finite, source.has_orientation)
     return _Ideal(stamps, bool(source.has_orientation), list(frames))
 
@@ -143,14 +145,14 @@ def _parse(bag, topic, number, raw):
     message = read_numbers(raw.data, IMU, bag.ros2)
     if message is None:
         raise RecordingError(
-            f"{bag.path}, topic {topic}: message {number} does not match the layout of "
+            f"{bag.path}, topic {topic}: message {number} does not have the structure of "
             f"{IMU.name} in ROS {2 if bag.ros2 else 1}"
         )
     return message
 
 
 def _reported(bag, topic, function, *arguments):
-    """Call a function, and put bag and topic in front of its error messages."""
+    """Call a function and prepend bag and topic to its error messages."""
     with prefix_errors(f"{bag.path}, topic {topic}: ", RecordingError):
         return function(*arguments)
 
@@ -160,7 +162,7 @@ def _copy(bag, topic, reported, session, ideal, options) -> tuple[int, int]:
     covariances, field_covariance = session.covariances(), session.magnetic_covariance()
     source = _source(options, session.report)
     source.has_orientation = ideal.has_orientation
-    # Messages of the ideal IMU without complete inputs, such as a later field or pose.
+    # These messages of the ideal IMU wait for another input, such as a field or a pose.
     waiting: deque = deque()
     replaced = {options.output, options.magnetic_output} & {topic, reported.field}
     number = published = 0
@@ -173,7 +175,7 @@ def _copy(bag, topic, reported, session, ideal, options) -> tuple[int, int]:
                 if number == 1:
                     text = json.dumps(_record(topic, reported, session), sort_keys=True)
                     copy.write_text(f"{options.output}/{ERRORS}", raw.receipt, text)
-                # The first pass has checked all messages.
+                # All messages were checked when the ideal IMU was read.
                 message = _parse(bag, topic, number, raw)
                 truth = source.truth(message.stamp, message.numbers)
                 waiting.append((raw, message))
@@ -181,7 +183,7 @@ def _copy(bag, topic, reported, session, ideal, options) -> tuple[int, int]:
             else:
                 complete = reported.process(raw)
             for stamp, truth in complete:
-                # Messages before a restart of time are never completed.
+                # Messages before a backward jump of time are never completed.
                 while waiting[0][1].stamp != stamp:
                     waiting.popleft()
                 like, message = waiting.popleft()
@@ -210,34 +212,37 @@ def _record(topic, reported, session) -> dict:
 
 
 def _sentences(topic, ideal, reported, session, options, written):
-    """Yield messages on the outputs and on the recording."""
+    """Yield remarks on the outputs and on the recording."""
     frame = options.frame_id or ", ".join(ideal.frames) or "(no name)"
     published, incomplete = written
     count, label = session.report.taken, session.describe()["label"]
     yield (
         f"{options.out}: {options.output} has {published} messages of {label}, "
-        f"seed {options.seed}, made of {count} of {len(ideal.stamps)} messages on {topic} at "
+        f"seed {options.seed}, computed from {count} of {len(ideal.stamps)} messages on {topic} at "
         f"{1.0 / session.period:g} Hz"
     )
     yield from _field_sentences(reported, options, frame)
     if incomplete:
         yield (
-            "messages ignored at the end, since other inputs of their time are missing: "
-            f"{incomplete}"
+            f"messages ignored at the end: {incomplete}; other inputs with the same time are "
+            "missing"
         )
     if options.gazebo_ros_imu:
         yield "the input's vectors were rotated back, as libgazebo_ros_imu.so rotates them wrongly"
     if options.add_gravity or options.gazebo_ros_imu:
         yield f"gravity of {WORLD_GRAVITY:g} m/s^2 was added to the input's acceleration"
-    axes = "x forward, y left, z up (REP-103), as the input's"
+    axes = "x forward, y left, z up (REP-103), as in the input"
     if not session.has_orientation:
-        yield f"frame {frame}: {axes}; no orientation, as its covariance of -1 states (REP-145)"
+        yield f"frame {frame}: {axes}; no orientation, marked by a covariance of -1 (REP-145)"
     elif ideal.has_orientation:
-        yield f"frame {frame}: {axes}; orientation from it to the input's world (east, north, up)"
+        yield (
+            f"frame {frame}: {axes}; orientation with respect to the input's world frame (east, "
+            "north, up)"
+        )
     else:
         begins = "at magnetic north" if session.fuses_magnetometer else "with a yaw of zero"
         yield (
-            f"frame {frame}: {axes}; the input has no orientation; the fused orientation begins "
+            f"frame {frame}: {axes}; the input has no orientation, so the fused orientation begins "
             f"{begins}"
         )
     if len(ideal.frames) > 1:
@@ -245,8 +250,8 @@ def _sentences(topic, ideal, reported, session, options, written):
     deviation = stamp_deviation(ideal.stamps, session.period)
     if deviation > 0.01 * session.period:
         yield (
-            f"its stamps deviate by up to {1e3 * deviation:.3g} ms from even steps of "
-            f"{1e3 * session.period:.4g} ms; each message was used as one step"
+            f"the stamps of the input deviate by up to {1e3 * deviation:.3g} ms from a constant "
+            f"period of {1e3 * session.period:.4g} ms; each message counts as one period"
         )
     yield from session.report.sentences()
 
@@ -256,7 +261,10 @@ def _field_sentences(reported, options, frame):
         return
     source = f"the field of the environment {reported.environment}"
     source = f"the field on {reported.field}, in tesla" if reported.field else source
-    yield f"{options.magnetic_output} is its magnetometer, which measures {source}"
+    yield f"{options.magnetic_output} is the magnetometer of the IMU, which measures {source}"
     others = [name for name in reported.frames if name != frame]
     if others:
-        yield f"the field is in the frame {', '.join(others)}, which is assumed to equal {frame}"
+        yield (
+            f"the frame of the field is {', '.join(others)}, which is assumed to be the same as "
+            f"{frame}"
+        )

@@ -1,6 +1,6 @@
-"""Calibrate an IMU from a recording at rest, in positions, with turns, or in a climate chamber.
+"""Calibrate an IMU from static orientations, complete turns or temperature changes.
 
-The command line is that of :mod:`.parsers.calibrate_imu`.
+The command line is defined in :mod:`.parsers.calibrate_imu`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .command_line import (
 
 @dataclass
 class Calibrated:
-    """Calibrations of an IMU's sensors, with the data that were used.
+    """Calibrations of the sensors of an IMU, and the data that they are based on.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Calibrated:
     table : DataFrame, optional
         Samples of the IMU.
     rests, turns : list
-        Times at rest and turns that were used.
+        Stationary periods and turns that were used.
     sensors : dict
         Calibration of each sensor.
     sphere : SphereFit, optional
@@ -50,7 +50,7 @@ class Calibrated:
     temperature : ndarray, optional
         Temperature of each sample of the IMU [degC].
     reference : float
-        Zero of the temperature polynomials [degC].
+        Reference temperature, at which the temperature polynomials are zero [degC].
     remarks : list of str
         Remarks for the user.
     """
@@ -80,7 +80,7 @@ def _magnetic(options, result):
     if left_out:
         result.remarks.append(
             f"{left_out} of {len(times)} samples of the magnetometer are ignored, since the sensor "
-            "did not turn for more than 2 s; hard and soft iron show only in turns"
+            "did not turn for more than 2 s; only turns reveal hard and soft iron"
         )
     magnetometer = options.noise and options.noise.magnetometer
     noise = inertial.to_slow_noise(magnetometer) if magnetometer else ()
@@ -126,11 +126,14 @@ def _inertial(options, result):
             times, gyro, result.rests, result.turns, noise=stated["gyroscope"], **common
         )
     elif options.uses_turns or not (options.six_positions or options.free_positions):
-        raise RecordingError(f"{source}: has no {', '.join(GYRO)}, a gyroscope with three axes")
+        raise RecordingError(
+            f"{source}: {', '.join(GYRO)} are missing, expected a gyroscope with three axes"
+        )
     if options.six_positions or options.free_positions:
         if accel is None:
             raise RecordingError(
-                f"{source}: has no {', '.join(ACCEL)}, an accelerometer with three axes"
+                f"{source}: {', '.join(ACCEL)} are missing, expected an accelerometer with three "
+                "axes"
             )
         calibrated = inertial.calibrate_accelerometer
         if options.free_positions:
@@ -151,8 +154,8 @@ def _inertial(options, result):
                 )
     if not options.noise:
         result.remarks.append(
-            "the noise is estimated from this recording, which is too short for its slow part; the "
-            "intervals are narrower with --noise from an Allan analysis"
+            "the noise is estimated from this recording, which is too short for slow noise; state "
+            "the noise from an Allan analysis with --noise to get narrower intervals"
         )
 
 
@@ -174,7 +177,9 @@ def _temperature(options, result, times) -> inertial.TemperatureFit | None:
     result.remarks += recorded.report.sentences()[1:]
     read = recorded.table
     if read.index[-1] < times[0] or read.index[0] > times[-1]:
-        raise RecordingError(f"{path}: the temperature does not overlap in time with the IMU")
+        raise RecordingError(
+            f"{path}: the temperature ends before the IMU or begins after it, expected common times"
+        )
     values = np.interp(times, read.index.to_numpy(), read["temperature"].to_numpy())
     still = np.concatenate([values[rest.start : rest.stop] for rest in result.rests])
     result.temperature = values
@@ -184,7 +189,7 @@ def _temperature(options, result, times) -> inertial.TemperatureFit | None:
 
 
 def _columns(options, names):
-    """Return the chosen columns of some quantities; None for a bag."""
+    """Return the columns that the user chose for some quantities; None if there are none."""
     if not has_columns(options.recording):
         return dict(options.columns) or None
     chosen = {key: options.columns[key] for key in ("time", *names) if key in options.columns}
@@ -199,7 +204,7 @@ def _columns(options, names):
 
 
 def run(options):
-    """Calibrate an IMU from the recording of a command line.
+    """Calibrate an IMU from the recording that the command line names.
 
     Parameters
     ----------
@@ -225,7 +230,7 @@ def run(options):
 
 
 def _convert_options(options) -> None:
-    """Parse texts of the command line, and convert numbers to SI units."""
+    """Parse texts of the command line and convert numbers to SI units."""
     options.columns = dict(named_column(text) for text in options.column)
     options.uses_turns = options.turns is not None or bool(options.reference)
     options.turns = _parse_turns(options.turns)
@@ -236,7 +241,7 @@ def _convert_options(options) -> None:
 
 
 def _parse_turns(text):
-    """Return the number of turns, a number for each axis, or None."""
+    """Return the number of turns, a dictionary of numbers by axis, or None."""
     if not text:
         return None
     try:
@@ -246,7 +251,7 @@ def _parse_turns(text):
         counts = {axis.strip(): float(count) for axis, count in pairs}
     except ValueError:
         raise ConfigurationError(
-            f"--turns is {quote(text)}, expected a number or numbers by axis, for example "
+            f"--turns is {quote(text)}, expected one number or a number for each axis, such as "
             "10 or x=5,z=10"
         ) from None
     if not set(counts) <= set(AXES):

@@ -1,6 +1,6 @@
-"""Look at a recording before it is driven: everything that would stop or mislead an experiment.
+"""Check a recording for faults that would stop or mislead an experiment.
 
-The command line is that of :mod:`.parsers.check_recording`.
+The command line is defined in :mod:`.parsers.check_recording`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from .command_line import write_report
 
 
 def run(options):
-    """Check the recording named on the command line.
+    """Check the recording that the command line names.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def run(options):
 
 
 def verdict(check, configuration) -> str:
-    """Return whether a recording can be used, as one message.
+    """Return a message that states whether a recording can be used.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def verdict(check, configuration) -> str:
     Returns
     -------
     str
-        Sentence for the user.
+        Message for the user.
     """
     if check.problems:
         return _unusable(check)
@@ -98,7 +98,7 @@ def _unusable(check) -> str:
 
 
 def _to_choose(setup, configuration) -> str:
-    """Return which lines of the written config.ini are to be chosen, empty if none is open."""
+    """Return a message that names the columns of config.ini that the user has to choose."""
     sections = [
         f"[{section}] {join_names(quantities)}"
         for section, quantities in setup.open_columns.items()
@@ -107,7 +107,7 @@ def _to_choose(setup, configuration) -> str:
 
 
 def _page(setup, check, configuration) -> Page:
-    """Return all of a check as one web page."""
+    """Return all results of a check as one web page."""
     parts = report_parts(setup, check)
     sections = [
         Section(title[0].upper() + title[1:], text=sentences)
@@ -118,7 +118,7 @@ def _page(setup, check, configuration) -> Page:
         figure = recording_figure(check.as_understood, _title(check))
         sections.append(Section("Recording", figure=figure))
     return Page(
-        title="A recording, checked",
+        title="Check of a recording",
         summary=[verdict(check, configuration)],
         sections=sections,
         footer=f"imu_simulation_framework {__version__}",
@@ -126,7 +126,7 @@ def _page(setup, check, configuration) -> Page:
 
 
 def _folder(options, check) -> str:
-    """Return the default for the results, named by the recording, never where config.ini is."""
+    """Return the default folder of the results, which never contains the given config.ini."""
     read = check.reference_samples or check.imu_samples
     known = options.recording or (read and read.path) or Path(options.config or "recording").stem
     folder = f"check_{safe_name(recording_name(known))}"
@@ -148,7 +148,7 @@ def report_lines(setup, check) -> list[str]:
     Returns
     -------
     list of str
-        Titles and indented sentences.
+        Titles and indented messages.
     """
     lines = []
     for title, sentences in report_parts(setup, check).items():
@@ -158,9 +158,9 @@ def report_lines(setup, check) -> list[str]:
 
 
 def report_parts(setup, check) -> dict[str, list[str]]:
-    """Return the messages of the report by its parts.
+    """Return the messages of each part of the report.
 
-    The first ones are the steps in which a recording is read: format, columns, evidence, samples.
+    The first parts are the steps in which a recording is read: format, columns, evidence, samples.
 
     Parameters
     ----------
@@ -172,19 +172,19 @@ def report_parts(setup, check) -> dict[str, list[str]]:
     Returns
     -------
     dict of str to list of str
-        Sentences by title.
+        Messages by title.
     """
     speed = [finding for finding in check.findings if finding.fault == TOO_FAST]
     grave = [finding for finding in check.findings if finding.grave and finding not in speed]
     return {
         "format": _format_lines(check),
         "columns": [*_column_lines(setup, check), *setup.sentences, *_odometry(setup, check)],
-        "left open: keep one line of each quantity in its section": _open_sections(setup),
+        "ambiguous columns: keep one line for each quantity in its section": _open_sections(setup),
         "evidence": _evidence_lines(setup, check),
         "samples": [*_sample_lines(check), *check.remarks],
         "would stop an experiment": check.problems,
-        "refused until it is corrected": [finding.sentence() for finding in grave],
-        "for an experiment only, a yaw error does without": [
+        "rejected until it is corrected": [finding.sentence() for finding in grave],
+        "rejected in experiments only, acceptable for yaw errors": [
             finding.sentence() for finding in speed
         ],
         "worth knowing": [finding.sentence() for finding in check.findings if not finding.grave],
@@ -199,7 +199,7 @@ def _open_sections(setup) -> list[str]:
 
 
 def _parts(check):
-    """Yield name, samples and section of the columns of reference and IMU, where they were read."""
+    """Yield name, samples and column section of reference and IMU, if they were read."""
     for name, samples, section in (
         ("reference", check.reference_samples, "reference_columns"),
         ("IMU", check.imu_samples, "imu_columns"),
@@ -209,7 +209,7 @@ def _parts(check):
 
 
 def _format_lines(check) -> list[str]:
-    """Return format, tables and topics of the files that were read."""
+    """Return messages with the format, tables and topics of the recorded files."""
     formats = {samples.path: samples.format for _, samples, _ in _parts(check)}
     lines = []
     for path, format in formats.items():
@@ -221,7 +221,7 @@ def _format_lines(check) -> list[str]:
 
 
 def _column_lines(setup, check) -> list[str]:
-    """Return the column map of each part, and its origin."""
+    """Return messages with the source and the column map of reference and IMU."""
     lines = []
     configuration = setup.load()
     read = {name: (samples, section) for name, samples, section in _parts(check)}
@@ -236,14 +236,15 @@ def _column_lines(setup, check) -> list[str]:
         if not mapped:
             quantities = [quantity for quantity in samples.columns if quantity != "receipt"]
             lines.append(
-                f"  named by the format or as this package's own: {join_names(quantities)}"
+                "  named by the format, or with the names of this package: "
+                f"{join_names(quantities)}"
             )
         lines += [f"  {quantity} = {column}" for quantity, column in mapped.items()]
     return lines
 
 
 def _evidence_lines(setup, check) -> list[str]:
-    """Return the checks of units with their verdicts, and the turns that are compared."""
+    """Return messages with the verdicts on the units and the comparison of turns."""
     lines = []
     if check.imu_samples is not None:
         conventions = setup.load().imu_recording
@@ -255,20 +256,20 @@ def _evidence_lines(setup, check) -> list[str]:
 
 
 def _sample_lines(check) -> list[str]:
-    """Return number, rate and time of the samples of each part."""
+    """Return messages with number, rate and duration of the samples of reference and IMU."""
     return [f"{name}: {describe_samples(samples)}" for name, samples, _ in _parts(check)]
 
 
 def _odometry(setup, check):
-    """Yield a message where the reference may be odometry of unknown origin."""
+    """Yield a message if the reference may be wheel odometry or derived from the IMU."""
     reference, samples = setup.load().reference, check.reference_samples
     if samples is None or samples.message_type != "nav_msgs/Odometry":
         return
     if reference.yaw_deviation is None and reference.turn_error + reference.turn_slip == 0.0:
         yield (
-            f"the reference: if {samples.topic} is wheel odometry, the yaw error is that of both: "
-            "wheels slip ([reference] turn_slip says by how much), and odometry that takes its "
-            "heading from this IMU shows nothing of its drift"
+            f"the reference: if {samples.topic} is wheel odometry, the yaw error also includes the "
+            "slip of the wheels (state it with [reference] turn_slip); if the odometry takes its "
+            "heading from this IMU, the yaw error does not show the drift of the IMU"
         )
 
 
@@ -282,7 +283,7 @@ def _turns(observations) -> list[str]:
         line = f"{relation.first} {first}, {relation.second} {second}"
         if name.startswith("reference") and observations.known < 1.0:
             share = 100.0 * observations.known
-            line += f" in the {share:.0f} % of the time in which the reference knows its heading"
+            line += f" in the {share:.0f} % of the time in which the reference heading is known"
         late = "no delay fits clearly better"
         if relation.delay:
             sense = "late" if relation.delay > 0.0 else "early"
@@ -328,7 +329,7 @@ def write_check(folder, setup, check) -> list[Path]:
 
 
 def _title(check) -> str:
-    """Return which files a figure shows, and how they were read."""
+    """Return the title of the figure: the names of the files, and how they were read."""
     read = [s for s in (check.reference_samples, check.imu_samples) if s is not None]
     names = [" ".join((Path(s.path).name, s.topic)).strip() for s in read]
     title = " and ".join(dict.fromkeys(names))
@@ -341,16 +342,16 @@ _GYROSCOPE = {"color": colours.DIFFERENCE, "linestyle": (0, (1, 1.2)), "linewidt
 
 
 def recording_figure(observations, title) -> Figure:
-    """Describe the figure of path, yaws, yaw rate and speed of a recording.
+    """Describe a figure with the path, yaws, yaw rates and speed of a recording.
 
-    Each yaw is zero at its start.
+    Each yaw starts at zero.
 
     Parameters
     ----------
     observations : Observations
         Measurements of the recording.
     title : str
-        Recording and its interpretation.
+        Names of the recordings, and how they were read.
 
     Returns
     -------
@@ -375,13 +376,13 @@ def recording_figure(observations, title) -> Figure:
         for heading, look, more in headings
         if heading is not None
     ]
-    figure.panel("yaw from its beginning [deg]", "Yaw", height=260, x_limits=limits)
+    figure.panel("yaw from its start [deg]", "Yaw", height=260, x_limits=limits)
     for heading, look, name in headings:
         turned = np.degrees(heading.angle - heading.at(start))
         figure.line(heading.time - start, turned, look, name)
     for begin, end in _unknown(reference):
-        figure.span(begin, end, colours.SHADE, 0.1, "reference's yaw not known")
-    figure.panel("yaw rate [deg/s]", "Yaw rate, mean over a second", height=190, x_limits=limits)
+        figure.span(begin, end, colours.SHADE, 0.1, "reference yaw unknown")
+    figure.panel("yaw rate [deg/s]", "Yaw rate, one-second means", height=190, x_limits=limits)
     for heading, look, name in headings:
         times, rates = _rates(heading)
         figure.line(times - start, np.degrees(rates), look, name)
@@ -391,7 +392,7 @@ def recording_figure(observations, title) -> Figure:
 
 
 def _unknown(reference):
-    """Yield times between which the heading of a reference is only held or bridged."""
+    """Yield start and end of each interval in which the reference heading is unknown."""
     if "yaw_known" in reference:
         unknown = np.concatenate([[False], reference["yaw_known"].to_numpy() < 1.0, [False]])
         edges = np.flatnonzero(np.diff(unknown.astype(int)))

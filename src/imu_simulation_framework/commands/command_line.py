@@ -1,4 +1,4 @@
-"""Options of command lines that several programs share, and output of their results."""
+"""Command-line options that several programs share, and output of results."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from ..recordings.frames import ACCEL_UNITS, GYRO_UNITS, ImuConventions
 
 
 def accepted_number(text: str, accepted: Callable[[float], bool], refusal: str) -> float:
-    """Parse a number that satisfies a condition.
+    """Parse a number and check that it satisfies a condition.
 
     Parameters
     ----------
     text : str
-        Text of the number.
+        Text to parse.
     accepted : callable
-        Condition of the number.
+        Function from number to bool, which is true for accepted numbers.
     refusal : str
-        Message of the error.
+        Error message.
 
     Returns
     -------
     float
-        The number.
+        Parsed number.
 
     Raises
     ------
@@ -52,14 +52,14 @@ def accepted_number(text: str, accepted: Callable[[float], bool], refusal: str) 
 
 
 def number_type(accepted: Callable[[float], bool], refusal: str) -> Callable[[str], float]:
-    """Return a type for argparse: a number that fulfils a condition.
+    """Return an argparse type for numbers that satisfy a condition.
 
     Parameters
     ----------
     accepted : callable
-        Function that returns whether a number is accepted.
+        Function from number to bool, which is true for accepted numbers.
     refusal : str
-        End of the error message.
+        Part of the error message that follows the rejected text.
 
     Returns
     -------
@@ -70,14 +70,14 @@ def number_type(accepted: Callable[[float], bool], refusal: str) -> Callable[[st
 
 
 def whole_type(minimum: int, maximum: float, refusal: str) -> Callable[[str], int]:
-    """Return a type for argparse: a bounded integer.
+    """Return an argparse type for integers within bounds.
 
     Parameters
     ----------
     minimum, maximum : int
         Inclusive bounds.
     refusal : str
-        End of the error message.
+        Part of the error message that follows the rejected text.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def whole_type(minimum: int, maximum: float, refusal: str) -> Callable[[str], in
     """
 
     def parse(text: str) -> int:
-        # int() accepts the digits of other alphabets, too.
+        # int() also accepts the digits of other scripts.
         if not (text.isascii() and text.isdecimal()) or not minimum <= int(text) <= maximum:
             raise argparse.ArgumentTypeError(f"{quote(text)} {refusal}")
         return int(text)
@@ -94,12 +94,14 @@ def whole_type(minimum: int, maximum: float, refusal: str) -> Callable[[str], in
     return parse
 
 
-whole_number = whole_type(0, math.inf, "is not a whole number, zero or positive")
-worker_count = whole_type(1, 1024, "is not a number of workers, expected 1 to 1024")
-run_count = whole_type(1, math.inf, "is not a number of runs, expected 1 or more")
-positive_number = number_type(lambda value: 0.0 < value < math.inf, "is not a number above zero")
+whole_number = whole_type(0, math.inf, "is not valid, expected an integer of at least 0")
+worker_count = whole_type(1, 1024, "is not a valid number of workers, expected 1 to 1024")
+run_count = whole_type(1, math.inf, "is not a valid number of runs, expected 1 or more")
+positive_number = number_type(
+    lambda value: 0.0 < value < math.inf, "is not valid, expected a number above 0"
+)
 not_negative = number_type(
-    lambda value: 0.0 <= value < math.inf, "is not zero or a positive number"
+    lambda value: 0.0 <= value < math.inf, "is not valid, expected a number of at least 0"
 )
 
 
@@ -112,7 +114,7 @@ def add_result(parser: argparse.ArgumentParser) -> None:
         Parser of the program.
     """
     parser.add_argument(
-        "result", metavar="RESULT", help="a run's folder, FOLDER/PREFIX, or a file of the result"
+        "result", metavar="RESULT", help="folder of a run, FOLDER/PREFIX, or any file of the result"
     )
 
 
@@ -126,11 +128,13 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
     """
     parser.add_argument(
         "--seed", type=whole_number, default=1, metavar="S",
-        help="seed of the random numbers, by default 1",
+        help="seed of the random number generator, by default 1",
     )  # fmt: skip
 
 
-def add_formats(parser: argparse.ArgumentParser, text: str = "of the figures, png by default"):
+def add_formats(
+    parser: argparse.ArgumentParser, text: str = "file formats of the figures, by default png"
+):
     """Add the option ``--formats`` to a parser.
 
     Parameters
@@ -138,7 +142,7 @@ def add_formats(parser: argparse.ArgumentParser, text: str = "of the figures, pn
     parser : argparse.ArgumentParser
         Parser of the program.
     text : str, optional
-        Text for the help.
+        Help of the option.
     """
     parser.add_argument("--formats", nargs="+", choices=FIGURE_FORMATS, default=["png"], help=text)
 
@@ -151,7 +155,7 @@ def add_out(parser: argparse.ArgumentParser, folder: str) -> None:
     parser : argparse.ArgumentParser
         Parser of the program.
     folder : str
-        Default of the folder.
+        Default folder.
     """
     parser.add_argument(
         "-o", "--out", type=Path, default=Path(folder), metavar="DIR",
@@ -175,19 +179,19 @@ def add_unit_options(parser: argparse.ArgumentParser) -> None:
             f"--{sensor}-unit",
             choices=tuple(units),
             default=usual,
-            help="unit of a recording that does not state it, by default %(default)s",
+            help="unit of recordings that do not state their unit, by default %(default)s",
         )
 
 
 def add_table(parser: argparse.ArgumentParser) -> None:
-    """Add the option ``--table``, the format of a printed table, to a parser.
+    """Add the option ``--table``, which selects the format of a printed table, to a parser.
 
     Parameters
     ----------
     parser : argparse.ArgumentParser
         Parser of the program.
     """
-    # Programs without a table do not load pandas.
+    # Imported here so that programs without a table do not load pandas.
     from ..report.table import ENDINGS
 
     parser.add_argument(
@@ -197,7 +201,7 @@ def add_table(parser: argparse.ArgumentParser) -> None:
 
 
 def add_results(parser: argparse.ArgumentParser, folder: str) -> None:
-    """Add the options of figures, the web page and the folder of results to a parser.
+    """Add the options for figures, web page and results folder to a parser.
 
     Parameters
     ----------
@@ -223,14 +227,14 @@ def add_report(parser: argparse.ArgumentParser) -> None:
 
 
 def results_folder(path: Path, names: Iterable[str], inputs: Sequence[Any]) -> Path:
-    """Make a folder for results, none of which may be an input.
+    """Create the results folder, and check that no result overwrites an input.
 
     Parameters
     ----------
     path : Path
-        The folder.
+        Results folder.
     names : iterable of str
-        Names of the results.
+        File names of the results.
     inputs : sequence of str or Path
         Files that the program reads.
 
@@ -241,7 +245,7 @@ def results_folder(path: Path, names: Iterable[str], inputs: Sequence[Any]) -> P
     Raises
     ------
     ResultError
-        A result is one of the inputs, or the folder cannot be made.
+        A result would overwrite an input, or the folder cannot be created.
     """
     folder = make_folder(path)
     for name in names:
@@ -250,7 +254,7 @@ def results_folder(path: Path, names: Iterable[str], inputs: Sequence[Any]) -> P
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Write a file atomically, and print its path.
+    """Write a file atomically and print its path.
 
     Parameters
     ----------
@@ -264,25 +268,25 @@ def write_file(path: Path, content: bytes) -> None:
 
 
 def write_pictures(folder: Path, name: str, figure: Any, formats: Sequence[str]) -> None:
-    """Write a matplotlib figure in several formats, and print the paths of the files.
+    """Write a matplotlib figure in several formats and print the paths of the files.
 
     Parameters
     ----------
     folder : Path
         Folder of the files.
     name : str
-        Name of the files, without ending.
+        File name without suffix.
     figure : matplotlib.figure.Figure
-        Picture.
+        Figure to write.
     formats : sequence of str
-        Formats, for example ``png``.
+        File formats, such as ``png``.
     """
     for format in dict.fromkeys(formats):
         write_file(folder / f"{name}.{format}", render_figure(figure, format))
 
 
 def write_report(path: Path, page: Any) -> None:
-    """Write a :class:`~imu_simulation_framework.report.page.Page`, and print its path.
+    """Write a :class:`~imu_simulation_framework.report.page.Page` and print its path.
 
     Parameters
     ----------
@@ -291,24 +295,24 @@ def write_report(path: Path, page: Any) -> None:
     page : Page
         Described page.
     """
-    # A call without a report does not load the module.
+    # Imported here so that a call without --report does not load the module.
     from ..report.page import page_html
 
     write_file(path, page_html(page).encode("utf-8"))
 
 
 def named_column(text) -> tuple[str, str]:
-    """Split an argument ``QUANTITY=NAME [UNIT]``.
+    """Split an argument of the form ``QUANTITY=NAME [UNIT]``.
 
     Parameters
     ----------
     text : str
-        The argument.
+        Argument of ``--column``.
 
     Returns
     -------
     quantity, column : str
-        Name of the quantity, and its column with the unit.
+        Name of the quantity, and name and unit of its column.
 
     Raises
     ------
@@ -324,7 +328,7 @@ def named_column(text) -> tuple[str, str]:
 
 
 def add_layout_option(add) -> None:
-    """Add the option ``--layout``, for :func:`columns_by_name` and :func:`.set_up`, to a parser.
+    """Add the option ``--layout`` to a parser, for :func:`columns_by_name` and :func:`.set_up`.
 
     Parameters
     ----------
@@ -333,7 +337,7 @@ def add_layout_option(add) -> None:
     """
     add(
         "--layout", metavar="FILE", type=_layout,
-        help="recording layout with names of columns: a file, or the name of a bundled layout",
+        help="recording layout, which maps column names: a file, or the name of a bundled layout",
     )  # fmt: skip
 
 
@@ -343,29 +347,29 @@ def _layout(name):
     return read_layout(name)
 
 
-def columns_by_name(path, rate, sentences, layout=None) -> dict | None:
+def columns_by_name(path, rate, remarks, layout=None) -> dict | None:
     """Find the columns of gyroscope and accelerometer in a text file.
 
     Parameters
     ----------
     path : path-like
-        The recording.
+        Recording.
     rate : float or None
-        Sample rate, which replaces a column of times [Hz].
-    sentences : list of str
-        List of remarks, to which a remark on the columns is added.
+        Sample rate, which replaces a time column [Hz].
+    remarks : list of str
+        List to which remarks on the columns are appended.
     layout : RecordingLayout, optional
-        Layout of the user's choice.
+        Layout that the user has chosen.
 
     Returns
     -------
     dict or None
-        Column map; None if the format needs none, or no column was recognised.
+        Column map; None if the format has no columns, or none is recognised.
 
     Raises
     ------
     RecordingError
-        There is neither a column of times nor a rate.
+        There is neither a time column nor a rate.
     """
     from ..recordings.file_access import has_columns
 
@@ -377,17 +381,19 @@ def columns_by_name(path, rate, sentences, layout=None) -> dict | None:
     quantities = ("time", *GYRO, *ACCEL)
     columns = {name: column for name, column in choice.columns.items() if name in quantities}
     if choice.open_columns:
-        sentences += [
-            f"{path}: {name} is left out, since its unit or column is open; state it with one of: "
+        remarks += [
+            f"{path}: {name} is ignored, since its column or unit is ambiguous; choose one of: "
             + " ".join(f"--column '{name}={line}'" for line in lines)
             for name, lines in choice.open_columns.items()
         ]
     if columns and "time" not in columns and rate is None:
         lines = choice.open_columns.get("time", ())
         options = "".join(f", or --column 'time={line}'" for line in lines)
-        raise RecordingError(f"{path}: no column is a time; state the rate with --rate HZ{options}")
+        raise RecordingError(
+            f"{path}: no column contains times; state the rate with --rate HZ{options}"
+        )
     if columns:
         listing = ", ".join(f"{name}={column}" for name, column in columns.items())
-        origin = f"by the layout {choice.layout}" if choice.layout else "chosen by their names"
-        sentences.append(f"{path}: columns are {origin}; correct them with --column: {listing}")
+        origin = f"those of the layout {choice.layout}" if choice.layout else "chosen by name"
+        remarks.append(f"{path}: columns are {origin} (change them with --column): {listing}")
     return columns or None

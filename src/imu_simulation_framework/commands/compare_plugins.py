@@ -1,6 +1,6 @@
-"""Compare a simulator's IMU plug-in with this package's model of it, the robot at rest.
+"""Compare a simulator's IMU plug-in with this package's emulation, on a stationary robot.
 
-The command line is that of :mod:`.parsers.compare_plugins`.
+The command line is defined in :mod:`.parsers.compare_plugins`.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ IMU_TOPIC = topics.absolute_topic(topics.IMU)
 BIAS_TOPIC = topics.absolute_topic(topics.IMU_BIAS)
 TRUTH_TOPIC = topics.absolute_topic(topics.GROUND_TRUTH)
 STILL = 0.01
-"""A robot that moves or turns less than this in a whole experiment stands still [m, rad]."""
+"""Largest motion and turn during an experiment with which a robot is stationary [m, rad]."""
 
 
 def _load(folder: ResultFolder) -> tuple[ImuAtRest, float, dict[str, Any]]:
-    """Read the IMU of an experiment at rest with ``record:=true``.
+    """Read the IMU output of an experiment with a stationary robot and ``record:=true``.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def _load(folder: ResultFolder) -> tuple[ImuAtRest, float, dict[str, Any]]:
     Raises
     ------
     RecordingError, ResultError
-        Bag or summary are missing or broken, or the robot moved.
+        Bag or summary is missing or invalid, or the robot moved.
     """
     try:
         summary = json.loads(folder.read_text("summary.json"))
@@ -71,13 +71,15 @@ def _load(folder: ResultFolder) -> tuple[ImuAtRest, float, dict[str, Any]]:
         duration = float(summary["durations"]["recorded_s"])
     except (ValueError, TypeError, KeyError) as error:
         path = folder.path("summary.json")
-        raise ResultError(f"{path}: not the summary of an experiment ({error})") from error
+        raise ResultError(
+            f"{path}: is not valid, expected the summary of an experiment ({error})"
+        ) from error
     return *_read(folder.path("experiment.bag"), about["model"] == "hector", duration), about
 
 
 def _read(bag, with_bias, duration):
     samples = read_bag(bag, IMU_TOPIC, [IMU])
-    # The first stamp of the MuJoCo simulator is zero, which is read as NaN.
+    # The first stamp of the MuJoCo simulator is zero, which the reader replaces by NaN.
     stamped = np.isfinite(samples.columns["stamp"])
     biases: dict[str, Any] = {}
     columns = [samples.matrix(names)[stamped] for names in (QUATERNION, GYRO, ACCEL)]
@@ -104,24 +106,24 @@ def _read(bag, with_bias, duration):
 
 
 def _true_orientation(bag, start):
-    """Return the robot's orientation, which must not change from ``start`` on."""
+    """Return the mean orientation from ``start`` on, and check that the robot does not move."""
     truth = read_bag(bag, TRUTH_TOPIC, [ODOMETRY])
     settled = truth.columns["stamp"] >= start
     poses = truth.matrix(("x", "y", *QUATERNION))[settled]
     if np.ptp(poses, axis=0).max() > STILL:
-        raise ResultError(f"{bag}: the robot moves; it must stand still for this comparison")
+        raise ResultError(f"{bag}: the robot moves, but must be stationary for this comparison")
     mean = poses[:, 2:].mean(axis=0)
     return mean / np.linalg.norm(mean)
 
 
 def _first_drift(bias) -> int:
-    """Find the first sample at which a bias is not zero; the plug-in begins with zero."""
+    """Return the index of the first nonzero bias; the biases of the plug-in start at zero."""
     nonzero = np.asarray(bias).reshape(len(bias), -1).any(axis=1)
     return int(np.argmax(nonzero))
 
 
 COMPARED = {
-    # Every error that the plug-in has, the drifts fast enough to become stationary in minutes.
+    # All errors of the plug-in are present, and drifts become stationary within minutes.
     "hector": {
         "rate_offset": 0.01, "rate_drift": 0.05, "rate_drift_frequency": 0.1,
         "rate_gaussian_noise": 0.001, "accel_offset": 0.05, "accel_drift": 0.5,
@@ -130,15 +132,15 @@ COMPARED = {
     },
     "generic": {"gaussian_noise": 0.00215},
 }  # fmt: skip
-"""Parameters of the plug-ins for this comparison."""
+"""Default parameters of each plug-in in this comparison."""
 AT_REST = "at_rest"
-"""Name of the experiment."""
+"""Name of the experiments that this program runs."""
 STANDING_POSES = 100
-"""Number of poses of the standing robot; readers reject shorter trajectories."""
+"""Number of poses in the recording of the stationary robot; readers reject shorter recordings."""
 
 
 def run(options):
-    """Run and evaluate the experiments of a command line.
+    """Run and evaluate the experiments that the command line describes.
 
     Parameters
     ----------
@@ -148,7 +150,7 @@ def run(options):
     Returns
     -------
     int
-        Exit code: 0, or 1 if a plug-in differs from its model.
+        Exit code: 0, or 1 if a plug-in differs from its emulation.
     """
     out = Path(options.out)
     folders = options.results or [_run_experiment(out, name, options) for name in options.imu]
@@ -164,8 +166,8 @@ def run(options):
     outside = tables[tables["deviation"].abs() > DEVIATION_LIMIT]
     for experiment, quantity, statistic in outside.index:
         print(
-            f"{experiment}: {quantity}, {statistic}: more than {DEVIATION_LIMIT:g} standard errors "
-            "from the model"
+            f"{experiment}: {quantity}, {statistic}: differs from the model by more than "
+            f"{DEVIATION_LIMIT:g} standard errors"
         )
     return 1 if len(outside) else 0
 
@@ -174,7 +176,8 @@ def _run_experiment(out, name, options) -> Path:
     folder = out / name
     if folder.exists():
         raise ResultError(
-            f"{folder}: exists; choose another --out, or evaluate it with --results {folder}"
+            f"{folder}: already exists; choose another --out, or evaluate the existing results "
+            f"with --results {folder}"
         )
     duration = 60.0 * options.minutes
     parameters = options.parameters or COMPARED.get(PRESETS[name].model, {})
@@ -185,7 +188,7 @@ def _run_experiment(out, name, options) -> Path:
     settings = {
         "experiment": {"name": AT_REST},
         f"imu_{PRESETS[name].model}": parameters,
-        # The standing robot's pose serves as the recording, which has no IMU.
+        # The recording contains the constant pose of the stationary robot, and no IMU.
         "imu_recording": {"use": False},
         "reference": {"format": "tum"},
     }
@@ -198,16 +201,18 @@ def _run_experiment(out, name, options) -> Path:
     program = ("rosrun", "imu_simulation_framework", "run_experiment.py")
     code = subprocess.call([*program, *(f"{key}:={value}" for key, value in words.items())])
     if code:
-        raise ResultError(f"{folder}: the experiment exited with code {code}, see above")
+        raise ResultError(
+            f"{folder}: the experiment exited with code {code}, expected 0; see the messages above"
+        )
     (result,) = folder.glob(f"{AT_REST}/*/1")
     return result
 
 
 def _compare(folder, options):
-    """Return a name for the experiment in this folder, and the table of its statistics."""
+    """Return a name for the experiment in a folder, and the table of its statistics."""
     folder = find_result(folder)
     imu, period, about = _load(folder)
-    # Other random numbers than those of the experiment itself.
+    # The random numbers of the model must be independent of those of the experiment.
     model = make_imu_model(about["model"], about["parameters"], period, options.seed + 1)
     progress = functools.partial(progress_bar, desc="model", unit=" runs")
     table = compare_with_model(imu, model, options.runs, progress)

@@ -1,6 +1,6 @@
-"""Compare yaws of recordings and results: their differences and delays.
+"""Compare the yaws of recordings and results: differences and delays.
 
-The command line is that of :mod:`.parsers.compare_yaw`.
+The command line is defined in :mod:`.parsers.compare_yaw`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .parsers.compare_yaw import NAME
 
 
 def run(options):
-    """Compare the yaws of a command line.
+    """Compare the yaws that the command line names.
 
     Parameters
     ----------
@@ -53,10 +53,10 @@ def run(options):
     remarks = [*describe_jumps(names, yaws), *_remarks(differences, settings, names[0])]
     if _lacks_reference_error(table, signals[0]):
         remarks.append(
-            f"{names[0]}: its error is unknown, so it is not separated from the errors of the "
-            "others; for odometry, set [reference] turn_slip in a config.ini"
+            f"{names[0]}: the error of this yaw is unknown, so the differences contain it; for "
+            "odometry, set [reference] turn_slip in a config.ini"
         )
-    print(*recording_remarks, f"first: {names[0]}", sep="\n")
+    print(*recording_remarks, f"first yaw: {names[0]}", sep="\n")
     print(table_text.format_table(table, columns), end="")
     if remarks:
         print(*remarks, sep="\n")
@@ -64,8 +64,8 @@ def run(options):
     write_pictures(out, NAME, to_matplotlib(figure), options.formats)
     if options.report:
         page = Page(
-            title="Yaws compared",
-            summary=[f"Compared with {names[0]}.", *remarks],
+            title="Comparison of yaws",
+            summary=[f"All yaws are compared with {names[0]}.", *remarks],
             sections=[
                 Section("Differences", table=to_page_table(table, columns)),
                 Section(
@@ -93,13 +93,13 @@ def _results_folder(options, signals):
 
 
 def _lacks_reference_error(table, first) -> bool:
-    """Return whether the first yaw is of a recording, and its error unknown."""
+    """Return whether the first yaw belongs to a recording whose yaw error is unknown."""
     is_recording = first.poses is not None and not first.group
     return is_recording and bool(table["reference"].isna().all())
 
 
 def _distinct(signals):
-    """Return names without the name of a common result, and number duplicate names."""
+    """Return distinct names: the name of a common result is removed, duplicates are numbered."""
     names = [signal.name for signal in signals]
     if len({signal.group for signal in signals}) == 1 and signals[0].group:
         names = [signal.name[len(signal.group) :].strip() for signal in signals]
@@ -111,15 +111,16 @@ def _remarks(differences, settings, first):
         if difference.rms_with_sign_turned is not None:
             yield (
                 f"{difference.name}: with the opposite sign, the rms difference from {first} would "
-                f"be {math.degrees(difference.rms_with_sign_turned):.3f} deg, so one of the two is "
-                "clockwise; mark a clockwise column with [deg cw from north]"
+                f"be {math.degrees(difference.rms_with_sign_turned):.3f} deg, so one of the two "
+                "yaws is clockwise; state the unit of a clockwise column as [deg cw from north]"
             )
         if difference.clock_offset:
             yield (
-                f"{difference.name}: does not overlap in time with {first}, so its start is "
-                "moved to that of the first; --align with a large --max-shift corrects the offset"
+                f"{difference.name}: does not overlap in time with {first}, so its start is moved "
+                f"to the start of {first}; estimate the time offset with --align and a large "
+                "--max-shift"
             )
         if difference.comparison.zero_words:
-            yield f"{difference.name}: its {difference.comparison.zero_words}"
+            yield f"{difference.name}: {difference.comparison.zero_words}"
         if settings.align and difference.shift.problem:
-            yield f"{difference.name}: was not aligned: {difference.shift.problem}"
+            yield f"{difference.name}: is not aligned: {difference.shift.problem}"

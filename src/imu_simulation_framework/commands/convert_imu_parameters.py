@@ -1,6 +1,6 @@
-"""Convert the parameters of an IMU between the formats of tools.
+"""Convert IMU parameters between the formats of simulators and estimators.
 
-The command line is that of :mod:`.parsers.convert_imu_parameters`.
+The command line is defined in :mod:`.parsers.convert_imu_parameters`.
 """
 
 import os
@@ -16,7 +16,7 @@ from .command_line import write_file
 
 
 def run(options):
-    """Convert the file of a command line.
+    """Convert the parameters that the command line names.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def run(options):
         source, file = "specification", str(find_imu_specification(file))
     if source is None:
         raise ConfigurationError(
-            f"{file}: no bundled IMU has this name; state the format of a file with --from"
+            f"{file}: is not the name of a bundled IMU; state the format of a file with --from"
         )
     if options.out is not None:
         refuse_overwriting(options.out, [file])

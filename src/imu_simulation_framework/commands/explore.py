@@ -1,6 +1,6 @@
-"""Show heading drift on a page in the browser, with sliders for motion, parts, operation and limit.
+"""Show heading drift on a web page with sliders for motion, parts, operation and limit.
 
-The command line is that of :mod:`.parsers.explore`.
+The command line is defined in :mod:`.parsers.explore`.
 """
 
 import socketserver
@@ -35,7 +35,7 @@ def run(options):
         app = make_app(answers, Words(written), folder)
         with listening(options.port, app.server) as server:
             address = f"http://{HOST}:{server.server_port}/"
-            print(f"{address} (Ctrl+C ends it)", flush=True)
+            print(f"{address} (stop with Ctrl+C)", flush=True)
             if not options.no_browser and not webbrowser.open(address):
                 print("no browser was found; open this address in a browser")
             server.serve_forever()
@@ -45,16 +45,16 @@ class _Server(socketserver.ThreadingMixIn, WSGIServer):
     daemon_threads = True
 
     def handle_error(self, request, client_address):
-        """Ignore a browser that has gone."""
+        """Ignore errors, such as a connection that the browser has closed."""
 
 
 class _Handler(WSGIRequestHandler):
     def log_message(self, *_):
-        """Log no request."""
+        """Suppress the log of requests."""
 
 
 def listening(port: int, application) -> WSGIServer:
-    """Return a server of a WSGI application on this machine's own address.
+    """Return a server for a WSGI application on the loopback address.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def listening(port: int, application) -> WSGIServer:
     Raises
     ------
     ConfigurationError
-        If the port is taken.
+        The port is already in use, or cannot be opened.
     """
     try:
         server = _Server((HOST, port), _Handler)
@@ -84,13 +84,16 @@ def listening(port: int, application) -> WSGIServer:
 
 
 def _answers(options):
-    """Return the answers, and the names of parts and drives on a command line."""
+    """Return the object that answers requests, and a map from names to arguments."""
     parts = {entry.specification.name: entry.specification for entry in imu_catalogue()}
     written = {}
     for text in options.imu:
         imu = imu_options.choose_imu(text)
         if not isinstance(imu.errors, ImuSpecification) or imu.errors.output.fuses_magnetometer:
-            raise ConfigurationError(f"{text} is not a specification of an IMU without a compass")
+            raise ConfigurationError(
+                f"--imu is {text}, expected the specification of an IMU whose yaw does not depend "
+                "on a magnetometer"
+            )
         parts[imu.name] = imu.errors
         written[imu.name] = text
 

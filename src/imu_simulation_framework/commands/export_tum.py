@@ -1,6 +1,6 @@
 """Write the trajectories of a result as TUM files, for evo and other tools.
 
-The command line is that of :mod:`.parsers.export_tum`.
+The command line is defined in :mod:`.parsers.export_tum`.
 """
 
 from ..core.errors import ResultError
@@ -12,7 +12,7 @@ from .command_line import write_file
 
 
 def run(options):
-    """Export the result of a command line.
+    """Export the result that the command line names.
 
     Parameters
     ----------

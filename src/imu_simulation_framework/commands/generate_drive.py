@@ -1,6 +1,6 @@
-"""Generate a synthetic drive: a reference trajectory and a recording of an IMU.
+"""Generate a synthetic drive: a reference trajectory and an IMU recording.
 
-The command line is that of :mod:`.parsers.generate_drive`.
+The command line is defined in :mod:`.parsers.generate_drive`.
 """
 
 from dataclasses import replace
@@ -11,7 +11,7 @@ from ..recordings.bundled_drives import write_drive
 
 
 def run(options):
-    """Generate the drive of a command line.
+    """Generate the drive that the command line describes.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""Make a Gazebo world file: level ground, or gentle bumps as in the embedded simulator.
+"""Generate a Gazebo world with level ground, or with the bumps of the embedded simulator.
 
-The command line is that of :mod:`.parsers.generate_world`.
+The command line is defined in :mod:`.parsers.generate_world`.
 """
 
 from dataclasses import fields

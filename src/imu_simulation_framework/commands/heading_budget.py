@@ -1,6 +1,6 @@
-"""Compute the distribution of a heading's yaw error on a motion, and its sources.
+"""Compute the distribution of the yaw error on a motion, and its error sources.
 
-The command line is that of :mod:`.parsers.heading_budget`.
+The command line is defined in :mod:`.parsers.heading_budget`.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ MAX_STEPS = 4000
 
 
 class _Task(NamedTuple):
-    """Chosen motion, with the stops of the operation, and the task of its budgets."""
+    """Motion, including the stops of the operation, and the task for the budgets."""
 
     chosen: motion_options.ChosenMotion
     budget: BudgetTask
 
 
 def run(options):
-    """Compute and write the budgets and requirements of a command line.
+    """Compute and write the budgets and requirements that the command line describes.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def run(options):
     adjusted = [_adjusted(placed.imu, options) for placed in sensors]
     title = _title(task)
     remarks = (f"note: {remark}" for remark in task.chosen.remarks)
-    # The budgets take seconds, in which the title shows that the command line is understood.
+    # The title is printed first, since the budgets take several seconds.
     print(title, *remarks, sep="\n", flush=True)
     budgets = _budgets(options, task, sensors, adjusted)
     sections = []
@@ -94,10 +94,10 @@ def run(options):
 def _check_options(options):
     if not options.imu and not options.odometer and options.require is None:
         raise ConfigurationError(
-            "name an IMU with --imu, an odometer with --odometer, or a requirement with --require"
+            "--imu, --odometer and --require are missing, expected at least one of them"
         )
     if options.fuse and not (options.imu and options.odometer):
-        raise ConfigurationError("--fuse needs an IMU, --imu, and an odometer, --odometer")
+        raise ConfigurationError("--fuse requires an IMU (--imu) and an odometer (--odometer)")
 
 
 def _task(options) -> _Task:
@@ -159,18 +159,20 @@ def _budget(placed, adjusted, task, part):
             (earth_rate_remark(errors, budget.model, task.motion), "--latitude"),
         ):
             limits += [f"{remark} ({option})"] if remark is not None else []
-    return budget._replace(remarks=remarks + [f"{imu.name}: {sentence}" for sentence in limits])
+    return budget._replace(remarks=remarks + [f"{imu.name}: {remark}" for remark in limits])
 
 
 def _adjusted(imu: NamedImu, options) -> tuple[str, Any, list[str]]:
-    """Return name and errors of a sensor as ``--inflate`` and the band change them, and remarks."""
+    """Apply ``--inflate`` and ``--bias-instability-band``; return name, errors and remarks."""
     name, errors, remarks = imu.name, imu.errors, list(imu.remarks)
     factor, band = options.inflate, options.bias_instability_band
     if not isinstance(errors, ImuSpecification):
         is_changed = factor is not None or band is not None
         if is_changed and not isinstance(errors, OdometerSpecification):
             option = "--bias-instability-band" if factor is None else "--inflate"
-            raise ConfigurationError(f"{option} is for specifications, but {imu.name} is a plug-in")
+            raise ConfigurationError(
+                f"{option} requires a specification, but {imu.name} is a plug-in"
+            )
         return name, errors, remarks
     if band is not None:
         with prefix_errors("--bias-instability-band: "):
@@ -182,13 +184,13 @@ def _adjusted(imu: NamedImu, options) -> tuple[str, Any, list[str]]:
         errors = inflate_noise(errors, factor)
         name = errors.name
     elif understated is not None:
-        remarks.append(understated + "; --inflate makes its noise larger, as Kalibr advises")
+        remarks.append(understated + "; increase the noise with --inflate, as Kalibr recommends")
     return name, errors, remarks
 
 
 def _title(task: _Task) -> str:
     end, turn = task.budget.at, math.degrees(task.budget.turn)
-    return f"{_use(task)}: yaw error after {end:g} s, in which it turns by {turn:.0f} deg"
+    return f"{_use(task)}: yaw error after {end:g} s with {turn:.0f} deg of turns"
 
 
 def _use(task: _Task) -> str:
@@ -197,12 +199,12 @@ def _use(task: _Task) -> str:
 
 def _answers(options, budgets) -> list[HeadingAnswer]:
     total = RUNS * len(budgets)
-    with progress_bar(desc="drawing drives", total=total, unit=" runs", leave=False) as progress:
+    with progress_bar(desc="simulating drives", total=total, unit=" runs", leave=False) as progress:
         return budget_answers(budgets, options.within, options.seed, progress.update)
 
 
 def _show_budgets(options, out, task, budgets, answers) -> list[Section]:
-    """Print and write the budgets, and return their sections of the page."""
+    """Print and write the budgets; return their sections of the web page."""
     sentences = budget_tables.answer_sentences(budgets, answers, options.within)
     columns = budget_tables.summary_columns(options.within)
     summary = budget_tables.summary_table(budgets, answers)
@@ -213,7 +215,7 @@ def _show_budgets(options, out, task, budgets, answers) -> list[Section]:
     for remark in budget_remarks(budgets):
         print(f"note: {remark}")
     write_whole(out / "bands.csv", budget_tables.bands_text(budgets).encode("utf-8"))
-    title = f"{_use(task)}, to {task.budget.at:g} s"
+    title = f"{_use(task)}, up to {task.budget.at:g} s"
     figure = budget_figure(shown_budgets(budgets), options.within)
     command_line.write_pictures(out, NAME, to_matplotlib(figure, title), options.formats)
     print(out / "bands.csv")
@@ -222,7 +224,7 @@ def _show_budgets(options, out, task, budgets, answers) -> list[Section]:
 
 
 def _show_requirements(options, out, task) -> Section:
-    """Print and write the requirements, and return their section of the page."""
+    """Print and write the requirements; return their section of the web page."""
     use = task.budget
     limits = requirements(
         use.motion, options.require, use.at, options.probability,

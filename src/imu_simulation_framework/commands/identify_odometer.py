@@ -1,6 +1,6 @@
-"""Identify a wheel odometer's errors from a drive: unequal wheels, track and slip.
+"""Identify the errors of a wheel odometer from a drive: wheel diameters, track and slip.
 
-The command line is that of :mod:`.parsers.identify_odometer`.
+The command line is defined in :mod:`.parsers.identify_odometer`.
 """
 
 import math
@@ -22,12 +22,12 @@ from ..report.drawing import to_matplotlib
 from ..report.page import Page, Section, tabulate_values
 from . import command_line
 
-_MAX_SHIFT = 2.0  # of the reference's clock [s]
-_SIGNIFICANT = 3.0  # Standard errors beyond which two halves of a drive differ
+_MAX_SHIFT = 2.0  # s, largest delay between reference and odometer that is estimated
+_SIGNIFICANT = 3.0  # standard errors beyond which the two halves of a drive differ
 
 
 def run(options):
-    """Identify the odometer of a command line.
+    """Identify the odometer that the command line names.
 
     Parameters
     ----------
@@ -37,8 +37,8 @@ def run(options):
     odometer, reference = (_single_signal(text) for text in (options.odometry, options.reference))
     if odometer.poses is None:
         raise RecordingError(
-            f"{odometer.name}: has no positions, from which the distance is computed; name the "
-            "topic or the table of an odometer"
+            f"{odometer.name}: positions are missing, which are required to compute the distance; "
+            "choose the topic or the table of an odometer"
         )
     yaw = reference.yaw
     shift = find_time_shift(yaw.index, yaw, odometer.yaw.index, odometer.yaw, _MAX_SHIFT)
@@ -72,7 +72,7 @@ def run(options):
                 Section(
                     "Heading error",
                     figure=figure,
-                    how_to_read="Slip and reference cause the unexplained part.",
+                    how_to_read="The slip and the reference cause the unexplained part.",
                 ),
                 Section("Recordings", text=list(remarks)),
             ],
@@ -86,7 +86,9 @@ def _single_signal(text):
     signals = read_yaw_signals(text)
     if len(signals) != 1:
         names = ", ".join(signal.name for signal in signals)
-        raise RecordingError(f"{text}: has several yaws, {names}; choose one with {text}@TABLE")
+        raise RecordingError(
+            f"{text}: contains several yaws ({names}), expected one; choose it with {text}@TABLE"
+        )
     return signals[0]
 
 
@@ -94,21 +96,21 @@ def _sentences(result, shift, odometer, reference):
     specification = result.specification
     duration = result.error.index[-1] - result.error.index[0]
     yield (
-        f"{odometer}, {result.way:.4g} m in {duration:.4g} s, "
-        f"with {math.degrees(result.turn):.4g} deg of turns, against {reference}:"
+        f"{odometer}, {result.way:.4g} m in {duration:.4g} s "
+        f"with {math.degrees(result.turn):.4g} deg of turns, compared with {reference}:"
     )
     if shift.problem:
         yield f"  no delay was subtracted: {shift.problem}"
     else:
         sense = "late" if shift.shift >= 0.0 else "early"
-        yield f"  the reference is {abs(shift.shift):.3f} s {sense}, which is subtracted"
+        yield f"  the reference is {abs(shift.shift):.3f} s {sense}; this delay is subtracted"
     for name, words, value, sigma in (
         (
-            "E_d", "right over left wheel diameter",
+            "E_d", "ratio of right to left wheel diameter",
             specification.diameter_ratio, specification.diameter_ratio_sigma,
         ),
         (
-            "E_b", "true over nominal track",
+            "E_b", "ratio of true to nominal track",
             specification.track_ratio, specification.track_ratio_sigma,
         ),
     ):  # fmt: skip
@@ -123,24 +125,24 @@ def _sentences(result, shift, odometer, reference):
     yield f"  white noise of the difference: {math.degrees(result.noise):.2g} deg"
     left = result.error - result.explained
     yield (
-        f"  final error {math.degrees(result.error.iloc[-1]):.3g} deg, of which wheels and track "
-        f"explain {math.degrees(result.explained[-1]):.3g}; rms "
-        f"{math.degrees(np.sqrt(np.mean(result.error**2))):.3g} deg, without them "
-        f"{math.degrees(np.sqrt(np.mean(left**2))):.3g}"
+        f"  final error {math.degrees(result.error.iloc[-1]):.3g} deg, of which wheel diameters "
+        f"and track explain {math.degrees(result.explained[-1]):.3g} deg; rms error "
+        f"{math.degrees(np.sqrt(np.mean(result.error**2))):.3g} deg, rms of the unexplained part "
+        f"{math.degrees(np.sqrt(np.mean(left**2))):.3g} deg"
     )
     if result.wander > 1.0:
         yield (
-            f"  the remaining error spreads {math.sqrt(result.wander):.1f} times as far as its "
-            "steps predict, as with changes of wheels, load or ground, slip on turns, or a late or "
-            "drifting reference; intervals and slip are enlarged by this factor"
+            f"  the unexplained error is {math.sqrt(result.wander):.1f} times as large as its "
+            "increments predict; possible causes are changes of wheels, load or ground, slip on "
+            "turns, or a late or drifting reference; intervals and slip are enlarged by this factor"
         )
     if result.prediction is None:
-        yield "  neither half of the drive is sufficient to predict the other half"
+        yield "  the halves of the drive are too short to predict one from the other"
     else:
         predicted, std, observed = (math.degrees(value) for value in result.prediction)
         differ = abs(observed - predicted) > _SIGNIFICANT * std
         yield (
-            f"  second half, predicted from the first half: {predicted:.3g} +- "
-            f"{TWO_SIDED * std:.2g} deg (95 %), observed {observed:.3g}"
-            f"{': the errors change over the drive' if differ else ''}"
+            f"  error of the second half, predicted from the first half: {predicted:.3g} +- "
+            f"{TWO_SIDED * std:.2g} deg (95 %), observed: {observed:.3g} deg"
+            f"{'; the error sources change during the drive' if differ else ''}"
         )

@@ -1,6 +1,6 @@
-"""Identify the model of an IMU's yaw error from drives, by maximum likelihood.
+"""Identify a model of an IMU's yaw error from drives by maximum likelihood.
 
-The command line is that of :mod:`.parsers.identify_yaw_error`.
+The command line is defined in :mod:`.parsers.identify_yaw_error`.
 """
 
 from ..core.progress import progress_bar
@@ -15,11 +15,11 @@ from .command_line import write_file
 from .recording_options import parse_settings
 
 NO_SENSOR = 3
-"""Exit code if the model is not suitable for simulations."""
+"""Exit code if the identified model is not suitable for simulations."""
 
 
 def run(options):
-    """Identify the model of the drives of a command line.
+    """Identify the model of the drives that the command line names.
 
     Parameters
     ----------
@@ -62,9 +62,9 @@ def run(options):
     fast, slow = (select(drives, key=lambda drive: drive.rate) for select in (max, min))
     if fast.rate > 1.1 * slow.rate:
         remarks.append(
-            f"the IMU of {fast.observed.name} has {fast.rate:.3g} samples per second, that of "
-            f"{slow.observed.name} {slow.rate:.3g}; only drives of the same sensor have a common "
-            "model"
+            f"the IMU of {fast.observed.name} has {fast.rate:.3g} samples per second, the IMU of "
+            f"{slow.observed.name} has {slow.rate:.3g}; a common model requires drives with the "
+            "same sensor"
         )
     for remark in remarks:
         print(remark)
@@ -77,10 +77,10 @@ def run(options):
         write_file(out / name, content)
     if not report.refusal(identification):
         return 0
-    print(f"{report.refusal(identification)} No imu.yaml and no hector.yaml are written.")
+    print(f"{report.refusal(identification)} Neither imu.yaml nor hector.yaml is written.")
     for path in (out / name for name in ("imu.yaml", "hector.yaml")):
         if path.exists():
-            print(f"{path} belongs to an earlier identification.")
+            print(f"{path} is the result of an earlier identification.")
     return NO_SENSOR
 
 
@@ -94,7 +94,7 @@ def _report(identification, omissions, hector, predictions):
     checks = [f"{check.sentence}, p = {check.p:.2g}" for check in identification.checks]
     calibration = []
     if predictions:
-        yield from ("", "each drive, predicted by the model that is identified from the others:")
+        yield from ("", "predictions of each drive by a model identified from the other drives:")
         yield format_table(
             report.predictions_table(identification, predictions), report.PREDICTED
         ).rstrip()
@@ -102,10 +102,10 @@ def _report(identification, omissions, hector, predictions):
     for title, sentences in (
         ("calibration of these predictions:", calibration),
         ("checks of the innovations:", checks),
-        ("the reference and its errors:", identification.remarks),
-        ("not determined by these drives:", identification.sentences),
-        ("as a specification:", omissions),
-        ("as Hector's plug-in:", report.hector_sentences(hector)),
+        ("reference and its errors:", identification.remarks),
+        ("parameters that these drives do not determine:", identification.sentences),
+        ("conversion to a specification:", omissions),
+        ("conversion to parameters of Hector's plug-in:", report.hector_sentences(hector)),
     ):
         if sentences:
             yield title

@@ -1,6 +1,6 @@
-"""List the bundled IMUs with the key figures of their documents and the drift of a heading.
+"""List the bundled IMUs with key figures from their data sheets and their heading drift.
 
-The command line is that of :mod:`.parsers.imu_catalogue`.
+The command line is defined in :mod:`.parsers.imu_catalogue`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _CASES = {
     "zeroed": (),
     "calibrated": (imu_error_sources.SCALE_FACTOR, imu_error_sources.MISALIGNMENT),
 }
-"""Sources of the yaw error that are left out, by column."""
+"""Error sources that are excluded, by column."""
 COLUMNS = (
     Column("imu", "IMU"),
     Column("walk", "random walk [deg/sqrt(h)]"),
@@ -39,11 +39,11 @@ COLUMNS = (
     Column("zeroed", "heading [deg]"),
     Column("calibrated", "calibrated [deg]"),
 )
-"""Columns of the table of IMUs."""
+"""Columns of the IMU table."""
 
 
 def run(options):
-    """Print the table.
+    """Print the IMU table, or the tables of measured values.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def run(options):
     table = catalogue_table(entries, chosen.motion, options.at, chosen.sample)
     title = (
         f"{chosen.name}, {Operation().sentence()}, any unit: yaw error after {options.at:g} s, "
-        "50 and 95 %"
+        "50th and 95th percentile"
     )
     print(title, *(f"note: {remark}" for remark in chosen.remarks), sep="\n")
     print(table_text.format_table(table, COLUMNS, options.table), end="")
@@ -67,7 +67,7 @@ def run(options):
 def catalogue_table(
     entries: list[CatalogueEntry], motion: Motion, at: float, sample: float | None = None
 ) -> pd.DataFrame:
-    """Create the table of IMUs.
+    """Create the IMU table.
 
     Parameters
     ----------
@@ -83,12 +83,12 @@ def catalogue_table(
     Returns
     -------
     pandas.DataFrame
-        Texts, a row for each IMU, with the keys of :data:`COLUMNS`.
+        Texts in one row per IMU, with the columns :data:`COLUMNS`.
 
     Raises
     ------
     ConfigurationError
-        The motion ends earlier.
+        The motion is shorter than ``at``.
     """
     if at > motion.duration * (1.0 + 1e-9):
         raise ConfigurationError(
@@ -126,7 +126,7 @@ def _row(entry, motion, at, sample):
 
 
 def _digits(value):
-    """Return two digits, or as many as there are before the point."""
+    """Format a number with two significant digits, and without decimals from 10 on."""
     return f"{value:.0f}" if value >= 10.0 else f"{value:.2g}"
 
 
@@ -146,17 +146,17 @@ _UNITS = {
 
 
 def measured_tables(entries: list[CatalogueEntry]) -> str:
-    """Create the tables of measured values in Markdown.
+    """Create Markdown tables of measured values.
 
     Parameters
     ----------
     entries : list of CatalogueEntry
-        Bundled IMUs, for the values of their documents.
+        Bundled IMUs, whose data sheets are compared with the measured values.
 
     Returns
     -------
     str
-        Tables.
+        Tables in Markdown.
     """
     table, classes = measured.measurements(), dict(measured.measured_parts()["class"])
     estimates = {part: measured.estimates(part, table) for part in classes}

@@ -1,4 +1,4 @@
-"""IMUs of a heading program: IMU, unit, operation and magnetic environment."""
+"""Selection of IMUs for a heading program: part, individual sensor, operation, environment."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .parsers.imu_options import HEADINGS
 
 
 def operation_from_options(options: argparse.Namespace) -> Operation:
-    """Return the use of the sensor.
+    """Return the operation of the sensor that the options describe.
 
     Parameters
     ----------
@@ -34,16 +34,16 @@ def operation_from_options(options: argparse.Namespace) -> Operation:
     Raises
     ------
     ConfigurationError
-        If the sensor cannot be used so.
+        The options are contradictory or invalid.
     """
     values = {"standstill": options.standstill, "stops": options.stops, "warm_up": options.warm_up}
     if options.flight is not None and options.standstill is None:
-        values["standstill"] = 0.0  # it begins in the air
+        values["standstill"] = 0.0  # a flight starts in the air
     return Operation(**{name: value for name, value in values.items() if value is not None})
 
 
 def choose_imu(text: str) -> NamedImu:
-    """Return the IMU that a word of a command line names.
+    """Return the IMU that an argument of the command line names.
 
     Parameters
     ----------
@@ -54,12 +54,12 @@ def choose_imu(text: str) -> NamedImu:
     Returns
     -------
     NamedImu
-        The IMU.
+        Errors of the IMU with its name.
 
     Raises
     ------
     ConfigurationError
-        If there is no such IMU, or its file is invalid.
+        There is no such IMU, or its file is invalid.
     """
     if Path(text).is_file() and is_yaw_error_model_file(text):
         return NamedImu(Path(text).stem, read_yaw_error_model(text), (text,), ())
@@ -67,7 +67,7 @@ def choose_imu(text: str) -> NamedImu:
 
 
 def bundled_parts() -> dict[str, ImuSpecification]:
-    """Return the bundled IMUs whose files state tolerances, as any sensor of the part.
+    """Return the specification of any sensor of each bundled part with tolerances.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def bundled_parts() -> dict[str, ImuSpecification]:
 
 
 def choose_unit(imu: NamedImu, options: argparse.Namespace) -> NamedImu:
-    """Return an IMU as any sensor of its part, or as the sensor of its file.
+    """Choose between any sensor of a part and the individual sensor of a file.
 
     Parameters
     ----------
@@ -91,17 +91,18 @@ def choose_unit(imu: NamedImu, options: argparse.Namespace) -> NamedImu:
     Returns
     -------
     NamedImu
+        Errors of the chosen sensor.
 
     Raises
     ------
     ConfigurationError
-        If a unit is chosen for a plug-in, which has none.
+        ``--unit`` is stated for a plug-in, which has no individual sensors.
     """
     errors = imu.errors
     if not isinstance(errors, ImuSpecification):
         if options.unit is None:
             return imu
-        raise ConfigurationError(f"--unit is for specifications, but {imu.name} is a plug-in")
+        raise ConfigurationError(f"--unit requires a specification, but {imu.name} is a plug-in")
     if options.unit == "this":
         return imu._replace(errors=errors.this_unit())
     is_bundled = not imu.files
@@ -120,7 +121,7 @@ class PlacedImu(NamedTuple):
     imu : NamedImu
         Errors of the IMU with its name.
     environment : MagneticEnvironment or None
-        None if the yaw does not depend on it.
+        Environment; None if the yaw does not depend on it.
     """
 
     imu: NamedImu
@@ -140,14 +141,14 @@ def place_imus(imus: Sequence[NamedImu], options: argparse.Namespace) -> list[Pl
     Returns
     -------
     list of PlacedImu
-        Each IMU with each heading in each environment. An IMU without a magnetometer is there
-        once, and so is a heading that does not depend on the environment.
+        Each IMU with each heading in each environment. An IMU without a magnetometer occurs only
+        once, as does a heading that does not depend on the environment.
 
     Raises
     ------
     ConfigurationError
-        If no IMU has a magnetometer to choose for, an environment cannot be read, or a filter does
-        not have the heading.
+        An option requires a magnetometer and no IMU has one, an environment cannot be read, or the
+        filter does not support the heading.
     """
     names, headings = list(options.magnetic_environment), list(options.heading)
     has_magnetometer = any(map(_has_magnetometer, imus))

@@ -16,42 +16,42 @@ from .start import run_program
 
 JOBS = {
     "Heading drift of a planned robot": {
-        "explore": "a page in the browser with sliders for all parameters",
+        "explore": "shows drift on a web page with sliders for all parameters",
         "which_imu": "ranks the bundled IMUs against a requirement",
-        "heading_budget": "percentiles of the drift, and its error sources",
-        "monte_carlo": "the same from thousands of random realisations",
-        "imu_catalogue": "the bundled IMUs: parameters and drift in ten minutes",
+        "heading_budget": "computes percentiles of the drift, and its error sources",
+        "monte_carlo": "estimates percentiles from thousands of random realisations",
+        "imu_catalogue": "lists the bundled IMUs with their drift after ten minutes",
     },
     "Recorded drives compared with a simulated IMU": {
-        "check_recording": "checks a recording, and proposes settings",
-        "generate_drive": "generates the bundled drives, and variants",
+        "check_recording": "checks a recording and proposes settings",
+        "generate_drive": "generates the bundled drives and variants of them",
         "tune_tracking": "optimises a robot's controller gains for a drive",
-        "generate_world": "generates the uneven ground for Gazebo",
+        "generate_world": "generates a Gazebo world with level or uneven ground",
     },
     "Results": {
-        "report": "a result as one web page",
-        "plot_multiple_errors": "figures and a table of several results",
+        "report": "writes a result as a single web page",
+        "plot_multiple_errors": "plots and tabulates the yaw errors of several results",
         "compare_yaw": "compares yaws of bags, CSV files and results",
         "offline_result_comparison": "regenerates figures and tables of an experiment",
-        "export_tum": "trajectories for evo",
+        "export_tum": "exports trajectories for evo",
         "reproduce_thesis": "reproduces the figures of the thesis",
     },
     "Validation of models": {
-        "identify_yaw_error": "identifies the yaw error model of recorded drives",
+        "identify_yaw_error": "identifies a yaw error model from recorded drives",
         "identify_odometer": "identifies the errors of wheel odometry",
         "judge_imu": "tests whether a model explains a recorded error",
-        "compare_plugins": "compares Gazebo's plug-ins with their models",
+        "compare_plugins": "compares Gazebo's IMU plug-ins with their emulations",
     },
     "Parameters of a sensor": {
-        "allan_analysis": "noise and drift from a recording at rest",
-        "calibrate_imu": "biases, scale factors, misalignments and iron",
+        "allan_analysis": "identifies noise and drift from static recordings",
+        "calibrate_imu": "estimates biases, scale factors, misalignments and iron",
         "convert_imu_parameters": "converts between formats of simulators and tools",
-        "simulate_static": "simulates a recording at rest",
+        "simulate_static": "simulates a static recording",
     },
     "Errors for another simulator's IMU, and aircraft": {
         "apply_imu_errors": "adds the errors of an IMU to a bag's ideal IMU",
-        "validate_imu": "compares an IMU with ground truth, and with limits",
-        "simulate_flight": "an IMU on an aircraft, also on a gimbal",
+        "validate_imu": "compares an IMU with ground truth and checks limits",
+        "simulate_flight": "simulates an IMU on an aircraft or on its gimbal",
     },
 }
 """Programs and their descriptions, grouped by task."""
@@ -99,7 +99,7 @@ def main(arguments) -> int | None:
     Raises
     ------
     ConfigurationError
-        There is no such program or shell.
+        The program or the shell of ``--completion`` is unknown.
     """
     name, *others = arguments or ["--help"]
     if name in ("-h", "--help"):
@@ -117,12 +117,12 @@ def main(arguments) -> int | None:
     program = (name[:-3] if name.endswith(".py") else name).replace("-", "_")
     if program not in PROGRAMS:
         near = difflib.get_close_matches(program, PROGRAMS, 1)
-        hint = f"did you mean {near[0]}?" if near else "isf --help lists them"
-        raise ConfigurationError(f"there is no program '{name}'; {hint}")
+        hint = f"did you mean {near[0]}?" if near else "list all programs with isf --help"
+        raise ConfigurationError(f"'{name}' is not the name of a program; {hint}")
     sys.argv = [f"isf {program}", *others]
     return run_program(program, others)
 
 
 def run() -> None:
-    """Run the command line and exit, as the entry point ``isf``."""
+    """Run the command line of the entry point ``isf`` and exit."""
     sys.exit(run_tool(main))

@@ -1,6 +1,6 @@
 """Test whether a model of an IMU explains the yaw error of a real IMU on a drive.
 
-The command line is that of :mod:`.parsers.judge_imu`.
+The command line is defined in :mod:`.parsers.judge_imu`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from . import command_line, imu_options, option_types, recording_options
 
 
 def run(options):
-    """Judge the models of a command line.
+    """Judge the models that the command line names.
 
     Parameters
     ----------
@@ -83,8 +83,8 @@ def _placed_imus(options) -> list[imu_options.PlacedImu]:
     for imu, _ in placed:
         if options.what == SENSOR and isinstance(imu.errors, YawErrorParameters):
             raise ConfigurationError(
-                f"{imu.name} is an identified model, which has no full sensor; use --what linear, "
-                "or the specification imu.yaml in the same folder"
+                f"{imu.name} is an identified model, but --what sensor requires a specification; "
+                "use --what linear, or the specification imu.yaml in the same folder"
             )
     return placed
 
@@ -98,7 +98,7 @@ def _read_drives(options):
 
 
 def _reference_noise(text) -> tuple[YawErrorParameters | None, list[str]]:
-    """Return the noise of a reference, a size or an identified model's, and its file."""
+    """Return the noise of the reference, and the file if it is an identified model."""
     if text is None:
         return None, []
     try:
@@ -108,6 +108,6 @@ def _reference_noise(text) -> tuple[YawErrorParameters | None, list[str]]:
         if Path(text).is_file() and is_yaw_error_model_file(text):
             return read_yaw_error_model(text), [text]
         raise ConfigurationError(
-            f"--reference-noise is {quote(text)}, expected an angle above zero such as "
-            "0.2deg, or the file of an identified model"
+            f"--reference-noise is {quote(text)}, expected an angle above 0, such as 0.2deg, or "
+            "the file of an identified model"
         ) from error

@@ -1,6 +1,6 @@
-"""Draw many runs of a drive, and compute the distribution of the yaw error.
+"""Simulate many runs of a drive and compute the distribution of the yaw error.
 
-The command line is that of :mod:`.parsers.monte_carlo`.
+The command line is defined in :mod:`.parsers.monte_carlo`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from . import imu_options, motion_options, recording_options
 
 
 def run(options):
-    """Draw the ensemble of a command line.
+    """Simulate the ensemble that the command line describes.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def run(options):
             computers=computers,
             keep=options.keep,
             on_runs=progress.update,
-            on_remark=lambda sentence: progress.write(f"note: {sentence}", file=sys.stderr),
+            on_remark=lambda remark: progress.write(f"note: {remark}", file=sys.stderr),
         )
     caption = Caption(name, imu.name, options.what, options.seed, options.within, tuple(remarks))
     for line in write_ensemble(options.out, ensemble, caption, options.formats):
@@ -67,7 +67,7 @@ def run(options):
 
 
 def _drawing(options, imu, environment, configuration) -> tuple[str, Drawing, tuple[str, ...]]:
-    """Return the name of the motion, the drawing, and remarks on how the motion was read."""
+    """Return the name of the motion, the simulation of its runs, and remarks on the motion."""
     if configuration is not None:
         return options.drive, ExperimentDrawing(configuration, options.seed, options.period), ()
     chosen = motion_options.choose_motion(options, linear=options.what == "linear")
@@ -90,14 +90,14 @@ def _drawing(options, imu, environment, configuration) -> tuple[str, Drawing, tu
 def _configuration(options) -> Configuration:
     if options.drive is None:
         raise ConfigurationError(
-            "--what experiment requires a drive or a recording; --straight and --rounds are for "
-            "--what sensor and linear"
+            "--what experiment requires a drive or a recording; use --what sensor or linear for "
+            "the motions of options such as --straight"
         )
-    for option, given in (("--heading", options.heading), ("--unit", options.unit)):
-        if given:
+    for option, value in (("--heading", options.heading), ("--unit", options.unit)):
+        if value:
             raise ConfigurationError(
-                f"{option} has no effect with --what experiment, whose sensor is that of the "
-                "specification; use --what sensor or linear"
+                f"{option} requires --what sensor or linear; an experiment uses the sensor and "
+                "heading of the specification"
             )
     settings = recording_options.parse_settings(options.setting)
 
@@ -116,8 +116,8 @@ def _configuration(options) -> Configuration:
         put("imu", "model", options.imu)
     elif ":" in options.imu and not Path(options.imu).exists():
         raise ConfigurationError(
-            f"--imu is {options.imu}, but an experiment does not read parameters of other tools; "
-            "convert them to a specification with convert_imu_parameters.py"
+            f"--imu is {options.imu}, expected a specification or a plug-in for --what experiment; "
+            "convert parameters of other tools with convert_imu_parameters.py"
         )
     else:
         put("imu", "model", "specification")

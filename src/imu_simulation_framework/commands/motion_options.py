@@ -1,4 +1,4 @@
-"""Motion of a heading program: a drive, a recording, a flight or a description."""
+"""Selection of the motion for a heading program: drive, recording, flight or description."""
 
 from __future__ import annotations
 
@@ -19,27 +19,28 @@ from .parsers.motion_options import FLIGHT_DURATION
 from .recording_options import parse_settings
 
 MAX_SAMPLES = 360_000
-"""Samples of a described motion for a linear model, an hour at 100 Hz; a longer one has longer
-steps."""
+"""Largest number of samples of a described motion for a linear model: one hour at 100 Hz.
+
+A longer motion has longer steps."""
 MIN_SAMPLES_PER_TURN = 100
-"""Samples of a turn with which the lean of the orientation filter in a curve is resolved."""
+"""Samples per turn that resolve the tilt error of the orientation filter in curves."""
 
 
 class ChosenMotion(NamedTuple):
-    """Motion that a command line names.
+    """Motion that the command line names.
 
     Attributes
     ----------
     name : str
-        Name for a person.
+        Name for texts and titles.
     motion : Motion or EarthMotion
         Motion that the options describe.
     files : tuple of str
-        Files that it was read from.
+        Files that the motion was read from.
     remarks : tuple of str
-        Sentences on how it was read.
+        Remarks on how the motion was read.
     sample : float or None
-        Sampling period of the sensor where the motion has longer steps [s].
+        Sampling period of the sensor if the motion has longer steps [s].
     """
 
     name: str
@@ -55,7 +56,7 @@ def choose_motion(
     linear: bool = False,
     default: str | None = None,
 ) -> ChosenMotion:
-    """Return the motion that a command line names.
+    """Return the motion that the command line names.
 
     Parameters
     ----------
@@ -64,7 +65,7 @@ def choose_motion(
     rate : float, optional
         Samples per second [Hz].
     linear : bool, optional
-        Whether the motion is for a linear model. Then a motion that is described by a few numbers
+        Whether the motion is for a linear model. In this case, a motion that the options describe
         has at most :data:`MAX_SAMPLES` samples.
     default : str, optional
         Drive if no motion is named.
@@ -76,9 +77,9 @@ def choose_motion(
     Raises
     ------
     ConfigurationError
-        If no motion is named, or two are, or an option has no meaning for it.
+        No motion or more than one motion is named, or an option does not apply to the motion.
     FrameworkError
-        If the recording cannot be read.
+        The recording cannot be read.
     """
     drive = _named_drive(options, default)
     _check_meaning(options, drive)
@@ -95,15 +96,15 @@ def choose_motion(
     duration = chosen.motion.duration
     if chosen.files and standstill > duration:
         remark = (
-            f"the standstill of {standstill:g} s is before the drive and not in {chosen.name}, "
-            f"which lasts {duration:.3g} s"
+            f"the standstill of {standstill:g} s precedes the drive and is not a part of "
+            f"{chosen.name}, which lasts {duration:.3g} s"
         )
         chosen = chosen._replace(remarks=(*chosen.remarks, remark))
     return chosen
 
 
 def _named_drive(options, default):
-    """Return the drive, or None where another motion is named."""
+    """Return the name of the drive, or None if another motion is named."""
     motions = {
         options.drive: options.drive,
         "--straight": options.straight,
@@ -116,8 +117,8 @@ def _named_drive(options, default):
         return default
     if len(named) != 1:
         raise ConfigurationError(
-            "choose one motion: a drive, --straight, --rounds, --mowing or --flight; "
-            + (f"named are {' and '.join(named)}" if named else "none is named")
+            (f"{' and '.join(named)} are stated" if named else "the motion is missing")
+            + ", expected one of: a drive, --straight, --rounds, --mowing or --flight"
         )
     return options.drive
 
@@ -133,11 +134,11 @@ def _check_meaning(options, drive):
         ("setting", drive is not None and drive not in DRIVES),
     ):
         if getattr(options, option) not in (None, []) and not has_a_meaning:
-            raise ConfigurationError(f"--{option} has no meaning for the chosen motion")
+            raise ConfigurationError(f"--{option} does not apply to the chosen motion")
 
 
 class _Description(NamedTuple):
-    """A described motion: ``make`` creates it from its samples per second."""
+    """Motion that options describe; ``make`` creates its samples at a given rate."""
 
     name: str
     duration: float
@@ -147,7 +148,7 @@ class _Description(NamedTuple):
 
 def _described(options, rate, linear):
     description = _description(options)
-    # Several samples of the sensor may be one step of the motion.
+    # One step of the motion may contain several samples of the sensor.
     most = max(MAX_SAMPLES, MIN_SAMPLES_PER_TURN * description.turns)
     steps = 1
     if linear and math.isfinite(description.duration):
@@ -159,7 +160,7 @@ def _described(options, rate, linear):
 def _description(options):
     speed = 1.0 if options.speed is None else options.speed
     if options.straight is not None:
-        name = f"straight on for {options.straight:g} s"
+        name = f"straight ahead for {options.straight:g} s"
         make = partial(sources.straight, options.straight, speed)
         return _Description(name, options.straight, 0.0, make)
     if options.rounds is not None:
@@ -167,7 +168,7 @@ def _description(options):
         duration = 2.0 * math.pi * abs(rounds * radius / speed) if speed else 0.0
         make = partial(sources.rounds, rounds, radius, speed)
         return _Description(
-            f"{rounds:g} rounds of {radius:g} m radius", duration, abs(rounds), make
+            f"{rounds:g} circles with a radius of {radius:g} m", duration, abs(rounds), make
         )
     lanes = options.mowing
     length = 20.0 if options.length is None else options.length
@@ -185,7 +186,7 @@ def _driven(drive, options, rate):
         if rate != sources.RATE:
             motion = motion.resampled(rate)
         return ChosenMotion(f"drive {drive}", motion, ())
-    # Imported here, since it brings all readers of recordings and most motions are none.
+    # Imported here, since it loads all readers of recordings, which most motions do not need.
     from ..drive.recorded_drive.path import read_recorded_motion
 
     stated = parse_settings(options.setting)
@@ -195,14 +196,14 @@ def _driven(drive, options, rate):
     if latitude is None or options.latitude is not None:
         return chosen
     remark = (
-        f"the Earth's rotation is that at the latitude of the recording, {latitude:.4g} deg; "
+        f"the Earth's rotation is taken at the latitude of the recording, {latitude:.4g} deg; "
         "change it with --latitude"
     )
     return chosen._replace(motion=on_earth(motion, latitude), remarks=(*remarks, remark))
 
 
 def _settings_by_name(path, stated):
-    """Return settings for a table with unknown column names that no setting maps, and remarks."""
+    """Return settings that map the columns of a table without a column map, and remarks."""
     from ..recordings.columns import find_columns
     from ..recordings.file_access import COLUMN_FORMATS, recording_format
 
@@ -216,18 +217,17 @@ def _settings_by_name(path, stated):
         return {}, ()
     listing = ", ".join(f"{name} = {column}" for name, column in columns.items())
     remark = (
-        f"{path}: the columns are chosen by their names, correct them with reference_columns: "
-        f"{listing}"
+        f"{path}: the columns are chosen by name (change them with reference_columns): {listing}"
     )
     chosen = {"reference": {**reference, "format": format}, "reference_columns": columns}
     return chosen, (remark, *reasons)
 
 
 def _flight(name, rate):
-    """Return the motion of a flight's body, and the file that it was read from."""
+    """Return the motion of the aircraft body in a flight."""
     from ..flight.recording import find_flight
 
-    # A recording is taken as a whole.
+    # A script has a limited duration, whereas a recording is used completely.
     scripted = not Path(name).is_file() or Path(name).suffix == ".xml"
     flight, _ = find_flight(name, FLIGHT_DURATION if scripted else math.inf)
     time = flight.states.time

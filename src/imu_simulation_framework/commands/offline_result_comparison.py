@@ -1,6 +1,6 @@
 """Evaluate the result of an experiment with other filter and alignment settings.
 
-The command line is that of :mod:`.parsers.offline_result_comparison`.
+The command line is defined in :mod:`.parsers.offline_result_comparison`.
 """
 
 import sys
@@ -14,7 +14,7 @@ from ..heading.yaw_comparison import ComparisonSettings
 
 
 def run(options):
-    """Evaluate the result of a command line.
+    """Evaluate the result that the command line names.
 
     Parameters
     ----------
@@ -49,8 +49,8 @@ def run(options):
 
 
 def _read_preparation(source):
-    """Return facts and settings of an experiment without a summary."""
-    # A completed experiment does not need these modules.
+    """Return facts and settings of an experiment that has no summary."""
+    # Imported here, since the evaluation of a completed experiment does not need these modules.
     from ..drive.configuration import load_configuration
     from ..drive.session.recording import experiment_facts
 
@@ -58,8 +58,8 @@ def _read_preparation(source):
     missing = [name for name in names if not source.path(name).exists()]
     if missing:
         print(
-            f"{source.folder}: without {' and '.join(missing)} the summary does not name drive, "
-            "IMU, simulator and seed",
+            f"{source.folder}: {' and '.join(missing)} are missing, so the summary does not state "
+            "drive, IMU, simulator and seed",
             file=sys.stderr,
         )
         return {}, ComparisonSettings()

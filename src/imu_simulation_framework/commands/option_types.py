@@ -1,6 +1,6 @@
-"""Types of options with units: angles, times, probabilities and latitudes.
+"""Argparse types for angles, times, probabilities and latitudes.
 
-Each type is a function from a word of the command line to a number, for argparse.
+Each type is a function from an argument of the command line to a number.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _ANGLES = ("deg", "rad", "mrad", "mdeg", "arcsec")
 
 
 def positive_angle(text: str) -> float:
-    """Return an angle above zero.
+    """Parse an angle above zero.
 
     Parameters
     ----------
@@ -30,13 +30,13 @@ def positive_angle(text: str) -> float:
     Raises
     ------
     argparse.ArgumentTypeError
-        If the text is no such angle.
+        The text is not such an angle.
     """
     return _quantity(text, "deg", _ANGLES, "an angle such as 5, 5deg or 0.1rad")
 
 
 def duration(text: str) -> float:
-    """Return a time of zero or above.
+    """Parse a time of at least zero.
 
     Parameters
     ----------
@@ -51,13 +51,13 @@ def duration(text: str) -> float:
     Raises
     ------
     argparse.ArgumentTypeError
-        If the text is no such time.
+        The text is not such a time.
     """
     return 0.0 if text.strip() in ("0", "0s") else positive_duration(text)
 
 
 def positive_duration(text: str) -> float:
-    """Return a time above zero.
+    """Parse a time above zero.
 
     Parameters
     ----------
@@ -73,13 +73,13 @@ def positive_duration(text: str) -> float:
     Raises
     ------
     argparse.ArgumentTypeError
-        If the text is no such time.
+        The text is not such a time.
     """
     return _quantity(text, "s", _TIMES, "a time such as 600, 90s, 10min or 1.5h")
 
 
 def probability(text: str) -> float:
-    """Return a probability between 0 and 1.
+    """Parse a probability between 0 and 1.
 
     Parameters
     ----------
@@ -94,15 +94,15 @@ def probability(text: str) -> float:
     Raises
     ------
     argparse.ArgumentTypeError
-        If the text is no such probability.
+        The text is not such a probability.
     """
-    refusal = f"'{text}' is not between 0 and 1, such as 0.95 or 95%"
+    refusal = f"'{text}' is not valid, expected a probability between 0 and 1, such as 0.95 or 95%"
     digits, unit = (text[:-1], 100.0) if text.endswith("%") else (text, 1.0)
     return accepted_number(digits, lambda value: 0.0 < value / unit < 1.0, refusal) / unit
 
 
 latitude = number_type(
-    lambda degrees: -90.0 <= degrees <= 90.0, "is not a latitude from -90 to 90 degrees"
+    lambda degrees: -90.0 <= degrees <= 90.0, "is not valid, expected a latitude from -90 to 90 deg"
 )
 
 
@@ -110,7 +110,7 @@ def _quantity(text, default, units, expected):
     try:
         value = parse_amount(text, default, units)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"'{text}' is not {expected}") from None
+        raise argparse.ArgumentTypeError(f"'{text}' is not valid, expected {expected}") from None
     if not value > 0.0:
-        raise argparse.ArgumentTypeError(f"'{text}' is not above zero")
+        raise argparse.ArgumentTypeError(f"'{text}' is not valid, expected a value above 0")
     return value

@@ -1,6 +1,6 @@
-"""Plot yaw errors of many experiments and their spectra, and print a table of statistics.
+"""Plot the yaw errors and spectra of several experiments, and print a table of statistics.
 
-The command line is that of :mod:`.parsers.plot_multiple_errors`.
+The command line is defined in :mod:`.parsers.plot_multiple_errors`.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from .command_line import write_pictures
 from .parsers.plot_multiple_errors import NAME
 
 RECORDED = "recorded IMU"
-MAX_DURATION_DIFFERENCE = 1.0  # s, between runs of a drive
-DISTANCE, TURN = 10.0, 0.5 * np.pi  # m and rad, over which the table has relative errors
+MAX_DURATION_DIFFERENCE = 1.0  # s, largest difference between the durations of runs of a drive
+DISTANCE, TURN = 10.0, 0.5 * np.pi  # m and rad, intervals of the relative errors in the table
 COLUMNS = (
     Column("drive", "drive"),
     Column("imu", "IMU"),
@@ -56,7 +56,7 @@ class _Row(NamedTuple):
 
 
 def run(options):
-    """Plot the results of a command line.
+    """Plot the results that the command line names.
 
     Parameters
     ----------
@@ -71,14 +71,14 @@ def run(options):
     rows = [row for row in rows if row.recorded in kinds]
     if not rows:
         raise ResultError(
-            f"{options.results[0]}: there is no {options.imu} IMU to show in "
+            f"{options.results[0]}: there is no {options.imu} IMU to plot in "
             f"{'this result' if len(folders) == 1 else f'these {len(folders)} results'}"
         )
     drives = {row.drive for row in rows}
     if MAX_PANELS < len(drives) < len(rows):
         raise ResultError(
-            f"{len(drives)} drives are more than {MAX_PANELS} panels; choose fewer results, or "
-            "show one kind with --imu"
+            f"{len(drives)} drives are named, expected at most one for each of {MAX_PANELS} panels; "
+            "choose fewer results, or one kind of IMU with --imu"
         )
     errors = []
     for row in rows:
@@ -97,7 +97,7 @@ def run(options):
 
 
 def _rows(folders, settings, until) -> tuple[list[_Row], list[str]]:
-    """List the IMUs of all results, each recorded IMU once, and remarks on missing IMUs."""
+    """Return the IMUs of all results, each recorded IMU once, and remarks on missing IMUs."""
     rows: list[_Row] = []
     remarks: list[str] = []
     lengths: dict = {}
@@ -112,19 +112,19 @@ def _rows(folders, settings, until) -> tuple[list[_Row], list[str]]:
             result = getattr(comparison, kind)
             if result is not None and len(result.error) < 2:
                 raise ResultError(
-                    f"{folder.prefix_path}: one sample of the {kind} IMU is too short to show"
+                    f"{folder.prefix_path}: the {kind} IMU has only one sample and is not plotted"
                 )
         if comparison.simulated is not None:
             _require_same_length(lengths, drive, folder, comparison.simulated)
             seed = "" if run.get("seed") is None else str(run["seed"])
             rows.append(_Row(drive, str(label), number, seed, comparison.simulated))
         if comparison.real is None:
-            remarks.append(f"{folder.prefix_path}: has no recorded IMU to show")
+            remarks.append(f"{folder.prefix_path}: has no recorded IMU to plot")
             continue
         others = [row for row in rows if row.recorded and row.drive == drive]
         if not any(row.comparison.error.equals(comparison.real.error) for row in others):
             rows.append(_Row(drive, RECORDED, number if others else "", "", comparison.real))
-    # The recorded IMU of each drive first, then runs in the order of the command line.
+    # The recorded IMU of each drive comes first, then the runs in command-line order.
     drives = list(dict.fromkeys(row.drive for row in rows))
     return sorted(rows, key=lambda row: (drives.index(row.drive), not row.recorded)), remarks
 
@@ -140,7 +140,7 @@ def _evaluate(folder, settings, until, run) -> Comparison:
 
 
 def _parent_name(folder, levels):
-    """Return the name of a parent of a run's folder, which is the drive or the IMU."""
+    """Return the name of a parent folder of a run, which is the drive or the IMU."""
     parts = folder.folder.resolve().parts
     return parts[-1 - levels] if len(parts) > levels + 1 else folder.folder.name
 
@@ -150,8 +150,8 @@ def _require_same_length(lengths, drive, folder, simulated):
     other, first = lengths.setdefault(drive, (length, folder))
     if abs(length - other) > MAX_DURATION_DIFFERENCE:
         raise ResultError(
-            f"{folder.prefix_path}: ends at {length:.1f} s and {first.prefix_path} at {other:.1f} "
-            f"s, expected the same duration; compare their beginnings with "
+            f"{folder.prefix_path}: the duration is {length:.1f} s, expected {other:.1f} s as in "
+            f"{first.prefix_path}; compare only the common time with "
             f"--until {min(length, other):.0f}"
         )
 

@@ -1,4 +1,4 @@
-"""Options for reading recordings: settings, and the output of the IMU that is compared."""
+"""Command-line options for reading recordings: settings, and the compared output of the IMU."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..core.errors import ConfigurationError
 
 
 def add_setting_option(parser: argparse.ArgumentParser) -> None:
-    """Add ``--setting``, whose words :func:`parse_settings` reads.
+    """Add the option ``--setting``, whose values :func:`parse_settings` parses.
 
     Parameters
     ----------
@@ -18,7 +18,7 @@ def add_setting_option(parser: argparse.ArgumentParser) -> None:
     """
     parser.add_argument(
         "--setting", action="append", default=[], metavar="SECTION/KEY=VALUE",
-        help="setting for reading recordings, such as reference/topic=/odom; see config.ini",
+        help="setting for reading recordings, such as reference/topic=/odom (see config.ini)",
     )  # fmt: skip
 
 
@@ -28,7 +28,7 @@ def parse_settings(texts: Iterable[str]) -> dict[str, dict[str, str]]:
     Parameters
     ----------
     texts : iterable of str
-        Words of the command line.
+        Settings of the command line.
 
     Returns
     -------
@@ -38,7 +38,7 @@ def parse_settings(texts: Iterable[str]) -> dict[str, dict[str, str]]:
     Raises
     ------
     ConfigurationError
-        If a word is not a setting.
+        A text is not a setting.
     """
     sections: dict[str, dict[str, str]] = {}
     for text in texts:
@@ -46,15 +46,14 @@ def parse_settings(texts: Iterable[str]) -> dict[str, dict[str, str]]:
         section, slash, key = name.partition("/")
         if not (equals and slash and section and key):
             raise ConfigurationError(
-                f"the setting '{text}' is not of the form SECTION/KEY=VALUE, for example "
-                "reference/topic=/odom"
+                f"--setting is '{text}', expected SECTION/KEY=VALUE, such as reference/topic=/odom"
             )
         sections.setdefault(section.strip(), {})[key.strip()] = value.strip()
     return sections
 
 
 def add_of_option(parser: argparse.ArgumentParser) -> None:
-    """Add ``--of``, the output of a recorded IMU that is compared.
+    """Add the option ``--of``, which selects the output of a recorded IMU that is compared.
 
     :meth:`.ObservedDrive.select_output` lists the outputs.
 
@@ -66,6 +65,6 @@ def add_of_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--of", choices=("yaw", "gyroscope"), default="yaw",
         help="output of the IMU that is compared with the reference: its yaw, or the integral of "
-        "the gyroscope's rate about the vertical, without corrections by a magnetometer or a "
-        "filter; by default %(default)s",
+        "the gyroscope's yaw rate without corrections by a magnetometer or a filter; by default "
+        "%(default)s",
     )  # fmt: skip

@@ -1,6 +1,6 @@
 """Write the report of an experiment: a web page with all figures, tables and settings.
 
-The command line is that of :mod:`.parsers.report`.
+The command line is defined in :mod:`.parsers.report`.
 """
 
 from ..core.progress import progress_bar
@@ -13,7 +13,7 @@ from .command_line import write_file
 
 
 def run(options):
-    """Write the report of a command line.
+    """Write the report of the result that the command line names.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""Reproduce figures 3.9 to 3.11 and all of chapter 4 of the thesis, with our drives.
+"""Reproduce figures 3.9 to 3.11 and all figures of chapter 4 of the thesis with our drives.
 
-The command line is that of :mod:`.parsers.reproduce_thesis`.
+The command line is defined in :mod:`.parsers.reproduce_thesis`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .parsers.reproduce_thesis import NAME
 
 
 def run(options):
-    """Make the figures of a command line.
+    """Create the figures that the command line names.
 
     Parameters
     ----------
@@ -52,8 +52,8 @@ def run(options):
     left = [item.label for item in items if not item.shown]
     omitted = f" ({', '.join(left)} {NOT_MADE})" if left else ""
     print(
-        f"{len(items) - len(left)} pictures of {len(items)}{omitted}, "
-        f"{experiments.driven:.0f} s driven, all in {time.monotonic() - begin:.0f} s"
+        f"{len(items) - len(left)} of {len(items)} figures{omitted}, "
+        f"{experiments.driven:.0f} s of drives; computed in {time.monotonic() - begin:.0f} s"
     )
 
 
@@ -74,10 +74,10 @@ def _recordings(named) -> dict[str, list[str]]:
         letter = word.lower()
         if letter not in DRIVES or not words:
             raise ConfigurationError(
-                f"--drive {' '.join([word, *words])}: expected one of {join_names(DRIVES)}, and a "
-                "recording"
+                f"--drive is {' '.join([word, *words])}, expected one of {join_names(DRIVES)} and "
+                "a recording"
             )
         if letter in recordings:
-            raise ConfigurationError(f"--drive {letter} is named twice")
+            raise ConfigurationError(f"--drive {letter} is stated twice, expected once")
         recordings[letter] = words
     return recordings

@@ -1,6 +1,6 @@
-"""Simulate an IMU on a gimbal on an aircraft: tables, a bag, figures and a report of a flight.
+"""Simulate an IMU on the gimbal of an aircraft; write tables, a bag, figures and a report.
 
-The command line is that of :mod:`.parsers.simulate_flight`.
+The command line is defined in :mod:`.parsers.simulate_flight`.
 """
 
 import time
@@ -70,7 +70,7 @@ def run(options):
     remarks += left_out
     body = flown.body
     position = body.local(flown.origin).position.copy()
-    # A plane that touches the Earth is 10 m above it where a flight of 12 km ends.
+    # At the end of a 12 km flight, a plane tangent to the Earth is 10 m above the surface.
     position[:, 2] = body.latitude_longitude_height[:, 2] - flown.origin[2]
     place = flown.origin * (180.0 / np.pi, 180.0 / np.pi, 1.0)
     figures = {
@@ -132,17 +132,17 @@ def run(options):
     for sentence in [*found.sentences(), *remarks, *starmap(_answer, navigated.items())]:
         print(sentence)
     print(
-        f"{flown.imu_motion.duration:g} s of flight, simulated in {simulated:.1f} s, all in "
+        f"{flown.imu_motion.duration:g} s of flight, simulated in {simulated:.1f} s; total time "
         f"{time.monotonic() - begin:.1f} s"
     )
 
 
 def _navigated(flown, gimbal, imu, gnss, options):
-    """Return errors of navigators without and with the gimbal, and why there are none."""
+    """Return navigation errors without and with the gimbal, and reasons if there are none."""
     if not isinstance(imu, ImuSpecification):
-        return {}, ("there is no navigator: it requires a specification of the IMU",)
+        return {}, ("navigation is not simulated: it requires a specification of the IMU",)
     if gnss is None:
-        return {}, ("there is no navigator: it requires a receiver",)
+        return {}, ("navigation is not simulated: it requires a GNSS receiver",)
     motions = {"gimbal off": flown.body}
     if gimbal_to_mapping(gimbal) != gimbal_to_mapping(GimbalSpecification(name=gimbal.name)):
         motions["gimbal on"] = flown.imu_motion
@@ -152,11 +152,11 @@ def _navigated(flown, gimbal, imu, gnss, options):
             for name, motion in motions.items()
         }, ()
     except ConfigurationError as error:
-        return {}, (f"there is no navigator: {error}",)
+        return {}, (f"navigation is not simulated: {error}",)
 
 
 def _error_table(errors) -> pd.DataFrame:
-    """Return the errors of the first run: heading [rad], position [m] and velocity [m/s]."""
+    """Return the errors of the first run: heading [rad], position [m], velocity [m/s]."""
     parts = [errors.attitude[0][:, 2:], errors.position[0], errors.velocity[0]]
     names = ["heading"]
     names += [f"{quantity}_{axis}" for quantity in ("position", "velocity") for axis in "ned"]
@@ -169,5 +169,5 @@ def _answer(name, navigated):
     return (
         f"Navigator, {name}: heading {np.degrees(median['heading']):.2g} deg rms "
         f"({1000.0 * median['heading']:.2g} mrad), position "
-        f"{position:.2g} m, of {'1 run' if runs == 1 else f'{runs} runs'}."
+        f"{position:.2g} m, from {'1 run' if runs == 1 else f'{runs} runs'}."
     )

@@ -1,6 +1,6 @@
-"""Simulate a recording of an IMU at rest from its specification, for tests of other tools.
+"""Simulate a static recording of an IMU from its specification, to test other tools.
 
-The command line is that of :mod:`.parsers.simulate_static`.
+The command line is defined in :mod:`.parsers.simulate_static`.
 """
 
 import shutil
@@ -14,14 +14,14 @@ from ..recordings.written_formats import format_of
 from ..sensors.files import find_imu_specification, load_imu_specification
 from ..sensors.simulation import record_at_rest
 
-MAX_HOURS = 8784.0  # h, a leap year
+MAX_HOURS = 8784.0  # h, duration of a leap year
 MAX_RATE = 100_000.0  # Hz, far above the rate of any IMU
-# Measured size of a sample in each format, without compression.
+# Measured size of one sample in each format, without compression [bytes].
 BYTES_PER_SAMPLE = {"bag": 380, "rostopic_csv": 530, "csv": 210}
 
 
 def run(options):
-    """Simulate the recording of a command line.
+    """Simulate the recording that the command line describes.
 
     Parameters
     ----------
@@ -53,21 +53,21 @@ def _samples(hours, rate) -> int:
     samples = round(hours * 3600.0 * rate)
     if samples < 1:
         raise ConfigurationError(
-            f"{hours:g} h at {rate:g} Hz is less than one sample; increase --hours"
+            f"--hours is {hours:g}, expected at least one sample at {rate:g} Hz; increase --hours"
         )
     return samples
 
 
 def _require_space(path, kind, samples) -> None:
-    """Check the free disk space before the simulation."""
+    """Check before the simulation that there is enough disk space."""
     folder = Path(path).parent
     if not folder.is_dir():
-        return  # Opening the file reports the error.
+        return  # the error is reported when the file is opened
     size, free = samples * BYTES_PER_SAMPLE[kind], shutil.disk_usage(folder).free
     if size > free:
         raise ResultError(
-            f"{path}: {samples} samples take about {size / 1e9:.3g} GB, but only {free / 1e9:.3g} "
-            "GB are free; reduce --hours or --rate, or choose another folder"
+            f"{path}: {samples} samples require about {size / 1e9:.3g} GB, but only "
+            f"{free / 1e9:.3g} GB are free; reduce --hours or --rate, or choose another folder"
         )
 
 

@@ -1,4 +1,4 @@
-"""Start of a program by its name, which imports its libraries after it has parsed its options."""
+"""Start programs by name; libraries are imported only after the options have been parsed."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ..core.programs import run_tool
 
 
 def run_program(name: str, arguments: Sequence[str]) -> int | None:
-    """Run a program.
+    """Run the program with a given name and command line.
 
     Parameters
     ----------
     name : str
-        Name of the program, a module of this package.
+        Name of the program, which is a module of this package.
     arguments : sequence of str
-        Command line without the name.
+        Arguments after the name of the program.
 
     Returns
     -------
@@ -29,7 +29,7 @@ def run_program(name: str, arguments: Sequence[str]) -> int | None:
 
 
 def start_program(name: str) -> int:
-    """Run a program with the command line of the process.
+    """Run the program with a given name and the command line of this process.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""Find gains with which a robot follows a drive more tightly, in MuJoCo.
+"""Tune controller gains in MuJoCo so that a robot follows a drive more accurately.
 
-The command line is that of :mod:`.parsers.tune_tracking`.
+The command line is defined in :mod:`.parsers.tune_tracking`.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ from .command_line import write_file
 from .parsers.tune_tracking import GAINS
 
 assert set(GAINS) == set(CONTROLLERS) - {"open_loop"}
-_SHORTEST = 5.0  # s
-_FIRST_FACTOR, _MAX_FACTOR = 2.0, 16.0  # of the gains
-_FAILURE_COST = 1e3  # of the smallest cost so far, for gains with which the robot cannot be driven
+_SHORTEST = 5.0  # s, shortest part of the drive for tuning
+_FIRST_FACTOR, _MAX_FACTOR = 2.0, 16.0  # first and largest change of a gain
+_FAILURE_COST = 1e3  # times the smallest cost so far, if the robot cannot be driven with the gains
 
 
 class Tracking:
-    """First part of a drive, which the robot follows with different gains.
+    """Simulation of the first part of a drive with different gains.
 
     Parameters
     ----------
     setup : RecordingSetup
         Settings of the drive.
     seconds : float
-        Duration of the part [s].
+        Duration of the first part [s].
     """
 
     def __init__(self, setup: RecordingSetup, seconds: float) -> None:
-        from ..drive import in_process  # which needs MuJoCo
+        from ..drive import in_process  # imported here, since it requires MuJoCo
 
         self._setup = deepcopy(setup)
         begin = setup.load().trajectory.start or 0.0
@@ -57,14 +57,14 @@ class Tracking:
         self._prepared = in_process.prepared(self._setup.load())
 
     def follow(self, gains: Mapping[str, float], start: float = 0.0) -> dict[str, float]:
-        """Simulate the drive with these gains, and return the :func:`tracking_rms`.
+        """Simulate the drive with the given gains and return the :func:`tracking_rms`.
 
         Parameters
         ----------
         gains : mapping of str to float
             Gains by their keys in [control].
         start : float, optional
-            Time from which errors count [s].
+            Start of the interval in which errors are evaluated [s].
 
         Returns
         -------
@@ -90,12 +90,12 @@ def tracking_rms(tables: Any, start: float = 0.0) -> dict[str, float]:
     tables : ExperimentTables
         Tables of an experiment.
     start : float, optional
-        Time from which errors count [s].
+        Start of the interval in which errors are evaluated [s].
 
     Returns
     -------
     dict of str to float
-        ``distance`` [m], ``yaw`` [rad] and ``effort``, of the wheels' accelerations [rad/s^2].
+        ``distance`` [m], ``yaw`` [rad], and ``effort``, the wheel acceleration [rad/s^2].
     """
     error, wheels = (
         table[table.index >= start] for table in (tables.control_error, tables.wheel_velocities)
@@ -121,22 +121,22 @@ def tune(
     Parameters
     ----------
     tracking : Tracking
-        Drive.
+        Drive that is simulated.
     first : mapping of str to float
-        Initial gains by name; zeros stay.
+        Initial gains by name; gains of zero remain zero.
     cost : callable
-        Cost of a result of :meth:`Tracking.follow`.
+        Function from a result of :meth:`Tracking.follow` to its cost.
     effort : float
-        Largest effort over that of the initial gains.
+        Largest ratio of the effort to the effort with the initial gains.
     tries : int
-        Largest number of drives.
+        Largest number of simulated drives.
     on_try : callable, optional
-        Called after each drive.
+        Function that is called after each drive.
 
     Returns
     -------
     mapping of str to float
-        Gains by name.
+        Best gains by name.
     """
     names = [name for name, value in first.items() if value > 0.0]
     initial = tracking.follow(first)
@@ -177,7 +177,7 @@ _COLUMNS = (
 
 
 def run(options):
-    """Tune the controller of a command line.
+    """Tune the controller that the command line names.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def run(options):
     if seconds < _SHORTEST:
         raise ConfigurationError(
             f"{options.drive}: the drive lasts {whole:.1f} s and --seconds is {options.seconds:g}, "
-            f"expected two parts of {_SHORTEST:g} s or more, to choose gains and to test them"
+            f"expected two parts of at least {_SHORTEST:g} s, one for tuning and one for testing"
         )
     out = make_folder(options.out)
 
@@ -230,8 +230,8 @@ def run(options):
     print("\n".join(f"{name} = {value}  # {first[name]:g}" for name, value in changed.items()))
     if rows[1]["effort"] > options.effort * rows[0]["effort"]:
         print(
-            f"note: in that part the effort is more than {options.effort:g} times the initial "
-            "effort"
+            f"note: in the next {seconds:g} s, the effort exceeds {options.effort:g} times the "
+            "effort with the initial gains"
         )
     setup.set("control", **changed)
     path = out / "config.ini"

@@ -1,6 +1,6 @@
 """Compare a simulated IMU with ground truth, and check limits of its errors.
 
-The command line is that of :mod:`.parsers.validate_imu`.
+The command line is defined in :mod:`.parsers.validate_imu`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FAILED = 1
 
 
 def run(options):
-    """Compare the recordings of a command line.
+    """Compare the recordings that the command line names.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def run(options):
         Exit code: 0, or :data:`FAILED`.
     """
     if options.report and not options.out:
-        raise ConfigurationError("--report needs --out DIR, for the web page")
+        raise ConfigurationError("--report requires --out DIR, the folder for the web page")
     limits = []
     if options.limits:
         limits = read_description(options.limits, "the file of limits", read_limits)
@@ -64,7 +64,7 @@ def run(options):
 
 
 def _write(options, validation, errors, summary) -> None:
-    # A call without --out does not load matplotlib.
+    # Imported here so that a call without --out does not load matplotlib.
     from ..report.drawing import to_matplotlib
 
     out = make_folder(options.out)

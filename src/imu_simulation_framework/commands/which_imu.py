@@ -1,6 +1,6 @@
-"""Rank IMUs by whether they keep the yaw error of a heading within a limit.
+"""Rank IMUs by whether their yaw error stays within a limit.
 
-The command line is that of :mod:`.parsers.which_imu`.
+The command line is defined in :mod:`.parsers.which_imu`.
 """
 
 import math
@@ -20,7 +20,7 @@ from . import imu_options, motion_options
 
 
 def run(options):
-    """Rank the IMUs of a command line.
+    """Rank the IMUs on the motion that the command line names.
 
     Parameters
     ----------
@@ -42,8 +42,8 @@ def run(options):
     passing = int(table["passes"].sum())
     any_unit = any(imu.is_any_unit for imu in imus.values())
     print(
-        f"{chosen.name}, {operation.sentence()}{', any unit' if any_unit else ''}: {passing} of "
-        f"{len(table)} IMUs keep the yaw error within "
+        f"{chosen.name}, {operation.sentence()}{', any unit' if any_unit else ''}: the yaw error "
+        f"of {passing} of {len(table)} IMUs stays within "
         f"{math.degrees(options.within):g} deg for {at:g} s in {share} of drives"
     )
     for remark in chosen.remarks:
@@ -51,8 +51,8 @@ def run(options):
     left_out = [] if options.imu else sorted(set(imu_names()) - set(imus))
     if left_out:
         print(
-            f"note: left out, as their files state no tolerances between individual sensors: "
-            f"{', '.join(left_out)}; add them with --imu"
+            f"note: excluded, since their files state no tolerances between individual sensors: "
+            f"{', '.join(left_out)}; include them with --imu"
         )
     shown = table.reset_index()
     shown["margin"] = options.within / shown["nearly_all"].clip(lower=1e-12)
@@ -75,15 +75,15 @@ def run(options):
 def _comparable_specification(imu: NamedImu) -> ImuSpecification:
     if not isinstance(imu.errors, ImuSpecification):
         raise ConfigurationError(
-            f"--imu: {imu.name} is not a specification, expected the name of a bundled "
-            "specification, a file, or FORMAT:FILE"
+            f"--imu is {imu.name}, expected a specification: the name of a bundled specification, "
+            "a file, or FORMAT:FILE"
         )
     errors = imu.errors
     missing_noise = remark_on_missing_noise(errors)
     if missing_noise is not None:
         raise ConfigurationError(missing_noise)
     if errors.output.fuses_magnetometer:
-        # The gyroscopes are compared, without the magnetic field of a place.
+        # Only the gyroscopes are compared, since the magnetic field depends on the location.
         output = replace(
             errors.output, magnetic_heading=False, magnetic_disturbance_rejection=False
         )

@@ -1,5 +1,5 @@
-"""Command lines of the programs, each in a module of the program's name.
+"""Command lines of the programs, each in a module with the name of the program.
 
-The docstring of a module is the help of its program. The modules import no library that computes,
-so that ``--help`` and a refused command line need no second.
+The docstring of a module is the help text of its program. The modules import no numerical library,
+so that ``--help`` and a rejected command line take less than a second.
 """

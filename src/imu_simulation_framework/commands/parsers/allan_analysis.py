@@ -1,10 +1,10 @@
-"""Identify the noise of an IMU from recordings at rest, by their Allan deviation.
+"""Identify the noise parameters of an IMU from the Allan deviation of static recordings.
 
 Recordings are bags or CSV files with gyroscope, accelerometer or both, or with single axes. Several
-recordings of a sensor are combined. Writes to DIR:
+recordings of the same sensor are combined. Writes to DIR:
 
     imu.yaml               the specification, for imu:=specification
-    kalibr_imu.yaml        the same for Kalibr
+    kalibr_imu.yaml        the noise parameters for Kalibr
     allan_parameters.json  all coefficients with their 95 % intervals, and remarks
     allan_deviation.csv    the Allan deviation with its 95 % interval
     allan_gyroscope.png, allan_accelerometer.png
@@ -13,8 +13,9 @@ recordings of a sensor are combined. Writes to DIR:
 
     allan_analysis.py static.bag --topic /imu/data --out bno055_identified
 
-Exit code 3: results are written, but the identified sensor's Allan deviation leaves the measured
-band between 1 s and a tenth of the recording; the last lines state the averaging times.
+Exit code 3: results are written, but the Allan deviation of the identified model leaves the
+measured 95 % interval at averaging times between 1 s and a tenth of the recording's duration. The
+last lines of the output list these averaging times.
 """
 
 from __future__ import annotations
@@ -40,17 +41,17 @@ _BAND = TriadSpecification().bias_instability_band
 
 
 def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
-    """Return the options of a command line.
+    """Parse the command-line arguments of the program.
 
     Parameters
     ----------
     arguments : sequence of str
-        Command line.
+        Arguments after the name of the program.
 
     Returns
     -------
     argparse.Namespace
-        Options.
+        Values of the options.
     """
     parser = ArgumentParser(__doc__)
     add = parser.add_argument
@@ -58,28 +59,30 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     add("recordings", metavar="RECORDING", nargs="+", help="bag or CSV file")
     add("--topic", default="", metavar="T", help="in bags; by default the only sensor_msgs/Imu")
     add("--column", action="append", default=[], metavar="QUANTITY=NAME[UNIT]",
-        help="column of a CSV file that is not recognised, such as 'gyro_x=wx [deg/s]'; repeatable "
-             "for time and gyro_x to accel_z")
+        help="column of a CSV file whose name is not recognised, such as 'gyro_x=wx [deg/s]'; "
+             "repeatable, for time and gyro_x to accel_z")
     add_layout_option(add)
     add("--rate", metavar="HZ",
-        type=number_type(lambda rate: 1e-3 <= rate <= 1e7, "is not a rate from 0.001 to 1e7 Hz"),
-        help="sample rate, for recordings without usable time stamps; samples are then evenly "
-             "spaced")
+        type=number_type(
+            lambda rate: 1e-3 <= rate <= 1e7, "is not valid, expected a rate from 0.001 to 1e7 Hz"
+        ),
+        help="sample rate, for recordings without usable time stamps; replaces the time stamps by "
+             "evenly spaced times")
     add_unit_options(parser)
     add("--axis", action="append", default=[], choices=(*SHORT_NAMES, *GYRO, *ACCEL),
-        help="analyse only these axes, once for each; by default all that were recorded")
+        help="axis to analyse; repeatable; by default all recorded axes")
     add("-o", "--out", default="allan_analysis", metavar="DIR",
         help="folder for the results, by default %(default)s")
     add("--name", default="imu", help="name of the sensor in imu.yaml, by default %(default)s")
     add("--outliers", type=float, default=RestSettings().outlier_range, metavar="IQR",
-        help="samples further from the quartiles than this many interquartile ranges are outliers, "
-             "0 for none; by default %(default)g")
+        help="distance from the quartiles beyond which a sample is an outlier, in interquartile "
+             "ranges; 0: no outliers; by default %(default)g")
     add("--band", type=float, nargs=2, default=_BAND, metavar=("MIN", "MAX"),
-        help="averaging times between which bias instability is assumed [s], by default "
+        help="range of averaging times in which bias instability is assumed [s], by default "
              f"{_BAND[0]:g} {_BAND[1]:g}")
     add("--longest-gap", type=float, default=StampLimits().longest_gap, metavar="S",
-        help="longest accepted gap of a recording [s], by default %(default)g")
+        help="longest accepted gap in a recording [s], by default %(default)g")
     add_report(parser)
-    add("--quiet", action="store_true", help="no progress bar, and no lines of progress")
+    add("--quiet", action="store_true", help="print no progress")
     # fmt: on
     return parser.parse_args(arguments)

@@ -1,21 +1,21 @@
-"""Compare yaws of recordings and results: their differences and delays.
+"""Compare the yaws of recordings and results: differences and delays.
 
     compare_yaw.py drive.bag@/odom drive.bag@/imu/data
     compare_yaw.py mocap.tum "log.csv@heading [deg cw from north]"
-    compare_yaw.py check_drive/config.ini           # the reference and the IMU that it describes
-    compare_yaw.py RESULT                           # its reference, IMUs and ground truth
+    compare_yaw.py check_drive/config.ini           # reference and IMU of the config.ini
+    compare_yaw.py RESULT                           # reference, IMUs and ground truth of the result
     compare_yaw.py RESULT@imu_real OTHER_RESULT@imu_real
 
-The others are compared with the first yaw. A yaw is a bag of ROS 1 or 2 (PATH@TOPIC), a CSV file
-(PATH@COLUMN, with a unit in brackets), a TUM file, output of rostopic echo -p, or a result
-(PATH@TABLE: reference, imu_real, ground_truth, imu_simulated, odometer, trajectory_data). A yaw
-without common time with the first, such as a result and a recording, is moved to its start. The
-recording of a config.ini is checked as before an experiment, and rejected if it is implausible,
-unless [experiment] accept_implausible is true.
-Writes to DIR:
+All other yaws are compared with the first yaw. A yaw is a topic of a ROS 1 or ROS 2 bag
+(PATH@TOPIC), a column of a CSV file (PATH@COLUMN, with a unit in brackets), a TUM file, the output
+of rostopic echo -p, or a table of a result (PATH@TABLE: reference, imu_real, ground_truth,
+imu_simulated, odometer, trajectory_data). If a yaw does not overlap in time with the first yaw, as
+with a result and a recording, it is shifted to the start of the first yaw. The recording of a
+config.ini is checked as before an experiment, and rejected if it is implausible, unless
+[experiment] accept_implausible is true. Writes to DIR:
 
-    compare_yaw.png     the yaws, and the first minus each of the others
-    compare_yaw.csv     the table
+    compare_yaw.png     the yaws, and the first yaw minus each other yaw
+    compare_yaw.csv     the table of differences
     compare_yaw.html    with --report: all results as a web page
 """
 
@@ -35,17 +35,17 @@ NAME = "compare_yaw"
 
 
 def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
-    """Return the options of a command line.
+    """Parse the command-line arguments of the program.
 
     Parameters
     ----------
     arguments : sequence of str
-        Command line.
+        Arguments after the name of the program.
 
     Returns
     -------
     argparse.Namespace
-        Options.
+        Values of the options.
     """
     parser = ArgumentParser(__doc__)
     parser.add_argument(
@@ -55,7 +55,7 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--align",
         action="store_true",
-        help="subtract the delays, which are estimated from yaw rates and printed in any case",
+        help="subtract the delays; they are estimated from yaw rates and always printed",
     )
     parser.add_argument(
         "--max-shift", type=float, default=default.max_shift, metavar="S",
@@ -67,12 +67,12 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     )  # fmt: skip
     parser.add_argument(
         "--start-window", type=float, default=default.start_window, metavar="S",
-        help="duration at the start whose median difference is set to zero [s]",
+        help="duration of the interval at the start in which the median difference is zero [s]",
     )  # fmt: skip
     parser.add_argument(
         "--zero", choices=ZEROS, default=default.zero,
-        help="zero of the differences. estimated: from the whole drive if the error of the first "
-        "yaw is known; start: from the start alone; %(default)s by default",
+        help="interval that determines the zero of the differences. estimated: the whole drive, if "
+        "the error of the first yaw is known; start: only the start; by default %(default)s",
     )  # fmt: skip
     table_text.add_option(parser)
     add_results(parser, NAME)

@@ -1,7 +1,7 @@
-"""Generate a synthetic drive: a reference trajectory and a recording of an IMU.
+"""Generate a synthetic drive: a reference trajectory and an IMU recording.
 
-Writes drive_<name>_gps.csv.gz and drive_<name>_imu.csv.gz, in the format of
-`rostopic echo -p`. The same drive, laps and seed give the same files.
+Writes drive_<name>_gps.csv.gz and drive_<name>_imu.csv.gz in the format of `rostopic echo -p`. The
+same drive, laps and seed give the same files.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from ..command_line import whole_number
 
 
 def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
-    """Return the options of a command line.
+    """Parse the command-line arguments of the program.
 
     Parameters
     ----------
     arguments : sequence of str
-        Command line.
+        Arguments after the name of the program.
 
     Returns
     -------
     argparse.Namespace
-        Options.
+        Values of the options.
     """
     drives = "\n".join(
         f"  {drive.name}  {drive.description} ({drive.duration:g} s)" for drive in DRIVES.values()
@@ -37,11 +37,12 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
         "-o",
         "--out",
         metavar="DIR",
-        help="folder for the files (default: data folder of experiments)",
+        help="folder for the files (default: folder in which experiments look for drives)",
     )
-    add("--laps", type=int, metavar="N", help="number of laps; becomes part of the file names")
+    add("--laps", type=int, metavar="N", help="number of laps, which is added to the file names")
     add(
         "--seed", type=whole_number, metavar="S",
-        help="seed of the sensors' errors, and of the path of drive b; becomes part of the names",
+        help="seed of the sensor errors and of the path of drive b, which is added to the file "
+        "names",
     )  # fmt: skip
     return parser.parse_args(arguments)

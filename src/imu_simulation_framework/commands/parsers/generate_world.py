@@ -1,4 +1,4 @@
-"""Make a Gazebo world file: level ground, or gentle bumps as in the embedded simulator."""
+"""Generate a Gazebo world with level ground, or with the bumps of the embedded simulator."""
 
 from __future__ import annotations
 
@@ -13,21 +13,23 @@ from ...motion.drives import Terrain
 
 
 def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
-    """Return the options of a command line.
+    """Parse the command-line arguments of the program.
 
     Parameters
     ----------
     arguments : sequence of str
-        Command line.
+        Arguments after the name of the program.
 
     Returns
     -------
     argparse.Namespace
-        Options.
+        Values of the options.
     """
     parser = ArgumentParser(__doc__)
     parser.add_argument("terrain", choices=("flat", "uneven"))
-    parser.add_argument("-o", "--out", type=Path, help="file; by default worlds/<terrain>.world")
+    parser.add_argument(
+        "-o", "--out", type=Path, help="output file, by default worlds/<terrain>.world"
+    )
     for key in fields(Terrain):
         parser.add_argument(
             f"--{key.name}",

@@ -1,17 +1,18 @@
-"""Identify a wheel odometer's errors from a drive: unequal wheels, track and slip.
+"""Identify the errors of a wheel odometer from a drive: wheel diameters, track and slip.
 
     identify_odometer.py husky.bag@/husky_velocity_controller/odom husky.bag@/imu/data --track 1.87
     identify_odometer.py drive.bag@/odom mocap.tum --track 0.55 --wheel-radius 0.165
 
-ODOMETRY has the poses of the odometer, REFERENCE a more accurate yaw. Both are stated as for
-compare_yaw.py and have the same clock; a delay is estimated and subtracted. The track is that of
-the robot's odometry. Errors are defined as in UMBmark: E_d, right over left diameter, and E_b, true
-over nominal track, which includes errors of the wheel size. Only white noise of the reference is
-separated from the odometer; its drift counts as the odometer's. Writes to DIR:
+ODOMETRY contains the poses of the odometer, REFERENCE a more accurate yaw. Both are stated as for
+compare_yaw.py and must have the same clock; a delay is estimated and subtracted. --track is the
+track that the odometry of the robot uses. Errors are defined as in UMBmark: E_d is the ratio of
+right to left wheel diameter, and E_b the ratio of true to nominal track, which includes errors of
+the wheel diameter. Only white noise of the reference is separated from the errors of the odometer;
+drift of the reference is attributed to the odometer. Writes to DIR:
 
     odometer.yaml          for heading_budget.py --odometer and isf.read_odometer
-    identification.csv     error, and its part due to wheels and track, over time [rad]
-    identification.png     the same as a figure
+    identification.csv     error over time, and its part due to wheels and track [rad]
+    identification.png     figure of identification.csv
     identification.html    with --report: all results as a web page
 """
 
@@ -24,35 +25,35 @@ from ...core.programs import ArgumentParser
 from .. import command_line
 
 _positive = command_line.number_type(
-    lambda value: 0.0 < value <= 100.0, "is not above 0 and at most 100"
+    lambda value: 0.0 < value <= 100.0, "is not valid, expected a number above 0 and at most 100"
 )
 
 
 def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
-    """Return the options of a command line.
+    """Parse the command-line arguments of the program.
 
     Parameters
     ----------
     arguments : sequence of str
-        Command line.
+        Arguments after the name of the program.
 
     Returns
     -------
     argparse.Namespace
-        Options.
+        Values of the options.
     """
     parser = ArgumentParser(__doc__)
     add = parser.add_argument
     # fmt: off
     add("odometry", metavar="ODOMETRY", help="PATH, PATH@TOPIC or PATH@TABLE, with positions")
     add("reference", metavar="REFERENCE",
-        help="PATH, PATH@TOPIC, PATH@COLUMN or PATH@TABLE, a more accurate yaw")
+        help="PATH, PATH@TOPIC, PATH@COLUMN or PATH@TABLE, with a more accurate yaw")
     add("--track", type=_positive, required=True, metavar="M",
-        help="distance between left and right wheels in the odometry [m]")
+        help="distance between left and right wheels that the odometry uses [m]")
     add("--wheel-radius", type=_positive, metavar="M",
-        help="radius for odometer.yaml, required for encoder steps only [m]")
+        help="wheel radius for odometer.yaml, required only for encoder steps [m]")
     add("--step", type=_positive, default=1.0, metavar="S",
-        help="interval between differences [s], %(default)g by default")
+        help="interval between yaw differences [s], by default %(default)g")
     # fmt: on
     command_line.add_results(parser, "identify_odometer")
     return parser.parse_args(arguments)

@@ -1,14 +1,15 @@
-"""List the bundled IMUs with the key figures of their documents and the drift of a heading.
+"""List the bundled IMUs with key figures from their data sheets and their heading drift.
 
-    imu_catalogue.py                          on drive A, after ten minutes
+    imu_catalogue.py                          on drive a, after ten minutes
     imu_catalogue.py --straight 10min
     imu_catalogue.py b --at 5min --table markdown
-    imu_catalogue.py --measured                measured values of these parts and of others
+    imu_catalogue.py --measured                measured values of these and other parts
 
-Angles are the 50th and the 95th percentile of the yaw error over drives, with any unit of the part
-and its bias measured during ten seconds at rest before the drive; and the same with calibrated
-scale factor and axes. Measured values of a part replace those of its document. If neither states a
-value ("not stated"), it is that of other parts of the class (--measured).
+Angles are the 50th and the 95th percentile of the yaw error over drives with any individual sensor
+of the part, whose bias is measured during a ten-second standstill before the drive. The last column
+also assumes calibrated scale factors and axes. Measured values of a part replace the values of its
+data sheet. If neither is available ("not stated"), measured values of other parts of the same class
+are used (--measured).
 """
 
 from __future__ import annotations
@@ -23,17 +24,17 @@ from . import motion_options
 
 
 def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
-    """Return the options of a command line.
+    """Parse the command-line arguments of the program.
 
     Parameters
     ----------
     arguments : sequence of str
-        Command line.
+        Arguments after the name of the program.
 
     Returns
     -------
     argparse.Namespace
-        Options.
+        Values of the options.
     """
     parser = ArgumentParser(__doc__)
     motion_options.add_motion_options(parser)
@@ -43,6 +44,6 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
         help="time since the start of the drive, by default 10min")
     add_table(parser)
     add("--measured", action="store_true",
-        help="show measured values of parts, and those of their documents, in Markdown")
+        help="print measured values of parts and the values of their data sheets in Markdown")
     # fmt: on
     return parser.parse_args(arguments)

@@ -1,4 +1,4 @@
-"""Options for the IMUs of a heading program: IMU, unit, operation and magnetic environment."""
+"""Options of a heading program for individual sensors, operation and magnetic environments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HEADINGS = {
 
 
 def add_operation_options(parser: argparse.ArgumentParser) -> None:
-    """Add the use of the sensor, and the unit of a part.
+    """Add options for the operation of the sensor, and for the individual sensor of a part.
 
     Parameters
     ----------
@@ -26,18 +26,19 @@ def add_operation_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     # fmt: off
     add("--standstill", type=duration, metavar="TIME",
-        help="standstill before the drive, in which the gyroscope's bias is measured, by default "
-             "10s, before a flight 0; 0: the bias is not measured")
+        help="standstill before the drive, during which the gyroscope bias is measured; 0: the "
+             "bias is not measured; by default 10s, and 0 before a flight")
     add("--stops", metavar="WHICH",
-        help="stops on the way, at which the bias is measured again and the heading held: none "
-             "(default), found (in the motion), detected (by the sensor's samples), or as 'every "
-             "2min for 3s', with ', detected' if the sensor has to detect them")
+        help="stops during the drive, at which the bias is measured again and the heading is kept "
+             "constant: none (default), found (stops of the motion), detected (stops that the "
+             "sensor detects from its samples), or regular stops such as 'every 2min for 3s', "
+             "followed by ', detected' if the sensor has to detect them")
     add("--warm-up", type=duration, metavar="TIME",
-        help="time from power-on to the standstill, with its change of temperature, by default 0")
+        help="time from power-on to the standstill, during which the sensor warms up, by default 0")
     add("--unit", choices=("any", "this"),
-        help="any sensor of a part, with its tolerances, or the individual sensor with the "
-             "values of the file; by default any for bundled parts, and otherwise as stated in "
-             "the file")
+        help="any: any individual sensor of a part, within its tolerances; this: the individual "
+             "sensor with the values of the file; by default any for bundled parts, and for files "
+             "as stated in the file")
     # fmt: on
 
 
@@ -49,7 +50,7 @@ def add_limit_option(parser: argparse.ArgumentParser, words: str) -> None:
     parser : argparse.ArgumentParser
         Parser of a program.
     words : str
-        Meaning of the angle, for its help.
+        Meaning of the angle in the help text.
     """
     parser.add_argument(
         "--within", type=positive_angle, default=math.radians(5.0), metavar="ANGLE",
@@ -58,14 +59,14 @@ def add_limit_option(parser: argparse.ArgumentParser, words: str) -> None:
 
 
 def add_magnetic_options(parser: argparse.ArgumentParser, several: bool = True) -> None:
-    """Add magnetic environments and headings, which :func:`.place_imus` reads.
+    """Add options for magnetic environments and headings, which :func:`.place_imus` evaluates.
 
     Parameters
     ----------
     parser : argparse.ArgumentParser
         Parser of a program.
     several : bool, optional
-        Whether each option takes several values.
+        Whether each option accepts several values.
     """
     count = "+" if several else 1
     each = "; several are combined" if several else ""
@@ -77,6 +78,6 @@ def add_magnetic_options(parser: argparse.ArgumentParser, several: bool = True) 
     parser.add_argument(
         "--heading", nargs=count, choices=HEADINGS, default=[],
         help="source of the yaw of a sensor with a magnetometer and known declination: gyroscope, "
-        "magnetometer, or rejecting, without disturbed readings; by default that of the "
-        f"specification{each}",
+        "magnetometer, or rejecting (magnetometer without disturbed readings); by default as in "
+        f"the specification{each}",
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Options for the motion of a heading program: a drive, a recording, a flight or a description."""
+"""Options of a heading program for the motion: drive, recording, flight or description."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ..option_types import latitude, positive_duration
 from ..recording_options import add_setting_option
 
 FLIGHT_DURATION = 200.0
-"""Duration of a script of JSBSim [s]."""
+"""Duration for which a JSBSim script is simulated [s]."""
 
 
 def add_motion_options(parser: argparse.ArgumentParser) -> None:
-    """Add the drive, and the options that describe a motion instead of it.
+    """Add the argument for a drive, and the options that describe another motion.
 
     Parameters
     ----------
@@ -24,23 +24,24 @@ def add_motion_options(parser: argparse.ArgumentParser) -> None:
     # fmt: off
     add("drive", nargs="?", metavar="DRIVE",
         help=f"one of {', '.join(DRIVES)}, or a recording: a bag, or a table of poses or fixes")
-    add("--straight", type=positive_duration, metavar="TIME", help="straight motion")
-    add("--rounds", type=float, metavar="N", help="number of circles; negative to the right")
+    add("--straight", type=positive_duration, metavar="TIME", help="duration of a straight motion")
+    add("--rounds", type=float, metavar="N", help="number of circles; negative: right turns")
     add("--mowing", type=int, metavar="LANES", help="number of parallel lanes, driven back and "
                                                     "forth")
     add("--length", type=float, metavar="M", help="length of a lane [m], by default 20")
     add("--width", type=float, metavar="M", help="distance between neighbouring lanes [m], by "
                                                  "default 2")
     add("--radius", type=float, metavar="M",
-        help="radius of the circles [m], by default 5, or of the turns between lanes, by default "
-             "half of the width")
+        help="radius of the circles [m], by default 5, or of the turns between lanes [m], by "
+             "default half of the width")
     add("--flight", metavar="FLIGHT",
-        help="flight over the rotating Earth: a script of JSBSim, such as c3104, for "
-             f"{FLIGHT_DURATION:g} s, or a recording of position and attitude: a table or a bag")
+        help="flight over the rotating Earth: a JSBSim script, such as c3104, which is simulated "
+             f"for {FLIGHT_DURATION:g} s, or a recording of position and attitude: a table or a "
+             "bag")
     add("--speed", type=float, metavar="M/S", help="speed [m/s], by default 1")
     add("--latitude", type=latitude, metavar="DEG",
-        help="latitude, north positive, with which the gyroscope measures the Earth's rotation "
-             "[deg]; by default only flights and recordings of satellite positions have the "
-             "rotation")
+        help="latitude for the Earth's rotation, which the gyroscope then measures [deg]; north is "
+             "positive; by default the rotation is simulated only for flights and for recordings "
+             "of satellite positions")
     # fmt: on
     add_setting_option(parser)

@@ -1,13 +1,13 @@
 """Evaluate the result of an experiment with other filter and alignment settings.
 
-Reads the CSV files of a result, and writes its figures and its summary by the same code as the
+Reads the CSV files of a result, and writes its figures and summary with the same code as the
 experiment. Settings that the command line does not state are unchanged.
 
     offline_result_comparison.py experiment_results/drive_a/generic/1 --median-window 10 --align
 
-If the experiment was killed before it wrote its tables, they are made from the samples that it
-recorded. Drive, IMU, simulator and seed are then taken from the config.ini and recording.json of
-the result.
+If the experiment was killed before it wrote its tables, they are created from the recorded
+samples. In this case, drive, IMU, simulator and seed are taken from the config.ini and
+recording.json of the result.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ _DEFAULT = "value of the experiment"
 
 
 def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
-    """Return the options of a command line.
+    """Parse the command-line arguments of the program.
 
     Parameters
     ----------
     arguments : sequence of str
-        Command line.
+        Arguments after the name of the program.
 
     Returns
     -------
     argparse.Namespace
-        Options.
+        Values of the options.
     """
     parser = ArgumentParser(__doc__)
     add_result(parser)
@@ -45,7 +45,7 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
         help=describe_setting(ComparisonSettings, "median_window", _DEFAULT))
     align = parser.add_mutually_exclusive_group()
     align.add_argument("--align", action="store_const", const=True,
-        help="shift the recorded IMU in time to the best fit of yaw rates")
+        help="shift the recorded IMU in time for the best fit of the yaw rates")
     align.add_argument("--no-align", action="store_const", const=False, dest="align",
         help="do not shift the recorded IMU")
     add("--max-shift", type=float, metavar="S",
@@ -55,6 +55,6 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     add("--zero", choices=ZEROS, help=describe_setting(ComparisonSettings, "zero", _DEFAULT))
     add_formats(parser)
     add("-o", "--out", metavar="DIR",
-        help="folder for figures and summary; by default those of the result are replaced")
+        help="folder for figures and summary; by default they replace those of the result")
     # fmt: on
     return parser.parse_args(arguments)

@@ -2,9 +2,9 @@
 
     report.py experiment_results/drive_a/generic/1
 
-The page is a single file, which needs no network. Figures can be zoomed and moved, and have an
-explanation. Filter and alignment are those of the experiment; call offline_result_comparison.py
-first to change them.
+The page is a single file that requires no network. Figures can be zoomed and panned, and have
+explanations. Filter and alignment are those of the experiment; to change them, run
+offline_result_comparison.py first.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from ..command_line import add_result
 
 
 def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
-    """Return the options of a command line.
+    """Parse the command-line arguments of the program.
 
     Parameters
     ----------
     arguments : sequence of str
-        Command line.
+        Arguments after the name of the program.
 
     Returns
     -------
     argparse.Namespace
-        Options.
+        Values of the options.
     """
     parser = ArgumentParser(__doc__)
     add_result(parser)
     parser.add_argument("-o", "--out", type=Path, metavar="FILE",
-                        help="file; by default in the folder of the result")  # fmt: skip
+                        help="output file, by default in the folder of the result")  # fmt: skip
     return parser.parse_args(arguments)

@@ -1,7 +1,7 @@
-"""Simulate a recording of an IMU at rest from its specification, for tests of other tools.
+"""Simulate a static recording of an IMU from its specification, to test other tools.
 
-Writes a ROS bag (FILE.bag), or a table with the columns of an ImuRecord (FILE.csv, FILE.csv.gz);
-with --format rostopic_csv, a table like the output of `rostopic echo -p`. The same seed, rate and
+Writes a ROS bag (FILE.bag), or a table with the columns of an ImuRecord (FILE.csv, FILE.csv.gz).
+With --format rostopic_csv, the table has the format of `rostopic echo -p`. The same seed, rate and
 format give the same file. SPEC is a file, or the name of a specification in config/imus.
 
     simulate_static.py bno055 --hours 6 --rate 100 --out static.bag
@@ -18,25 +18,26 @@ from ..command_line import add_seed
 
 
 def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
-    """Return the options of a command line.
+    """Parse the command-line arguments of the program.
 
     Parameters
     ----------
     arguments : sequence of str
-        Command line.
+        Arguments after the name of the program.
 
     Returns
     -------
     argparse.Namespace
-        Options.
+        Values of the options.
     """
     parser = ArgumentParser(__doc__)
     add = parser.add_argument
     add("specification", metavar="SPEC", help="YAML file, or name of a bundled IMU")
     add("--hours", type=float, required=True, metavar="H", help="duration [h]")
     add("--rate", type=float, metavar="HZ",
-        help="sample rate (default: that of the specification)")  # fmt: skip
+        help="sample rate (default: rate of the specification)")  # fmt: skip
     add("-o", "--out", required=True, metavar="FILE", help=".bag, .csv or .csv.gz")
     add_seed(parser)
-    add("--format", default="", choices=FORMATS, help="default: by the suffix of the file")
+    add("--format", default="", choices=FORMATS,
+        help="output format (default: determined by the suffix of the file)")  # fmt: skip
     return parser.parse_args(arguments)

@@ -1,14 +1,15 @@
-"""Rank IMUs by whether they keep the yaw error of a heading within a limit.
+"""Rank IMUs by whether their yaw error stays within a limit.
 
     which_imu.py a --within 5deg --for 10min
     which_imu.py --straight 1h --within 2deg --probability 99% --stops "every 5min for 5s"
     which_imu.py drive.bag --within 3deg --imu bmi088 --imu mine.yaml
 
-An IMU passes if the yaw error stays within the limit all the time in the required share of drives,
-with any unit of the part (--unit), and with its bias measured at standstill before the drive
-(--standstill). The table begins with the best IMU and has percentiles of the final error, 50 % and
-the required share, and the largest source. heading_budget.py shows all sources of an IMU, and its
-option --require the lines of a data sheet that matter.
+An IMU passes if the yaw error stays within the limit all the time in the required share of drives
+with any individual sensor of the part (--unit), whose bias is measured at standstill before the
+drive (--standstill). The table is sorted from the best to the worst IMU, and contains two
+percentiles of the final error (50 % and the required share) and the largest error source.
+heading_budget.py shows all error sources of an IMU, and its option --require shows which values of
+a data sheet matter.
 """
 
 from __future__ import annotations
@@ -23,17 +24,17 @@ from . import imu_options, motion_options
 
 
 def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
-    """Return the options of a command line.
+    """Parse the command-line arguments of the program.
 
     Parameters
     ----------
     arguments : sequence of str
-        Command line.
+        Arguments after the name of the program.
 
     Returns
     -------
     argparse.Namespace
-        Options.
+        Values of the options.
     """
     parser = ArgumentParser(__doc__)
     motion_options.add_motion_options(parser)
@@ -41,7 +42,7 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     add = parser.add_argument
     # fmt: off
     add("--for", dest="time", type=option_types.positive_duration, metavar="TIME",
-        help="time for which the limit applies, by default until the end of the motion")
+        help="duration for which the limit applies, by default the whole motion")
     add("--probability", type=option_types.probability, default=0.95, metavar="P",
         help="share of drives that stay within the limit, by default 0.95")
     add("--imu", action="append", default=[], metavar="IMU",
