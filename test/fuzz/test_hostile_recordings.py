@@ -239,7 +239,7 @@ def test_missing_rows_in_table_reduce_sample_count(judge, table):
 def test_swapped_rows_in_table_are_sorted(judge, table):
     lines, row = list(table.lines), table.rows[0]
     lines[row : row + 2] = lines[row : row + 2][::-1]
-    output = (table.samples_in_use(), "earlier than one before, sorted")
+    output = (table.samples_in_use(), "earlier than a previous sample, sorted")
     assert not judge(table.case(lines, Expected((0,), output=output))).shortcomings
 
 

@@ -1,18 +1,18 @@
-"""Recordings of a drive: reading any file into tables, and checking their plausibility.
+"""Readers for recordings of a drive in any format, and checks of their plausibility.
 
-A recording is read in four steps, each with one type in and one out:
+A recording is read in four steps, each with one input type and one output type:
 
 ========  ==================================  ========================  =========================
-step      module                              takes                     returns
+step      module                              accepts                   returns
 ========  ==================================  ========================  =========================
-formats   ``formats``                         path of a file            tables of named columns
+formats   ``formats``                         path of a file            tables with named columns
 columns   :mod:`.columns`,                    tables                    :class:`.ColumnChoice`,
           :mod:`.quantities`                                            :class:`.Samples`
 evidence  :mod:`.evidence`                    :class:`.Samples`         :class:`.Evidence`
 samples   :mod:`.reading`                     path and conventions      :class:`.Recorded`
 ========  ==================================  ========================  =========================
 
-``plausibility`` compares reference and IMU of a drive once both are read.
+After both have been read, ``plausibility`` compares the reference and the IMU of a drive.
 """
 
 import lazy_loader

@@ -1,6 +1,6 @@
-"""Recording of an IMU at rest, which may be larger than memory.
+"""Read a static IMU recording that may be larger than the memory.
 
-It is read in parts. Each column is kept in a temporary file and read when it is processed.
+The recording is read in blocks. Each column is stored in a temporary file until it is processed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .frames import ImuConventions, conventional_imu
 from .imu import mask_unknown_parts
 from .quantities import SampleRequest, sample_blocks
 
-_ROWS_AT_ONCE = 20_000  # of text that are in memory together
+_ROWS_AT_ONCE = 20_000  # rows of text that are in memory at the same time
 _TIMES = ("stamp", "receipt")
 _USED = (*_TIMES, *GYRO, *ACCEL, "gyro_covariance", "accel_covariance")
 
@@ -37,7 +37,7 @@ class ColumnsOnDisk:
 
     def __init__(self, names: Sequence[str]):
         self.names = tuple(names)
-        # They are open as long as the columns are in use, and removed with the process.
+        # The files stay open while the columns are in use, and are deleted when the process ends.
         self._files = {name: tempfile.TemporaryFile() for name in names}  # noqa: SIM115
 
     def __len__(self) -> int:
@@ -58,7 +58,7 @@ class ColumnsOnDisk:
         file.flush()
 
     def append(self, columns: Mapping[str, np.ndarray]) -> None:
-        """Add samples at the end of each column.
+        """Append samples to each column.
 
         Parameters
         ----------
@@ -79,7 +79,7 @@ class ColumnsOnDisk:
         Returns
         -------
         ColumnsOnDisk
-            View on the same files.
+            View of the same files.
         """
         some = ColumnsOnDisk(())
         some.names = tuple(names)
@@ -89,7 +89,7 @@ class ColumnsOnDisk:
 
 @dataclass(frozen=True)
 class RecordedAtRest:
-    """Angular velocities and specific forces of an IMU at rest, as recorded.
+    """Recorded angular velocities and specific forces of an IMU at rest.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class RecordedAtRest:
     axes : ColumnsOnDisk
         Columns among ``gyro_x`` ... [rad/s] and ``accel_x`` ... [m/s^2].
     report : RecordingReport
-        Report on the samples in use and those left out.
+        Report on used and ignored samples.
     """
 
     times: np.ndarray
@@ -116,24 +116,24 @@ def read_at_rest(
     stamp_limits: StampLimits | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> RecordedAtRest:
-    """Read gyroscope and accelerometer, or single axes of them; no orientation is needed.
+    """Read the gyroscope and the accelerometer of a static recording, or some of their axes.
 
     Parameters
     ----------
     path : path-like
-        The recording.
+        Recording.
     topic : str, optional
-        Topic in a bag; empty for the only one of type sensor_msgs/Imu.
+        Topic in a bag; empty for the only topic of type sensor_msgs/Imu.
     columns : mapping of str to str, optional
         Column map, quantity -> ``"column [unit]"``.
     conventions : ImuConventions, optional
         Axes and units.
     rate : float, optional
-        Samples per second of a recording without times [Hz].
+        Sample rate of a recording without times [Hz].
     stamp_limits : StampLimits, optional
         Limits on gaps and disorder of the stamps.
     progress : callable, optional
-        Called with the number of bytes of each block of text that is read.
+        Function that is called with the number of bytes of each block that has been read.
 
     Returns
     -------
@@ -143,8 +143,8 @@ def read_at_rest(
     Raises
     ------
     RecordingError
-        The recording cannot be read or used, its readings contradict their units, or the disk has
-        no room for its numbers.
+        The recording cannot be read or used, its samples contradict their units, or the disk is
+        full.
     """
     try:
         return _read(
@@ -158,8 +158,8 @@ def read_at_rest(
         )
     except OSError as error:
         raise RecordingError(
-            f"{path}: its samples cannot be stored in {tempfile.gettempdir()}: "
-            f"{error.strerror or error}; set the variable TMPDIR to another folder"
+            f"{path}: the samples cannot be stored in {tempfile.gettempdir()}: "
+            f"{error.strerror or error}; set the environment variable TMPDIR to another folder"
         ) from None
 
 
@@ -197,7 +197,8 @@ def _read(
     usable = np.concatenate(masks, axis=1)
     filled = [row for row, mask in enumerate(usable) if mask.any()]
     if not filled:
-        raise RecordingError(f"{samples.source}: no sample contains a number")
+        axes = " or ".join(", ".join(group) for group in groups)
+        raise RecordingError(f"{samples.source}: no sample has finite values of {axes}")
     names = [axis for row in filled for axis in groups[row]]
     times = {name: kept[place] for place, name in enumerate(kept.names) if name in _TIMES}
     measured = (kept[kept.names.index(name)] for name in names)
@@ -215,7 +216,7 @@ def _read(
         cleaner.leave_out(repeated)
     if not usable[filled].all():
         missing = ~usable[filled].all(axis=0)
-        cleaner.drop(missing, "nan", f"values of {', '.join(names)} are not numbers")
+        cleaner.drop(missing, "nan", f"values of {', '.join(names)} are not finite numbers")
     order, report = cleaner.finish(limits, cleaning.MINIMUM_SAMPLES)
     axes, recorded = kept.only(names), cleaner.times
     if len(order) < len(recorded) or report.stamps.unordered:
@@ -231,6 +232,6 @@ def _joined(places: list[Any]) -> Any:
 
 
 def _range_of(places: np.ndarray) -> range | np.ndarray:
-    """Return increasing numbers, as a range if none is missing, which needs no memory."""
+    """Return increasing integers, as a range if none is missing, which saves memory."""
     first, last = int(places[0]), int(places[-1])
     return range(first, last + 1) if last - first + 1 == len(places) else places

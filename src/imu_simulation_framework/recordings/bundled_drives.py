@@ -1,10 +1,10 @@
 """Sensors of the synthetic drives, and their files in the format of ``rostopic echo -p``.
 
-On each drive a GNSS receiver is the reference, and the IMU has onboard fusion.
+On each drive, the reference is a GNSS receiver, and the IMU has onboard fusion.
 
-A drive is two files, ``drive_<name>_gps.csv.gz`` (geometry_msgs/PoseStamped) and
-``drive_<name>_imu.csv.gz`` (sensor_msgs/Imu). That format has no comments, so the label
-is the frame in every line: ``synthetic_drive_<name>``.
+A drive consists of two files, ``drive_<name>_gps.csv.gz`` (geometry_msgs/PoseStamped) and
+``drive_<name>_imu.csv.gz`` (sensor_msgs/Imu). Since this format has no comments, the frame in
+each line contains the name of the drive: ``synthetic_drive_<name>``.
 """
 
 import gzip
@@ -29,7 +29,7 @@ from .messages import IMU, POSE_STAMPED
 IMU_RATE = MOTION_RATE
 """Sample rate of the IMU [Hz]."""
 REFERENCE_RATE = 5
-"""Rate of the reference's poses [Hz]."""
+"""Rate of the reference poses [Hz]."""
 
 DRIVE_GNSS = GnssSpecification(
     "synthetic_rtk",
@@ -37,38 +37,40 @@ DRIVE_GNSS = GnssSpecification(
     qualities=(FixQuality("rtk", horizontal_noise=0.02),),
     heading=GnssHeading("antennas", baseline=1.0, across_noise=math.radians(0.25)),
 )
-"""Reference on every drive: a GNSS receiver with two antennas, a metre from each other, above the
-middle of the axle; its errors are white, 0.02 m on x and on y and 0.25 deg on yaw."""
+"""Reference on each drive: a GNSS receiver with two antennas one metre apart.
+
+The antennas are above the centre of the axle. The errors are white: 0.02 m in x and in y, and
+0.25 deg in yaw."""
 
 DRIVE_IMU = ImuSpecification(
     "synthetic_bno055",
     gyroscope=TriadSpecification(
-        # 0.014 deg/s/sqrt(Hz), the data sheet's typical value, one-sided.
+        # The typical value in the data sheet is 0.014 deg/s/sqrt(Hz), one-sided.
         white_noise=(math.radians(0.014) / math.sqrt(2.0),) * 3,
-        # A sensor in motion: its bias and scale are known less well than those of one at rest.
+        # The bias and scale factor of a moving sensor are known less accurately than at rest.
         turn_on_bias=(0.0, 0.0, 2.1e-4),
         random_walk=(0.0, 0.0, 3e-6),
         scale_factor_and_misalignment=((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 1.3e-3)),
     ),
     accelerometer=TriadSpecification(
-        # 150 ug/sqrt(Hz), one-sided, in the 62.5 Hz that fusion mode sets, sampled at 100 Hz.
+        # 150 ug/sqrt(Hz), one-sided, in the 62.5 Hz bandwidth of fusion mode, sampled at 100 Hz.
         white_noise=(150e-6 * STANDARD_GRAVITY * math.sqrt(62.5 / IMU_RATE),) * 3,
     ),
-    # The time constant is long, so that the robot's accelerations hardly tilt the orientation.
+    # With a long time constant, accelerations of the robot hardly tilt the estimated orientation.
     output=OutputSpecification(rate=float(IMU_RATE), filter_time_constant=30.0),
 )
-"""IMU on every drive: similar to a BNO055 in IMU fusion mode, so without magnetometer."""
+"""IMU on each drive: similar to a BNO055 in IMU fusion mode, which uses no magnetometer."""
 
 RESOLUTIONS = {
     "orientation": 2.0**-14,
     "angular_velocity": math.radians(1.0 / 16.0),
     "specific_force": 0.01,
 }
-"""Resolutions of the BNO055's output registers behind its fusion [1, rad/s, m/s^2]."""
+"""Resolutions of the BNO055's output registers in fusion mode [1, rad/s, m/s^2]."""
 
 
 def reference_poses(motion, gnss, generator):
-    """Simulate the poses that the reference outputs, at the receiver's rate.
+    """Simulate the poses that the reference outputs at the rate of the receiver.
 
     Parameters
     ----------
@@ -77,7 +79,7 @@ def reference_poses(motion, gnss, generator):
     gnss : GnssSpecification
         Receiver with two antennas and without outages; only its white errors are simulated.
     generator : numpy.random.Generator
-        Source of the noise.
+        Generator of the noise.
 
     Returns
     -------
@@ -97,7 +99,7 @@ def reference_poses(motion, gnss, generator):
 
 
 class _PoseNumbers:
-    """Normal numbers of x, y and heading, sample by sample from the same generator."""
+    """Normally distributed numbers for x, y and heading, drawn sample by sample."""
 
     def __init__(self, generator):
         self._generator = generator
@@ -109,7 +111,7 @@ class _PoseNumbers:
 
 
 def imu_samples(motion, imu, seed) -> ImuSamples:
-    """Simulate an IMU at the middle of the axle along the robot's axes.
+    """Simulate an IMU at the centre of the axle with the axes of the robot.
 
     Parameters
     ----------
@@ -118,30 +120,30 @@ def imu_samples(motion, imu, seed) -> ImuSamples:
     imu : ImuSpecification
         IMU with the rate :data:`IMU_RATE`.
     seed : int or numpy.random.SeedSequence
-        Seed of its errors.
+        Seed of the errors.
 
     Returns
     -------
     ImuSamples
-        Samples behind the fusion, rounded to :data:`RESOLUTIONS`.
+        Samples after the fusion, rounded to :data:`RESOLUTIONS`.
     """
     truth = imu_truth(planar(motion, STANDARD_GRAVITY))
     reading = imu_model(imu, 1.0 / IMU_RATE, seed).batch(truth)[0]
     steps = ((getattr(reading, name), step) for name, step in RESOLUTIONS.items())
-    # Adding zero turns -0.0 into 0.0, which would be written differently.
+    # Adding zero turns -0.0 into 0.0, so that no negative zero is written.
     rounded = (step * np.round(values / step) + 0.0 for values, step in steps)
     return ImuSamples(motion.index.to_numpy(), *rounded)
 
 
 def simulate_drive(drive, gnss=DRIVE_GNSS, imu=DRIVE_IMU):
-    """Simulate a drive with its reference and its IMU.
+    """Simulate a drive with a reference and an IMU.
 
     Parameters
     ----------
     drive : Drive
-        Drive of :data:`.DRIVES`, or one with other laps or seed.
+        Drive of :data:`.DRIVES`, possibly with other laps or another seed.
     gnss : GnssSpecification, optional
-        Receiver of the reference.
+        Receiver that is the reference.
     imu : ImuSpecification, optional
         IMU on the robot.
 
@@ -156,7 +158,7 @@ def simulate_drive(drive, gnss=DRIVE_GNSS, imu=DRIVE_IMU):
 
 
 FIRST_STAMP = 1_546_300_800_000_000_000
-"""Stamp of the first sample of every drive [ns], the beginning of 2019, UTC."""
+"""Stamp of the first sample of each drive [ns]: 1 January 2019, 0:00 UTC."""
 
 _HEADER_FIELDS = ["%time", "field.header.seq", "field.header.stamp", "field.header.frame_id"]
 
@@ -167,7 +169,7 @@ GPS_FIELDS, IMU_FIELDS = (
 
 
 def _csv(fields, rate, frame, values, line_format):
-    """Return the text of a file with a line for each row of values."""
+    """Return the text of a CSV file with one line per row of values."""
     lines = [",".join(fields)]
     for sequence, row in enumerate(values.tolist()):
         stamp = FIRST_STAMP + sequence * (1_000_000_000 // rate)
@@ -181,34 +183,34 @@ def gps_csv(drive, poses):
     Parameters
     ----------
     drive : Drive
-        Drive, whose name is that of the frame.
+        Drive, whose name is part of the frame name.
     poses : DataFrame
         Columns x, y [m] and yaw [rad].
 
     Returns
     -------
     str
-        Positions to 0.1 mm and quaternions to a millionth.
+        CSV text with a resolution of 0.1 mm for positions and 1e-6 for quaternions.
     """
     angles = np.zeros((len(poses), 3))
     angles[:, 2] = poses["yaw"]
     quaternions = quaternion_from_roll_pitch_yaw(angles)[:, 2:]
-    # The values are rounded here, since a formatted -0.00001 would keep its sign.
+    # The values are rounded here, since formatting -0.00001 would write -0.0000.
     values = np.hstack([poses[["x", "y"]].to_numpy().round(4), quaternions.round(6)]) + 0.0
     frame = f"synthetic_drive_{drive.name}_map"
     return _csv(GPS_FIELDS, REFERENCE_RATE, frame, values, "%.4f,%.4f,0.0,0.0,0.0,%.6f,%.6f")
 
 
 def imu_csv(drive, samples, imu=DRIVE_IMU):
-    """Format the samples of the IMU as CSV text, with decimals finer than its resolution.
+    """Format the samples of the IMU as CSV text with decimals finer than its resolution.
 
-    The orientation's covariance is all zeros, which means unknown (REP-145), since the sensor does
-    not output it.
+    All elements of the orientation covariance are zero, which means unknown (REP-145), since the
+    sensor does not output a covariance.
 
     Parameters
     ----------
     drive : Drive
-        Drive, whose name is that of the frame.
+        Drive, whose name is part of the frame name.
     samples : DataFrame
         Columns gyro_x to gyro_z [rad/s] and accel_x to accel_z [m/s^2].
     imu : SpecificationImu, optional
@@ -238,7 +240,7 @@ def imu_csv(drive, samples, imu=DRIVE_IMU):
 def drive_paths(drive, directory):
     """Return the paths of the two files of a drive.
 
-    The name contains the laps and the seed where they differ from those in :data:`.DRIVES`.
+    The file names contain the laps and the seed if they differ from those in :data:`.DRIVES`.
 
     Parameters
     ----------
@@ -250,7 +252,7 @@ def drive_paths(drive, directory):
     Returns
     -------
     reference, imu : Path
-        Packed CSV files.
+        Compressed CSV files.
     """
     standard = get_drive(drive.name)
     laps = f"_{drive.laps}laps" if drive.laps != standard.laps else ""
@@ -260,7 +262,7 @@ def drive_paths(drive, directory):
 
 
 def write_drive(drive, directory):
-    """Simulate a drive and write its two files, each completely or not at all.
+    """Simulate a drive and write its two files atomically.
 
     A missing folder is created.
 
@@ -290,13 +292,13 @@ def write_drive(drive, directory):
     reference_path, imu_path = drive_paths(drive, directory)
     texts = {imu_path: imu_csv(drive, samples), reference_path: gps_csv(drive, poses)}
     for path, text in texts.items():
-        # Without time and name in gzip's header the same drive yields the same bytes.
+        # Without time and name in the gzip header, the same drive gives the same bytes.
         write_whole(path, gzip.compress(text.encode("ascii"), compresslevel=9, mtime=0))
     return reference_path, imu_path
 
 
 def ensure_drive(name, directory):
-    """Return the files of a bundled drive, written at the first use.
+    """Return the files of a bundled drive, which are written at the first use.
 
     Parameters
     ----------
@@ -313,7 +315,7 @@ def ensure_drive(name, directory):
     Raises
     ------
     ConfigurationError
-        There is no drive of that name.
+        There is no drive of this name.
     ResultError
         The files cannot be written.
     """

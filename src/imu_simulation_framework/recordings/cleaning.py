@@ -1,4 +1,4 @@
-"""Samples of a recording, removal of unusable samples, and the report on it."""
+"""Samples of a recording, removal of unusable samples, and a report on the removed samples."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ class RecordingReport:
     path, format, place_name, topic, message_type : str
         See :class:`Samples`.
     samples : int
-        Samples in the recording.
+        Number of samples in the recording.
     time_source : str
         ``header stamp``, ``receipt time`` or ``column``.
     stamps : StampReport
         Report on the stamps of the samples with usable values; its ``usable`` counts the samples
         that remain.
     nan, zero_quaternions : Occurrences
-        Samples that were dropped for a value that is nan, or for a quaternion of length zero.
+        Samples that were dropped because a value is nan, or the norm of a quaternion is zero.
     unnormalised_quaternions : Occurrences
-        Quaternions of another length than 1 that were normalised.
+        Quaternions with a norm other than 1 that were normalised.
     no_fix : Occurrences
         Satellite positions without a fix that were dropped.
     unknown_variance : Occurrences
-        Satellite positions for which a usual variance is assumed.
+        Satellite positions for which a typical variance is assumed.
     absent : tuple of str
-        Parts that the recording lacks, of ``orientation``, ``gyro`` and ``accel``.
+        Missing parts of the recording, among ``orientation``, ``gyro`` and ``accel``.
     orientation_source : str
         Source of an IMU's orientation: ``recorded``, ``fused`` (from gyroscope and accelerometer),
         ``integrated`` (the yaw alone, from the gyroscope), or empty without an orientation.
@@ -50,7 +50,7 @@ class RecordingReport:
     latitude : float or None
         Latitude of the first fix [deg].
     remarks : tuple of str
-        Further sentences for the report.
+        Further remarks for the report.
     """
 
     path: str
@@ -76,16 +76,16 @@ class RecordingReport:
 
     @property
     def usable(self) -> int:
-        """Samples that remain."""
+        """Number of samples that are used."""
         return self.stamps.usable
 
     def sentences(self) -> list[str]:
-        """Describe the samples in use and each kind of dropped samples.
+        """Describe the used samples and each kind of dropped samples.
 
         Returns
         -------
         list of str
-            Sentences for the user.
+            Messages for the user.
         """
         stamps = self.stamps
         kind = f" ({self.message_type})" if self.message_type else ""
@@ -99,11 +99,11 @@ class RecordingReport:
         occurrences = (
             (self.no_fix, "without a fix, dropped"),
             (self.nan, "with a value that is not a number, dropped"),
-            (self.zero_quaternions, "with a quaternion of length zero, dropped"),
-            (self.unnormalised_quaternions, "with a quaternion not of length 1, normalised"),
-            (self.unknown_variance, "of unknown variance, a typical one is assumed"),
+            (self.zero_quaternions, "with a quaternion of norm 0, dropped"),
+            (self.unnormalised_quaternions, "with a quaternion whose norm is not 1, normalised"),
+            (self.unknown_variance, "with unknown variance, a typical variance is assumed"),
             (stamps.missing, "without a time stamp, dropped"),
-            (stamps.unordered, "earlier than one before, sorted"),
+            (stamps.unordered, "earlier than a previous sample, sorted"),
             (stamps.duplicates, "with a duplicate time stamp, dropped"),
         )
         for occurrence, treatment in occurrences:
@@ -113,7 +113,7 @@ class RecordingReport:
             sentences.append(stamps.packets_text)
         elif stamps.gaps:
             longest = f"{stamps.longest_gap:.3f} s at {stamps.longest_gap_time:.3f} s"
-            extent = f"longer than the usual time between samples, the longest {longest}"
+            extent = f"longer than the usual sampling period, the longest {longest}"
             sentences.append(self._counted(stamps.gaps, "gap", extent))
         if self.absent:
             sentences.append(f"the recording has no {' and no '.join(self.absent)}")
@@ -130,10 +130,10 @@ class RecordingReport:
         Returns
         -------
         dict of str to object
-            Plain values by name; counts of kinds are nested.
+            Plain values by name; the counts of dropped samples are nested.
         """
         values = asdict(replace(self, fixes=None))
-        # Neither is for a summary.
+        # Neither of these fields belongs in a summary.
         del values["fixes"], values["latitude"]
         lists = {"absent": list(self.absent), "remarks": list(self.remarks)}
         return {**values, "stamps": self.stamps.to_dict(), **lists, "usable": self.usable}
@@ -144,11 +144,11 @@ GLOBAL_POSITION = ("latitude", "longitude")
 VELOCITY = ("velocity_east", "velocity_north")
 VARIANCES = ("variance_east", "variance_north")
 
-_FAR = 1.0  # deg; a drive whose median distance from 0, 0 is larger does not pass there
+_FAR = 1.0  # deg; a drive whose median distance from 0, 0 is larger does not pass through 0, 0
 
 
 def is_missing_fix(latitude, longitude) -> np.ndarray:
-    """Return which positions are 0, 0 because the receiver has no fix.
+    """Return a mask of the positions at 0, 0 that mean that the receiver has no fix.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def is_missing_fix(latitude, longitude) -> np.ndarray:
     Returns
     -------
     ndarray of bool, shape (n,)
-        True for 0, 0 in a recording that is elsewhere.
+        True for positions at 0, 0 if the recording was made elsewhere.
     """
     zero = (latitude == 0.0) & (longitude == 0.0)
     distances = np.hypot(latitude, longitude)
@@ -167,21 +167,23 @@ def is_missing_fix(latitude, longitude) -> np.ndarray:
 
 
 MIN_VALUE = 1e-30
-"""Least absolute value in any SI unit: a smaller number is zero to every sensor, but its square or
-quotient leaves the range of numbers."""
+"""Smallest nonzero absolute value in any SI unit.
+
+Smaller values are below the resolution of any sensor, and their squares or quotients may underflow
+or overflow."""
 
 
 @dataclass
 class Samples:
-    """Samples in the order of recording; a number below :data:`MIN_VALUE` is zero.
+    """Samples as recorded; absolute values below :data:`MIN_VALUE` are set to zero.
 
-    Axes, senses of rotation and orders are the recording's;
+    Axes, senses of rotation, and the order of samples are those of the recording;
     :mod:`~imu_simulation_framework.recordings.frames` converts them.
 
     Parameters
     ----------
     path : str
-        The recording.
+        Path of the recording.
     format : str
         One of ``file_access.FORMATS``.
     columns : dict of str to numpy.ndarray, shape (n,)
@@ -194,15 +196,15 @@ class Samples:
     places : numpy.ndarray, shape (n,)
         Number of each sample in the file, counted from 1.
     place_name : str
-        Kind of place: ``message``, ``line``, ``row`` or ``file``.
+        Name of the numbered element: ``message``, ``line``, ``row`` or ``file``.
     topic, message_type : str
         Empty for formats without them.
     yaw_conventions : dict of str to str
-        Conventions of ``yaw`` and ``course``, where the column map states them in words.
+        Conventions of ``yaw`` and ``course`` that the column map states.
     stated_units : dict of str to str
         Quantity -> unit that the recording or its column map states.
     remarks : tuple of str
-        Sentences on how the samples were read.
+        Remarks on how the samples were read.
     """
 
     path: str
@@ -229,7 +231,7 @@ class Samples:
         return name in self.columns
 
     def has(self, names) -> bool:
-        """Return whether all of several columns are present.
+        """Return whether all named columns are present.
 
         Parameters
         ----------
@@ -239,12 +241,12 @@ class Samples:
         Returns
         -------
         bool
-            True if none is missing.
+            True if no column is missing.
         """
         return all(name in self.columns for name in names)
 
     def matrix(self, names) -> np.ndarray:
-        """Return columns side by side.
+        """Return a matrix of the named columns.
 
         Parameters
         ----------
@@ -260,12 +262,12 @@ class Samples:
 
     @property
     def source(self) -> str:
-        """File and topic, for the beginning of a message."""
+        """File and topic, with which messages begin."""
         return f"{self.path}, topic {self.topic}" if self.topic else self.path
 
 
 def describe_samples(samples: Samples) -> str:
-    """Return number, rate and time of samples in words.
+    """Describe number, rate and duration of samples.
 
     Parameters
     ----------
@@ -275,7 +277,7 @@ def describe_samples(samples: Samples) -> str:
     Returns
     -------
     str
-        For example ``1200 samples, usually 100 a second, over 12.0 s from 3.000 s on``.
+        For example ``1200 samples, usually 100 per second, over 12.0 s from 3.000 s on``.
     """
     number = f"{len(samples)} samples"
     times = samples.columns.get("stamp", np.zeros(0))
@@ -292,30 +294,30 @@ def describe_samples(samples: Samples) -> str:
     )
 
 
-_FEWEST_RUNS = 20  # runs of equal samples, without which their usual length is not determined
-_MANY_REPEATED = 0.05  # share of repeated samples, from which on the recording repeats them
-_SAME_LENGTH = 0.9  # share of the runs that have the usual length, if a logger repeats samples
+_FEWEST_RUNS = 20  # fewest runs of identical samples for which the median length is evaluated
+_MANY_REPEATED = 0.05  # share of samples with duplicate stamps above which they are duplicates
+_SAME_LENGTH = 0.9  # smallest share of runs with the median length if a logger repeats samples
 
 
 def repeated_samples(columns, stamps=None) -> np.ndarray:
-    """Return which samples repeat the sample before them.
+    """Return a mask of the samples that repeat the previous sample.
 
-    A message that two nodes publish, or a bag that was merged with itself, has every sample twice;
-    a logger that is faster than its sensor has each as often. A sensor at rest with coarse steps
-    repeats itself by chance, and then not always as often: such samples are none of these.
+    If two nodes publish a message, or a bag was merged with itself, each sample is recorded twice;
+    a logger that is faster than its sensor records each sample equally often. A sensor at rest with
+    a coarse resolution repeats values by chance, not equally often: these samples are not marked.
 
     Parameters
     ----------
     columns : iterable of array_like, shape (n,)
-        Measured quantities, each of which is read once.
+        Measured quantities; the iterable is read once.
     stamps : array_like, shape (n,), optional
-        Times [s]. Samples also count as repeated if many have the time and the values of the sample
-        before.
+        Times [s]. Samples are also marked if many have the same time and the same values as the
+        previous sample.
 
     Returns
     -------
     ndarray of bool, shape (n,)
-        True for a repetition.
+        True for a repeated sample.
     """
     repeated = None
     for values in columns:
@@ -338,7 +340,7 @@ def repeated_samples(columns, stamps=None) -> np.ndarray:
 
 
 def repeated_sentence(repeated) -> str:
-    """Describe the number of repeated samples in a clause of a report.
+    """Describe the number of repeated samples for a report.
 
     Parameters
     ----------
@@ -348,7 +350,7 @@ def repeated_sentence(repeated) -> str:
     Returns
     -------
     str
-        Clause with both numbers.
+        Clause with the numbers of repeated and of all samples.
     """
     return (
         f"{np.count_nonzero(repeated)} of {len(repeated)} samples repeat the previous one, dropped"
@@ -356,28 +358,27 @@ def repeated_sentence(repeated) -> str:
 
 
 MINIMUM_SAMPLES = 10
-"""Least number of usable samples of a recording."""
+"""Smallest number of usable samples in a recording."""
 LARGEST_VALUE = 1e9
-"""Largest absolute value in any SI unit or degrees. It exceeds the distance of the moon in metres,
-and larger angles lose their digits."""
+"""Largest absolute value in SI units or degrees.
+
+It exceeds the distance of the Moon in metres, and larger angles have too few significant digits."""
 ZERO_NORM = 1e-6
-"""Length of a quaternion, below which it states no orientation."""
-_NO_QUATERNION = (
-    0.1  # deviation of the usual length from 1, above which numbers are not quaternions
-)
-_NORM_TOLERANCE = 1e-3  # deviation of a length from 1 that rounding does not make
-_LATEST = 1e19  # s, largest absolute time; nanoseconds since 1970 taken for seconds are 1.8e18
+"""Norm below which a quaternion does not represent an orientation."""
+_NO_QUATERNION = 0.1  # deviation of the median norm from 1 above which values are no quaternions
+_NORM_TOLERANCE = 1e-3  # deviation of a norm from 1 that cannot result from rounding
+_LATEST = 1e19  # s, largest absolute time; nanoseconds since 1970 read as seconds are 1.8e18
 
 
 class Cleaner:
-    """Removal of unusable samples, step by step, with their counts.
+    """Stepwise removal of unusable samples, which are counted for the report.
 
     Parameters
     ----------
     samples : Samples
         Samples as recorded.
     time_offset : float
-        Added to all times [s].
+        Offset that is added to all times [s].
 
     Raises
     ------
@@ -393,28 +394,28 @@ class Cleaner:
         source = "column" if "receipt" not in samples else "header stamp"
         if not np.isfinite(self.times).any():
             if "receipt" not in samples:
-                raise RecordingError(f"{samples.source}: no sample has a time")
+                raise RecordingError(f"{samples.source}: no sample has a time, expected stamps")
             self.times, source = samples.columns["receipt"], "receipt time"
         self.times = self.times + time_offset if time_offset else self.times
         self.counted: dict[str, Any] = {"time_source": source}
 
     def leave_out(self, mask):
-        """Leave out samples without counting them.
+        """Remove samples without counting them.
 
         Parameters
         ----------
         mask : ndarray of bool, shape (n,)
-            Samples to leave out, which are reported elsewhere.
+            Samples to remove, which are reported elsewhere.
         """
         self.keep &= ~mask
 
     def drop(self, mask, name, reason):
-        """Leave out samples, and count them under a name of the report.
+        """Remove samples and count them in a field of the report.
 
         Parameters
         ----------
         mask : ndarray of bool, shape (n,)
-            Samples to leave out.
+            Samples to remove.
         name : str
             Field of :class:`RecordingReport`.
         reason : str
@@ -430,11 +431,12 @@ class Cleaner:
         self.count(mask, name)
         if not self.keep.any():
             raise RecordingError(
-                f"{self.samples.source}: none of {len(self.samples)} samples can be used: {reason}"
+                f"{self.samples.source}: 0 of {len(self.samples)} samples can be used, since "
+                f"{reason}"
             )
 
     def count(self, mask, name):
-        """Count the samples of a mask under a name of the report.
+        """Count samples in a field of the report.
 
         Parameters
         ----------
@@ -446,7 +448,7 @@ class Cleaner:
         self.counted[name] = count_occurrences(mask, self.times, self.samples.places)
 
     def drop_nan(self, names):
-        """Leave out samples with a value that is not finite.
+        """Remove samples with a value that is not finite.
 
         Parameters
         ----------
@@ -460,11 +462,11 @@ class Cleaner:
         """
         values = self.samples.matrix(names)
         finite = np.isfinite(values).all(axis=1)
-        self.drop(~finite, "nan", f"values of {', '.join(names)} are not numbers")
+        self.drop(~finite, "nan", f"values of {', '.join(names)} are not finite numbers")
         refuse_absurd(self.samples, names, self.keep)
 
     def unit_quaternions(self, names) -> np.ndarray:
-        """Normalise quaternions, and leave out those of length zero.
+        """Normalise quaternions and remove samples with a quaternion of norm zero.
 
         Parameters
         ----------
@@ -474,22 +476,22 @@ class Cleaner:
         Returns
         -------
         ndarray, shape (n, 4)
-            Unit quaternions; those that are left out are not normalised.
+            Unit quaternions; quaternions of removed samples are not normalised.
 
         Raises
         ------
         RecordingError
-            All quaternions have length zero, or their usual length is far from 1.
+            All quaternions have norm zero, or their median norm is far from 1.
         """
         quaternions = self.samples.matrix(names)
         norms = np.linalg.norm(quaternions, axis=1)
         zero = norms < ZERO_NORM
-        self.drop(zero, "zero_quaternions", "quaternions have length zero")
+        self.drop(zero, "zero_quaternions", "the quaternions have norm 0")
         usual = float(np.median(norms[self.keep]))
         if abs(usual - 1.0) > _NO_QUATERNION:
             raise RecordingError(
-                f"{self.samples.source}: {', '.join(names)} usually have the length {usual:g}, "
-                "expected 1 for quaternions of an orientation"
+                f"{self.samples.source}: the norm of {', '.join(names)} is usually {usual:g}, "
+                "expected 1 for quaternions"
             )
         with np.errstate(invalid="ignore"):
             self.count(
@@ -499,16 +501,16 @@ class Cleaner:
         return quaternions / norms[:, None]
 
     def finish(self, limits: StampLimits, minimum_samples, absent=()):
-        """Order the remaining samples by time.
+        """Sort the remaining samples by time.
 
         Parameters
         ----------
         limits : StampLimits
             Limits on gaps and disorder of the stamps.
         minimum_samples : int
-            Least number of samples that have to remain.
+            Smallest number of samples that must remain.
         absent : sequence of str
-            Parts that the recording lacks, for the report.
+            Missing parts of the recording, for the report.
 
         Returns
         -------
@@ -527,8 +529,8 @@ class Cleaner:
             absurd = np.flatnonzero(self.keep & ((self.times > _LATEST) | (self.times < -_LATEST)))
         if len(absurd):
             raise RecordingError(
-                f"{samples.source}: {samples.place_name} {samples.places[absurd[0]]}: its time is "
-                f"{self.times[absurd[0]]:g} s, expected at most {_LATEST:g}; leave the sample out"
+                f"{samples.source}: {samples.place_name} {samples.places[absurd[0]]}: the time is "
+                f"{self.times[absurd[0]]:g} s, expected at most {_LATEST:g}; remove the sample"
             )
         kept, times, places = None, self.times, samples.places
         if not self.keep.all():
@@ -556,7 +558,7 @@ class Cleaner:
 
 
 def refuse_absurd(samples: Samples, names, keep) -> None:
-    """Reject samples with a value beyond :data:`LARGEST_VALUE`.
+    """Raise an error if a used value exceeds :data:`LARGEST_VALUE`.
 
     Parameters
     ----------
@@ -565,12 +567,12 @@ def refuse_absurd(samples: Samples, names, keep) -> None:
     names : sequence of str
         Columns to check.
     keep : ndarray of bool, shape (n,)
-        Samples in use.
+        Samples that are used.
 
     Raises
     ------
     RecordingError
-        A value in use is beyond the limit.
+        A used value exceeds the limit.
     """
     values = samples.matrix(names)
     absurd = np.argwhere(keep[:, None] & (np.abs(values) > LARGEST_VALUE))
@@ -579,5 +581,5 @@ def refuse_absurd(samples: Samples, names, keep) -> None:
         raise RecordingError(
             f"{samples.source}: {samples.place_name} {samples.places[row]}: "
             f"{names[column]} is {values[row, column]:g}, expected at most {LARGEST_VALUE:g}; "
-            "leave the sample out"
+            "remove the sample"
         )

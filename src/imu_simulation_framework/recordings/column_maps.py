@@ -1,8 +1,8 @@
 """Column maps of text files: ``yaw = (raw - 512) * 0.0625 [deg cw from north]``.
 
-A line assigns a column to a quantity, with its unit in brackets; without brackets, the unit is the
-first one of the quantity. A line that cannot be used is rejected by name, and so is a quantity
-without its counterpart, such as a speed without its course.
+A line assigns a column to a quantity, with the unit in brackets; without brackets, the unit is the
+first unit of the quantity. A line that cannot be used is rejected with an error that names it, as
+is a quantity without its counterpart, such as a speed without a course.
 
 .. list-table::
    :header-rows: 1
@@ -11,25 +11,26 @@ without its counterpart, such as a speed without its course.
    * - line
      - meaning
    * - ``gyro_z = name [deg/s]``
-     - column as the header of the file names it
+     - column with this name in the header of the file
    * - ``gyro_z = #3``, ``gyro_z = col3``
      - third column, counted from 1
    * - ``name * factor + offset``, ``name / 16``, ``(name - 512) * 0.1``, ``-name``
-     - the result is the number in the stated unit
+     - expression whose result has the stated unit
    * - ``time = sec [s] + nsec [ns]``, ``time = date [iso8601] + rest [ms]``
      - time in two columns
    * - ``time = date [iso8601]``
-     - dates as ``2015-05-21T10:00:00.123Z`` or with a blank, UTC unless a zone is stated;
-       recognised without the unit, too
+     - dates such as ``2015-05-21T10:00:00.123Z``, or with a space instead of ``T``; in UTC unless a
+       time zone is stated; also recognised without the unit
    * - ``time = date + clock [iso8601]``
      - date and time of day in two columns
    * - ``time = line / 200 [s]``
-     - no time in the file, samples evenly at 200 Hz; ``line`` is the number of the line or row
+     - no time in the file, samples at a constant rate of 200 Hz; ``line`` is the line or row number
 
-A time of day alone, ``13:16:38.160``, counts from its midnight. If it has whole seconds only and
-several samples in each second, it is not used as the time. Numbers without a unit that can hardly
-be seconds are rejected: 1 392 364 131 182 is milliseconds since 1970, and steps of 10, 20, 50 in
-whole numbers are milliseconds, too. Write ``[ms]``, or ``[s]`` if they are seconds.
+A time of day without a date, such as ``13:16:38.160``, counts from midnight. A time of day in whole
+seconds is not used as the time if there are several samples per second. Numbers without a unit are
+rejected if they cannot be seconds: 1 392 364 131 182 is in milliseconds since 1970, and integers
+with steps such as 10, 20 or 50 are milliseconds as well. Write ``[ms]``, or ``[s]`` if the times
+are in seconds.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ _NUMBER = factors("1", "")
 
 @dataclass(frozen=True)
 class Quantity:
-    """A quantity that a column can contain.
+    """Quantity that a column can contain.
 
     Parameters
     ----------
@@ -79,14 +80,14 @@ class Quantity:
     meaning : str
         Description for the documentation.
     units : mapping of str to float
-        Unit -> factor to the first one, which is this package's.
+        Unit -> factor to the first unit, which this package uses.
     column : str, optional
-        Its column in :class:`.Samples`, where that has another name.
+        Column of :class:`.Samples`, if it has another name than the quantity.
     power : int, optional
-        Exponent of its value there: a standard deviation becomes a variance.
+        Exponent of the value in this column: a standard deviation becomes a variance.
     sense : str, optional
-        Sense and zero of an angle without words behind its unit; empty for those of the recording's
-        conventions, and None for a quantity that is not an angle in the horizontal.
+        Default for sense and zero of a horizontal angle; empty if the conventions of the recording
+        apply, None if the quantity is not a horizontal angle.
     """
 
     name: str
@@ -98,7 +99,7 @@ class Quantity:
 
     @property
     def target(self) -> str:
-        """Its column in :class:`.Samples`."""
+        """Column of the quantity in :class:`.Samples`."""
         return self.column or self.name
 
 
@@ -106,43 +107,45 @@ def _several(names, meaning, units):
     return [Quantity(name, meaning.format(name[-1]), units) for name in names]
 
 
-_UNLESS = "unless it says otherwise"
+_UNLESS = "unless the unit states another convention"
 _NAUTICAL = f"clockwise from north {_UNLESS}"
 _TABLE = [
-    Quantity("time", "time of the sample, on any clock", {**_TIME, ISO_TIME: 1.0}),
-    *_several("xyz", "position along the world's {}", _LENGTH),
+    Quantity("time", "time of the sample, with any zero", {**_TIME, ISO_TIME: 1.0}),
+    *_several("xyz", "position along {} of the world frame", _LENGTH),
     *_several(QUATERNION, "quaternion, {}", _NUMBER),
     Quantity("roll", "rotation about x", _ANGLE),
     Quantity("pitch", "rotation about y", _ANGLE),
-    Quantity("yaw", f"rotation about z, as the conventions are {_UNLESS}", _ANGLE, sense=""),
+    Quantity("yaw", f"rotation about z, as in the conventions {_UNLESS}", _ANGLE, sense=""),
     Quantity("heading", f"yaw, {_NAUTICAL}", _ANGLE, "yaw", sense="cw_from_north"),
     *_several(GYRO, "angular velocity about {}", _RATE),
     *_several(ACCEL, "specific force along {}, +9.8 m/s^2 upwards at rest", _ACCELERATION),
     *_several(MAG, "magnetic flux density along {}", _FIELD),
-    Quantity("temperature", "of the sensor", _CELSIUS),
-    Quantity("latitude", "WGS 84, north positive", _GLOBAL),
-    Quantity("longitude", "WGS 84, east positive", _GLOBAL),
-    Quantity("altitude", "above the ellipsoid", _LENGTH),
-    Quantity("variance_east", "of the position to the east", _VARIANCE),
-    Quantity("variance_north", "of the position to the north", _VARIANCE),
-    Quantity("sigma_east", "standard deviation, to the east", _LENGTH, "variance_east", 2),
-    Quantity("sigma_north", "standard deviation, to the north", _LENGTH, "variance_north", 2),
-    Quantity("position_error", "the receiver's own estimate (epe)", _LENGTH),
+    Quantity("temperature", "temperature of the sensor", _CELSIUS),
+    Quantity("latitude", "latitude (WGS 84), north positive", _GLOBAL),
+    Quantity("longitude", "longitude (WGS 84), east positive", _GLOBAL),
+    Quantity("altitude", "height above the ellipsoid", _LENGTH),
+    Quantity("variance_east", "variance of the east position", _VARIANCE),
+    Quantity("variance_north", "variance of the north position", _VARIANCE),
+    Quantity("sigma_east", "standard deviation of the east position", _LENGTH, "variance_east", 2),
+    Quantity(
+        "sigma_north", "standard deviation of the north position", _LENGTH, "variance_north", 2
+    ),
+    Quantity("position_error", "position error that the receiver estimates (epe)", _LENGTH),
     Quantity("hdop", "horizontal dilution of precision", _NUMBER),
     Quantity("status", "below 0: no fix, as in sensor_msgs/NavSatStatus", _NUMBER),
-    Quantity("covariance_type", "0: variances are not known, as in NavSatFix", _NUMBER),
-    Quantity("speed", "over ground, by the receiver's Doppler", _VELOCITY),
-    Quantity("course", f"over ground, {_NAUTICAL}", _ANGLE, sense="cw_from_north"),
-    Quantity("velocity_east", "by the receiver's Doppler", _VELOCITY),
-    Quantity("velocity_north", "by the receiver's Doppler", _VELOCITY),
-    Quantity("velocity_up", "of an aircraft", _VELOCITY),
-    Quantity("velocity_down", "of an aircraft", _VELOCITY),
+    Quantity("covariance_type", "0: unknown variances, as in sensor_msgs/NavSatFix", _NUMBER),
+    Quantity("speed", "Doppler speed over ground of a receiver", _VELOCITY),
+    Quantity("course", f"course over ground, {_NAUTICAL}", _ANGLE, sense="cw_from_north"),
+    Quantity("velocity_east", "east component of a receiver's Doppler velocity", _VELOCITY),
+    Quantity("velocity_north", "north component of a receiver's Doppler velocity", _VELOCITY),
+    Quantity("velocity_up", "upward velocity of an aircraft", _VELOCITY),
+    Quantity("velocity_down", "downward velocity of an aircraft", _VELOCITY),
 ]
 
 QUANTITIES = {quantity.name: quantity for quantity in _TABLE}
-"""Name -> :class:`Quantity`."""
+"""Quantities by name."""
 _UNITS = {unit for quantity in _TABLE for unit in quantity.units}
-# Names whose unit, where it is not known, is that of another quantity.
+# Columns with these names and an unknown unit contain another quantity.
 _AMBIGUOUS_NAMES = ("x", "y", "z", "temperature")
 
 ANGLE_WORDS = {
@@ -150,7 +153,7 @@ ANGLE_WORDS = {
     "ccw": "ccw_from_east",
     "cw": "cw_from_north",
 }
-"""Words behind the unit of an angle in the horizontal -> its convention."""
+"""Conventions of horizontal angles, by the words after their unit."""
 
 _XYZ, _GLOBE = ("x", "y", "z"), ("latitude", "longitude", "altitude")
 _ORIENTATION = (*QUATERNION, "roll", "pitch", "yaw", "heading")
@@ -167,7 +170,7 @@ USES = {
     "magnetometer": ("time", *MAG),
     "thermometer": ("time", "temperature"),
 }
-"""Quantities that each kind of recording can use."""
+"""Usable quantities by kind of recording."""
 
 
 _SIGNED_NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
@@ -184,20 +187,20 @@ _PLACE = re.compile(r"(?:#|col)(?P<place>[1-9]\d*)\Z")
 
 @dataclass(frozen=True)
 class Term:
-    """A column of the file: ``factor * column + offset`` is in the unit.
+    """Linear function of a column: ``factor * column + offset`` has the unit of the term.
 
     Attributes
     ----------
     name : str
         Column of the file.
     unit : str
-        Unit of column maps.
+        Unit of the result.
     stated : bool
-        Whether the map states the unit; otherwise it is the default of the quantity.
+        Whether the map states the unit. If it does not, the unit is the default of the quantity.
     factor : float
         Factor of the column.
     offset : float
-        Addend in the unit.
+        Constant that is added, in the unit of the term.
     """
 
     name: str
@@ -208,22 +211,22 @@ class Term:
 
     @property
     def plain(self) -> bool:
-        """Whether the column is taken as it is."""
+        """Whether the column is used unchanged."""
         return self.factor == 1.0 and self.offset == 0.0
 
 
 @dataclass(frozen=True)
 class MappedColumn:
-    """A line of a column map.
+    """Parsed line of a column map.
 
     Parameters
     ----------
     quantity : Quantity
         Key of the line.
     terms : tuple of Term
-        Its columns, two of them for some times.
+        Terms that are added; some times have two terms.
     yaw_convention : str, optional
-        Sense and zero of an angle in the horizontal; empty if the line does not state them.
+        Sense and zero of a horizontal angle; empty if the line does not state them.
     """
 
     quantity: Quantity
@@ -237,21 +240,21 @@ def parse_map(path, columns, present) -> list[MappedColumn]:
     Parameters
     ----------
     path : path-like
-        The recording, for messages.
+        Recording, for messages.
     columns : mapping of str to str
-        Quantity -> description.
+        Quantity -> description of the column.
     present : sequence of str
         Columns of the file.
 
     Returns
     -------
     list of MappedColumn
-        Lines of the map in their order.
+        Lines of the map in the same order.
 
     Raises
     ------
     RecordingError
-        A quantity, column, unit or word is not known, or two lines map the same quantity.
+        A quantity, column, unit or convention is unknown, or two lines map the same quantity.
     """
     parsed: dict = {}
     for name, description in columns.items():
@@ -259,8 +262,8 @@ def parse_map(path, columns, present) -> list[MappedColumn]:
         target = QUANTITIES[name].target
         if target in parsed:
             raise RecordingError(
-                f"{path}: the column map maps both {parsed[target].quantity.name} and {name}, "
-                "which are the same quantity; expected only one of them"
+                f"{path}: {parsed[target].quantity.name} and {name} in the column map are the same "
+                "quantity, expected only one of them"
             )
         parsed[target] = _parse(path, QUANTITIES[name], description.strip(), list(present))
     return list(parsed.values())
@@ -277,21 +280,21 @@ def _require_known(path, name):
 
 
 def check_description(path, quantity, description) -> None:
-    """Check quantity and unit of a line of a column map for which there is no table yet.
+    """Check quantity and unit of a line in a column map before the table is known.
 
     Parameters
     ----------
     path : path-like
-        The file of the map.
+        File of the map.
     quantity : str
         Key of the line.
     description : str
-        Its value, ``column [unit]``.
+        Value of the line, ``column [unit]``.
 
     Raises
     ------
     RecordingError
-        The quantity, its unit or the words behind the unit are not known.
+        The quantity, its unit or the convention after the unit is unknown.
     """
     _require_known(path, quantity)
     match = _WITH_UNIT.match(description.strip())
@@ -300,10 +303,10 @@ def check_description(path, quantity, description) -> None:
 
 
 def implied_map(present) -> dict[str, str]:
-    """Return the map of a file with columns named like quantities, with or without units.
+    """Return the column map of a file whose columns have names of quantities.
 
-    Brackets may be square or round. The first of two columns for one quantity counts. A column with
-    another quantity's unit, ``z [m/s^2]``, does not have the quantity of its name.
+    Units are optional, in square or round brackets. If two columns have the same quantity, the
+    first is used. A column with the unit of another quantity, such as ``z [m/s^2]``, is ignored.
 
     Parameters
     ----------
@@ -313,7 +316,7 @@ def implied_map(present) -> dict[str, str]:
     Returns
     -------
     dict of str to str
-        Description of the column by quantity.
+        Descriptions of columns by quantity.
     """
     columns, targets = {}, set()
     for name in present:
@@ -323,7 +326,7 @@ def implied_map(present) -> dict[str, str]:
             match, quantity = round_one, round_one["name"]
             description = f"{name} [{round_one['unit'].strip()}]"
         unit = match["unit"].strip() if match else ""
-        if quantity not in QUANTITIES or unit.isdigit():  # A place in a vector, and no unit
+        if quantity not in QUANTITIES or unit.isdigit():  # a number is an index, not a unit
             continue
         another = unit in _UNITS or quantity in _AMBIGUOUS_NAMES
         if unit and another and unit not in QUANTITIES[quantity].units:
@@ -354,7 +357,7 @@ def _parse(path, quantity, description, present):
     if quantity.name == "time" and len(parts) == 2 and None not in parts:
         return MappedColumn(quantity, tuple(Term(part, unit, stated) for part in parts))
     raise RecordingError(
-        f"{path}: no column {quote(name.strip())}; its columns are {join_names(present)}"
+        f"{path}: column {quote(name.strip())} is missing, expected one of {join_names(present)}"
     )
 
 
@@ -370,14 +373,15 @@ def _unit_and_words(path, quantity, text):
         return unit, ANGLE_WORDS[words]
     expected = ", ".join(f"[{known}]" for known in quantity.units if known)
     if quantity.sense is not None:
-        expected += f", and behind it {', '.join(ANGLE_WORDS)}"
+        expected += f", optionally followed by {', '.join(ANGLE_WORDS)}"
     raise RecordingError(
-        f"{path}: the column map has {quantity.name} in [{text}], expected one of {expected}"
+        f"{path}: the unit of {quantity.name} in the column map is [{text}], expected one of "
+        f"{expected}"
     )
 
 
 def _linear(text, present):
-    """Return column, factor and offset of an expression; None if it has no column in it."""
+    """Return column, factor and offset of an expression; None if it contains no column."""
     name = _resolve(text, present)
     if name is not None:
         return name, 1.0, 0.0
@@ -398,7 +402,7 @@ def _linear(text, present):
 
 
 def _resolve(text, present):
-    """Return the file's column that a text names, or counts by place; None if there is none."""
+    """Return the column with this name or this number; None if there is no such column."""
     if text and text in present:
         return text
     match = _PLACE.match(text)
@@ -412,10 +416,10 @@ TIME_OF_DAY = re.compile(r"\d\d?:\d\d:\d\d([.,]\d+)?\Z")
 _DAY = 86400.0  # s
 _MULTIPLES = {"ms": 1e3, "us": 1e6, "ns": 1e9}
 _NAMES = {"ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
-_SINCE_1970 = 1e8  # s, more than three years: no recording lasts as long
-_LONGEST_STEP = 5.0  # s, between samples of a usable reference; 0.5 s are recommended
-_LONG_RECORDING = 1000.0  # s; fractions of larger steps over a longer time are not rare fixes
-_USUAL_RATES = (0.5, 2000.0)  # Hz, of receivers and IMUs
+_SINCE_1970 = 1e8  # s, more than three years; larger times count from 1970
+_LONGEST_STEP = 5.0  # s, longest period of a usable reference; at most 0.5 s is recommended
+_LONG_RECORDING = 1000.0  # s; longer times with steps above _LONGEST_STEP are not in seconds
+_USUAL_RATES = (0.5, 2000.0)  # Hz, usual sample rates of receivers and IMUs
 
 
 def read_times(table, column) -> np.ndarray:
@@ -431,12 +435,12 @@ def read_times(table, column) -> np.ndarray:
     Returns
     -------
     ndarray, shape (n,)
-        Times [s]; nan where a cell is empty.
+        Times [s]; nan for empty cells.
 
     Raises
     ------
     RecordingError
-        A cell is not a time, or times without a unit can hardly be seconds.
+        A cell is not a time, or times without a unit cannot be seconds.
     """
     first = column.terms[0]
     if first.unit == ISO_TIME or (not first.stated and _is_date(table, first.name)):
@@ -462,14 +466,14 @@ def convert_term(table, term) -> np.ndarray:
     Returns
     -------
     ndarray, shape (n,)
-        Numbers in the unit of the term.
+        Values in the unit of the term.
     """
     numbers = table.numbers(term.name) if term.name in table.cells else table.lines
     return numbers if term.plain else term.factor * numbers + term.offset
 
 
 def settled_times(table, column):
-    """Return the column of a time with the unit that the first part of the file determines.
+    """Return the time column with the unit that the first part of the file determines.
 
     Parameters
     ----------
@@ -481,7 +485,7 @@ def settled_times(table, column):
     Returns
     -------
     MappedColumn
-        Line with stated units.
+        Line whose units are stated.
     """
     unit = {}
     if not column.terms[0].stated and _is_date(table, column.terms[0].name):
@@ -490,21 +494,21 @@ def settled_times(table, column):
 
 
 def refuse_other_unit(path, times, setting):
-    """Refuse times that are taken for seconds and look like another unit.
+    """Raise an error for times that would be read as seconds but look like another unit.
 
     Parameters
     ----------
     path : path-like
-        The recording, for messages.
+        Recording, for messages.
     times : numpy.ndarray, shape (n,)
         Times [s].
     setting : str
-        Remedy for the message, without the unit.
+        Line of the column map without the unit, for the remedy in the message.
 
     Raises
     ------
     RecordingError
-        The times are too large for seconds, or their steps are.
+        The times or their steps are too large for seconds.
     """
     times = times[np.isfinite(times)]
     steps = np.abs(np.diff(times))
@@ -513,16 +517,16 @@ def refuse_other_unit(path, times, setting):
         return
     typical, step = float(np.median(np.abs(times))), float(np.median(steps))
     units = [unit for unit, multiple in _MULTIPLES.items() if typical > _SINCE_1970 * multiple][-1:]
-    reason = f"they are about {typical:.3g}, which no clock in seconds has"
+    reason = f"the median is {typical:.3g}, too large for seconds"
     whole = bool((times == np.rint(times)).all())
     if not units and step >= _LONGEST_STEP and (whole or np.ptp(times) > _LONG_RECORDING):
         low, high = _USUAL_RATES
         units = [unit for unit, multiple in _MULTIPLES.items() if low <= multiple / step <= high]
-        reason = f"usually {step:g} from one sample to the next"
+        reason = f"the median step is {step:g}"
     if units:
         raise RecordingError(
-            f"{path}: the times have no unit and look like {_NAMES[units[0]]} ({reason}); write "
-            f"{setting} [{units[0]}], or [s] if they are seconds"
+            f"{path}: the times have no unit, but look like {_NAMES[units[0]]} ({reason}); write "
+            f"{setting} [{units[0]}], or [s] if the times are in seconds"
         )
 
 
@@ -542,7 +546,7 @@ def _is_date(table, name):
 
 
 def _from_dates(table, names):
-    """Return the times of dates in ISO 8601 [s]; dates without a zone are in UTC."""
+    """Convert ISO 8601 dates to times [s]; dates without a time zone are in UTC."""
     texts = table.texts(names[0])
     for name in names[1:]:
         texts = texts + "T" + table.texts(name)
@@ -553,7 +557,7 @@ def _from_dates(table, names):
         text = texts.iloc[wrong[0]].replace("/", "-")
         raise RecordingError(
             f"{table.path}: line {table.lines[wrong[0]]}, column {quote(names[0])}: "
-            f"{quote(text)} is not a date and time, expected for example 2015-05-21T10:00:00.123Z"
+            f"{quote(text)} is not valid, expected a date and time such as 2015-05-21T10:00:00.123Z"
         )
     return seconds
 
@@ -561,7 +565,7 @@ def _from_dates(table, names):
 def seconds_of_dates(texts: pd.Series) -> np.ndarray:
     """Convert dates to seconds since 1970.
 
-    Times of day without a date count from the midnight before the first one.
+    Times of day without a date count from the midnight before the first sample.
 
     Parameters
     ----------
@@ -571,9 +575,9 @@ def seconds_of_dates(texts: pd.Series) -> np.ndarray:
     Returns
     -------
     ndarray, shape (n,)
-        Times [s]; nan where a text is not a date.
+        Times [s]; nan for texts that are not dates.
     """
-    # Logs have slashes in dates, and commas before fractions of seconds.
+    # Some loggers write slashes in dates, and commas before fractions of seconds.
     for sign, standard in (("/", "-"), (",", ".")):
         texts = texts.str.replace(sign, standard, regex=False)
     texts = texts.str.replace(r"\s*UTC\Z", "Z", regex=True)
@@ -615,7 +619,7 @@ def usable_columns(path, columns, purpose, present, explicit, timed=True):
     Parameters
     ----------
     path : path-like
-        The recording, for messages.
+        Recording, for messages.
     columns : sequence of MappedColumn
         Lines of the map.
     purpose : str
@@ -623,25 +627,25 @@ def usable_columns(path, columns, purpose, present, explicit, timed=True):
     present : sequence of str
         Columns of the file, for messages.
     explicit : bool
-        Whether a person wrote the map. A useless line of it is rejected; of any other map it is
-        left out.
+        Whether the user wrote the map. A line that cannot be used is then rejected; in other maps,
+        it is ignored.
     timed : bool
-        Whether times are needed.
+        Whether times are required.
 
     Returns
     -------
     list of MappedColumn
-        Lines in their order.
+        Usable lines in the same order.
 
     Raises
     ------
     RecordingError
-        A needed quantity is missing, or a useless one is mapped.
+        A required quantity is missing, or the user has mapped a quantity that cannot be used.
     """
     names = [column.quantity.target for column in columns]
     kind = _kind(names, purpose)
     if kind is None and explicit and purpose == "reference" and _one_of(_ORIENTATIONS, names):
-        # A reference without positions is that of a robot that turns on the spot.
+        # A reference without positions describes a robot that turns on the spot.
         kind = "poses"
     if kind is None or (timed and "time" not in names):
         needed = {"reference": _REFERENCE, "IMU": _IMU, **_OTHERS}[purpose]
@@ -650,15 +654,15 @@ def usable_columns(path, columns, purpose, present, explicit, timed=True):
         if kind is not None:
             mapped += " but no time"
         raise NotRecordedError(
-            f"{path}: expected columns for time and {expected}, found {mapped}; "
-            f"map them, the file's columns are {join_names(present)}"
+            f"{path}: mapped quantities are {mapped}, expected time and {expected}; map them to "
+            f"the columns of the file: {join_names(present)}"
         )
     useless = _useless(names, kind)
     if explicit and useless:
         name, reason = next(iter(useless.items()))
         named = next(c.quantity.name for c in columns if c.quantity.target == name)
         raise RecordingError(
-            f"{path}: the column map maps {named}, {reason}; leave it out of the map"
+            f"{path}: the column map contains {named}, {reason}; remove it from the map"
         )
     useless.update(() if explicit else dict.fromkeys(_NOT_NEEDED.get(kind, ()), ""))
     return [column for column in columns if column.quantity.target not in useless]
@@ -686,7 +690,7 @@ def _useless(names, kind):
             useless.setdefault(name, f"which can be used only with {', '.join(lacking)}")
     for first, second in _EITHER:
         if _has(names, first) and _has(names, second):
-            also = f"which is also given by {', '.join(first)}; expected only one of them"
+            also = f"which {', '.join(first)} also determine, expected only one of them"
             useless.setdefault(second[0], also)
     if kind == "IMU" and not _has(names, EULER):
         for name in [name for name in ("roll", "pitch") if name in names]:

@@ -1,7 +1,7 @@
-"""Choice of the columns of a file, by the layout of a known logger, or by names and numbers.
+"""Choose the columns of a file from the layout of a known logger, or from names and values.
 
-The second step of reading: tables of named columns become a column map. A map of the user wins over
-this choice.
+In this second step of reading, a column map is chosen for tables with named columns. A map of the
+user has priority over this choice.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ from .vocabulary.times import IMU_STEPS, find_time
 def find_column_maps(path, column="", inertial=True, layout=None) -> ColumnMaps:
     """Return the column maps of a text file or of a file of tables.
 
-    They are those of the layout that the file has or, where none is known, follow from names and
-    numbers.
+    If the file has a known layout, the maps are those of the layout. For other files, they are
+    determined from names and values.
 
     Parameters
     ----------
     path : path-like
-        The recording.
+        Recording.
     column : str
-        Only columns of the table that has this one.
+        Name of a column; only the table with this column is used.
     inertial : bool
-        Whether a text may have a gyroscope and an accelerometer.
+        Whether a text file may contain a gyroscope and an accelerometer.
     layout : RecordingLayout, optional
-        The layout that the user names.
+        Layout that the user names.
 
     Returns
     -------
@@ -75,10 +75,10 @@ def find_column_maps(path, column="", inertial=True, layout=None) -> ColumnMaps:
 
 
 def _with_layout(path, named_maps, layouts, reports_absent):
-    """Return the maps of the first layout that the numbers do not contradict, or those by names.
+    """Return the maps of the first layout that the values do not contradict, or maps by name.
 
-    Bundled layouts list columns that only some versions of a logger write; absent columns are
-    reported for a layout that the user names.
+    Bundled layouts list columns that only some versions of a logger write, so absent columns are
+    reported only for a layout that the user names.
     """
     reasons = []
     for maps in layouts:
@@ -92,7 +92,7 @@ def _with_layout(path, named_maps, layouts, reports_absent):
         reasons = [f"the header is that of {maps.layout.name}"]
         if reports_absent:
             reasons += [
-                f"{name}: the table has no column {' or '.join(columns)}, which the layout names"
+                f"{name}: the layout requires a column {' or '.join(columns)}, which is missing"
                 for name, columns in maps.absent.items()
             ]
         unused = [name for name in named_maps.unused if name not in mapped]
@@ -101,7 +101,7 @@ def _with_layout(path, named_maps, layouts, reports_absent):
 
 
 def _contradiction(path, maps):
-    """Return the evidence against a layout of a table; empty if there is none."""
+    """Return the reason why the values contradict a layout; empty if they do not."""
     format = recording_format(path)
     format = format if format in ("tables", "bag") else "csv"
     section, columns = "imu_recording", maps.imu
@@ -116,19 +116,19 @@ def _contradiction(path, maps):
 
 
 def find_angle_column(path, column) -> str:
-    """Determine the unit, and perhaps the sense, of a column of angles in a text file.
+    """Determine the unit of a column of angles in a text file, and the sense if possible.
 
     Parameters
     ----------
     path : path-like
-        The recording.
+        Recording.
     column : str
         Name of the column.
 
     Returns
     -------
     str
-        Line of a column map, ``yaw [deg]``; only the name if nothing can be determined.
+        Description for a column map, such as ``yaw [deg]``; only the name if the unit is unknown.
 
     Raises
     ------
@@ -151,18 +151,18 @@ def find_angle_column(path, column) -> str:
 
 
 class ColumnChoice(NamedTuple):
-    """The column map that is chosen for a table.
+    """Column map that is chosen for a table.
 
     Attributes
     ----------
     columns : dict
-        Quantity -> ``column [unit]``; empty where none is needed or found.
+        Quantity -> ``column [unit]``; empty if no map is required or none is determined.
     reasons : list of str
-        A sentence for each decision.
+        One message per decision.
     layout : str
-        Name of the layout of the table; empty if none is known.
+        Name of the layout of the table; empty if it has no known layout.
     open_columns : mapping
-        Quantity -> possible lines of the map, where names and numbers leave column or unit open.
+        Quantity -> possible lines of the map, if names and values do not determine column or unit.
     """
 
     columns: dict[str, str]
@@ -172,50 +172,51 @@ class ColumnChoice(NamedTuple):
 
 
 def find_columns(path, section, orientation=False, shared=False, layout=None) -> ColumnChoice:
-    """Find the columns of a file, unless they are named as this package's own.
+    """Find the columns of a file whose names differ from those of this package.
 
     Parameters
     ----------
     path : path-like
-        The recording.
+        Recording.
     section : str
-        Section of config.ini whose recording it is, ``reference`` or ``imu_recording``.
+        Section of config.ini that describes the recording, ``reference`` or ``imu_recording``.
     orientation : bool
         Whether an orientation suffices as reference, as with an IMU in another file.
     shared : bool
-        Whether reference and IMU are read from this file, so that an orientation is only one's.
+        Whether reference and IMU are both read from this file, so that an orientation belongs to
+        only one of them.
     layout : RecordingLayout, optional
-        The layout that the user names.
+        Layout that the user names.
 
     Returns
     -------
     ColumnChoice
-        Chosen columns with reasons; empty if the names are this package's own.
+        Chosen columns with reasons; empty if the columns have the names of this package.
 
     Raises
     ------
     RecordingError
-        The file cannot be read at all, or does not have the layout.
+        The file cannot be read, or does not have the layout.
     """
     if layout is None and _has_own_names(path, section, shared):
         return ColumnChoice({}, [])
     maps, is_reference = find_column_maps(path, layout=layout), section == "reference"
     headless = "x" in maps.reference and {"qw", "yaw", "heading"}.isdisjoint(maps.reference)
     if is_reference and orientation and headless:
-        # Odometry has rates, too, and is no IMU where that is another file.
+        # Odometry contains rates as well, but is not an IMU if the IMU has another file.
         maps = find_column_maps(path, inertial=False)
     columns, other = maps.imu, maps.reference
     if is_reference:
         columns, other = other, columns
     if not columns and (orientation if is_reference else not shared):
-        # The user states that the file is an IMU or a reference: its orientation is that one's.
+        # The user states that the file is an IMU or a reference, to which the orientation belongs.
         columns = {n: other[n] for n in (*QUATERNION, *EULER, "heading") if n in other}
         if columns and "time" in other:
             columns = {"time": other["time"], **columns}
     elif not columns and not is_reference and {*QUATERNION, "yaw", "heading"} & set(other):
         maps.reasons.append(
             "the orientation next to the positions belongs to the reference, not to an IMU; if the "
-            "IMU has a separate file, name it after this one"
+            "IMU has a separate file, name that file after this file"
         )
     open_columns = maps.open_reference if is_reference else maps.open_columns
     return ColumnChoice(columns, maps.reasons, maps.layout, open_columns)
@@ -239,14 +240,14 @@ _REQUESTS = {
 
 
 def _own_names(path, format, section):
-    """Return the quantities of columns with names of this package; RecordingError if too few."""
+    """Return the quantities whose columns have names of this package, if they are sufficient."""
     request = replace(_REQUESTS[section], format=format)
     blocks = sample_blocks(path, request, rows_at_once=ROWS_AT_ONCE)
     return set(next(blocks).columns)
 
 
 def _is_shared_orientation(path, format) -> bool:
-    """Return whether the orientation in a table of an IMU would be the reference's as well."""
+    """Return whether both reference and IMU would use the orientation of the table."""
     try:
         reference, imu = (_own_names(path, format, section) for section in _REQUESTS)
     except RecordingError:
@@ -259,7 +260,7 @@ def _recorded(path, format, columns=()):
 
 
 def _table(path, column=""):
-    """Return the candidates of a table, and the piece of the file of each row."""
+    """Return the candidate columns of a table, and the index of the piece of each row."""
     format = recording_format(path)
     if format in ("tables", "bag"):
         recorded = _recorded(path, format, [column])
@@ -277,16 +278,16 @@ def _table(path, column=""):
 
 
 def _spread(path):
-    """Return pieces of a text file, and the line number at which each begins."""
+    """Return pieces of a text file, and the number of the first line of each piece."""
     marks = np.fromiter((line.count('"') & 1 for line in text_lines(text_blocks(path))), np.uint8)
     if len(marks) <= PIECES * ROWS:
         return "".join(text_blocks(path)), [1]
-    # A line ends its row where the number of quotation marks up to there is even.
+    # A row ends at a line up to which the number of quotation marks is even.
     ends = np.bitwise_xor.accumulate(marks) == 0
     chosen, first_lines = [], []
     lines, stop = text_lines(text_blocks(path)), 0
     for start in np.linspace(0, len(ends) - ROWS, PIECES).astype(int):
-        # Cells with line breaks in them stay whole.
+        # A piece must not begin or end within a cell that contains line breaks.
         while start > stop and not ends[start - 1]:
             start -= 1
         previous, start = stop, max(start, stop)

@@ -1,7 +1,7 @@
-"""Units and senses of speeds, courses and coordinates, from the positions of a drive.
+"""Determine units and senses of speeds, courses and coordinates from the positions of a drive.
 
-In all functions ``seconds`` (n,) are times [s], and ``pieces`` (n,) is the piece of the recording
-of each row; rows of different pieces are never compared. ``east`` and
+In all functions, ``seconds`` (n,) are times [s], and ``pieces`` (n,) are the indices of the pieces
+of the recording to which the rows belong; rows of different pieces are not compared. ``east`` and
 ``north`` (n,) are positions [m].
 """
 
@@ -9,17 +9,15 @@ import numpy as np
 
 from ..core.units import factors
 
-NAUTICAL = "cw from north"  # sense and zero of a heading and of a course by their names
+NAUTICAL = "cw from north"  # sense and zero that the names heading and course imply
 
-_CHORD_TIME = 1.0  # s, over which displacements are taken; one step of most receivers
-_MIN_SPEED = 1.5  # m/s; a displacement of a second then exceeds the noise between two fixes
-_MIN_FAST_CHORDS = 5  # displacements above _MIN_SPEED, without which no unit is determined
-_MIN_COURSES = 10  # displacements above _MIN_SPEED, without which no sense is determined
-_MAX_LOG_RATIO = (
-    0.25  # of a speed to that of the positions, 28 %; m/s and mph differ by a factor 2.2
-)
-_CLEAR_RATIO = 2.0  # of the second smallest error to the smallest, from which on the best fits
-_MAX_COURSE_ERROR = 0.6  # rad, rms; any angle without relation to the course has 1.8
+_CHORD_TIME = 1.0  # s, duration of a displacement; sampling period of most receivers
+_MIN_SPEED = 1.5  # m/s; above it, one-second displacements exceed the noise between two fixes
+_MIN_FAST_CHORDS = 5  # fewest displacements above _MIN_SPEED that determine a unit
+_MIN_COURSES = 10  # fewest displacements above _MIN_SPEED that determine a sense
+_MAX_LOG_RATIO = 0.25  # largest deviation of speeds (28 %); m/s and mph differ by a factor of 2.2
+_CLEAR_RATIO = 2.0  # smallest ratio of the second smallest error to the error of the best unit
+_MAX_COURSE_ERROR = 0.6  # rad, rms; an angle that is unrelated to the course has 1.8
 _SPEEDS = factors("m/s", "cm/s", "mm/s", "km/h", "knots", "mph")
 _SENSES = {
     "cw from north": lambda course: np.pi / 2.0 - course,
@@ -30,7 +28,7 @@ _SENSES = {
 
 
 def chords(seconds, pieces, east, north):
-    """Return the first and last rows of displacements between new positions.
+    """Return the first and last rows of displacements between distinct positions.
 
     Parameters
     ----------
@@ -44,7 +42,7 @@ def chords(seconds, pieces, east, north):
     Returns
     -------
     first, last : ndarray of int
-        Rows about a second apart.
+        Rows about one second apart.
     """
     known = np.flatnonzero(np.isfinite(seconds) & np.isfinite(east) & np.isfinite(north))
     if len(known) < 2:
@@ -60,7 +58,7 @@ def chords(seconds, pieces, east, north):
 
 
 def speed_unit(speeds, seconds, pieces, east, north):
-    """Determine the unit of speeds by the displacements of positions.
+    """Determine the unit of speeds by comparing them with displacements.
 
     Parameters
     ----------
@@ -76,9 +74,9 @@ def speed_unit(speeds, seconds, pieces, east, north):
     Returns
     -------
     unit : str
-        Empty if it cannot be determined.
+        Unit; empty if it cannot be determined.
     ratio : float
-        Ratio of the speeds to those of the positions in m/s.
+        Ratio of the speeds to the speeds of the displacements in m/s.
     """
     first, last = chords(seconds, pieces, east, north)
     if len(first) == 0:
@@ -99,7 +97,7 @@ def speed_unit(speeds, seconds, pieces, east, north):
 
 
 def sense_of(angles, seconds, pieces, east, north):
-    """Determine unit, sense and zero of an angle by the course of positions.
+    """Determine unit, sense and zero of an angle by comparing it with the course of positions.
 
     Parameters
     ----------
@@ -115,9 +113,9 @@ def sense_of(angles, seconds, pieces, east, north):
     Returns
     -------
     tuple of (str, str, float) or None
-        Unit and words of column maps, both empty if the angle has no relation to the course, and
-        the rms difference [rad]. None if it cannot be determined, as for a robot at rest or on a
-        straight line.
+        Unit and convention for column maps, and the rms difference [rad]; unit and convention are
+        empty if the angle is unrelated to the course. None if they cannot be determined, as for a
+        robot at rest or on a straight line.
     """
     first, last = chords(seconds, pieces, east, north)
     if len(first) == 0:
@@ -143,11 +141,11 @@ def sense_of(angles, seconds, pieces, east, north):
 
 
 _EARTH_RADIUS = 6.371e6  # m, mean radius (IUGG)
-_MIN_COORDINATE = 0.05  # deg or rad; both coordinates of a simulated place at 0, 0 are smaller
+_MIN_COORDINATE = 0.05  # deg or rad; both coordinates of a simulation near 0, 0 are smaller
 
 
 def global_unit(latitude, longitude):
-    """Determine the unit of latitude and longitude by their range.
+    """Determine the unit of latitude and longitude from their range.
 
     Parameters
     ----------
@@ -157,13 +155,13 @@ def global_unit(latitude, longitude):
     Returns
     -------
     str
-        Unit of column maps; empty if the range is ambiguous.
+        Unit for column maps; empty if the range is ambiguous.
     """
     north, east = (float(np.nanmax(np.abs(angles))) for angles in (latitude, longitude))
     if max(north, east) < _MIN_COORDINATE:
-        return ""  # a simulated place at 0, 0; or, in radians, in the Gulf of Guinea
+        return ""  # a simulation near 0, 0, or the Gulf of Guinea in radians
     if north <= np.pi / 2.0 and east <= np.pi:
-        return "rad"  # in degrees this were in the Gulf of Guinea
+        return "rad"  # in degrees, this would be in the Gulf of Guinea
     if north <= 90.0 and east <= 360.0:
         return "deg"
     whole = np.nanmax(np.abs(latitude % 1.0)) == 0.0
@@ -197,9 +195,9 @@ def degrees_of(values, unit):
 
 
 def local_metres(latitude, longitude):
-    """Convert latitude and longitude to metres on a sphere.
+    """Convert latitude and longitude to distances on a sphere.
 
-    The approximation is good enough for units and courses, but not for positions.
+    The approximation is sufficient to determine units and courses, but not for positions.
 
     Parameters
     ----------

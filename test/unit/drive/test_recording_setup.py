@@ -152,7 +152,7 @@ def test_file_with_only_orientation_is_reference_for_imu_in_another_file(tmp_pat
     assert "the reference has no positions: it is assumed to turn on the spot" in check.remarks
     # With a single file, the orientation would be compared with itself.
     alone = check_configured_recording(set_up(config, paths[0]).load())
-    assert "expected columns for time and x y yaw" in alone.problems[0]
+    assert "expected time and x y yaw" in alone.problems[0]
 
 
 def test_odometry_with_rates_next_to_imu_file_is_not_used_as_imu(tmp_path):

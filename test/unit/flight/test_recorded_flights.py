@@ -168,8 +168,7 @@ def test_invalid_quaternions_are_rejected_with_line(flown, aviation, write):
     table.loc[300, ["qx", "qy", "qz", "qw"]] = 0.0
     messages = read_flight(write(table)).flight.remarks
     assert any(
-        "quaternion of length zero, dropped, the first is line 302" in message
-        for message in messages
+        "quaternion of norm 0, dropped, the first is line 302" in message for message in messages
     )
 
 
@@ -188,7 +187,7 @@ def but_for(column, row, value):
         (but_for("time [s]", 700, 1.0), "clock runs backwards by 12.980 s at line 702"),
         (but_for("latitude [deg]", 7, 91.0), "line 9 is at latitude 91"),
         *(
-            (lambda t, name=name: t.drop(columns=name), "expected columns for time and latitude")
+            (lambda t, name=name: t.drop(columns=name), "expected time and latitude")
             for name in ("altitude [m]", "roll [rad]", "time [s]")
         ),
     ],

@@ -52,7 +52,7 @@ IMU_ROWS = [f"{0.1 * k:.1f},{'1e308' if k == 50 else 0.01},9.8,0.1" for k in ran
         (with_row("5.0,-1e308,0,0"), HEADER, "line 52: x is -1e+308, expected"),
         (with_row("5.0,2.5,0,1e30"), HEADER, "line 52: yaw is 1e+30, expected"),
         *(
-            (with_row(f"{time},2.5,0,0", k), HEADER, f"line {k + 2}: its time is {float(time):g} s")
+            (with_row(f"{time},2.5,0,0", k), HEADER, f"line {k + 2}: the time is {float(time):g} s")
             for time, k in (("1e308", 0), ("-inf", 50), ("1e20", 99))
         ),
         (with_row("5.0,2.5,0,0,1"), HEADER, "line 52 has 5 cells, expected 4, as line 1 has"),

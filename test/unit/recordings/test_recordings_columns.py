@@ -94,7 +94,7 @@ def test_column_name_resembling_expression_is_read_as_name(tmp_path):
 @pytest.mark.parametrize("description", ["m * 2", "n * two", "n / 0", "n ** 2", "(n", "#3", "#0"])
 def test_invalid_column_expression_is_rejected(tmp_path, description):
     sentence = refusal(read_imu, table(tmp_path), columns={"time": "t", "gyro_z": description})
-    assert f"no column '{description}'; its columns are t, n" in sentence
+    assert f"column '{description}' is missing, expected one of t, n" in sentence
 
 
 def test_standard_deviations_and_nmea_minutes_are_converted(tmp_path):
@@ -150,7 +150,7 @@ def test_dates_are_read_as_times(tmp_path, between, suffix, zone, unit):
     path = table(tmp_path, date=[date.format(between) + suffix for date in DATES])
     if zone is None:
         sentence = refusal(read_imu, path, columns={"time": f"date{unit}", "yaw": "n"})
-        assert "line 2, column 'date': '2015-05-21 10:00:00.000.000' is not a date" in sentence
+        assert "line 2, column 'date': '2015-05-21 10:00:00.000.000' is not valid" in sentence
     else:
         assert times(path, f"date{unit}") == pytest.approx(MORNING + zone + SECONDS, abs=1e-6)
 
@@ -173,7 +173,7 @@ def test_file_without_header_is_mapped_by_column_number(tmp_path):
         recorded = read_imu(path, columns=columns)
         assert recorded.table["yaw"].to_numpy() == pytest.approx(np.radians(NUMBERS))
         assert recorded.report.samples == COUNT
-    assert "the file's columns are col1, col2" in refusal(read_imu, path)
+    assert "the columns of the file: col1, col2" in refusal(read_imu, path)
 
 
 def test_quoted_cell_spanning_two_lines_is_read(tmp_path):
@@ -214,7 +214,7 @@ def test_units_in_header_are_read_without_column_map(tmp_path, names):
 def test_times_not_in_seconds_are_rejected_with_unit(tmp_path, step, start, unit):
     path = table(tmp_path, clock=(start + step * np.arange(COUNT)).tolist())
     sentence = refusal(read_imu, path, columns={"time": "clock", "yaw": "n"})
-    assert f"write time = clock [{unit}], or [s] if they are seconds" in sentence
+    assert f"write time = clock [{unit}], or [s] if the times are in seconds" in sentence
     assert len(read_imu(path, columns={"time": f"clock [{unit}]", "yaw": "n"}).table) == COUNT
     assert len(read_imu(path, columns={"time": "clock [s]", "yaw": "n"}).table) == COUNT
 
@@ -230,7 +230,12 @@ def test_times_in_seconds_require_no_unit(tmp_path, step, start):
     ("read", "columns", "more", "reason"),
     [
         (read_imu, {**IMU, "yaw": "n [deg sideways]"}, (), "expected one of [rad], [mrad], [deg]"),
-        (read_imu, {**IMU, "yaw": "n [furlong]"}, (), "has yaw in [furlong], expected one of"),
+        (
+            read_imu,
+            {**IMU, "yaw": "n [furlong]"},
+            (),
+            "yaw in the column map is [furlong], expected one of",
+        ),
         (read_imu, {"time": "t", "gyro_z": "n [deg/s cw]"}, (), "has gyro_z in [deg/s cw]"),
         (read_reference, POSES, ("gyro_z",), "maps gyro_z, which a reference of poses cannot"),
         (read_reference, POSES, ("qx", "qy"), "maps qx, which can be used only with qz, qw"),
@@ -238,7 +243,7 @@ def test_times_in_seconds_require_no_unit(tmp_path, step, start):
             read_reference,
             POSES,
             ("qx", "qy", "qz", "qw"),
-            "maps yaw, which is also given by qx, qy",
+            "yaw, which qx, qy, qz, qw also determine",
         ),
         (read_reference, POSES, ("heading",), "maps both yaw and heading, which are the same"),
         (read_reference, FIXES, ("x",), "maps x, which a reference of fixes cannot"),
@@ -271,7 +276,7 @@ def test_column_with_unit_of_another_quantity_is_not_chosen(tmp_path, name):
     columns = {"time": SECONDS.tolist(), "gyro_z [rad/s]": NUMBERS.tolist()}
     path = table(tmp_path, **columns, **{name: NUMBERS.tolist()})
     assert read_imu(path).table["gyro_z"].to_numpy() == pytest.approx(NUMBERS)
-    assert "expected columns for time and x y yaw" in refusal(read_reference, path)
+    assert "expected time and x y yaw" in refusal(read_reference, path)
     assert "has yaw in [furlong]" in refusal(read_imu, table(tmp_path, **{"yaw [furlong]": [1.0]}))
 
 
@@ -283,7 +288,7 @@ def test_recording_without_times_uses_specified_rate(tmp_path, name):
     assert list(recorded.table.columns) == [name]
     assert np.array_equal(recorded.table[name], NUMBERS)
     assert recorded.table.index.to_numpy() == pytest.approx(SECONDS, abs=1e-15)
-    assert "expected columns for time" in refusal(read_imu, path, columns={name: "#1"})
+    assert "expected time and" in refusal(read_imu, path, columns={name: "#1"})
 
 
 def test_file_with_column_map_is_read_as_csv(tmp_path):

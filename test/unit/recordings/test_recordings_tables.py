@@ -203,7 +203,7 @@ def other_clock(tables):
 @pytest.mark.parametrize(
     ("columns", "change", "message"),
     [
-        ({"latitude": "Location.lat"}, None, "no column 'Location.lat'; its columns are"),
+        ({"latitude": "Location.lat"}, None, "column 'Location.lat' is missing, expected one of"),
         (
             {**GYROSCOPE, "yaw": "Location.bearing [deg]"},
             other_clock,
