@@ -1,8 +1,9 @@
 """Evidence for the units of a recorded IMU: each check confirms or rejects them, or is undecided.
 
-It takes :class:`.Samples` and returns an :class:`Evidence`; no number is changed. Witnesses are the
-length of gravity, the turns of the recorded orientation, and the turns of gravity in the sensor's
-axes; the units are those of :mod:`.possible_units`.
+The functions accept :class:`.Samples` and return :class:`Evidence`; no value is changed. The
+measured units are compared with the magnitude of gravity, with rotations of the recorded
+orientation, and with rotations of gravity in the axes of the sensor. :mod:`.possible_units` lists
+the units that are considered.
 """
 
 from __future__ import annotations
@@ -35,31 +36,31 @@ from .possible_units import (
 )
 from .turns import leans_without_turning
 
-CONFIRMED, REFUSED, UNDECIDED = "confirmed", "refused", "undecided"
+CONFIRMED, REJECTED, UNDECIDED = "confirmed", "rejected", "undecided"
 """Verdicts of a check."""
 
 _NO_WITNESS = (
-    "cannot be compared with anything: no orientation or turn of gravity shows their unit and sign"
+    "cannot be checked: neither the orientation nor the direction of gravity shows unit and sign"
 )
 
 MAX_SAMPLES = 100_000
-"""Number of samples of a long recording that are checked, a quarter of an hour at 100 Hz."""
+"""Largest number of samples that are checked: 17 minutes at 100 Hz."""
 
 
 @dataclass(frozen=True)
 class EvidenceCheck:
-    """A check of the unit of some quantities.
+    """Check of the unit of several quantities.
 
     Parameters
     ----------
     quantities : tuple of str
         Columns of :class:`.Samples`.
     figures : str
-        Clause with measured and expected figures behind "gyro_x, gyro_y, gyro_z".
+        Clause with measured and expected figures, which follows the names of the quantities.
     verdict : str
-        ``confirmed``, ``refused`` or ``undecided``.
+        ``confirmed``, ``rejected`` or ``undecided``.
     unit : PossibleUnit, optional
-        The unit that fits, of a check that rejects a unit.
+        Unit that fits, if the check rejects the stated unit.
     """
 
     quantities: tuple[str, ...]
@@ -68,7 +69,7 @@ class EvidenceCheck:
     unit: PossibleUnit | None = None
 
     def clause(self) -> str:
-        """Describe quantities and figures of the check.
+        """Describe the quantities and figures of the check.
 
         Returns
         -------
@@ -78,7 +79,7 @@ class EvidenceCheck:
         return f"{join_names(self.quantities)} {self.figures}"
 
     def sentence(self) -> str:
-        """Describe the verdict, the quantities and the figures in one line.
+        """Describe verdict, quantities and figures of the check in one line.
 
         Returns
         -------
@@ -90,7 +91,7 @@ class EvidenceCheck:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The checks of a recorded IMU.
+    """Results of all checks of a recorded IMU.
 
     Parameters
     ----------
@@ -102,16 +103,16 @@ class Evidence:
 
     @property
     def refused(self) -> tuple[EvidenceCheck, ...]:
-        """Checks that reject a unit, of quantities that no other witness confirms."""
+        """Checks that reject a unit of quantities that no other check confirms."""
         confirmed = {check.quantities for check in self.checks if check.verdict == CONFIRMED}
         return tuple(
             check
             for check in self.checks
-            if check.verdict == REFUSED and check.quantities not in confirmed
+            if check.verdict == REJECTED and check.quantities not in confirmed
         )
 
     def sentences(self) -> list[str]:
-        """Return a sentence for each check.
+        """Describe each check in one line.
 
         Returns
         -------
@@ -122,18 +123,18 @@ class Evidence:
 
 
 def collect_evidence(samples: Samples) -> Evidence:
-    """Check the units of rates and forces.
+    """Check the units of angular velocity and specific force.
 
     Parameters
     ----------
     samples : Samples
-        In the package's units, as far as they are known; of a long recording its beginning is
-        enough.
+        Samples in SI units, as far as the units are known; the beginning of a long recording is
+        sufficient.
 
     Returns
     -------
     Evidence
-        Without a check where nothing can be compared.
+        Checks of all quantities that can be compared.
     """
     times, forces, rates = _times(samples), _rows(samples, ACCEL), _rows(samples, GYRO)
     checks: list[EvidenceCheck] = []
@@ -145,19 +146,20 @@ def collect_evidence(samples: Samples) -> Evidence:
 
 
 def refuse_contradicted_units(samples: Samples, settings: Mapping[str, str] | None = None) -> None:
-    """Reject rates and forces whose unit the evidence contradicts, or leaves in doubt.
+    """Raise an error if the evidence contradicts the unit of angular velocity or specific force.
 
     Parameters
     ----------
     samples : Samples
-        In the package's units, as far as they are known.
+        Samples in SI units, as far as the units are known.
     settings : mapping of str to str, optional
-        Quantity -> unit, where settings state it.
+        Quantity -> unit that the settings state.
 
     Raises
     ------
     RecordingError
-        With the unit that fits, and how to state it.
+        A unit is contradicted, or is unknown while another unit is not SI. The message contains
+        the unit that fits and how to state it.
     """
     stated = {**(settings or {}), **samples.stated_units}
     refused = collect_evidence(replace(samples, stated_units=stated)).refused
@@ -171,25 +173,26 @@ def refuse_contradicted_units(samples: Samples, settings: Mapping[str, str] | No
     is_known = set(GYRO) <= set(stated)
     if samples.format in COLUMN_FORMATS and not is_known and _is_converted(samples, ACCEL):
         raise RecordingError(
-            f"{samples.source}: the unit of {join_names(GYRO)} is not stated, although the "
-            f"accelerometer's is not m/s^2; {_remedy(samples, [(GYRO[0], ' [deg/s]')])}, or [rad/s]"
+            f"{samples.source}: the unit of {join_names(GYRO)} is not stated, but must be, since "
+            "the unit of the accelerometer is not m/s^2; "
+            f"{_remedy(samples, [(GYRO[0], ' [deg/s]')])}, or [rad/s]"
         )
     for check in refused:
         _refuse(samples, check, [])
 
 
 def refuse_counts(samples: Samples) -> None:
-    """Reject rates and forces that are counts or increments, which only a column map converts.
+    """Raise an error for values that are counts or increments, which require a column map.
 
     Parameters
     ----------
     samples : Samples
-        In the package's units, as far as they are known.
+        Samples in SI units, as far as the units are known.
 
     Raises
     ------
     RecordingError
-        With the factor that fits.
+        Values are counts or increments. The message contains the factor that fits.
     """
     for check in collect_evidence(samples).refused:
         if check.unit is not None and check.unit.factor:
@@ -197,17 +200,17 @@ def refuse_counts(samples: Samples) -> None:
 
 
 def refuse_wrong_statements(samples: Samples) -> None:
-    """Reject rates and forces whose own statement of the unit the evidence contradicts.
+    """Raise an error if the evidence contradicts a unit that the recording states.
 
     Parameters
     ----------
     samples : Samples
-        As they were recorded.
+        Samples as recorded.
 
     Raises
     ------
     RecordingError
-        With the unit that fits.
+        A stated unit is wrong. The message contains the unit that fits.
     """
     stated = [names for names in (ACCEL, GYRO) if set(names) <= set(samples.stated_units)]
     if not stated:
@@ -218,17 +221,17 @@ def refuse_wrong_statements(samples: Samples) -> None:
 
 
 def layout_contradiction(samples: Samples) -> str:
-    """Return the evidence that a table does not have the units of a layout.
+    """Return the evidence that contradicts the units of a layout.
 
     Parameters
     ----------
     samples : Samples
-        Read by the layout.
+        Samples that were read with the layout.
 
     Returns
     -------
     str
-        Empty where nothing contradicts the units.
+        Evidence; empty if nothing contradicts the units.
     """
     evidence = collect_evidence(samples)
     clauses = [check.clause() for check in evidence.refused]
@@ -253,7 +256,7 @@ def _is_converted(samples: Samples, names: Sequence[str]) -> bool:
 
 
 def _unit_size(samples: Samples, name: str) -> float:
-    """Return SI units that a 1 is in the unit that a recording states, 1 where it states none."""
+    """Return the factor from the stated unit to SI units; 1 if no unit is stated."""
     unit = samples.stated_units.get(name)
     return 1.0 if unit is None else QUANTITIES[name].units[unit]
 
@@ -267,7 +270,7 @@ def _times(samples: Samples) -> np.ndarray:
 
 
 def _sample_rate(times: np.ndarray) -> float:
-    """Return samples per second [Hz]; nan where increments would be hardly smaller than rates."""
+    """Return the sample rate [Hz]; nan if it is so low that increments would resemble rates."""
     times = np.unique(times[np.isfinite(times)])
     rate = (len(times) - 1) / float(times[-1] - times[0]) if len(times) > 1 else 0.0
     return rate if rate > MIN_INCREMENT_RATE else np.nan
@@ -287,7 +290,8 @@ def _check_forces(samples: Samples, times: np.ndarray, forces: np.ndarray) -> li
         if np.isfinite(forces).all(axis=1).sum() < MIN_FORCES:
             return []
         figures = (
-            f"have a magnitude that varies around {gravity.usual:.3g} m/s^2, as without gravity"
+            f"have a magnitude that varies around {gravity.usual:.3g} m/s^2, as if gravity were "
+            "removed"
         )
         return [EvidenceCheck(ACCEL, figures, UNDECIDED)]
     if _is_gravity(gravity.usual):
@@ -296,12 +300,12 @@ def _check_forces(samples: Samples, times: np.ndarray, forces: np.ndarray) -> li
     size = gravity.size * recorded
     units = force_units(_sample_rate(times), is_whole(forces / recorded))
     for unit in fitting_units(units, size):
-        length = f"usually have the magnitude {STANDARD_GRAVITY / size:.3g}, which is gravity in"
+        magnitude = f"usually have the magnitude {STANDARD_GRAVITY / size:.3g}, which is gravity in"
         name = f"{unit.unit}{unit.remark}"
         if _is_increment(unit):
             name = f"m/s per sample, {unit.factor}"
-        figures = f"{length} {name}, expected {STANDARD_GRAVITY:.2f} m/s^2"
-        return [EvidenceCheck(ACCEL, figures, REFUSED, unit)]
+        figures = f"{magnitude} {name}, expected {STANDARD_GRAVITY:.2f} m/s^2"
+        return [EvidenceCheck(ACCEL, figures, REJECTED, unit)]
     return [EvidenceCheck(ACCEL, figures, UNDECIDED)]
 
 
@@ -317,23 +321,23 @@ def _check_rates(
     if forces is not None:
         witness = gravity_witness(times, pieces, forces, rates)
         checks += _check_turns(samples, times, witness, "gravity")
-        refuses = any(check.verdict == REFUSED for check in checks)
+        refuses = any(check.verdict == REJECTED for check in checks)
         if not refuses and leans_without_turning(rates, forces):
             mean = float(np.nanmax(np.abs(np.nanmean(rates, axis=0))))
             figures = (
-                f"have a mean of {mean:.3g} rad/s while the direction of gravity is constant, "
-                "although such a rate would turn it, so they are in deg/s"
+                f"have a mean of {mean:.3g} rad/s, which would change the direction of gravity, "
+                "but this direction is constant, so they are in deg/s"
             )
-            checks.append(EvidenceCheck(GYRO, figures, REFUSED, rate_units()[1]))
+            checks.append(EvidenceCheck(GYRO, figures, REJECTED, rate_units()[1]))
     if not checks:
         checks.append(EvidenceCheck(GYRO, _NO_WITNESS, UNDECIDED))
     return checks
 
 
 def _orientation(samples: Samples) -> tuple[str, np.ndarray | None]:
-    """Return name and values of the orientation that is a witness, None without one.
+    """Return name and values of the orientation for comparison; the values are None without one.
 
-    Angles whose own unit is not stated are not witnesses against rates whose unit is stated.
+    Angles without a stated unit cannot contradict angular velocities with a stated unit.
     """
     for names in (QUATERNION, EULER, ("yaw",)):
         angles = _rows(samples, names)
@@ -352,8 +356,8 @@ def _check_turns(
     if not witness.is_reliable:
         return []
     figures = (
-        f"turn {1.0 / witness.size:.3g} times as far as {name} does (correlation "
-        f"{witness.correlation:.2f}), expected as far"
+        f"integrate to {1.0 / witness.size:.3g} times the rotation of {name} (correlation "
+        f"{witness.correlation:.2f}), expected 1"
     )
     usual = rate_units()[0]
     if usual.fits(witness.size):
@@ -368,7 +372,7 @@ def _check_turns(
         kind = f"in {unit.unit}{unit.remark}"
         if _is_increment(unit):
             kind = "angles in rad per sample"
-        return [EvidenceCheck(GYRO, f"{figures}, so they are {kind}", REFUSED, unit)]
+        return [EvidenceCheck(GYRO, f"{figures}, so they are {kind}", REJECTED, unit)]
     return [EvidenceCheck(GYRO, figures, UNDECIDED)]
 
 
@@ -377,24 +381,24 @@ def _is_increment(unit: PossibleUnit) -> bool:
 
 
 def _refuse(samples: Samples, wrong: EvidenceCheck, doubtful: Sequence[str]) -> None:
-    assert wrong.unit is not None  # as of each check that rejects
+    assert wrong.unit is not None  # each rejecting check states a unit
     to_state = [(wrong.quantities[0], wrong.unit.written())]
     also = ""
     if doubtful:
         to_state.append((doubtful[0], " [deg/s]"))
-        also = f"; the unit of {join_names(doubtful)} is equally doubtful, deg/s or rad/s"
+        also = f"; the unit of {join_names(doubtful)} is also unknown, deg/s or rad/s"
     raise RecordingError(f"{samples.source}: {wrong.clause()}{also}; {_remedy(samples, to_state)}")
 
 
 def _remedy(samples: Samples, units: Sequence[tuple[str, str]]) -> str:
     if any(" * " in unit or " / " in unit for _, unit in units):
         columns = " and ".join(f"{name} = {name}{unit}" for name, unit in units)
-        return f"map {columns}, and the other axes likewise"
+        return f"map {columns}, and the other axes in the same way"
     if samples.format in COLUMN_FORMATS:
         columns = " and ".join(f"{name} = {name}{unit}" for name, unit in units)
-        return f"state the units of all axes, in the header or as in {columns}"
+        return f"state the units of all axes in the header or in a column map, as in {columns}"
     keys = " and ".join(f"{name.split('_')[0]}_unit ={_bare(unit)}" for name, unit in units)
-    return f"[imu_recording] {keys} in a config.ini reads it so, as does an option of that name"
+    return f"set [imu_recording] {keys} in a config.ini, or use the option of the same name"
 
 
 def _bare(unit: str) -> str:

@@ -1,4 +1,4 @@
-"""Access to files of recordings: unpacking, and recognition of their format."""
+"""Access to recording files: decompression, and recognition of the format."""
 
 from __future__ import annotations
 
@@ -16,22 +16,24 @@ from ..core.files import BLOCK_SIZE, TABLE_LIMIT, format_size, open_regular
 
 FORMATS = ("bag", "rostopic_csv", "csv", "tum", "kitti", "tables")
 COLUMN_FORMATS = ("csv", "tables")
-"""Formats of named columns, from which a column map chooses."""
+"""Formats with named columns, for which a column map is used."""
 BAG_MAGIC = b"#ROSBAG V"
 SQLITE_MAGIC, MCAP_MAGIC, ZSTD_MAGIC = b"SQLite format 3\0", b"\x89MCAP", b"\x28\xb5\x2f\xfd"
 _GZIP_MAGIC = b"\x1f\x8b"
 _GZIP = 16 + zlib.MAX_WBITS
-_PACKED_BLOCK = 2**14  # bytes; the remainder of a block is copied for each part of a gzip file
+_PACKED_BLOCK = 2**14  # bytes; small, since the rest of a block is copied for each gzip member
 
 UNPACKED_LIMIT = TABLE_LIMIT
 RATIO_LIMIT = 200
 RATIO_FROM = 256 * 2**20
-"""Limits of unpacking: largest size [bytes], largest ratio to the packed size, and size from which
-on the ratio is checked [bytes]. Recordings of sensors shrink to a half or a tenth, equal lines to a
-hundredth; the most that gzip reaches is a thousandth."""
+"""Limits of decompression, which protect against decompression bombs.
+
+They are the largest size [bytes], the largest compression ratio, and the size above which the ratio
+is checked [bytes]. The compression ratio of sensor recordings is 2 to 10, that of identical lines
+100, and the largest ratio of gzip is 1000."""
 
 GNSS_INS_SIM = ("time", "ref_pos", "ref_att_euler")
-"""Files of a folder of gnss-ins-sim, without their ending."""
+"""Files in a folder of gnss-ins-sim, without their suffix."""
 
 _TABLES = {
     b"PK\x03\x04": "zip",
@@ -44,7 +46,7 @@ _TABLES = {
     b"\x89HDF": "hdf5",
     b"\x93NUMPY": "numpy",
 }
-"""First bytes of a file of tables -> its kind; see :func:`table_kind`."""
+"""Kinds of table files by their first bytes; see :func:`table_kind`."""
 _SENTENCE = re.compile(
     rb"(?:\A|\n)[^\n$\"]{0,60}\$"
     rb"(?:[A-Z]{2}(?:GGA|GNS|GLL|RMC|VTG|GSA|GSV|GST|HDT|THS|ZDA)|VN[A-Z]{3}),"
@@ -54,25 +56,25 @@ _ECHOED = re.compile(rb"(?:---\s*\n)?[A-Za-z_]\w*:[ \r\n]")
 _WORD_AND_NUMBER = re.compile(rb"\b[A-Za-z][A-Za-z_. ]{0,60}\d?\]?\s{0,9}[:=]\s{0,9}[+-]?\.?\d")
 _JSON = re.compile(rb"\s*(\[\s*)?\{|\s*\[\s*\[\s*-?\d")
 _BINARY = {
-    b"\xb5b": "UBX of u-blox, of which its u-center makes NMEA and RTKLIB positions",
-    b"\xfd7zXZ": "packed by xz, as R packs its data",
-    b"BZh": "packed by bzip2",
-    b"RDX": "data of R",
-    b"RDA": "data of R",
+    b"\xb5b": "u-blox UBX, which u-center converts to NMEA and RTKLIB to positions",
+    b"\xfd7zXZ": "compressed with xz, as are data files of R",
+    b"BZh": "compressed with bzip2",
+    b"RDX": "data file of R",
+    b"RDA": "data file of R",
 }
 _ROS2_NAMES = ("*.db3", "*.mcap", "*.db3.zst*", "*.mcap.zst*")
-_LONGEST_QUATERNION = 2.0  # largest component, above which numbers are not quaternion
+_LONGEST_QUATERNION = 2.0  # largest component of a quaternion that is not normalised
 
 
 def read_start(path, size=65536) -> bytes:
-    """Return the first bytes of a file, unpacked.
+    """Return the first bytes of a file after decompression.
 
     Parameters
     ----------
     path : path-like
         The recording.
     size : int, optional
-        Smallest number of bytes of a longer file.
+        Largest number of bytes.
 
     Returns
     -------
@@ -82,10 +84,11 @@ def read_start(path, size=65536) -> bytes:
     Raises
     ------
     RecordingError
-        The file is missing, no file, not readable, empty or damaged.
+        The path does not exist or is not a regular file, or the file is unreadable, empty or
+        damaged.
     """
     if not os.path.exists(path):
-        raise RecordingError(f"{path}: the recording does not exist")
+        raise RecordingError(f"{path}: does not exist, expected a recording")
     start = b""
     with _opened(path) as (blocks, _):
         for block in blocks:
@@ -93,12 +96,12 @@ def read_start(path, size=65536) -> bytes:
             if len(start) >= size:
                 break
     if not start:
-        raise RecordingError(f"{path}: the recording is empty")
+        raise RecordingError(f"{path}: is empty, expected a recording")
     return start[:size]
 
 
 def storage_files(path) -> list[Path]:
-    """Return the files of a ROS 2 bag in the order of their numbers.
+    """Return the storage files of a ROS 2 bag in the order of their numbers.
 
     Parameters
     ----------
@@ -113,7 +116,7 @@ def storage_files(path) -> list[Path]:
     Raises
     ------
     RecordingError
-        The folder has no such files.
+        The folder contains no storage files.
     """
     path = Path(path)
     if not path.is_dir():
@@ -121,9 +124,9 @@ def storage_files(path) -> list[Path]:
     files = _storage_files(path)
     if not files:
         raise RecordingError(
-            f"{path}: this is a folder, expected a bag, CSV or TUM file, the folder of a ROS 2 "
-            "bag with files .db3 or .mcap, one of KITTI's with oxts/timestamps.txt, or one of a "
-            "telephone's with CSV files of its sensors"
+            f"{path}: is a folder without a known recording, expected a bag, CSV or TUM file, a "
+            "ROS 2 bag folder with .db3 or .mcap files, a KITTI folder with oxts/timestamps.txt, "
+            "or the folder of a smartphone app with a CSV file per sensor"
         )
     return sorted(files, key=lambda file: (len(file.name), file.name))
 
@@ -133,7 +136,7 @@ def _storage_files(folder) -> set[Path]:
 
 
 def kitti_folder(path) -> Path | None:
-    """Return the folder with KITTI's ``timestamps.txt``.
+    """Return the folder that contains ``timestamps.txt`` of a KITTI drive.
 
     Parameters
     ----------
@@ -143,14 +146,14 @@ def kitti_folder(path) -> Path | None:
     Returns
     -------
     Path or None
-        Folder, or None without such a file.
+        Folder; None if there is no such file.
     """
     folders = (Path(path), Path(path) / "oxts")
     return next((folder for folder in folders if (folder / "timestamps.txt").exists()), None)
 
 
 def recording_format(path) -> str:
-    """Determine the format of a recording by its first bytes or, if they are ambiguous, its name.
+    """Determine the format of a recording from its first bytes and, if necessary, its name.
 
     Parameters
     ----------
@@ -165,7 +168,7 @@ def recording_format(path) -> str:
     Raises
     ------
     RecordingError
-        The file has none of the formats.
+        The file has an unknown format.
     """
     if is_ros2_bag(path):
         return "bag"
@@ -177,16 +180,14 @@ def recording_format(path) -> str:
     name = str(path).lower()
     name = name[:-3] if name.endswith(".gz") else name
     if name.endswith((".bag", ".bag.active")):
-        raise RecordingError(
-            f"{path}: not a ROS 1 bag, its first line should begin with #ROSBAG V2.0"
-        )
+        raise RecordingError(f"{path}: is not a ROS 1 bag, expected #ROSBAG V2.0 at the beginning")
     if table_kind(path, start):
         return "tables"
     if b"\0" in start:
         kind = _match_magic(_BINARY, start, "binary")
         raise RecordingError(
-            f"{path}: this is neither a text file nor a bag ({kind}), expected a bag, CSV or TUM "
-            "file; export it as CSV"
+            f"{path}: is neither a text file nor a bag ({kind}), expected a bag, CSV or TUM file; "
+            "export the recording as CSV"
         )
     text = start.decode("utf-8-sig", errors="replace")
     lines = [line for line in text.splitlines() if line.strip()]
@@ -207,12 +208,12 @@ def has_columns(path) -> bool:
     Returns
     -------
     bool
-        True for tables and texts with columns.
+        True for tables and text files with columns.
 
     Raises
     ------
     RecordingError
-        The path is not a recording.
+        The path does not contain a recording.
     """
     return recording_format(path) in COLUMN_FORMATS
 
@@ -225,12 +226,12 @@ def table_kind(path, start=None) -> str:
     path : path-like
         The recording.
     start : bytes, optional
-        Its first bytes, if they are known.
+        First bytes of the file, if they have been read.
 
     Returns
     -------
     str
-        Kind, by which a reader is chosen; empty if it is none.
+        Kind, which determines the reader; empty if the path has no tables.
     """
     if os.path.isdir(path):
         names = {file.name.partition(".csv")[0] for file in csv_files(path)}
@@ -238,7 +239,7 @@ def table_kind(path, start=None) -> str:
     start = read_start(path) if start is None else start
     if _JSON.match(start):
         return "json"
-    # Without a checksum, a match may be the name of an NMEA sentence in a cell of a CSV file.
+    # A match without a checksum may be the name of an NMEA sentence in a cell of a CSV file.
     if _SENTENCE.search(start) and (b"*" in start or start.startswith(b"$")):
         return "sentences"
     if _NOVATEL.search(start):
@@ -259,7 +260,7 @@ def _match_magic(kinds, start, otherwise) -> str:
 
 
 def versions_of(files) -> tuple:
-    """Return the versions of files, which change with their content.
+    """Return versions of files, which change if the files are modified.
 
     Parameters
     ----------
@@ -269,14 +270,14 @@ def versions_of(files) -> tuple:
     Returns
     -------
     tuple of tuple of int
-        Time of modification [ns], size [bytes] and inode of each file.
+        Modification time [ns], size [bytes] and inode of each file.
     """
     status = [os.stat(file) for file in files]
     return tuple((file.st_mtime_ns, file.st_size, file.st_ino) for file in status)
 
 
 def _has_words(start) -> bool:
-    """Return whether a third of the first lines have a word and a sign before several numbers."""
+    """Return whether a third of the first lines contain several numbers labelled with words."""
     lines = [line for line in start.splitlines()[:40] if line.strip()]
     named = [line for line in lines if len(_WORD_AND_NUMBER.findall(line)) > 1]
     return len(named) > len(lines) // 3
@@ -287,9 +288,10 @@ _TAG_NAMES = ("messagetype", "msgtype", "sensor", "sensorname", "sensortype", "t
 
 
 def tag_place(cells) -> tuple[int, list[str]]:
-    """Return the place of the cell with the kind of a line, and the other cells of a header.
+    """Return the index of the cell that contains the kind of a line, and other header cells.
 
-    The kind is a word, in the first cell or behind a number, or in the column that a header names.
+    The kind is a word in the first cell, in the second cell after a number, or in the column that a
+    header names.
 
     Parameters
     ----------
@@ -299,7 +301,7 @@ def tag_place(cells) -> tuple[int, list[str]]:
     Returns
     -------
     place : int
-        Index of the cell; -1 without one.
+        Index of the cell; -1 if there is no such cell.
     header : list of str
         Other cells, if the line is a header.
     """
@@ -310,7 +312,7 @@ def tag_place(cells) -> tuple[int, list[str]]:
 
 
 def tag_cells(line) -> list[str]:
-    """Split a line into cells at semicolons or, without one, at commas.
+    """Split a line into cells at semicolons, or at commas if there is no semicolon.
 
     Parameters
     ----------
@@ -320,7 +322,7 @@ def tag_cells(line) -> list[str]:
     Returns
     -------
     list of str
-        Cells without blanks and quotation marks around them.
+        Cells without surrounding spaces and quotation marks.
     """
     return [cell.strip(' \r"') for cell in line.split(";" if ";" in line else ",")]
 
@@ -329,9 +331,9 @@ TAG_COMMENTS = ("#", "//", "%")
 
 
 def _has_tags(start) -> bool:
-    """Return whether a word in each of the first lines states one of several kinds.
+    """Return whether each of the first lines contains a word that states its kind.
 
-    Without a header, lines must differ in width or the kinds must alternate.
+    Without a header, lines must differ in the number of cells, or the kinds must alternate.
     """
     lines = start.decode("latin-1").split("\n")[:-1]
     lines = [line for line in lines if line.strip() and not line.startswith(TAG_COMMENTS)]
@@ -349,7 +351,7 @@ def _has_tags(start) -> bool:
 
 
 def csv_files(path) -> list[Path]:
-    """Return the CSV files of a folder, or of a folder in it, except those of a result.
+    """Return the CSV files in a folder or one of its subfolders, unless they are a result.
 
     Parameters
     ----------
@@ -359,7 +361,7 @@ def csv_files(path) -> list[Path]:
     Returns
     -------
     list of Path
-        Sorted files; empty without any.
+        Sorted files; empty if there are none.
     """
     folders = [Path(path), *sorted(f for f in Path(path).glob("[!_.]*") if f.is_dir())]
     for folder in folders:
@@ -370,7 +372,7 @@ def csv_files(path) -> list[Path]:
 
 
 def is_ros2_bag(path) -> bool:
-    """Return whether a path is a ROS 2 bag, or a folder of no other kind.
+    """Return whether a path is a ROS 2 bag; unknown folders also count as bags.
 
     Parameters
     ----------
@@ -380,7 +382,7 @@ def is_ros2_bag(path) -> bool:
     Returns
     -------
     bool
-        True for a storage file, and for a folder that is neither KITTI's nor one of CSV files.
+        True for a storage file, and for a folder that contains neither a KITTI drive nor CSV files.
     """
     if os.path.isdir(path):
         return not (kitti_folder(path) or (not _storage_files(path) and csv_files(path)))
@@ -389,7 +391,7 @@ def is_ros2_bag(path) -> bool:
 
 
 def _is_tum(line) -> bool:
-    """Return whether a line has eight numbers, the last four of which may be a quaternion."""
+    """Return whether a line has eight numbers, of which the last four may be a quaternion."""
     try:
         numbers = [float(number) for number in line.split()]
     except ValueError:
@@ -398,14 +400,14 @@ def _is_tum(line) -> bool:
 
 
 def text_blocks(path, progress=None):
-    """Return the content of a text file block by block, unpacked.
+    """Yield the decompressed content of a text file in blocks.
 
     Parameters
     ----------
     path : path-like
         The recording.
     progress : callable, optional
-        Called with the number of bytes of each block.
+        Function that is called with the number of bytes of each block.
 
     Returns
     -------
@@ -415,7 +417,7 @@ def text_blocks(path, progress=None):
     Raises
     ------
     RecordingError
-        The file is damaged, no text, or too large.
+        The file is damaged, not a text file, or too large.
     """
     return decoded(path, unpacked_blocks(path), progress)
 
@@ -431,18 +433,18 @@ codecs.register_error(_LATIN, _as_latin)
 
 
 def decoded(path, blocks, progress=None):
-    """Decode blocks of bytes as UTF-8 or, where that is invalid, as Latin-1.
+    """Decode blocks of bytes as UTF-8, and invalid bytes as Latin-1.
 
-    Older programs write the signs of units in Latin-1.
+    Older programs write unit symbols in Latin-1.
 
     Parameters
     ----------
     path : path-like
-        The recording, for messages.
+        Recording, for messages.
     blocks : iterable of bytes
         Content of the file.
     progress : callable, optional
-        Called with the number of bytes of each block.
+        Function that is called with the number of bytes of each block.
 
     Yields
     ------
@@ -452,19 +454,19 @@ def decoded(path, blocks, progress=None):
     Raises
     ------
     RecordingError
-        The content is not a text, or too large.
+        The content is not text, or too large.
     """
     decoder = codecs.getincrementaldecoder("utf-8-sig")(_LATIN)
     size, lines = 0, 1
     for block in itertools.chain(blocks, [b""]):
         if b"\0" in block:
             line = lines + block[: block.index(b"\0")].count(b"\n")
-            raise RecordingError(f"{path}: line {line} contains the character NUL, expected text")
+            raise RecordingError(f"{path}: line {line} contains a NUL character, expected text")
         size += len(block)
         if size > TABLE_LIMIT:
             raise RecordingError(
-                f"{path}: larger than {format_size(TABLE_LIMIT)}, which is more than can be read "
-                "as text; record a bag, or split it"
+                f"{path}: the text is too large, expected at most {format_size(TABLE_LIMIT)}; "
+                "record a bag, or split the file"
             )
         text = decoder.decode(block, final=not block)
         lines += block.count(b"\n")
@@ -475,7 +477,7 @@ def decoded(path, blocks, progress=None):
 
 @contextmanager
 def unpacked(path):
-    """Provide the path of an unpacked file, which is temporary if the file is compressed by gzip.
+    """Provide the path of an uncompressed file; a gzip file is decompressed to a temporary file.
 
     Parameters
     ----------
@@ -485,7 +487,7 @@ def unpacked(path):
     Yields
     ------
     Path
-        Unpacked file.
+        Uncompressed file.
 
     Raises
     ------
@@ -506,7 +508,7 @@ def unpacked(path):
 
 
 def unpacked_blocks(path):
-    """Yield the content of a file block by block, unpacked within the limits of :func:`limited`.
+    """Yield the decompressed content of a file in blocks, within the limits of :func:`limited`.
 
     Parameters
     ----------
@@ -523,16 +525,16 @@ def unpacked_blocks(path):
 
 
 def limited(path, blocks, packed=None):
-    """Yield unpacked blocks within the limits of a recording, see ``RATIO_LIMIT``.
+    """Yield decompressed blocks and raise an error if they exceed a limit, see ``RATIO_LIMIT``.
 
     Parameters
     ----------
     path : path-like
-        The packed file.
+        Compressed file.
     blocks : iterable of bytes
-        Unpacked blocks.
+        Decompressed blocks.
     packed : int, optional
-        Number of packed bytes; by default the size of the file.
+        Number of compressed bytes; by default the size of the file.
 
     Yields
     ------
@@ -549,15 +551,16 @@ def limited(path, blocks, packed=None):
         size += len(block)
         if size > UNPACKED_LIMIT or (size > RATIO_FROM and size > RATIO_LIMIT * packed):
             raise RecordingError(
-                f"{path}: its {format_size(packed)} unpack to {format_size(size)} and more, "
-                "which is not read; unpack it yourself if it is a recording"
+                f"{path}: {format_size(packed)} of compressed data expand to more than "
+                f"{format_size(size)}, which exceeds the limits; decompress the file before you "
+                "use it, if it is a recording"
             )
         yield block
 
 
 @contextmanager
 def _opened(path):
-    """Provide the unpacked blocks of a file, and whether it is compressed by gzip."""
+    """Provide the decompressed blocks of a file, and whether it is compressed with gzip."""
     with _reading(path), open_regular(path) as file:
         packed = file.read(len(_GZIP_MAGIC)) == _GZIP_MAGIC
         file.seek(0)
@@ -565,7 +568,7 @@ def _opened(path):
 
 
 def _gunzipped(file):
-    """Yield the content of a gzip file without zeros behind it, which fill a device's block."""
+    """Yield the content of a gzip file; zeros after its end, as from block devices, are ignored."""
     packed = file.read(_PACKED_BLOCK)
     while packed:
         unpacker = zlib.decompressobj(wbits=_GZIP)
@@ -573,7 +576,7 @@ def _gunzipped(file):
             packed = packed or file.read(_PACKED_BLOCK)
             block = unpacker.decompress(packed, BLOCK_SIZE)
             if not (packed or block or unpacker.eof):
-                raise EOFError("its end is missing")
+                raise EOFError("the end is missing")
             packed = unpacker.unconsumed_tail
             if block:
                 yield block

@@ -91,7 +91,7 @@ def test_rates_confirmed_by_gravity_are_accepted_despite_wrong_orientation(tmp_p
     path = tmp_path / "a.csv"
     pd.DataFrame(columns).to_csv(path, index=False)
     evidence = collect_evidence(read_imu_samples(path))
-    assert [check.verdict for check in evidence.checks] == ["confirmed", "refused", "confirmed"]
+    assert [check.verdict for check in evidence.checks] == ["confirmed", "rejected", "confirmed"]
     assert evidence.refused == ()
 
 

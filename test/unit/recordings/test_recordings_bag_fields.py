@@ -170,5 +170,5 @@ def test_missing_field_or_topic_of_wrong_type_is_rejected(bag):
         assert f"column '{field}' is missing, expected one of" in refusal(
             read_imu, bag, columns=columns
         )
-    expected = "topic /gps is of type mine/Receiver, expected sensor_msgs/Imu"
+    expected = "topic /gps has type mine/Receiver, expected sensor_msgs/Imu"
     assert expected in refusal(read_imu, bag, topic="/gps")

@@ -142,7 +142,7 @@ def test_compressed_bag_file_is_read(tmp_path):
 def test_missing_topic_is_rejected(tmp_path, storage):
     path = write(storage, tmp_path / "b", {"/imu": IMU})
     assert "no topic of type nav_msgs/Odometry" in refusal(path)
-    assert "the bag has /imu (sensor_msgs/Imu)" in refusal(path, topic="/odom")
+    assert "the bag contains /imu (sensor_msgs/Imu)" in refusal(path, topic="/odom")
 
 
 @pytest.mark.parametrize("share", [0.3, 0.7, 0.95])
@@ -160,7 +160,7 @@ def test_message_with_wrong_layout_is_rejected(tmp_path, change):
     with closing(sqlite3.connect(path)) as database, database:
         (data,) = database.execute("SELECT data FROM messages WHERE id = 18").fetchone()
         database.execute("UPDATE messages SET data = ? WHERE id = 18", (change(data),))
-    assert "/odom: message 18 does not have the layout of nav_msgs/Odometry of ROS 2" in refusal(
+    assert "/odom: message 18 does not have the structure of nav_msgs/Odometry in ROS 2" in refusal(
         path
     )
 

@@ -1,1 +1,1 @@
-"""A module for each kind of file."""
+"""Readers of recordings, with one module per file format."""

@@ -1,4 +1,4 @@
-"""Recordings whose samples the format describes: bags, CSV of rostopic, TUM.
+"""Recordings in formats that define their quantities: bags, CSV of rostopic, TUM.
 
 TUM is the format of the TUM RGB-D benchmark, with ``time x y z qx qy qz qw`` in each line.
 """
@@ -20,14 +20,14 @@ from .ros2_bag import read_ros2_bag, ros2_bag_topics
 
 
 def read_any_bag(path, topic, message_types) -> Samples:
-    """Read a topic of a bag of ROS 1 or ROS 2.
+    """Read a topic of a ROS 1 or ROS 2 bag.
 
     Parameters
     ----------
     path : path-like
         The bag.
     topic : str
-        Topic; empty for the only one of the types.
+        Topic; empty for the only topic with one of the types.
     message_types : sequence of MessageType
         Types that can be read.
 
@@ -47,19 +47,19 @@ def read_any_bag(path, topic, message_types) -> Samples:
         file_access.read_start(path)
         samples = read_bag(path, topic, message_types)
     for values in samples.columns.values():
-        # A damaged number may be a signalling nan, with which every calculation warns.
+        # A damaged number may be a signalling nan, for which each operation would issue a warning.
         values[np.isnan(values)] = np.nan
     return samples
 
 
-# Words in topics of references that are independent of the IMU, which are preferred, and of
-# estimates that fuse it, which come last.
+# Topics with the first words are independent of the IMU and are preferred as the reference.
+# Topics with the second words are estimates that use the IMU and are chosen last.
 _INDEPENDENT = ("ground_truth", "groundtruth", "vicon", "mocap", "rtk", "wheel", "odom")
 _FUSED = ("filtered", "fused", "ekf", "ukf", "amcl", "combined", "estimate", "navsat")
 
 
 def topics_of_bag(path) -> dict:
-    """Return the topics of a bag of ROS 1 or ROS 2.
+    """Return the topics of a ROS 1 or ROS 2 bag.
 
     Parameters
     ----------
@@ -69,13 +69,13 @@ def topics_of_bag(path) -> dict:
     Returns
     -------
     dict of str to tuple of str and int
-        Type as ROS 1 writes it, and number of messages, by topic.
+        Type in ROS 1 notation and number of messages, by topic.
     """
     return ros2_bag_topics(path) if file_access.is_ros2_bag(path) else bag_topics(path)
 
 
 def likely_topics(topics, message_types) -> list[str]:
-    """Return the topics of some types that have messages, the likeliest first.
+    """Return the topics with messages of the given types, the most likely topic first.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ _RECEIPT, _STAMP, _PREFIX = "%time", "field.header.stamp", "field."
 
 
 def read_rostopic(path, table, message_types) -> Samples:
-    """Read the messages of a topic, whose type the columns determine.
+    """Read the table of a topic; the columns determine the message type.
 
     Parameters
     ----------
@@ -126,26 +126,26 @@ def read_rostopic(path, table, message_types) -> Samples:
     Raises
     ------
     NotRecordedError
-        The columns are those of none of these types.
+        The columns do not match any of these types.
     """
     present = set(table.cells.columns)
     for message_type in message_types:
-        # rostopic echo --noarr omits covariances, which are optional.
+        # Covariances are optional, since rostopic echo --noarr omits them.
         needed = {_PREFIX + name for name in message_type.names if not _ARRAY.search(name)}
         if present.issuperset({_RECEIPT, *needed}):
             break
     else:
         expected = " or ".join(message_type.name for message_type in message_types)
         raise NotRecordedError(
-            f"{path}: the columns are not those of {expected}; "
-            f"they are {join_names(table.cells.columns)}"
+            f"{path}: the columns are {join_names(table.cells.columns)}, expected the columns of "
+            f"{expected}"
         )
     columns: dict[str, np.ndarray] = {
         quantity: table.numbers(_PREFIX + name).astype(float)
         for quantity, name in message_type.quantities.items()
         if _PREFIX + name in present
     }
-    # A missing cell makes the whole column floating, which costs half a microsecond of precision.
+    # A missing cell turns the column into floats, which have a resolution of half a microsecond.
     columns["receipt"] = seconds_from_nanoseconds(table.numbers(_RECEIPT)).astype(float)
     columns["stamp"] = np.full(len(table.lines), np.nan)
     if _STAMP in present:

@@ -1,13 +1,13 @@
-"""Logs of autopilots, with a table for each topic of PX4 (ULog) or message of ArduPilot.
+"""Autopilot logs, with one table per topic of PX4 (ULog) or per message type of ArduPilot.
 
-Columns are ``sensor_combined.gyro_rad[2]`` (PX4, ``.ulg``) or ``IMU.GyrZ`` (ArduPilot's DataFlash,
-``.bin`` and ``.log``). The first of several instances of a topic or message has its name, others
-have a number behind it: ``sensor_gps_1``, ``IMU_1``. The axes, world north-east-down and body
-forward-right-down, are converted: ``frame`` stays ``enu``.
+Columns are named such as ``sensor_combined.gyro_rad[2]`` (PX4, ``.ulg``) or ``IMU.GyrZ`` (DataFlash
+logs of ArduPilot, ``.bin`` and ``.log``). If a topic or message has several instances, the first
+has the plain name, and the others have a number after it: ``sensor_gps_1``, ``IMU_1``. The axes
+(world: north-east-down, body: forward-right-down) are converted, so ``frame`` remains ``enu``.
 
-Behind a damaged place, PX4's log is read from the next mark of synchronisation on
-(https://docs.px4.io/main/en/dev_log/ulog_file_format.html). ArduPilot's log describes itself: its
-messages FMT contain number, length and name of each other message, and the types and names of its
+After a damaged part, a PX4 log is read from the next synchronisation message
+(https://docs.px4.io/main/en/dev_log/ulog_file_format.html). An ArduPilot log is self-describing:
+FMT messages contain number, length and name of all other messages, and types and names of their
 fields (https://ardupilot.org/copter/docs/logmessages.html).
 """
 
@@ -33,7 +33,7 @@ _FORMAT, _ADDED, _DATA = b"FAD"
 _TYPES = {f"{u}int{8 * n}_t": f"<{u or 'i'}{n}" for u in ("", "u") for n in (1, 2, 4, 8)}
 _TYPES.update({"float": "<f4", "double": "<f8", "bool": "u1", "char": "S1"})
 _FIELD = re.compile(r"(?P<type>\w+)(?:\[(?P<count>\d{1,4})\])? (?P<name>\w+)\Z")
-_DEEPEST = 5  # formats inside each other, which damage may make endless
+_DEEPEST = 5  # levels of nested formats; damage may cause an endless recursion
 
 
 def read_ulog(path) -> dict[str, pd.DataFrame]:
@@ -52,20 +52,18 @@ def read_ulog(path) -> dict[str, pd.DataFrame]:
     Raises
     ------
     RecordingError
-        The file is no such log, or damaged at its beginning.
+        The file is not a ULog, or its beginning is damaged.
     """
     content = b"".join(unpacked_blocks(path))
     if len(content) < _HEADER:
-        raise RecordingError(
-            f"{path}: cannot be read as a log of PX4 (ULog): its header is truncated"
-        )
+        raise RecordingError(f"{path}: the header is truncated, expected a log of PX4 (ULog)")
     formats, topics, places = _messages(content)
     data, tables = np.frombuffer(content, np.uint8), {}
     for number, (name, instance) in topics.items():
         try:
             kind = _layout(name, formats)
         except (KeyError, ValueError):
-            # The format is missing or damaged.
+            # Topics whose format is missing or damaged are skipped.
             continue
         starts, sizes = np.array(places[number], dtype=np.int64).reshape(-1, 2).T
         starts = starts[sizes >= kind.itemsize]
@@ -77,7 +75,7 @@ def read_ulog(path) -> dict[str, pd.DataFrame]:
 
 
 def _messages(content):
-    """Return name -> format, number -> topic and instance, number -> places and sizes of rows."""
+    """Return formats by name, and topics with instance and positions of rows by number."""
     formats: dict[str, list[str]] = {}
     topics: dict[int, tuple[str, int]] = {}
     places: dict[int, list] = collections.defaultdict(list)
@@ -103,12 +101,12 @@ def _messages(content):
 
 
 def _layout(name, formats, depth=0) -> np.dtype:
-    """Return the layout of a format, without the padding at its end, which is not logged.
+    """Return the memory layout of a format, without the final padding, which is not logged.
 
-    Raises KeyError if it is missing, ValueError if it is not a format.
+    Raises KeyError if the format is missing, ValueError if it is invalid.
     """
     if depth > _DEEPEST:
-        raise ValueError("a format inside itself")
+        raise ValueError(f"format {name} contains itself")
     fields = []
     for text in formats[name]:
         match = _FIELD.match(text)
@@ -122,7 +120,7 @@ def _layout(name, formats, depth=0) -> np.dtype:
 
 
 def _columns(rows, prefix=""):
-    """Yield name and numbers of each field, arrays and inner formats taken apart."""
+    """Yield name and values of each field; arrays and nested formats are split into columns."""
     for name in rows.dtype.names:
         values = rows[name]
         if name.startswith("_padding") or values.dtype.kind == "S":
@@ -137,7 +135,7 @@ def _columns(rows, prefix=""):
                 yield label, part
 
 
-_MARK = b"\xa3\x95"  # and the number of the message
+_MARK = b"\xa3\x95"  # followed by the number of the message
 _FMT, _FMT_LENGTH = 128, 89
 _LETTERS = {
     **dict(zip("bBhHiIqQ", ("i1", "u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8"))),
@@ -149,7 +147,7 @@ _INSTANCES = ("I", "Instance")
 
 
 def read_binary_log(path) -> dict[str, pd.DataFrame]:
-    """Read the messages of a binary log of ArduPilot.
+    """Read the messages of a binary ArduPilot log.
 
     Parameters
     ----------
@@ -159,12 +157,12 @@ def read_binary_log(path) -> dict[str, pd.DataFrame]:
     Returns
     -------
     dict of str to DataFrame
-        Table by type of message.
+        Table by message type.
 
     Raises
     ------
     RecordingError
-        The file has no message.
+        The file contains no messages.
     """
     content = b"".join(unpacked_blocks(path))
     places, formats = _described(content)
@@ -177,7 +175,7 @@ def read_binary_log(path) -> dict[str, pd.DataFrame]:
         kind = np.dtype([(label, _LETTERS[letter]) for label, letter in zip(labels, types)])
         if kind.itemsize != length - 3:
             continue
-        # The header of a message has three bytes.
+        # The first three bytes of a message are its header.
         rows = data[np.array(starts)[:, None] + np.arange(3, length)].view(kind)[:, 0]
         numbers = [pair for pair in zip(labels, types) if pair[1] not in "anNZ"]
         columns = {label: rows[label] * _FACTORS.get(letter, 1) for label, letter in numbers}
@@ -186,14 +184,14 @@ def read_binary_log(path) -> dict[str, pd.DataFrame]:
 
 
 def _described(content):
-    """Return number -> where its messages begin, and number -> length, name, types, labels."""
+    """Return positions of messages, and length, name, types and labels of formats, by number."""
     places: dict = collections.defaultdict(list)
     formats: dict = {_FMT: (_FMT_LENGTH, "FMT", "", [])}
     lengths, last, place, end = {_FMT: _FMT_LENGTH}, 0, 0, len(content) - 3
     while place < end:
         number = content[place + 2]
         if content[place : place + 2] != _MARK or number not in lengths:
-            # A damaged part is left out up to the next message, with the message before it.
+            # The damaged part up to the next message is skipped, and the previous message dropped.
             if last and places[last]:
                 places[last].pop()
             last = 0
@@ -220,7 +218,7 @@ def _described(content):
 
 
 def read_text_log(path) -> dict[str, pd.DataFrame]:
-    """Read the messages of a log of ArduPilot in text form.
+    """Read the messages of an ArduPilot log in text form.
 
     Parameters
     ----------
@@ -230,12 +228,12 @@ def read_text_log(path) -> dict[str, pd.DataFrame]:
     Returns
     -------
     dict of str to DataFrame
-        Table by type of message.
+        Table by message type.
 
     Raises
     ------
     RecordingError
-        The file has no message.
+        The file contains no messages.
     """
     rows: dict = collections.defaultdict(list)
     for line in text_lines(text_blocks(path)):
@@ -257,7 +255,7 @@ def read_text_log(path) -> dict[str, pd.DataFrame]:
 
 
 def _split_instances(path, tables):
-    """Return tables of messages with a table for each of several instances."""
+    """Split the tables of messages with several instances into one table per instance."""
     split = {}
     for name, table in tables.items():
         instance = next((label for label in _INSTANCES if label in table), None)
@@ -266,6 +264,6 @@ def _split_instances(path, tables):
             split[name + (f"_{number}" if number else "")] = part.reset_index(drop=True)
     if not split:
         raise RecordingError(
-            f"{path}: contains no ArduPilot log message after its FMT, expected IMU, GPS, ..."
+            f"{path}: contains only FMT messages, expected messages such as IMU or GPS as well"
         )
     return split

@@ -1,8 +1,8 @@
-"""Reading of ROS 1 bags without ROS, and functions for bags of both versions of ROS.
+"""Read ROS 1 bags without ROS; functions for bags of both ROS versions.
 
 The library rosbags reads the summaries of a bag. The index of a chunk and all of its messages are
-decoded at once: only the strings of a message vary in length, so the positions of all payloads
-follow from a few array operations.
+decoded at once: since only the strings of a message vary in length, a few array operations give the
+positions of all payloads.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from ..file_access import unpacked
 from ..messages import decode, uint32
 
 LARGEST_CHUNK = 2**28
-"""Largest chunk of a bag [bytes]; recorders fill chunks to some MB."""
+"""Size limit of a decompressed bag chunk [bytes]; recorders write chunks of a few MB."""
 
-# bytes; the header of a message record has the fields op, conn and time in any order, each with its
+# Size of a message record's header [bytes]: the fields op, conn and time in any order, each with
 # length and name (http://wiki.ros.org/Bags/Format/2.0).
 _MESSAGE_HEADER_LENGTH = 8 + 13 + 17
 DAMAGE = (AssertionError, EOFError, LookupError, OSError, RuntimeError, ValueError, struct.error)
@@ -39,43 +39,43 @@ DAMAGE = (AssertionError, EOFError, LookupError, OSError, RuntimeError, ValueErr
 
 
 def unpack_bz2(packed) -> bytes:
-    """Unpack bytes of bzip2, up to :data:`LARGEST_CHUNK`.
+    """Decompress bzip2 data of up to :data:`LARGEST_CHUNK`.
 
     Parameters
     ----------
     packed : bytes
-        Packed data.
+        Compressed data.
 
     Returns
     -------
     bytes
-        Unpacked data.
+        Decompressed data.
 
     Raises
     ------
     ValueError
-        The data are truncated, or unpack to more than the limit.
+        The data are truncated, or exceed the limit after decompression.
     """
     return _unpacked(bz2.BZ2Decompressor(), packed)
 
 
 def unpack_lz4(packed) -> bytes:
-    """Unpack a frame of LZ4, up to :data:`LARGEST_CHUNK`.
+    """Decompress an LZ4 frame of up to :data:`LARGEST_CHUNK`.
 
     Parameters
     ----------
     packed : bytes
-        Packed data.
+        Compressed data.
 
     Returns
     -------
     bytes
-        Unpacked data.
+        Decompressed data.
 
     Raises
     ------
     ValueError
-        The data are truncated, or unpack to more than the limit.
+        The data are truncated, or exceed the limit after decompression.
     """
     return _unpacked(LZ4FrameDecompressor(), packed)
 
@@ -83,34 +83,32 @@ def unpack_lz4(packed) -> bytes:
 def _unpacked(unpacker, packed):
     data = unpacker.decompress(packed, LARGEST_CHUNK)
     if not unpacker.eof:
-        raise ValueError(
-            "a chunk that is truncated, or unpacks to more than the chunks of a bag contain"
-        )
+        raise ValueError("a chunk is truncated, or larger than the limit after decompression")
     return data
 
 
 def unpack_zstd(packed, limit=None) -> bytes:
-    """Unpack a frame of zstd.
+    """Decompress a zstd frame.
 
     Parameters
     ----------
     packed : bytes
-        Packed data.
+        Compressed data.
     limit : int, optional
-        Largest size of the unpacked data [bytes]; by default :data:`LARGEST_CHUNK`.
+        Largest size of the decompressed data [bytes]; by default :data:`LARGEST_CHUNK`.
 
     Returns
     -------
     bytes
-        Unpacked data.
+        Decompressed data.
 
     Raises
     ------
     ValueError
-        The data are truncated, or unpack to more than the limit.
+        The data are truncated, or exceed the limit after decompression.
     """
     limit = LARGEST_CHUNK if limit is None else limit
-    # The buffer is allocated before reading, so its size is limited to the stated one.
+    # The buffer is allocated before reading, so it must not be larger than the stated size.
     size = zstandard.get_frame_parameters(packed).content_size
     known = size != zstandard.CONTENTSIZE_UNKNOWN
     if not known or size <= limit:
@@ -118,27 +116,25 @@ def unpack_zstd(packed, limit=None) -> bytes:
             data = reader.read((size if known else limit) + 1)
         if len(data) == size or (not known and len(data) <= limit):
             return data
-    raise ValueError(
-        "a chunk that is truncated, or unpacks to more than the chunks of a bag contain"
-    )
+    raise ValueError("a chunk is truncated, or larger than the limit after decompression")
 
 
 def unpack_mcap(kind, packed, size) -> bytes:
-    """Unpack a chunk of MCAP.
+    """Decompress an MCAP chunk.
 
     Parameters
     ----------
     kind : str
         Stated compression.
     packed : bytes
-        Packed data.
+        Compressed data.
     size : int
-        Stated size of the unpacked data [bytes].
+        Stated size of the decompressed data [bytes].
 
     Returns
     -------
     bytes
-        Unpacked data.
+        Decompressed data.
 
     Raises
     ------
@@ -146,15 +142,15 @@ def unpack_mcap(kind, packed, size) -> bytes:
         The data are damaged, or do not have the stated size.
     """
     if size > LARGEST_CHUNK:
-        raise ValueError(f"a chunk of {size} bytes")
+        raise ValueError(f"a chunk has {size} bytes, expected at most {LARGEST_CHUNK}")
     data = _MCAP[kind](packed)
     if len(data) != size:
-        raise ValueError(f"a chunk of {len(data)} bytes that should have {size}")
+        raise ValueError(f"a chunk has {len(data)} bytes, expected {size}")
     return data
 
 
 _MCAP: dict[str, Callable[..., bytes]] = {"": bytes, "lz4": unpack_lz4, "zstd": unpack_zstd}
-# The functions of the library have no limit and are replaced.
+# The functions of the library are replaced, since they do not limit the decompressed size.
 _UNPACK = {bz2.decompress: unpack_bz2, lz4.frame.decompress: unpack_lz4}
 
 
@@ -162,7 +158,7 @@ _INDEX_ENTRY = np.dtype([("seconds", "<u4"), ("nanoseconds", "<u4"), ("offset", 
 
 
 class ArrayReader(Reader):
-    """Reader whose index has an array for each chunk instead of an object for each message.
+    """Reader whose index contains one array per chunk instead of one object per message.
 
     Parameters
     ----------
@@ -180,7 +176,7 @@ class ArrayReader(Reader):
         self.entries = defaultdict(list)
 
     def open(self):
-        """Open the bag, and read its connections and index."""
+        """Open the bag and read its connections and index."""
         super().open()
         self.connections = [
             c._replace(msgcount=sum(len(entries) for _, entries in self.entries[c.id]))
@@ -195,18 +191,21 @@ class ArrayReader(Reader):
         pos : int
             Position of the chunk in the bag.
         indexes : dict
-            Index of the library, which stays empty.
+            Index of the library, which remains empty.
         """
         header = Header.read(self.bio, RecordType.IDXDATA)
         version, count = header.get_uint32("ver"), header.get_uint32("count")
         (size,) = struct.unpack("<L", self.bio.read(4))
         entries = np.frombuffer(self.bio.read(size), _INDEX_ENTRY)
         if version != 1 or len(entries) != count:
-            raise ValueError(f"index of {len(entries)} entries, version {version}")
+            raise ValueError(
+                f"an index has version {version} and {len(entries)} entries, expected version 1 and "
+                f"{count} entries"
+            )
         self.entries[header.get_uint32("conn")].append((pos, entries))
 
     def index(self, connections):
-        """Return the index of some connections.
+        """Return the index of the given connections.
 
         Parameters
         ----------
@@ -228,18 +227,18 @@ class ArrayReader(Reader):
 
 
 class UnsuitableTopicError(NotRecordedError):
-    """No topic, or not the named topic, has a type that can be read."""
+    """The named topic, or each topic of a bag, has a type that cannot be read."""
 
 
 def read_bag(path, topic, message_types) -> Samples:
-    """Read a topic of a bag, which may be compressed by gzip.
+    """Read a topic of a ROS 1 bag, which may be compressed with gzip.
 
     Parameters
     ----------
     path : path-like
         The bag.
     topic : str
-        Topic; if it is empty, exactly one topic must have one of the types.
+        Topic; if it is empty, exactly one topic must have one of the message types.
     message_types : sequence of MessageType
         Types that can be read.
 
@@ -284,19 +283,19 @@ def bag_topics(path) -> dict:
 
 
 def choose_topic(path, topic, topics, types) -> str:
-    """Return the full name of a topic, or the only topic with a suitable type.
+    """Return the full name of a topic, or the name of the only topic with a suitable type.
 
-    ``check_recording.py`` and ``compare_yaw.py``, which may choose, take the first of
-    :func:`.likely_topics` instead.
+    ``check_recording.py`` and ``compare_yaw.py`` choose among several suitable topics by
+    :func:`.likely_topics`.
 
     Parameters
     ----------
     path : path-like
         The bag, for messages.
     topic : str
-        Topic with or without its first slash; empty for the only suitable one.
+        Topic with or without the first slash; empty for the only suitable topic.
     topics : dict of str to tuple of (str, int)
-        Topics of the bag, with type as ROS 1 writes it and number of messages.
+        Topics of the bag, with type in ROS 1 notation and number of messages.
     types : collection of str
         Suitable types.
 
@@ -308,7 +307,7 @@ def choose_topic(path, topic, topics, types) -> str:
     Raises
     ------
     RecordingError
-        No topic is suitable, or several are.
+        No topic or more than one topic is suitable.
     """
     expected = " or ".join(types)
     if not any(count for _, count in topics.values()):
@@ -320,30 +319,33 @@ def choose_topic(path, topic, topics, types) -> str:
             return suitable[0]
         if suitable:
             raise RecordingError(
-                f"{path}: several topics can be used; choose one of: {join_names(sorted(suitable))}"
+                f"{path}: several topics are suitable; choose one of: "
+                f"{join_names(sorted(suitable))}"
             )
-        raise UnsuitableTopicError(f"{path}: no topic of type {expected}; the bag has {listing}")
+        raise UnsuitableTopicError(
+            f"{path}: no topic of type {expected}; the bag contains {listing}"
+        )
     bare = topic.strip("/")
     name = next((known for known in (topic, f"/{bare}", bare) if known in topics), None)
     if name is None:
-        raise RecordingError(f"{path}: no topic {topic}; the bag has {listing}")
+        raise RecordingError(f"{path}: topic {topic} is missing; the bag contains {listing}")
     kind, count = topics[name]
     if kind not in types:
-        raise UnsuitableTopicError(f"{path}: topic {name} is of type {kind}, expected {expected}")
+        raise UnsuitableTopicError(f"{path}: topic {name} has type {kind}, expected {expected}")
     if not count:
         raise RecordingError(f"{path}: topic {name} has no messages")
     return name
 
 
 def topic_and_type(path, topic, topics, message_types):
-    """Return the name and the type of the topic to read, see :func:`.choose_topic`.
+    """Return name and type of the topic that is read, see :func:`.choose_topic`.
 
     Parameters
     ----------
     path : path-like
         The bag, for messages.
     topic : str
-        Topic; empty for the only suitable one.
+        Topic; empty for the only suitable topic.
     topics : dict of str to tuple of str and int
         Topics of the bag, with type and number of messages.
     message_types : sequence of MessageType
@@ -371,7 +373,7 @@ def samples_of_messages(path, topic, message_type, columns) -> Samples:
     message_type : MessageType
         Type of the messages.
     columns : dict of str to ndarray
-        Columns of all messages in their order, with ``receipt`` [s].
+        Columns of all messages in the order of recording, with ``receipt`` [s].
 
     Returns
     -------
@@ -384,7 +386,7 @@ def samples_of_messages(path, topic, message_type, columns) -> Samples:
 
 @contextmanager
 def opened_reader(path, reader_class=Reader):
-    """Open a reader of a ROS 1 bag, perhaps compressed by gzip, that unpacks within limits.
+    """Open a reader for a ROS 1 bag that limits decompression; the bag may be a gzip file.
 
     Parameters
     ----------
@@ -416,7 +418,7 @@ def opened_reader(path, reader_class=Reader):
 
 @contextmanager
 def damage_reported(path):
-    """Convert the exceptions of the library for a damaged bag into a RecordingError.
+    """Convert exceptions of the library for damaged bags into a RecordingError.
 
     Parameters
     ----------
@@ -426,7 +428,7 @@ def damage_reported(path):
     Raises
     ------
     RecordingError
-        The library reports damage.
+        The library reports a damaged bag.
     """
     try:
         yield
@@ -434,8 +436,7 @@ def damage_reported(path):
         reason = str(error)
         if "not indexed" in reason:
             raise RecordingError(
-                f"{path}: the bag has no index, as its recording was not ended properly; "
-                "run: rosbag reindex"
+                f"{path}: the bag has no index, since its recorder was killed; run rosbag reindex"
             ) from None
         if "not supported" in reason or "magic is invalid" in reason:
             raise RecordingError(f"{path}: cannot be read as a ROS 1 bag: {reason}") from None
@@ -446,7 +447,7 @@ def damage_reported(path):
 
 def _damaged(path):
     return RecordingError(
-        f"{path}: the bag is truncated or damaged; rosbag reindex may save a part of it"
+        f"{path}: the bag is truncated or damaged; run rosbag reindex, which may recover a part"
     )
 
 
@@ -461,7 +462,7 @@ def topics_of(connections) -> dict[str, tuple[str, int]]:
     Returns
     -------
     dict of str to tuple of str and int
-        Type as ROS 1 writes it, and number of messages, by topic. All names are printable.
+        Type in ROS 1 notation and number of messages, by topic. All names are printable.
     """
     topics: dict[str, tuple[str, int]] = {}
     for connection in connections:
@@ -471,7 +472,7 @@ def topics_of(connections) -> dict[str, tuple[str, int]]:
 
 
 def ros1_name(kind) -> str:
-    """Return the name of a message type as ROS 1 writes it.
+    """Return the name of a message type in ROS 1 notation.
 
     Parameters
     ----------
@@ -487,7 +488,7 @@ def ros1_name(kind) -> str:
 
 
 def _read_messages(reader, path, topic, connections, message_type) -> dict:
-    """Return columns of all messages of some connections, in the order of their recording."""
+    """Return columns of all messages of the given connections, in the order of recording."""
     receipt, chunk, offset = reader.index(connections)
     columns = {name: np.empty(len(receipt)) for name in (*message_type.quantities, "stamp")}
     columns["receipt"] = seconds_from_nanoseconds(receipt)
@@ -507,14 +508,14 @@ def _read_messages(reader, path, topic, connections, message_type) -> dict:
         if not good.all():
             place = int(rows[np.argmin(good)]) + 1
             raise RecordingError(
-                f"{path}, topic {topic}: message {place} does not have the layout of "
-                f"{message_type.name} of ROS 1"
+                f"{path}, topic {topic}: message {place} does not have the structure of "
+                f"{message_type.name} in ROS 1"
             )
     return columns
 
 
 def _message_bounds(data, offsets):
-    """Return beginnings and lengths of the messages in some records of a chunk."""
+    """Return the offsets and sizes of the messages in the given records of a chunk."""
     header_lengths = uint32(data, offsets)
     if (header_lengths != _MESSAGE_HEADER_LENGTH).any():
         stream = BytesIO(data)
@@ -525,13 +526,13 @@ def _message_bounds(data, offsets):
 
 
 def _skip_connections(chunk, offset) -> int:
-    """Return the offset of a message; some recorders index the connection record before it."""
+    """Return the offset of a message record; some recorders index a preceding connection record."""
     while True:
         chunk.seek(offset)
         operation = Header.read(chunk).get_uint8("op")
         if operation == RecordType.MSGDATA:
             return offset
         if operation != RecordType.CONNECTION:
-            raise ValueError("the index points to a record that is not a message")
+            raise ValueError("the index refers to a record that is not a message")
         (length,) = struct.unpack("<L", chunk.read(4))
         offset = chunk.tell() + length

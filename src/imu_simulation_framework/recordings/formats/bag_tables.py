@@ -1,9 +1,9 @@
-"""Topics of a bag as tables, by the definitions of messages in the bag.
+"""Read topics of a bag as tables by means of the message definitions in the bag.
 
-If a bag lacks a topic of a known type, the quantities are searched in these tables. A column is a
-field of the message, ``/vectornav.YawPitchRoll.x``, its stamp, ``/imu.header.stamp`` [ns], or
-``receipt`` [ns], the time of recording. Numbers and small arrays of a fixed size are columns; texts
-and arrays of a variable size are not.
+If a bag contains no topic of a known type, quantities are searched for in these tables. A column is
+a field of the message, such as ``/vectornav.YawPitchRoll.x``, its stamp, such as
+``/imu.header.stamp`` [ns], or ``receipt`` [ns], the time of recording. Numbers and small arrays of
+a fixed size become columns, whereas texts and arrays of a variable size are ignored.
 """
 
 import functools
@@ -21,8 +21,8 @@ from ..tables import RecordedTables, recorded_tables
 from .bag import DAMAGE
 from .written_bags import opened_bag
 
-_LARGEST_ARRAY = 9  # elements, as a matrix; the 36 of a pose's covariance are not used
-_LARGEST_MESSAGE = 4096  # bytes; images and point clouds are larger, an Odometry has 700
+_LARGEST_ARRAY = 9  # elements of a 3 x 3 matrix; the 36 elements of a pose covariance are ignored
+_LARGEST_MESSAGE = 4096  # bytes; images and point clouds are larger, an Odometry message has 700
 _TIMES = ("builtin_interfaces/msg/Time", "builtin_interfaces/msg/Duration")
 
 
@@ -34,18 +34,18 @@ def read_bag_tables(path, columns=()) -> RecordedTables:
     path : path-like
         The bag.
     columns : collection of str
-        Expressions of a column map, whose topics are read; without them all topics with small
-        messages, which leaves out images and clouds.
+        Expressions of a column map, whose topics are read; by default all topics with small
+        messages, which excludes images and point clouds.
 
     Returns
     -------
     RecordedTables
-        A table for each topic.
+        One table per topic.
 
     Raises
     ------
     RecordingError
-        The bag cannot be read, or no topic has a number.
+        The bag cannot be read, or no topic contains numbers.
     """
     tables, unknown, version = {}, [], versions_of(storage_files(path))
     with opened_bag(path) as bag:
@@ -61,28 +61,30 @@ def read_bag_tables(path, columns=()) -> RecordedTables:
                 unknown.append(f"{topic} ({kind})")
             else:
                 tables[topic] = table
-    # A single topic keeps its name, since the number of topics that are read depends on the call.
+    # A single table also has a name, since the number of topics that are read varies.
     if any(len(table.columns) > 1 for table in tables.values()):
         return recorded_tables(path, tables, named=True)
     reason = ""
     if unknown:
         reason = (
-            f"; the bag has no definition of {join_names(unknown)}, like bags of ROS 2 before "
-            "Iron: ros2 bag convert makes an MCAP file with definitions"
+            f"; the bag contains no definition of {join_names(unknown)}, as is usual before ROS 2 "
+            "Iron; convert it to an MCAP file with definitions by ros2 bag convert"
         )
     if columns and not unknown:
         raise RecordingError(
-            f"{path}: the column map names fields of no topic with messages, expected columns as "
-            f"/topic.field of one of {join_names(sorted(topics))}"
+            f"{path}: the column map contains no topic with messages, expected columns such as "
+            f"/topic.field with one of the topics {join_names(sorted(topics))}"
         )
     listing = join_names(f"{name} ({kind})" for name, (kind, _) in sorted(topics.items()))
-    raise RecordingError(f"{path}: no topic has an IMU, poses or fixes; it has {listing}{reason}")
+    raise RecordingError(
+        f"{path}: the topics are {listing}, expected an IMU, poses or fixes{reason}"
+    )
 
 
 def _store(bag, connection):
-    """Return a typestore with the definition in the bag.
+    """Return a type store with the message definition in the bag.
 
-    Bags without definitions, as of ROS 2 before Iron, have that of their distribution.
+    For bags without definitions, as before ROS 2 Iron, it contains those of the distribution.
     """
     known = get_typestore(getattr(Stores, bag.distribution, Stores.ROS2_HUMBLE))
     text = bag.definition(connection)
@@ -99,7 +101,7 @@ def _definitions(store):
 
 
 def _fields(store, kind, prefix=""):
-    """Return path of a field -> size of its array, 0 for a number, -1 for a time."""
+    """Return the array size of each field by its path: 0 for a number, -1 for a time."""
     sizes = {}
     for name, (node, described) in _definitions(store)[kind][1]:
         path = prefix + name
@@ -116,10 +118,10 @@ def _fields(store, kind, prefix=""):
     return sizes
 
 
-# A program lists a recording, checks it and reads reference and IMU, each time from the same bag.
+# The result is cached, since a program reads the same bag several times, as for reference and IMU.
 @functools.lru_cache(maxsize=16)
 def _table(path, topic, _):
-    """Return the messages of a topic; raises KeyError, TypesysError if their layout is unknown."""
+    """Return the table of a topic; raise KeyError or TypesysError if its structure is unknown."""
     rows, receipts = [], []
     with opened_bag(path) as bag:
         connection = next(c for c in bag.connections if escape_unprintable(c.topic) == topic)
@@ -133,7 +135,7 @@ def _table(path, topic, _):
             except DAMAGE:
                 raise RecordingError(
                     f"{path}, topic {topic}: message {len(rows) + 1} does not have the "
-                    f"layout of {kind} in the bag's definition"
+                    f"structure of {kind} that the bag defines"
                 ) from None
             rows.append([part(decoded) for part in get])
             receipts.append(message.receipt)

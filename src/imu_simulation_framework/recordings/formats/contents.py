@@ -1,4 +1,4 @@
-"""Contents of a recording in its own format: tables of named columns, or topics of a bag."""
+"""Contents of a recording: tables with named columns, or topics of a bag."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..text_table import ROWS_AT_ONCE, table_blocks
 from .any_format import topics_of_bag
 from .table_files import read_table_file
 
-_MAX_NAMES = 40  # in a line of a report; a log of an autopilot has a thousand
+_MAX_NAMES = 40  # column names in a line of a report; an autopilot log has a thousand
 
 
 @dataclass(frozen=True)
@@ -22,11 +22,11 @@ class TableContents:
     Parameters
     ----------
     name : str
-        Name of the table or topic; empty for the only table of a text.
+        Name of the table or topic; empty for the only table of a text file.
     columns : tuple of str
         Names of the columns, or the type of a topic.
     rows : int, optional
-        Number of rows or messages; None if the text is not read to its end.
+        Number of rows or messages; None if a text file has not been read completely.
     """
 
     name: str
@@ -39,7 +39,7 @@ class TableContents:
         Returns
         -------
         str
-            Clause without a full stop.
+            Description without a full stop.
         """
         names = list(self.columns[:_MAX_NAMES])
         more = len(self.columns) - len(names)
@@ -105,7 +105,7 @@ def list_contents(path: str | os.PathLike[str], format: str = "auto") -> Recordi
         The recording cannot be read.
     """
     recorded = recording_format(path)
-    # Messages of other types than the package's are read as tables, also those of a bag.
+    # Messages of unknown types are read as tables, including messages of a bag.
     format = recorded if format == "auto" or recorded == "bag" else format
     tables: list[TableContents] = []
     if format == "bag":
@@ -119,6 +119,6 @@ def list_contents(path: str | os.PathLike[str], format: str = "auto") -> Recordi
         blocks = table_blocks(path, text_blocks(path), rows_at_once=ROWS_AT_ONCE)
         first = next(blocks, None)
         if first is None:
-            raise RecordingError(f"{path}: has no rows")
+            raise RecordingError(f"{path}: has no rows, expected at least one")
         tables.append(TableContents("", tuple(map(str, first.cells.columns))))
     return RecordingContents(str(path), format, tuple(tables))

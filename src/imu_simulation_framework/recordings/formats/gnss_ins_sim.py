@@ -1,9 +1,9 @@
-"""Folders of gnss-ins-sim, with a CSV file of each quantity, and one with the times of all.
+"""Folders of gnss-ins-sim, with one CSV file per quantity, and one file with their times.
 
-The table ``groundtruth`` is the reference, from ``ref_pos.csv`` and ``ref_att_euler.csv``; the
+The table ``groundtruth`` is the reference, from ``ref_pos.csv`` and ``ref_att_euler.csv``. The
 table ``imu`` is the IMU of the first run, from ``gyro-0.csv`` and ``accel-0.csv``. Axes are
-north-east-down and forward-right-down, yaw is clockwise from north; positions are latitude and
-longitude, or metres where its ``ref_frame`` is 1 (https://github.com/Aceinna/gnss-ins-sim, README,
+north-east-down and forward-right-down, and yaw is clockwise from north. Positions are latitude and
+longitude, or in metres if ``ref_frame`` is 1 (https://github.com/Aceinna/gnss-ins-sim, README,
 "Step 5 get simulation results").
 """
 
@@ -52,7 +52,7 @@ def read_gnss_ins_sim(path) -> dict[str, pd.DataFrame]:
     Raises
     ------
     RecordingError
-        A file cannot be read, or has another number of rows than the times.
+        A file cannot be read, or its number of rows differs from the number of times.
     """
     files = {file.name.partition(".csv")[0]: file for file in csv_files(path)}
     times = _read(files[GNSS_INS_SIM[0]])
@@ -63,7 +63,7 @@ def read_gnss_ins_sim(path) -> dict[str, pd.DataFrame]:
             if len(part) != len(times):
                 raise RecordingError(
                     f"{path}: {part.attrs['file']} has {len(part)} rows, expected {len(times)} as "
-                    f"{times.attrs['file']} has"
+                    f"in {times.attrs['file']}"
                 )
         if columns:
             tables[name] = pd.concat([times, *columns], axis="columns")
@@ -72,10 +72,10 @@ def read_gnss_ins_sim(path) -> dict[str, pd.DataFrame]:
 
 
 def _convert_to_metres(reference: pd.DataFrame) -> pd.DataFrame:
-    """Return a reference with x north, y east and z down [m] in the place of a geodetic position.
+    """Replace the geodetic position of a reference by x north, y east and z down [m].
 
-    A yaw with a geodetic position would be taken for that of a receiver with two antennas, and be
-    smoothed with the course; the yaw of a simulation is exact.
+    A yaw next to a geodetic position would be interpreted as the heading of a receiver with two
+    antennas and be smoothed with the course, but the yaw of a simulation is exact.
     """
     geodetic = [f"{name} [{unit}]" for name, unit in _GEODETIC]
     if not set(geodetic) <= set(reference):
@@ -89,7 +89,7 @@ def _convert_to_metres(reference: pd.DataFrame) -> pd.DataFrame:
 
 def _read(file: Path) -> pd.DataFrame:
     def text():
-        # In the header of a single column the blank before the unit separates nothing.
+        # In the header of a single column, the space before the unit is not a separator.
         return (block.replace(" (", "(") for block in text_blocks(file))
 
     cells = parse_table(file, text).cells.rename(columns=_named)
