@@ -80,9 +80,9 @@ def test_ros2_topic_echo_csv_output_is_read(tmp_path):
 def test_invalid_echoed_message_is_rejected(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("header:\n  stamp:\nnothing here\n---\n")
-    assert "line 3 is not a field of a message" in refusal(isf.read_imu, path)
+    assert "line 3 is not a message field" in refusal(isf.read_imu, path)
     path.write_text("x: 0.1\n---\n")
-    assert "contains 1 complete messages" in refusal(isf.read_imu, path)
+    assert "complete messages printed by rostopic echo is 1" in refusal(isf.read_imu, path)
 
 
 def log(imu="CORRIMUDATA", scale=(1.0, 1.0), short=True):
@@ -144,7 +144,7 @@ def test_novatel_imu_scale_is_inferred_from_gravity(tmp_path, counts):
 def test_novatel_log_with_invalid_checksums_is_rejected(tmp_path):
     path = tmp_path / "a.ASC"
     path.write_text(log().replace("*", "*0"))
-    assert "contains no NovAtel log INSPVA" in refusal(isf.read_imu, path)
+    assert "no line is a NovAtel log" in refusal(isf.read_imu, path)
 
 
 NOON = 12.0 * 3600.0 - 20.0  # the drive passes it
@@ -188,7 +188,7 @@ def test_racelogic_vbox_log_is_read(tmp_path):
     assert reference["speed"] == pytest.approx(CAR.speed, abs=1e-6)
     assert reference["course"] == pytest.approx(CAR.azimuth, abs=1e-7)
     path.write_bytes(vbox().partition(b"[data]")[0])
-    assert "contains no VBOX data" in refusal(find_column_maps, path)
+    assert "VBOX data are missing" in refusal(find_column_maps, path)
 
 
 def test_gpx_track_points_are_read(tmp_path):
@@ -204,4 +204,4 @@ def test_gpx_track_points_are_read(tmp_path):
     assert np.diff(reference["stamp"]) == pytest.approx(1.0, abs=1e-6)
     assert reference["latitude"] == pytest.approx(CAR.latitude[::50], abs=1e-9)
     path.write_text("<gpx><wpt lat='1' lon='2'/></gpx>")
-    assert "GPX without a track" in refusal(find_column_maps, path)
+    assert "the GPX file has no track" in refusal(find_column_maps, path)

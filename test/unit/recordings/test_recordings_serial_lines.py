@@ -165,9 +165,9 @@ def test_tables_are_not_read_as_lines_of_words(tmp_path, text):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("$GPGGA,1,2,3*00\n", "no NMEA 0183 sentence with a position"),
+        ("$GPGGA,1,2,3*00\n", "no NMEA 0183 position or VectorNav sentence"),
         ("$VNYMR,1,2*00\n$GPGSV,1*00\n", "has a valid checksum, expected $GPGGA"),
-        ("x: 1 y: 2\n" * 9, "no 10 lines have the same words between their numbers"),
+        ("x: 1 y: 2\n" * 9, "fewer than 10 lines have the same labels"),
     ],
 )
 def test_lines_without_content_are_rejected(tmp_path, text, message):

@@ -234,7 +234,7 @@ def test_tables_without_times_are_not_joined(zipped):
     ("damage", "message"),
     [
         (lambda content: content[: len(content) // 2], "the zip file is truncated or damaged"),
-        (lambda content: re.sub(rb"\.csv", b".txt", content), "no CSV file is in this zip file"),
+        (lambda content: re.sub(rb"\.csv", b".txt", content), "the zip file contains no CSV file"),
     ],
 )
 def test_unusable_zip_files_are_rejected(zipped, tmp_path, damage, message):

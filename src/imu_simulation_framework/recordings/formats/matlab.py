@@ -1,12 +1,13 @@
-"""Tables from arrays in files of MATLAB (``.mat`` of versions 5 to 7.3), HDF5 and NumPy (``.npz``).
+"""Tables from arrays in MATLAB files (``.mat``, versions 5 to 7.3), HDF5 and NumPy (``.npz``).
 
-Arrays of equal length form a table. Vectors are columns by their names, a matrix of up to nine
-columns is ``gyro[0]``, ``gyro[1]``, ..., or has the names in ``gyro_label``, as in logs of
-ArduPilot's ground station. Each struct, or group, is a table by its name; arrays of different
-lengths in it are several tables. Version 7.3 and HDF5 need the extra ``formats``. Only MATLAB can
-read timetables, as of MATLAB Mobile: write them as CSV files there. Numbers, texts and structs of
-version 5 are read here (MathWorks, MAT-File Format, R2024a, chapter 1): scipy reads them in C, so
-that a damaged file can end the process.
+Arrays of the same length form a table. A vector is a column with the name of the vector. A matrix
+with up to nine columns becomes ``gyro[0]``, ``gyro[1]``, ..., or has the names in ``gyro_label``,
+as in logs of ArduPilot's ground station. Each struct or group is a table with its name; if its
+arrays have different lengths, it is split into several tables. Version 7.3 and HDF5 require the
+extra ``formats``. Only MATLAB can read timetables, such as those of MATLAB Mobile: export them from
+MATLAB as CSV files. Numbers, texts and structs of version 5 are parsed in Python (MathWorks,
+MAT-File Format, R2024a, chapter 1), since a damaged file can crash scipy's reader, which is written
+in C.
 """
 
 from __future__ import annotations
@@ -32,10 +33,10 @@ from ..file_access import (
 )
 from ..text_table import distinct_names
 
-_MOST_COLUMNS = 9  # of a matrix that is read, as a rotation matrix has
+_MOST_COLUMNS = 9  # largest number of columns of a matrix: the elements of a rotation matrix
 _DAMAGE: tuple = (ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, OSError)
 _DAMAGE += (RuntimeError, StopIteration, TypeError, ValueError, struct.error, zlib.error)
-_HDF5_START = 512  # bytes of MATLAB's header in front of HDF5
+_HDF5_START = 512  # bytes of the MATLAB header before the HDF5 data
 
 
 def read_mat(path) -> dict[str, pd.DataFrame]:
@@ -44,7 +45,7 @@ def read_mat(path) -> dict[str, pd.DataFrame]:
     Parameters
     ----------
     path : path-like
-        The file, ``.mat`` of any version.
+        MATLAB file (``.mat``) of any version.
 
     Returns
     -------
@@ -54,7 +55,7 @@ def read_mat(path) -> dict[str, pd.DataFrame]:
     Raises
     ------
     RecordingError
-        The file is damaged, or contains only objects of MATLAB such as timetables.
+        The file is damaged, or contains only MATLAB objects such as timetables.
     """
     with unpacked(path) as plain:
         with open(plain, "rb") as file:
@@ -62,12 +63,12 @@ def read_mat(path) -> dict[str, pd.DataFrame]:
         try:
             mat = None if is_hdf5 else Mat5(b"".join(unpacked_blocks(plain)))
         except _DAMAGE as error:
-            raise damaged(path, "data of MATLAB", error) from None
+            raise damaged(path, "a MATLAB file", error) from None
     return read_hdf5(path) if mat is None else _tables(path, mat.content, mat.opaque)
 
 
 def read_numpy(path) -> dict[str, pd.DataFrame]:
-    """Read the tables of arrays of NumPy.
+    """Read the tables of a NumPy file.
 
     Parameters
     ----------
@@ -90,8 +91,8 @@ def read_numpy(path) -> dict[str, pd.DataFrame]:
             if isinstance(loaded, np.ndarray):
                 loaded = {"array": loaded}
             content = {name: loaded[name] for name in loaded}
-        except Exception as error:  # Python's own parsers read the header and raise any exception
-            raise damaged(path, "arrays of NumPy", error) from None
+        except Exception as error:  # NumPy parses the header as Python code, which raises anything
+            raise damaged(path, "a NumPy file", error) from None
     return _tables(path, content, False)
 
 
@@ -111,21 +112,21 @@ def read_hdf5(path) -> dict[str, pd.DataFrame]:
     Raises
     ------
     RecordingError
-        The file is damaged, or contains only objects of MATLAB.
+        The file is damaged, or contains only MATLAB objects.
     """
-    library = import_optional("h5py", "data of MATLAB 7.3 and HDF5")
+    library = import_optional("h5py", "files of MATLAB 7.3 and HDF5")
     with unpacked(path) as plain:
         try:
             with library.File(plain, "r") as file:
                 opaque = "#subsystem#" in file
                 content = _group(library, path, file, [])
         except _DAMAGE as error:
-            raise damaged(path, "HDF5, as MATLAB 7.3 writes it", error) from None
+            raise damaged(path, "an HDF5 file, the format of MATLAB 7.3", error) from None
     return _tables(path, content, opaque)
 
 
 def _group(library, path, group, sizes):
-    """Return the content of a group as dictionaries and arrays, without links to other files."""
+    """Return the content of a group as dictionaries and arrays; external links are ignored."""
     content: dict[str, Any] = {}
     for name in group:
         link = group.get(name, getlink=True)
@@ -137,7 +138,10 @@ def _group(library, path, group, sizes):
         elif member.dtype.kind in "iufbV" and member.external is None and not member.is_virtual:
             sizes.append(member.nbytes)
             if sum(sizes) > UNPACKED_LIMIT:
-                raise RecordingError(f"{path}: contains more than {format_size(UNPACKED_LIMIT)}")
+                raise RecordingError(
+                    f"{path}: the content is too large, expected at most "
+                    f"{format_size(UNPACKED_LIMIT)}"
+                )
             content[name] = member[()]
     return content
 
@@ -147,20 +151,21 @@ def _tables(path, content, opaque):
     _collect(content, "", tables)
     if not tables:
         raise RecordingError(
-            f"{path}: contains no numeric arrays, expected vectors of the same length"
-            + ", but timetables or other objects of MATLAB, which only MATLAB reads: there "
-            "writetable(timetable2table(Position), 'Position.csv') for each, in a folder" * opaque
+            f"{path}: numeric arrays are missing, expected vectors of the same length"
+            + "; the file contains timetables or other objects that only MATLAB can read; export "
+            "each from MATLAB into a folder with writetable(timetable2table(Position), "
+            "'Position.csv')" * opaque
         )
     return {name: pd.DataFrame(columns) for name, columns in tables.items()}
 
 
 def _collect(content, place, tables):
-    """Add arrays of equal length as a table."""
+    """Add arrays of the same length as a table."""
     lengths = collections.defaultdict(dict)
     for name, value in content.items():
         path, labels = f"{place}{name}", content.get(f"{name}_label")
         if isinstance(labels, list) and np.shape(value)[1:] == np.shape(labels):
-            # ArduPilot's ground station writes its logs so.
+            # ArduPilot's ground station writes logs with labels.
             tables[path].update(zip(distinct_names([*map(str, labels)])[0], value.T))
         elif isinstance(value, dict):
             _collect(value, f"{path}.", tables)
@@ -186,40 +191,40 @@ def _columns(name, array, lengths):
 
 
 def damaged(path, kind, error) -> RecordingError:
-    """Return the error of a file that a library cannot read as its apparent kind.
+    """Return the error for a file that cannot be read in its apparent format.
 
     Parameters
     ----------
     path : path-like
         The file.
     kind : str
-        Apparent kind of the file, for the message.
+        Apparent format of the file, for the message.
     error : Exception
         Error of the library.
 
     Returns
     -------
     RecordingError
-        Error with file, kind and reason.
+        Error with file, format and reason.
     """
     reason = " ".join(str(error).split()) or type(error).__name__
-    return RecordingError(f"{path}: cannot be read as {kind}, it is truncated or damaged: {reason}")
+    return RecordingError(f"{path}: is truncated or damaged, expected {kind} ({reason})")
 
 
 _KINDS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4"}
 _KINDS.update({9: "f8", 12: "i8", 13: "u8"})
 _MATRIX, _PACKED, _HEADER = 14, 15, 128
 _CELL, _STRUCT, _TEXT, _NUMBERS, _OPAQUE = 1, 2, 4, range(6, 16), 17
-_UTF_8 = 16  # type of an element of text
-_COMPLEX = 0x800  # flag of an array
-_DEEPEST = 20  # structs inside each other, which damage may make endless
+_UTF_8 = 16  # type code of a text element
+_COMPLEX = 0x800  # flag of a complex array
+_DEEPEST = 20  # levels of nested structs; damage may cause an endless recursion
 
 
 class Mat5:
-    """Variables of a file of MATLAB, version 5.
+    """Variables of a MATLAB file of version 5.
 
-    ``content`` has them by name, structs as dictionaries and cells as lists. ``opaque`` is true if
-    there are objects that only MATLAB reads.
+    ``content`` contains the variables by name, with structs as dictionaries and cells as lists.
+    ``opaque`` is true if there are objects that only MATLAB can read.
 
     Parameters
     ----------
@@ -242,7 +247,7 @@ class Mat5:
                 most = min(UNPACKED_LIMIT, max(RATIO_FROM, RATIO_LIMIT * len(content)))
                 plain = unpacker.decompress(content, most)
                 if not unpacker.eof:
-                    raise ValueError("a packed variable is truncated, or larger than a recording")
+                    raise ValueError("a compressed variable is truncated or too large")
                 ((kind, content),) = self._elements(plain)
             if kind == _MATRIX:
                 name, value = self._matrix(content)
@@ -262,11 +267,11 @@ class Mat5:
             place = begin + room
 
     def _matrix(self, data, depth=0):
-        """Return name and value of a matrix; None if it is none of numbers, struct, cells, text."""
+        """Return name and value of a matrix; the value is None if its type is not supported."""
         if not data:
             return "", None
         if depth > _DEEPEST:
-            raise ValueError("structs inside structs without end")
+            raise ValueError(f"structs are nested more than {_DEEPEST} levels deep")
         elements = self._elements(data)
         (flags, *_) = struct.unpack_from(self._order + "I", next(elements)[1])
         kind = flags & 0xFF

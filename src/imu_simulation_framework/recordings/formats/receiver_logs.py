@@ -1,16 +1,17 @@
-"""Logs of satellite receivers as text: NovAtel's, Racelogic's VBOX (``.vbo``), and GPX.
+"""Text logs of GNSS receivers: NovAtel ASCII logs, Racelogic VBOX (``.vbo``), and GPX.
 
-- NovAtel's logs in ASCII are lines as ``#INSPVAA,...`` and ``%INSPVASA,...``, a table for each log:
-  INSPVA, BESTPOS, CORRIMU, CORRIMUDATA, RAWIMU and RAWIMUX. Other logs and lines with a wrong
-  checksum are skipped. Times are seconds of GPS. NovAtel's axes of a vehicle, right, forward, up,
-  are turned to forward, left, up (OEM7 Commands and Logs Reference Manual). An IMU reports changes
-  from sample to sample, which become rates and accelerations, ``CORRIMUDATA.gyro_z [rad/s]``. The
-  size of a count of RAWIMU differs between models, and gravity determines the model (the same
-  manual, RAWIMU, Raw IMU Scale Factors). It cannot distinguish IMU-CPT and IMU-FSAS: state the
-  scale of the manual times the rate in the map, ``gyro_z = RAWIMU.gyro_z * 3e-7 [rad/s]``.
-- A VBOX log is one table, ``VBOX``: fixes and channels with their units. Times are times of day,
-  UTC.
-- GPX is one table with the points of all tracks.
+- NovAtel ASCII logs are lines such as ``#INSPVAA,...`` and ``%INSPVASA,...``, with one table per
+  log: INSPVA, BESTPOS, CORRIMU, CORRIMUDATA, RAWIMU and RAWIMUX. Other logs and lines with a wrong
+  checksum are skipped. Times are GPS seconds. NovAtel's vehicle axes (right, forward, up) are
+  converted to forward, left, up (OEM7 Commands and Logs Reference Manual). IMU logs contain
+  increments per sample, which are converted to rates and accelerations, such as
+  ``CORRIMUDATA.gyro_z [rad/s]``. The scale factor of RAWIMU counts depends on the IMU model, which
+  is determined from the magnitude of gravity (same manual, RAWIMU, Raw IMU Scale Factors). Gravity
+  cannot distinguish IMU-CPT and IMU-FSAS: for these models, state the product of the scale factor
+  in the manual and the sample rate in the map, ``gyro_z = RAWIMU.gyro_z * 3e-7 [rad/s]``.
+- A VBOX log is a single table, ``VBOX``, with fixes and channels with their units. Times are times
+  of day in UTC.
+- GPX is a single table with the points of all tracks.
 """
 
 from __future__ import annotations
@@ -42,18 +43,18 @@ _FIELDS: dict[str, dict[str, int]] = {
     "CORRIMUDATA": {name: place for place, name in enumerate(_CORRECTED, 2)},
     "CORRIMU": {name: place for place, name in enumerate(_CORRECTED, 1)},
 }
-"""Log -> column -> its place among the fields; with a sign before it the value is turned."""
+"""Index of the field for each column of each log; columns with a minus sign are negated."""
 _WEEK_AT = {"INSPVA": 0, "RAWIMU": 0, "RAWIMUX": 2, "CORRIMUDATA": 0}
-"""Log -> place of its own week, behind which the seconds are; of others the header has both."""
+"""Index of the GPS week in each log, before the seconds; in other logs, the header has both."""
 _SOLVED = {
     "INSPVA": ("INS_SOLUTION_GOOD", "INS_ALIGNMENT_COMPLETE", "INS_SOLUTION_FREE"),
     "BESTPOS": ("SOL_COMPUTED",),
 }
-"""Log -> words of which a line has one, unless its numbers are not solution."""
+"""Status words of each log; a line without one of these words contains no valid solution."""
 
 
 def read_novatel(path) -> dict[str, pd.DataFrame]:
-    """Read the logs of a NovAtel receiver in ASCII form.
+    """Read the ASCII logs of a NovAtel receiver.
 
     Parameters
     ----------
@@ -73,20 +74,20 @@ def read_novatel(path) -> dict[str, pd.DataFrame]:
     rows: dict[str, list[dict[str, float]]] = collections.defaultdict(list)
     for line in text_lines(text_blocks(path)):
         match = _LOG.search(line)
-        # The name of a log with a short header ends with another S.
+        # The name of a log with a short header has an additional S at the end.
         names = (match["name"], re.sub(r"S\Z", "", match["name"])) if match else ()
         name = next((candidate for candidate in names if candidate in _FIELDS), "")
         if match is None or not name:
             continue
-        # The checksum is that of zlib, but begun with zeros and not inverted.
+        # The checksum is zlib's CRC-32 with an initial value of zero and without inversion.
         checksum = zlib.crc32(match["checked"].encode("utf-8", "replace"), 0xFFFFFFFF) ^ 0xFFFFFFFF
         if checksum == int(match["checksum"], 16):
             row = _row(name, match["header"].split(","), match["fields"].split(","))
             rows[name] += [row] if row else []
     if not rows:
         raise RecordingError(
-            f"{path}: contains no NovAtel log {', '.join(_FIELDS)} with a valid checksum and a "
-            "solution"
+            f"{path}: no line is a NovAtel log with a valid checksum and a solution, expected one "
+            f"of {', '.join(_FIELDS)}"
         )
     tables = {name: pd.DataFrame(own) for name, own in rows.items()}
     return {
@@ -104,21 +105,23 @@ _COUNTS = {
     "STIM300": (2.0**-22, 2.0**-21 * _DEGREE),
     "HG4930": (2.0**-29, 2.0**-33),
 }
-"""Model -> m/s and rad of a count. IMU-CPT and IMU-FSAS are left out: only their gyroscopes
-differ, so that gravity does not distinguish them."""
+"""Scale factors [m/s, rad per count] by IMU model.
+
+IMU-CPT and IMU-FSAS are excluded: only the gyroscopes of these models differ, so gravity cannot
+distinguish them."""
 _CHANGES = {"corrected": (1.0, 1.0)}
-"""The same for corrected logs, which are changes from sample to sample [m/s], [rad]."""
+"""Scale factors of corrected logs, which contain increments per sample [m/s, rad]."""
 _GRAVITY = 9.8  # m/s^2
-_MISS = 0.05  # relative deviation of the median of a drive's specific force from gravity
+_MISS = 0.05  # largest relative deviation of the median specific force from gravity
 
 
 def _with_rates(table, scales):
-    """Add rates and accelerations to a table, if one of the scales fits the length of gravity."""
+    """Add rates and accelerations to a table if a scale factor gives the magnitude of gravity."""
     times = table["time [s]"].to_numpy()
     steps = np.diff(times)
     step = float(np.median(steps[steps > 0.0])) if (steps > 0.0).any() else np.nan
     if step > 0.0:
-        # Seconds of GPS are rounded, their sum is not.
+        # GPS seconds are rounded, so the mean period is used instead of single differences.
         step = float(times[-1] - times[0]) / max(1, round((times[-1] - times[0]) / step))
     length = float(np.median(np.linalg.norm(table[["accel_x", "accel_y", "accel_z"]], axis=1)))
     for velocity, angle in scales.values():
@@ -133,11 +136,11 @@ def _with_rates(table, scales):
 
 
 def _row(name, header, fields):
-    """Return the values of a line by column; none if it is cut off or has no solution."""
+    """Return the values of a line by column; empty if the line is truncated or has no solution."""
     try:
         if name in _SOLVED and set(_SOLVED[name]).isdisjoint(fields):
             return {}
-        # A short header is week and seconds, a long one has them behind port, number, idle, status.
+        # A short header is week and seconds; a long header has port, number, idle, status before.
         place = _WEEK_AT.get(name)
         clock = fields[place:] if place is not None else header[-2 if len(header) == 2 else 4 :]
         row = {"time [s]": _WEEK * int(clock[0]) + float(clock[1])}
@@ -154,16 +157,15 @@ _VBOX = {
     "height": "altitude [m]", "heading": "course [deg]", "velocity": "speed [km/h]",
 }  # fmt: skip
 _DAY = 86400.0  # s
-_STANDARD = 10  # channels of the receiver itself, whose units are the format's
+_STANDARD = 10  # number of standard channels, whose units the format defines
 
 
 def read_vbox(path) -> dict[str, pd.DataFrame]:
-    """Read a log of VBOX: sections, one of which names the columns of the data.
+    """Read a VBOX log, which consists of sections such as column names and data.
 
-    Times are times of day in UTC, ``hhmmss.ss``. Latitude and longitude are in minutes, the
-    longitude positive to the west (Racelogic, VBO file format). The units of channels that the
-    receiver does not have itself are in a section of their own, those of the last channels at its
-    end.
+    Times are times of day in UTC, ``hhmmss.ss``. Latitude and longitude are in minutes, and the
+    longitude is positive to the west (Racelogic, VBO file format). The section ``channel units``
+    contains the units of additional channels, which follow the standard channels.
 
     Parameters
     ----------
@@ -173,12 +175,12 @@ def read_vbox(path) -> dict[str, pd.DataFrame]:
     Returns
     -------
     dict of str to DataFrame
-        The table of the data.
+        A single table.
 
     Raises
     ------
     RecordingError
-        There are no data below the names.
+        There are no data, or the column names are incomplete.
     """
     sections, name = collections.defaultdict(list), ""
     for line in map(str.strip, text_lines(text_blocks(path))):
@@ -191,8 +193,8 @@ def read_vbox(path) -> dict[str, pd.DataFrame]:
     rows = [row for row in map(str.split, sections["data"]) if len(row) == len(names)]
     if not rows or not {"time", "lat", "long"} <= set(names):
         raise RecordingError(
-            f"{path}: contains no VBOX data, expected sections [column names], with time, lat and "
-            "long, and [data], with a number for each column"
+            f"{path}: VBOX data are missing, expected the sections [column names] with time, lat "
+            "and long, and [data] with one number per column"
         )
     units = "\n".join(sections["channel units"]).rstrip("\n").split("\n")
     units = ["", *units][-max(len(names) - _STANDARD, 1) :]
@@ -233,14 +235,14 @@ def read_gpx(path) -> dict[str, pd.DataFrame]:
     Raises
     ------
     RecordingError
-        The file has no track.
+        The file contains no track.
     """
     rows = []
     for match in _POINT.finditer("".join(text_blocks(path))):
         place = re.findall(r"\b(lat|lon)=[\"']([^\"']*)[\"']", match[1])
         rows.append({**dict(place), **dict(_POINT_FIELD.findall(match[2] or ""))})
     if not rows:
-        raise RecordingError(f"{path}: this is GPX without a track, expected points <trkpt>")
+        raise RecordingError(f"{path}: the GPX file has no track, expected <trkpt> elements")
     table = pd.DataFrame(rows)
     times = {"time": table.pop("time").fillna("")} if "time" in table else {}
     table = table.apply(pd.to_numeric, errors="coerce").rename(columns=_GPX)

@@ -1,9 +1,9 @@
-"""Reading of ROS 2 bags without ROS: a folder of ``ros2 bag record``, or a file in it.
+"""Read ROS 2 bags without ROS: a folder of ``ros2 bag record``, or a file in it.
 
-The two tables of sqlite3 and the records of MCAP (https://mcap.dev/spec) are read here, within
-limits, since the functions of the libraries unpack any size that a file states.
+This module reads the tables of sqlite3 and the records of MCAP (https://mcap.dev/spec) within
+limits, since the libraries decompress data of any size that a file states.
 
-Messages are decoded all at once, by :func:`.recordings.messages.decode`.
+:func:`.recordings.messages.decode` decodes all messages at once.
 """
 
 from __future__ import annotations
@@ -40,26 +40,28 @@ from ..messages import decode
 from . import bag
 
 _STEPS_PER_BYTE, _STEPS_AT_ONCE, _SMALL = 100, 10**5, 10**5
-"""Largest number of steps of SQLite's machine per byte of a file, steps between two checks, and
-least size that counts [bytes]. Reading and sorting a message, which has at least 30 bytes, takes
-some twenty steps."""
+"""Limits of SQLite queries, which protect against endless queries.
 
-_LARGEST_MESSAGE = 2**20  # bytes, if it is packed by itself; the types in use have some hundred
+They are the largest number of virtual machine steps per byte of a file, the number of steps between
+two checks, and the file size that is assumed for smaller files [bytes]. Reading and sorting a
+message, which has at least 30 bytes, takes about 20 steps."""
 
-# A damaged length can require more memory than there is.
+_LARGEST_MESSAGE = 2**20  # bytes after decompression; messages of the used types have a few hundred
+
+# MemoryError is included, since a damaged length can exceed the available memory.
 _DAMAGE: tuple = (*bag.DAMAGE, MemoryError, OverflowError, TypeError, sqlite3.Error)
 _DAMAGE += (zstandard.ZstdError, McapError)
 
 
 def read_ros2_bag(path, topic, message_types) -> Samples:
-    """Read a topic of a folder with .db3 or .mcap files, or of such a file.
+    """Read a topic of a ROS 2 bag: a folder with .db3 or .mcap files, or such a file.
 
     Parameters
     ----------
     path : path-like
-        Folder or file; files may be packed by zstd or gzip.
+        Folder or file; files may be compressed with zstd or gzip.
     topic : str
-        Topic; if it is empty, exactly one topic must have one of the types.
+        Topic; if it is empty, exactly one topic must have one of the message types.
     message_types : sequence of MessageType
         Types that can be read.
 
@@ -85,8 +87,8 @@ def read_ros2_bag(path, topic, message_types) -> Samples:
     columns, good = decode(data, np.cumsum(lengths) - lengths, lengths, message_type, ros2=True)
     if not good.all():
         raise RecordingError(
-            f"{path}, topic {topic}: message {int(np.argmin(good)) + 1} does not have the layout "
-            f"of {message_type.name} of ROS 2"
+            f"{path}, topic {topic}: message {int(np.argmin(good)) + 1} does not have the "
+            f"structure of {message_type.name} in ROS 2"
         )
     receipt = np.fromiter((time for time, _ in rows), np.int64, len(rows))
     columns["receipt"] = seconds_from_nanoseconds(receipt)
@@ -106,7 +108,7 @@ def ros2_bag_topics(path) -> dict:
     Returns
     -------
     dict of str to tuple of str and int
-        Type as ROS 1 writes it, and number of messages, by topic.
+        Type in ROS 1 notation and number of messages, by topic.
 
     Raises
     ------
@@ -127,7 +129,7 @@ def _topics(parts) -> dict:
 
 @contextmanager
 def damage_reported(path):
-    """Convert the exceptions of the libraries for a damaged bag into a RecordingError.
+    """Convert exceptions of the libraries for damaged bags into a RecordingError.
 
     Parameters
     ----------
@@ -137,31 +139,31 @@ def damage_reported(path):
     Raises
     ------
     RecordingError
-        A library reports damage.
+        A library reports a damaged bag.
     """
     try:
         yield
     except _DAMAGE as error:
         raise RecordingError(
             f"{path}: the ROS 2 bag is truncated or damaged ({error or type(error).__name__}); "
-            "ros2 bag reindex, or mcap recover, may save a part of it"
+            "run ros2 bag reindex or mcap recover, which may recover a part"
         ) from None
 
 
 def stored_file(file, stack) -> SqliteFile | McapFile:
-    """Open a file of a bag until the stack is closed.
+    """Open a storage file of a bag until the stack is closed.
 
     Parameters
     ----------
     file : path-like
-        Storage file, which may be compressed as a whole.
+        Storage file, which may be compressed.
     stack : contextlib.ExitStack
-        Owner of the open file and of temporary files.
+        Context that closes the file and deletes temporary files.
 
     Returns
     -------
     SqliteFile or McapFile
-        Open file.
+        Open storage file.
     """
     plain = stack.enter_context(file_access.unpacked(file))
     if _start(plain).startswith(file_access.ZSTD_MAGIC):
@@ -175,7 +177,7 @@ def stored_file(file, stack) -> SqliteFile | McapFile:
         return SqliteFile(stack, plain)
     if _start(plain).startswith(file_access.MCAP_MAGIC):
         return McapFile(stack, plain)
-    raise ValueError(f"{Path(file).name} is neither sqlite3 nor MCAP")
+    raise ValueError(f"{Path(file).name} has an unknown format, expected sqlite3 or MCAP")
 
 
 def _start(plain):
@@ -193,9 +195,9 @@ class StoredTopic(NamedTuple):
     messages : int
         Number of messages.
     definition : str
-        Definition of the type, if the file has one.
+        Definition of the message type; empty if the file contains none.
     encoding : str
-        Language of the definition.
+        Language of the definition, such as ``ros2msg``.
     """
 
     kind: str
@@ -205,19 +207,19 @@ class StoredTopic(NamedTuple):
 
 
 class SqliteFile:
-    """File .db3 of a bag, which may be malicious; ``topics`` is name -> StoredTopic.
+    """Storage file .db3 of an untrusted bag; ``topics`` maps names to StoredTopic.
 
     Parameters
     ----------
     stack : contextlib.ExitStack
-        Owner of the open file.
+        Context that closes the file.
     plain : path-like
-        Unpacked file.
+        Uncompressed file.
 
     Raises
     ------
     EOFError, ValueError, sqlite3.Error
-        The file is truncated, or no file of a bag.
+        The file is truncated, or not a storage file of a bag.
     """
 
     def __init__(self, stack, plain):
@@ -225,7 +227,7 @@ class SqliteFile:
         self._database = stack.enter_context(
             closing(sqlite3.connect(f"{Path(plain).resolve().as_uri()}?immutable=1", uri=True))
         )
-        # A damaged tree of pages can lead in circles: no more steps than its bytes could need.
+        # A damaged page tree can contain cycles, so the number of steps is limited.
         steps = itertools.count()
         most = _STEPS_PER_BYTE * max(os.path.getsize(plain), _SMALL) // _STEPS_AT_ONCE
         self._database.set_progress_handler(lambda: next(steps) > most, _STEPS_AT_ONCE)
@@ -238,11 +240,14 @@ class SqliteFile:
         )
         for key, name, kind in self._rows("topics", "id", "name", "type"):
             if not (isinstance(key, int) and isinstance(name, str) and isinstance(kind, str)):
-                raise ValueError(f"its table topics has {quote((key, name, kind))}")
+                raise ValueError(
+                    f"a row of table topics is {quote((key, name, kind))}, expected an integer and "
+                    "two texts"
+                )
             name, count = escape_unprintable(name), counts.get(key, 0)
             if name in self.topics:
                 if self.topics[name].kind != kind:
-                    raise ValueError(f"its topic {quote(name)} has two types")
+                    raise ValueError(f"topic {quote(name)} has two types, expected one")
                 count += self.topics[name].messages
             self._keys.setdefault(name, []).append(key)
             self.topics[name] = StoredTopic(kind, count)
@@ -253,7 +258,7 @@ class SqliteFile:
             self.topics[name] = StoredTopic(*topic[:2], *definitions.get(topic.kind, ("", "")))
 
     def messages(self, topics):
-        """Read the messages of some topics in the order of their times.
+        """Read the messages of the given topics in chronological order.
 
         Parameters
         ----------
@@ -268,7 +273,7 @@ class SqliteFile:
         Raises
         ------
         ValueError
-            A time is not a whole number, or a message is not bytes.
+            A time is not an integer, or the content of a message is not bytes.
         """
         names = {key: name for name in topics for key in self._keys.get(name, ())}
         rows = self._database.execute(
@@ -278,24 +283,24 @@ class SqliteFile:
         )
         for number, (key, time, data) in enumerate(rows, 1):
             if not (isinstance(time, int) and isinstance(data, bytes)):
-                field, value, expected = ("timestamp", time, "a whole number of nanoseconds")
+                field, value, expected = ("timestamp", time, "an integer in nanoseconds")
                 if not isinstance(data, bytes):
                     field, value, expected = ("data", data, "bytes")
                 raise ValueError(
-                    f"its table messages has {quote(value)} as {field} of message {number} on "
-                    f"{names[key]}, expected {expected}"
+                    f"{field} of message {number} on {names[key]} is {quote(value)}, expected "
+                    f"{expected}"
                 )
             yield names[key], time, data
 
     def _require_table(self, name) -> None:
-        """Refuse a view or a table of a module, which may compute endless rows."""
+        """Raise an error for a view or a virtual table, which may generate endless rows."""
         ((kind, text),) = self._database.execute(
             "SELECT type, sql FROM sqlite_master WHERE name = ?", (name,)
         ).fetchall() or [("missing", "")]
         if kind == "missing":
-            raise ValueError(f"no such table: {name}")
+            raise ValueError(f"table {name} is missing")
         if kind != "table" or not str(text).upper().startswith("CREATE TABLE"):
-            raise ValueError(f"{name} is not a table that a recorder creates")
+            raise ValueError(f"{name} is a view or a virtual table, expected an ordinary table")
         for _, column, *_, hidden in self._database.execute(f"PRAGMA table_xinfo({name})"):
             if hidden:
                 raise ValueError(
@@ -303,7 +308,7 @@ class SqliteFile:
                 )
 
     def _rows(self, table, *columns):
-        """Return rows of a table, with None in columns that older bags lack; none without it."""
+        """Return the rows of a table, with None in missing columns; empty if it is missing."""
         present = [row[1] for row in self._database.execute(f"PRAGMA table_info({table})")]
         if not present:
             return []
@@ -313,9 +318,9 @@ class SqliteFile:
 
 
 def _require_all_pages(plain) -> None:
-    """Raise EOFError for a database that was cut off, which SQLite only notices where it reads.
+    """Raise EOFError for a truncated database, since SQLite only checks the pages that it reads.
 
-    The header has the page's size at byte 16 and the number of pages at byte 28
+    Byte 16 of the header contains the page size, byte 28 the number of pages
     (https://www.sqlite.org/fileformat.html, section 1.3).
     """
     with open(plain, "rb") as file:
@@ -324,23 +329,25 @@ def _require_all_pages(plain) -> None:
     (page,), (count,) = struct.unpack_from(">H", header, 16), struct.unpack_from(">I", header, 28)
     expected = (65536 if page == 1 else page) * count
     if size < expected:
-        raise EOFError(f"{size} bytes, but its header states {expected}")
+        raise EOFError(f"the file has {size} bytes, expected {expected} as in its header")
 
 
 class McapFile:
-    """File .mcap of a bag, as :class:`SqliteFile`; ``compression`` is that of its first chunk.
+    """Storage file .mcap of a bag with the interface of :class:`SqliteFile`.
+
+    ``compression`` is the compression of the first chunk.
 
     Parameters
     ----------
     stack : contextlib.ExitStack
-        Owner of the open file.
+        Context that closes the file.
     plain : path-like
-        Unpacked file.
+        Uncompressed file.
 
     Raises
     ------
     EOFError, ValueError, struct.error, McapError
-        The file is truncated, or no file of a bag.
+        The file is truncated, or not a storage file of a bag.
     """
 
     compression = ""
@@ -350,7 +357,7 @@ class McapFile:
         self._size = self._file.seek(0, 2)
         self._file.seek(0)
         summary = make_reader(self._file).get_summary()
-        # First time, beginning, length and code of each chunk, or of a message outside of chunks.
+        # First time, offset, length and code of each chunk, and of each message outside of chunks.
         self._places: list[tuple[int, int, int, int]] = []
         self._channels: dict[int, Channel] = {}
         self._schemas: dict[int, Schema] = {}
@@ -364,7 +371,10 @@ class McapFile:
         self.topics: dict[str, StoredTopic] = {}
         for key, channel in self._channels.items():
             if channel.message_encoding != "cdr":
-                raise ValueError(f"messages of {quote(channel.topic)} are not encoded as cdr")
+                raise ValueError(
+                    f"the encoding of {quote(channel.topic)} is {quote(channel.message_encoding)}, "
+                    "expected cdr"
+                )
             schema = self._schemas.get(channel.schema_id, Schema(0, b"", "", ""))
             name = escape_unprintable(channel.topic)
             previous = self.topics[name].messages if name in self.topics else 0
@@ -373,7 +383,7 @@ class McapFile:
             self.topics[name] = StoredTopic(schema.name, count, definition, schema.encoding)
 
     def messages(self, topics):
-        """Read the messages of some topics in the order of their times.
+        """Read the messages of the given topics in chronological order.
 
         Parameters
         ----------
@@ -390,21 +400,21 @@ class McapFile:
         return ((names[key], time, data) for key, time, data in self._messages(names))
 
     def _walk(self):
-        """Find the places of all messages."""
+        """Find the positions of all chunks and messages."""
         offset = 8
         while True:
             code, length = struct.unpack("<BQ", self._read(offset, 9))
             offset += 9
             if length > self._size - offset:
-                raise EOFError(f"a record of {length} bytes at byte {offset}")
+                raise EOFError(f"the record of {length} bytes at byte {offset} is truncated")
             if code in (Opcode.DATA_END, Opcode.FOOTER):
                 break
             if code == Opcode.HEADER:
                 profile = Header.read(_stream(self._read(offset, length))).profile
                 if profile != "ros2":
-                    raise ValueError(f"its profile is {quote(profile)}, expected ros2")
+                    raise ValueError(f"the profile is {quote(profile)}, expected ros2")
             elif code in (Opcode.CHUNK, Opcode.MESSAGE):
-                # A chunk begins with its first time, a message has it behind two other numbers.
+                # The time is at the beginning of a chunk, and after two numbers in a message.
                 place = offset + (0 if code == Opcode.CHUNK else 6)
                 self._places.append(
                     (*struct.unpack("<Q", self._read(place, 8)), offset, length, code)
@@ -421,13 +431,13 @@ class McapFile:
         self._file.seek(offset)
         data = self._file.read(length)
         if len(data) < length:
-            raise EOFError(f"it ends at byte {offset + len(data)}")
+            raise EOFError(f"the file ends at byte {offset + len(data)}")
         return data
 
     def _messages(self, wanted=None):
-        """Yield channel, time [ns] and bytes of messages, of wanted channels, in order."""
+        """Yield channel, time [ns] and bytes of the messages of wanted channels, by time."""
         waiting: list[tuple[int, int, bytes]] = []
-        # Chunks may overlap in time.
+        # Messages are held back until no later chunk can precede them, since chunks may overlap.
         for start, offset, length, code in [*self._places, (math.inf, 0, 0, Opcode.MESSAGE)]:
             known = next((k for k, message in enumerate(waiting) if message[1] >= start), None)
             yield from waiting[:known]
@@ -437,7 +447,7 @@ class McapFile:
             for message in records:
                 key, _, time = struct.unpack_from("<HIQ", message)
                 if time >= 2**63:
-                    raise ValueError(f"a time of {time} ns")
+                    raise ValueError(f"the time of a message is {time} ns, expected less than 2^63")
                 if wanted is None or key in wanted:
                     waiting.append((key, time, message[22:]))
             waiting.sort(key=itemgetter(1))
@@ -446,13 +456,13 @@ class McapFile:
         chunk = Chunk.read(_stream(record))
         data = bag.unpack_mcap(chunk.compression, chunk.data, chunk.uncompressed_size)
         if chunk.uncompressed_crc not in (0, zlib.crc32(data)):
-            raise ValueError("a chunk with a wrong checksum")
+            raise ValueError("the checksum of a chunk is wrong")
         place = 0
         while place < len(data):
             code, length = struct.unpack_from("<BQ", data, place)
             place += 9 + length
             if place > len(data):
-                raise EOFError(f"a record of {length} bytes in a chunk of {len(data)}")
+                raise EOFError(f"a record of {length} bytes exceeds its chunk of {len(data)} bytes")
             if code == Opcode.MESSAGE:
                 yield data[place - length : place]
             elif code in (Opcode.SCHEMA, Opcode.CHANNEL):
@@ -469,19 +479,19 @@ def _stream(record):
 
 
 def plain_message(message, limit=None):
-    """Return a message unpacked, if it is packed by itself.
+    """Decompress a message that is compressed individually; return others unchanged.
 
     Parameters
     ----------
     message : bytes
-        Content as stored.
+        Stored content.
     limit : int, optional
-        Largest size of the unpacked message [bytes].
+        Largest size of the decompressed message [bytes].
 
     Returns
     -------
     bytes
-        Content.
+        Decompressed content.
     """
     if message[:4] == file_access.ZSTD_MAGIC:
         return bag.unpack_zstd(message, limit)

@@ -1,25 +1,25 @@
-"""Recordings of lines: NMEA 0183, VectorNav, words and numbers, printed messages, tagged lines.
+"""Line-based recordings: NMEA 0183, VectorNav, labelled numbers, printed messages, tagged lines.
 
-All lines may begin with the time of their reception, as a number or a date. Sentences with a wrong
-checksum are left out, as is everything between them.
+Each line may begin with its time of reception, as a number or a date. NMEA sentences with a wrong
+checksum are ignored, as is everything between sentences.
 
-- NMEA 0183 (GGA, RMC, GNS, GLL, VTG, GST, HDT and THS, of any talker, also between binary messages
-  of a receiver, ``.ubx``) is one table with a row for each epoch: time (since 1970 if RMC states
-  the date), position, fix, speed, course and heading of two antennas. ``receipt`` is the time in
-  front of the sentences.
-- VectorNav's VNYMR, VNQMR, VNIMU, VNYPR, VNQTN and VNINS are a table each, in their own axes,
-  north-east-down and forward-right-down (VN-100 User Manual, Asynchronous Output), which are
-  converted. Times are those of reception; without them, state ``--rate``.
-- ``rostopic echo TOPIC > FILE`` and ``ros2 topic echo`` print messages as YAML with ``---`` between
-  them. Their fields are columns, ``header.stamp.sec``; the first elements of a list in a line are
-  ``data[0]``. A bag is better, because lines may be cut off.
-- Lines of several kinds have a cell with their kind, ``imu,0.1,0.2``, and each kind is a table: of
-  Android's GnssLogger, GetSensorData, ArduPilot's text without its FMT lines, or with one header
-  that has a column ``MessageType``, ``sensor`` or ``type``. Comments such as ``# Gyro,time,x,y,z``
-  name the columns; without them the names are places, ``imu.col3``. Fixes of several sources are
-  ``Fix GPS``, ``Fix FLP``.
-- Lines with words, ``yaw: 12.3 deg, gyro x: 0.1 y: 0.2``, have a table for each set of words. The
-  time is a number without a word, or a time of day, at the start of the line.
+- NMEA 0183 (GGA, RMC, GNS, GLL, VTG, GST, HDT and THS from any talker, also between the binary
+  messages of a receiver, ``.ubx``) is a single table with one row per epoch: time (since 1970 if
+  RMC states the date), position, fix, speed, course, and heading of two antennas. ``receipt`` is
+  the time before the sentences.
+- VectorNav's VNYMR, VNQMR, VNIMU, VNYPR, VNQTN and VNINS each have a table. VectorNav's axes,
+  north-east-down and forward-right-down (VN-100 User Manual, Asynchronous Output), are converted.
+  Times are times of reception; if they are missing, state ``--rate``.
+- ``rostopic echo TOPIC > FILE`` and ``ros2 topic echo`` print messages as YAML, separated by
+  ``---``. The fields are columns, such as ``header.stamp.sec``; the first elements of a list in one
+  line are columns such as ``data[0]``. A bag is preferable, because printed lines may be truncated.
+- Lines of several kinds contain a cell with the kind, such as ``imu,0.1,0.2``, and each kind is a
+  table. Examples are Android's GnssLogger, GetSensorData, ArduPilot's text log without FMT lines,
+  and files with one header that has a column ``MessageType``, ``sensor`` or ``type``. Comments such
+  as ``# Gyro,time,x,y,z`` name the columns; without comments, columns are numbered, ``imu.col3``.
+  Fixes of several sources are tables such as ``Fix GPS`` and ``Fix FLP``.
+- Lines with labelled numbers, such as ``yaw: 12.3 deg, gyro x: 0.1 y: 0.2``, have one table per set
+  of labels. The time is a number without a label, or a time of day, at the start of the line.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _VECTORNAV = {
 
 
 def read_sentences(path) -> dict[str, pd.DataFrame]:
-    """Read sentences of NMEA 0183 and of VectorNav.
+    """Read NMEA 0183 and VectorNav sentences.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def read_sentences(path) -> dict[str, pd.DataFrame]:
         No sentence can be used.
     """
     epochs, messages = _Epochs(), collections.defaultdict(list)
-    # Receivers may write binary messages between them.
+    # Receivers may write binary messages between the sentences.
     blocks = (block.replace(b"\0", b" ") for block in unpacked_blocks(path))
     for line in text_lines(decoded(path, blocks)):
         match = _SENTENCE.search(line)
@@ -107,14 +107,14 @@ def read_sentences(path) -> dict[str, pd.DataFrame]:
         tables[kind] = table.assign(**{name: stamps}) if stamps.notna().any() else table
     if not any(len(table) for table in tables.values()):
         raise RecordingError(
-            f"{path}: no NMEA 0183 sentence with a position and no VectorNav sentence has a valid "
-            "checksum, expected $GPGGA, $GPRMC, $VNYMR, ..."
+            f"{path}: no NMEA 0183 position or VectorNav sentence has a valid checksum, expected "
+            "sentences such as $GPGGA, $GPRMC or $VNYMR"
         )
     return tables
 
 
 def _stamp(prefix):
-    """Return the time before a sentence, as text if it is a date; nan if there is none."""
+    """Return the time before a sentence, as text if it is a date; nan if there is no time."""
     date, number = _DATE.search(prefix), _NUMBER.search(prefix)
     if date:
         return date[0]
@@ -122,7 +122,7 @@ def _stamp(prefix):
 
 
 class _Epochs:
-    """Rows of a receiver, by the times of its sentences."""
+    """Rows of a receiver's table, grouped by the times of its sentences."""
 
     def __init__(self):
         self.rows: list[dict] = []
@@ -198,7 +198,7 @@ def _seconds_of_day(hours, minutes, seconds):
 
 
 def _place(north, north_or_south, east, east_or_west):
-    """Return latitude and longitude of ddmm.mmmm; nothing where they are empty."""
+    """Convert latitude and longitude from ddmm.mmmm; return nothing if they are empty."""
     if not (north and east):
         return {}
     latitude = int(north[:2]) + float(north[2:]) / 60.0
@@ -229,7 +229,7 @@ def read_words(path) -> dict[str, pd.DataFrame]:
     Returns
     -------
     dict of str to DataFrame
-        A table for each set of words.
+        One table per set of labels.
     """
     rows = collections.defaultdict(list)
     for line in text_lines(text_blocks(path)):
@@ -248,14 +248,14 @@ def read_words(path) -> dict[str, pd.DataFrame]:
         tables[name if name not in tables else f"{name} {len(tables)}"] = table
     if not tables:
         raise RecordingError(
-            f"{path}: no {MINIMUM_SAMPLES} lines have the same words between their numbers, "
-            "expected lines such as yaw: 12.3 pitch: 0.1"
+            f"{path}: fewer than {MINIMUM_SAMPLES} lines have the same labels, expected lines such "
+            "as yaw: 12.3 pitch: 0.1"
         )
     return tables
 
 
 def _split_clock(line):
-    """Return the time of day at the beginning of a line [s], nan without one, and its text."""
+    """Split the time of day [s], or nan, from the rest of a line."""
     match = _CLOCK.match(line.lstrip())
     if match is None:
         return np.nan, line
@@ -263,9 +263,9 @@ def _split_clock(line):
 
 
 def _labelled(line):
-    """Return words with unit, and number as text, of each number in a line.
+    """Return pairs of label with unit and number as text for all numbers in a line.
 
-    ``Accel X = 1, Y = 2 m/s^2`` has ``Accel X`` and ``Accel Y [m/s^2]``.
+    The labels in ``Accel X = 1, Y = 2 m/s^2`` are ``Accel X`` and ``Accel Y [m/s^2]``.
     """
     numbers = list(_NUMBER.finditer(line))
     ends = [0, *(number.end() for number in numbers)]
@@ -273,23 +273,23 @@ def _labelled(line):
     labelled: list[tuple[str, str]] = []
     for number, preceding, following in zip(numbers, between, between[1:]):
         label = _plain(_BETWEEN.split(preceding)[-1] if labelled else preceding, labelled)
-        # A number with a unit and no words is a time.
+        # The first number is a time if it has a unit and no label.
         unit = _unit(_BETWEEN.split(following)[0]) if label or not labelled else ""
         labelled.append((f"{label or 'time'} [{unit}]" if unit else label, number[0]))
     return labelled
 
 
 def _unit(text):
-    """Return the unit with which a text begins, empty if there is none."""
+    """Return the unit at the beginning of a text; empty if there is none."""
     word = (text.split() or [""])[0].strip("[]():=")
     return word if canonical_unit(word) not in ("", "1") else ""
 
 
 def _plain(label, previous):
-    """Return a label without signs around it; an axis alone gets the words of the previous one."""
+    """Return a label without punctuation; a label that is only an axis is completed."""
     words = label.strip(" \t:=->[]()").split()
     if previous and len(words) > 1 and _unit(words[0]):
-        words = words[1:]  # the unit of the previous number
+        words = words[1:]  # the first word is the unit of the previous number
     label = " ".join(words)
     last = _AXIS.fullmatch(previous[-1][0].partition(" [")[0]) if previous else None
     alone = len(label) == 1 and _AXIS.fullmatch(label)
@@ -301,11 +301,11 @@ def _is_label(name) -> bool:
 
 
 _END = "---"
-_LONGEST_LIST = 9  # elements of a list that are read, as a matrix has
+_LONGEST_LIST = 9  # largest number of list elements that are read: a 3 x 3 matrix
 
 
 def read_echoed(path) -> dict[str, pd.DataFrame]:
-    """Read messages as ``rostopic echo`` or ``ros2 topic echo`` prints them.
+    """Read messages that ``rostopic echo`` or ``ros2 topic echo`` printed.
 
     Parameters
     ----------
@@ -331,12 +331,12 @@ def read_echoed(path) -> dict[str, pd.DataFrame]:
             rows += [{}] if rows[-1] else []
             continue
         if not text or text.startswith(("#", "-", "...")):
-            continue  # an element of a list in separate lines
+            continue  # elements of lists with one element per line are ignored
         name, colon, value = text.partition(":")
         if not colon:
             raise RecordingError(
-                f"{path}: line {number} is not a field of a message, expected lines such as "
-                f"x: 0.1, and {_END} between messages, as printed by rostopic echo"
+                f"{path}: line {number} is not a message field, expected the output of rostopic "
+                f"echo: lines such as x: 0.1, and {_END} between messages"
             )
         indent = len(line) - len(line.lstrip())
         while within and within[-1][0] >= indent:
@@ -346,14 +346,14 @@ def read_echoed(path) -> dict[str, pd.DataFrame]:
     whole = [row for row in rows if len(row) == len(rows[0])]
     if len(whole) < MINIMUM_SAMPLES:
         raise RecordingError(
-            f"{path}: contains {len(whole)} complete messages as printed by rostopic echo, "
+            f"{path}: the number of complete messages printed by rostopic echo is {len(whole)}, "
             f"expected at least {MINIMUM_SAMPLES}"
         )
     return {"messages": pd.DataFrame(whole)}
 
 
 def _numbers(name, value):
-    """Yield the column and the number of a field, or of each element of a list; none of a text."""
+    """Yield column and number of a field, or of each element of a list; texts are skipped."""
     parts = {name: value}
     if value.startswith("["):
         elements = value.strip("[]").split(",")[:_LONGEST_LIST]
@@ -370,12 +370,12 @@ _USUAL = {
     "ATT": "DesRoll Roll DesPitch Pitch DesYaw Yaw",
     "GPS": "Status GMS GWk NSats HDop Lat Lng Alt Spd GCrs",
 }
-"""Fields behind the time, and perhaps an instance, in a log of ArduPilot whose FMT is cut off."""
-_WITH_INSTANCE = {"IMU": 15, "GPS": 14}  # least number of fields of messages with an instance
+"""Fields after the time and an optional instance in an ArduPilot log without FMT lines."""
+_WITH_INSTANCE = {"IMU": 15, "GPS": 14}  # smallest number of fields in messages with an instance
 
 
 def read_tagged(path) -> dict[str, pd.DataFrame]:
-    """Read lines with a cell for their kind, such as ``imu,0.1,0.2``.
+    """Read lines with a cell that states their kind, such as ``imu,0.1,0.2``.
 
     Comments such as ``# imu,time,x`` or a header name the columns.
 
@@ -392,7 +392,7 @@ def read_tagged(path) -> dict[str, pd.DataFrame]:
     Raises
     ------
     RecordingError
-        No kind has enough lines.
+        There are too few lines of each kind.
     """
     rows: dict[str, list[str]] = collections.defaultdict(list)
     names: dict[str, list[str]] = {}
@@ -421,15 +421,18 @@ def read_tagged(path) -> dict[str, pd.DataFrame]:
             if pd.api.types.is_numeric_dtype(source) or source.nunique() > _SOURCES:
                 tables[name] = table
                 continue
-            # The source of a fix is the receiver or the telephone's own estimate.
+            # A smartphone records fixes of several sources: the receiver, and a fused estimate.
             for provider, part in table.groupby(own[0]):
                 tables[f"{name} {provider}"] = part.reset_index(drop=True)
     if not tables:
-        raise RecordingError(f"{path}: no type of line occurs {MINIMUM_SAMPLES} times")
+        raise RecordingError(
+            f"{path}: each kind of line occurs less than {MINIMUM_SAMPLES} times, expected at "
+            f"least {MINIMUM_SAMPLES} lines of a kind"
+        )
     return tables
 
 
-_SOURCES = 4  # of fixes in a telephone, at most
+_SOURCES = 4  # largest number of fix sources in a smartphone
 
 
 def _usual_names(name, lines, place):

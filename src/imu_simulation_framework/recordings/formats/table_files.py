@@ -1,16 +1,16 @@
-"""Files and folders of tables: CSV files, workbooks, Parquet, JSON, and the readers of others.
+"""Files and folders with tables: CSV files, workbooks, Parquet, JSON, and other formats.
 
-- A folder or a zip file of CSV files, from Sensor Logger, phyphox and other programs of telephones,
-  has a table for each file, named after it: ``Gyroscope.x``. If there is a table ``Gravity``, an
-  acceleration without gravity becomes ``Accelerometer+Gravity.x``, the sum.
-- A workbook (``.xlsx``, ``.xls``, ``.ods``; extra ``formats``) has a table for each sheet. The
-  first line names the columns, and the next may contain units.
-- Parquet (extra ``formats``) has one table. Fields of a struct are ``gyro.x``.
-- JSON has an object in each line, also as Python prints it, or one array of objects, or one object
-  that contains such arrays or a list for each column. Fields of an object are ``gyro.x``. It has a
-  table for each array. Where all samples have a text in ``sensor``, ``name`` or ``topic``, as
-  Sensor Logger writes it, each text is a table. If a text next to a vector names its parts,
-  ``"name": "Accelerometer (z,x,y)"`` in GoPro's telemetry, the columns have these names.
+- A folder or a zip file with CSV files, from Sensor Logger, phyphox and other smartphone apps, has
+  one table per file, named after the file: ``Gyroscope.x``. If there is a table ``Gravity``, it is
+  added to an acceleration without gravity; the sum is ``Accelerometer+Gravity.x``.
+- A workbook (``.xlsx``, ``.xls``, ``.ods``; extra ``formats``) has one table per sheet. The first
+  line names the columns, and the second line may contain units.
+- Parquet (extra ``formats``) has a single table. Fields of a struct are columns such as ``gyro.x``.
+- JSON contains one object per line (or a Python dictionary), an array of objects, or an object that
+  contains such arrays or one list per column. Fields of an object are columns such as ``gyro.x``.
+  Each array is a table. If all samples have a text in ``sensor``, ``name`` or ``topic``, as in
+  Sensor Logger, there is one table per text. If a text next to a vector names its components, such
+  as ``"name": "Accelerometer (z,x,y)"`` in GoPro telemetry, the columns have these names.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _DAMAGE = (ArithmeticError, LookupError, MemoryError, OSError, RuntimeError, Typ
 def read_workbook(path) -> dict[str, pd.DataFrame]:
     """Read the sheets of a workbook.
 
-    The first line of a sheet names the columns, and the next may state their units.
+    The first line of a sheet names the columns, and the second line may contain units.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def read_workbook(path) -> dict[str, pd.DataFrame]:
     Raises
     ------
     RecordingError
-        The file is damaged, or no workbook.
+        The file is damaged, or not a workbook.
     MissingLibraryError
         python-calamine is not installed.
     """
@@ -134,7 +134,7 @@ def read_parquet(path) -> dict[str, pd.DataFrame]:
     Raises
     ------
     RecordingError
-        The file is damaged, or no Parquet.
+        The file is damaged, or not a Parquet file.
     MissingLibraryError
         pyarrow is not installed.
     """
@@ -149,10 +149,10 @@ def read_parquet(path) -> dict[str, pd.DataFrame]:
                 table = table.flatten()
             columns = {}
             for name, column in zip(table.column_names, table.columns):
-                # pandas writes an index without a name so.
+                # This is the name under which pandas writes an unnamed index.
                 name = "time" if name == "__index_level_0__" else name
                 if arrow.types.is_timestamp(column.type):
-                    # They become counts since 1970 in the file's unit, which their size determines.
+                    # Dates become counts since 1970 in the unit of the file.
                     column = column.cast(arrow.int64())
                 if not arrow.types.is_nested(column.type):
                     columns[name] = column.to_pandas()
@@ -167,7 +167,7 @@ def read_json(path) -> dict[str, pd.DataFrame]:
     Parameters
     ----------
     path : path-like
-        The file; JSON as a whole or in each line.
+        File with a JSON document, or with one document per line.
 
     Returns
     -------
@@ -177,7 +177,7 @@ def read_json(path) -> dict[str, pd.DataFrame]:
     Raises
     ------
     RecordingError
-        The file has no samples in JSON.
+        The file contains no samples in JSON.
     """
     lines = (line for line in text_lines(text_blocks(path)) if line.strip())
     first, second = next(lines, "").strip(), next(lines, "")
@@ -188,7 +188,7 @@ def read_json(path) -> dict[str, pd.DataFrame]:
     try:
         document = json.loads("".join(text_blocks(path)))
     except (ValueError, RecursionError) as error:
-        raise RecordingError(f"{path}: is not JSON: {error}") from None
+        raise RecordingError(f"{path}: is not valid JSON ({error})") from None
     if isinstance(document, list) and document and isinstance(document[0], list):
         rows = pd.DataFrame(document)
         return {"table": rows.rename(columns=lambda place: f"col{place + 1}").apply(as_numbers)}
@@ -200,14 +200,14 @@ def read_json(path) -> dict[str, pd.DataFrame]:
 
 
 def _sample_tables(path, samples):
-    """Return the tables of samples, which are pairs of a name for messages and a dictionary."""
+    """Return the tables of samples, which are pairs of a location for messages and a dictionary."""
     rows: list[dict] = []
     owners: collections.Counter = collections.Counter()
     for place, sample in samples:
         if not isinstance(sample, dict):
             raise RecordingError(
-                f"{path}: {place} is not an object, expected samples such as "
-                "{'time': 0.1, 'gyro_z': 0.2}"
+                f"{path}: {place} is not an object, expected a sample such as "
+                '{"time": 0.1, "gyro_z": 0.2}'
             )
         rows.append(dict(_flat(sample)))
         refuse_endless_names(path, rows[-1])
@@ -225,7 +225,7 @@ def _samples_of_lines(path, lines):
             yield f"line {number}", _object(line)
         except (ValueError, RecursionError, MemoryError, SyntaxError) as error:
             raise RecordingError(
-                f"{path}: line {number} is not JSON ({error}), expected one object per line"
+                f"{path}: line {number} is not valid JSON ({error}), expected one object per line"
             ) from None
 
 
@@ -234,18 +234,18 @@ _WORDS_WITHOUT_MEANING = ("samples", "data", "values", "records", "measurements"
 
 
 def _collect(path, document, name, tables):
-    """Add the lists inside an object to the tables: lists of samples, or columns.
+    """Add the lists in an object to the tables; they are lists of samples, or columns.
 
     Parameters
     ----------
     path : path-like
-        The recording, for messages.
+        Recording, for messages.
     document : dict
-        Object of a document of JSON.
+        Object of a JSON document.
     name : str
-        Name of the table of its lists.
+        Name of the table for columns of the object.
     tables : dict
-        Name -> table.
+        Tables by name, which are extended.
     """
     columns: dict[int, dict] = collections.defaultdict(dict)
     refuse_endless_names(path, document)
@@ -264,9 +264,9 @@ def _collect(path, document, name, tables):
 
 
 def _column_of_pandas(value):
-    """Return the list of an object with numbers as keys, as pandas writes a column.
+    """Convert an object with numeric keys, as written by pandas for a column, to a list.
 
-    An object of objects with such keys has devices, and stays as it is.
+    An object with numeric keys that contains objects describes devices, and is returned unchanged.
     """
     if not (isinstance(value, dict) and value and all(map(str.isdigit, value))):
         return value
@@ -293,7 +293,7 @@ def _collect_samples(path, document, key, name, tables):
 
 
 def _columns_of_list(key, values) -> dict:
-    """Return the columns of a list of numbers, or of lists with a part for each column."""
+    """Return the columns of a list of numbers, or of a list of vectors."""
     parts = list(dict(_flat({key: values[0]}))) if _is_list_of(values, list) else [key]
     if len(parts) == 1:
         return {parts[0]: values}
@@ -310,7 +310,7 @@ def _add(tables, name, table):
 
 
 def _described(table, siblings):
-    """Return the name of a table, and the table with the parts of its vector named.
+    """Return the name of a table, and the table with named vector components.
 
     Cameras write ``"name": "Accelerometer (z,x,y)", "units": "m/s2"`` next to ``samples``.
     """
@@ -326,7 +326,7 @@ def _described(table, siblings):
 
 
 def _object(line):
-    """Return the object in a line of JSON, or of a dictionary as Python prints it."""
+    """Parse a line with a JSON object or a printed Python dictionary."""
     return ast.literal_eval(line.strip()) if line.lstrip().startswith("{'") else json.loads(line)
 
 
@@ -335,20 +335,20 @@ def _flat(sample, prefix=""):
         if isinstance(value, dict):
             yield from _flat(value, f"{prefix}{key}.")
         elif isinstance(value, list):
-            # Vectors, quaternions and matrices have up to nine elements.
+            # Vectors, quaternions and 3 x 3 matrices have at most nine elements.
             yield from ((f"{prefix}{key}[{k}]", part) for k, part in enumerate(value[:9]))
         else:
             yield f"{prefix}{key}", value
 
 
-_WORKBOOK = ("xl/", "content.xml")  # files in a workbook, which is a zip file, too
+_WORKBOOK = ("xl/", "content.xml")  # files in a workbook, which is also a zip file
 _ZIP_DAMAGE = (EOFError, NotImplementedError, OSError, RuntimeError, zipfile.BadZipFile, zlib.error)
 _DESCRIPTIONS = ("metadata", "annotation", "device")
-"""Files that describe the telephone and the recording, and contain no sensor."""
+"""Files that describe the smartphone and the recording, and contain no sensor data."""
 
 
 def read_folder(path) -> dict[str, TextTable]:
-    """Read the CSV files of a folder, without empty files.
+    """Read the CSV files in a folder; empty files are ignored.
 
     Parameters
     ----------
@@ -358,7 +358,7 @@ def read_folder(path) -> dict[str, TextTable]:
     Returns
     -------
     dict of str to TextTable
-        Table by name of the file.
+        Table by file name.
 
     Raises
     ------
@@ -380,7 +380,7 @@ def read_zip(path) -> Mapping[str, Any]:
     Returns
     -------
     mapping of str to DataFrame or TextTable
-        Table by name of the file.
+        Table by file name.
 
     Raises
     ------
@@ -394,20 +394,21 @@ def read_zip(path) -> Mapping[str, Any]:
             if all(member.filename.endswith(".npy") for member in archive.infolist()):
                 if sum(member.file_size for member in archive.infolist()) > UNPACKED_LIMIT:
                     raise RecordingError(
-                        f"{path}: contains more than {format_size(UNPACKED_LIMIT)}"
+                        f"{path}: the content is too large, expected at most "
+                        f"{format_size(UNPACKED_LIMIT)}"
                     )
                 return read_numpy(path)
             members = [info for info in archive.infolist() if _is_sensor(info.filename)]
             if not members:
                 raise RecordingError(
-                    f"{path}: no CSV file is in this zip file, expected one for each sensor, as "
-                    "telephones write them"
+                    f"{path}: the zip file contains no CSV file, expected one per sensor, as "
+                    "written by smartphone apps"
                 )
             texts = {info.filename: partial(_text, path, archive, info) for info in members}
             return _tables({name: (f"{path}: {name}", text) for name, text in texts.items()})
     except _ZIP_DAMAGE as error:
         raise RecordingError(
-            f"{path}: the zip file is truncated or damaged, or needs a password: {error}"
+            f"{path}: the zip file is truncated or damaged, or requires a password: {error}"
         ) from None
 
 
@@ -418,10 +419,10 @@ def _text(path, archive, member):
 
 
 def _tables(files):
-    """Return the tables of files: name -> (name in messages, text)."""
+    """Parse files, given as pairs of a name for messages and a text by file name."""
     tables = {}
     for name, (source, text) in files.items():
-        # A sensor that the telephone lacks leaves its header behind, or nothing.
+        # The file of a sensor that the smartphone lacks is empty or contains only a header.
         if len(list(itertools.islice(text_lines(text()), 2))) == 2:
             tables[_stem(name)] = parse_table(source, text)
     return {**tables, **_with_gravity(tables)}
@@ -432,7 +433,7 @@ _AXIS = re.compile(r"(?<![a-z])[xyz](?![a-z])", re.IGNORECASE)
 
 
 def _with_gravity(tables):
-    """Return the table of an accelerometer, where a telephone writes gravity separately."""
+    """Return the accelerometer table with gravity if gravity is recorded separately."""
     plain = {re.sub(r"[ _]", "", name.lower()): name for name in tables}
     if "gravity" not in plain or "totalacceleration" in plain:
         return {}
@@ -466,7 +467,7 @@ def _with_gravity(tables):
 
 
 def _axes(cells):
-    """Return axis -> column, of the columns whose name has an axis."""
+    """Return the columns whose names contain an axis, by axis."""
     axes = {name: _AXIS.findall(name) for name in cells}
     return {letters[-1].lower(): name for name, letters in axes.items() if letters}
 
@@ -503,7 +504,7 @@ TABLE_FILES: dict[str, tuple[Callable[..., Mapping], str]] = {
     "dataflash": (read_binary_log, "ned"),
     "dataflash_text": (read_text_log, "ned"),
 }
-"""Kind of :func:`.table_kind` -> its reader, from a path to tables by name, and its axes."""
+"""Readers and axes by kind of :func:`.table_kind`; a reader returns tables by name."""
 
 
 def read_table_file(path) -> RecordedTables:
@@ -527,14 +528,14 @@ def read_table_file(path) -> RecordedTables:
     kind = table_kind(path)
     if not kind:
         raise RecordingError(
-            f"{path}: cannot be read as format tables, expected a folder, an archive or a file of "
-            "several tables; set the format to auto or csv"
+            f"{path}: cannot be read as format tables, expected a folder, an archive or a file "
+            "with several tables; set the format to auto or csv"
         )
     files = csv_files(path) if os.path.isdir(path) else [path]
     return _read(str(path), kind, versions_of(files))
 
 
-# A program lists a recording, checks it and reads reference and IMU, each time from the same file.
+# The result is cached, since a program reads the same file several times, as for reference and IMU.
 @functools.lru_cache(maxsize=2)
 def _read(path, kind, _):
     read, frame = TABLE_FILES[kind]
@@ -542,7 +543,7 @@ def _read(path, kind, _):
 
 
 def _with_times(tables):
-    """Return tables in which a table without a time has that of the only one of its length."""
+    """Add times to tables without a time, if exactly one timed table has the same length."""
     cells = {name: getattr(table, "cells", table) for name, table in tables.items()}
     times = {
         name: [column for column in own if is_time(str(column))] for name, own in cells.items()

@@ -1,9 +1,9 @@
-"""Writing of bags of ROS 1 and ROS 2, from many messages at once or as copies of messages.
+"""Write ROS 1 and ROS 2 bags from arrays of messages, or as copies of other bags.
 
-Messages of any type can be copied as bytes. A ROS 1 bag may be compressed by gzip. A ROS 2 bag is a
-folder with its ``metadata.yaml``, and is written in the storage and version of the bag that was
-read. The fields of that file are those of rosbag2's ``rosbag2_storage/yaml.hpp``. The profiles of
-quality of service are a list since version 9 (Jazzy), and were a text before.
+Messages of any type can be copied as bytes. A ROS 1 bag may be compressed with gzip. A ROS 2 bag is
+a folder with a ``metadata.yaml``, and is written with the same storage and version as the bag that
+was read. The fields of this file are those of rosbag2's ``rosbag2_storage/yaml.hpp``. Since version
+9 (Jazzy), the QoS profiles are a list; in earlier versions they were a text.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from . import bag, ros2_bag
 
 METADATA = "metadata.yaml"
 _INFORMATION = "rosbag2_bagfile_information"
-_NEWEST_VERSION = 9  # of metadata.yaml
+_NEWEST_VERSION = 9  # newest known version of metadata.yaml
 _WITH_HASHES, _WITH_PROFILES = 7, 9
-"""Versions of the metadata since which types have hashes, and profiles are a list."""
+"""First metadata versions with type hashes, and with QoS profiles as a list."""
 
 _SCHEMA = """
 CREATE TABLE schema(schema_version INTEGER PRIMARY KEY, ros_distro TEXT NOT NULL);
@@ -64,7 +64,7 @@ class Stored(NamedTuple):
     serialization_format : str
         Serialization of the messages, for example ``cdr``.
     offered_qos_profiles : object
-        Profiles of quality of service, as in the metadata.
+        QoS profiles, as in the metadata.
     encoding : str
         Language of the definition.
     """
@@ -102,35 +102,35 @@ class StoredConnection(NamedTuple):
 
 
 class Ros2Folder:
-    """Open bag of ROS 2 for :class:`.RawBag`.
+    """Open ROS 2 bag for :class:`.RawBag`.
 
-    ``metadata`` has the content of ``metadata.yaml``, and is empty for a single file of a bag or a
-    folder without a description.
+    ``metadata`` is the content of ``metadata.yaml``; it is empty for a single storage file and for
+    a folder without this file.
 
     Parameters
     ----------
     path : path-like
         Folder, or file of a bag.
     stack : contextlib.ExitStack
-        Context in which its files are open.
+        Context that closes the files.
 
     Raises
     ------
     ConfigurationError, RecordingError
-        The description is of an unknown kind, or a file is missing.
+        The content of ``metadata.yaml`` is not valid, or a file is missing.
     """
 
     def __init__(self, path, stack):
         described = (Path(path) / METADATA).exists()
         self.metadata = _read_metadata(path) if described else {}
-        # Older versions have the folder's name in front.
+        # In older versions, the paths begin with the name of the folder.
         names = self.metadata.get("relative_file_paths", ())
         files = [Path(path) / Path(name).name for name in names] or storage_files(path)
         for file in files:
             if not file.is_file():
-                raise RecordingError(f"{path}: the bag's file {quote(file.name)} is missing")
+                raise RecordingError(f"{path}: the storage file {quote(file.name)} is missing")
         self._files = [ros2_bag.stored_file(file, stack) for file in files]
-        # How the chunks of MCAP are packed, empty for not at all.
+        # Compression of MCAP chunks; empty if they are not compressed.
         self.chunk_compression: str = getattr(self._files[0], "compression", "")
         known = {name: topic for file in self._files for name, topic in file.topics.items()}
         topics = {
@@ -142,7 +142,8 @@ class Ros2Folder:
                 topics[name] = {"serialization_format": "cdr", "type": stored.kind}, stored.messages
         for name in known.keys() - set(map(escape_unprintable, topics)):
             raise RecordingError(
-                f"{Path(path) / METADATA}: the topic {quote(name)} of the bag is not described"
+                f"{Path(path) / METADATA}: topic {quote(name)} is missing, expected all topics of "
+                "the bag"
             )
         self.connections = []
         for name, (topic, count) in topics.items():
@@ -156,12 +157,12 @@ class Ros2Folder:
 
     @property
     def distribution(self) -> str:
-        """Distribution in the metadata, or that with long support whose bags have its version."""
+        """ROS distribution in the metadata, or the LTS distribution with the same bag version."""
         usual = "foxy" if self.metadata.get("version", 5) < 5 else "humble"
         return f"ROS2_{str(self.metadata.get('ros_distro') or usual).upper()}"
 
     def messages(self, connections) -> Iterator[tuple[StoredConnection, int, bytes]]:
-        """Read messages in the order of their times.
+        """Read messages in chronological order.
 
         Parameters
         ----------
@@ -180,13 +181,13 @@ class Ros2Folder:
 
 
 def _read_metadata(path) -> dict:
-    """Return a bag's description, whose fields in use here are checked."""
+    """Return the metadata of a bag; the fields that this module uses are checked."""
     file = Path(path) / METADATA
-    content = read_yaml(file, "the description of the ROS 2 bag")
+    content = read_yaml(file, "the metadata of the ROS 2 bag")
     information = content.get(_INFORMATION) if isinstance(content, dict) else None
     if not isinstance(information, dict):
         raise RecordingError(
-            f"{file}: {_INFORMATION} is missing, but is required in the description of a ROS 2 bag"
+            f"{file}: {_INFORMATION} is missing, but required in the metadata of a ROS 2 bag"
         )
 
     def refuse(field, value, expected) -> NoReturn:
@@ -194,7 +195,7 @@ def _read_metadata(path) -> dict:
 
     version = information.get("version")
     if not isinstance(version, int) or not 1 <= version <= _NEWEST_VERSION:
-        refuse("version", version, f"a whole number from 1 to {_NEWEST_VERSION}")
+        refuse("version", version, f"an integer from 1 to {_NEWEST_VERSION}")
     storage = information.get("storage_identifier")
     if storage not in ("sqlite3", "mcap"):
         refuse("storage_identifier", storage, "sqlite3 or mcap")
@@ -207,11 +208,13 @@ def _read_metadata(path) -> dict:
     for topic in topics:
         described = topic.get("topic_metadata") if isinstance(topic, dict) else None
         if not isinstance(described, dict) or not isinstance(topic.get("message_count"), int):
-            refuse("an entry of topics_with_message_count", topic, "topic_metadata and a count")
+            refuse(
+                "an entry of topics_with_message_count", topic, "topic_metadata and message_count"
+            )
         described = {"type_description_hash": "", **described}
         for text in ("name", "type", "serialization_format", "type_description_hash"):
             if not isinstance(described.get(text), str):
-                refuse(f"a topic's {text}", described.get(text), "a string")
+                refuse(f"{text} of a topic", described.get(text), "a string")
         if described["serialization_format"] != "cdr":
             refuse("serialization_format", described["serialization_format"], "cdr")
     for mode in ("compression_mode", "compression_format"):
@@ -221,10 +224,10 @@ def _read_metadata(path) -> dict:
 
 
 class Ros2Writer:
-    """Writer of a folder with storage, compression and version of another bag.
+    """Writer of a ROS 2 bag with the storage, compression and version of another bag.
 
-    It is a context with the methods of the library's writer that are used here; the library writes
-    some versions only.
+    It is a context manager with the used methods of the writer in the library rosbags, which
+    supports only some versions.
 
     Parameters
     ----------
@@ -233,11 +236,11 @@ class Ros2Writer:
     metadata : dict
         Metadata of the other bag.
     chunk_compression : str
-        Compression of the chunks of its MCAP; empty for none.
+        Compression of the MCAP chunks; empty for uncompressed chunks.
     """
 
     def __init__(self, folder, metadata, chunk_compression=""):
-        if metadata.get("compression_format", "") != "zstd":  # all other bags are not packed
+        if metadata.get("compression_format", "") != "zstd":  # other bags are not compressed
             metadata = {**metadata, "compression_format": "", "compression_mode": ""}
         self._folder, self._metadata = Path(folder), metadata
         self._connections: list[StoredConnection] = []
@@ -285,15 +288,15 @@ class Ros2Writer:
         msgtype : str
             Message type.
         typestore : rosbags.typesys.store.Typestore, optional
-            Source of definition and hash.
+            Type store with definition and hash.
         msgdef : str, optional
-            Definition of the type, without a type store.
+            Definition of the type, if there is no type store.
         rihs01 : str, optional
-            Hash of the type, without a type store.
+            Hash of the type, if there is no type store.
         serialization_format : str, optional
             Serialization of the messages.
         offered_qos_profiles : object, optional
-            Profiles of quality of service; none by default.
+            QoS profiles; by default none.
         encoding : str, optional
             Language of the definition.
 
@@ -357,7 +360,7 @@ class Ros2Writer:
 
     def __exit__(self, kind, *_):
         if not self._is_sqlite:
-            # Where writing failed, ending may fail as well; the first reason counts.
+            # If writing has failed, finishing may fail as well; only the first error is raised.
             with suppress(OSError if kind else ()):
                 self._mcap.finish()
             return
@@ -367,7 +370,7 @@ class Ros2Writer:
         return
 
     def finish(self) -> None:
-        """Write the description, after the context has ended."""
+        """Write ``metadata.yaml``; call this method after the context has ended."""
         if self._packs_file:
             plain, self._name = self._folder / self._name, f"{self._name}.zstd"
             with open(plain, "rb") as source, open(self._folder / self._name, "wb") as target:
@@ -397,7 +400,7 @@ class Ros2Writer:
 
 
 class Messages(NamedTuple):
-    """Messages of a topic to be written.
+    """Messages of a topic that is to be written.
 
     Parameters
     ----------
@@ -410,7 +413,7 @@ class Messages(NamedTuple):
     fields : mapping of str to numpy.ndarray, shape (n,) or ()
         Fields of the payload; all others are zero.
     frames : sequence of str
-        Frame of the header and other texts before the payload.
+        Frame of the header, and other texts before the payload.
     """
 
     topic: str
@@ -421,7 +424,7 @@ class Messages(NamedTuple):
 
 
 def write_message_bag(path, topics: Iterable[Messages]) -> None:
-    """Write a bag of ROS 1, completely or not at all, with messages in the order of their stamps.
+    """Write a ROS 1 bag atomically, with messages in the order of their stamps.
 
     An existing file is replaced.
 
@@ -467,7 +470,7 @@ class RawMessage(NamedTuple):
     receipt : int
         Time of recording [ns].
     data : bytes
-        Content.
+        Serialized content.
     """
 
     connection: Any
@@ -481,7 +484,7 @@ class RawMessage(NamedTuple):
 
 
 class RawBag:
-    """Open bag of ROS 1 or ROS 2.
+    """Open ROS 1 or ROS 2 bag.
 
     Parameters
     ----------
@@ -490,7 +493,7 @@ class RawBag:
     reader : rosbags.rosbag1.Reader or Ros2Folder
         Open reader, whose connections become the attribute ``connections``.
     ros2 : bool
-        Whether the bag is one of ROS 2.
+        Whether the bag is a ROS 2 bag.
     """
 
     def __init__(self, path, reader, ros2: bool):
@@ -499,7 +502,7 @@ class RawBag:
         self.connections = list(reader.connections)
 
     def ros2_writer(self, folder) -> Ros2Writer:
-        """Return a writer of a bag of the same storage and version.
+        """Return a writer for a bag with the same storage and version.
 
         Parameters
         ----------
@@ -518,19 +521,19 @@ class RawBag:
         """
         if not self._reader.metadata:
             raise RecordingError(
-                f"{self.path}: metadata.yaml is missing; name the folder of the ROS 2 bag "
-                "with its metadata.yaml"
+                f"{self.path}: metadata.yaml is missing; choose the folder of the ROS 2 bag that "
+                "contains it"
             )
         return Ros2Writer(folder, self._reader.metadata, self._reader.chunk_compression)
 
     @property
     def distribution(self) -> str:
-        """Distribution of ROS, as the library rosbags names it."""
+        """ROS distribution in the notation of the library rosbags."""
         return self._reader.distribution if self.ros2 else "ROS1_NOETIC"
 
     @staticmethod
     def definition(connection) -> str:
-        """Return the definition of a message type in a bag, for all versions of the library.
+        """Return the definition of a message type in a bag, with any version of rosbags.
 
         Parameters
         ----------
@@ -540,7 +543,7 @@ class RawBag:
         Returns
         -------
         str
-            Definition.
+            Definition of the message type.
         """
         return getattr(connection.msgdef, "data", connection.msgdef)
 
@@ -550,12 +553,12 @@ class RawBag:
         Returns
         -------
         dict of str to tuple of str and int
-            Type as ROS 1 writes it, and number of messages, by topic.
+            Type in ROS 1 notation and number of messages, by topic.
         """
         return bag.topics_of(self.connections)
 
     def messages(self, topic: str | None = None) -> Iterator[RawMessage]:
-        """Read the messages of a topic, or of all topics, in the order of their recording.
+        """Read the messages of a topic, or of all topics, in the order of recording.
 
         Parameters
         ----------
@@ -565,7 +568,7 @@ class RawBag:
         Yields
         ------
         RawMessage
-            Message after message.
+            Next message.
 
         Raises
         ------
@@ -584,7 +587,7 @@ class RawBag:
 
 @contextmanager
 def opened_bag(path) -> Iterator[RawBag]:
-    """Open a bag of ROS 1 or ROS 2.
+    """Open a ROS 1 or ROS 2 bag.
 
     Parameters
     ----------
@@ -608,25 +611,25 @@ def opened_bag(path) -> Iterator[RawBag]:
             yield RawBag(path, folder, ros2=True)
             return
         if not read_start(path).startswith((b"\x1f\x8b", b"#ROSBAG")):
-            raise RecordingError(f"{path}: not a bag of ROS 1 or ROS 2")
+            raise RecordingError(f"{path}: is not a bag, expected a ROS 1 or ROS 2 bag")
         yield RawBag(path, stack.enter_context(bag.opened_reader(path)), ros2=False)
 
 
 @contextmanager
 def bag_like(source: RawBag, path) -> Iterator[BagCopy]:
-    """Write a bag of the same kind, completely or not at all.
+    """Write a bag in the same format as another bag, completely or not at all.
 
     Parameters
     ----------
     source : RawBag
-        Bag whose kind is used.
+        Bag whose format is used.
     path : path-like
-        The new bag.
+        Path of the new bag.
 
     Yields
     ------
     BagCopy
-        Bag under construction.
+        Bag that is being written.
 
     Raises
     ------
@@ -634,7 +637,7 @@ def bag_like(source: RawBag, path) -> Iterator[BagCopy]:
         The bag cannot be written.
     """
     with replace_file(path) as aside:
-        # A ROS 2 bag's files have the name of its folder.
+        # The storage files of a ROS 2 bag are named after its folder.
         place = aside.parent / Path(path).name
         writer: Any = source.ros2_writer(place) if source.ros2 else rosbag1.Writer(place)
         with writer:
@@ -645,14 +648,14 @@ def bag_like(source: RawBag, path) -> Iterator[BagCopy]:
 
 
 class BagCopy:
-    """Bag under construction, which :func:`bag_like` opens.
+    """Bag that is being written, as opened by :func:`bag_like`.
 
     Parameters
     ----------
     writer : rosbags.rosbag1.Writer or Ros2Writer
         Open writer.
     ros2 : bool
-        Whether the bag is one of ROS 2.
+        Whether the bag is a ROS 2 bag.
     """
 
     def __init__(self, writer, ros2: bool):
@@ -661,16 +664,16 @@ class BagCopy:
         self._connections: dict[tuple, Any] = {}
 
     def write(self, message: RawMessage, topic: str | None = None, data: bytes | None = None):
-        """Write a message of another bag, perhaps to another topic or with other content.
+        """Write a message of another bag, optionally to another topic or with new content.
 
         Parameters
         ----------
         message : RawMessage
             Message of the other bag.
         topic : str, optional
-            New topic; by default that of the message.
+            New topic; by default the topic of the message.
         data : bytes, optional
-            New content; by default that of the message.
+            New content; by default the content of the message.
         """
         connection = message.connection
         topic, ext = connection.topic if topic is None else topic, connection.ext
