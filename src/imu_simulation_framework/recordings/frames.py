@@ -1,11 +1,11 @@
-"""Conventions of orientations and directions in recordings, and their conversion to this package's.
+"""Conversion of orientations and vectors from the conventions of a recording to REP-103.
 
-Recordings differ in the world's axes (east-north-up or north-east-down), in the sense and zero
-of the yaw, in the order of a quaternion and in its direction. This module converts all of them to
-ENU, body axes forward-left-up, and yaw counter-clockwise from east (REP-103). A world of
-north-east-down goes with body axes forward-right-down; in both, roll, pitch and yaw are rotations
-about x, then y, then z of the world. Words of a column map (``yaw = heading [deg cw from north]``)
-win over the given conventions.
+Recordings differ in the axes of the world frame (east-north-up or north-east-down), in the sense
+and zero of the yaw, and in the order and direction of quaternions. This module converts them to
+ENU, body axes forward-left-up, and yaw counter-clockwise from east (REP-103). A north-east-down
+world frame implies body axes forward-right-down; in both cases, roll, pitch and yaw are rotations
+about x, then y, then z of the world frame. Conventions that a column map states
+(``yaw = heading [deg cw from north]``) have priority over those of the settings.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FRAMES = {
     "enu": "world east-north-up, body forward-left-up",
     "ned": "world north-east-down, body forward-right-down",
 }
-"""Axes of the world and of the body for each frame."""
+"""Axes of world and body frame by convention."""
 SENSOR_AXES = {"flu": "forward-left-up", "frd": "forward-right-down"}
 """Axes of gyroscope and accelerometer by name."""
 QUATERNION_ORDERS = ("xyzw", "wxyz")
@@ -37,7 +37,7 @@ ORIENTATIONS = {
     "recorded": "",
     "fused": "computed from gyroscope and accelerometer by a filter",
 }
-"""Meaning of each source of the orientation, empty where the name suffices."""
+"""Meaning of each orientation source; empty if the name is sufficient."""
 
 YAW_CONVENTIONS = {
     "ccw_from_east": (1.0, 0.0),
@@ -45,19 +45,19 @@ YAW_CONVENTIONS = {
     "ccw_from_north": (1.0, math.pi / 2.0),
     "cw_from_east": (-1.0, 0.0),
 }
-"""Name -> sign and offset [rad] that make a yaw counter-clockwise from east of it."""
+"""Sign and offset [rad] that convert a yaw to counter-clockwise from east, by convention."""
 
 _MOUNTING = (
     "of the IMU's axes relative to the body frame (REP-103), applied after the other conventions"
 )
 _YAW_OF_FRAME = {"enu": "ccw_from_east", "ned": "cw_from_north"}
-# North-east-down to east-north-up is half a turn about the horizontal half-way between east and
-# north, forward-right-down to forward-left-up half a turn about forward.
+# NED to ENU is a rotation by 180 deg about the horizontal axis half-way between east and north.
+# FRD to FLU is a rotation by 180 deg about the forward axis.
 _HALF = math.sqrt(0.5)
 _WORLD_FROM_NED = (_HALF, _HALF, 0.0, 0.0)
 _BODY_FROM_FRD = (1.0, 0.0, 0.0, 0.0)
-# rad. IMUs are mounted in quarter turns, and a floor leans by some degrees; a mounting at 30 or 45
-# deg is clearly further from a quarter turn.
+# rad; mountings are usually multiples of 90 deg, and a floor is inclined by a few degrees.
+# Mountings at 30 or 45 deg exceed this tolerance clearly.
 _QUARTER_TURN_TOLERANCE = math.radians(10.0)
 
 
@@ -70,13 +70,13 @@ class ReferenceConventions(TextSettings):
     frame : str
         ``enu``, or ``ned``: world north-east-down and body forward-right-down.
     yaw_convention : str
-        Direction and zero of the yaw, one of :data:`YAW_CONVENTIONS`; empty for that of the frame,
-        ``ccw_from_east`` or ``cw_from_north``. It applies also to the yaw of a quaternion that was
-        made of a compass's heading.
+        Direction and zero of the yaw, one of :data:`YAW_CONVENTIONS`; empty for the convention of the
+        frame, ``ccw_from_east`` or ``cw_from_north``. It also applies to the yaw of a quaternion
+        that was computed from a compass heading.
     quaternion_order : str
-        Order of the parts in the fields x, y, z, w: ``xyzw`` or ``wxyz``.
+        Order of the components in the fields x, y, z, w: ``xyzw`` or ``wxyz``.
     quaternion_inverse : bool
-        Whether quaternions rotate vectors from the world's axes to the body's.
+        Whether quaternions rotate vectors from the world frame to the body frame.
 
     Raises
     ------
@@ -100,7 +100,7 @@ class ReferenceConventions(TextSettings):
 
     @property
     def yaw(self) -> str:
-        """The yaw's convention, never empty."""
+        """Convention of the yaw, never empty."""
         return self.yaw_convention or _YAW_OF_FRAME[self.frame]
 
 
@@ -114,18 +114,19 @@ class ImuConventions(ReferenceConventions):
     ----------
     sensor_axes : str
         Axes of gyroscope and accelerometer: ``flu``, forward-left-up, or ``frd``,
-        forward-right-down; empty for those of the frame. Some drivers turn the orientation and not
-        the sensors.
+        forward-right-down; empty for the axes of the frame. Some drivers convert only the
+        orientation, and not the other signals.
     gyro_unit, accel_unit : str
         Units of a recording that does not state them: ``rad/s`` or ``deg/s``, ``m/s^2`` or ``g``.
     accel_convention : str
-        ``specific_force``, which points up at rest, or ``gravity``, its opposite.
+        ``specific_force``, which points up at rest, or ``gravity``, the opposite.
     mounting_roll, mounting_pitch, mounting_yaw : float
-        Angles of the IMU's axes in the robot's [rad], both forward-left-up: the rotation about z by
-        yaw after y by pitch after x by roll takes a vector from the IMU's axes to the robot's.
+        Angles of the IMU's axes relative to the body frame [rad], both forward-left-up: a rotation
+        about x by roll, then about y by pitch, then about z by yaw transforms a vector from the
+        axes of the IMU to the body frame.
     orientation : str
-        ``recorded``, ``fused`` (from gyroscope and accelerometer), or ``auto``: the recorded one,
-        or a fused one where none is recorded.
+        ``recorded``, ``fused`` (from gyroscope and accelerometer), or ``auto``: recorded if there
+        is a recorded orientation, fused if there is none.
     filter : str
         Fusion filter, as in :class:`.sensors.imu_specification.OutputSpecification`.
     filter_time_constant : float
@@ -181,7 +182,7 @@ class ImuConventions(ReferenceConventions):
 
     @property
     def stated_units(self) -> dict[str, str]:
-        """Axes of the sensors whose unit is not the one of a recording without units -> unit."""
+        """Units of sensor axes by name, if they differ from the defaults."""
         units: dict[str, str] = {}
         if self.gyro_unit != ImuConventions.gyro_unit:
             units.update(dict.fromkeys(GYRO, self.gyro_unit))
@@ -201,7 +202,7 @@ def yaw_from_convention(yaw, convention):
     Parameters
     ----------
     yaw : array_like
-        Yaw in the convention [rad].
+        Yaw in the given convention [rad].
     convention : str
         One of :data:`YAW_CONVENTIONS`.
 
@@ -215,9 +216,9 @@ def yaw_from_convention(yaw, convention):
 
 
 def quaternions_from_convention(quaternions, conventions):
-    """Convert quaternions to x, y, z, w from body axes forward-left-up to ENU.
+    """Convert quaternions to the order x, y, z, w and the rotation from FLU body axes to ENU.
 
-    Lengths are kept, also zero and nan.
+    Norms are unchanged, including zero and nan.
 
     Parameters
     ----------
@@ -241,7 +242,7 @@ def quaternions_from_convention(quaternions, conventions):
         parts = quaternion_product(*quaternion_product(*_WORLD_FROM_NED, *parts), *_BODY_FROM_FRD)
     if conventions.yaw != _YAW_OF_FRAME[conventions.frame]:
         x, y, z, w = parts
-        # This is valid for any length; angles.yaw_from_quaternion rejects a length of zero.
+        # This is valid for any norm; angles.yaw_from_quaternion rejects a norm of zero.
         yaw = np.arctan2(2.0 * (w * z + x * y), w * w + x * x - y * y - z * z)
         sign, offset = YAW_CONVENTIONS[_YAW_OF_FRAME[conventions.frame]]
         half = 0.5 * (yaw_from_convention(sign * (yaw - offset), conventions.yaw) - yaw)
@@ -289,9 +290,10 @@ def positions_from_frame(positions, frame):
 
 
 def levelling_roll_pitch(up) -> tuple[float, float]:
-    """Compute roll and pitch of the mounting that levels an IMU at rest.
+    """Compute roll and pitch of the mounting from the specific force of an IMU at rest.
 
-    Angles near a quarter turn become one. The turn about the vertical does not show in gravity.
+    Angles near multiples of 90 deg are rounded. Gravity does not determine the rotation about the
+    vertical.
 
     Parameters
     ----------
@@ -314,11 +316,11 @@ def _quarter_turns(angle) -> float:
     return nearest if abs(angle - nearest) < _QUARTER_TURN_TOLERANCE else angle
 
 
-_COURSE_CONVENTION = "cw_from_north"  # as receivers output a course, independent of the yaw
+_COURSE_CONVENTION = "cw_from_north"  # convention of receivers, independent of that of the yaw
 
 
 def conventional_imu(samples, conventions: ImuConventions):
-    """Convert samples of an IMU to ENU, forward-left-up and SI units, before the mounting.
+    """Convert samples of an IMU to ENU, FLU and SI units; the mounting is not applied.
 
     Parameters
     ----------
@@ -351,7 +353,7 @@ def conventional_imu(samples, conventions: ImuConventions):
 def conventional_reference(samples, conventions: ReferenceConventions):
     """Convert samples of a reference to ENU, with yaw and course counter-clockwise from east.
 
-    Speed and course become ``velocity_east`` and ``velocity_north`` where both are recorded.
+    Speed and course become ``velocity_east`` and ``velocity_north`` if both are recorded.
 
     Parameters
     ----------
@@ -378,7 +380,7 @@ def conventional_reference(samples, conventions: ReferenceConventions):
         columns["course"] = yaw_from_convention(columns["course"], convention)
         if "speed" in columns:
             speed, course = columns.pop("speed"), columns.pop("course")
-            # Telephones write a negative speed where it is not known.
+            # Smartphones write a negative speed if the speed is unknown.
             speed = np.where(speed < 0.0, np.nan, speed)
             columns["velocity_east"] = speed * np.cos(course)
             columns["velocity_north"] = speed * np.sin(course)
@@ -390,7 +392,7 @@ def _turn_orientation(columns, samples, conventions):
         turned = quaternions_from_convention(samples.matrix(QUATERNION), conventions)
         columns.update(zip(QUATERNION, turned.T))
     if "pitch" in columns and conventions.frame == "ned":
-        # Nose up is positive about right, and negative about left.
+        # Nose-up pitch is positive about the right axis, and negative about the left axis.
         columns["pitch"] = -columns["pitch"]
     if "yaw" in columns:
         convention = samples.yaw_conventions.get("yaw", conventions.yaw)

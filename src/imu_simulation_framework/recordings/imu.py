@@ -1,14 +1,15 @@
-"""Table of a recorded IMU from its samples, with a fused orientation where none is recorded.
+"""Create the table of a recorded IMU; an orientation that is not recorded is fused.
 
-With ``orientation = auto``, an IMU without orientation, such as ``imu/data_raw``, gets one from its
-gyroscope and accelerometer by the fusion filter of ``filter``, ``filter_time_constant`` and
-``filter_rate_bias``. The accelerometer determines the level; the yaw begins at zero, and its drift
-is that of the gyroscope. The summary reports it (``orientation_source``, ``fusion``).
+With ``orientation = auto``, the orientation of an IMU that outputs none, such as ``imu/data_raw``,
+is computed from gyroscope and accelerometer by the fusion filter that the settings ``filter``,
+``filter_time_constant`` and ``filter_rate_bias`` describe. The accelerometer determines roll and
+pitch; the yaw starts at zero and drifts like the gyroscope. The summary reports the computation
+(``orientation_source``, ``fusion``).
 
 An orientation counts as missing if its covariance contains the -1 of REP-145, if its quaternions
 are zero, or if each quaternion is (0, 0, 0, 1) while the gyroscope outputs values other than zero.
-Without an accelerometer, or if it does not show gravity, the yaw is the integral of the rate about
-the robot's z axis (after the mounting), which is assumed to be vertical.
+Without an accelerometer, or if the accelerometer does not show gravity, the yaw is the integral of
+the rate about the robot's z axis (after the mounting), which is assumed to be vertical.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ from ..sensors.imu_specification import OutputSpecification
 from .cleaning import MINIMUM_SAMPLES, Cleaner
 from .frames import ImuConventions, conventional_imu, levelling_roll_pitch
 
-MOUNTED_TURNED = "the IMU is mounted turned"
-"""Clause of the remark on gravity away from the z axis, which matters to a heading only."""
-_MAX_LEAN = np.radians(30.0)  # of gravity from the z axis; a slope is not that steep
-_MIN_GRAVITY = 5.0  # m/s^2, half of gravity; an IMU with a smaller mean force subtracts it
-_LEVEL_TIME = 0.5  # s at the beginning, over which the accelerometer is averaged for the level
-_MAX_GRID = 3.0  # steps of the grid for each sample
+MOUNTED_TURNED = "the mounting of the IMU is rotated"
+"""Clause of the remark on gravity away from the z axis, which matters only for a heading."""
+_MAX_LEAN = np.radians(30.0)  # largest tilt of gravity from the z axis; slopes are less steep
+_MIN_GRAVITY = 5.0  # m/s^2; an IMU with a smaller mean specific force subtracts gravity
+_LEVEL_TIME = 0.5  # s, initial interval over which the accelerometer is averaged for levelling
+_MAX_GRID = 3.0  # largest number of grid steps per sample
 
 
 def imu_table(
@@ -44,7 +45,7 @@ def imu_table(
     minimum_samples=MINIMUM_SAMPLES,
     time_offset=0.0,
 ):
-    """Return the table of an IMU in the robot's axes, and a report.
+    """Create the table of an IMU in the body frame of the robot, and a report.
 
     Parameters
     ----------
@@ -53,9 +54,9 @@ def imu_table(
     conventions : ImuConventions, optional
         Units, axes, mounting, and source of the orientation.
     require : sequence of str, optional
-        Required parts, of ``orientation``, ``gyro`` and ``accel``.
+        Required parts, among ``orientation``, ``gyro`` and ``accel``.
     stamp_limits : StampLimits, optional
-        Limits of gaps and disorder.
+        Limits on gaps and disorder of the stamps.
     minimum_samples : int, optional
         Smallest number of usable samples.
     time_offset : float, optional
@@ -64,7 +65,7 @@ def imu_table(
     Returns
     -------
     tuple of DataFrame and RecordingReport
-        ImuRecord without the columns of parts that the recording lacks, and its report.
+        ImuRecord without the columns of missing parts, and a report.
 
     Raises
     ------
@@ -78,7 +79,9 @@ def imu_table(
     mounted, turned = Rotation.from_euler("ZYX", mounting[::-1]), bool(np.any(mounting))
     groups = _groups(samples)
     if not groups:
-        raise RecordingError(f"{samples.source}: no sample contains a number")
+        raise RecordingError(
+            f"{samples.source}: no sample has finite values, expected values of an IMU"
+        )
     if never_set and conventions.orientation == "auto":
         groups.pop("orientation", None)
     absent = [name for name in ("orientation", "gyro", "accel") if name not in groups]
@@ -115,8 +118,8 @@ def imu_table(
 
 
 def _groups(samples):
-    """Return the parts of samples, ``orientation``, ``gyro`` and ``accel``, with their columns."""
-    # A yaw alone is the orientation of a robot that stays level.
+    """Return the columns of the recorded parts ``orientation``, ``gyro`` and ``accel``."""
+    # If only a yaw is recorded, the robot is assumed to be level.
     orientations = (columns for columns in (QUATERNION, EULER, ("yaw",)) if samples.has(columns))
     groups = {"orientation": next(orientations, ())}
     for name, axes in (("gyro", GYRO), ("accel", ACCEL)):
@@ -125,16 +128,16 @@ def _groups(samples):
 
 
 def _is_filled(samples, columns) -> bool:
-    """Return whether a part has any value; drivers fill a missing quaternion with zeros."""
+    """Return whether a part has values; drivers fill a missing quaternion with zeros."""
     values = samples.matrix(columns)
     usable = np.isfinite(values).all(axis=1) & (columns != QUATERNION or values.any(axis=1))
     return bool(usable.any())
 
 
 def _is_never_set(samples) -> bool:
-    """Return whether all quaternions are a driver's default, while the gyroscope has rates.
+    """Return whether all quaternions are exactly the identity while the gyroscope measures rates.
 
-    An orientation that is the identity to the last bit is not a measurement.
+    Such quaternions are the default of a driver, not measurements.
     """
     if not samples.has(QUATERNION + GYRO):
         return False
@@ -152,16 +155,16 @@ def _check_usable(samples, groups, require, orientation, turned):
         if name == "orientation" and orientation != "recorded":
             if "gyro_z" in groups.get("gyro", ()):
                 continue
-            reason = ", and no gyroscope about z from which to compute it"
+            reason = ", and cannot be computed without a z axis of the gyroscope"
         remarks = "".join(f"; {remark}" for remark in samples.remarks)
         raise RecordingError(
-            f"{samples.source}: the IMU has no {name}, which is required{reason}{remarks}"
+            f"{samples.source}: {name} of the IMU is missing, but required{reason}{remarks}"
         )
     for name in ("gyro", "accel"):
         if turned and len(groups.get(name, GYRO)) < 3:
             raise RecordingError(
-                f"{samples.source}: the mounting turns all three axes into each other, but only "
-                f"{', '.join(groups[name])} are available"
+                f"{samples.source}: recorded axes are {', '.join(groups[name])}, expected all "
+                "three axes with a rotated mounting"
             )
 
 
@@ -176,15 +179,14 @@ def _robot_angles(samples, quaternions, order, mounted):
         quaternions = quaternion_from_roll_pitch_yaw(angles)
     else:
         quaternions = quaternions[order]
-    # A quaternion takes the IMU's axes to the world's, the mounting them to the robot's; from
-    # the robot's to the world's is therefore back through the mounting.
+    # Robot to world is robot to IMU (the inverse of the mounting), then IMU to world.
     robot = Rotation.from_quat(quaternions)
     robot = robot if mounted is None else robot * mounted.inv()
     return roll_pitch_yaw_from_quaternion(robot.as_quat())
 
 
 def mask_unknown_parts(samples):
-    """Replace parts that -1 in a covariance marks as unknown by nan (REP-145).
+    """Replace parts that a covariance of -1 marks as unknown (REP-145) by nan.
 
     Parameters
     ----------
@@ -214,30 +216,31 @@ def _check_upright(cleaner, mounted):
     if up[2] >= np.cos(_MAX_LEAN):
         return
     axis = int(np.argmax(np.abs(up)))
-    where = f"on {'-' if up[axis] < 0.0 else '+'}{'xyz'[axis]} instead of +z"
+    where = f"along {'-' if up[axis] < 0.0 else '+'}{'xyz'[axis]} instead of +z"
     if axis == 2 and up[2] > 0.0:
-        where = f"{np.degrees(np.arccos(up[2])):.0f} deg off +z on the mean"
+        where = f"{np.degrees(np.arccos(up[2])):.0f} deg off +z"
     roll, pitch = levelling_roll_pitch(mean)
     angles = [("mounting_roll", roll), ("mounting_pitch", pitch)]
     turn = " and ".join(f"{name} = {angle:.4f}" for name, angle in angles if angle)
     down = ""
     if up[2] < -0.5:
         down = (
-            ", or sensor_axes = frd if they are forward, right, down, or accel_convention = "
-            "gravity if it outputs gravity instead of its reaction, as iOS telephones do"
+            "; or set sensor_axes = frd if the axes are forward, right, down; or accel_convention "
+            "= gravity if the sensor outputs gravity instead of specific force, as iOS devices do"
         )
     cleaner.remarks.append(
-        f"gravity lies {where}, so {MOUNTED_TURNED}: [imu_recording] {turn} would put it upright"
-        f"{down}; gravity does not determine the turn about the vertical, mounting_yaw"
+        f"the mean specific force is {where}, so {MOUNTED_TURNED}; set [imu_recording] {turn} "
+        f"to level it{down}; gravity does not determine the rotation about the vertical, "
+        "mounting_yaw"
     )
 
 
 def fused_angles(times, gyro, accel, output: OutputSpecification):
-    """Fuse gyroscope and accelerometer by the filter of an OutputSpecification.
+    """Fuse gyroscope and accelerometer with the filter of an OutputSpecification.
 
-    The filters of :mod:`.fusion.filters` need even steps, which stamps of a recording rarely have.
-    The integral of the rate is therefore computed at the recorded times and interpolated on an even
-    grid, so that jitter of the stamps does not change the total turn.
+    The filters of :mod:`.fusion.filters` require a constant period, which recorded stamps rarely
+    have. Therefore, the integral of the rate is computed at the recorded times and interpolated to
+    an even grid, so that jitter of the stamps does not change the total rotation.
 
     Parameters
     ----------
@@ -251,26 +254,26 @@ def fused_angles(times, gyro, accel, output: OutputSpecification):
     Returns
     -------
     numpy.ndarray, shape (n, 3)
-        Roll, pitch and unwrapped yaw [rad]. The yaw starts at zero, roll and pitch start by the
-        accelerometer.
+        Roll, pitch and unwrapped yaw [rad]. The yaw starts at zero; roll and pitch start at the
+        angles that the accelerometer shows.
 
     Raises
     ------
     ConfigurationError
-        The filter needs a library that is not installed.
+        The filter requires a library that is not installed.
     """
     times = np.asarray(times, dtype=float) - times[0]
     gyro, accel = np.asarray(gyro, dtype=float), np.asarray(accel, dtype=float)
-    # The median step, unless stamps came in bursts, when the grid would be far too fine.
+    # The period is the median step; with bursts of stamps, it is limited to keep the grid coarse.
     period = max(float(np.median(np.diff(times))), times[-1] / (_MAX_GRID * len(times)))
-    # The last sample lasts until the grid ends.
+    # The last sample is held until the end of the grid.
     grid = period * np.arange(int(times[-1] / period) + 2)
     lasting = np.append(times, grid[-1])
     turned = integral(lasting, np.vstack([gyro, gyro[-1]]))
     turned = np.column_stack([np.interp(grid, lasting, axis) for axis in turned.T])
     forces = np.column_stack([np.interp(grid, times, axis) for axis in accel.T])
 
-    # Imported here, as most recordings have an orientation.
+    # Imported here, since most recordings contain an orientation.
     from ..sensors.fusion.filters import make_filter
 
     filter = make_filter(output, period)
@@ -285,7 +288,7 @@ def fused_angles(times, gyro, accel, output: OutputSpecification):
 
 
 def integral(times, values):
-    """Integrate values over time by the trapezoidal rule.
+    """Integrate values over time with the trapezoidal rule.
 
     Parameters
     ----------
@@ -297,7 +300,7 @@ def integral(times, values):
     Returns
     -------
     ndarray, shape (n,) or (n, m)
-        Integral from the first time on [unit of the values times s].
+        Integral since the first time [unit of the values times s].
     """
     values = np.asarray(values, dtype=float)
     steps = np.diff(times).reshape((-1,) + (1,) * (values.ndim - 1))
@@ -306,18 +309,18 @@ def integral(times, values):
 
 
 def turn_of_gyroscope(table: pd.DataFrame) -> pd.Series | None:
-    """Return the turn of a body about the vertical by its gyroscope.
+    """Compute the rotation of a body about the vertical from its gyroscope.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        ImuRecord; without roll and pitch its z axis is taken for vertical.
+        ImuRecord; without roll and pitch, the z axis is assumed to be vertical.
 
     Returns
     -------
     pandas.Series or None
-        Turn [rad] over time [s]. None without a gyroscope, or if a leaning body has a gyroscope
-        about z only.
+        Angle [rad] over time [s]. None without a gyroscope, or if a tilted body has only a z axis
+        of the gyroscope.
     """
     leaning = set(EULER[:2]) <= set(table) and bool(table[list(EULER[:2])].to_numpy().any())
     wanted = [*GYRO, *EULER[:2]] if leaning else [GYRO[2]]
@@ -334,12 +337,12 @@ def turn_of_gyroscope(table: pd.DataFrame) -> pd.Series | None:
 
 
 def made_orientation(table, conventions, stamps):
-    """Compute an orientation from an IMU's gyroscope and, if it shows gravity, accelerometer.
+    """Compute an orientation from the gyroscope and, if it shows gravity, the accelerometer.
 
     Parameters
     ----------
     table : DataFrame
-        ImuRecord in the robot's axes with at least ``gyro_z``.
+        ImuRecord in the body frame with at least ``gyro_z``.
     conventions : ImuConventions
         Settings of the fusion.
     stamps : StampReport
@@ -364,22 +367,22 @@ def made_orientation(table, conventions, stamps):
         bias = "with" if output.filter_rate_bias else "without"
         remark = (
             "the orientation is computed from gyroscope and accelerometer by the filter "
-            f"{output.filter} with a time constant of {output.filter_time_constant:g} s {bias} "
-            "an estimate of the gyroscope's bias; its yaw starts at 0"
+            f"{output.filter} with a time constant of {output.filter_time_constant:g} s, {bias} "
+            "estimation of the gyroscope bias; the yaw starts at 0"
         )
     else:
         yaw = integral(times, table["gyro_z"].to_numpy())
         angles = np.column_stack([np.zeros((len(yaw), 2)), yaw])
-        shown = f"does not show gravity (usually {size:.2f} m/s^2; is accel_unit right?)"
+        shown = f"does not show gravity (usually {size:.2f} m/s^2; check accel_unit)"
         why = f"the accelerometer {shown}" if complete else "there is no accelerometer"
         remark = (
-            f"{why}: the yaw is the integral of the rate about the robot's z axis, which is "
+            f"{why}, so the yaw is the integral of the rate about the robot's z axis, which is "
             "assumed to be vertical; roll and pitch are assumed to be 0"
         )
     remarks = [remark]
     if stamps.gaps:
         remarks.append(
-            f"across gaps, the longest of {stamps.longest_gap:.3f} s, the rate is interpolated, so "
-            "that the yaw is uncertain by the angle that the robot turned there"
+            f"the rate is interpolated in gaps (longest: {stamps.longest_gap:.3f} s), so the yaw "
+            "is wrong after a gap in which the robot turned"
         )
     return angles, {"orientation_source": source, "fusion": settings, "remarks": tuple(remarks)}

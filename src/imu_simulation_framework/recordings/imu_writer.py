@@ -1,4 +1,4 @@
-"""Writing of recordings of an IMU: as a bag, as CSV of ``rostopic echo -p``, or as a table."""
+"""Write IMU recordings as a bag, as CSV of ``rostopic echo -p``, or as a table."""
 
 import gzip
 import io
@@ -23,17 +23,17 @@ TOPIC = topics.absolute_topic(topics.IMU)
 
 
 def write_imu_recording(path, blocks: Iterable[ImuSamples], covariances, format=""):
-    """Write a recording of an IMU, completely or not at all.
+    """Write an IMU recording, completely or not at all.
 
-    An existing file is replaced. In a bag and for ``rostopic_csv`` time zero is the beginning of
-    2019, UTC.
+    An existing file is replaced. In a bag and with ``rostopic_csv``, time zero is 1 January 2019,
+    0:00 UTC.
 
     Parameters
     ----------
     path : path-like
         File to write.
     blocks : iterable of ImuSamples
-        Successive blocks of samples, of which only one is in memory.
+        Successive blocks of samples, of which only one is in memory at a time.
     covariances : 3 tuples of 9 float
         Covariances in each message: orientation, angular velocity, specific force.
     format : str
@@ -42,7 +42,7 @@ def write_imu_recording(path, blocks: Iterable[ImuSamples], covariances, format=
     Raises
     ------
     ConfigurationError
-        Name and format contradict each other.
+        The suffix of the file and the format contradict each other.
     ResultError
         The file cannot be written.
     """
@@ -84,7 +84,7 @@ def _write_table(path, blocks, covariances, packed):
         file.write(",".join(("time", *IMU_RECORD)) + "\n")
         for block in blocks:
             angles = roll_pitch_yaw_from_quaternion(block.orientation)
-            # The yaw is also unwrapped between blocks.
+            # The yaw must also be unwrapped across blocks.
             last_yaw = angles[:1, 2] if yaw is None else np.array([yaw])
             angles[:, 2] = np.unwrap(np.concatenate([last_yaw, angles[:, 2]]))[1:]
             yaw = angles[-1, 2] if len(angles) else yaw
@@ -98,7 +98,7 @@ def _text_file(path, packed):
     with ExitStack() as files:
         binary = files.enter_context(open(path, "wb"))
         if packed:
-            # Without time and name in its header the same recording yields the same bytes.
+            # Without time and name in the gzip header, the same recording gives the same bytes.
             binary = files.enter_context(gzip.GzipFile("", "wb", 6, binary, mtime=0))
         yield files.enter_context(io.TextIOWrapper(binary, encoding="ascii", newline="\n"))
 
@@ -116,5 +116,5 @@ def _columns(block, covariances):
 
 
 def _lines(columns):
-    """Return rows of numbers as text, in Python's shortest exact notation."""
+    """Return rows of numbers as text in the shortest exact notation of Python."""
     return map(",".join, zip(*(map(repr, column) for column in columns.T.tolist())))

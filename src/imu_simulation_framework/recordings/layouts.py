@@ -1,8 +1,8 @@
-"""Layouts of recordings: the columns of known loggers, as YAML files.
+"""Layouts of recordings: YAML files that describe the columns of known loggers.
 
-A layout names the columns by which the table of a logger is recognised, and has column maps for it,
-with the keys of ``[imu_columns]`` and ``[reference_columns]`` of a config.ini. The package's own
-layouts are in ``config/recording_layouts``.
+A layout lists the columns that identify the tables of a logger, and contains column maps with the
+keys of ``[imu_columns]`` and ``[reference_columns]`` in a config.ini. The bundled layouts are in
+``config/recording_layouts``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .evidence import layout_contradiction
 from .frames import FRAMES
 
 FOLDER = "recording_layouts"
-"""Folder of the layouts in the package's config."""
+"""Folder of the bundled layouts within ``config``."""
 
 
 def _checked_columns(name: str, value: Any) -> tuple[str, ...]:
@@ -38,7 +38,7 @@ def _checked_columns(name: str, value: Any) -> tuple[str, ...]:
 
 def _checked_map(name: str, value: Any) -> dict[str, tuple[str, ...]]:
     if not isinstance(value, Mapping):
-        raise ConfigurationError(f"{name} is {quote(value)}, but it must be a column map.")
+        raise ConfigurationError(f"{name} is {quote(value)}, expected a column map.")
     descriptions = {}
     for quantity, described in value.items():
         texts = [described] if isinstance(described, str) else described
@@ -53,37 +53,38 @@ def _checked_map(name: str, value: Any) -> dict[str, tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class RecordingLayout(Settings):
-    """Columns of the tables of a logger.
+    """Description of the columns in the tables of a logger.
 
     Parameters
     ----------
     name : str
-        The logger; by default the name of the file.
+        Name of the logger; by default the name of the file.
     header : sequence of str
-        Columns by which its tables are recognised; all have to be present, also with ``--layout``.
-        In a recording of several tables they are named ``TABLE.column``.
+        Columns that identify the tables of the logger; all of them must be present, also with
+        ``--layout``. In a recording with several tables, they are named ``TABLE.column``.
     imu_columns, reference_columns : mapping of str to str or to a sequence of str
-        Quantity -> ``column [unit]``, see :mod:`.column_maps`; one of the two is required. The
-        first of a sequence that is present is taken. A quantity whose columns are absent is left
-        out, and with ``--layout`` reported.
+        Quantity -> ``column [unit]``, see :mod:`.column_maps`; one of the two maps is required. In
+        a sequence, the first column that is present is used. A quantity without a present column
+        is ignored, and reported with ``--layout``.
     files : sequence of str, optional
-        Patterns of file names, ``ms25*.csv``, of a logger whose tables have no header and whose
-        columns are ``col1``, ``col2``.
+        Patterns of file names, such as ``ms25*.csv``, for a logger whose tables have no header and
+        whose columns are therefore ``col1``, ``col2``.
     frame : str, optional
         Axes of the logger: ``enu``, world east-north-up and body forward-left-up, or ``ned``, world
-        north-east-down and body forward-right-down. Columns are mapped as they are, and converted:
-        ``-GyrZ [rad/s]``, ``yaw [deg cw from north]``. With ``ned``, no quaternion can be mapped.
+        north-east-down and body forward-right-down. The layout maps the columns as recorded, and
+        they are converted automatically: ``-GyrZ [rad/s]``, ``yaw [deg cw from north]``. With
+        ``ned``, quaternions cannot be mapped.
     rates : tuple of float, optional
-        Least and largest number of samples per second that the logger can have [Hz]. It decides
-        between loggers with one header and clocks of different units.
+        Smallest and largest sample rate of the logger [Hz]. They distinguish loggers that have the
+        same header, but times in different units.
     source : str
-        Document that states units and axes.
+        Document that specifies units and axes.
 
     Raises
     ------
     ConfigurationError
-        A quantity, unit or frame is unknown, nothing is mapped, or a quaternion of ``ned`` is,
-        which no map can turn.
+        A quantity, unit or frame is unknown, no quantity is mapped, or a quaternion is mapped with
+        the frame ``ned``.
     """
 
     name: str = setting(check=check_text, needed=True)
@@ -101,16 +102,16 @@ class RecordingLayout(Settings):
             raise ConfigurationError("header is empty, expected the columns that identify a table.")
         if not (self.imu_columns or self.reference_columns):
             raise ConfigurationError(
-                "imu_columns and reference_columns are empty, but one is required."
+                "imu_columns and reference_columns are empty, expected at least one map."
             )
         mapped = {*self.imu_columns, *self.reference_columns}
         if self.frame == "ned" and not mapped.isdisjoint(QUATERNION):
             raise ConfigurationError(
-                "frame is ned and a quaternion is mapped, expected roll, pitch and yaw."
+                "a quaternion is mapped with frame = ned, expected roll, pitch and yaw."
             )
 
     def matches(self, path: str | os.PathLike[str], columns: Sequence[str]) -> bool:
-        """Return whether a table has the layout.
+        """Return whether a table has this layout.
 
         Parameters
         ----------
@@ -122,7 +123,7 @@ class RecordingLayout(Settings):
         Returns
         -------
         bool
-            True if the file's name fits and all columns of the header are present.
+            True if the file name matches and all columns of the header are present.
         """
         name = Path(path).name
         is_named = not self.files or any(fnmatch(name, pattern) for pattern in self.files)
@@ -131,7 +132,7 @@ class RecordingLayout(Settings):
     def maps(
         self, path: str | os.PathLike[str], columns: Sequence[str], frame: str = "enu"
     ) -> LayoutMaps:
-        """Return the column maps of a table that matches.
+        """Return the column maps of a table that has this layout.
 
         Parameters
         ----------
@@ -140,7 +141,7 @@ class RecordingLayout(Settings):
         columns : sequence of str
             Columns of the recording.
         frame : str
-            ``ned`` where the format turns the axes already.
+            ``ned`` if the reader of the format converts the axes.
 
         Returns
         -------
@@ -160,7 +161,7 @@ class RecordingLayout(Settings):
 
 @dataclass(frozen=True)
 class LayoutMaps:
-    """Column maps of one table that has a layout.
+    """Column maps of a table with a known layout.
 
     Parameters
     ----------
@@ -169,7 +170,7 @@ class LayoutMaps:
     imu, reference : dict of str to str
         Quantity -> ``column [unit]``.
     absent : dict of str to tuple of str
-        Quantity of the layout that the table lacks -> its possible columns.
+        Quantity of the layout that the table lacks -> possible columns.
     """
 
     layout: RecordingLayout
@@ -178,17 +179,17 @@ class LayoutMaps:
     absent: dict[str, tuple[str, ...]]
 
     def contradiction(self, samples: Samples) -> str:
-        """Return the evidence that samples are not those of the layout.
+        """Return the evidence that samples contradict the layout.
 
         Parameters
         ----------
         samples : Samples
-            Read by one of the maps.
+            Samples that were read with one of the maps.
 
         Returns
         -------
         str
-            Empty where there is none.
+            Evidence; empty if there is none.
         """
         evidence = layout_contradiction(samples)
         times = samples.columns["stamp"]
@@ -197,7 +198,7 @@ class LayoutMaps:
         rates = self.layout.rates
         if rate and rates is not None and not rates[0] <= rate <= rates[1]:
             expected = f"expected {rates[0]:g} to {rates[1]:g}"
-            evidence = evidence or f"there are {rate:.4g} samples per second, {expected}"
+            evidence = evidence or f"the sample rate is {rate:.4g} Hz, {expected}"
         return evidence
 
 
@@ -207,7 +208,7 @@ def _present_columns(path, descriptions, columns) -> dict[str, str]:
         for description in alternatives:
             try:
                 parse_map(path, {quantity: description}, columns)
-            except RecordingError:  # Units are checked; the column is absent.
+            except RecordingError:  # the column is absent, since units have been checked
                 continue
             present[quantity] = description
             break
@@ -215,14 +216,14 @@ def _present_columns(path, descriptions, columns) -> dict[str, str]:
 
 
 _TURNED = ("gyro_y", "gyro_z", "accel_y", "accel_z", "mag_y", "mag_z", "pitch", "z")
-"""Quantities whose sign differs between north-east-down and east-north-up."""
+"""Quantities whose sign differs between NED and ENU conventions."""
 
 _EXCHANGED = {"x": "y", "y": "x"}
 _NAUTICAL = ("yaw", "heading", "course")
 
 
 def _turned_map(columns: Mapping[str, str]) -> dict[str, str]:
-    """Return a map of columns in north-east-down that reads them as east-north-up."""
+    """Convert a column map from NED to ENU conventions."""
     turned = {}
     for quantity, description in columns.items():
         name = _EXCHANGED.get(quantity, quantity)
@@ -236,13 +237,13 @@ def _turned_map(columns: Mapping[str, str]) -> dict[str, str]:
 
 
 def read_layout(name: str | os.PathLike[str]) -> RecordingLayout:
-    """Return a layout from its YAML file, or by the name of a bundled one.
+    """Read a layout from a YAML file, or by the name of a bundled layout.
 
     Parameters
     ----------
     name : path-like
-        A file whose keys are the fields of :class:`RecordingLayout`, or the name of one in
-        config/recording_layouts, ``xsens_mti``.
+        File whose keys are the fields of :class:`RecordingLayout`, or the name of a layout in
+        config/recording_layouts, such as ``xsens_mti``.
 
     Returns
     -------
@@ -252,7 +253,7 @@ def read_layout(name: str | os.PathLike[str]) -> RecordingLayout:
     Raises
     ------
     ConfigurationError
-        There is neither, or it is not a layout.
+        There is no such file or bundled layout, or the file is not a layout.
     """
     path = find_description(name, FOLDER, "a recording layout")
     make = partial(from_mapping, RecordingLayout, subject="it")
@@ -284,16 +285,16 @@ def find_layouts(
     path : path-like
         The recording.
     columns : sequence of str
-        Its columns.
+        Columns of the recording.
     layout : RecordingLayout, optional
-        The layout that the user names.
+        Layout that the user names.
     frame : str
         ``ned`` where the format turns the axes already.
 
     Returns
     -------
     list of LayoutMaps
-        Maps, those of the longest header first.
+        Maps, sorted from the longest to the shortest header.
 
     Raises
     ------

@@ -1,13 +1,13 @@
-"""Layout of the bytes of ROS messages, without ROS.
+"""Serialization of ROS messages without ROS.
 
-A message is a std_msgs/Header, perhaps a string, and a payload of fixed size. In ROS 1 all of it is
-little-endian and packed (http://wiki.ros.org/msg). ROS 2 (CDR) begins with four bytes that state
-the encoding, has no sequence number, ends a string with a NUL, and begins a number at a
-multiple of its size, counted from behind those four bytes (OMG, Common Object Request Broker
-Architecture 3.0, section 15.3). So the stamp is behind four bytes in both.
+A message consists of a std_msgs/Header, an optional string, and a payload of fixed size. ROS 1
+messages are little-endian and packed (http://wiki.ros.org/msg). ROS 2 messages (CDR) begin with
+four bytes that state the encoding, have no sequence number, terminate strings with NUL, and align
+each number to a multiple of its size, counted from the end of these four bytes (OMG, Common Object
+Request Broker Architecture 3.0, section 15.3). In both versions, the stamp is at byte 4.
 
-The payload's fields are named as ``rostopic echo -p`` names them, less its prefix ``field.``, so
-that one table serves all.
+The fields of the payload have the names of ``rostopic echo -p`` without the prefix ``field.``, so
+that the same table describes messages and CSV files.
 """
 
 from __future__ import annotations
@@ -60,18 +60,18 @@ def _pose_quantities(name):
 
 @dataclass(frozen=True)
 class MessageType:
-    """Type of messages that can be read and written.
+    """Message type that can be read and written.
 
     Parameters
     ----------
     name : str
-        Name as ROS 1 writes it.
+        Name in ROS 1 notation.
     strings : int
         Number of strings between header and payload.
     payload : numpy.dtype
-        Fields as ROS 1 packs them.
+        Fields as packed by ROS 1.
     quantities : dict of str to str
-        Quantity as in :class:`.Samples` -> field of the payload.
+        Quantity of :class:`.Samples` -> field of the payload.
     """
 
     name: str
@@ -81,11 +81,11 @@ class MessageType:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of all fields."""
+        """Names of all fields of the payload."""
         return self.payload.names or ()
 
     def fields(self, *beginnings: str) -> list[str]:
-        """Return the names of the fields with some prefixes.
+        """Return the names of the fields with the given prefixes.
 
         Parameters
         ----------
@@ -100,7 +100,7 @@ class MessageType:
         return [name for start in beginnings for name in self.names if name.startswith(start)]
 
     def place(self, beginning: str) -> slice:
-        """Return the place of adjacent fields with a prefix.
+        """Return the slice of adjacent fields with a prefix.
 
         Parameters
         ----------
@@ -122,7 +122,7 @@ class MessageType:
         Parameters
         ----------
         ros2 : bool
-            Whether the message is serialized by ROS 2, with padding.
+            Whether the message is serialized for ROS 2, with padding.
         phase : int, optional
             Position of the payload modulo eight [bytes].
 
@@ -148,7 +148,7 @@ def _message(name, fields, quantities, strings=0):
     return MessageType(name, strings, np.dtype(fields), quantities)
 
 
-_YAW_VARIANCE = "pose.covariance35"  # of x, y, z, and rotations about x, y, z, row by row
+_YAW_VARIANCE = "pose.covariance35"  # last element of the 6 x 6 matrix: x, y, z, roll, pitch, yaw
 
 ODOMETRY = _message(
     "nav_msgs/Odometry",
@@ -174,7 +174,7 @@ NAV_SAT_FIX = _message(
     {
         "status": "status.status",
         **{name: name for name in ("latitude", "longitude", "altitude")},
-        # Row-major in east, north, up.
+        # The covariance is row-major for east, north, up.
         "variance_east": "position_covariance0",
         "variance_north": "position_covariance4",
         "covariance_type": "position_covariance_type",
@@ -228,8 +228,7 @@ TEMPERATURE = _message(
 
 REFERENCE_TYPES = (ODOMETRY, POSE_STAMPED, POSE_WITH_COVARIANCE_STAMPED, NAV_SAT_FIX)
 IMU_TYPES = (IMU,)
-# A receiver publishes its velocity to the east and north next to its NavSatFix, as
-# nmea_navsat_driver does.
+# Receivers such as nmea_navsat_driver publish the east and north velocity next to NavSatFix.
 VELOCITY_TYPES = (TWIST_STAMPED, TWIST_WITH_COVARIANCE_STAMPED)
 HEADING_TYPES = (QUATERNION_STAMPED, IMU, POSE_STAMPED, POSE_WITH_COVARIANCE_STAMPED, ODOMETRY)
 OTHER_TYPES = {"magnetometer": (MAGNETIC_FIELD,), "thermometer": (TEMPERATURE,)}
@@ -246,23 +245,23 @@ IMU_YAW = _message("imu_simulation_framework/ImuYaw", _numbers("yaw", "yaw_unwra
 IMU_VECTORS = ("orientation", "angular_velocity", "linear_acceleration")
 SIGNALS = IMU.fields(*(f"{vector}." for vector in IMU_VECTORS))
 COVARIANCES = IMU.fields(*(f"{vector}_covariance" for vector in IMU_VECTORS))
-"""Fields of an IMU: its signals, and the nine numbers of each covariance."""
+"""Fields of an IMU message that are not ``SIGNALS``: nine numbers of each covariance."""
 
 FIELD = MAGNETIC_FIELD.fields("magnetic_field.")
-"""Fields of a magnetometer."""
+"""Fields of a magnetometer message."""
 
 STATE = ODOMETRY.fields("pose.pose.", "twist.twist.")
-"""Fields of a body's state: position, orientation, linear and angular velocity."""
+"""Fields of an odometry message: position, orientation, linear and angular velocity."""
 
 STAMP_PLACE = 4
-"""Bytes before the stamp of a message: the sequence number in ROS 1, the encoding in ROS 2."""
+"""Number of bytes before the stamp: the sequence number in ROS 1, the encoding in ROS 2."""
 
-_LITTLE_ENDIAN = b"\0\1\0\0"  # encoding of ROS 2, without parameters
+_LITTLE_ENDIAN = b"\0\1\0\0"  # CDR encoding of ROS 2, without options
 _STAMP = struct.Struct("<2I")
 
 
 def stamp_of(data: bytes) -> int:
-    """Return the stamp of a message that begins with a header.
+    """Read the stamp of a message that begins with a header.
 
     Parameters
     ----------
@@ -302,7 +301,7 @@ def _string(text, ros2):
 
 
 def _beginning(texts: Iterable[str], ros2: bool) -> bytes:
-    """Return the bytes before a payload, with zeros for stamp and sequence number."""
+    """Return the bytes before a payload; stamp and sequence number are zero."""
     data = (_LITTLE_ENDIAN if ros2 else bytes(STAMP_PLACE)) + bytes(_STAMP.size)
     for text in texts:
         data += bytes(-len(data) % 4 if ros2 else 0) + _string(text, ros2)
@@ -310,7 +309,7 @@ def _beginning(texts: Iterable[str], ros2: bool) -> bytes:
 
 
 class Packer:
-    """Writer of messages of a type that differ in stamps and some of their fields.
+    """Serializer for messages of the same type that differ only in stamps and some fields.
 
     Parameters
     ----------
@@ -319,9 +318,9 @@ class Packer:
     texts : iterable of str
         Frame of the header and other strings before the payload.
     fields : mapping of str to float, optional
-        Fields of the payload that are equal in all messages; all others are zero.
+        Fields of the payload that are constant; all other fields are zero.
     ros2 : bool
-        Whether to write messages of ROS 2.
+        Whether to serialize for ROS 2.
     """
 
     def __init__(
@@ -341,9 +340,9 @@ class Packer:
             self._template["payload"][name] = value
 
     def pack(self, stamps: np.ndarray, fields: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Serialize messages, each after its length, as ROS 1 transmits them.
+        """Serialize messages, each preceded by its length, as transmitted by ROS 1.
 
-        :func:`separate` splits them.
+        :func:`separate` splits the result into messages.
 
         Parameters
         ----------
@@ -357,7 +356,7 @@ class Packer:
         ndarray, shape (n,)
             Structured array of messages.
         """
-        # This is several times faster than np.repeat, which copies field by field.
+        # This is several times faster than np.repeat, which copies each field separately.
         data = bytearray(self._template.tobytes() * len(stamps))
         messages = np.frombuffer(data, self._template.dtype)
         stamp, payload = messages["stamp"].T, messages["payload"]
@@ -368,9 +367,9 @@ class Packer:
 
 
 class ImuPackers:
-    """Writer of the messages of an IMU: signals, errors and magnetometer.
+    """Serializer for the messages of an IMU: signals, errors and magnetometer.
 
-    Each method takes stamps (n,) [ns] and returns messages as :meth:`Packer.pack`.
+    Each method accepts stamps (n,) [ns] and returns messages like :meth:`Packer.pack`.
 
     Parameters
     ----------
@@ -381,7 +380,7 @@ class ImuPackers:
     frame : str
         Frame of the IMU.
     ros2 : bool
-        Whether to write messages of ROS 2.
+        Whether to serialize for ROS 2.
     """
 
     def __init__(
@@ -429,7 +428,7 @@ class ImuPackers:
         return self._field.pack(stamps, dict(zip(FIELD, rows.T)))
 
     def bias(self, stamps: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Serialize the IMU's errors without white noise, as Hector's plug-in publishes them.
+        """Serialize the errors of an IMU without white noise, as published by Hector's plug-in.
 
         Parameters
         ----------
@@ -452,7 +451,7 @@ def odometry_packer(frame: str, ros2: bool = False) -> Packer:
     Parameters
     ----------
     frame : str
-        Frame of the body in the world.
+        Child frame of the odometry, which moves in the world frame.
     ros2 : bool, optional
         Whether to serialize for ROS 2.
 
@@ -465,7 +464,7 @@ def odometry_packer(frame: str, ros2: bool = False) -> Packer:
 
 
 def separate(packed: np.ndarray) -> list[bytes]:
-    """Split packed messages.
+    """Split the result of :meth:`Packer.pack` into messages.
 
     Parameters
     ----------
@@ -475,14 +474,14 @@ def separate(packed: np.ndarray) -> list[bytes]:
     Returns
     -------
     list of bytes
-        Messages without their lengths.
+        Messages without preceding lengths.
     """
     data, size = packed.tobytes(), packed.dtype.itemsize
     return [data[begin + 4 : begin + size] for begin in range(0, len(data), size)]
 
 
 def as_packed(data: bytes) -> np.ndarray:
-    """Return a serialized message in the form of :meth:`Packer.pack`.
+    """Convert a serialized message to the form that :meth:`Packer.pack` returns.
 
     Parameters
     ----------
@@ -492,7 +491,7 @@ def as_packed(data: bytes) -> np.ndarray:
     Returns
     -------
     ndarray, shape (1,)
-        Structured array of the message.
+        Structured array that contains the message.
     """
     layout: list[Any] = [("length", "<u4"), ("sequence", "<u4"), ("rest", f"V{len(data) - 4}")]
     return np.frombuffer(bytearray(len(data).to_bytes(4, "little") + data), layout)
@@ -501,16 +500,16 @@ def as_packed(data: bytes) -> np.ndarray:
 def numbers_of(
     messages: Sequence[bytes], kind: MessageType, fields
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Read messages that end with a payload of numbers of eight bytes, with any texts.
+    """Read messages whose last bytes are a payload of 8-byte numbers.
 
-    All messages of ROS 1 end so, and those of ROS 2 without padding.
+    This is the case for all ROS 1 messages, and for ROS 2 messages without padding.
 
     Parameters
     ----------
     messages : sequence of bytes
-        Serialised messages of one topic.
+        Serialized messages of one topic.
     kind : MessageType
-        Their type.
+        Type of the messages.
     fields : iterable of str
         Names of the fields to read.
 
@@ -531,7 +530,7 @@ def numbers_of(
 
 
 def last_numbers(data: bytes, kind: MessageType) -> list[float]:
-    """Return the payload at the end of a message.
+    """Read the payload at the end of a message.
 
     Parameters
     ----------
@@ -549,7 +548,7 @@ def last_numbers(data: bytes, kind: MessageType) -> list[float]:
 
 
 class NumbersMessage(NamedTuple):
-    """Message of a header, perhaps a text, and numbers of eight bytes.
+    """Message that consists of a header, an optional text, and 8-byte numbers.
 
     Parameters
     ----------
@@ -560,9 +559,9 @@ class NumbersMessage(NamedTuple):
     numbers : numpy.ndarray, shape (n,)
         Payload.
     place : int
-        Byte at which the payload begins.
+        Index of the first byte of the payload.
     child : str
-        Text behind the header, an odometry's child_frame_id; empty without one.
+        Text after the header, which is child_frame_id in odometry; empty if there is none.
     """
 
     stamp: int
@@ -573,7 +572,7 @@ class NumbersMessage(NamedTuple):
 
 
 def read_numbers(data: bytes, kind: MessageType, ros2: bool) -> NumbersMessage | None:
-    """Read a message whose payload consists of numbers of eight bytes.
+    """Read a message whose payload consists of 8-byte numbers.
 
     Parameters
     ----------
@@ -582,12 +581,12 @@ def read_numbers(data: bytes, kind: MessageType, ros2: bool) -> NumbersMessage |
     kind : MessageType
         Type of the message.
     ros2 : bool
-        Whether the message is one of ROS 2.
+        Whether the message is a ROS 2 message.
 
     Returns
     -------
     NumbersMessage or None
-        Content; None if the layout of the message is wrong.
+        Content; None if the message does not have the structure of the type.
     """
     spare, end = (8 if ros2 else 1), STAMP_PLACE + _STAMP.size
     if len(data) < end or (ros2 and data[1] != _LITTLE_ENDIAN[1]):
@@ -617,21 +616,21 @@ def with_numbers(
     frame: str | None = None,
     stamp: int | None = None,
 ) -> bytes:
-    """Return a message with other numbers and perhaps another frame or stamp.
+    """Return a copy of a message with new numbers, and optionally a new frame or stamp.
 
-    It must have no text but the frame. Its type may change with the numbers: with those of a
-    sensor_msgs/MagneticField it is such a message.
+    The message must contain no text except the frame. The numbers determine the type of the result:
+    with numbers of a sensor_msgs/MagneticField, the result is a message of this type.
 
     Parameters
     ----------
     data : bytes
         Original message.
     message : NumbersMessage
-        The same message, as :func:`read_numbers` returns it.
+        Content of the original message, as returned by :func:`read_numbers`.
     numbers : iterable of float
         New payload.
     ros2 : bool
-        Whether it is a message of ROS 2.
+        Whether the message is a ROS 2 message.
     frame : str, optional
         New frame.
     stamp : int, optional
@@ -653,7 +652,7 @@ def with_numbers(
 def decode(
     data: np.ndarray, starts: np.ndarray, lengths: np.ndarray, kind: MessageType, ros2: bool
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """Decode messages of a type at once; only their strings vary in length.
+    """Decode all messages of a type at once; only strings may vary in length.
 
     Parameters
     ----------
@@ -664,14 +663,14 @@ def decode(
     kind : MessageType
         Type of the messages.
     ros2 : bool
-        Whether they are messages of ROS 2.
+        Whether the messages are ROS 2 messages.
 
     Returns
     -------
     columns : dict of str to numpy.ndarray, shape (n,)
-        The type's quantities, and ``stamp`` [s, nan where not set].
+        Quantities of the type, and ``stamp`` [s], which is nan if it is not set.
     good : numpy.ndarray of bool, shape (n,)
-        Whether each message has the layout of the type; the values of others are nan.
+        Whether each message has the structure of the type; if it does not, its values are nan.
     """
     columns = {name: np.full(len(starts), np.nan) for name in (*kind.quantities, "stamp")}
     good = np.zeros(len(starts), bool)
@@ -679,14 +678,14 @@ def decode(
     rows = np.flatnonzero((lengths >= least) & (starts + lengths <= len(data)))
     if ros2:
         rows = rows[data[starts[rows] + 1] == _LITTLE_ENDIAN[1]]
-    # Positions count from the stamp on, to which ROS 2 aligns.
+    # Positions count from the stamp, since ROS 2 aligns relative to it.
     begin, size = starts[rows] + STAMP_PLACE, lengths[rows] - STAMP_PLACE
     position = np.full(len(rows), _STAMP.size)
     for _ in range(1 + kind.strings):
-        # A broken length leads behind the end, where there is no room for a payload.
+        # A damaged length is limited to the end of the message, where no payload fits.
         position = np.minimum(_aligned(position, 4 if ros2 else 1), size - 4)
         position = np.minimum(position + 4 + uint32(data, begin + position), size - 4)
-    # Messages whose payloads begin alike are laid out alike.
+    # Messages whose payloads have the same alignment have the same layout.
     phase = position % 8 if ros2 else np.zeros_like(position)
     for shared_phase in np.unique(phase):
         layout = kind.layout(ros2, shared_phase)
@@ -698,7 +697,7 @@ def decode(
             columns[quantity][rows[fits]] = payload[name]
         good[rows[fits]] = True
     seconds, nanoseconds = uint32(data, begin), uint32(data, begin + 4)
-    # In ROS a zero stamp means that it was not set.
+    # In ROS, a stamp of zero means that the stamp is not set.
     unset = (seconds == 0) & (nanoseconds == 0)
     columns["stamp"][rows] = np.where(unset, np.nan, seconds + nanoseconds / 1e9)
     return columns, good
@@ -709,18 +708,18 @@ def _aligned(position, size):
 
 
 def uint32(data: np.ndarray, positions: np.ndarray) -> np.ndarray:
-    """Read little-endian unsigned numbers of four bytes.
+    """Read little-endian unsigned 4-byte integers.
 
     Parameters
     ----------
     data : ndarray of uint8
-        Bytes.
+        Bytes that contain the integers.
     positions : array_like of int, shape (n,)
         Positions of the first bytes.
 
     Returns
     -------
     ndarray of int64, shape (n,)
-        Numbers.
+        Integers.
     """
     return data[np.asarray(positions)[:, None] + np.arange(4)].view("<u4")[:, 0].astype(np.int64)

@@ -163,8 +163,8 @@ def test_unset_orientation_is_absent(tmp_path, orientation):
 def test_rotated_mounting_is_reported(tmp_path):
     path = written(tmp_path, imu(accel=(0.0, 9.8, 0.1)))
     (remark,) = read_imu(path).report.remarks
-    assert "gravity lies on +y" in remark
-    assert "[imu_recording] mounting_roll = 1.5708 would put it upright; gravity" in remark
+    assert "the mean specific force is along +y" in remark
+    assert "set [imu_recording] mounting_roll = 1.5708 to level it; gravity" in remark
     upright = read_imu(path, conventions=ImuConventions(mounting_roll=math.pi / 2.0))
     assert upright.report.remarks == ()
     assert upright.table["accel_z"].to_numpy() == pytest.approx(np.full(COUNT, 9.8))

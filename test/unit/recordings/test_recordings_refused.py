@@ -215,11 +215,11 @@ IMUS = [
     case(csv(time=["nan"] * COUNT, yaw=TIMES), "no sample has a time"),
     case(
         bag(imu("orientation", "gyro")),
-        "topic /topic: the IMU has no orientation, which is required, and no gyroscope about z",
+        "topic /topic: orientation of the IMU is missing, but required, and cannot be computed",
     ),
     case(
         bag(imu("orientation")),
-        "the IMU has no orientation, which is required",
+        "orientation of the IMU is missing, but required",
         conventions=ImuConventions(orientation="recorded"),
     ),
     case(

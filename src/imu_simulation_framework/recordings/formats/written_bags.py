@@ -707,7 +707,7 @@ class BagCopy:
         topic : str
             Name of the topic.
         kind : str
-            Type as ROS 1 writes it.
+            Type in ROS 1 notation.
         receipt : int
             Time of recording [ns].
         data : bytes
