@@ -115,7 +115,7 @@ def test_lateral_acceleration_resolves_axes_of_upright_phone():
     upright = bare(turned(imu, PORTRAIT))
     (finding,) = check(reference, scaled(upright, GYRO, -1.0)).findings
     assert finding.fault == faults.MIRRORED_GYRO
-    assert "against the accelerometer's lateral acceleration" in finding.evidence
+    assert "contradicts the lateral acceleration" in finding.evidence
     (finding,) = check(reference, scaled(upright, ACCEL, -1.0)).findings
     assert finding.fault == faults.ACCELERATION_SIGN
     assert "accel_convention" in finding.sentence()

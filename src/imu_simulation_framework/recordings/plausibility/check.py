@@ -1,4 +1,4 @@
-"""The check of a recording: faults that would stop or mislead an experiment."""
+"""Check a recording for faults that would stop or mislead an experiment."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from ..reference import has_to_be_smoothed, reference_table
 from .diagnosis import Diagnosis, diagnose
 from .interpretation import Interpretation, thin_samples
 
-NO_IMU = "it contains no IMU, so that only the simulated IMU is evaluated"
-"""Remark on a recording that is a track, as a receiver or a tracking system writes it."""
+NO_IMU = "there is no recorded IMU, so only the simulated IMU is evaluated"
+"""Remark on a recording that contains only a track, as from a receiver or a tracking system."""
 
 _NO_REFERENCE = (
-    "it contains no reference for the IMU's yaw: name a separate reference file before the "
-    "IMU's, or map the reference's columns in [reference_columns]; an Allan "
-    "analysis of a recording at rest needs no reference"
+    "a reference for the yaw of the IMU is missing; name a separate reference file before the "
+    "file of the IMU, or map the columns of the reference in [reference_columns]; an Allan "
+    "analysis of a static recording requires no reference"
 )
 
 
 @dataclass
 class RecordingCheck(Diagnosis):
-    """Contents and faults of a recording; the diagnosis of its data and the following.
+    """Contents and faults of a recording, including the diagnosis of its data.
 
     Parameters
     ----------
     problems : list of str
-        Sentences on faults that would stop an experiment.
+        Messages on faults that would stop an experiment.
     reference : Recorded or None
-        The reference, read as configured; None where it cannot be read.
+        Reference, read with the configured settings; None if it cannot be read.
     reference_samples, imu_samples : Samples or None
-        As recorded; None where they cannot be read.
+        Samples as recorded; None if they cannot be read.
     lacks_imu : bool
-        Whether the recording is a track, with which only the simulated IMU is judged.
+        Whether the recording contains only a track, so that only the simulated IMU is evaluated.
     """
 
     problems: list[str] = field(default_factory=list)
@@ -67,14 +67,14 @@ def check_recording(reference: ReferenceSource, imu: ImuSource | None) -> Record
     Parameters
     ----------
     reference : ReferenceSource
-        The reference, and how it is read.
+        Source and settings of the reference.
     imu : ImuSource or None
-        The recorded IMU, and how it is read; None if none is used.
+        Source and settings of the recorded IMU; None if no recorded IMU is used.
 
     Returns
     -------
     RecordingCheck
-        It contains all faults; none of them is raised.
+        Result with all faults; no fault raises an exception.
     """
     check = RecordingCheck()
     lacks_reference = not _add_reference(check, reference)
@@ -89,7 +89,7 @@ def check_recording(reference: ReferenceSource, imu: ImuSource | None) -> Record
     settings = [setting for finding in check.findings for setting in finding.settings]
     is_undecided = any(finding.readings for finding in check.findings)
     if not is_undecided and not any(section == "imu_recording" for section, _, _ in settings):
-        # Remarks on an IMU that is read wrongly would mislead.
+        # Remarks on the IMU are reported only if it is read with the correct settings.
         check.remarks += recorded_imu.remarks
     return check
 
@@ -114,7 +114,7 @@ def _add_reference(check: RecordingCheck, source: ReferenceSource) -> bool:
 
 
 class _RecordedImu(NamedTuple):
-    """Samples that can be made an ImuRecord, or None, and remarks on them."""
+    """Samples of a usable recorded IMU, or None, and remarks on them."""
 
     samples: Samples | None
     remarks: Sequence[str]
@@ -126,16 +126,16 @@ _NO_RECORDED_IMU = _RecordedImu(None, ())
 def _add_imu(
     check: RecordingCheck, reference: ReferenceSource, source: ImuSource, lacks_reference: bool
 ) -> _RecordedImu:
-    """Read the recorded IMU, and decide whether the recording is a track without one."""
+    """Read the recorded IMU, or determine that the recording contains only a track."""
     imu, is_one_file = _NO_RECORDED_IMU, reference.path == source.path
-    # A separate file, topic or columns state that there is an IMU.
+    # A separate file, a topic or columns mean that the user expects an IMU.
     is_stated = bool(source.topic or source.columns) or not is_one_file
     try:
         check.imu_samples = source.read_samples()
-        # With all that an experiment requires, which the diagnosis does not.
+        # The table is created to check requirements of an experiment that the diagnosis lacks.
         _, report = imu_table(check.imu_samples, source.conventions, time_offset=source.time_offset)
         if report.orientation_source != "recorded":
-            # No other reading of the diagnosis converts them.
+            # The interpretations of the diagnosis do not include counts.
             refuse_counts(
                 conventional_imu(mask_unknown_parts(check.imu_samples), source.conventions)
             )
@@ -163,7 +163,7 @@ def _interpretation(
     imu: ImuSource | None,
     samples: Samples | None,
 ) -> Interpretation:
-    """Return the thinned recording as it is configured."""
+    """Return the thinned recording with the configured settings."""
     own, recorded = cast(Samples, check.reference_samples), cast(Recorded, check.reference)
     imu = imu or ImuSource(reference.path)
     return Interpretation(
@@ -177,7 +177,7 @@ def _interpretation(
 
 
 def _is_same_orientation(reference: Samples | None, imu: Samples | None) -> bool:
-    """Return whether the only data of an IMU are the orientation of the reference."""
+    """Return whether the IMU consists only of the orientation of the reference."""
     if reference is None or imu is None or len(reference) != len(imu):
         return False
     if any(name in imu for name in (*GYRO, *ACCEL)):

@@ -1,4 +1,4 @@
-"""Diagnosis of a recording that can be read: which of its data would mislead an experiment."""
+"""Diagnose faults in the data of a readable recording that would mislead an experiment."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ from .observations import Observations
 from .symptoms import opposed_vertical, scale_remarks, symptoms
 
 MAX_SPEED = 70.0
-"""Speed that no robot or car with a heading of interest exceeds [m/s]."""
+"""Speed that robots and cars do not exceed [m/s]."""
 
 MIN_SPEED = 0.05
-"""Speed that a vehicle exceeds in at least a tenth of the time [m/s]; it detects kilometres."""
+"""Speed that a vehicle exceeds during at least 10 % of the time [m/s]; detects kilometres."""
 
 MIN_OVERLAP = 0.1
-"""Share of the shorter recording that reference and IMU have in common."""
+"""Smallest overlap of reference and IMU, as a share of the shorter recording."""
 
 MIN_CORRELATION = 0.7
-"""Correlation of the turns of reference and IMU with which a clock offset is suggested."""
+"""Smallest correlation of the turns of reference and IMU for which a clock offset is suggested."""
 
-_STEPS = 10  # one-second steps over which net and travelled distance are compared
-_MIN_DIRECTEDNESS = 0.7  # net over travelled distance: 1 on a straight line, 1/sqrt(10) in a random
-# walk of ten steps and 1/10 in white noise
+_STEPS = 10  # number of one-second steps over which net and travelled distance are compared
+# Net over travelled distance is 1 on a straight line, 0.32 for a random walk, 0.1 for white noise.
+_MIN_DIRECTEDNESS = 0.7
 
 
 @dataclass
 class Diagnosis:
-    """Findings in a recording.
+    """Result of the diagnosis of a recording.
 
     Parameters
     ----------
     findings : list of Finding
         Faults that would mislead an experiment.
     remarks : list of str
-        Sentences on properties of the recording.
+        Remarks on properties of the recording.
     as_configured : Observations or None
-        Measured with the settings as they are.
+        Measurements with the configured settings.
     as_understood : Observations or None
-        Measured with the remedies of the findings.
+        Measurements with the settings that the findings propose.
     """
 
     findings: list[Finding] = field(default_factory=list)
@@ -54,7 +54,7 @@ class Diagnosis:
 
     @property
     def grave(self) -> list[Finding]:
-        """Findings with which a yaw error is meaningless."""
+        """Findings that make a yaw error meaningless."""
         return [finding for finding in self.findings if finding.grave]
 
 
@@ -64,14 +64,14 @@ def diagnose(diagnosis: Diagnosis, interpretation: Interpretation) -> None:
     Parameters
     ----------
     diagnosis : Diagnosis
-        It is changed.
+        Diagnosis that is extended.
     interpretation : Interpretation
-        The recording, read as it is configured.
+        Recording with the configured settings.
 
     Raises
     ------
     RecordingError
-        The recording cannot be read as the interpretation states.
+        The recording cannot be read with these settings.
     """
     observations = interpretation.observe()
     diagnosis.as_configured = diagnosis.as_understood = observations
@@ -81,13 +81,13 @@ def diagnose(diagnosis: Diagnosis, interpretation: Interpretation) -> None:
     if no_overlap is not None:
         diagnosis.findings.append(no_overlap)
         if no_overlap.settings:
-            # Other faults show once the recordings overlap.
+            # Other faults can only be detected if the recordings overlap.
             offset = float(no_overlap.settings[0][2])
             diagnose(diagnosis, replace(interpretation, offsets=(offsets[0], offset)))
         return
     ambiguous = opposed_vertical(observations, interpretation.course_is_yaw)
     if ambiguous:
-        # Other faults depend on which of the readings is the right one.
+        # Other faults depend on the correct interpretation, which is not known.
         diagnosis.findings += ambiguous
         return
     explained, understood = explain(observations, interpretation.alternatives())
@@ -102,7 +102,7 @@ def diagnose(diagnosis: Diagnosis, interpretation: Interpretation) -> None:
 
 
 def _diagnose_speed(poses: pd.DataFrame, has_lengths: bool) -> list[Finding]:
-    """Return a finding if the unit of the positions makes the vehicle too fast or too slow.
+    """Return a finding if the vehicle is too fast or too slow, as with a wrong unit of positions.
 
     Parameters
     ----------
@@ -113,27 +113,27 @@ def _diagnose_speed(poses: pd.DataFrame, has_lengths: bool) -> list[Finding]:
     """
     times = poses.index.to_numpy(dtype=float)
     positions = poses[["x", "y"]].to_numpy()
-    # Speeds over the first step of at least a second after each sample.
+    # Speeds are computed over at least one second, to limit the effect of position noise.
     step = np.searchsorted(times, times + 1.0, side="left")
     step = step[step < len(times)]
     distance = np.hypot(*(positions[step] - positions[: len(step)]).T)
     speed = distance / (times[step] - times[: len(step)])
     typical = float(np.percentile(speed, 90)) if len(speed) else 0.0
-    remedy = "[reference_columns] x and y in their own unit, for instance x = ..."
+    remedy = "[reference_columns] x and y with the correct unit, such as x = ..."
     if has_lengths and typical < MIN_SPEED and _is_directed(times, positions):
         evidence = (
-            f"the reference is slower than {typical:.2g} m/s for nine tenths of the time, and "
-            "does not move to and fro as noise does"
+            f"the reference is slower than {typical:.2g} m/s during 90 % of the time, and "
+            "its motion is directed, unlike noise"
         )
-        return [Finding(faults.LENGTH_UNIT, evidence, f"{remedy} [km], if it was faster")]
+        return [Finding(faults.LENGTH_UNIT, evidence, f"{remedy} [km], if the robot was faster")]
     if typical >= MAX_SPEED:
-        evidence = f"the reference is faster than {typical:.0f} m/s for a tenth of the time"
+        evidence = f"the reference is faster than {typical:.0f} m/s during 10 % of the time"
         return [Finding(faults.LENGTH_UNIT, evidence, f"{remedy} [mm]", grave=True)]
     return []
 
 
 def _is_directed(times: np.ndarray, positions: np.ndarray) -> bool:
-    """Return whether ten steps of a second lead away, instead of to and fro as noise at rest."""
+    """Return whether the motion over ten seconds is directed, unlike noise at rest."""
     seconds = np.unique(np.searchsorted(times, np.arange(times[0], times[-1])))
     places = positions[seconds]
     step = np.hypot(*np.diff(places, axis=0).T)
@@ -151,9 +151,9 @@ def _diagnose_overlap(observations: Observations, time_offset: float) -> Finding
     Parameters
     ----------
     observations : Observations
-        Of the recording.
+        Measurements of the recording.
     time_offset : float
-        Offset of the IMU's stamps as configured [s].
+        Configured offset of the IMU's stamps [s].
     """
     reference, imu = observations.reference, observations.imu
     if imu is None:
@@ -170,8 +170,11 @@ def _diagnose_overlap(observations: Observations, time_offset: float) -> Finding
     if heading is not None:
         offset, correlation = relation.clock_offset(relation.reference_heading(reference), heading)
         if abs(correlation) > MIN_CORRELATION:
-            evidence += f"; turns fit best with {offset:.2f} s (correlation {correlation:.2f})"
+            evidence += (
+                f"; the turns fit best with an offset of {offset:.2f} s (correlation "
+                f"{correlation:.2f})"
+            )
             settings = (("imu_recording", "time_offset", f"{time_offset + offset:.2f}"),)
             return Finding(faults.NO_OVERLAP, evidence, grave=True, settings=settings)
-    remedy = "[imu_recording] time_offset, the seconds to add to its stamps"
+    remedy = "[imu_recording] time_offset, which is added to the stamps of the IMU [s]"
     return Finding(faults.NO_OVERLAP, evidence, remedy, grave=True)

@@ -1,8 +1,8 @@
-"""Findings about a recording, and faults that show when it is read under other conventions.
+"""Findings in a recording, and faults that are detected by alternative conventions.
 
-Under the right conventions all headings of a recording agree. Each fault such as a mirrored yaw or
-a quaternion in another order is therefore an alternative reading, and the fault is present if the
-alternative makes headings agree that disagree as recorded.
+With the correct conventions, all headings of a recording agree. Each fault, such as a mirrored yaw
+or a wrong quaternion order, therefore corresponds to an alternative interpretation. The fault is
+present if headings that disagree as recorded agree under the alternative interpretation.
 """
 
 from __future__ import annotations
@@ -46,48 +46,50 @@ UNVERIFIED = "not verified"
 AMBIGUOUS_VERTICAL = "ambiguous vertical"
 
 FAULTS = {
-    MIRRORED_YAW: "all turns agree with the other sense of the yaw; or the path of a reference "
-    "turns against its yaw",
-    MIRRORED_GYRO: "all turns agree with the other sign of the gyroscope; or the lateral "
-    "acceleration is on the other side",
-    QUATERNION_ORDER: "all turns agree with w as the other end of the quaternion",
-    QUATERNION_DIRECTION: "all turns agree with the inverse of the quaternions",
-    FRAME: "turns and gravity agree with world and body in the other axes, `ned` or `enu`",
-    SENSOR_AXES: "turns and gravity agree with gyroscope and accelerometer in other axes",
-    DEGREES: "all turns agree with the angles or rates in degrees",
-    RADIANS: "all turns agree with the angles or rates in radians",
-    ACCELERATION_UNIT: "gravity is 1",
-    ACCELERATION_SIGN: "gravity points the other way",
-    MOUNTING: "the turns are on another axis of the gyroscope",
+    MIRRORED_YAW: "all turns agree if the sense of the yaw is reversed; or the path of a "
+    "reference turns against its yaw",
+    MIRRORED_GYRO: "all turns agree if the sign of the gyroscope is reversed; or the lateral "
+    "acceleration has the opposite sign",
+    QUATERNION_ORDER: "all turns agree if w is the component at the other end of the quaternion",
+    QUATERNION_DIRECTION: "all turns agree if the quaternions are inverted",
+    FRAME: "turns and gravity agree with the axes of the other frame, `ned` or `enu`",
+    SENSOR_AXES: "turns and gravity agree with other axes of gyroscope and accelerometer",
+    DEGREES: "all turns agree if the angles or rates are in degrees",
+    RADIANS: "all turns agree if the angles or rates are in radians",
+    ACCELERATION_UNIT: "the magnitude of gravity is 1",
+    ACCELERATION_SIGN: "gravity points in the opposite direction",
+    MOUNTING: "the turns are measured by another axis of the gyroscope",
     YAW_OFFSET: "path and yaw of a reference agree with another zero of the yaw, north or east",
-    MIRRORED_POSITIONS: "path and yaw of a reference agree with x and y, or latitude and "
-    "longitude, exchanged",
-    LENGTH_UNIT: "positions would be faster than 70 m/s, or, recorded as lengths, slower than "
-    "0.05 m/s nearly all the time (not grave)",
+    MIRRORED_POSITIONS: "path and yaw of a reference agree if x and y, or latitude and longitude, "
+    "are exchanged",
+    LENGTH_UNIT: "the speed computed from positions exceeds 70 m/s; or positions were recorded as "
+    "lengths and the speed is below 0.05 m/s nearly all the time (not grave)",
     SPINNING_WHEELS: "the reference turns much further than gyroscope and IMU, which agree",
-    SCALE: "the reference turns as they do, times a constant: the track is wrong. Or the yaw of "
-    "the IMU turns half, twice or 57 times as far as gyroscope and reference: its quaternions are "
-    "made of another angle. Or the gyroscope turns at least 1.6 times as far as a course, or as "
-    "much less: its unit is wrong",
-    SHIFTED_CLOCK: "turns fit with a delay of 0.15 s or more, at a correlation above 0.8 (0.9 if "
-    "the heading is a course); grave above 1 s",
-    CLOCK_RATE: "the delay grows over the drive",
-    FROZEN: "values stay the same to the last bit while all else turns",
-    DROPPED_AXIS: "values of an axis stay the same over the whole recording while all else turns",
-    SAME_YAW: "the yaw of the IMU is that of the reference, sample by sample",
+    SCALE: "the turns of the reference differ from the others by a constant factor: the track is "
+    "wrong; or the yaw of the IMU turns half, twice or 57 times as far as gyroscope and reference: "
+    "its quaternions were computed from a wrong angle; or the turns of the gyroscope differ from "
+    "those of a course by a factor of at least 1.6: its unit is wrong",
+    SHIFTED_CLOCK: "turns agree with a delay of 0.15 s or more, with a correlation above 0.8 (0.9 "
+    "if the heading is a course); grave above 1 s",
+    CLOCK_RATE: "the delay increases during the drive",
+    FROZEN: "values remain exactly constant while all other signals turn",
+    DROPPED_AXIS: "values of an axis remain constant during the whole recording while all other "
+    "signals turn",
+    SAME_YAW: "the yaw of the IMU is identical to that of the reference in each sample",
     NOT_INDEPENDENT: "reference and yaw of the IMU differ by less than 0.1 deg rms, without delay; "
     "not grave",
-    NO_OVERLAP: "stamps of different clocks; the offset is estimated from the turns if possible",
-    TOO_FAST: "the robot cannot follow; only `check_recording.py` reports it, with the scale that "
-    "fits",
-    DISTURBED_YAW: "reference and gyroscope share their turns, the yaw of the IMU does not; "
-    "perhaps a compass",
-    UNRELATED: "none of the above, and yet nothing in common",
+    NO_OVERLAP: "stamps belong to different clocks; the offset is estimated from the turns if "
+    "possible",
+    TOO_FAST: "the robot cannot follow; only `check_recording.py` reports this fault, with a "
+    "suitable scale",
+    DISTURBED_YAW: "the turns of reference and gyroscope agree, those of the IMU's yaw do not; the "
+    "cause may be a compass",
+    UNRELATED: "the signals have nothing in common, and no other fault explains it",
     UNVERIFIED: "a course is too noisy, or known for less than half of the time; not grave",
-    AMBIGUOUS_VERTICAL: "the gyroscope turns against the reference about the accelerometer's "
-    "vertical, and nothing decides which is wrong",
+    AMBIGUOUS_VERTICAL: "the gyroscope turns against the reference about the vertical that the "
+    "accelerometer measures, and nothing shows which of the two is wrong",
 }
-"""Evidence of each fault, for the reader of a finding."""
+"""Evidence for each fault, for readers of a report."""
 
 
 @dataclass(frozen=True)
@@ -101,14 +103,14 @@ class Finding:
     evidence : str
         Clause with the figures that show the fault, without a full stop.
     remedy : str
-        Remedy where no setting of a config.ini corrects the fault; empty if nothing helps.
+        Remedy if no setting of a config.ini corrects the fault; empty if there is no remedy.
     grave : bool
         Whether a yaw error computed from such a recording is meaningless or impossible.
     settings : tuple of (str, str, str)
         Sections, keys and values of a config.ini that correct the fault.
     readings : tuple of str
-        Possible causes between which the recording does not decide. Then ``remedy`` states how to
-        distinguish them, and there are no ``settings``.
+        Possible causes that the recording cannot distinguish. In this case, ``remedy`` states how
+        to distinguish them, and there are no ``settings``.
     """
 
     fault: str
@@ -119,7 +121,7 @@ class Finding:
     readings: tuple = ()
 
     def remedies(self) -> list[str]:
-        """Return the remedies, first the settings to write.
+        """Return the remedies, beginning with settings.
 
         Returns
         -------
@@ -134,12 +136,12 @@ class Finding:
         Returns
         -------
         str
-            Line for the user.
+            Message for the user.
         """
         summary = f"{self.fault}: {self.evidence}"
         if self.readings:
             either = "; or ".join(self.readings)
-            return f"{summary}; either {either}; to tell them apart: {self.remedy}"
+            return f"{summary}; either {either}; to distinguish them: {self.remedy}"
         remedies = ", ".join(self.remedies())
         return f"{summary}; to correct it: {remedies}" if remedies else summary
 
@@ -150,7 +152,7 @@ def _remedies(fault: Finding | Alternative) -> list[str]:
 
 
 def describe_relation(relation) -> str:
-    """Describe the figures of a relation.
+    """Describe the figures of the comparison of two headings.
 
     Parameters
     ----------
@@ -170,7 +172,7 @@ def describe_relation(relation) -> str:
 
 
 def describe_handedness(lateral) -> str:
-    """Describe the sense of the gyroscope against the accelerometer's response.
+    """Describe whether the sign of the gyroscope agrees with the lateral acceleration.
 
     Parameters
     ----------
@@ -180,42 +182,43 @@ def describe_handedness(lateral) -> str:
     Returns
     -------
     str
-        Clause.
+        Clause for a message.
     """
-    sense = "the same way as" if lateral.sine > 0.0 else "against"
-    return f"the gyroscope turns {sense} the accelerometer's lateral acceleration in curves"
+    sense = "agrees with" if lateral.sine > 0.0 else "contradicts"
+    return f"the sign of the gyroscope {sense} the lateral acceleration in curves"
 
 
-# Marks are correlations between -1 and 1, so that the bounds here are shares of that range.
-_MIN_GAIN = 0.1  # of the weighted mean of the marks; noise changes it by some hundredths
-_CLEAR_GAIN = 0.5  # of a single mark, if the others are unchanged or none is bad any more
-_RIVAL_MARGIN = 0.005  # of the mean mark, within which alternatives explain a recording equally
-_MIN_EXPLAINED = 0.5  # mark of the best pair of turns under an alternative
-_UNCHANGED = 0.02  # change of a mark that noise may make
-# Weights of marks that rest on one number or on a mounting, not on a complete drive; others have 1.
+# Agreement marks of signals are correlations between -1 and 1, as are the following bounds.
+_MIN_GAIN = 0.1  # smallest increase of the weighted mean mark; noise changes it by about 0.02
+_CLEAR_GAIN = 0.5  # sufficient increase of a single mark if no other mark decreases
+_RIVAL_MARGIN = 0.005  # difference of mean marks up to which interpretations are equally good
+_MIN_EXPLAINED = 0.5  # smallest mark of the best pair of turns under an alternative interpretation
+_UNCHANGED = 0.02  # change of a mark that noise can cause
+# Marks that depend on one number or on the mounting have these weights; other marks have 1.
 _WEIGHTS = {"upright": 0.3, "gravity": 0.3, "tilt": 0.3, "ahead": 0.3}
-_RESPONSES = {"lateral", "ahead"}  # marks of the accelerometer's response to the motion
-_MAX_FAULTS = 3  # faults of one recording, each found after the one before is corrected
+_RESPONSES = {"lateral", "ahead"}  # marks of the accelerometer's response to motion
+_MAX_FAULTS = 3  # largest number of faults; each is detected after the previous one is corrected
 
 
 @dataclass(frozen=True)
 class Alternative:
-    """Reading of a recording under other conventions.
+    """Alternative interpretation of a recording with other conventions.
 
     Parameters
     ----------
     fault : str
-        Fault of the recording if this reading is right.
+        Fault of the recording if this interpretation is correct.
     remedy : str
-        Remedy if no setting makes the package read the recording so.
+        Remedy if no setting selects this interpretation.
     observe : callable
-        Returns the Observations under this reading; may raise FrameworkError.
+        Function that returns the Observations under this interpretation; may raise
+        FrameworkError.
     grave : bool
-        Whether a yaw error is meaningless under the original reading.
+        Whether a yaw error is meaningless under the original interpretation.
     then : callable
-        Returns the alternatives that remain once this one is taken.
+        Function that returns further alternatives after this interpretation has been chosen.
     settings : tuple of (str, str, str)
-        Sections, keys and values of a config.ini that make the package read the recording so.
+        Sections, keys and values of a config.ini that select this interpretation.
     """
 
     fault: str
@@ -227,22 +230,22 @@ class Alternative:
 
 
 def explain(observations, alternatives):
-    """Find the readings of a recording under which all headings agree.
+    """Find the interpretations of a recording under which all headings agree.
 
     Parameters
     ----------
     observations : Observations
-        Measurements of the recording as it is.
+        Measurements with the configured settings.
     alternatives : list of Alternative
-        Other readings.
+        Alternative interpretations.
 
     Returns
     -------
     findings : list of Finding
-        A finding for each alternative that was taken, the likeliest first; empty if the recording
-        is consistent or no alternative helps.
+        A finding for each alternative that was chosen, the most likely first; empty if the
+        recording is consistent or no alternative improves the agreement.
     observations : Observations
-        Measurements under these readings.
+        Measurements under the chosen interpretations.
     """
     findings = []
     for _ in range(_MAX_FAULTS):
@@ -259,31 +262,33 @@ def explain(observations, alternatives):
 
 
 def _finding(best, original) -> Finding:
-    """Return the finding of the alternative taken and of its rivals.
+    """Return the finding for the best alternative and its rivals.
 
-    Nothing decides between rivals of which some mirror the reference and others the IMU.
+    If some rivals mirror the reference and others the IMU, the finding is ambiguous.
     """
     (taken, corrected), rivals = best[0], [rival for rival, _ in best[1:]]
     marks, better = original.marks(), corrected.marks()
     yaws = [pairs.get("reference_imu") for pairs in (marks, better)]
-    # A fault that leaves the IMU's yaw against the reference unchanged leaves the yaw error valid.
+    # The yaw error is valid if the fault does not change the IMU's yaw relative to the reference.
     harmless = None not in yaws and abs(yaws[1] - yaws[0]) < _UNCHANGED
     fault = " or ".join(dict.fromkeys(rival.fault for rival, _ in best))
-    # A response that shows only if its units are right is not evidence for them.
+    # A response that is only measurable with the correct units is no evidence for the units.
     names = {*marks, *better} - (_RESPONSES - (marks.keys() & better.keys()))
     name = max(names, key=lambda n: better.get(n, 0.0) - marks.get(n, 0.0))
-    evidence = f"{describe_mark(original, name)}; read otherwise, {describe_mark(corrected, name)}"
+    evidence = (
+        f"{describe_mark(original, name)}; after the correction, {describe_mark(corrected, name)}"
+    )
     grave = taken.grave and not harmless
     if len({_mirrors_reference(original, observed) for _, observed in best}) > 1:
         readings = tuple(f"{rival.fault}, {' and '.join(_remedies(rival))}" for rival, _ in best)
         return Finding(fault, evidence, TURN_IT, grave, readings=readings)
     remedies = [taken.remedy] if taken.remedy else []
-    remedies += [f"or as well {' and '.join(_remedies(rival))}" for rival in rivals]
+    remedies += [f"or {' and '.join(_remedies(rival))}" for rival in rivals]
     return Finding(fault, evidence, ", ".join(remedies), grave, settings=taken.settings)
 
 
-TURN_IT = "turn it counter-clockwise as seen from above, and each heading that falls is mirrored"
-AGAINST_THE_PATH = "the reference's path turns left where its yaw turns right"
+TURN_IT = "turn the robot counter-clockwise as seen from above; each decreasing heading is mirrored"
+AGAINST_THE_PATH = "the path of the reference turns left where its yaw turns right"
 
 
 def _mirrors_reference(original, corrected) -> bool:
@@ -292,21 +297,21 @@ def _mirrors_reference(original, corrected) -> bool:
 
 
 def _best(marks, alternatives):
-    """Return the alternatives that explain most, with their observations.
+    """Return the alternatives with the best agreement, and their observations.
 
-    Among equal alternatives, those with the fewest settings are returned.
+    Among equally good alternatives, those with the fewest settings are returned.
     """
     explaining = []
     for alternative in alternatives:
         try:
             observations = alternative.observe()
         except (FrameworkError, ValueError):
-            # Under this reading the recording cannot be used at all.
+            # The recording cannot be used at all under this interpretation.
             continue
         corrected = observations.marks()
         gain, changes = _gain(marks, corrected)
         turning = {*marks, *corrected} - set(_WEIGHTS)
-        # Pairs that agree under both readings explain nothing.
+        # Pairs of signals that agree under both interpretations are no evidence.
         changed = {
             n for n in turning if abs(corrected.get(n, 0.0) - marks.get(n, 0.0)) > _UNCHANGED
         }
@@ -320,13 +325,13 @@ def _best(marks, alternatives):
         return []
     largest = max(gain for gain, _, _ in explaining)
     rivals = [(a, observed) for gain, a, observed in explaining if gain > largest - _RIVAL_MARGIN]
-    # A remedy by hand counts as one setting.
+    # A remedy that is not a setting counts as one setting.
     changes = [max(1, len(alternative.settings)) for alternative, _ in rivals]
     return [rival for rival, count in zip(rivals, changes) if count == min(changes)]
 
 
 def _gain(original, corrected):
-    """Return the rise of the weighted mean mark and of each; a missing mark counts as 0."""
+    """Return the increase of the weighted mean and of each mark; missing marks count as 0."""
     names = set(original) | set(corrected)
     weights = np.array([_WEIGHTS.get(name, 1.0) for name in names])
     gains = [corrected.get(name, 0.0) - original.get(name, 0.0) for name in names]
@@ -334,7 +339,7 @@ def _gain(original, corrected):
 
 
 def describe_mark(observations, name) -> str:
-    """Describe the figures of a mark.
+    """Describe the figures on which an agreement mark is based.
 
     Parameters
     ----------
@@ -346,32 +351,35 @@ def describe_mark(observations, name) -> str:
     Returns
     -------
     str
-        Clause.
+        Clause for a message.
     """
     if name == "path":
         path = observations.path
         if path.mirrored:
             return AGAINST_THE_PATH
         return (
-            f"the reference's path points {np.degrees(path.offset):.0f} deg beside its yaw "
+            f"the path of the reference deviates by {np.degrees(path.offset):.0f} deg from its yaw "
             f"(concentration {path.concentration:.2f})"
         )
     if name == "upright":
         if observations.up is None:
-            return "gravity does not show"
+            return "gravity is not visible"
         x, y, z = observations.up
-        axes = "robot's" if observations.attitude is None else "world's"
-        return f"upwards is ({x:.2f}, {y:.2f}, {z:.2f}) in the {axes} axes"
+        frame = "body" if observations.attitude is None else "world"
+        return f"the upward direction is ({x:.2f}, {y:.2f}, {z:.2f}) in the {frame} frame"
     if name == "gravity":
         size = np.linalg.norm(observations.specific_force)
-        return f"the accelerometer shows a gravity of {size:.2f} m/s^2"
+        return f"the accelerometer measures a gravity of {size:.2f} m/s^2"
     if name == "tilt":
         tilt = np.degrees(observations.tilt)
-        return f"the orientation is tilted by {tilt:.0f} deg against the accelerometer"
+        return f"orientation and accelerometer differ by a tilt of {tilt:.0f} deg"
     if name == "lateral":
         return describe_handedness(observations.lateral)
     if name == "ahead":
         x = observations.lateral.ahead[0]
-        return f"the IMU's x axis points {'ahead' if x > 0.0 else 'back'} when the robot speeds up"
+        return (
+            f"the acceleration along the IMU's x axis is {'forward' if x > 0.0 else 'backward'} "
+            "when the robot accelerates"
+        )
     relation = getattr(observations, name)
-    return describe_relation(relation) if relation is not None else "one of the two is missing"
+    return describe_relation(relation) if relation is not None else "one of the signals is missing"

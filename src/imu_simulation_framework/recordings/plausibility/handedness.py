@@ -1,4 +1,4 @@
-"""Consistency of a gyroscope's sign with the lateral acceleration of the same IMU."""
+"""Check the sign of a gyroscope against the lateral acceleration of the same IMU."""
 
 from __future__ import annotations
 
@@ -9,44 +9,45 @@ import numpy as np
 from ...core.tables import ACCEL, GYRO
 
 SHORTEST_WINDOW = 0.5
-"""Shortest window over which motion is averaged before it is compared [s]."""
+"""Shortest window over which motion is averaged for the comparison [s]."""
 
 MINIMUM_WINDOWS = 40
-"""Least number of windows with a known acceleration, without which nothing is decided."""
+"""Smallest number of windows with a known acceleration that is sufficient for a decision."""
 
 SIGNIFICANT = 4.0
-"""Standard errors by which both responses have to differ from zero."""
+"""Number of standard errors by which both responses must differ from zero."""
 
 SMALLEST_RESPONSES, LARGEST_RESPONSE = (0.05, 0.25), 2.5
-"""Responses of the accelerometer to a change of speed and to a curve, 1 in theory. Noise of the
-positions makes them smaller, the first one most."""
+"""Bounds of the accelerometer's responses to changes of speed and to curves, which are 1 in theory.
+
+Position noise reduces the responses, above all the response to a change of speed."""
 
 SMALLEST_SINE = 0.8
-"""Sine of the angle between the two responses, which is 90 deg in theory."""
+"""Smallest sine of the angle between the two responses, which is 90 deg in theory."""
 
 CORRELATED_WINDOWS = 3.0
-"""Neighbouring windows that share their noise, since each speed is a difference of two places."""
+"""Number of consecutive windows with correlated noise; a speed is a difference of two positions."""
 
 
 @dataclass(frozen=True)
 class Handedness:
-    """How the accelerometer responds to a change of speed and to a curve.
+    """Response of the accelerometer to changes of speed and to curves.
 
-    On a robot that drives the way it looks, the specific force is dv/dt along its x axis and
-    v times the turn rate along its y axis. Seen along the vertical, the second response is the
-    first one turned by +90 deg, however the sensor is mounted about the vertical, whichever sign
-    the accelerometer has, and whichever sense the reference's yaw has.
+    On a robot that drives forwards, the specific force is dv/dt along its x axis and v times the
+    yaw rate along its y axis. Seen from above, the second response is the first response rotated by
+    +90 deg, independently of the rotation of the sensor about the vertical, of the sign of the
+    accelerometer, and of the sense of the reference yaw.
 
     Attributes
     ----------
     sine : float
-        Sine of the angle from the first response to the second, about the accelerometer's
-        vertical: +1 if the gyroscope turns as the accelerometer shows, -1 if it turns against it.
+        Sine of the angle from the first to the second response about the vertical of the
+        accelerometer: +1 if gyroscope and accelerometer agree, -1 if they contradict each other.
     ahead : ndarray, shape (3,)
-        Unit vector to where the robot accelerates, in the accelerometer's axes. An accelerometer
-        that outputs gravity instead of its reaction shows the opposite.
+        Unit vector of the forward acceleration in the axes of the accelerometer. It is reversed if
+        the accelerometer outputs gravity instead of specific force.
     windows : int
-        Windows that were compared.
+        Number of windows that were compared.
     """
 
     sine: float
@@ -55,22 +56,22 @@ class Handedness:
 
 
 def handedness(reference, imu, delay=0.0) -> Handedness | None:
-    """Compare the accelerometer with the speed along a path and the gyroscope's turn rate.
+    """Compare the accelerometer with the speed along a path and the yaw rate of the gyroscope.
 
     Parameters
     ----------
     reference : DataFrame
-        Poses: positions x, y [m] over time [s]. Its yaw is not used.
+        Poses with positions x, y [m] over time [s]. The yaw is not used.
     imu : DataFrame or None
-        ImuRecord over the same clock, with accelerometer [m/s^2] and gyroscope [rad/s].
+        ImuRecord with the same clock, with accelerometer [m/s^2] and gyroscope [rad/s].
     delay : float, optional
-        How late the IMU's stamps are against the reference's [s].
+        Delay of the IMU's stamps relative to the reference [s].
 
     Returns
     -------
     Handedness or None
-        None where the recording does not decide: without one of the sensors, on a path without
-        changes of speed or without curves, or where the robot often drives backwards.
+        None if the recording is not conclusive: if one of the sensors is missing, if there are no
+        changes of speed or no curves, or if the robot often drives backwards.
     """
     if imu is None or not set(ACCEL) <= set(imu) or not set(GYRO) <= set(imu):
         return None
@@ -100,7 +101,7 @@ def handedness(reference, imu, delay=0.0) -> Handedness | None:
 
 
 def _horizontal(up) -> np.ndarray:
-    """Return two unit vectors, shape (2, 3), that make a right-handed frame with ``up``."""
+    """Return two unit vectors, shape (2, 3), that form a right-handed frame with ``up``."""
     first = np.cross(np.eye(3)[np.argmin(np.abs(up))], up)
     first /= np.linalg.norm(first)
     return np.array([first, np.cross(up, first)])
@@ -108,7 +109,7 @@ def _horizontal(up) -> np.ndarray:
 
 @dataclass(frozen=True)
 class _Windows:
-    """Windows one after another, of ``length`` [s] each, between ``edges`` [s]."""
+    """Consecutive windows of ``length`` [s] between ``edges`` [s]."""
 
     edges: np.ndarray
     length: float
@@ -125,7 +126,7 @@ class _Windows:
         return cls(start + length * np.arange(count + 1), length)
 
     def means(self, times, values) -> np.ndarray:
-        """Return the mean of ``values`` (n, m) in each window; nan in one without a sample."""
+        """Return the mean of ``values`` (n, m) in each window; nan in empty windows."""
         place = np.searchsorted(self.edges, times, side="right") - 1
         inside = (place >= 0) & (place < len(self.edges) - 1)
         place, values = place[inside], values[inside]
@@ -136,10 +137,10 @@ class _Windows:
 
 
 def _responses(forces, change, centripetal):
-    """Regress forces (n, 2) on a change of speed and a centripetal acceleration, each (n,).
+    """Regress forces (n, 2) on changes of speed and centripetal accelerations, each (n,).
 
-    Returns both responses, shape (2, 2), or None if one is not significant, and how many windows
-    were compared.
+    Returns both responses, shape (2, 2), or None if one is not significant, and the number of
+    windows that were compared.
     """
     known = np.isfinite(forces).all(axis=1) & np.isfinite(change) & np.isfinite(centripetal)
     count = int(known.sum())

@@ -1,4 +1,4 @@
-"""Interpretations of a recording: the conventions and units among which its check chooses."""
+"""Interpretations of a recording: the conventions and units from which the check chooses."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from .observations import Observations
 from .relation import mounting_by_rates
 
 CHECKED_RATE = 40.0
-"""Rate that is sufficient to compare the turns of an IMU [Hz]."""
+"""Sample rate that is sufficient to compare the turns of an IMU [Hz]."""
 
-_MIN_MOUNTING_TURN = math.radians(15.0)  # smallest rotation that is suggested as a mounting [rad]
-_MIN_TILT = math.radians(15.0)  # root mean square of the tilt of a body that leans [rad]
-_MAX_NORM_ERROR = 0.1  # largest deviation of a usable quaternion's norm from 1
+_MIN_MOUNTING_TURN = math.radians(15.0)  # rad, smallest rotation that is suggested as a mounting
+_MIN_TILT = math.radians(15.0)  # rad, smallest rms tilt of a body that is not level
+_MAX_NORM_ERROR = 0.1  # largest deviation of the norm of a usable quaternion from 1
 
 _ANY_STAMPS = StampLimits(longest_gap=math.inf, backward_step=math.inf, unordered_fraction=1.0)
 _DEGREE = factor("deg")
@@ -40,14 +40,14 @@ _DEGREE = factor("deg")
 
 @dataclass(frozen=True)
 class Interpretation:
-    """A recording and the conventions with which it is read.
+    """Recording together with the conventions with which it is read.
 
     Parameters
     ----------
     reference, imu : Samples
-        As recorded; ``imu`` is None without an IMU.
+        Samples as recorded; ``imu`` is None if there is no IMU.
     reference_conventions, imu_conventions : ReferenceConventions, ImuConventions
-        Conventions with which they are read.
+        Conventions of reference and IMU.
     offsets : tuple of float
         Offsets that are added to the times of reference and IMU [s].
     fixes : pandas.DataFrame or None
@@ -72,7 +72,7 @@ class Interpretation:
 
     @cached_property
     def imu_record(self):
-        """ImuRecord, or None without an IMU; raises RecordingError if it cannot be read."""
+        """ImuRecord, or None if there is no IMU; raises RecordingError if it cannot be read."""
         if self.imu is None:
             return None
         conventions = replace(self.imu_conventions, orientation="recorded")
@@ -80,7 +80,7 @@ class Interpretation:
         return imu_table(self.imu, conventions, require=(), **options)[0]
 
     def observe(self) -> Observations:
-        """Measure the recording with these conventions.
+        """Compute the measurements of the recording with these conventions.
 
         Returns
         -------
@@ -89,7 +89,7 @@ class Interpretation:
         Raises
         ------
         RecordingError
-            The recording cannot be read with them.
+            The recording cannot be read with these conventions.
         """
         return observations.observe(
             self.reference_poses, self.imu_record, self.course_is_yaw, attitude=self.attitude
@@ -97,7 +97,7 @@ class Interpretation:
 
     @cached_property
     def attitude(self) -> Slerp | None:
-        """Orientation of the reference's body; None unless it is recorded and leans."""
+        """Orientation of the reference; None unless it is recorded and tilted."""
         if self.fixes is not None or not self.reference.has(QUATERNION):
             return None
         samples = frames.conventional_reference(self.reference, self.reference_conventions)
@@ -115,7 +115,7 @@ class Interpretation:
 
     @property
     def course_is_yaw(self) -> bool:
-        """Whether the reference's yaw is the course of its path."""
+        """Whether the yaw of the reference is the course of its path."""
         antennas = self.reference.has(QUATERNION) or "yaw" in self.reference
         return self.fixes is not None and not antennas
 
@@ -125,7 +125,7 @@ class Interpretation:
         Returns
         -------
         list of Alternative
-            Interpretations, the most likely mistake first.
+            Interpretations, beginning with the most likely fault.
         """
         alternatives: list[Alternative] = []
         if self.imu is not None:
@@ -140,10 +140,10 @@ class Interpretation:
                 yield change(faults.MIRRORED_YAW, yaw_convention=convention)
         for fault, changes in _axes_changes(samples, conventions, conventions.axes):
             yield change(fault, **changes)
-        # Without a recorded orientation, gyroscope and accelerometer are fused to one.
+        # Without a recorded orientation, it is fused from gyroscope and accelerometer.
         grave = not self._has_orientation
         if samples.has(GYRO + ACCEL):
-            # The z axis points down, and the accelerometer nevertheless outputs +g on it.
+            # Here the z axis points down, but the accelerometer outputs +g on this axis.
             (sign,) = _others(frames.ACCEL_CONVENTIONS, conventions.accel_convention)
             for frame in _others(frames.FRAMES, conventions.frame):
                 fault = f"{faults.FRAME} and {faults.ACCELERATION_SIGN}"
@@ -169,7 +169,7 @@ class Interpretation:
                 yield self._scaled_imu(faults.DEGREES, angles, _DEGREE, "deg", True)
 
     def _mirrored_imu(self, yaw_convention):
-        """Return the alternative of a mirrored yaw and a mirrored gyroscope."""
+        """Return the alternative in which both yaw and gyroscope are mirrored."""
         gyroscope = self._scaled_imu(faults.MIRRORED_GYRO, GYRO, -1.0, "", True)
         changes = {"yaw_convention": yaw_convention}
         return self._other(
@@ -186,7 +186,7 @@ class Interpretation:
         return imu is not None and ("yaw" in imu or imu.has(QUATERNION))
 
     def _mountings(self):
-        """Yield mountings that turn gravity to +z, or the rates to those of a leaning body."""
+        """Yield mountings that align gravity with +z, or the rates with those of a tilted body."""
         try:
             up = observations.mean_up(self.imu_record)
         except RecordingError:
@@ -203,9 +203,9 @@ class Interpretation:
             yield self._other_imu(faults.MOUNTING, **changes)
         if changes and self._has_orientation and self.imu.has(GYRO + ACCEL):
             yield self._turned_sensors(changes)
-        # Without an orientation nothing determines which sign is wrong.
+        # Without an orientation, it is not observable which sign is wrong.
         if self._has_orientation and abs(up[2]) < observations.GOOD:
-            # As a telephone that is held upright and outputs gravity.
+            # This is the case of an upright smartphone that outputs gravity.
             yield from self._other_sign(_mounting(-up))
 
     def _free_mounting(self):
@@ -217,14 +217,14 @@ class Interpretation:
             yield from self._other_sign(mounting)
 
     def _other_sign(self, mounting):
-        """Yield a mounting with the other sign of the accelerometer: gravity or its reaction."""
+        """Yield a mounting with the opposite sign of the accelerometer."""
         if self.imu.has(ACCEL):
             (sign,) = _others(frames.ACCEL_CONVENTIONS, self.imu_conventions.accel_convention)
             fault = f"{faults.ACCELERATION_SIGN} and {faults.MOUNTING}"
             yield self._other_imu(fault, accel_convention=sign, **mounting)
 
     def _turned_sensors(self, mounting):
-        """Return the alternative of sensors that are turned against an orientation in body axes."""
+        """Return the alternative in which only the sensors are rotated, not the orientation."""
         samples, axes = self.imu, self.imu_conventions.axes
         angles = [mounting.get(f"mounting_{name}", 0.0) for name in ("roll", "pitch")]
         turn = Rotation.from_euler("xy", angles)
@@ -234,7 +234,7 @@ class Interpretation:
             columns.update(zip(names, frames.vectors_from_axes(turned, axes).T))
         settings = _settings("imu_recording", {"orientation": "fused", **mounting})
         written = ", ".join(f"{key} = {value}" for _, key, value in settings)
-        remedy = f"the recorded orientation needs nothing; one made of the sensors, {written}"
+        remedy = f"none for the recorded orientation; for a fused orientation, {written}"
         imu = replace(samples, columns=columns)
         return self._other(faults.SENSOR_AXES, remedy, grave=False, imu=imu)
 
@@ -245,7 +245,7 @@ class Interpretation:
             poses = self.fixes
             yield self._other(
                 faults.MIRRORED_POSITIONS,
-                f"{names} are exchanged, exchange their columns",
+                f"exchange the columns of {names}",
                 fixes=poses.assign(x=poses["y"], y=poses["x"], yaw=0.5 * math.pi - poses["yaw"]),
             )
             return
@@ -265,7 +265,7 @@ class Interpretation:
         x, y = (samples.columns[name] for name in POSITION)
         yield self._other(
             faults.MIRRORED_POSITIONS,
-            "exchange x and y, which are north and east in a north-east-down world",
+            "exchange x and y, which are north and east in a north-east-down frame",
             reference=replace(samples, columns={**samples.columns, "x": y, "y": x}),
         )
 
@@ -280,7 +280,7 @@ class Interpretation:
         return self._other(fault, settings=settings, reference_conventions=conventions)
 
     def _scaled_imu(self, fault, names, factor, unit, grave):
-        remedy = "no setting does"
+        remedy = "correct the recording, since there is no setting for this fault"
         if self.imu.format in COLUMN_FORMATS:
             remedy = f"[imu_columns] {names[-1]} = ... " + (f"[{unit}]" if unit else "* -1")
         return self._other(fault, remedy, grave, imu=_scaled(self.imu, names, factor))
@@ -289,7 +289,7 @@ class Interpretation:
         other = replace(self, **changes)
         for table, fields in _TABLE_FIELDS.items():
             if not fields & set(changes):
-                # Long tables that do not change are not computed again.
+                # Tables that do not change are not computed again, since they may be long.
                 other.__dict__[table] = getattr(self, table)
         return Alternative(fault, remedy, other.observe, grave, other.alternatives, settings)
 
@@ -299,22 +299,22 @@ _TABLE_FIELDS = {
     "attitude": {"reference", "reference_conventions", "fixes"},
     "imu_record": {"imu", "imu_conventions"},
 }
-"""Cached tables and the fields from which they are computed."""
+"""Fields from which each cached table is computed."""
 
 _AXES = {"enu": "flu", "ned": "frd"}
-"""Axes of the sensors that belong to a frame by default."""
+"""Default axes of the sensors by frame."""
 
 
 def _mounting(up):
-    """Return the settings that turn a direction (3,) in the IMU's axes to +z."""
+    """Return the mounting that rotates a direction (3,) in the axes of the IMU to +z."""
     angles = zip(("mounting_roll", "mounting_pitch"), frames.levelling_roll_pitch(up))
     return {name: round(angle, 6) for name, angle in angles if angle}
 
 
 def _axes_changes(samples, conventions, axes):
-    """Yield the fault and the settings of each other combination of conventions.
+    """Yield fault and settings for each alternative combination of conventions.
 
-    Combinations are those of frame, order and direction of quaternions, and ``axes`` of the sensors
+    A combination consists of frame, order and direction of quaternions, and ``axes`` of the sensors
     (None for a reference).
     """
     both_frames = (conventions.frame, *_others(frames.FRAMES, conventions.frame))
@@ -370,7 +370,7 @@ def thin_samples(samples: Samples) -> Samples:
 
 
 def _others(choices, present):
-    """Return other choices; the yaw of a compass, the most frequent convention, comes first."""
+    """Return the other choices, beginning with a compass yaw as the most common convention."""
     likeliest = ("cw_from_north", "ccw_from_east")
     ordered = sorted(choices, key=lambda choice: (*likeliest, choice).index(choice))
     return [choice for choice in ordered if choice != present]
@@ -390,7 +390,7 @@ def _stated(samples, names) -> bool:
 
 
 def _scaled(samples, names, factor):
-    # A value that overflows was no reading before either.
+    # A value that overflows was not plausible before either.
     with np.errstate(over="ignore"):
         columns = {**samples.columns, **{name: factor * samples.columns[name] for name in names}}
     return replace(samples, columns=columns)
