@@ -176,7 +176,7 @@ def test_ambiguous_vertical_is_reported_with_interpretations_only(turn, plant):
     # If the path turns as the yaw does, the reference is not in doubt.
     decided = "reference's yaw" not in mirrored
     assert decided == bool(np.ptp(reference.columns["x"]) > 0.0)
-    assert "accel_z then is +9.8" in finding.sentence()
+    assert "accel_z is then +9.8" in finding.sentence()
 
 
 @pytest.mark.parametrize("turn", [PORTRAIT, READING], ids=["up", "reading"])
@@ -234,7 +234,7 @@ def test_slightly_tilted_sensor_is_not_reported_as_scale_error():
     reference, imu = drive()
     leaning_sensor = turned(imu, Rotation.from_euler("x", 22.0, degrees=True))
     (remark,) = check(reference, bare(leaning_sensor)).remarks
-    assert "the sensor leans" in remark
+    assert "the sensor is tilted" in remark
 
 
 def test_reference_with_horizontal_z_axis_is_reported_without_settings():

@@ -27,39 +27,39 @@ from .relation import (
 )
 
 GOOD = 0.8
-"""A mark (see :meth:`Observations.marks`) from here on needs no explanation."""
+"""Agreement mark (see :meth:`Observations.marks`) above which no fault is searched for."""
 
 
 @dataclass(frozen=True)
 class Observations:
-    """Measurements of a reference and an IMU on one clock.
+    """Measurements of a reference and an IMU with the same clock.
 
-    A relation is None where one of its two headings is missing, or where they do not overlap.
+    A relation is None if one of the two headings is missing, or if they do not overlap in time.
 
     Parameters
     ----------
     reference : pandas.DataFrame
         Poses of the reference.
     imu : pandas.DataFrame or None
-        ImuRecord, None for a reference alone.
+        ImuRecord; None if there is only a reference.
     path : PathDirection or None
-        Course of the path against the yaw; None where the yaw is this course.
+        Comparison of the course of the path with the yaw; None if the yaw is this course.
     reference_imu, reference_gyro, imu_gyro : Relation or None
-        Turns of the reference's yaw, the IMU's yaw and the gyroscope, in pairs.
+        Pairwise comparison of the turns of reference yaw, IMU yaw and gyroscope.
     reference_vertical : Relation or None
-        Reference against the gyroscope about the direction of gravity.
+        Comparison of the reference with the rate of the gyroscope about gravity.
     specific_force : numpy.ndarray, shape (3,), or None
-        Mean of the accelerometer in the robot's axes [m/s^2]; None where gravity is not visible.
+        Mean of the accelerometer in the body frame [m/s^2]; None if gravity is not visible.
     tilt : float or None
         Angle between the verticals of orientation and accelerometer [rad].
     known : float
-        Share of the time of the IMU in which the reference's heading is known. Turns of a held or
-        bridged heading are guesses and are left out of each relation's ``net``.
+        Share of the IMU's duration in which the reference heading is known. Turns of a heading that
+        is held or interpolated are excluded from the ``net`` of each relation.
     attitude : scipy.spatial.transform.Slerp or None
-        Attitude of a reference whose body leans, from the body's axes to the world's.
+        Attitude of a tilted reference, from the body frame to the world frame.
     lateral : Handedness or None
-        Sense of the gyroscope against the accelerometer's response to curves; None where the
-        recording does not show it.
+        Comparison of the sign of the gyroscope with the lateral acceleration in curves; None if the
+        recording is not conclusive.
     """
 
     reference: pd.DataFrame
@@ -76,20 +76,20 @@ class Observations:
     lateral: Handedness | None = None
 
     def marks(self) -> dict[str, float]:
-        """Return the agreement of each pair of quantities.
+        """Return an agreement mark for each pair of quantities.
 
-        Inconclusive pairs have no mark: a robot that never turned has the mark of gravity only.
+        Inconclusive pairs have no mark: if a robot never turns, there is only the mark of gravity.
 
         Returns
         -------
         dict of str to float
-            Mark by pair: 1 is complete agreement, 0 none; a negative mark is opposition.
+            Mark by pair: 1 is complete agreement, 0 no agreement, and a negative mark opposition.
         """
         marks = {}
         for name in ("reference_imu", "reference_gyro", "imu_gyro", "reference_vertical"):
             relation = getattr(self, name)
             if relation is not None and relation.conclusive:
-                # A scale other than 1 makes the mark smaller; a negative one does not improve it.
+                # A scale other than 1 reduces the mark; the factor is 1 for a negative scale.
                 size = relation.scale
                 marks[name] = relation.correlation * (min(size, 1.0 / size) if size > 0.0 else 1.0)
         if self.path is not None and (self.path.conclusive or self.path.concentrated):
@@ -111,7 +111,7 @@ class Observations:
 
     @cached_property
     def up(self):
-        """Direction upwards in the robot's axes, in the world's for a leaning body; or None."""
+        """Upward direction in the body frame, or in the world frame if ``attitude`` is known."""
         if self.imu is None or self.attitude is None or not set(ACCEL) <= set(self.imu):
             return mean_up(self.imu)
         times = self.imu.index.to_numpy(dtype=float)
@@ -126,16 +126,16 @@ class Observations:
 def observe(
     reference, imu, course_is_yaw=False, shortest_window=1.0, attitude=None
 ) -> Observations:
-    """Measure how the quantities of a recording agree.
+    """Measure how well the quantities of a recording agree.
 
     Parameters
     ----------
     reference : pandas.DataFrame
-        Poses.
+        Poses of the reference.
     imu : DataFrame or None
-        ImuRecord on the same clock.
+        ImuRecord with the same clock.
     course_is_yaw : bool
-        Whether the reference's yaw was computed from its path.
+        Whether the yaw of the reference was computed from its path.
     shortest_window : float
         Shortest window over which turns are compared [s].
     attitude : scipy.spatial.transform.Slerp, optional
@@ -186,7 +186,7 @@ def observe(
 
 
 def _known_steps(reference, imu):
-    """Return a reference's times [s] within those of an IMU, and the steps with a known yaw."""
+    """Return the reference times [s] within the IMU's duration, and a mask of known yaw steps."""
     times = reference.index.to_numpy(dtype=float)
     known = np.ones(len(times), dtype=bool)
     if "yaw_known" in reference:
@@ -198,9 +198,9 @@ def _known_steps(reference, imu):
 
 
 def mean_up(imu):
-    """Return the mean direction upwards over a drive, in the robot's axes.
+    """Return the mean upward direction during a drive in the body frame.
 
-    The accelerometer determines it, or the orientation where gravity is not visible.
+    It is determined from the accelerometer, or from the orientation if gravity is not visible.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def mean_up(imu):
     Returns
     -------
     numpy.ndarray, shape (3,), or None
-        Unit vector; None without accelerometer and orientation.
+        Unit vector; None if neither accelerometer nor orientation is available.
     """
     if imu is None:
         return None

@@ -1,4 +1,4 @@
-"""Comparison of two headings of a recording, and of its path with its yaw."""
+"""Comparison of two headings of a recording, and of the path with the yaw."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..imu import integral
 
 @dataclass(frozen=True)
 class Heading:
-    """Angle over time, of which only differences are compared.
+    """Heading over time; only its differences are compared.
 
     Parameters
     ----------
@@ -41,13 +41,13 @@ class Heading:
         Returns
         -------
         ndarray, shape (n,)
-            Angle [rad]; before and after the record its first and last value.
+            Angle [rad]; constant before the first and after the last sample.
         """
         return np.interp(times, self.time, self.angle)
 
     @property
     def period(self) -> float:
-        """Median time between samples [s]."""
+        """Median sampling period [s]."""
         return float(np.median(np.diff(self.time)))
 
 
@@ -57,7 +57,7 @@ def part_of(heading, start, stop) -> Heading:
     Parameters
     ----------
     heading : Heading
-        Angle over time.
+        Complete heading.
     start, stop : float
         Times, both inclusive [s].
 
@@ -71,12 +71,12 @@ def part_of(heading, start, stop) -> Heading:
 
 
 def reference_heading(reference) -> Heading:
-    """Return the yaw of a reference.
+    """Return the yaw of a reference as a heading.
 
     Parameters
     ----------
     reference : DataFrame
-        Poses.
+        Poses of the reference.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def reference_heading(reference) -> Heading:
 
 
 def imu_heading(imu):
-    """Return the yaw of an IMU's orientation.
+    """Return the yaw of an IMU as a heading.
 
     Parameters
     ----------
@@ -104,9 +104,9 @@ def imu_heading(imu):
 
 
 def gyro_heading(imu, axis="gyro_z"):
-    """Integrate the gyroscope about one of the robot's axes.
+    """Integrate the gyroscope about an axis of the body frame.
 
-    The robot is assumed level, which costs 0.5 % at six degrees.
+    The robot is assumed to be level; a tilt of six degrees causes an error of 0.5 %.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def gyro_heading(imu, axis="gyro_z"):
     Returns
     -------
     Heading or None
-        Integral [rad]; None without the column.
+        Integral [rad]; None if the column is missing.
     """
     if axis not in imu:
         return None
@@ -127,9 +127,9 @@ def gyro_heading(imu, axis="gyro_z"):
 
 
 def vertical_gyro_heading(imu):
-    """Return the integral of the gyroscope about the mean direction of the specific force.
+    """Integrate the gyroscope about the mean direction of the specific force.
 
-    The sensor may be mounted in any way, as long as gyroscope and accelerometer share their axes.
+    The mounting of the sensor is arbitrary if gyroscope and accelerometer have the same axes.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def vertical_gyro_heading(imu):
     Returns
     -------
     Heading or None
-        None without one of the two sensors, or if gravity is not visible.
+        Integral [rad]; None if one of the two sensors is missing, or if gravity is not visible.
     """
     up = mean_specific_force(imu)
     if up is None or not set(GYRO) <= set(imu):
@@ -149,23 +149,24 @@ def vertical_gyro_heading(imu):
 
 
 def attitude_headings(attitude, imu):
-    """Return the turns of a leaning body about the vertical, of reference and gyroscope.
+    """Return the rotation of a tilted body about the vertical from reference and gyroscope.
 
-    The yaw of such a body differs from the integral of its gyroscope about z. Both headings are
-    therefore integrals of the angular velocity's vertical component, by the reference's attitude.
+    The yaw of such a body differs from the integral of its gyroscope about z. Therefore, both
+    headings are integrals of the vertical component of the angular velocity, which is computed with
+    the attitude of the reference.
 
     Parameters
     ----------
     attitude : scipy.spatial.transform.Slerp
-        Attitude of the reference, from the body's axes to the world's.
+        Attitude of the reference, from the body frame to the world frame.
     imu : pandas.DataFrame
         ImuRecord.
 
     Returns
     -------
     tuple of Heading or None
-        Reference and gyroscope. None without all three axes, or if fewer than two samples of the
-        IMU lie within the attitude's times.
+        Headings of reference and gyroscope. None if an axis is missing, or if fewer than two
+        samples of the IMU are within the times of the attitude.
     """
     if not set(GYRO) <= set(imu):
         return None
@@ -184,22 +185,22 @@ def attitude_headings(attitude, imu):
 
 
 def mounting_by_rates(attitude, imu):
-    """Estimate the rotation from a gyroscope's axes to those of a freely turning reference body.
+    """Estimate the rotation from the axes of a gyroscope to the body frame of the reference.
 
-    It minimises the difference of the turns over steps of a tenth of a second (Wahba, A least
-    squares estimate of satellite attitude, SIAM Review 7, 1965).
+    The rotation minimises the difference of the turns over steps of 0.1 s (Wahba, A least squares
+    estimate of satellite attitude, SIAM Review 7, 1965). The body must turn about several axes.
 
     Parameters
     ----------
     attitude : scipy.spatial.transform.Slerp
-        Attitude of the reference, from the body's axes to the world's.
+        Attitude of the reference, from the body frame to the world frame.
     imu : pandas.DataFrame
         ImuRecord.
 
     Returns
     -------
     scipy.spatial.transform.Rotation or None
-        None without all three axes, or if the turns disagree under the best rotation.
+        Rotation; None if an axis is missing, or if the turns disagree even with the best rotation.
     """
     if not set(GYRO) <= set(imu):
         return None
@@ -223,15 +224,15 @@ def mounting_by_rates(attitude, imu):
     return mounting if likeness > _MIN_ALIGNMENT else None
 
 
-_ALIGNED_STEP = 0.1  # s, of the turns that are aligned; longer than the delay of a filter
-_MIN_ALIGNMENT = 0.8  # correlation of the aligned turns
-_MIN_SECOND_STRENGTH = 0.001  # singular value of the second axis, as a share of the first one's
+_ALIGNED_STEP = 0.1  # s, step over which turns are aligned; longer than the delay of a filter
+_MIN_ALIGNMENT = 0.8  # smallest correlation of the aligned turns
+_MIN_SECOND_STRENGTH = 0.001  # smallest ratio of the second to the first singular value
 
 
 def mean_specific_force(imu):
     """Return the mean output of the accelerometer.
 
-    Over a drive the accelerations average out and gravity remains; some IMUs subtract it.
+    During a drive, accelerations average out and gravity remains, unless the IMU subtracts gravity.
 
     Parameters
     ----------
@@ -241,16 +242,16 @@ def mean_specific_force(imu):
     Returns
     -------
     ndarray, shape (3,), or None
-        Mean [m/s^2]; None without an accelerometer, or if the mean is small.
+        Mean [m/s^2]; None if there is no accelerometer, or if the mean is small.
     """
     return shown_gravity(imu[list(ACCEL)].to_numpy()) if set(ACCEL) <= set(imu) else None
 
 
-_MIN_MEAN_FORCE = 0.7  # mean force of an IMU with gravity, as a share of its usual length
+_MIN_MEAN_FORCE = 0.7  # smallest ratio of mean force to median magnitude of an IMU with gravity
 
 
 def shown_gravity(forces):
-    """Return the mean of specific forces, in which gravity remains.
+    """Return the mean of specific forces if it shows gravity.
 
     Parameters
     ----------
@@ -260,7 +261,7 @@ def shown_gravity(forces):
     Returns
     -------
     ndarray, shape (3,), or None
-        Mean [m/s^2]; None if it is small relative to the forces.
+        Mean [m/s^2]; None if the mean is small relative to the forces.
     """
     typical = float(np.median(np.linalg.norm(forces, axis=1))) if len(forces) else 0.0
     mean = forces.mean(axis=0) if len(forces) else np.zeros(3)
@@ -271,21 +272,19 @@ def _times(table):
     return table.index.to_numpy(dtype=float)
 
 
-_SHORTEST_WINDOW = 1.0  # s, of the windows over which turns are compared; longer than vibration
-_SAMPLES_PER_WINDOW = 4  # of the slower heading, at least
+_SHORTEST_WINDOW = 1.0  # s, shortest window over which turns are compared; longer than vibration
+_SAMPLES_PER_WINDOW = 4  # smallest number of samples of the slower heading per window
 STEPS_PER_WINDOW, MINIMUM_WINDOWS = 8, 8
-_MAX_DELAY = 10.0  # s, of a clock against the other, and at most a quarter of the drive
-# Standard deviation of turn rates over windows [rad/s], from which on a heading turns at all, and
-# from which on another heading of the same body has to turn, too.
-_MIN_TURN_RATE = np.radians(0.3)
-_CLEAR_TURN_RATE = np.radians(1.0)
-_MIN_STEADY_RATE = np.radians(3.0)  # rad/s, a mean rate that exceeds biases of gyroscopes
-_MAX_RATE_CHANGE = 0.25  # of a steady turn, as a share of its mean rate
-_STANDARD_ERRORS = 4.0  # of a correlation, above which chance hardly makes it
-_MAX_SIGNIFICANT = 0.95  # a larger correlation of few windows is significant, too
-_MIN_RELATED = 0.6  # correlation of headings of the same motion, whichever noise they have
-_AGREEMENT = 0.9  # correlation and scale of headings that agree
-_STEADY_RATIO = 3.0  # of two steady turns, whose difference may be the bias of a gyroscope
+_MAX_DELAY = 10.0  # s, largest delay between clocks that is considered, limited to 1/4 of the drive
+_MIN_TURN_RATE = np.radians(0.3)  # rad/s, smallest std of the turn rates of a turning heading
+_CLEAR_TURN_RATE = np.radians(1.0)  # rad/s, std above which other headings must turn as well
+_MIN_STEADY_RATE = np.radians(3.0)  # rad/s, smallest mean rate; above gyroscope biases
+_MAX_RATE_CHANGE = 0.25  # largest std of the rate of a steady turn, relative to its mean
+_STANDARD_ERRORS = 4.0  # standard errors above which a correlation is significant
+_MAX_SIGNIFICANT = 0.95  # correlation that is significant for any number of windows
+_MIN_RELATED = 0.6  # smallest correlation of headings of the same motion, even with noise
+_AGREEMENT = 0.9  # smallest correlation and scale of headings that agree
+_STEADY_RATIO = 3.0  # ratio of steady turns up to which a gyroscope bias may explain it
 
 
 @dataclass(frozen=True)
@@ -297,24 +296,25 @@ class Relation:
     first, second : str
         Names of the headings.
     correlation : float
-        Correlation of the turns at the delay that fits best; nan if one heading does not turn.
+        Correlation of the turns at the best delay; nan if one heading does not turn.
     correlation_as_recorded : float
         Correlation without a delay.
     scale : float
-        Turn of the first per turn of the second, by regression, at the delay. For two steady turns
-        it is the sign only, unless it is far from 1, since a bias looks like a scale there.
+        Turn of the first per turn of the second heading at this delay, from a regression. For two
+        steady turns it is only the sign, unless it is far from 1, since a bias cannot be
+        distinguished from a scale error in this case.
     delay : float
-        Lateness of the second against the first [s].
+        Delay of the second heading relative to the first [s].
     windows : int
-        Independent windows that were compared.
+        Number of independent windows that were compared.
     window : float
-        Length of a window [s].
+        Duration of a window [s].
     turned, net : tuple of float
-        Sum of the absolute turns of each, and its net turn over the shared time [rad].
+        Sum of the absolute turns, and net turn, of each heading during the common time [rad].
     disagreement : float
         Sum of the absolute differences of the turns [rad].
     rates : tuple of float
-        Standard deviation of the turn rate of each [rad/s].
+        Standard deviation of the turn rate of each heading [rad/s].
     """
 
     first: str
@@ -332,7 +332,7 @@ class Relation:
 
     @property
     def conclusive(self) -> bool:
-        """Whether the correlation is significant: both headings turn, and in enough windows."""
+        """Whether the correlation is known, and there are enough windows."""
         return self.windows >= MINIMUM_WINDOWS and bool(np.isfinite(self.correlation))
 
     def scale_text(self, form) -> str:
@@ -346,28 +346,28 @@ class Relation:
         Returns
         -------
         str
-            Scale, or ``unknown`` against a heading that is constant.
+            Scale, or ``unknown`` if a heading is constant.
         """
         return format(self.scale, form) if np.isfinite(self.scale) else "unknown"
 
     @property
     def significant(self) -> float:
-        """Correlation that hardly occurs by chance, four standard errors."""
+        """Correlation of four standard errors, which hardly occurs by chance."""
         return min(_MAX_SIGNIFICANT, _STANDARD_ERRORS / np.sqrt(max(self.windows, 1)))
 
     @property
     def agree(self) -> bool:
-        """Whether both have the same turns, up to noise and ten percent."""
+        """Whether the turns of both headings agree within noise and ten percent."""
         is_alike = _AGREEMENT < self.scale < 1.0 / _AGREEMENT
         return self.correlation > _AGREEMENT and is_alike
 
     @property
     def scale_interval(self) -> tuple[float, float]:
-        """Bounds of a positive scale, whichever of the two headings has the noise.
+        """Bounds of a positive scale with noise in either of the two headings.
 
-        Noise in the second makes the scale smaller, by the square of the correlation at most
-        (Fuller, Measurement Error Models, 1987, section 1.1), and the number of windows leaves two
-        standard errors on both sides.
+        Noise in the second heading reduces the scale by at most the square of the correlation
+        (Fuller, Measurement Error Models, 1987, section 1.1). Two standard errors due to the finite
+        number of windows are added on both sides.
         """
         unexplained = max(1.0 / self.correlation**2 - 1.0, 0.0)
         error = 2.0 * np.sqrt(unexplained / max(self.windows - 2, 1))
@@ -375,36 +375,37 @@ class Relation:
 
     @property
     def opposed(self) -> bool:
-        """Whether one turns left when the other turns right."""
+        """Whether one heading turns left when the other turns right."""
         return self.correlation < -max(_MIN_RELATED, self.significant)
 
     @property
     def related(self) -> bool:
-        """Whether they share turns at all, of any sense and size."""
+        """Whether the turns of the headings are related, with any sign and scale."""
         return abs(self.correlation) > max(_MIN_RELATED, self.significant)
 
 
 def relate(first, second, shortest_window=_SHORTEST_WINDOW):
     """Compare the turns of two headings.
 
-    The turn over a window is the difference of the angle between its ends. Windows overlap; they
-    are compared at every delay for which enough of them remain, and the delay with the largest
-    correlation, of either sign, is refined by a parabola. A delay that hardly fits better than
-    none is none: headings that repeat themselves fit again a round later. Where the turns have
-    nothing in common, noise may hide those of a slow or nearly straight drive. Then a longer window
-    is taken if the turns over it are related, or if the turns over the shorter one are noise.
+    The turn over a window is the difference between the angles at its ends. Windows overlap; they
+    are compared for all delays for which enough windows remain, and the delay with the largest
+    correlation of either sign is refined by a parabola. The delay is set to zero if it does not fit
+    clearly better than no delay, since headings that repeat themselves fit again one lap later. If
+    the turns are unrelated, noise may hide the turns of a slow or nearly straight drive. In this
+    case, a longer window is used if its turns are related, or if the turns over the shorter window
+    are noise.
 
     Parameters
     ----------
     first, second : Heading
-        Headings on one clock, or with an unknown delay.
+        Headings with the same clock, or with an unknown delay.
     shortest_window : float
         Shortest window over which turns are compared [s].
 
     Returns
     -------
     Relation or None
-        None if the headings share too little time for some windows.
+        Comparison; None if the common time of the headings is too short.
     """
     start = max(first.time[0], second.time[0])
     stop = min(first.time[-1], second.time[-1])
@@ -425,9 +426,8 @@ def relate(first, second, shortest_window=_SHORTEST_WINDOW):
     return relation
 
 
-_LONGER_WINDOWS = 2  # attempts, each with windows four times as long
-# Ratio of the change over an eighth of a window to that over the whole one, above which a heading
-# is noise: white noise has 1, a turn 1/8.
+_LONGER_WINDOWS = 2  # number of attempts, each with a window that is four times as long
+# Ratio of changes over 1/8 of a window and over the window: 1 for white noise, 1/8 for a turn.
 _NOISE_RATIO = 0.3
 
 
@@ -446,18 +446,18 @@ def _relate(first, second, start, stop, window, delayed=True):
     )
     delay, correlation, as_recorded = 0.0, np.nan, np.nan
     if steady:
-        # Constant rates have no correlation, but the senses of rotation are known.
+        # Constant rates have no correlation, but their signs can be compared.
         left, right = turns
         as_recorded = correlation = float(left @ right / np.sqrt((left @ left) * (right @ right)))
     elif max(rates) > _CLEAR_TURN_RATE and min(rates) < 1e-3 * _MIN_TURN_RATE:
-        # One heading turns, the other is constant.
+        # One heading turns while the other is constant.
         as_recorded = correlation = 0.0
     elif min(rates) > _MIN_TURN_RATE or max(rates) > _CLEAR_TURN_RATE:
         as_recorded = float(np.corrcoef(*turns)[0, 1])
         longest = (stop - start) / 4.0 if delayed else 0.0
         delay, correlation = _delay(turns, step, as_recorded, longest)
     if delay:
-        # Where the second has not begun, or has ended, it would seem to stand still.
+        # Times outside the second heading are excluded, since it is constant there.
         inside = (grid + delay >= second.time[0]) & (grid + delay <= second.time[-1])
         grid = grid[inside]
         turns = [_turns(first.at(grid)), _turns(second.at(grid + delay))]
@@ -488,7 +488,7 @@ def _turns(angles):
     return angles[STEPS_PER_WINDOW:] - angles[:-STEPS_PER_WINDOW]
 
 
-_MAX_UNEXPLAINED = 0.9  # ratio of the unexplained parts with and without a delay
+_MAX_UNEXPLAINED = 0.9  # largest ratio of 1 - correlation with the delay to that without a delay
 
 
 def _delay(turns, step, as_recorded, longest):
@@ -514,7 +514,7 @@ def clock_offset(first, second):
     Returns
     -------
     offset : float
-        Time to add to the times of the second [s].
+        Offset that has to be added to the times of the second heading [s].
     correlation : float
         Correlation of the turn rates at this offset; 0 if a heading is too short.
     """
@@ -530,8 +530,8 @@ def clock_offset(first, second):
     lags = np.arange(-(len(rates[0]) - short // 2), len(rates[1]) - short // 2)
     correlations = normalised_correlation(rates[1], rates[0], lags)
     overlaps = np.minimum(len(rates[0]), len(rates[1]) - lags) - np.maximum(0, -lags)
-    # One of the two may be mirrored. The logarithm of the likelihood of a regression grows with
-    # the overlap: a part of a drive that repeats itself fits a part of another round, too.
+    # The absolute correlation is used, since one of the headings may be mirrored. The likelihood
+    # weights it by the overlap, since parts of different laps also have a high correlation.
     likeness = np.abs(correlations)
     best = int(np.argmax(-overlaps * np.log1p(1e-12 - np.minimum(likeness, 1.0) ** 2)))
     lag = lags[best] + parabola_peak(likeness, best)
@@ -539,28 +539,28 @@ def clock_offset(first, second):
     return float(offset), float(correlations[best])
 
 
-_DISPLACEMENT = 0.5  # m, over which the course is taken; ten times the error of good positions
-_CLEAR_DIFFERENCE = 0.1  # of the concentrations of a path and of its mirror image
-_CONCENTRATED = 0.9  # concentration of a yaw that is the course; 1 without noise and sideslip
-_MAX_DISPLACEMENT_TIME = 3.0  # s; a slower displacement is not driving
+_DISPLACEMENT = 0.5  # m, distance over which a course is computed; ten times a good position error
+_CLEAR_DIFFERENCE = 0.1  # smallest difference between the concentrations of path and mirror image
+_CONCENTRATED = 0.9  # smallest concentration of a yaw that is the course; 1 without noise
+_MAX_DISPLACEMENT_TIME = 3.0  # s, largest duration of a displacement of a driving robot
 MINIMUM_STEPS = 20
-"""Least number of displacements of a path, without which its course decides nothing."""
+"""Smallest number of displacements with which the course of a path is conclusive."""
 
 
 @dataclass(frozen=True)
 class PathDirection:
-    """Circular statistics of the course of a path against the yaw of the robot on it.
+    """Circular statistics of the difference between the course of a path and the yaw.
 
-    The angles are doubled, so that driving backwards makes no difference.
+    The angles are doubled, so that driving backwards has no effect.
 
     Parameters
     ----------
     steps : int
-        Displacements that were compared.
+        Number of displacements that were compared.
     concentration, mirrored_concentration : float
-        Mean resultant length of twice the course minus the yaw, and of twice the course plus the
-        yaw (Mardia and Jupp, Directional Statistics, 2000, section 2.3): 1 if the angles are equal
-        up to a constant, 0 if they are unrelated.
+        Mean resultant length of 2 (course - yaw), and of 2 (course + yaw) (Mardia and Jupp,
+        Directional Statistics, 2000, section 2.3): 1 if the angles are identical up to a constant,
+        0 if they are unrelated.
     offset : float
         Mean of the course minus the yaw [rad], in (-pi/2, pi/2]; 0 for a correct yaw.
     """
@@ -572,14 +572,14 @@ class PathDirection:
 
     @property
     def conclusive(self) -> bool:
-        """Whether the path has enough directions to distinguish right from left."""
+        """Whether the path has enough directions to distinguish right turns from left turns."""
         return self.steps >= MINIMUM_STEPS and (
             abs(self.concentration - self.mirrored_concentration) > _CLEAR_DIFFERENCE
         )
 
     @property
     def concentrated(self) -> bool:
-        """Whether the yaw is the course up to a constant."""
+        """Whether yaw and course are identical up to a constant."""
         return self.steps >= MINIMUM_STEPS and self.concentration > _CONCENTRATED
 
     @property
@@ -589,12 +589,12 @@ class PathDirection:
 
 
 def path_direction(reference) -> PathDirection:
-    """Compare the courses of a reference with its yaw.
+    """Compare the course of a reference with its yaw.
 
     Parameters
     ----------
     reference : DataFrame
-        Poses.
+        Poses of the reference.
 
     Returns
     -------
@@ -603,7 +603,7 @@ def path_direction(reference) -> PathDirection:
     """
     times, positions = _times(reference), reference[["x", "y"]].to_numpy()
     path = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(positions, axis=0).T))])
-    # The first sample beyond each whole step; a path may be absurdly long, and jump over most.
+    # The first sample after each complete step is used, since a path may jump over many steps.
     steps = np.floor(path / _DISPLACEMENT)
     places = np.append(0, 1 + np.flatnonzero(np.diff(steps) > 0.0))
     steps = np.diff(positions[places], axis=0)

@@ -1,4 +1,4 @@
-"""Faults that no other reading corrects: slip, clocks, frozen and missing values."""
+"""Faults that no other interpretation corrects: slip, clocks, frozen and missing values."""
 
 from __future__ import annotations
 
@@ -12,30 +12,27 @@ from .findings import Finding, describe_handedness, describe_relation
 from .observations import GOOD, mean_up
 from .relation import MINIMUM_STEPS, gyro_heading, imu_heading, part_of, reference_heading, relate
 
-_SPINNING_RATIO = 1.3  # of the turns of wheels to the gyroscope's; calibration errs by less
-_MIN_SPINNING = 0.2  # correlation of the turns of spinning wheels with the gyroscope's
-_MIN_SCALE_ERROR = 0.1  # deviation of a scale from 1; a robot's track is known better than that
-# Ratio of the turns of an IMU's yaw to those of gyroscope and reference from which on its
-# quaternions are made of another angle: half or double angles have 2, degrees 57.
+_SPINNING_RATIO = 1.3  # ratio of wheel to gyroscope turns; above the errors of a calibration
+_MIN_SPINNING = 0.2  # smallest correlation of the turns of spinning wheels and gyroscope
+_MIN_SCALE_ERROR = 0.1  # deviation of a scale from 1; the track of a robot is more accurate
+# Ratio of the IMU's yaw to other turns; a half or double angle in quaternions gives 2, degrees 57.
 _ANGLE_RATIO = 1.5
-# Ratio of the turns of a course to the gyroscope's from which on the gyroscope's unit is wrong. A
-# body that leans by 45 deg has 1.4, the nearest two counts of a deg/s 1.1 and 2.
+# Ratio of course to gyroscope turns above which the unit of the gyroscope is wrong. A tilt of
+# 45 deg gives 1.4; the scale factors of common sensors differ by factors of 1.1 and 2.
 _UNIT_RATIO = 1.6
-_MIN_NET_TURN = np.radians(30.0)  # rad, whose ratio shows whether a yaw only follows slowly
-# Values are frozen that are equal to the last bit for this long [s] while another heading turns so
-# far [rad]. Drivers that repeat a sample do so for some tenths of a second.
+_MIN_NET_TURN = np.radians(30.0)  # rad, smallest net turn that shows whether a yaw is only delayed
+# Duration [s] of exactly constant values, and turn of other headings [rad], above which values are
+# frozen. Drivers that repeat samples do so for a few tenths of a second.
 _FROZEN_TIME, _FROZEN_TURN = 1.5, np.radians(15.0)
-_WHOLE_TIME = 0.95  # share of the recording, above which a frozen value is a missing one
-_GRAVE_TURN = np.radians(45.0)  # rad, during frozen values, which make a yaw error meaningless
-# Correlation and scale, and rms difference [rad], from which on reference and IMU are hardly two
-# sensors. Motion capture is as good; odometry is not.
+_WHOLE_TIME = 0.95  # share of the recording above which a frozen value counts as missing
+_GRAVE_TURN = np.radians(45.0)  # rad, turn during frozen values that makes a yaw error meaningless
+# Correlation and scale, and rms difference [rad], beyond which reference and IMU may be the same
+# sensor. Motion capture is as accurate as this; odometry is not.
 _ALIKE, _ALIKE_ERROR = 0.9995, np.radians(0.1)
-# Concentration of the difference of yaw and course; 1 for equal, 0 for unrelated angles.
+# Concentration of the difference between yaw and course: 1 for identical, 0 for unrelated angles.
 _MIN_PATH_CONCENTRATION = 0.5
-_MIN_KNOWN_SHARE = 0.5  # of the time, in which the heading has to be known
-_MIN_UPRIGHT = 0.7  # cosine of the lean of an IMU whose z axis is the vertical one, 45 deg
-# rad/s; a steady turn that is slower may be the bias of a cheap gyroscope at rest.
-_MAX_GYRO_BIAS = np.radians(3.0)
+_MIN_KNOWN_SHARE = 0.5  # smallest share of the time in which the heading must be known
+_MAX_GYRO_BIAS = np.radians(3.0)  # rad/s; a slower steady turn may be a bias of a cheap gyroscope
 
 
 def symptoms(observations, course_is_yaw=False, offsets=(0.0, 0.0)) -> list[Finding]:
@@ -46,7 +43,7 @@ def symptoms(observations, course_is_yaw=False, offsets=(0.0, 0.0)) -> list[Find
     observations : Observations
         Measurements of the recording.
     course_is_yaw : bool
-        Whether the reference's yaw was computed from its path; then no wheels can spin.
+        Whether the yaw of the reference was computed from its path, so that wheels cannot spin.
     offsets : tuple of float
         Offsets that were added to the times of reference and IMU [s].
 
@@ -59,7 +56,7 @@ def symptoms(observations, course_is_yaw=False, offsets=(0.0, 0.0)) -> list[Find
     findings += _hardly_known(observations)
     findings = findings or _not_independent(observations)
     if any(finding.grave for finding in findings):
-        # A heading that stands still disagrees with all others, and its fault is already reported.
+        # A frozen heading disagrees with all others, and its fault is already reported.
         return findings + _wrong_axis(observations)
     findings += _clock_faults(observations, course_is_yaw, offsets)
     axis, slip = _wrong_axis(observations), _slip(observations, course_is_yaw)
@@ -73,7 +70,7 @@ def symptoms(observations, course_is_yaw=False, offsets=(0.0, 0.0)) -> list[Find
 
 
 def _yaw_is_trusted(observations) -> bool:
-    """Return whether the IMU's own yaw agrees with the reference, regardless of its gyroscope."""
+    """Return whether the IMU yaw agrees with the reference, even if the gyroscope does not."""
     relation = observations.reference_imu
     known = relation is not None and relation.conclusive
     return known and relation.related and not relation.opposed
@@ -82,21 +79,21 @@ def _yaw_is_trusted(observations) -> bool:
 def scale_remarks(observations, course_is_yaw=False) -> list[str]:
     """Return remarks on headings whose turns are too large or too small.
 
-    Where two of three headings differ by a scale, the third one decides: the heading that differs
-    from both others is wrong. A course has no scale error. Where there are only two headings, or
-    all three differ, each can be wrong, and the remark names a test that decides.
+    If two of three headings differ by a scale, the heading that differs from both others is wrong.
+    A course has no scale error. If there are only two headings, or if all three differ, any of them
+    may be wrong, and the remark describes a test that shows which one.
 
     Parameters
     ----------
     observations : Observations
         Measurements of the recording.
     course_is_yaw : bool
-        Whether the reference's yaw was computed from its path.
+        Whether the yaw of the reference was computed from its path.
 
     Returns
     -------
     list of str
-        Sentences.
+        Messages for the user.
     """
     clear = {}
     for pair in (("imu", "gyro"), ("reference", "gyro"), ("reference", "imu")):
@@ -110,25 +107,25 @@ def scale_remarks(observations, course_is_yaw=False) -> list[str]:
     upright = observations.reference_vertical
     if gyro and upright is not None and _leans(gyro, upright):
         return [
-            f"{describe_relation(gyro)}, but {describe_relation(upright)}: the sensor leans, "
-            "[imu_recording] mounting_roll and mounting_pitch"
+            f"{describe_relation(gyro)}, but {describe_relation(upright)}: the sensor is tilted; "
+            "set [imu_recording] mounting_roll and mounting_pitch"
         ]
     evidence = "; ".join(describe_relation(relation) for relation in apart.values())
     together = [names for names in clear if names not in apart]
     wrong = {"reference", "imu", "gyro"}.difference(*together) if len(together) == 1 else set()
     if wrong == {"reference"} and course_is_yaw:
-        gyros = "so the gyroscope's is wrong, and its yaw's with it"
-        return [f"{evidence}: a course has no scale, {gyros}"]
+        gyros = "so the scales of gyroscope and IMU yaw are wrong"
+        return [f"{evidence}: a course has no scale error, {gyros}"]
     if len(apart) == 2 and wrong and wrong != {"reference"}:
         (heading,) = wrong
         witness = describe_relation(clear[together[0]])
-        return [f"{evidence}, while {witness}: it is {_NAMES[heading]} that has a wrong scale"]
+        return [f"{evidence}, while {witness}: the scale of {_NAMES[heading]} is wrong"]
     names = [_NAMES[name] for name in _NAMES if any(name in pair for pair in apart)]
-    return [f"{evidence}: the scale of {' or '.join(names)} is wrong, {_TURN_ROUND}"]
+    return [f"{evidence}: the scale of {' or '.join(names)} is wrong; {_TURN_ROUND}"]
 
 
 def _leans(gyro, upright) -> bool:
-    """Return whether the rates about the vertical have the scale that those about z miss."""
+    """Return whether rates about the vertical have the correct scale, unlike rates about z."""
     return upright.agree and _apart(upright.scale) < 0.5 * _apart(gyro.scale)
 
 
@@ -137,7 +134,7 @@ def _differs_by_a_scale(relation) -> bool:
     if low < 1.0 + _NOTICED_SCALE and high > 1.0 - _NOTICED_SCALE:
         return False
     first, second = np.abs(relation.net)
-    # A filtered heading turns less far to and fro, but its net turn is right.
+    # Filtering reduces the turns of a heading, but not its net turn.
     has_net_turn = min(first, second) > _MIN_NET_TURN
     return not (has_net_turn and _apart(first / second) < 0.5 * _apart(relation.scale))
 
@@ -146,31 +143,31 @@ def _apart(scale) -> float:
     return float(abs(np.log(scale)))
 
 
-_CLEARLY_ALIKE = 0.95  # correlation of turns, from which on their scale is compared
-_NOTICED_SCALE = 0.05  # deviation of a scale from 1 that is remarked
+_CLEARLY_ALIKE = 0.95  # smallest correlation of turns whose scales are compared
+_NOTICED_SCALE = 0.05  # deviation of a scale from 1 that is reported
 _NAMES = {"reference": "the reference", "imu": "the IMU's yaw", "gyro": "the gyroscope"}
 _TURN_ROUND = (
-    "which ten turns on the spot, back to a mark on the floor, decide: a right heading turns "
-    "3600 deg"
+    "to find out which one, turn ten times on the spot back to a mark on the floor: the correct "
+    "heading turns by 3600 deg"
 )
 
 
 def opposed_vertical(observations, course_is_yaw=False) -> list[Finding]:
     """Find a gyroscope that turns against the reference about the accelerometer's vertical.
 
-    Either the accelerometer outputs gravity instead of its reaction, as iOS telephones do, or
-    the gyroscope has the wrong sign, or the reference's yaw is mirrored. Where the sensor lies flat
-    the other pairs decide, and where the reference's path turns against its yaw it is the
-    reference. An orientation decides if its vertical is opposite to the accelerometer's and its yaw
-    agrees with the reference. The lateral acceleration in curves decides whether it is the
-    gyroscope. All other cases are ambiguous.
+    Possible causes are an accelerometer that outputs gravity instead of specific force (as iOS
+    devices do), a gyroscope with the wrong sign, and a mirrored reference yaw. If the sensor lies
+    flat, other pairs of signals show the cause. If the path of the reference turns against its yaw,
+    the reference is wrong. If the vertical of the orientation is opposite to that of the
+    accelerometer and its yaw agrees with the reference, the accelerometer is wrong. The lateral
+    acceleration in curves shows whether the gyroscope is wrong. All other cases are ambiguous.
 
     Parameters
     ----------
     observations : Observations
         Measurements of the recording.
     course_is_yaw : bool, optional
-        Whether the reference's yaw was computed from its path.
+        Whether the yaw of the reference was computed from its path.
 
     Returns
     -------
@@ -188,17 +185,18 @@ def opposed_vertical(observations, course_is_yaw=False) -> list[Finding]:
         return []
     x, y, z = up
     evidence = (
-        f"{describe_relation(relation)}, upwards by the accelerometer being ({x:.2f}, {y:.2f}, "
-        f"{z:.2f}) in the sensor's axes"
+        f"{describe_relation(relation)}; according to the accelerometer, the upward direction is "
+        f"({x:.2f}, {y:.2f}, {z:.2f}) in the axes of the sensor"
     )
     gravity = (
-        "the accelerometer outputs gravity and not its reaction, [imu_recording] accel_convention"
+        "the accelerometer outputs gravity instead of specific force, set [imu_recording] "
+        "accel_convention"
     )
     if tilt is not None and np.cos(tilt) > GOOD:
-        gravity += ", and the orientation's roll or pitch has the opposite sign as well"
+        gravity += ", and roll or pitch of the orientation also has the opposite sign"
     gyroscope = "the gyroscope has the wrong sign"
-    reference = "the reference's yaw is mirrored, [reference] yaw_convention"
-    readings = [gravity, f"the accelerometer is right and {gyroscope}"]
+    reference = "the yaw of the reference is mirrored, set [reference] yaw_convention"
+    readings = [gravity, f"the accelerometer is correct and {gyroscope}"]
     may_be_mirrored = not course_is_yaw and (path is None or not path.conclusive)
     if may_be_mirrored:
         readings[1] += f" or {reference}"
@@ -206,7 +204,7 @@ def opposed_vertical(observations, course_is_yaw=False) -> list[Finding]:
     if lateral is not None:
         evidence += f"; {describe_handedness(lateral)}"
         if lateral.sine < 0.0:
-            remedy = f"{gyroscope}, [imu_columns] gyro_x, gyro_y and gyro_z = ... * -1"
+            remedy = f"{gyroscope}, map [imu_columns] gyro_x, gyro_y and gyro_z = ... * -1"
             return [Finding(faults.MIRRORED_GYRO, evidence, remedy, grave)]
         if not may_be_mirrored:
             return [Finding(faults.ACCELERATION_SIGN, evidence, gravity, grave)]
@@ -216,7 +214,7 @@ def opposed_vertical(observations, course_is_yaw=False) -> list[Finding]:
 
 
 def _lying(observations) -> list[Finding]:
-    """Find that reference and gyroscope agree about an axis that is not vertical."""
+    """Find an agreement of reference and gyroscope about an axis that is not vertical."""
     relation, about = observations.reference_gyro, observations.reference_vertical
     if relation is None or about is None or not (relation.conclusive and relation.agree):
         return []
@@ -225,40 +223,40 @@ def _lying(observations) -> list[Finding]:
         return []
     x, y, z = up
     evidence = (
-        f"{describe_relation(relation)} about z, and upwards by the accelerometer is ({x:.2f}, "
-        f"{y:.2f}, {z:.2f}) in the same axes"
+        f"{describe_relation(relation)} about z, but according to the accelerometer, the upward "
+        f"direction is ({x:.2f}, {y:.2f}, {z:.2f}) in the same axes"
     )
     readings = (
-        "the z axis of the reference's world lies, so that its yaw is not a heading",
-        "the accelerometer's axes are not the gyroscope's, [imu_columns]",
+        "the z axis of the reference's world frame is horizontal, so that its yaw is not a heading",
+        "accelerometer and gyroscope have different axes, see [imu_columns]",
     )
     return [Finding(faults.AMBIGUOUS_VERTICAL, evidence, _LAY_IT_FLAT, True, readings=readings)]
 
 
-_MIN_UPRIGHT = 0.5  # part along z of the upward unit vector; below, z leans by more than 60 deg
+_MIN_UPRIGHT = 0.5  # z component of the upward unit vector, at which z is tilted by 60 deg
 _LAY_IT_FLAT = (
-    "lay it down with its z axis, a telephone's display, upwards; accel_z then "
-    "is +9.8 m/s^2, and -9.8 if it outputs gravity"
+    "place the sensor with its z axis (the display of a smartphone) up; accel_z is then "
+    "+9.8 m/s^2, or -9.8 m/s^2 if the sensor outputs gravity"
 )
 
 
 def _reference_itself(observations):
-    """Find that the IMU's yaw is a copy of the reference's and has no error."""
+    """Find an IMU yaw that is a copy of the reference yaw, and therefore has no error."""
     reference, imu = observations.reference, observations.imu
-    # With a gyroscope it is an IMU, though a simulated one without errors.
+    # A recording with a gyroscope is accepted as an IMU, which may be simulated without errors.
     bare = imu is not None and "yaw" in imu and "gyro_z" not in imu
     if not bare or not np.array_equal(reference.index, imu.index):
         return []
     yaw = reference["yaw"].to_numpy()
     if np.ptp(yaw) == 0.0 or np.abs(np.sin(0.5 * (imu["yaw"].to_numpy() - yaw))).max() > 1e-9:
         return []
-    evidence = "the IMU's yaw is the reference's, sample by sample"
-    remedy = "take a recording of the IMU, [imu_recording] path or topic"
+    evidence = "IMU yaw and reference yaw are identical in each sample"
+    remedy = "choose a recording of the IMU, [imu_recording] path or topic"
     return [Finding(faults.SAME_YAW, evidence, remedy, True)]
 
 
 def _not_independent(observations):
-    """Find a reference that agrees with the IMU better than two sensors do."""
+    """Find a reference that agrees better with the IMU than independent sensors do."""
     relation = observations.reference_imu
     if relation is None or not relation.conclusive or relation.delay:
         return []
@@ -271,17 +269,20 @@ def _not_independent(observations):
     if rms > _ALIKE_ERROR:
         return []
     evidence = (
-        f"the reference's yaw and the IMU's differ by {np.degrees(rms):.2g} deg rms only, with a "
+        f"reference yaw and IMU yaw differ only by {np.degrees(rms):.2g} deg rms, with a "
         f"correlation of {relation.correlation:.3f} and without delay, so the reference may be "
-        "made of this IMU, or both are the true yaw of a simulator, and the yaw error would be "
-        "meaningless"
+        "computed from this IMU, or both may be the true yaw of a simulator; the yaw error would "
+        "then be meaningless"
     )
-    remedy = "take a reference in which the IMU is not fused, or make sure that it is that accurate"
+    remedy = (
+        "choose a reference that does not use the IMU, or make sure that the reference is so "
+        "accurate"
+    )
     return [Finding(faults.NOT_INDEPENDENT, evidence, remedy)]
 
 
 def _off_its_path(observations):
-    """Find that the reference's heading is not where it drives, whatever the reading."""
+    """Find a reference whose yaw does not agree with its path under any interpretation."""
     path = observations.path
     if path is None or path.steps < MINIMUM_STEPS:
         return []
@@ -289,23 +290,23 @@ def _off_its_path(observations):
         remedy = "[reference] yaw_convention"
         return [Finding(faults.MIRRORED_YAW, faults.AGAINST_THE_PATH, remedy, True)]
     evidence = (
-        "the reference's yaw has nothing to do with the direction in which its positions move "
+        "the yaw of the reference is unrelated to the direction in which its positions move "
         f"(concentration {path.concentration:.2f})"
     )
     if path.concentration >= _MIN_PATH_CONCENTRATION:
         return []
-    # A carried or flying body moves in any direction; another heading can confirm its yaw.
+    # A carried or flying body may move in any direction, but another heading can confirm its yaw.
     witnesses = (observations.reference_imu, observations.reference_gyro)
     grave = not any(w is not None and w.conclusive and w.agree for w in witnesses)
     return [Finding(faults.UNRELATED, evidence, grave=grave)]
 
 
 def _hardly_known(observations):
-    """Return a heading that is a guess for most of the time."""
+    """Find a reference whose heading is unknown for most of the time."""
     known = float(observations.reference.get("yaw_known", pd.Series([1.0])).mean())
     evidence = (
-        f"the reference's heading is known for {100.0 * known:.0f} % of its time, in the rest it "
-        "is too slow for a course"
+        f"the heading of the reference is known for {100.0 * known:.0f} % of the time; during the "
+        "rest, the robot is too slow to determine a course"
     )
     return [] if known > _MIN_KNOWN_SHARE else [Finding(faults.UNVERIFIED, evidence)]
 
@@ -336,7 +337,7 @@ def _yaw_of_another_size(observations):
         return []
     own, gyro = np.abs(yaw.net)
     if gyro > _MIN_NET_TURN and 1.0 / _ANGLE_RATIO < own / gyro < _ANGLE_RATIO:
-        # It follows slowly, and gets there.
+        # The yaw is only delayed, since its net turn is correct.
         return []
     evidence = f"{describe_relation(yaw)}, while {describe_relation(trusted)}"
     return [Finding(faults.SCALE, evidence, _FUSED, True)]
@@ -353,17 +354,18 @@ def _gyro_of_another_size(observations, course_is_yaw):
     if upright is not None and _leans(gyro, upright):
         return []
     remedy = (
-        f"the rates times {gyro.scale:.3g} turn as the course does; state their unit or the counts "
-        "of the data sheet in [imu_columns], as in gyro_z = ... / 131 [deg/s]"
+        f"the rates have to be multiplied by {gyro.scale:.3g} to agree with the course; state "
+        "their unit or the scale factor of the data sheet in [imu_columns], as in gyro_z = ... / "
+        "131 [deg/s]"
     )
     return [Finding(faults.SCALE, describe_relation(gyro), remedy, True)]
 
 
-_FUSED = "orientation = fused takes the gyroscope's yaw instead"
+_FUSED = "set [imu_recording] orientation = fused to use the yaw of the gyroscope instead"
 _CALIBRATE = (
-    "calibrate the robot's track and wheels, or take a reference that does not come from wheels"
+    "calibrate track and wheels of the robot, or choose a reference that does not depend on wheels"
 )
-_OTHER = "take a reference that does not come from wheels, [reference] topic"
+_OTHER = "choose a reference that does not depend on wheels, [reference] topic"
 
 
 def _several(observations) -> str:
@@ -378,7 +380,7 @@ def _several(observations) -> str:
 
 
 def _frozen(observations):
-    """Return columns whose values stay while another heading turns."""
+    """Find columns whose values remain constant while other headings turn."""
     reference, imu = observations.reference, observations.imu
     columns = [("the reference", reference, ["x", "y", "yaw"], reference_heading(reference))]
     if imu is not None and "yaw" in imu:
@@ -390,7 +392,7 @@ def _frozen(observations):
         turned, longest, start = 0.0, 0.0, None
         others = [heading for owner, *_, heading in columns if owner != name]
         for begin, end in _still(table, names):
-            # The smallest turn of all the others counts, since one of them may be wrong.
+            # The smallest turn of the other headings is used, since one of them may be wrong.
             turns = [_range(heading, begin, end) for heading in others]
             turn = min(turns) if turns else 0.0
             if turn > _FROZEN_TURN:
@@ -400,12 +402,12 @@ def _frozen(observations):
         if start is None:
             continue
         whole = table.index[-1] - table.index[0]
-        fault, remedy = faults.FROZEN, "leave that part out, [trajectory] start and stop"
+        fault, remedy = faults.FROZEN, "exclude this part with [trajectory] start and stop"
         if longest > _WHOLE_TIME * whole:
-            fault, remedy = faults.DROPPED_AXIS, "map or record that axis"
+            fault, remedy = faults.DROPPED_AXIS, "map or record this axis"
         evidence = (
-            f"{name} keeps one value for up to {longest:.1f} s, first from "
-            f"{max(0.0, start - reference.index[0]):.1f} s on, while all else turns "
+            f"{name} is constant for up to {longest:.1f} s, for the first time at "
+            f"{max(0.0, start - reference.index[0]):.1f} s, while all other signals turn by "
             f"{np.degrees(turned):.0f} deg or more"
         )
         harmless = "gyro_z" in names and _yaw_is_trusted(observations)
@@ -414,7 +416,7 @@ def _frozen(observations):
 
 
 def _range(heading, start, stop) -> float:
-    """Return the largest less smallest angle between two times [rad], but for a steady drift."""
+    """Return the range of an angle between two times [rad] after removing a steady drift."""
     inside = part_of(heading, start, stop)
     if len(inside.time) < 2:
         return 0.0
@@ -424,7 +426,7 @@ def _range(heading, start, stop) -> float:
 
 
 def _still(table, names):
-    """Yield first and last time [s] of each interval with constant values that is long enough."""
+    """Yield first and last time [s] of each sufficiently long interval with constant values."""
     times = table.index.to_numpy(dtype=float)
     same = (np.diff(table[names].to_numpy(), axis=0) == 0.0).all(axis=1)
     edges = np.flatnonzero(np.diff(np.concatenate([[0], same.astype(int), [0]])))
@@ -434,7 +436,7 @@ def _still(table, names):
 
 
 def _wrong_axis(observations):
-    """Find that the turns of the others are on another axis of the gyroscope."""
+    """Find turns that another axis of the gyroscope measures."""
     imu = observations.imu
     own = observations.reference_gyro or observations.imu_gyro
     if imu is None or own is None or own.related or not set(GYRO) <= set(imu):
@@ -443,12 +445,12 @@ def _wrong_axis(observations):
     for axis, mounting in (("gyro_x", "mounting_pitch"), ("gyro_y", "mounting_roll")):
         relation = relate(other, gyro_heading(imu, axis))
         if relation is not None and relation.conclusive and relation.related:
-            # About y, x goes to z by minus a quarter of a turn; about x, y goes to z by plus one.
+            # Rotations by -90 deg about y and by +90 deg about x move x and y to z, respectively.
             sign = np.sign(relation.correlation) * (-1.0 if axis == "gyro_x" else 1.0)
             evidence, up = describe_relation(relation), mean_up(imu)
             if up is not None and abs(up[2]) > _MIN_UPRIGHT:
-                # Only the gyroscope is turned, though the whole may be upside down.
-                remedy = f"what is recorded as {axis} belongs to gyro_z"
+                # Only the axes of the gyroscope are wrong, although the IMU may be upside down.
+                remedy = f"map the column of {axis} to gyro_z"
                 grave = not _yaw_is_trusted(observations)
                 return [Finding(faults.MOUNTING, evidence, remedy, grave)]
             settings = (("imu_recording", mounting, f"{sign * np.pi / 2.0:.6f}"),)
@@ -457,13 +459,13 @@ def _wrong_axis(observations):
 
 
 def _unrelated(observations, course_is_yaw, gyro=True):
-    """Return turns that have nothing in common, and for which there is no better name."""
+    """Find unrelated turns for which no other fault has been found."""
     findings = []
     imu_gyro = observations.imu_gyro if gyro else None
     if imu_gyro is not None and imu_gyro.conclusive and not imu_gyro.related:
         grave = not _yaw_is_trusted(observations)
         findings.append(Finding(faults.UNRELATED, describe_relation(imu_gyro), grave=grave))
-        # Then the gyroscope is the wrong one of the two.
+        # If the yaw is trusted, the gyroscope is wrong and is not compared again.
         gyro = gyro and grave
     pairs = observations.reference_gyro if gyro else None, observations.reference_imu
     for relation in pairs:
@@ -478,33 +480,35 @@ def _unrelated(observations, course_is_yaw, gyro=True):
             evidence = describe_relation(relation)
             trusted = observations.reference_gyro
             if relation is observations.reference_imu and trusted is not None and trusted.related:
-                evidence += f", while {describe_relation(trusted)}: a compass in it is disturbed"
+                evidence += (
+                    f", while {describe_relation(trusted)}: a compass in the IMU may be disturbed"
+                )
                 return [*findings, Finding(faults.DISTURBED_YAW, evidence, _FUSED)]
             if course_is_yaw and relation.correlation > 0.0:
-                evidence += ": too noisy a course to tell whether the IMU's conventions are right"
+                evidence += ": the course is too noisy to verify the conventions of the IMU"
                 return [*findings, Finding(faults.UNVERIFIED, evidence)]
             return [*findings, Finding(faults.UNRELATED, evidence, grave=True)]
     return findings
 
 
 _UPSIDE_DOWN = (
-    "by the accelerometer the sensor is upside down, [imu_recording] sensor_axes = frd if its axes "
-    "are forward, right, down, or mounting_roll = 3.141593"
+    "according to the accelerometer the sensor is upside down; set [imu_recording] sensor_axes = "
+    "frd if its axes are forward, right, down, or mounting_roll = 3.141593"
 )
 NOTICED_DELAY = 0.15
-"""Delay of one clock against the other that is reported [s]; filters and transmission have less."""
+"""Smallest delay between clocks that is reported [s]; filters and transmission cause less."""
 
-_GRAVE_DELAY = 1.0  # s; a robot that turns with 30 deg/s then has an error of 30 deg
-_PART_DURATION = 40.0  # s, of the parts of a drive whose delays show the rate of a clock
-_MIN_CLOCK_CORRELATION = 0.4  # of turns, below which their delay is not evidence
-_MIN_COURSE_CORRELATION = 0.9  # of a course, whose noise makes other delays likely
-_MIN_PART_CORRELATION = 0.9  # of the turns of a part whose delay counts
-_MAX_SCALE = 2.0  # ratio of turns that are compared for a delay
-_NOTICED_RATE = 1e-3  # s/s, of a clock against the other; quartz is good to 1e-4
+_GRAVE_DELAY = 1.0  # s; at a yaw rate of 30 deg/s, this delay causes an error of 30 deg
+_PART_DURATION = 40.0  # s, duration of the parts of a drive whose delays show the clock skew
+_MIN_CLOCK_CORRELATION = 0.4  # smallest correlation of turns whose delay is evaluated
+_MIN_COURSE_CORRELATION = 0.9  # smallest correlation with a course, whose noise can imitate delays
+_MIN_PART_CORRELATION = 0.9  # smallest correlation of the turns of a part whose delay is used
+_MAX_SCALE = 2.0  # largest ratio of turns whose delay is evaluated
+_NOTICED_RATE = 1e-3  # s/s, smallest clock skew that is reported; quartz clocks have 1e-4
 
 
 def _clock_faults(observations, course_is_yaw, offsets) -> list[Finding]:
-    """Find a time offset, or a different rate, between the clocks of reference and IMU."""
+    """Find a time offset or a clock skew between reference and IMU."""
     relations = (observations.reference_gyro, observations.reference_imu)
     known = [r for r in relations if r is not None and r.conclusive]
     best = next((r for r in known if r.correlation > _MIN_CLOCK_CORRELATION), None)
@@ -513,11 +517,12 @@ def _clock_faults(observations, course_is_yaw, offsets) -> list[Finding]:
     rate, ends = _clock_rate(observations, best)
     if rate:
         evidence = (
-            f"{best.second} is {ends[0]:.2f} s late at first and {ends[1]:.2f} s at last: "
-            f"its clock runs {abs(100.0 * rate):.2f} % too {'slow' if rate < 0.0 else 'fast'}"
+            f"{best.second} is {ends[0]:.2f} s late at the beginning and {ends[1]:.2f} s late at "
+            f"the end: its clock is {abs(100.0 * rate):.2f} % too "
+            f"{'slow' if rate < 0.0 else 'fast'}"
         )
         grave = abs(ends[1] - ends[0]) > _GRAVE_DELAY and not course_is_yaw
-        remedy = "correct the stamps, no setting does"
+        remedy = "correct the stamps, since there is no setting for this fault"
         return [Finding(faults.CLOCK_RATE, evidence, remedy, grave)]
     enough = _MIN_COURSE_CORRELATION if course_is_yaw else GOOD
     trusted = best.correlation > enough and 1.0 / _MAX_SCALE < best.scale < _MAX_SCALE
@@ -525,19 +530,19 @@ def _clock_faults(observations, course_is_yaw, offsets) -> list[Finding]:
         return []
     evidence = (
         f"{best.second} is {abs(best.delay):.2f} s {'late' if best.delay > 0.0 else 'early'} "
-        f"against {best.first} (correlation {best.correlation:.2f}, "
+        f"relative to {best.first} (correlation {best.correlation:.2f}, "
         f"{best.correlation_as_recorded:.2f} as recorded)"
     )
     section, value = "imu_recording", offsets[1] - best.delay
     if course_is_yaw and best.delay < 0.0:
-        # The receiver outputs its positions late.
+        # Receivers output positions with a delay.
         section, value = "reference", offsets[0] + best.delay
     settings, grave = ((section, "time_offset", f"{value:.2f}"),), abs(best.delay) > _GRAVE_DELAY
     return [Finding(faults.SHIFTED_CLOCK, evidence, grave=grave, settings=settings)]
 
 
 def _clock_rate(observations, relation):
-    """Return the rate of the IMU's clock error [s/s], 0 if not noticed, and delays at both ends."""
+    """Return the clock skew of the IMU [s/s], 0 if it is small, and the delays at both ends."""
     first = reference_heading(observations.reference)
     heading_of = gyro_heading if observations.reference_gyro is relation else imu_heading
     second = heading_of(observations.imu)
