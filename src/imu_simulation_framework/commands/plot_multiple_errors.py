@@ -77,8 +77,8 @@ def run(options):
     drives = {row.drive for row in rows}
     if MAX_PANELS < len(drives) < len(rows):
         raise ResultError(
-            f"{len(drives)} drives are named, expected at most one for each of {MAX_PANELS} panels; "
-            "choose fewer results, or one kind of IMU with --imu"
+            f"{len(drives)} drives are named, expected at most one for each of {MAX_PANELS} "
+            "panels; choose fewer results, or one kind of IMU with --imu"
         )
     errors = []
     for row in rows:

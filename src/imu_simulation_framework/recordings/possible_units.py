@@ -1,12 +1,13 @@
-"""Units that angular rates and specific forces may have, and those that a recording fits.
+"""Possible units of angular rates and specific forces, and comparison with recorded values.
 
-A witness measures the size of a column's unit, in SI units: for forces the length of gravity, for
-rates the turns of an orientation or the turns of gravity in the sensor's axes. The lists here
-contain the units that recordings have, each with its size. :func:`fitting_units` compares the two,
-for a unit that is stated, which it confirms or rejects, as for one that is unknown.
+The size of a column's unit, in SI units, is measured: for forces by the magnitude of gravity, and
+for rates by the rotation of an orientation, or of gravity in the axes of the sensor. The lists in
+this module contain the units that occur in recordings, each with its size. :func:`fitting_units`
+compares measured and listed sizes, to confirm or reject a stated unit, or to determine an unknown
+unit.
 
-The tolerances for gravity, counts, increments and noisy turns are not critical: with half and with
-twice their distance from 1, the same columns and units are chosen for 24 simulated drives of a car
+The tolerances for gravity, counts, increments and noisy turns are not critical: if their distance
+from 1 is halved or doubled, the same columns and units are chosen for 24 simulated drives of a car
 with mixed names, units and signs.
 """
 
@@ -22,89 +23,99 @@ from ..core.units import STANDARD_GRAVITY, factor, factors
 from . import turns
 
 UNIT_TOLERANCE = 1.6
-"""Ratio by which the size of a unit may miss its witness. Filters of an orientation and vibration
-change measured turns by some ten per cent; the nearest two units, rad/s and deg/s, are 57 apart, so
-that their ranges stay apart up to the square root, 7.5."""
+"""Largest ratio between the size of a unit and the size measured from turns.
+
+Orientation filters and vibration change measured turns by several tens of per cent. The two most
+similar units, rad/s and deg/s, differ by a factor of 57, so ranges do not overlap up to 7.5."""
 
 GRAVITY_TOLERANCE = 1.2
-"""Ratio by which the length of gravity may differ.
+"""Largest ratio between the measured magnitude of gravity and its nominal value.
 
-Scale errors and motion change it by a few per cent."""
+Scale errors and motion change the magnitude by a few per cent."""
 
 COUNT_TOLERANCE = 1.07
-"""Ratio by which the size of a count may differ; some sizes differ by an eighth."""
+"""Largest ratio between measured and listed size of a count; some listed sizes differ by 1/8."""
 
 INCREMENT_TOLERANCE = 1.15
-"""The same for increments, whose size is a rate and could be any number."""
+"""Largest ratio for increments, whose size depends on the sample rate and can be any number."""
 
 NOISY_TOLERANCE = 4.0
-"""Ratio by which turns may miss a unit that agree less than :data:`AGREEMENT`. Noise of the rates
-lowers a measured size by the square of the correlation, 0.25 at 0.5."""
+"""Largest ratio for turns whose correlation is below :data:`AGREEMENT`.
+
+Noise of the rates reduces a measured size by the square of the correlation: 0.25 at 0.5."""
 
 AGREEMENT = 0.8
-"""Correlation of turns from which on two sensors measure the same motion. Its standard error is
-0.13 for 60 unrelated windows, half a minute. At 0.8 noise of the rates lowers a measured size to
-0.64, which :data:`UNIT_TOLERANCE` covers."""
+"""Smallest correlation of the turns of two sensors that measure the same motion.
+
+Its standard error is 0.13 for 60 unrelated windows (half a minute). At 0.8, noise of the rates
+reduces a measured size to 0.64, which is within :data:`UNIT_TOLERANCE`."""
 
 MIN_INCREMENT_RATE = 15.0
-"""Hz; at a lower rate increments per sample are hardly smaller than rates."""
+"""Smallest sample rate at which increments can be distinguished from rates [Hz]."""
 
 MAX_GRAVITY_SPREAD = 0.3
-"""Interquartile range of the length of gravity, as a share of its median. Vibration adds some per
-cent; the length of three identical normal variables, an acceleration without gravity, has 0.6."""
+"""Largest interquartile range of the magnitude of gravity, relative to its median.
+
+Vibration adds a few per cent. The magnitude of three identically distributed normal variables, as
+of an acceleration without gravity, has 0.6."""
 
 MIN_FORCES = 20
-"""Samples from which on quartiles of the length are of use."""
+"""Smallest number of samples for which quartiles of the magnitude are computed."""
 
 ACCEL_COUNTS = (16384, 8192, 4096, 2048)
-"""Counts of a g: 16 bits over 2, 4, 8 and 16 g (InvenSense MPU-6050 product specification, 6.2)."""
+"""Counts per g: 16 bits over 2, 4, 8 and 16 g (InvenSense MPU-6050 product specification, 6.2)."""
 
 HUNDREDTHS = " / 100"
-"""Factor of whole numbers of which 100 are a m/s^2 (Bosch BNO055 data sheet, table 3-17). They are
-2 % smaller than those in mg, of which 1000 are a g."""
+"""Factor for integers with 100 counts per m/s^2 (Bosch BNO055 data sheet, table 3-17).
+
+They differ by 2 % from integers in mg, with 1000 counts per g."""
 
 GYRO_COUNTS = (131.0, 65.5, 32.8, 16.4, 16.0, 114.29, 57.14, 28.57, 14.29)
-"""Counts of a deg/s: InvenSense MPU-6050 (product specification, 6.1), Bosch BNO055 (data sheet,
-table 3-22) and ST LSM6DS (8.75, 17.5, 35 and 70 mdps a count)."""
+"""Counts per deg/s of InvenSense MPU-6050, Bosch BNO055 and ST LSM6DS.
+
+Sources: MPU-6050 product specification, 6.1; BNO055 data sheet, table 3-22; LSM6DS with 8.75, 17.5,
+35 and 70 mdps per count."""
 
 QUATERNION_COUNTS = (1, 1000, 10000, 2**14, 2**30)
-"""Counts of a part of a quaternion that is 1: 2^14 of BNO055 (data sheet, 3.6.5.5), 2^30 of
-InvenSense's DMP, 1000 and 10000 of loggers that write integers."""
+"""Counts of a quaternion component of 1.
+
+They are 2^14 for BNO055 (data sheet, 3.6.5.5), 2^30 for InvenSense's DMP, and 1000 or 10000 for
+loggers that write integers."""
 
 UNIT_LENGTH_TOLERANCE = 0.05
-"""Relative deviation of the length of a quaternion; the counts are a factor of 1.6 apart."""
+"""Largest relative deviation of a quaternion's norm; the counts differ by factors above 1.6."""
 
 ANGLE_UNITS = factors("rad", "deg")
-"""Unit of an angle -> rad."""
+"""Factors from units of angles to radians."""
 
 GYRO_COUNTS_OF_RADIAN = 900
-"""Counts of a rad/s of a BNO055 in that unit (data sheet, table 3-22)."""
+"""Counts per rad/s of a BNO055 that outputs this unit (data sheet, table 3-22)."""
 
 _DEGREE = factor("deg/s")
-_MIN_COUNTS = 20  # different values; fewer whole numbers may be a coarse resolution
+_MIN_COUNTS = 20  # smallest number of different integers; fewer may be due to a coarse resolution
 
 
 @dataclass(frozen=True)
 class PossibleUnit:
-    """A unit that a column may have.
+    """Unit that a column may have.
 
     Parameters
     ----------
     unit : str
-        Unit of column maps.
+        Unit in the notation of column maps.
     size : float
-        SI units that a 1 in the column is.
+        Size of a 1 in the column [SI units].
     factor : str, optional
-        Factor that a column map needs to reach the unit, ``" / 16384"``.
+        Factor that a column map requires to convert the column to the unit, ``" / 16384"``.
     remark : str, optional
         Description of the factor.
     tolerance : float, optional
-        Ratio by which a measured size may differ.
+        Largest ratio between measured size and size.
     is_usual : bool, optional
-        Whether the unit, if it fits, excludes those that are not usual.
+        Whether the unit, if it fits, excludes unusual units.
     is_evidence : bool, optional
-        Whether a stated unit is rejected where this one fits. An orientation of a wrong angle may
-        look like a rare unit.
+        Whether a stated unit is rejected if this unit fits. An orientation computed from a wrong
+        angle can be mistaken for a rare unit.
     """
 
     unit: str
@@ -116,14 +127,15 @@ class PossibleUnit:
     is_evidence: bool = True
 
     def fits(self, size: float, tolerance: float = 1.0) -> bool:
-        """Return whether a measured size is that of the unit.
+        """Return whether a measured size agrees with the unit.
 
         Parameters
         ----------
         size : float
             Measured size of a 1 in the column [SI units].
         tolerance : float, optional
-            Ratio by which the measurement may err; the larger of this and the unit's own counts.
+            Error ratio of the measurement; the larger of this and the tolerance of the unit is
+            used.
 
         Returns
         -------
@@ -135,7 +147,7 @@ class PossibleUnit:
         return bool(abs(np.log(size / self.size)) < np.log(max(self.tolerance, tolerance)))
 
     def written(self) -> str:
-        """Return factor and unit as a column map has them after the column.
+        """Return factor and unit in the notation of column maps.
 
         Returns
         -------
@@ -146,14 +158,14 @@ class PossibleUnit:
 
 
 class LengthOfGravity(NamedTuple):
-    """Length of specific forces, in the unit of their columns.
+    """Magnitude of specific forces in the unit of their columns.
 
     Attributes
     ----------
     usual : float
-        Median of the length.
+        Median of the magnitude.
     is_steady : bool
-        Whether the length varies as little as gravity's.
+        Whether the magnitude varies as little as that of gravity.
     """
 
     usual: float
@@ -161,19 +173,19 @@ class LengthOfGravity(NamedTuple):
 
     @property
     def size(self) -> float:
-        """SI units that a 1 in the columns is [m/s^2] if the length is gravity."""
+        """Size of a 1 in the columns [m/s^2], if the magnitude is that of gravity."""
         return STANDARD_GRAVITY / self.usual if self.usual > 0.0 else 0.0
 
 
 def rate_units(sample_rate: float = np.nan, is_counted: bool = False) -> list[PossibleUnit]:
-    """Return the units that angular rates may have.
+    """Return possible units of angular rates.
 
     Parameters
     ----------
     sample_rate : float
-        Samples per second [Hz]; nan if it is not known, for which there are no increments.
+        Sample rate [Hz]; nan if it is not known, in which case increments are excluded.
     is_counted : bool
-        Whether the column has whole numbers, as a sensor's counts.
+        Whether the column contains integers, such as the counts of a sensor.
 
     Returns
     -------
@@ -198,11 +210,11 @@ def rate_units(sample_rate: float = np.nan, is_counted: bool = False) -> list[Po
             COUNT_TOLERANCE,
         )  # fmt: skip
         return [*usual, *thousandths, *counts, per_radian]
-    changes = ", as changes from sample to sample"
+    changes = ", as increments per sample"
     degrees = _increments("deg/s", _DEGREE, sample_rate, changes)
     return [
         *usual,
-        # Degrees that were converted to radians twice.
+        # This factor corrects degrees that were converted to radians twice.
         PossibleUnit("rad/s", 1.0 / _DEGREE, " * 57.29578", is_evidence=False),
         *_increments("rad/s", 1.0, sample_rate, changes),
         *(replace(unit, is_evidence=False) for unit in degrees),
@@ -210,14 +222,14 @@ def rate_units(sample_rate: float = np.nan, is_counted: bool = False) -> list[Po
 
 
 def force_units(sample_rate: float = np.nan, is_counted: bool = False) -> list[PossibleUnit]:
-    """Return the units that specific forces may have.
+    """Return possible units of specific forces.
 
     Parameters
     ----------
     sample_rate : float, optional
-        Samples per second [Hz]; nan if unknown, which excludes increments.
+        Sample rate [Hz]; nan if it is not known, in which case increments are excluded.
     is_counted : bool, optional
-        Whether the column has whole numbers, as a sensor's counts.
+        Whether the column contains integers, such as the counts of a sensor.
 
     Returns
     -------
@@ -237,12 +249,12 @@ def force_units(sample_rate: float = np.nan, is_counted: bool = False) -> list[P
                 "g",
                 STANDARD_GRAVITY / count,
                 f" / {count}",
-                f", as counts of which {count} are one",
+                f", as counts with {count} per unit",
                 GRAVITY_TOLERANCE,
             )
             for count in ACCEL_COUNTS
         ]
-    changes = ", as changes of velocity from sample to sample"
+    changes = ", as velocity increments per sample"
     return units + _increments("m/s^2", 1.0, sample_rate, changes)
 
 
@@ -256,21 +268,21 @@ def _increments(unit: str, size: float, sample_rate: float, remark: str) -> list
 def fitting_units(
     units: Sequence[PossibleUnit], size: float, tolerance: float = 1.0
 ) -> list[PossibleUnit]:
-    """Return the units whose size a witness measures, the nearest first.
+    """Return the units that agree with a measured size, the nearest unit first.
 
     Parameters
     ----------
     units : sequence of PossibleUnit
         See :func:`rate_units` and :func:`force_units`.
     size : float
-        SI units that a 1 in the column is, as the witness measures it.
+        Measured size of a 1 in the column [SI units].
     tolerance : float, optional
-        Ratio by which the witness may err, where it exceeds that of a unit.
+        Error ratio of the measurement, which is used if it exceeds the tolerance of a unit.
 
     Returns
     -------
     list of PossibleUnit
-        Usual units if any fits, else all that fit.
+        Usual units that fit; if there are none, all units that fit.
     """
     fitting = [unit for unit in units if unit.fits(size, tolerance)]
     usual = [unit for unit in fitting if unit.is_usual]
@@ -278,23 +290,25 @@ def fitting_units(
 
 
 MAX_FIELD_SPREAD = 0.1
-"""Interquartile range of the length of a magnetic field, as a share of it; 0.03 in a real drive."""
+"""Largest relative interquartile range of a magnetic field's magnitude; 0.03 in a real drive."""
 
 MIN_FIELD_TURN = 0.1
-"""Standard deviation of a magnetic field along its second axis of variation, as a share of its
-length. A field turns about the vertical, and so along two axes; the rates of a robot that turns
-about one axis vary along that alone, but for noise. The same drive has 0.17."""
+"""Smallest standard deviation of a magnetic field along its second principal axis, relative.
+
+A field rotates about the vertical, and therefore varies along two axes, whereas the rates of a
+robot that turns about one axis vary only along this axis, except for noise. It is 0.17 in the same
+drive."""
 
 
 def has_length_of_field(rates: np.ndarray) -> bool:
-    """Return whether vectors have a steady length in changing directions, as a magnetic field.
+    """Return whether vectors have a steady magnitude in changing directions, like a magnetic field.
 
-    Angular velocities of a steady length keep their axis.
+    Angular velocities with a steady magnitude have a constant axis.
 
     Parameters
     ----------
     rates : numpy.ndarray, shape (n, 1 to 3)
-        Vectors that are named as angular velocities, in any unit.
+        Vectors that are named angular velocities, in any unit.
 
     Returns
     -------
@@ -312,7 +326,7 @@ def has_length_of_field(rates: np.ndarray) -> bool:
 
 
 def clause_on_others(fitting: Sequence[PossibleUnit]) -> str:
-    """Return a clause on the units that fit less well than the first; empty without any.
+    """Describe the units that fit less well than the first unit.
 
     Parameters
     ----------
@@ -322,7 +336,7 @@ def clause_on_others(fitting: Sequence[PossibleUnit]) -> str:
     Returns
     -------
     str
-        Clause of a reason.
+        Clause for a message; empty if there are no such units.
     """
     others = [unit.written().strip() for unit in fitting[1:]]
     if not others:
@@ -331,7 +345,7 @@ def clause_on_others(fitting: Sequence[PossibleUnit]) -> str:
 
 
 def length_of_gravity(forces: np.ndarray) -> LengthOfGravity:
-    """Return the usual length of specific forces.
+    """Compute the median magnitude of specific forces.
 
     Parameters
     ----------
@@ -341,7 +355,7 @@ def length_of_gravity(forces: np.ndarray) -> LengthOfGravity:
     Returns
     -------
     LengthOfGravity
-        Median length, and whether it is steady.
+        Median magnitude, and whether it is steady.
     """
     lengths = np.linalg.norm(forces[np.isfinite(forces).all(axis=1)], axis=1)
     if len(lengths) < MIN_FORCES:
@@ -353,24 +367,24 @@ def length_of_gravity(forces: np.ndarray) -> LengthOfGravity:
 def fitting_force_units(
     forces: np.ndarray, sample_rate: float = np.nan, is_counted: bool = False
 ) -> list[PossibleUnit]:
-    """Return the units in which specific forces have the length of gravity.
+    """Return the units in which specific forces have the magnitude of gravity.
 
-    Counts and increments fit only a steady length, since one of their many sizes is near any
-    number.
+    Counts and increments are considered only for a steady magnitude, since one of their many sizes
+    is close to any number.
 
     Parameters
     ----------
     forces : ndarray, shape (n, 3)
         Specific forces in an unknown unit.
     sample_rate : float, optional
-        Samples per second [Hz]; nan if unknown.
+        Sample rate [Hz]; nan if it is not known.
     is_counted : bool, optional
-        Whether the columns have whole numbers.
+        Whether the columns contain integers.
 
     Returns
     -------
     list of PossibleUnit
-        Units, the nearest first.
+        Units, beginning with the nearest unit.
     """
     gravity = length_of_gravity(forces)
     units = force_units(sample_rate, is_counted)
@@ -380,7 +394,7 @@ def fitting_force_units(
 
 
 def usual_force_unit(forces: np.ndarray) -> str:
-    """Return the usual unit in which specific forces have the length of gravity.
+    """Return the usual unit in which specific forces have the magnitude of gravity.
 
     Parameters
     ----------
@@ -390,14 +404,14 @@ def usual_force_unit(forces: np.ndarray) -> str:
     Returns
     -------
     str
-        ``g``, ``m/s^2`` or ``mg``; empty if none fits.
+        ``g``, ``m/s^2`` or ``mg``; empty if no unit fits.
     """
     fitting = fitting_units(force_units(), length_of_gravity(forces).size)
     return fitting[0].unit if fitting else ""
 
 
 def is_whole(values: np.ndarray) -> bool:
-    """Return whether numbers are whole and take many values, as the counts of a sensor.
+    """Return whether numbers are integers with many different values, like counts of a sensor.
 
     Parameters
     ----------
@@ -414,14 +428,14 @@ def is_whole(values: np.ndarray) -> bool:
 
 
 class TurnWitness(NamedTuple):
-    """Size of the unit of rates as turns measure it.
+    """Size of the unit of angular rates, measured from turns.
 
     Attributes
     ----------
     size : float
-        rad/s that a 1 in the columns is; 0 if it is not known.
+        Size of a 1 in the columns [rad/s]; 0 if it is not known.
     correlation : float
-        Correlation of the witness's turns with those of the rates.
+        Correlation between the measured turns and the turns of the rates.
     """
 
     size: float
@@ -429,17 +443,17 @@ class TurnWitness(NamedTuple):
 
     @property
     def is_reliable(self) -> bool:
-        """Whether the turns are those of the same motion."""
+        """Whether both turns belong to the same motion."""
         return self.correlation > AGREEMENT and self.size > 0.0
 
     @property
     def tolerance(self) -> float:
-        """Ratio by which the size may differ from that of the unit."""
+        """Largest ratio between the measured size and the size of the unit."""
         return UNIT_TOLERANCE if self.is_reliable else NOISY_TOLERANCE
 
 
 def orientation_witness(seconds, pieces, angles, rates) -> TurnWitness:
-    """Measure the unit of angular velocities by the turns of an orientation.
+    """Measure the unit of angular velocities from the turns of an orientation.
 
     Parameters
     ----------
@@ -448,7 +462,7 @@ def orientation_witness(seconds, pieces, angles, rates) -> TurnWitness:
     pieces : ndarray, shape (n,)
         Piece of the recording of each row.
     angles : ndarray, shape (n, 4), (n, 3) or (n, 1)
-        Orientation as for :func:`.turn_scale`.
+        Orientation, see :func:`.turn_scale`.
     rates : ndarray, shape (n, 1 to 3)
         Angular velocity in an unknown unit.
 
@@ -461,7 +475,7 @@ def orientation_witness(seconds, pieces, angles, rates) -> TurnWitness:
 
 
 def gravity_witness(seconds, pieces, forces, rates) -> TurnWitness:
-    """Measure the unit of angular velocities by the turns of gravity.
+    """Measure the unit of angular velocities from the turns of gravity.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Quantities of a recording: the columns of a map, in SI units as they were recorded.
+"""Read the quantities of a recording in SI units according to a column map.
 
-A format has tables of named columns, a map states which quantity with which unit each of them is,
-and :class:`.Samples` contains the quantities. Messages of known types state theirs themselves.
+A format provides tables with named columns, a map states quantity and unit of each column, and
+:class:`.Samples` contains the quantities. Messages of known types require no map.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ _TEXT_FORMATS = ("rostopic_csv", "csv", "tum")
 
 @dataclass(frozen=True)
 class SampleRequest:
-    """Samples to be read from a recording.
+    """Description of the samples that are read from a recording.
 
     Parameters
     ----------
     purpose : str
         ``reference``, ``IMU``, ``flight``, ``magnetometer`` or ``thermometer``.
     message_types : sequence of MessageType
-        Types of messages that serve the purpose.
+        Message types that are suitable for the purpose.
     topic : str, optional
-        Topic in a bag; empty for the only usable one.
+        Topic in a bag; empty for the only suitable topic.
     format : str, optional
-        One of :data:`.FORMATS`, or ``auto``, with which also columns of tables and of messages of
-        other types are chosen.
+        One of :data:`.FORMATS`, or ``auto``. With ``auto``, columns of tables and of messages with
+        other types are chosen automatically.
     columns : mapping of str to str, optional
         Quantity -> ``"column [unit]"``.
     timed : bool, optional
@@ -64,14 +64,14 @@ class SampleRequest:
 
 
 def read_samples(path, request: SampleRequest) -> Samples:
-    """Read the samples of a recording as they were recorded.
+    """Read all samples of a recording; conventions are not converted.
 
     Parameters
     ----------
     path : path-like
         The recording.
     request : SampleRequest
-        Samples to be read.
+        Description of the samples.
 
     Returns
     -------
@@ -90,23 +90,24 @@ def read_samples(path, request: SampleRequest) -> Samples:
 def sample_blocks(
     path, request: SampleRequest, *, rows_at_once, progress=None
 ) -> Iterator[Samples]:
-    """Yield the samples of a recording as they were recorded, in parts.
+    """Read the samples of a recording in blocks; conventions are not converted.
 
     Parameters
     ----------
     path : path-like
         The recording.
     request : SampleRequest
-        Samples to be read.
+        Description of the samples.
     rows_at_once : int or None
-        Rows of a part of a text file; None for one part. All other formats have one part.
+        Number of rows per block of a text file; None for a single block. Other formats always have
+        a single block.
     progress : callable, optional
-        Called with the number of bytes of each block of text that is read.
+        Function that is called with the number of bytes of each block of text.
 
     Yields
     ------
     Samples
-        Samples of a part.
+        Samples of a block.
 
     Raises
     ------
@@ -116,16 +117,16 @@ def sample_blocks(
     format, columns = request.format, request.columns
     if format not in file_access.FORMATS + ("auto",):
         known = ", ".join(file_access.FORMATS)
-        raise RecordingError(f"{path}: unknown format {format!r}, expected auto or one of {known}")
+        raise RecordingError(f"{path}: format is {format!r}, expected auto or one of {known}")
     is_automatic = format == "auto"
     if is_automatic:
         format = file_access.recording_format(path)
-        # A column map states that the text is a table.
+        # A column map implies that a text file is a table.
         format = "csv" if columns and format in _TEXT_FORMATS else format
     if columns and format not in (*file_access.COLUMN_FORMATS, "bag"):
         raise RecordingError(
-            f"{path}: a column map can be used only with format csv, tables or bag, but this is "
-            f"read as {format}; leave the map out"
+            f"{path}: the format is {format}, but a column map requires the format csv, tables or "
+            "bag; remove the map"
         )
     if format == "bag":
         yield _bag_samples(path, request, is_automatic)
@@ -147,7 +148,7 @@ def sample_blocks(
 
 
 def _mapped_or_chosen(path, recorded, request, choosing):
-    """Return the columns of a map; by default by own names, a layout or known names."""
+    """Return the columns of a map; by default they are chosen from a layout or by name."""
     purpose, timed = request.purpose, request.timed
     try:
         return read_tables(path, recorded, request.columns, purpose, timed)
@@ -158,11 +159,11 @@ def _mapped_or_chosen(path, recorded, request, choosing):
             layout_map = {"reference": maps.reference, "IMU": maps.imu}.get(purpose)
             if not layout_map:
                 continue
-            # Columns of a table that cannot be read as its layout are chosen by their names.
+            # If a table cannot be read with its layout, its columns are chosen by name.
             with suppress(RecordingError):
                 samples = read_tables(path, recorded, layout_map, purpose, timed)
                 if not maps.contradiction(samples):
-                    remark = f"the columns are those of {maps.layout.name}"
+                    remark = f"the columns are those of the layout {maps.layout.name}"
                     return replace(samples, remarks=(remark,))
         maps = choose_from_tables(recorded)
         chosen = {"reference": maps.reference, "IMU": maps.imu}.get(purpose)
@@ -172,12 +173,12 @@ def _mapped_or_chosen(path, recorded, request, choosing):
         open_columns = maps.open_reference if is_reference else maps.open_columns
     samples = read_tables(path, recorded, chosen, purpose, timed)
     listing = join_names(f"{name} = {column}" for name, column in chosen.items())
-    remark = f"the columns are chosen by their names, check them: {listing}"
+    remark = f"check the columns, which are chosen by name: {listing}"
     return replace(samples, remarks=(remark, *describe_open_columns(open_columns)))
 
 
 def _bag_samples(path, request, choosing):
-    """Return a topic of a bag or, if it has none of the types, fields of other messages."""
+    """Return a topic of a bag or, if no topic has one of the types, fields of other messages."""
     topic, columns = request.topic, request.columns
     if columns:
         recorded = read_bag_tables(path, columns.values())
@@ -193,47 +194,46 @@ def _bag_samples(path, request, choosing):
         recorded = read_bag_tables(path, named)
         return _mapped_or_chosen(path, recorded, request, choosing)
     except RecordingError as error:
-        reason = f"nor has another one what is needed: {str(error)[len(f'{path}: ') :]}"
+        reason = f"other topics cannot be used either: {str(error)[len(f'{path}: ') :]}"
         raise NotRecordedError(f"{unsuitable}; {reason}") from None
 
 
 def read_plain_csv(
     path, tables: Iterable[TextTable], columns, purpose, timed=True
 ) -> Iterator[Samples]:
-    """Yield the columns of a map from each part of a table.
+    """Read the columns of a map from each block of a table.
 
     Parameters
     ----------
     path : path-like
-        The recording, for messages.
+        Recording, for messages.
     tables : iterable of TextTable
-        Parts of the file, at least one, in their order.
+        Blocks of the file in their order, at least one.
     columns : mapping of str to str, optional
-        Quantity -> description, see :mod:`~imu_simulation_framework.recordings.column_maps`;
-        without it the columns are expected to be named as the quantities, as this package's own
-        tables are.
+        Quantity -> description, see :mod:`~imu_simulation_framework.recordings.column_maps`. By
+        default, the columns must have the names of the quantities, as in tables of this package.
     purpose : str
         ``reference``, ``IMU``, ``magnetometer`` or ``thermometer``.
     timed : bool
-        Whether times are read; without them ``stamp`` is nan.
+        Whether times are read; if they are not, ``stamp`` is nan.
 
     Yields
     ------
     Samples
-        Samples of a part.
+        Samples of a block.
 
     Raises
     ------
     RecordingError
-        The table cannot be parsed, a column is missing, a quantity or unit is not known, or a
-        mapped quantity is of no use.
+        The table cannot be parsed, a column is missing, a quantity or unit is unknown, or a mapped
+        quantity cannot be used.
     """
     parsed: list[column_maps.MappedColumn] = []
     for table in tables:
         if not parsed:
             parsed = _parsed_of_text(path, table, columns, purpose, timed)
         yield _placed(_samples(path, table, parsed, timed), purpose)
-        # The first part decides the unit of times without one; a few rows at the end may not.
+        # The first block determines the unit of times, since a short last block may not suffice.
         parsed = [
             column_maps.settled_times(table, column) if column.quantity.name == "time" else column
             for column in parsed
@@ -241,14 +241,14 @@ def read_plain_csv(
 
 
 def _parsed(path, columns, present, purpose, timed, own=None) -> list[column_maps.MappedColumn]:
-    """Return the columns of a map or, without one, the columns of ``own`` named as quantities."""
+    """Return the columns of a map or, without a map, the columns of ``own`` by quantity names."""
     chosen = columns or column_maps.implied_map(present if own is None else own)
     mapped = column_maps.parse_map(path, chosen, present)
     return column_maps.usable_columns(path, mapped, purpose, present, bool(columns), timed)
 
 
 def _parsed_of_text(path, table, columns, purpose, timed):
-    """Return as :func:`_parsed`; ambiguous names and axes of a sensor are not taken by name."""
+    """Return the columns as :func:`_parsed`, but ignore ambiguous names without a map."""
     present, unclear = list(table.cells.columns), table.ambiguous
     own = [name for name in present if name not in unclear and not is_axis_of(path, name)]
     try:
@@ -261,22 +261,23 @@ def _parsed_of_text(path, table, columns, purpose, timed):
 
 
 def read_tables(path, recorded, columns, purpose, timed=True) -> Samples:
-    """Return the columns of a map from several tables, at the times of the table that leads.
+    """Read the columns of a map from several tables, at the times of the leading table.
 
-    The leading table is the one whose time is mapped, or without times the only one that is mapped.
+    The leading table is the table whose time is mapped. Without times, only one table can be
+    mapped.
 
     Parameters
     ----------
     path : path-like
-        The recording, for messages.
+        Recording, for messages.
     recorded : RecordedTables
         Tables of the recording.
     columns : mapping of str to str, optional
-        Column map; without it the columns have the names of the quantities.
+        Column map; by default the columns must have the names of the quantities.
     purpose : str
         ``reference``, ``IMU``, ``magnetometer`` or ``thermometer``.
     timed : bool, optional
-        Whether times are read; without them ``stamp`` is nan.
+        Whether times are read; if they are not, ``stamp`` is nan.
 
     Returns
     -------
@@ -286,13 +287,13 @@ def read_tables(path, recorded, columns, purpose, timed=True) -> Samples:
     Raises
     ------
     RecordingError
-        See :func:`read_plain_csv`; also if tables have no common clock.
+        See :func:`read_plain_csv`; also raised if tables have no common clock.
     """
     parsed = _parsed(path, columns, recorded.columns, purpose, timed)
     time = [column for column in parsed if column.quantity.name == "time"]
     first = [column.terms[0].name for column in (*time, *parsed)]
     if time and first[0] == LINE:
-        # Row numbers are a time of the table whose columns are mapped.
+        # Row numbers are times of the table whose columns are mapped.
         first = [name for name in first if name != LINE] or first
     parts: dict[str, list] = {recorded.owner(first[0]): list(time)} if time else {}
     for column in (column for column in parsed if column not in time):
@@ -302,8 +303,8 @@ def read_tables(path, recorded, columns, purpose, timed=True) -> Samples:
     for name, theirs in others:
         if not (time and timed):
             raise RecordingError(
-                f"{path}: columns of the tables {leader} and {name} are mapped, but no time, "
-                "which is needed to join their samples"
+                f"{path}: time is missing in the column map, but is required to join the mapped "
+                f"tables {leader} and {name}"
             )
         terms = (replace(t, name=recorded.counterpart(t.name, name)) for t in time[0].terms)
         clock = replace(time[0], terms=tuple(terms))
@@ -314,7 +315,7 @@ def read_tables(path, recorded, columns, purpose, timed=True) -> Samples:
 
 
 def _placed(samples, purpose):
-    """Return samples of a reference, at the origin if it has no positions."""
+    """Place a reference without positions at the origin."""
     if purpose != "reference" or samples.has(POSITION) or samples.has(GLOBAL_POSITION):
         return samples
     columns = {**samples.columns, **{axis: np.zeros(len(samples)) for axis in POSITION}}

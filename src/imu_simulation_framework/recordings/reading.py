@@ -1,10 +1,10 @@
-"""Recordings of a drive: reference trajectories and IMUs, from bags and text files.
+"""Read reference trajectories and IMUs of a drive from recordings in any format.
 
-:func:`.read_reference` and :func:`read_imu` determine the format, read samples as they were
-recorded, check the units, turn the samples into this package's conventions, leave out and report
-unusable ones, and return one of the package's tables. To read the same samples under several
-conventions, use the two halves: :func:`.read_reference_samples` and :func:`.reference_table`,
-:func:`read_imu_samples` and :func:`.imu_table`.
+:func:`.read_reference` and :func:`read_imu` determine the format, read the recorded samples, check
+the units, convert the samples to the conventions of this package, remove and report unusable
+samples, and return one of the tables of this package. To read the same samples under several
+conventions, call the two steps separately: :func:`.read_reference_samples` and
+:func:`.reference_table`, or :func:`read_imu_samples` and :func:`.imu_table`.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from .tables import order_of
 
 @dataclass(frozen=True)
 class Recorded:
-    """A recording that was read.
+    """Table of a recording, and a report on how it was read.
 
     Attributes
     ----------
     table : pandas.DataFrame
-        Over the recording's time [s]: Poses of a reference, an ImuRecord of an IMU; mag_x, mag_y,
-        mag_z [T] or temperature [degC] of another sensor.
+        Table over time [s]: Poses of a reference, ImuRecord of an IMU; mag_x, mag_y, mag_z [T] or
+        temperature [degC] of another sensor.
     report : RecordingReport
-        Samples that were left out, and remarks.
+        Report on removed samples, and remarks.
     """
 
     table: pd.DataFrame
@@ -49,31 +49,30 @@ class Recorded:
 
 @dataclass(frozen=True)
 class ReferenceSource:
-    """A recorded reference trajectory, and how it is read.
+    """Path and settings with which a reference trajectory is read.
 
     Parameters
     ----------
     path : path-like
         The recording, see :func:`read_reference_samples`.
     topic : str, optional
-        Topic in a bag; empty for the only suitable one.
+        Topic in a bag; empty for the only suitable topic.
     format : str, optional
         Format of the recording, or ``auto``.
     columns : mapping of str to str, optional
         Column map for CSV and tables, quantity -> ``"column [unit]"``.
     conventions : ReferenceConventions, optional
-        Axes, senses and orders in which the recording has positions and orientations.
+        Conventions of positions and orientations in the recording.
     velocity_topic, heading_topic : str, optional
-        Topics of a receiver's velocity and heading in a bag.
+        Topics with velocity and heading of a receiver in a bag.
     time_offset : float, optional
-        Time that is added to all stamps [s]; negative for a receiver that reports its positions
-        late.
+        Time that is added to all stamps [s]; negative for a receiver with a delay.
     fix_settings : FixSettings, optional
         Settings of the smoothing of satellite positions.
     minimum_samples : int, optional
         Smallest number of usable samples.
     stamp_limits : StampLimits, optional
-        Limits of gaps and disorder.
+        Limits on gaps and disorder of the stamps.
     """
 
     path: str | os.PathLike[str]
@@ -89,7 +88,7 @@ class ReferenceSource:
     stamp_limits: StampLimits | None = None
 
     def read_samples(self) -> cleaning.Samples:
-        """Read the samples as they were recorded, see :func:`read_reference_samples`.
+        """Read the recorded samples, see :func:`read_reference_samples`.
 
         Returns
         -------
@@ -136,14 +135,14 @@ class ReferenceSource:
 
 @dataclass(frozen=True)
 class ImuSource:
-    """A recorded IMU, and how it is read.
+    """Path and settings with which a recorded IMU is read.
 
     Parameters
     ----------
     path : path-like
         The recording, see :func:`read_imu_samples`.
     topic : str, optional
-        Topic in a bag; empty for the only one of type sensor_msgs/Imu.
+        Topic in a bag; empty for the only topic of type sensor_msgs/Imu.
     format : str, optional
         Format of the recording, or ``auto``.
     columns : mapping of str to str, optional
@@ -153,17 +152,17 @@ class ImuSource:
     time_offset : float, optional
         Time that is added to all stamps [s].
     check_units : bool, optional
-        Whether to refuse rates and forces whose size contradicts their unit; see
-        :func:`.refuse_contradicted_units`. Where only a recorded orientation is wanted, a unit is
-        checked that the recording states.
+        Whether to reject rates and forces whose magnitude contradicts their unit; see
+        :func:`.refuse_contradicted_units`. If only a recorded orientation is required, only units
+        that the recording states are checked.
     rate : float, optional
-        Samples per second of a recording without useful times [Hz].
+        Sample rate of a recording without useful times [Hz].
     require : sequence of str, optional
-        Parts that the IMU must have, of ``orientation``, ``gyro`` and ``accel``.
+        Required parts, among ``orientation``, ``gyro`` and ``accel``.
     minimum_samples : int, optional
         Smallest number of usable samples.
     stamp_limits : StampLimits, optional
-        Limits of gaps and disorder.
+        Limits on gaps and disorder of the stamps.
     """
 
     path: str | os.PathLike[str]
@@ -179,12 +178,12 @@ class ImuSource:
     stamp_limits: StampLimits | None = None
 
     def read_samples(self, check_units: bool = True) -> cleaning.Samples:
-        """Read the samples as they were recorded, see :func:`read_imu_samples`.
+        """Read the recorded samples, see :func:`read_imu_samples`.
 
         Parameters
         ----------
         check_units : bool, optional
-            Whether to refuse rates and forces whose size contradicts a stated unit.
+            Whether to reject rates and forces whose magnitude contradicts a stated unit.
 
         Returns
         -------
@@ -248,13 +247,13 @@ def read_reference(
     path : path-like
         The recording, see :func:`.read_reference_samples`.
     topic : str, optional
-        Topic in a bag; empty for the only suitable one.
+        Topic in a bag; empty for the only suitable topic.
     format : str, optional
         Format of the recording, or ``auto``.
     columns : mapping of str to str, optional
         Column map for CSV and tables, quantity -> ``"column [unit]"``.
     conventions : ReferenceConventions, optional
-        Axes, senses and orders in which the recording has positions and orientations.
+        Conventions of positions and orientations in the recording.
     **settings
         Further fields of :class:`.ReferenceSource`: ``velocity_topic``, ``heading_topic``,
         ``time_offset``, ``fix_settings``, ``minimum_samples``, ``stamp_limits``.
@@ -282,26 +281,26 @@ def read_reference_samples(
     velocity_topic: str = "",
     heading_topic: str = "",
 ) -> cleaning.Samples:
-    """Read the samples of a reference trajectory as they were recorded.
+    """Read the recorded samples of a reference trajectory; conventions are not converted.
 
     Parameters
     ----------
     path : path-like
-        A bag of ROS 1 or ROS 2, output of ``rostopic echo -p``, CSV, or TUM; each also packed
-        by gzip. A recording of ROS 2 is a folder or one of its files, one of KITTI the folder of
-        a drive.
+        ROS 1 or ROS 2 bag, output of ``rostopic echo -p``, CSV, or TUM; each optionally compressed
+        with gzip. A ROS 2 bag is a folder or one of its files, a KITTI recording the folder of a
+        drive.
     topic : str, optional
-        Topic in a bag; empty for the only one of type nav_msgs/Odometry, sensor_msgs/NavSatFix,
+        Topic in a bag; empty for the only topic of type nav_msgs/Odometry, sensor_msgs/NavSatFix,
         geometry_msgs/PoseStamped or geometry_msgs/PoseWithCovarianceStamped.
     format : str
         ``bag``, ``rostopic_csv``, ``csv``, ``tum``, ``kitti``, ``tables``, or ``auto`` to
         determine it.
     columns : mapping of str to str, optional
-        For CSV and tables: quantity -> ``"column [unit]"``. Needs ``time`` and either ``x y yaw``,
-        ``x y qx qy qz qw`` or ``latitude longitude`` (with ``variance_east
+        For CSV and tables: quantity -> ``"column [unit]"``. Required are ``time`` and either
+        ``x y yaw``, ``x y qx qy qz qw`` or ``latitude longitude`` (with ``variance_east
         variance_north altitude status`` if known).
     velocity_topic, heading_topic : str, optional
-        Topics of the receiver's velocity and heading, in a bag with satellite positions.
+        Topics with velocity and heading of the receiver, in a bag with satellite positions.
 
     Returns
     -------
@@ -321,7 +320,7 @@ def read_reference_samples(
     ):
         if other_topic and samples.format != "bag":
             raise RecordingError(
-                f"{path}: {key} can be used only with a bag, but this is {samples.format}"
+                f"{path}: the format is {samples.format}, but {key} requires a bag"
             )
         if other_topic:
             samples = _join_topic(samples, read_any_bag(path, other_topic, types), names)
@@ -343,7 +342,7 @@ def read_imu(
     path : path-like
         The recording, see :func:`read_imu_samples`.
     topic : str, optional
-        Topic in a bag; empty for the only one of type sensor_msgs/Imu.
+        Topic in a bag; empty for the only topic of type sensor_msgs/Imu.
     format : str, optional
         Format of the recording, or ``auto``.
     columns : mapping of str to str, optional
@@ -382,25 +381,25 @@ def read_imu_samples(
     rate: float | None = None,
     check_units: bool = True,
 ) -> cleaning.Samples:
-    """Read the samples of an IMU as they were recorded.
+    """Read the recorded samples of an IMU; conventions are not converted.
 
     Parameters
     ----------
     path : path-like
         The recording, in any format of :func:`.read_reference_samples`.
     topic : str, optional
-        Topic in a bag; empty for the only one of type sensor_msgs/Imu.
+        Topic in a bag; empty for the only topic of type sensor_msgs/Imu.
     format : str, optional
         Format of the recording, or ``auto``.
     columns : mapping of str to str, optional
-        For CSV: quantity -> ``"column [unit]"``. Needs ``time`` and at least one of ``qx qy
-        qz qw``, ``roll pitch yaw``, ``yaw`` (roll and pitch then are 0), ``gyro_x gyro_y
-        gyro_z`` and ``accel_x accel_y accel_z``, or single ones of the latter six.
+        For CSV: quantity -> ``"column [unit]"``. Required are ``time`` and at least one of ``qx qy
+        qz qw``, ``roll pitch yaw``, ``yaw`` (with roll and pitch of 0), ``gyro_x gyro_y gyro_z``
+        and ``accel_x accel_y accel_z``, or single axes of the last two.
     rate : float, optional
-        Samples per second, for a recording without times (CSV then needs no ``time``) or with
-        useless ones: the samples then follow each other evenly from time 0.
+        Sample rate of a recording without useful times [Hz]. The times are then evenly spaced from
+        0, and CSV requires no ``time``.
     check_units : bool
-        Whether to refuse rates and forces whose size contradicts the unit that the recording
+        Whether to reject rates and forces whose magnitude contradicts the unit that the recording
         states.
 
     Returns
@@ -428,10 +427,10 @@ def read_other_sensor(
     *,
     rate: float | None = None,
 ) -> Recorded:
-    """Read a magnetometer or a thermometer, in the axes of the recorded IMU.
+    """Read a magnetometer or a thermometer in the axes of the recorded IMU.
 
-    Some drivers publish a slow magnetometer as often as its IMU, with nan in between, as
-    sensor_msgs/MagneticField allows: such samples are left out and counted.
+    Some drivers publish a slow magnetometer at the rate of the IMU and fill missing samples with
+    nan, as sensor_msgs/MagneticField allows. These samples are removed and counted.
 
     Parameters
     ----------
@@ -440,16 +439,16 @@ def read_other_sensor(
     sensor : str
         ``magnetometer`` or ``thermometer``.
     topic : str, optional
-        Topic in a bag; empty for the only one of type sensor_msgs/MagneticField or Temperature.
+        Topic in a bag; empty for the only topic of type sensor_msgs/MagneticField or Temperature.
     columns : mapping of str to str, optional
         For CSV: ``time``, and ``mag_x mag_y mag_z`` or ``temperature``.
     rate : float, optional
-        Samples per second of a recording without useful times [Hz].
+        Sample rate of a recording without useful times [Hz].
 
     Returns
     -------
     Recorded
-        Table of the sensor and report.
+        Table of the sensor, and report.
 
     Raises
     ------
@@ -459,18 +458,18 @@ def read_other_sensor(
     types = messages.OTHER_TYPES[sensor]
     samples = _evenly_timed(path, SampleRequest(sensor, types, topic, columns=columns), rate)
     if len(samples) == 0:
-        raise RecordingError(f"{samples.source}: has no sample of a {sensor}")
+        raise RecordingError(f"{samples.source}: has no samples, expected those of a {sensor}")
     names = [quantity for quantity in types[0].quantities if quantity in samples]
     cleaner = cleaning.Cleaner(samples)
     cleaner.drop_nan(names)
-    # A temperature may be reported now and then only.
+    # Gaps are not limited, since a temperature may be reported rarely.
     order, report = cleaner.finish(StampLimits(longest_gap=float("inf")), 1)
     index = pd.Index(cleaner.times[order], name="time")
     return Recorded(pd.DataFrame(samples.matrix(names)[order], index, names), report)
 
 
 def _evenly_timed(path: Any, request: SampleRequest, rate: float | None) -> cleaning.Samples:
-    """Read samples, and time them evenly from 0 on if a rate is given."""
+    """Read samples; if a rate is given, replace their times by evenly spaced times from 0."""
     samples = read_samples(path, replace(request, timed=rate is None))
     if rate is None:
         return samples
@@ -495,33 +494,33 @@ _TIMES = ("stamp", "receipt")
 def _join_topic(
     samples: cleaning.Samples, other: cleaning.Samples, names: Sequence[str]
 ) -> cleaning.Samples:
-    """Add columns of another topic to satellite positions, each the nearest in time.
+    """Add columns of another topic to satellite positions from the message nearest in time.
 
-    They are nan where no message is near. Raises RecordingError: the samples are not satellite
-    positions, or no message is near any of them.
+    Values are nan if no message is near. Raises RecordingError if the samples are not satellite
+    positions, or if there is no message near any of them.
     """
     if not samples.has(cleaning.GLOBAL_POSITION):
         raise RecordingError(
-            f"{other.source}: can be joined only to positions in sensor_msgs/NavSatFix, but "
-            f"{samples.topic} is of type {samples.message_type}"
+            f"{other.source}: topic {samples.topic} has type {samples.message_type}, expected "
+            "sensor_msgs/NavSatFix to add velocity or heading"
         )
-    # Stamps, or times of reception if one of the two has none.
+    # Times of reception are used if one of the topics has no stamps.
     both = (samples, other)
     is_stamped = all(np.isfinite(part.columns["stamp"]).any() for part in both)
     times, theirs = (part.columns["stamp" if is_stamped else "receipt"] for part in both)
     order = order_of(theirs)
-    # A time that is nan gets the last sample.
+    # Times that are nan are assigned to the last sample.
     grid = theirs[order]
     upper = np.minimum(np.clip(np.searchsorted(grid, times), 1, None), len(grid) - 1)
     lower = np.maximum(upper - 1, 0)
     nearest = order[np.where(times - grid[lower] <= grid[upper] - times, lower, upper)]
-    # No time is further from the nearest of two samples than half a step of the slower topic.
+    # A sample is near if its distance is at most half a period of the slower topic.
     tolerance = 0.5 * max(_period(times), _period(theirs)) + 1e-3
     near = np.abs(theirs[nearest] - times) <= tolerance
     if not near.any():
         raise RecordingError(
-            f"{other.source}: none of its {len(other)} messages is within {tolerance:.3f} s of a "
-            f"position in topic {samples.topic}"
+            f"{other.source}: none of {len(other)} messages is within {tolerance:.3f} s of a "
+            f"position in topic {samples.topic}, expected a common clock"
         )
     joined = {name: np.where(near, other.columns[name][nearest], np.nan) for name in names}
     return replace(samples, columns={**samples.columns, **joined})

@@ -1,4 +1,4 @@
-"""Reference trajectory from samples of poses or of satellite positions."""
+"""Compute a reference trajectory from samples of poses or satellite positions."""
 
 from dataclasses import replace
 
@@ -35,18 +35,18 @@ def reference_table(
     minimum_samples=cleaning.MINIMUM_SAMPLES,
     time_offset=0.0,
 ):
-    """Compute the poses of a reference from samples as recorded.
+    """Compute the poses of a reference from recorded samples.
 
     Parameters
     ----------
     samples : Samples
         Poses, or positions with or without a heading.
     conventions : ReferenceConventions, optional
-        Axes, senses and orders of the recording.
+        Conventions of the recording.
     settings : FixSettings, optional
         Settings of the smoothing of satellite positions.
     stamp_limits : StampLimits, optional
-        Limits of gaps and disorder.
+        Limits on gaps and disorder of the stamps.
     minimum_samples : int, optional
         Smallest number of usable samples.
     time_offset : float, optional
@@ -55,7 +55,7 @@ def reference_table(
     Returns
     -------
     tuple of DataFrame and RecordingReport
-        Poses over time [s], and their report.
+        Poses over time [s], and a report.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def reference_table(
 
 
 def has_to_be_smoothed(samples) -> bool:
-    """Return whether samples are positions whose heading has to be computed from their course.
+    """Return whether the heading of samples has to be computed from the course of positions.
 
     Parameters
     ----------
@@ -85,30 +85,29 @@ def has_to_be_smoothed(samples) -> bool:
     return not poses
 
 
-_FEWEST_POSES = 20  # without which a constant orientation is not a placeholder
-_MIN_EXTENT = 3.0  # m; satellite positions of a robot at rest wander less
-_CHORDS = 40  # into which a path is cut, to compare their directions
-# Least resultant length of the doubled directions of a path driven to and fro with a constant
-# heading: noise and sideslip of 10 deg leave 0.94, a quarter turn 0.64.
+_FEWEST_POSES = 20  # smallest number of poses for which an orientation can be a placeholder
+_MIN_EXTENT = 3.0  # m, smallest extent of a path; satellite positions at rest vary less
+_CHORDS = 40  # number of chords of a path whose directions are compared
+# Resultant length of doubled directions: 0.94 on a line with 10 deg noise, 0.64 with a 90 deg turn
 _STRAIGHT = 0.9
 
 
 def remove_placeholder(samples):
-    """Remove an orientation that was never set from samples of poses.
+    """Remove an orientation from samples of poses if it was never set.
 
     Satellite odometry, such as ``/odometry/gps`` of robot_localization, fills the orientation with
-    a constant. It is not yaw where the path bends. Where the robot hardly moves, or only to and fro
-    on a line, the orientation stays.
+    a constant. This constant cannot be the yaw if the path has curves. The orientation is not
+    removed if the robot hardly moves, or moves only along a line.
 
     Parameters
     ----------
     samples : Samples
-        Poses.
+        Samples of poses.
 
     Returns
     -------
     Samples
-        Positions alone with a remark, or the samples as they are.
+        Positions only, with a remark; or the unchanged samples.
     """
     if not samples.has(cleaning.POSITION) or len(samples) < _FEWEST_POSES:
         return samples
@@ -125,9 +124,9 @@ def remove_placeholder(samples):
     columns = {name: values for name, values in samples.columns.items() if name not in left_out}
     value = ", ".join(f"{number:g}" for number in angles[0])
     remark = (
-        f"the orientation ({', '.join(names)}) is ({value}) in all samples although the "
-        "path bends, so it is a placeholder: the course of the positions is taken as the yaw; name "
-        "another topic or file for a measured one"
+        f"the orientation ({', '.join(names)}) is ({value}) in all samples, although the path has "
+        "curves, so it is a placeholder; the course of the positions is used as the yaw; choose "
+        "another topic or file to use a measured yaw"
     )
     return replace(samples, columns=columns, remarks=(*samples.remarks, remark))
 
@@ -150,7 +149,7 @@ def _from_poses(samples, settings, limits, minimum_samples, time_offset):
     spare = [name for name in ("z", "roll", "pitch") if name in samples]
     if samples.format in COLUMN_FORMATS and spare:
         cleaner.remarks.append(
-            "the drive is planar, so these columns of the reference are ignored: "
+            "these columns of the reference are ignored, since the drive is planar: "
             f"{', '.join(spare)}"
         )
     deviations = _stated_deviations(samples, cleaner.remarks)
@@ -170,8 +169,8 @@ def _from_poses(samples, settings, limits, minimum_samples, time_offset):
 def _stated_deviations(samples, remarks):
     """Return the standard deviations (n,) of the yaw [rad] that messages state, or None.
 
-    Zero or a quarter turn means unknown. A constant comes from a driver's configuration, and is no
-    estimate of this drive.
+    Zero and values of 90 deg or more mean unknown. A constant originates from the configuration of
+    a driver, and is not an estimate for this drive.
     """
     variances = samples.columns.get("yaw_variance")
     if variances is None:
@@ -183,9 +182,9 @@ def _stated_deviations(samples, remarks):
         return None
     if np.ptp(deviations[known]) == 0.0:
         remarks.append(
-            f"the yaw's standard deviation is stated as {np.degrees(deviations[known][0]):.3g} deg "
-            "throughout, which is not an estimate and is not used; yaw_deviation, turn_error and "
-            "turn_slip can state the error of the reference's heading"
+            "the stated standard deviation of the yaw is ignored, since it is constant "
+            f"({np.degrees(deviations[known][0]):.3g} deg) and therefore not an estimate; state "
+            "the heading error of the reference with yaw_deviation, turn_error and turn_slip"
         )
         return None
     return np.where(known, deviations, np.nan)
@@ -209,7 +208,7 @@ def _from_fixes(samples, settings, limits, minimum_samples, time_offset):
     variances = _variances(samples, cleaner.remarks)
     known = (variances > 0.0).all(axis=1) & np.isfinite(variances).all(axis=1)
     cleaner.count(cleaner.keep & ~known, "unknown_variance")
-    # A smooth path needs three positions, even if the caller accepts fewer.
+    # Smoothing requires three positions, even if the caller accepts fewer.
     order, report = cleaner.finish(limits, max(3, minimum_samples))
     fix = pd.DataFrame(
         {name: samples.columns[name][order] for name in names},
@@ -232,19 +231,20 @@ def _from_fixes(samples, settings, limits, minimum_samples, time_offset):
         held = int((np.diff(fix[list(names)].to_numpy(), axis=0) == 0.0).all(axis=1).sum())
         if held > 0.5 * len(fix):
             advice = (
-                f"{held} of {len(fix)} positions repeat the previous one: did the receiver hang?"
+                f"{held} of {len(fix)} positions repeat the previous one, expected new positions "
+                "from the receiver"
             )
         elif not known.any():
             advice = (
-                f"the error of the positions is not known, and {np.sqrt(variances.mean()):.2g} m "
-                "is assumed; expected a drive, a column with their standard deviation, or a "
-                "smaller minimum speed"
+                "expected a faster drive; the error of the positions is not known, and "
+                f"{np.sqrt(variances.mean()):.2g} m is assumed; map a column with their standard "
+                "deviation, or reduce the minimum speed"
             )
         else:
-            advice = "expected a drive or a smaller minimum speed"
+            advice = "expected a faster drive; or reduce the minimum speed"
         raise RecordingError(
             f"{samples.source}: the robot is never faster than {settings.minimum_speed:g} m/s, "
-            f"so that its heading is not known; {advice}"
+            f"so its heading is not known; {advice}"
         ) from None
     except ValueError as error:
         raise RecordingError(f"{samples.source}: {error}") from None
@@ -256,34 +256,34 @@ def _from_fixes(samples, settings, limits, minimum_samples, time_offset):
 
 
 def _usual_variance(fix, settings):
-    """Return the variance of positions without a stated one [m^2], and a sentence on it.
+    """Return the variance of positions without a stated variance [m^2], and a remark.
 
-    Latitude and longitude have the errors of a receiver. Positions in metres may be those of a
-    total station on a drive of some metres, so that their variance is estimated from their jitter.
+    Latitude and longitude have the errors of a receiver. Positions in metres may come from a total
+    station on a drive of a few metres, so their variance is estimated from their jitter.
     """
     if "x" not in fix:
         return UNKNOWN_VARIANCE, (
-            f"where the variance of a position is not known, {UNKNOWN_VARIANCE:g} m^2 is assumed"
+            f"a variance of {UNKNOWN_VARIANCE:g} m^2 is assumed for positions with unknown variance"
         )
     times = fix.index.to_numpy(dtype=float)
     positions = fix[list(cleaning.POSITION)].to_numpy(dtype=float)
     new = ~repeated_fixes(times, positions, settings.minimum_speed)
     error = jitter(times[new] - times[0], positions[new])
     return error**2, (
-        f"where the error of a position is not known, {error:.2g} m is assumed, the jitter of the "
-        "positions"
+        f"an error of {error:.2g} m, the jitter of the positions, is assumed for positions with "
+        "unknown error"
     )
 
 
 def refuse_outside(samples, cleaner):
-    """Reject a latitude or longitude in use that is out of range.
+    """Raise an error if a used latitude or longitude is out of range.
 
     Parameters
     ----------
     samples : Samples
         Samples with ``latitude`` and ``longitude`` [deg].
     cleaner : Cleaner
-        Samples in use.
+        Cleaner with the samples that are used.
 
     Raises
     ------
@@ -295,13 +295,13 @@ def refuse_outside(samples, cleaner):
     if outside.any():
         first = int(np.argmax(outside))
         raise RecordingError(
-            f"{samples.source}: {samples.place_name} {samples.places[first]} is at latitude "
-            f"{latitude[first]:g} and longitude {longitude[first]:g}, expected degrees"
+            f"{samples.source}: {samples.place_name} {samples.places[first]}: latitude and "
+            f"longitude are {latitude[first]:g} and {longitude[first]:g}, expected degrees"
         )
 
 
 def _heading(samples):
-    """Return the heading of the fixes [rad], as of two antennas; nan where unknown, or None."""
+    """Return the heading of the fixes [rad], nan if unknown; or None without two antennas."""
     if samples.has(QUATERNION):
         quaternions = samples.matrix(QUATERNION)
         norms = np.linalg.norm(quaternions, axis=1)
@@ -313,7 +313,7 @@ def _heading(samples):
 
 
 def _variances(samples, remarks):
-    """Return variances of the positions [m^2], shape (n, 2); nan where unknown."""
+    """Return variances of the positions [m^2], shape (n, 2); nan if unknown."""
     missing = np.full(len(samples), np.nan)
     variances = np.column_stack([samples.columns.get(name, missing) for name in cleaning.VARIANCES])
     if "covariance_type" in samples:

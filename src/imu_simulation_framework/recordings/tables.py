@@ -1,15 +1,16 @@
-"""Recordings of several tables: a folder of CSV files, a log of an autopilot, a workbook.
+"""Recordings with several tables: a folder with CSV files, an autopilot log, or a workbook.
 
-A column is named ``TABLE.column``, in column maps and in
-``compare_yaw.py drive.zip@Orientation.yaw``; if there is only one table, by its own name.
+Columns are named ``TABLE.column``, in column maps and in
+``compare_yaw.py drive.zip@Orientation.yaw``. If there is only one table, its columns have plain
+names.
 
-- The table of ``time`` leads. Mapped columns of other tables are interpolated onto its times,
-  quaternions and angles along the shorter way.
+- The table with the mapped ``time`` is the leading table. Mapped columns of other tables are
+  interpolated to its times, quaternions and angles along the shorter arc.
 - The time of another table is the column with the same name as ``time``, or the only time of the
-  table. A table without a time has the time of the only table of the same length.
-- Of several clocks in a table, the clock that IMU and reference share is used.
-- Before the first and after the last sample of another table, and in its gaps (half a second, or
-  five of its steps), there is no value, and the samples are left out.
+  table. A table without a time has the time of the only other table with the same length.
+- If a table has several clocks, the clock that IMU and reference have in common is used.
+- Before the first and after the last sample of another table, and in its gaps (longer than half a
+  second or five sampling periods), there is no value, and the samples are removed.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ from .text_table import LINE, TextTable, refuse_endless_names
 from .vocabulary.names import is_time
 
 SIGN = "."
-"""Separator of the names of a table and of its column: ``Gyroscope.x``."""
+"""Separator between the names of table and column: ``Gyroscope.x``."""
 
 _ANGLES = ("roll", "pitch", "yaw", "course")
 _CODES = ("status", "covariance_type")
-_LONGEST_STEP = 0.5  # s, over which values of a table of any rate are interpolated
-_USUAL_STEPS = 5.0  # multiple of the median step, over which a slower table is interpolated
+_LONGEST_STEP = 0.5  # s, gap over which tables with any sample rate are interpolated
+_USUAL_STEPS = 5.0  # gap over which slower tables are interpolated, in median steps
 
 
 @dataclass(frozen=True)
@@ -65,10 +66,10 @@ class RecordedTables:
         return [name for table in self.tables.values() for name in table.cells.columns]
 
     def owner(self, column) -> str:
-        """Return the name of the table with a column.
+        """Return the name of the table that contains a column.
 
-        Row numbers are a column only of a single table. Among several tables they belong to the
-        table whose columns are mapped.
+        Row numbers are a column only if there is a single table. If there are several tables, row
+        numbers refer to the table whose columns are mapped.
 
         Parameters
         ----------
@@ -89,7 +90,8 @@ class RecordedTables:
             if column in table.cells.columns or (column == LINE and len(self.tables) == 1):
                 return name
         raise RecordingError(
-            f"{self.path}: no column {quote(column)}; its columns are {join_names(self.columns)}"
+            f"{self.path}: column {quote(column)} is missing, expected one of "
+            f"{join_names(self.columns)}"
         )
 
     def local(self, column) -> str:
@@ -103,7 +105,7 @@ class RecordedTables:
         Returns
         -------
         str
-            Name without that of the table.
+            Name without the name of the table.
         """
         return column[len(self.owner(column)) + len(SIGN) :] if self.named else column
 
@@ -125,7 +127,7 @@ class RecordedTables:
         Raises
         ------
         RecordingError
-            The other table has neither.
+            The other table has neither of them.
         """
         theirs, present = f"{table}{SIGN}{self.local(column)}", self.tables[table].cells.columns
         if theirs not in present:
@@ -134,7 +136,7 @@ class RecordedTables:
                 return times[0]
             raise RecordingError(
                 f"{self.path}: the time is {quote(column)}, but table {table} has no column "
-                f"{quote(self.local(column))}; it has {join_names(present)}"
+                f"{quote(self.local(column))}; its columns are {join_names(present)}"
             )
         return theirs
 
@@ -142,7 +144,7 @@ class RecordedTables:
 def recorded_tables(
     path, tables: Mapping[str, pd.DataFrame | TextTable], frame="enu", *, named=False
 ) -> RecordedTables:
-    """Return the tables of a recording without empty ones.
+    """Return the tables of a recording; empty tables are removed.
 
     Parameters
     ----------
@@ -153,12 +155,12 @@ def recorded_tables(
     frame : str
         Axes and angles of the format, ``enu`` or ``ned``.
     named : bool
-        Whether the columns of a single table have its name, too.
+        Whether the column names of a single table also contain the name of the table.
 
     Returns
     -------
     RecordedTables
-        Tables with rows.
+        Tables that are not empty.
 
     Raises
     ------
@@ -171,14 +173,14 @@ def recorded_tables(
             refuse_endless_names(path, [str(column) for column in content.columns])
             for place, kind in enumerate(content.dtypes):
                 if kind.kind == "f":
-                    # A signalling nan would make every calculation warn.
+                    # Signalling nan values, which cause warnings in all operations, are replaced.
                     column = content.iloc[:, place]
                     content.isetitem(place, np.where(np.isnan(column), np.nan, column))
             content = TextTable(str(path), content, np.arange(1, len(content) + 1))
         if len(content.cells) and len(content.cells.columns):
             filled[escape_unprintable(str(name))] = content
     if not filled:
-        raise RecordingError(f"{path}: contains no table with rows")
+        raise RecordingError(f"{path}: all tables are empty, expected at least one with rows")
     if len(filled) == 1 and not named:
         return RecordedTables(str(path), filled, frame, named=False)
     for name, table in filled.items():
@@ -192,25 +194,25 @@ def recorded_tables(
 
 
 def join(leader: Samples, other: Samples) -> Samples:
-    """Add the quantities of another table to the samples of the leading table, at its times.
+    """Interpolate the quantities of another table to the times of the leading table.
 
-    Angles are interpolated across the full turn. Values are nan beyond the times of the other table
-    and within its gaps.
+    Angles are interpolated along the shorter arc. Values are nan outside the times of the other
+    table and within its gaps.
 
     Parameters
     ----------
     leader, other : Samples
-        Samples of the leading and of another table, on a shared clock.
+        Samples of the leading table and of another table with the same clock.
 
     Returns
     -------
     Samples
-        Samples of the leading table with the columns of both.
+        Samples of the leading table with the columns of both tables.
 
     Raises
     ------
     RecordingError
-        The two have no time in common.
+        The tables do not overlap in time.
     """
     times, theirs = leader.columns["stamp"], other.columns["stamp"]
     order = order_of(theirs)
@@ -219,8 +221,8 @@ def join(leader: Samples, other: Samples) -> Samples:
     known = times[np.isfinite(times)]
     if len(grid) < 2 or not len(known) or known.max() < grid[0] or known.min() > grid[-1]:
         raise RecordingError(
-            f"{other.source}: has no time in common with {leader.source}, whose times are used; "
-            "expected tables on one clock"
+            f"{other.source}: does not overlap in time with {leader.source}, expected tables with "
+            "a common clock"
         )
     step = float(np.median(np.diff(grid)))
     upper = np.clip(np.searchsorted(grid, times), 1, len(grid) - 1)
@@ -228,7 +230,7 @@ def join(leader: Samples, other: Samples) -> Samples:
     beyond = (times < grid[0]) | (times > grid[-1])
     columns = {name: other.columns[name][order] for name in other.columns if name != "stamp"}
     if other.has(QUATERNION):
-        # Successive quaternions get equal signs, since both signs mean the same orientation.
+        # Signs are made consistent, since q and -q represent the same orientation.
         quaternions = other.matrix(QUATERNION)[order]
         flips = (quaternions[1:] * quaternions[:-1]).sum(axis=1) < 0.0
         signs = np.concatenate([[1.0], np.where(np.cumsum(flips) % 2, -1.0, 1.0)])
@@ -239,7 +241,7 @@ def join(leader: Samples, other: Samples) -> Samples:
             nearest = upper - (times - grid[upper - 1] < grid[upper] - times)
             joined[name] = values[nearest].astype(float)
         else:
-            # A nan spoils all later angles, but only the adjacent values of other quantities.
+            # A nan would invalidate all later angles, since they are unwrapped, so it is removed.
             angle = name in _ANGLES
             finite = np.isfinite(values) if angle else slice(None)
             between = interpolate if angle else np.interp
@@ -258,7 +260,7 @@ def join(leader: Samples, other: Samples) -> Samples:
 
 
 def order_of(times) -> np.ndarray:
-    """Return the indices that sort times, without those that are not finite.
+    """Return the indices that sort times; times that are not finite are removed.
 
     Parameters
     ----------
@@ -275,7 +277,7 @@ def order_of(times) -> np.ndarray:
 
 
 def turned(samples: Samples, frame, purpose) -> Samples:
-    """Convert samples from the axes of a format to those of ROS.
+    """Convert samples from the axes of a format to ROS conventions.
 
     Parameters
     ----------

@@ -1,22 +1,23 @@
 """Tables of numbers in text files, with line numbers for error messages.
 
-Columns have the names in the first line of the file:
+The first line of the file contains the names of the columns:
 
 - Lines that begin with ``#`` or ``//`` are comments. If the first line contains numbers, the
-  comment directly above it contains the names; without one, columns are ``col1``, ``col2``, ...
-- Units may be in the line below the names; the columns are then named ``name [unit]``.
-- If one name belongs to several columns and the cells below it differ, such as X, Y, Z, the columns
+  comment directly above it contains the names; without a comment, columns are ``col1``, ``col2``,
+  and so on.
+- Units may be in the line below the names; columns are then named ``name [unit]``.
+- If several columns have the same name and the cells below it differ, such as X, Y, Z, the columns
   are named ``name X``.
-- Below names and units, a line may contain the source of each column (``100: gps``); it is put in
-  front of repeated names.
-- If names are repeated below the names of empty columns, as in a flattened message
+- A line below names and units may contain the source of each column (``100: gps``), which is
+  prepended to repeated names.
+- If names are repeated after the names of empty columns, as in a flattened message
   (``position,x,y,z,orientation,x,y,z,w``), the columns are named ``position.x``.
 - Other columns with the same name and different values are not used.
-- Lines with fewer cells above the table, as programs write them, are ignored. Characters may be in
-  Latin-1.
+- Lines with fewer cells above the table, which some programs write, are ignored. Characters may be
+  encoded in Latin-1.
 
-Cells are separated by commas, semicolons, tabs or blanks. With semicolons or tabs, numbers may have
-decimal commas. A separator at the end of a line does not begin a cell.
+Cells are separated by commas, semicolons, tabs or spaces. With semicolons or tabs, numbers may have
+decimal commas. A separator at the end of a line does not start a new cell.
 """
 
 from __future__ import annotations
@@ -36,17 +37,17 @@ from ..core.errors import RecordingError
 from ..core.sentences import escape_unprintable, quote
 
 LINE = "line"
-"""Name of the line number of a row in column maps, where no column has that name."""
+"""Name of the line number in column maps, unless a column has this name."""
 _COMMENTS = ("#", "//")
 ROWS_AT_ONCE = 5_000
-"""Rows that are parsed together: lines of text take many times the memory of numbers."""
+"""Number of rows that are parsed together; text requires much more memory than numbers."""
 
-_LONGEST_CELL = 20  # lines of a quoted cell; a longer one is a quotation mark without a second
-_LONGEST_LINE = 100_000  # characters; the csv reader of Python rejects a cell of 131072
+_LONGEST_CELL = 20  # lines of a quoted cell; in a longer cell, a quotation mark is not closed
+_LONGEST_LINE = 100_000  # characters; Python's csv reader rejects cells of 131072 characters
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z")
-_FIRST_LINES = 100  # lines in which decimal commas are searched
-_PREAMBLE = 60  # lines at most before a table begins
-_ROWS_BELOW = 4  # lines of the same width, from which on they are a table
+_FIRST_LINES = 100  # number of lines that are searched for decimal commas
+_PREAMBLE = 60  # largest number of lines before a table
+_ROWS_BELOW = 4  # smallest number of lines with the same number of cells that are a table
 _WITH_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?\Z")
 _DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?")
 _MISSING = ("", "nan", "NaN", "NAN", "-nan", "NA", "N/A", "null", "None")
@@ -54,18 +55,18 @@ _MISSING = ("", "nan", "NaN", "NAN", "-nan", "NA", "N/A", "null", "None")
 
 @dataclass(frozen=True)
 class TextTable:
-    """Cells of a text file, read into numbers column by column.
+    """Cells of a text file, which are converted to numbers by column.
 
     Parameters
     ----------
     path : str
-        The file, for messages.
+        File, for messages.
     cells : pandas.DataFrame
-        Columns of numbers, or of text where a cell is not a number.
+        Columns of numbers; columns of text if a cell is not a number.
     lines : numpy.ndarray of int, shape (n,)
         Line number of each row.
     namesakes : dict of str to list of str
-        Name that occurs repeatedly in the header -> names of the other columns in ``cells``.
+        Repeated name in the header -> names of the other columns in ``cells``.
     """
 
     path: str
@@ -74,7 +75,7 @@ class TextTable:
     namesakes: dict[str, list[str]] = field(default_factory=dict)
 
     def texts(self, column) -> pd.Series:
-        """Return a column as text without blanks around it.
+        """Return a column as text without surrounding spaces.
 
         Parameters
         ----------
@@ -84,12 +85,12 @@ class TextTable:
         Returns
         -------
         Series of str
-            Cells; empty where the value is missing.
+            Cells; empty if the value is missing.
 
         Raises
         ------
         RecordingError
-            Another column of that name has other values.
+            Another column with this name has different values.
         """
         self._refuse_ambiguous(column)
         text = self.cells[column].astype(str).str.strip()
@@ -106,12 +107,12 @@ class TextTable:
         Returns
         -------
         ndarray, shape (n,)
-            Numbers; integers stay integers, empty and ``nan`` cells are nan.
+            Numbers; integers remain integers, empty and ``nan`` cells are nan.
 
         Raises
         ------
         RecordingError
-            A cell is not a number, or another column of that name has other values.
+            A cell is not a number, or another column with this name has different values.
         """
         self._refuse_ambiguous(column)
         cells = self.cells[column]
@@ -123,15 +124,15 @@ class TextTable:
         if len(wrong):
             raise RecordingError(
                 f"{self.path}: line {self.lines[wrong[0]]}, column {quote(column)}: "
-                f"{quote(text.iloc[wrong[0]])} is not a number"
+                f"{quote(text.iloc[wrong[0]])} is not valid, expected a number"
             )
         return numbers.to_numpy(dtype=float)
 
     @property
     def ambiguous(self) -> dict[str, str]:
-        """Name of several columns with different values -> a clause on them."""
+        """Descriptions of columns with the same name and different values, by name."""
         return {
-            column: f"{1 + len(others)} columns are called {quote(column)}, with different values"
+            column: f"{1 + len(others)} columns are named {quote(column)}, with different values"
             for column, others in self.namesakes.items()
             if not all(self.cells[column].equals(self.cells[other]) for other in others)
         }
@@ -144,23 +145,23 @@ class TextTable:
 def parse_table(
     path, text: str | Callable[[], Iterable[str]], names=None, rows_at_once=ROWS_AT_ONCE
 ) -> TextTable:
-    """Parse the text of a table; empty lines and comments, after ``#`` or ``//``, are ignored.
+    """Parse the text of a table; empty lines and comments with ``#`` or ``//`` are ignored.
 
-    The first line names the columns, one below it perhaps their units. Its separator, comma,
-    semicolon, tab or white space, is that of the table; between semicolons or tabs numbers may have
-    decimal commas. If the first line has numbers, the comment above it names the columns, or they
-    are ``col1``, ``col2``, ...
+    The first line names the columns, and the second line may state their units. The separator of
+    the first line (comma, semicolon, tab or white space) is used for the whole table; with
+    semicolons or tabs, numbers may have decimal commas. If the first line contains numbers, the
+    comment above it names the columns; without a comment, they are ``col1``, ``col2``, and so on.
 
     Parameters
     ----------
     path : path-like
-        The recording, for messages.
+        Recording, for messages.
     text : str or callable
-        The text, or a function that returns its blocks, again if it is called again.
+        Text, or a function that returns its blocks and may be called repeatedly.
     names : sequence of str, optional
-        Names of the columns, which then are separated by white space.
+        Names of the columns; the separator is then white space.
     rows_at_once : int or None
-        Rows that are parsed together; None for all.
+        Number of rows that are parsed together; None for all rows.
 
     Returns
     -------
@@ -170,13 +171,13 @@ def parse_table(
     Raises
     ------
     RecordingError
-        The text is empty, a line has too many cells or is too long, or a quotation mark has no
-        second one.
+        The text is empty, a line has too many cells or is too long, or a quotation mark is not
+        closed.
     """
     blocks = [text] if isinstance(text, str) else text()
     tables = list(table_blocks(path, blocks, names, rows_at_once))
     if not _have_same_kinds([table.cells for table in tables]):
-        # A column of numbers and text is text as a whole, as it stands in the file.
+        # If a column contains numbers and text, it is parsed again as text.
         return parse_table(path, text, names, rows_at_once=None)
     if len(tables) == 1:
         return tables[0]
@@ -186,23 +187,23 @@ def parse_table(
 
 
 def table_blocks(path, blocks, names=None, rows_at_once=ROWS_AT_ONCE) -> Iterator[TextTable]:
-    """Parse a table in parts of limited length, which keep no text.
+    """Parse a table in blocks of limited length, to save memory.
 
     Parameters
     ----------
     path : path-like
-        The recording, for messages.
+        Recording, for messages.
     blocks : iterable of str
         Text of the table.
     names : sequence of str, optional
-        Names of the columns, which then are separated by white space.
+        Names of the columns; the separator is then white space.
     rows_at_once : int or None, optional
-        Rows of a part; None for all.
+        Number of rows per block; None for all rows.
 
     Yields
     ------
     TextTable
-        Part of the table.
+        Block of the table.
 
     Raises
     ------
@@ -217,7 +218,7 @@ def table_blocks(path, blocks, names=None, rows_at_once=ROWS_AT_ONCE) -> Iterato
         if not block and count:
             return
         if not block:
-            raise RecordingError(f"{path}: the recording contains only its first line")
+            raise RecordingError(f"{path}: there is only one line, expected rows below the header")
         numbers, texts = zip(*_checked_rows(path, block, header))
         decimal = decimal or _decimal(texts, header.separator)
         cells = _read_block(path, texts, header.separator, len(header.names), decimal or ".")
@@ -227,7 +228,7 @@ def table_blocks(path, blocks, names=None, rows_at_once=ROWS_AT_ONCE) -> Iterato
 
 
 class _Header(NamedTuple):
-    """Names of the columns, the line that has them, the separator, and the rows below."""
+    """Names of the columns, line number of the header, separator, and rows below the header."""
 
     names: list[str]
     line: int
@@ -259,19 +260,19 @@ def _is_comment(line) -> bool:
 
 
 def _first_line(path, lines) -> tuple[str, tuple[int, str]]:
-    """Return the last comment above a table, and its first line with its number."""
+    """Return the last comment above a table, and number and text of its first line."""
     comment = ""
     for number, line in lines:
         if _is_comment(line):
             comment = line
         elif line.strip():
             return comment, (number, line)
-    empty = "contains only comments, lines that begin with # or //" if comment else "is empty"
-    raise RecordingError(f"{path}: the recording {empty}")
+    empty = "contains only comments" if comment else "is empty"
+    raise RecordingError(f"{path}: {empty}, expected a table")
 
 
 def _names_and_rows(names, line, separator, rows):
-    """Return the fields of a _Header whose names may have units or sources in the lines below."""
+    """Return the fields of a _Header; names may have units or sources in the lines below."""
     next_rows = list(itertools.islice(rows, 3))
     cells_below = [_cells(text, separator) for _, text in next_rows]
     united = with_units(names, cells_below[:2])
@@ -284,31 +285,31 @@ def _names_and_rows(names, line, separator, rows):
 
 
 def _checked_rows(path, block, header: _Header):
-    """Yield number and text of each row, none of which has more cells than there are names."""
+    """Yield number and text of each row; raise an error for a row with too many cells."""
     width = len(header.names)
     for number, line in block:
         line = _ended(line, header.separator, width)
         if _width(line, header.separator) > width:
             raise RecordingError(
                 f"{path}: line {number} has {_width(line, header.separator)} cells, expected "
-                f"{width}, as line {header.line} has"
+                f"{width} as in line {header.line}"
             )
         yield number, line
 
 
-MAX_COLUMNS = 1000  # the widest recording, a flattened bag with all its covariances, has 600
-MAX_NAME = 500  # letters; a column's name with the names of the messages around it has 100
+MAX_COLUMNS = 1000  # a very wide recording, a flattened bag with all covariances, has 600
+MAX_NAME = 500  # characters; a name with the names of all enclosing messages has 100
 
 
 def refuse_endless_names(path, names) -> None:
-    """Reject a table with more or longer names than a recording has.
+    """Raise an error for a table with too many or too long column names.
 
-    Columns are compared with each other, so that the time grows faster than their number.
+    Columns are compared in pairs, so the computing time grows faster than their number.
 
     Parameters
     ----------
     path : path-like
-        The recording, for messages.
+        Recording, for messages.
     names : sequence of str
         Names of the columns.
 
@@ -319,8 +320,8 @@ def refuse_endless_names(path, names) -> None:
     """
     if len(names) > MAX_COLUMNS:
         raise RecordingError(
-            f"{path}: has {len(names)} columns, expected at most {MAX_COLUMNS}; leave out those "
-            "that are not time, reference or IMU"
+            f"{path}: has {len(names)} columns, expected at most {MAX_COLUMNS}; remove columns "
+            "that belong neither to time, reference nor IMU"
         )
     for place, name in enumerate(names, 1):
         if len(name) > MAX_NAME:
@@ -331,10 +332,10 @@ def refuse_endless_names(path, names) -> None:
 
 
 def _skip_preamble(lines):
-    """Return lines from the beginning of their table, behind the preamble of a program.
+    """Return the lines of a table without a preceding preamble.
 
-    The table begins where a line and those below it have the same number of cells, at least three
-    and more than the first line has, and most cells below are numbers.
+    The table begins at a line that has as many cells as the lines below it, at least three cells
+    and more than the first line of the file, if most cells below it are numbers.
     """
     head = list(itertools.islice(lines, _PREAMBLE))
     texts = [(n, line) for n, (_, line) in enumerate(head) if line.strip()]
@@ -348,10 +349,10 @@ def _skip_preamble(lines):
         if _width(filled, separator) < max(3, first + 1) or {width} != {widths[k] for k in rows}:
             continue
         cells = [cell for k in rows[1:] for cell in _cells(texts[k][1], separator) if cell]
-        # Three names or more above wider rows of numbers are a header that lacks some.
+        # Three or more names above wider rows of numbers are an incomplete header.
         lacking = first >= 3 and _is_data(_cells(texts[place][1], separator))
         if not lacking and sum(bool(_NUMBER.match(cell)) for cell in cells) > len(cells) // 2:
-            # The header may have lines of names and of units with the width of the table.
+            # The header may consist of lines with names and units that are as wide as the table.
             while place > 1 and abs(widths[place - 1] - width) <= 1:
                 if any(map(_NUMBER.match, _cells(texts[place - 1][1], separator))):
                     break
@@ -361,7 +362,7 @@ def _skip_preamble(lines):
 
 
 def _decimal(lines, separator) -> str:
-    """Return the decimal sign of the numbers in these lines; empty if there is none."""
+    """Return the decimal separator of the numbers in these lines; empty if there is none."""
     if separator not in (";", "\t"):
         return "."
     sample = list(lines[:_FIRST_LINES])
@@ -377,25 +378,25 @@ def _read_block(path, lines, separator, width, decimal):
     try:
         cells = pd.read_csv(
             io.StringIO("\n".join(line.strip(" \r") for line in lines)),
-            # The default parser may be off by the last bit.
+            # The default parser may have errors in the last bit.
             float_precision="round_trip", sep=separator, decimal=decimal,
             header=None, names=range(width), index_col=False,
             skipinitialspace=True, skip_blank_lines=False, low_memory=False,
         )  # fmt: skip
-    except ValueError as error:  # also pandas' own errors
+    except ValueError as error:  # base class of the parser errors of pandas
         raise RecordingError(
-            f"{path}: cannot be read as a table: {' '.join(str(error).split())}"
+            f"{path}: cannot be parsed as a table: {' '.join(str(error).split())}"
         ) from None
     if len(cells) != len(lines):
         raise RecordingError(
-            f"{path}: {len(lines)} lines give {len(cells)} rows, so quotation marks in them are "
-            "not in pairs around whole cells"
+            f"{path}: {len(lines)} lines are parsed as {len(cells)} rows, expected the same "
+            "number; put quotation marks only around complete cells"
         )
     return cells
 
 
 def _have_same_kinds(blocks) -> bool:
-    """Return whether each column has numbers in all blocks, or text in all."""
+    """Return whether each column has either numbers or text in all blocks."""
     kinds = zip(*([kind.kind for kind in block.dtypes] for block in blocks))
     return all(len(set(kind)) == 1 or set(kind) <= {"i", "f"} for kind in kinds)
 
@@ -406,8 +407,8 @@ def _logical_lines(path, blocks):
     for number, line in enumerate(text_lines(blocks), 1):
         if len(line) > _LONGEST_LINE:
             raise RecordingError(
-                f"{path}: line {number} has {len(line)} characters, expected a table with at most "
-                f"{_LONGEST_LINE}"
+                f"{path}: line {number} has {len(line)} characters, expected at most "
+                f"{_LONGEST_LINE} in a table"
             )
         parts.append(line)
         begun = begun or number
@@ -419,11 +420,13 @@ def _logical_lines(path, blocks):
         yield begun, " ".join(parts)
         begun, parts = 0, []
     if parts:
-        raise RecordingError(f"{path}: line {begun}: a quotation mark is not closed")
+        raise RecordingError(
+            f"{path}: line {begun}: a quotation mark is not closed, expected pairs"
+        )
 
 
 def text_lines(blocks):
-    """Split blocks of text into lines as ``splitlines()``, without a list of them.
+    """Yield the lines of blocks of text, split as by ``splitlines()``.
 
     Parameters
     ----------
@@ -433,18 +436,18 @@ def text_lines(blocks):
     Yields
     ------
     str
-        Line after line.
+        Next line.
     """
     pending = ""
     for block in blocks:
         for begin in range(0, len(block), _LONGEST_LINE):
             pending += block[begin : begin + _LONGEST_LINE]
-            # A line feed always ends a line.
+            # A line always ends at a line feed.
             end = pending.rfind("\n") + 1
-            # Another end of line may continue in the next piece, as \r\n does.
+            # Other line endings, such as \r\n, may continue in the next block.
             end = end or len(pending) - len(pending.splitlines(keepends=True)[-1])
             if not end and len(pending) > _LONGEST_LINE + 1:
-                # The beginning of a line that is too long suffices to refuse it.
+                # A line that is too long is yielded in pieces, since it is rejected anyway.
                 end = len(pending)
             yield from pending[:end].splitlines()
             pending = pending[end:]
@@ -459,7 +462,7 @@ def _cells(line, separator) -> list[str]:
 
 
 def _is_data(cells) -> bool:
-    """Return whether a line contains numbers, perhaps dates and some words, instead of names."""
+    """Return whether a line contains data (numbers, dates and few words) instead of names."""
     present = [cell for cell in cells if cell not in _MISSING]
     numbers = {cell for cell in present if _NUMBER.match(cell) or _WITH_COMMA.match(cell)}
     if sum(cell in numbers and "." in cell for cell in present) > len(present) // 2:
@@ -468,14 +471,14 @@ def _is_data(cells) -> bool:
 
 
 def _is_named(cells, comment, separator) -> bool:
-    """Return whether a line with a number in it is below a comment that names its cells."""
+    """Return whether a line contains a number, and a comment above it names its cells."""
     names = _cells(comment.strip().lstrip("#/"), separator) if comment else []
     has_numbers = [any(map(_NUMBER.match, row)) for row in (cells, names)]
     return len(names) == len(cells) and has_numbers == [True, False]
 
 
 def _with_sources(names, sources) -> list[str]:
-    """Return names with the cells of a line below in front of repeated names."""
+    """Return names in which repeated names are preceded by cells of the line with the sources."""
     sources = [re.sub(r"\A\d+:\s*", "", source) for source in sources]
     return [
         f"{source} {name}".strip() if names.count(name) > 1 else name
@@ -484,11 +487,11 @@ def _with_sources(names, sources) -> list[str]:
 
 
 def with_units(names, rows) -> list[str]:
-    """Return names with the units or further names of the line below them.
+    """Return names extended by the units or further names in the line below them.
 
-    A line of units has no number and at most one cell for each name, and numbers are below it.
-    Where a name stands for several columns, written once or repeated, and the cells below differ,
-    these are the columns' own names.
+    A line with units contains no number and at most one cell per name, and numbers are below it.
+    If a name belongs to several columns, once or repeatedly, and the cells below it differ, these
+    cells distinguish the columns.
 
     Parameters
     ----------
@@ -500,7 +503,7 @@ def with_units(names, rows) -> list[str]:
     Returns
     -------
     list of str
-        Empty if the line has neither units nor names.
+        Extended names; empty if the line contains neither units nor names.
     """
     if len(rows) < 2 or len(rows[0]) > len(names) or not any(rows[0]):
         return []
@@ -521,10 +524,10 @@ def with_units(names, rows) -> list[str]:
 
 
 def _prefix_groups(names, rows) -> list[str]:
-    """Return names with the name of their group in front, where names are repeated.
+    """Prepend the name of the group to repeated names.
 
-    A flattened message has columns ``position, x, y, z, orientation, x, y, z, w``, in which the
-    columns with the names of groups are empty. ``rows`` are the cells of the two lines below.
+    A flattened message has columns ``position, x, y, z, orientation, x, y, z, w``, of which the
+    columns with names of groups are empty. ``rows`` are the cells of the two lines below.
     """
     groups, group = [], ""
     for place, name in enumerate(names):
@@ -540,7 +543,7 @@ def _prefix_groups(names, rows) -> list[str]:
 
 
 def _names(comment, separator, cells) -> list[str]:
-    """Return the names of columns from the comment above, if it fits, else from their places."""
+    """Return column names from the comment above if it fits, and numbered names if it does not."""
     names = _cells(comment.strip().lstrip("#/"), separator) if comment else []
     fits = len(names) == len(cells) or (len(names) == len(cells) - 1 and not cells[-1])
     usual = [f"col{place}" for place in range(1, len(cells) + 1)]
@@ -548,14 +551,14 @@ def _names(comment, separator, cells) -> list[str]:
 
 
 def _ended(line, separator, width):
-    """Return a line without the separators that end it and begin no cell with a name."""
+    """Return a line without trailing separators that are followed by no named cell."""
     more = 0 if separator == r"\s+" else _width(line, separator) - width
     plain = line.rstrip(" \r")
     return plain[:-more] if more > 0 and plain.endswith(separator * more) else line
 
 
 def as_numbers(cells: pd.Series) -> pd.Series:
-    """Convert a column to numbers if all its filled cells are numbers.
+    """Convert a column to numbers if all cells that are not empty are numbers.
 
     Parameters
     ----------
@@ -565,14 +568,14 @@ def as_numbers(cells: pd.Series) -> pd.Series:
     Returns
     -------
     Series
-        Numbers, or the cells unchanged.
+        Numbers, or the unchanged cells.
     """
     numbers = pd.to_numeric(cells.mask(cells == ""), errors="coerce")
     return numbers if numbers.notna().sum() == (cells.notna() & (cells != "")).sum() else cells
 
 
 def distinct_names(names) -> tuple[list[str], dict[str, list[str]]]:
-    """Make names distinct by ``.1``, ``.2`` after repetitions.
+    """Make names distinct by appending ``.1``, ``.2`` to repetitions.
 
     Parameters
     ----------
@@ -598,7 +601,7 @@ def distinct_names(names) -> tuple[list[str], dict[str, list[str]]]:
 
 def _separator(line) -> str:
     for separator in ";\t":
-        # Decimal commas may be more frequent than the separator.
+        # Semicolons and tabs have priority, since decimal commas may be more frequent.
         if separator in line and _is_data(_cells(line, separator)):
             return separator
     best = max(",;\t", key=line.count)

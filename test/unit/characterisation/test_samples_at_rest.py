@@ -197,5 +197,5 @@ def test_units_dates_and_line_numbers_are_correct_in_all_parts(tmp_path, monkeyp
         return lines
 
     monkeypatch.setattr(reading_at_rest, "_ROWS_AT_ONCE", 50)
-    with pytest.raises(RecordingError, match="line 152, column 'accel_z': 'much' is not a number"):
+    with pytest.raises(RecordingError, match="line 152, column 'accel_z': 'much' is not valid"):
         isf.recordings.read_at_rest(written(tmp_path / "static.csv", 200, spoil))

@@ -185,7 +185,7 @@ def but_for(column, row, value):
     [
         (lambda t: t.rename(columns={NORTH: EAST, EAST: NORTH}), "between the velocities and"),
         (but_for("time [s]", 700, 1.0), "clock runs backwards by 12.980 s at line 702"),
-        (but_for("latitude [deg]", 7, 91.0), "line 9 is at latitude 91"),
+        (but_for("latitude [deg]", 7, 91.0), "line 9: latitude and longitude are 91"),
         *(
             (lambda t, name=name: t.drop(columns=name), "expected time and latitude")
             for name in ("altitude [m]", "roll [rad]", "time [s]")

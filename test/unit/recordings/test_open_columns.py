@@ -160,7 +160,7 @@ def test_velocity_increments_are_recognised_from_gravity():
     chosen = increments()
     assert chosen.imu["accel_z"] == "acc_z * 50 [m/s^2]"
     assert chosen.open_columns["gyro_z"] == ["gyro_z * 50 [deg/s]", "gyro_z * 50 [rad/s]"]
-    assert has_reason(chosen, "as changes of velocity from sample to sample")
+    assert has_reason(chosen, "as velocity increments per sample")
 
 
 def test_accelerations_without_gravity_are_not_read_as_increments():
@@ -174,7 +174,7 @@ def test_angle_increments_are_recognised_from_heading():
     turned = {f"gyro_{axis}": 4.0 * CAR.rates[:, k] / 200.0 for k, axis in enumerate("xyz")}
     chosen = choose(t=0.25 * TIME, yaw=YAW, **turned)
     assert chosen.imu["gyro_z"] == "gyro_z * 200 [rad/s]"
-    assert has_reason(chosen, "as changes from sample to sample")
+    assert has_reason(chosen, "as increments per sample")
 
 
 def counts(**columns):
@@ -525,7 +525,7 @@ def test_axis_columns_in_sensor_file_are_not_read_as_positions(tmp_path, name):
     values = CAR.rates if name == "gyro.csv" else CAR.forces
     axes = {axis: values[:, k].tolist() for k, axis in enumerate("xyz")}
     writers.write_csv(path, {"time": TIME.tolist(), **axes})
-    assert "found time" in refusal(read_reference_samples, path)
+    assert "quantities are time, expected" in refusal(read_reference_samples, path)
     kind = "gyro" if name == "gyro.csv" else "accel"
     chosen = find_columns(path, "imu_recording")
     lines = [chosen.columns.get(f"{kind}_z"), *chosen.open_columns.get(f"{kind}_z", ())]
@@ -535,7 +535,7 @@ def test_axis_columns_in_sensor_file_are_not_read_as_positions(tmp_path, name):
 def test_vector_index_in_name_is_not_read_as_unit(tmp_path):
     path = tmp_path / "a.csv"
     writers.write_csv(path, {"time": TIME.tolist(), "y[0]": TIME.tolist(), "y[1]": TIME.tolist()})
-    assert "found time" in refusal(read_reference_samples, path)
+    assert "quantities are time, expected" in refusal(read_reference_samples, path)
 
 
 @pytest.mark.parametrize(

@@ -178,7 +178,7 @@ def test_truncated_px4_log_is_read_up_to_truncation(car, px4, tmp_path):
     ("cut", "message"),
     [
         (slice(0, 12), "the header is truncated, expected a log of PX4"),
-        (slice(0, 59), "contains no table with rows"),
+        (slice(0, 59), "all tables are empty"),
     ],
 )
 def test_px4_log_without_data_is_rejected(px4, tmp_path, cut, message):

@@ -37,7 +37,7 @@ IMU_ROWS = [f"{0.1 * k:.1f},{'1e308' if k == 50 else 0.01},9.8,0.1" for k in ran
 @pytest.mark.parametrize(
     "lines, header, words",
     [
-        (with_row('5.0,"2\n.5",0.0,0.0'), HEADER, "line 52, column 'x': '2 .5' is not a number"),
+        (with_row('5.0,"2\n.5",0.0,0.0'), HEADER, "line 52, column 'x': '2 .5' is not valid"),
         *(
             (with_row(f"5.0,{cell},0.0,0.0"), HEADER, "line 52: a quotation mark is not")
             for cell in ('"2.5', '2.5"')
@@ -48,14 +48,14 @@ IMU_ROWS = [f"{0.1 * k:.1f},{'1e308' if k == 50 else 0.01},9.8,0.1" for k in ran
         *((ROWS, f"{HEADER},{cell}", "line 1 has 1310") for cell in LONG),
         # The long value is shortened in the message.
         (with_row(f"5.0,{'x' * 9000},0.0,0.0"), HEADER, "'xxx"),
-        (TWICE, "time,x,y,x,yaw", "2 columns are called 'x', with different values"),
+        (TWICE, "time,x,y,x,yaw", "2 columns are named 'x', with different values"),
         (with_row("5.0,-1e308,0,0"), HEADER, "line 52: x is -1e+308, expected"),
         (with_row("5.0,2.5,0,1e30"), HEADER, "line 52: yaw is 1e+30, expected"),
         *(
             (with_row(f"{time},2.5,0,0", k), HEADER, f"line {k + 2}: the time is {float(time):g} s")
             for time, k in (("1e308", 0), ("-inf", 50), ("1e20", 99))
         ),
-        (with_row("5.0,2.5,0,0,1"), HEADER, "line 52 has 5 cells, expected 4, as line 1 has"),
+        (with_row("5.0,2.5,0,0,1"), HEADER, "line 52 has 5 cells, expected 4 as in line 1"),
         (ROWS, "time,x,y", "line 2 has 4 cells, expected 3"),
         (IMU_ROWS, "time,gyro_z,accel_z,yaw", "line 52: gyro_z is 1e+308"),
     ],
@@ -129,7 +129,7 @@ def test_decimal_commas_after_many_integers_are_read():
     table = parse_table("a.csv", "a;b\n" + "\n".join(rows), rows_at_once=100)
     np.testing.assert_array_equal(table.numbers("a"), np.arange(251))
     np.testing.assert_array_equal(table.numbers("b")[-2:], [0.0, 0.5])
-    with pytest.raises(RecordingError, match="line 253, column 'b': '1,000' is not a number"):
+    with pytest.raises(RecordingError, match="line 253, column 'b': '1,000' is not valid"):
         parse_table("a.csv", "a;b\n" + "\n".join([*rows[:-1], "1.5;0", "1;1,000"])).numbers("b")
 
 

@@ -236,20 +236,25 @@ def test_times_in_seconds_require_no_unit(tmp_path, step, start):
             (),
             "yaw in the column map is [furlong], expected one of",
         ),
-        (read_imu, {"time": "t", "gyro_z": "n [deg/s cw]"}, (), "has gyro_z in [deg/s cw]"),
-        (read_reference, POSES, ("gyro_z",), "maps gyro_z, which a reference of poses cannot"),
-        (read_reference, POSES, ("qx", "qy"), "maps qx, which can be used only with qz, qw"),
+        (
+            read_imu,
+            {"time": "t", "gyro_z": "n [deg/s cw]"},
+            (),
+            "gyro_z in the column map is [deg/s cw]",
+        ),
+        (read_reference, POSES, ("gyro_z",), "contains gyro_z, which a reference of poses cannot"),
+        (read_reference, POSES, ("qx", "qy"), "contains qx, which can be used only with qz, qw"),
         (
             read_reference,
             POSES,
             ("qx", "qy", "qz", "qw"),
             "yaw, which qx, qy, qz, qw also determine",
         ),
-        (read_reference, POSES, ("heading",), "maps both yaw and heading, which are the same"),
-        (read_reference, FIXES, ("x",), "maps x, which a reference of fixes cannot"),
-        (read_reference, FIXES, ("speed",), "maps speed, which can be used only with course"),
-        (read_imu, IMU, ("x",), "maps x, which an IMU cannot"),
-        (read_imu, IMU, ("roll",), "maps roll, which can be used only if all of roll, pitch"),
+        (read_reference, POSES, ("heading",), "yaw and heading in the column map are the same"),
+        (read_reference, FIXES, ("x",), "contains x, which a reference of fixes cannot"),
+        (read_reference, FIXES, ("speed",), "contains speed, which can be used only with course"),
+        (read_imu, IMU, ("x",), "contains x, which an IMU cannot"),
+        (read_imu, IMU, ("roll",), "contains roll, which can be used only if all of roll, pitch"),
     ],
 )
 def test_unusable_mapped_column_is_rejected_with_column_name(tmp_path, read, columns, more, reason):
@@ -277,7 +282,9 @@ def test_column_with_unit_of_another_quantity_is_not_chosen(tmp_path, name):
     path = table(tmp_path, **columns, **{name: NUMBERS.tolist()})
     assert read_imu(path).table["gyro_z"].to_numpy() == pytest.approx(NUMBERS)
     assert "expected time and x y yaw" in refusal(read_reference, path)
-    assert "has yaw in [furlong]" in refusal(read_imu, table(tmp_path, **{"yaw [furlong]": [1.0]}))
+    assert "yaw in the column map is [furlong]" in refusal(
+        read_imu, table(tmp_path, **{"yaw [furlong]": [1.0]})
+    )
 
 
 @pytest.mark.parametrize("name", ["gyro_x", "accel_y"])
@@ -301,4 +308,4 @@ def test_file_with_column_map_is_read_as_csv(tmp_path):
     assert recorded.table["yaw"].to_numpy() == pytest.approx(NUMBERS)
     assert recorded.table["gyro_z"].to_numpy() == pytest.approx(np.radians(NUMBERS))
     sentence = refusal(read_imu, path, format="tum", columns={"time": "#1", "yaw": "#4"})
-    assert "column map can be used only with format csv" in sentence
+    assert "column map requires the format csv" in sentence

@@ -207,12 +207,12 @@ def other_clock(tables):
         (
             {**GYROSCOPE, "yaw": "Location.bearing [deg]"},
             other_clock,
-            "Gyroscope, whose times are used",
+            "Gyroscope, expected tables with a common clock",
         ),
         (
             {**GYROSCOPE, "yaw": "compass.yaw"},
             lambda given: {**given, "compass": {"row": TIME[1:], "yaw": TIME[1:]}},
-            "the time is 'Gyroscope.time', but table compass has no column 'time'; it has",
+            "the time is 'Gyroscope.time', but table compass has no column 'time'; its columns are",
         ),
     ],
 )
@@ -225,7 +225,7 @@ def test_incompatible_tables_are_rejected(car, tmp_path, columns, change, messag
 def test_tables_without_times_are_not_joined(zipped):
     columns = {"gyro_z": "Gyroscope.z", "accel_z": "TotalAcceleration.z"}
     sentence = refusal(read_imu, zipped, columns=columns, rate=50.0, require=())
-    assert "no time, which is needed to join" in sentence
+    assert "time is missing in the column map" in sentence
     gyroscope = read_imu(zipped, columns={"gyro_z": "Gyroscope.z"}, rate=50.0, require=())
     assert len(gyroscope.table) == len(TIME)
 

@@ -172,7 +172,7 @@ def test_ambiguous_vertical_is_reported_with_interpretations_only(turn, plant):
     assert finding.fault == faults.AMBIGUOUS_VERTICAL
     assert not finding.settings
     gravity, mirrored = finding.readings
-    assert "outputs gravity" in gravity and "accelerometer is right" in mirrored
+    assert "outputs gravity" in gravity and "accelerometer is correct" in mirrored
     # If the path turns as the yaw does, the reference is not in doubt.
     decided = "reference's yaw" not in mirrored
     assert decided == bool(np.ptp(reference.columns["x"]) > 0.0)
