@@ -86,7 +86,7 @@ class Quantity:
     power : int, optional
         Exponent of the value in this column: a standard deviation becomes a variance.
     sense : str, optional
-        Default for sense and zero of a horizontal angle; empty if the conventions of the recording
+        Default for direction and zero of a horizontal angle; empty if the conventions of the recording
         apply, None if the quantity is not a horizontal angle.
     """
 
@@ -226,7 +226,7 @@ class MappedColumn:
     terms : tuple of Term
         Terms that are added; some times have two terms.
     yaw_convention : str, optional
-        Sense and zero of a horizontal angle; empty if the line does not state them.
+        Direction and zero of a horizontal angle; empty if the line does not state them.
     """
 
     quantity: Quantity

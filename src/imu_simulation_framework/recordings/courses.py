@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.units import factors
 
-NAUTICAL = "cw from north"  # sense and zero that the names heading and course imply
+NAUTICAL = "cw from north"  # direction and zero that the names heading and course imply
 
 _CHORD_TIME = 1.0  # s, duration of a displacement; sampling period of most receivers
 _MIN_SPEED = 1.5  # m/s; above it, one-second displacements exceed the noise between two fixes
@@ -97,7 +97,7 @@ def speed_unit(speeds, seconds, pieces, east, north):
 
 
 def sense_of(angles, seconds, pieces, east, north):
-    """Determine unit, sense and zero of an angle by comparing it with the course of positions.
+    """Determine unit, direction and zero of an angle by comparing it with the course of positions.
 
     Parameters
     ----------

@@ -224,7 +224,7 @@ IMUS = [
     ),
     case(
         angles(),
-        "no gyroscope about z from which to compute it",
+        "cannot be computed without a z axis of the gyroscope",
         **mapped(),
         conventions=ImuConventions(orientation="fused"),
     ),

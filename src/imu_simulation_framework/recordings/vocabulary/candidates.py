@@ -65,7 +65,7 @@ class Candidate:
         unit : str
             Unit of column maps.
         words : str
-            Sense and zero of an angle.
+            Direction and zero of an angle.
         factor : str
             Factor or divisor, such as ``" / 131"``.
 
