@@ -1,4 +1,4 @@
-"""Experiment in ROS 2: replay of a recorded drive by the simulated robot."""
+"""Run an experiment in ROS 2: replay a recorded drive with the simulated robot."""
 
 from imu_simulation_framework.ros2.launching import make_experiment_launch
 

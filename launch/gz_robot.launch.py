@@ -1,4 +1,4 @@
-"""Experiment in ROS 2 with a robot in gz sim, whose IMU gets the errors of a specification."""
+"""Run an experiment in ROS 2 with a robot in gz sim, and add specified errors to its IMU."""
 
 from imu_simulation_framework.ros2.launching import make_gz_launch
 

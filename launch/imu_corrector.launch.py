@@ -1,4 +1,4 @@
-"""Correction of an IMU in ROS 2 with the result of calibrate_imu.py."""
+"""Correct an IMU in ROS 2 with the results of calibrate_imu.py."""
 
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.realistic_imu.node_sessions import RAW_IMU, LiveCorrector

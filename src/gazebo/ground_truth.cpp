@@ -1,20 +1,19 @@
-// Gazebo plug-in of a model: publishes the true pose and velocity of one of its links, and what the
-// motors of its joints pull with; and holds simulated time at the limit that it is told, for nodes
-// that have to keep up.
+// Gazebo model plug-in, which publishes the true pose and velocity of a link and the motor torques
+// of joints, and holds simulated time at a limit, so that nodes can keep up.
 //
-// p3d of gazebo_plugins does so too, but lets one message wait: if the thread that writes to the
-// network is late by two sampling periods, as on a busy machine it is now and then, one is lost.
-// Here thousands may wait. The samples are taken when Hector's IMU takes its own, at whole
-// multiples of the sampling period, and the twist is in the axes of the link, as
-// nav_msgs/Odometry says.
+// The plug-in p3d of gazebo_plugins also publishes poses, but has a queue of one message: if the
+// thread that writes to the network is late by two sampling periods, which happens on a busy
+// machine, a message is lost. This plug-in has a queue of thousands of messages. It samples at the
+// same times as Hector's IMU, at multiples of the sampling period, and its twist is in the axes of
+// the link, as defined for nav_msgs/Odometry.
 //
-// The IMU's plug-ins let few messages wait, too: ten of Hector's, one of the generic one's. So
-// physics waits while that thread is late. It hands messages to a subscriber in this process at
-// the moment at which it takes them for the others.
+// The IMU plug-ins also have short queues, ten messages in Hector's and one in the generic plug-in.
+// Therefore physics waits while the network thread is late. A subscriber in this process receives a
+// message when the network thread processes it, which shows how late this thread is.
 //
-// Physics also waits at the simulated time that whoever drives the robot names on the topic of
-// limits, until a later one is named. A pause of physics by a service would come late by as much as
-// the processes that ask for it have to wait for the processor.
+// Physics also waits at the simulated time that is published on the topic of limits, until a later
+// time is published. Pausing physics with a service would be delayed by as much as the calling
+// processes have to wait for processor time.
 
 #include <cmath>
 #include <cstddef>
@@ -34,17 +33,17 @@
 
 namespace imu_simulation_framework
 {
-// Messages; at 100 Hz it is a hundred seconds until a reader that hangs loses the first.
+// Queue size; at 100 Hz, a subscriber that hangs loses the first message after 100 s.
 constexpr std::uint32_t kQueueSize = 10000;
 
-// Samples that the network's thread may be behind. It goes from topic to topic, so twice as many of
-// an IMU and one more may be waiting.
+// Samples by which the network thread may be late. As it processes one topic after another, up to
+// twice as many IMU messages plus one may be in the queue.
 constexpr std::int64_t kLongestLag = 3;
 
-// Of wall clock, for a sample.
+// Wall-clock time to wait for the network thread per sample.
 const ros::WallDuration kLongestWait(1.0);
 
-// Of wall clock, since a limit was named: whoever names limits has ended or hangs.
+// Wall-clock time since the last limit after which its publisher is assumed to have ended or hang.
 const ros::WallDuration kLongestSilence(10.0);
 
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
@@ -55,7 +54,7 @@ class GroundTruth : public gazebo::ModelPlugin
 {
 public:
   // Parameters: bodyName, topicName, frameName (of the world), updateRate [Hz]; limitTopicName; for
-  // torques torqueTopicName and, of each joint, jointName.
+  // torques, torqueTopicName and a jointName for each joint.
   void Load(gazebo::physics::ModelPtr model, sdf::ElementPtr sdf) override
   {
     if (!ros::isInitialized())
@@ -83,7 +82,7 @@ public:
     const auto topic = sdf->Get<std::string>("topicName", "ground_truth/state").first;
     node_ = std::make_unique<ros::NodeHandle>(sdf->Get<std::string>("robotNamespace", "").first);
     publisher_ = node_->advertise<nav_msgs::Odometry>(topic, kQueueSize);
-    // In a queue of its own, which this class alone looks at, in the thread of the physics.
+    // A separate queue is processed only by this class, in the physics thread.
     auto options = ros::SubscribeOptions::create<nav_msgs::Odometry>(
         topic, 0,
         [this](const nav_msgs::Odometry::ConstPtr& taken) { taken_ = Count(taken->header.stamp); },
@@ -127,14 +126,14 @@ private:
     return true;
   }
 
-  // Of the step that has just been made, for the mean since the sample before. A joint's velocity
-  // motor is a constraint, whose torque is part of what holds the joint together.
+  // Adds the torques of the last step, for the mean since the previous sample. The velocity motor
+  // of a joint is a constraint, whose torque is part of the constraint torque of the joint.
   void AddTorques()
   {
     for (std::size_t i = 0; i < joints_.size(); ++i)
     {
       const auto axis = joints_[i]->LocalAxis(0);
-      // By its sign it is what the child does to the joint.
+      // According to its sign, this is the torque of the child on the joint.
       torques_.effort[i] -= joints_[i]->GetForceTorque(0).body2Torque.Dot(axis);
     }
     ++steps_;
@@ -200,7 +199,7 @@ private:
     heard_ = ros::WallTime::now();
     if (limit_ == kNoLimit && held_ > ros::WallDuration(0.0))
     {
-      ROS_INFO("Gazebo waited for the nodes for %.1f s in all", held_.toSec());
+      ROS_INFO("Gazebo waited for the nodes for %.1f s in total", held_.toSec());
       held_ = ros::WallDuration(0.0);
     }
   }
@@ -218,7 +217,7 @@ private:
       const auto left = kLongestSilence - (ros::WallTime::now() - heard_);
       if (left <= ros::WallDuration(0.0))
       {
-        ROS_WARN("Gazebo waits no longer: for %.0f s nobody has said how far simulated time may go",
+        ROS_WARN("Gazebo no longer waits: no limit of simulated time was published for %.0f s",
                  kLongestSilence.toSec());
         limit_ = kNoLimit;
         break;
@@ -266,16 +265,16 @@ private:
   gazebo::physics::Joint_V joints_;
   ros::Publisher torque_publisher_;
   sensor_msgs::JointState torques_;
-  // Whether somebody wants to know the torques, and of how many steps they are the sum.
+  // Whether the torques have subscribers, and the number of steps over which they are summed.
   bool weighed_ = false;
   int steps_ = 0;
-  // Stamp of the newest message that the network's thread has taken; nothing to wait for at first.
+  // Stamp of the newest message processed by the network thread; initially there is no wait.
   std::int64_t taken_ = std::numeric_limits<std::int64_t>::max() / 2;
-  // Simulated time at which physics has to wait [ns], when it was told so, and how long it waited.
+  // Simulated time at which physics waits [ns], when it was received, and total waiting time.
   std::int64_t limit_ = kNoLimit;
   ros::WallTime heard_;
   ros::WallDuration held_;
-  // Destroyed from the last to the first: who uses another one stands below it.
+  // Members are destroyed in reverse order: a member that uses another must be declared after it.
   ros::CallbackQueue taken_messages_;
   ros::Subscriber own_subscriber_;
   ros::CallbackQueue limits_;

@@ -71,7 +71,7 @@ def test_second_imu_terminates_experiment_with_results(driving, ros, tmp_path):
     ros.publisher("imu/data", Imu).publish(Imu())
     code, output = running.wait()
     assert code == 1, output
-    assert re.search("/imu/data: .* both publish, expected one publisher", output)
+    assert re.search("/imu/data: .* both publish, expected only one publisher", output)
     assert "the experiment ended early: " in output.splitlines()[-1]
     read_partial_result(tmp_path)
 

@@ -119,7 +119,7 @@ def test_input_without_usable_message_is_reported(ros):
 @pytest.mark.parametrize(
     ("other", "words"),
     [
-        (Imu, "/imu: .* both publish, expected one publisher"),
+        (Imu, "/imu: .* both publish, expected only one publisher"),
         (Odometry, ".* publishes nav_msgs/msg/Odometry on /imu, expected sensor_msgs/msg/Imu"),
     ],
 )
@@ -148,7 +148,7 @@ def test_incompatible_qos_is_reported(ros, qos):
     ros.until(lambda: node.warned, "warning")
     assert node.warned[0].startswith(f"/simulator {role} with an incompatible quality of service")
     assert "Best effort publisher and reliable subscription" in node.warned[0]
-    assert node.warned[0].endswith(f"qos:= is {qos} here")
+    assert node.warned[0].endswith(f"qos:= of this node is {qos}")
 
 
 def test_lag_behind_simulated_time_is_reported(ros, motion):

@@ -1,4 +1,4 @@
-"""Base class of the nodes that path_follower starts and stops in an experiment."""
+"""Base class of nodes that path_follower starts and stops in an experiment."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from .simulators.interface import make_simulator_interface
 
 
 def last_messages_timeout(configuration: Configuration) -> float:
-    """Return the time to wait for each of the last messages once the drive has ended.
+    """Return the timeout for each of the last messages after the drive has ended.
 
-    It is twice ``[simulation] command_timeout``, as nodes and simulator may both be slow.
+    It is twice ``[simulation] command_timeout``, because both nodes and simulator may be slow.
 
     Parameters
     ----------
@@ -34,12 +34,12 @@ def last_messages_timeout(configuration: Configuration) -> float:
     Returns
     -------
     float
-        Wall-clock time [s].
+        Wall-clock timeout [s].
     """
     return 2.0 * configuration.simulation.command_timeout
 
 
-# Wall-clock time [s] to wait for queued messages after a signal, while other nodes may continue.
+# Wall-clock timeout for queued messages after a signal [s]; other nodes may still be running.
 EARLY_END_TIMEOUT = 3.0
 
 LATEST_TIME = rospy.Time(0xFFFFFFFF, 999999999)  # later than any simulated time
@@ -48,20 +48,20 @@ LATEST_TIME = rospy.Time(0xFFFFFFFF, 999999999)  # later than any simulated time
 class Participant(Node, ABC):
     """Node with a service ``<node>/start``, which responds when the node is ready.
 
-    The response waits until all subscribers in ``inputs`` are connected, so that the first message
-    of the experiment reaches them.
+    The node responds when all subscribers in ``inputs`` are connected, so that they receive the
+    first message of the experiment.
 
     Attributes
     ----------
     inputs : tuple of rospy.Subscriber
-        Subscribers that have to be connected; set by the subclass.
+        Subscribers that must be connected; set by the subclass.
     folder : ResultFolder or None
-        Folder of the results; None before the start.
+        Result folder; None before the start.
     """
 
     inputs: tuple = ()
 
-    _progress: Any = None  # rospy.Publisher, if the simulator does not run in lock-step
+    _progress: Any = None  # rospy.Publisher, set if the simulator does not run in lock-step
     _periods = -1
 
     def __init__(self) -> None:
@@ -74,14 +74,15 @@ class Participant(Node, ABC):
             self._progress = advertise(topics.PROGRESS, Header, latch=True)
 
     def report_processed(self, stamp: int) -> None:
-        """Report that this node has processed all samples until a stamp.
+        """Report that this node has processed all samples up to a stamp.
 
-        Without lock-step, the simulator gets a report with the last sample of each control period.
+        Call this method for each sample. Without lock-step, the simulator receives one report per
+        control period.
 
         Parameters
         ----------
         stamp : int
-            Stamp [ns] of the sample; to be called for each sample.
+            Stamp of the sample [ns].
         """
         periods = (stamp + self._sampling - 1) // self._period
         if self._progress is not None and periods != self._periods:
@@ -89,7 +90,7 @@ class Participant(Node, ABC):
             self._report(rospy.Time(nsecs=stamp))
 
     def report_idle(self) -> None:
-        """Report that no node has to wait for this node until its next processed sample."""
+        """Report that no node needs to wait for this node until its next processed sample."""
         self._periods = -1
         if self._progress is not None:
             self._report(LATEST_TIME)
@@ -98,22 +99,22 @@ class Participant(Node, ABC):
         self._progress.publish(Header(stamp=stamp, frame_id=self.name))
 
     def offer_start(self) -> None:
-        """Advertise the service; to be called at the end of the subclass's constructor."""
+        """Advertise the start service; call this at the end of the constructor of a subclass."""
         rospy.Service(f"{self.name}/start", StartStopTime, self._on_start)
 
     @abstractmethod
     def prepare(self, start: float, stop: float) -> None:
-        """Prepare the drive.
+        """Prepare the node for a drive.
 
         Parameters
         ----------
         start, stop : float
-            Stamps of the recording between which the robot drives [s].
+            First and last stamp of the replayed part of the recording [s].
 
         Raises
         ------
         FrameworkError
-            If the experiment is not possible.
+            The experiment cannot run.
         """
 
     def _on_start(self, request):
@@ -128,8 +129,8 @@ class Participant(Node, ABC):
             )
         except FrameworkError as error:
             if self.interrupted:
-                # path_follower also gets a signal, and would report a refusal as the reason of the
-                # end. Without a response, its call ends with this process.
+                # path_follower also receives the signal, and would report a rejection as the
+                # reason. Without a response, its call ends with this process.
                 threading.Event().wait()
             return StartStopTimeResponse(success=False, message=str(error))
         return StartStopTimeResponse(success=True, message="")
@@ -138,7 +139,7 @@ class Participant(Node, ABC):
         return [i.resolved_name for i in self.inputs if i.get_num_connections() == 0]
 
     def receive_reference_trajectory(self) -> ReferenceTrajectory:
-        """Receive the reference trajectory, which path_follower publishes before the start.
+        """Receive the reference trajectory that path_follower publishes before the start.
 
         Returns
         -------
@@ -148,7 +149,7 @@ class Participant(Node, ABC):
         Raises
         ------
         SimulatorError
-            If no message arrives within ``[simulation] startup_timeout``.
+            No message arrives within ``[simulation] startup_timeout``.
         """
         received: list[ReferenceTrajectory] = []
         subscriber = self.subscribe(
@@ -161,34 +162,34 @@ class Participant(Node, ABC):
         return received[0]
 
     def ensure_not_ended(self) -> None:
-        """Check that the main thread does not close the node, which would leave new files open.
+        """Raise an error if the node is being closed, so that no new files are opened.
 
         Raises
         ------
         SimulatorError
-            If the node has ended.
+            The node has ended.
         """
         if self.ended:
             raise SimulatorError(f"{self.name}: ended before it was ready")
 
     def wait_for_last_messages(self, is_complete, count, is_over, awaited: str) -> None:
-        """Wait until the record of a drive is complete, as long as messages still arrive.
+        """Wait until the record of a drive is complete, as long as messages arrive.
 
         Parameters
         ----------
         is_complete : callable
             Function that returns whether the record is complete.
         count : callable
-            Function that returns a number which grows with the messages of the drive.
+            Function that returns a number that increases with each message of the drive.
         is_over : callable
-            Function that returns whether the robot has arrived.
+            Function that returns whether the robot has reached the end of the drive.
         awaited : str
-            Description for messages, as in :meth:`.Node.wait_until`.
+            Description for messages, see :meth:`.Node.wait_until`.
 
         Raises
         ------
         SimulatorError
-            If no further message arrives, the drive is not over, or the node ends.
+            No further message arrives, the drive is not over, or the node ends.
         """
         timeout = last_messages_timeout(self.configuration)
         last_count = None
@@ -202,14 +203,14 @@ class Participant(Node, ABC):
                 last_count = new_count
 
     def drain_queued_messages(self, count, timeout: float | None = None) -> None:
-        """Wait until messages that are already sent are received.
+        """Wait until messages that have already been sent are received.
 
         Parameters
         ----------
         count : callable
             Function that returns the number of messages received so far.
         timeout : float, optional
-            Wall-clock time [s] after which further messages are taken as new; by default
+            Wall-clock time after which further messages are considered new [s]; by default
             :func:`last_messages_timeout`.
         """
         if timeout is None:
@@ -218,4 +219,4 @@ class Participant(Node, ABC):
         last_count = None
         while count() != last_count and time.monotonic() < deadline:
             last_count = count()
-            time.sleep(0.1)  # if no message arrives in this time, the queues are empty
+            time.sleep(0.1)  # if no message arrives during this time, the queues are empty

@@ -1,8 +1,8 @@
-"""Functions that use internal names of rospy, each with the reason.
+"""Functions that use internals of rospy, with the reasons.
 
-In addition, nodes use attributes of genpy's message classes and messages: ``_type``, ``_md5sum``,
-``_has_header``, ``_connection_header`` with the publisher's name, and ``_buff``, the bytes of a
-``rospy.AnyMsg``.
+In addition, nodes use these attributes of genpy messages and message classes: ``_type``,
+``_md5sum``, ``_has_header``, ``_connection_header`` with the name of the publisher, and ``_buff``,
+the bytes of a ``rospy.AnyMsg``.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ import rospy.impl.simtime
 def is_ending() -> bool:
     """Return whether rospy is shutting down.
 
-    ``rospy.is_shutdown()`` is true only after the topics are closed, when a callback that is still
-    running cannot publish any more.
+    ``rospy.is_shutdown()`` becomes true only after the topics are closed, when callbacks that are
+    still running can no longer publish.
 
     Returns
     -------
     bool
-        True from the request of the shutdown on.
+        Whether a shutdown has been requested.
     """
     return rospy.core.is_shutdown_requested()
 
 
 def ignore_clock() -> None:
-    """Keep rospy from subscribing to ``/clock``, also where ``/use_sim_time`` is true.
+    """Prevent rospy from subscribing to ``/clock``, even if ``/use_sim_time`` is true.
 
-    The subscription runs Python in every node for every tick of the simulation, and no parameter of
-    rospy switches it off for a node. The stamps of messages give the simulated time.
+    The subscription would run a Python callback in every node for every simulation tick, and rospy
+    has no parameter to disable it for a node. Nodes use the stamps of messages as simulated time.
     """
 
     def init_without_clock() -> bool:
@@ -44,10 +44,10 @@ def ignore_clock() -> None:
 
 
 def disable_latest_log_link() -> None:
-    """Keep rospy from renewing the link to the latest folder of logs.
+    """Prevent rospy from updating the link to the latest log folder.
 
-    roslaunch has already made the link. Nodes that start at the same time race for it, and print an
-    error if they lose.
+    roslaunch has already created the link. If nodes that start at the same time update the link,
+    some of them may fail and print an error.
     """
     rosgraph.roslogging.renew_latest_logdir = lambda _: True
 
@@ -55,7 +55,7 @@ def disable_latest_log_link() -> None:
 def connected_nodes(publisher: rospy.Publisher) -> list[str]:
     """Return the names, without namespaces, of the nodes that are connected to a publisher.
 
-    rospy's public interface only has the number of connections.
+    The public interface of rospy provides only the number of connections.
 
     Parameters
     ----------
@@ -71,16 +71,16 @@ def connected_nodes(publisher: rospy.Publisher) -> list[str]:
 
 
 def prioritise_subscribers(publisher: rospy.Publisher, nodes: Collection[str]) -> None:
-    """Let a publisher write each message to certain nodes first.
+    """Let a publisher send each message to certain nodes first.
 
-    rospy writes to subscribers in the order of their connections.
+    rospy sends messages to subscribers in the order in which they connected.
 
     Parameters
     ----------
     publisher : rospy.Publisher
         Publisher of the topic.
     nodes : collection of str
-        Names of the nodes to serve first.
+        Names of the nodes that receive messages first.
     """
     topic = publisher.impl
     if topic is None or topic.closed:
@@ -100,22 +100,22 @@ def write_serialised(
 ) -> None:
     """Write serialised messages to all subscribers of a publisher, with one write per subscriber.
 
-    rospy's ``publish`` serialises and writes a single message per call.
+    The method ``publish`` of rospy serialises and writes only one message per call.
 
     Parameters
     ----------
     publisher : rospy.Publisher
-        A publisher without a queue.
+        Publisher without a queue.
     count : int
         Number of messages.
     serialise : callable
-        Function of the sequence number of the first message that returns the bytes of all messages,
-        each preceded by its length.
+        Function that returns the bytes of all messages, each preceded by its length, for the
+        sequence number of the first message.
 
     Raises
     ------
     rospy.ROSException
-        If the publisher is closed although the node has not ended.
+        The publisher is closed, but the node has not ended.
     """
     topic = publisher.impl
     if topic is None or topic.closed:
@@ -129,7 +129,9 @@ def write_serialised(
         for connection in list(topic.connections):
             try:
                 connection.write_data(data)
-            except Exception:  # a connection that another thread closes raises various exceptions
+            except (
+                Exception
+            ):  # various exceptions are raised if another thread closes the connection
                 with contextlib.suppress(Exception):
                     connection.close()
     finally:

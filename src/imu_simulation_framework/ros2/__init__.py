@@ -1,1 +1,1 @@
-"""Nodes of ROS 2; the only package that imports rclpy."""
+"""ROS 2 nodes; only this package imports rclpy."""

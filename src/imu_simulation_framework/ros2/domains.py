@@ -1,7 +1,8 @@
-"""Reservation of a ROS 2 domain that is free on this machine.
+"""Reservation of a ROS 2 domain that is not in use on this machine.
 
-Two experiments in one domain would receive each other's messages. A domain's participants listen on
-UDP ports that follow from its number (OMG DDS Interoperability Wire Protocol 2.5, section 9.6.2.3).
+Two experiments in the same domain would receive each other's messages. The participants of a domain
+listen on UDP ports that are computed from the domain number (OMG DDS Interoperability Wire Protocol
+2.5, section 9.6.2.3).
 """
 
 from __future__ import annotations
@@ -13,15 +14,15 @@ from typing import Iterator
 
 from ..core.errors import FrameworkError
 
-# Domains except the default one, whose ports are below Linux's ephemeral ports (from 32768).
+# Domains other than 0 whose ports are below the ephemeral ports of Linux (from 32768).
 DOMAINS = range(1, 102)
 
-PORT_BASE, PORTS_PER_DOMAIN = 7400, 250  # defaults of the DDS wire protocol
+PORT_BASE, PORTS_PER_DOMAIN = 7400, 250  # default values of the DDS wire protocol
 
-# Ports of a domain's participants: ten for multicast, then two for each of 32 local participants.
+# Ports in a domain: ten for multicast, then two for each of 32 local participants.
 PARTICIPANT_PORTS = range(74)
 
-# Port within a domain that marks it as reserved; no participant uses a port this high.
+# Port in a domain that marks it as reserved; participants do not use such a high port.
 RESERVED_PORT = 249
 
 
@@ -32,12 +33,12 @@ def reserve_domain() -> Iterator[int]:
     Yields
     ------
     int
-        The domain, for ``ROS_DOMAIN_ID``.
+        Number of the domain, for ``ROS_DOMAIN_ID``.
 
     Raises
     ------
     FrameworkError
-        If every domain has participants.
+        All domains have participants.
     """
     for domain in random.sample(DOMAINS, len(DOMAINS)):
         first = PORT_BASE + PORTS_PER_DOMAIN * domain
@@ -51,13 +52,13 @@ def reserve_domain() -> Iterator[int]:
             yield domain
             return
     raise FrameworkError(
-        f"ROS 2: every domain from {DOMAINS[0]} to {DOMAINS[-1]} is used on this machine; set "
+        f"ROS 2: all domains from {DOMAINS[0]} to {DOMAINS[-1]} are in use on this machine; set "
         "ROS_DOMAIN_ID to a domain that this experiment may share"
     )
 
 
 def _bind(port: int) -> socket.socket:
-    """Return a UDP socket with exclusive use of a port. Raises OSError: the port is in use."""
+    """Return a UDP socket with exclusive use of a port; raise OSError if it is in use."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     try:
         listener.bind(("", port))

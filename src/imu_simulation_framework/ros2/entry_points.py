@@ -1,7 +1,7 @@
-"""Entry points of ROS 2's nodes and of the launcher.
+"""Entry points of the ROS 2 nodes and the launcher.
 
-Imports take seconds, so modules are imported as late as possible. Until then there is nothing to
-save, and the calling scripts let SIGINT end the process at once.
+Imports take seconds, so that modules are imported as late as possible. Before that there is nothing
+to save, and SIGINT ends the process immediately.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ use_one_thread()
 
 
 def start_node(module: str, class_name: str, launch: str = "experiment.launch") -> None:
-    """Import a node's class and run it, or print its help with ``--help``.
+    """Import and run a node, or print its help with ``--help``.
 
     Parameters
     ----------
     module : str
         Name of the node.
     class_name : str
-        Name of the node's class.
+        Class name of the node.
     launch : str
         Launch file that starts the node, for the help.
     """
@@ -39,12 +39,12 @@ def start_node(module: str, class_name: str, launch: str = "experiment.launch") 
 
 
 def start_nodes(class_names: list[str]) -> None:
-    """Import the classes of several nodes and run them in this process.
+    """Import several nodes and run them in this process.
 
     Parameters
     ----------
     class_names : list of str
-        Names of the classes.
+        Class names of the nodes.
     """
     _start("run_experiment", [(_find_node(name)[0], name) for name in class_names])
 
@@ -72,7 +72,7 @@ def start_launcher() -> int:
 
 @contextlib.contextmanager
 def _require_ros2(program: str) -> Iterator[None]:
-    """Exit with a message if the middleware or a Python package of ROS 2 is missing."""
+    """Exit with an error message if the middleware or a Python package of ROS 2 is missing."""
     try:
         _check_middleware()
         yield
@@ -84,7 +84,7 @@ def _require_ros2(program: str) -> Iterator[None]:
 
 
 def _check_middleware() -> None:
-    """Exit with a message if the middleware is missing, for which rcl would abort the process."""
+    """Exit with an error message if the middleware is missing, as rcl would abort the process."""
     requested = os.environ.get("RMW_IMPLEMENTATION", "")
     index = importlib.import_module("ament_index_python.resources")
     installed = sorted(index.get_resources("rmw_typesupport"))
@@ -96,7 +96,7 @@ def _check_middleware() -> None:
 
 
 def _find_node(class_name: str) -> tuple[str, str]:
-    """Return the module of a node's class and the class's docstring, without an import."""
+    """Return the module and the docstring of a node class without importing it."""
     for home in ("node", "experiment", "external_robot"):
         tree = ast.parse(Path(__file__).with_name(f"{home}.py").read_text("utf-8"))
         for statement in tree.body:
@@ -110,12 +110,12 @@ def _format_help(module: str, purpose: str, launch: str) -> str:
     if launch != "experiment.launch":
         return f"{usage}Its parameters are the arguments of {launch}."
     return (
-        f"{usage}Its parameters are config, a config.ini, and SECTION.KEY, any key of it; "
-        "run_experiment.py starts all\nnodes of an experiment."
+        f"{usage}The parameters are config, the path of a config.ini, and SECTION.KEY for any of "
+        "its keys; run_experiment.py starts\nall nodes of an experiment."
     )
 
 
 if __name__ == "__main__":
-    # As in the scripts. The names of the classes precede the arguments of ROS.
+    # Same as in the scripts; the class names precede the ROS arguments.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     start_nodes(sys.argv[1 : sys.argv.index("--ros-args")])

@@ -1,9 +1,9 @@
-"""Nodes of an experiment in ROS 2, which replays a recorded drive with the robot in MuJoCo.
+"""ROS 2 nodes of an experiment, in which the robot in MuJoCo replays a recorded drive.
 
-The sessions, topics and results are those of ROS 1. This package's own messages are replaced by
-standard messages, so that none have to be generated: named numbers with a stamp are a
-sensor_msgs/JointState, and the reference trajectory is a std_msgs/Float64MultiArray of time, x, y
-and yaw.
+The sessions, topics and results are the same as in ROS 1. Custom messages are replaced by standard
+messages, so that no message code has to be generated: named numbers with a stamp are sent as
+sensor_msgs/JointState, and the reference trajectory as std_msgs/Float64MultiArray of time, x, y and
+yaw.
 """
 
 from __future__ import annotations
@@ -62,25 +62,25 @@ from .participant import (
     stamp_in,
 )
 
-END_DRIVE = "mujoco_simulator/end_drive"  # service by which path_follower ends the drive
+END_DRIVE = "mujoco_simulator/end_drive"  # service with which path_follower ends the drive
 
 _REPEAT_PERIOD = 0.1  # wall-clock seconds between repetitions of the first samples
-_PROGRESS_PERIOD = 2.0  # wall-clock seconds between two reports of the progress
-_BATCH_SIZE = 10  # messages that are read together, which costs little more than a single message
+_PROGRESS_PERIOD = 2.0  # wall-clock seconds between progress messages
+_BATCH_SIZE = 10  # number of messages that are read together, in little more time than one message
 
 
 class MujocoSimulatorNode(Participant):
     """Simulate the robot in MuJoCo in lock-step with the wheel commands.
 
-    The node publishes the samples of a control period and waits for the command that answers them.
-    Until the first command, simulated time stands still and the node repeats the first samples for
-    late subscribers.
+    The node publishes the samples of a control period, then waits for the next command. Until the
+    first command, simulated time is stopped and the node repeats the first samples for late
+    subscribers.
     """
 
     program = MUJOCO
 
     def __init__(self, **options: Any) -> None:
-        # The late import keeps MuJoCo out of the other nodes' processes.
+        # The import is local, so that MuJoCo is not loaded in the processes of other nodes.
         from ..drive.session.simulation import SimulatedRobot
 
         super().__init__(**options)
@@ -106,7 +106,7 @@ class MujocoSimulatorNode(Participant):
         try:
             self._transforms = self.advertise(topics.TRANSFORMS, "tf2_msgs/TFMessage")
         except ModuleNotFoundError:
-            self.inform("tf2_msgs is not installed, so there is no /tf")
+            self.inform("tf2_msgs is not installed, so that /tf is not published")
         mode = imu.bno055_mode
         self._calibration = CalibrationTexts(mode) if mode else None
         if mode:
@@ -148,7 +148,7 @@ class MujocoSimulatorNode(Participant):
             )
 
     def _publish(self, samples) -> None:
-        """Publish samples, the ground truth first, since other nodes wait for it."""
+        """Publish samples, starting with the ground truth, for which other nodes wait."""
         stamps, state = samples.stamps, samples.state
         self.send(topics.GROUND_TRUTH, pack_states(self._odometry, stamps, state))
         clock = Clock()
@@ -205,7 +205,7 @@ class MujocoSimulatorNode(Participant):
 
 
 class ErrorPublisher(Participant):
-    """Publish the tracking error for the ground truth of each control period."""
+    """Publish the tracking error once per control period."""
 
     program = "error_publisher"
 
@@ -247,9 +247,9 @@ def _read_error(message: JointState) -> tuple[int, float, TrackingError]:
 
 
 class PathFollower(ExperimentNode):
-    """Replay a recorded drive: answer each tracking error with a command.
+    """Replay a recorded drive by responding to each tracking error with a command.
 
-    The node prepares the drive and the folder of the results. It ends when the recorder has all
+    The node prepares the drive and the result folder. It ends when the recorder has received all
     messages of the drive.
     """
 
@@ -323,9 +323,9 @@ class PathFollower(ExperimentNode):
 
 
 class ResultComparison(Participant):
-    """Record the drive from the first command on, and write the results at its end.
+    """Record the drive from the first command, and write the results at the end.
 
-    If the node is ended earlier, it writes the results of the incomplete drive.
+    If the node is terminated earlier, it writes the results of the incomplete drive.
     """
 
     program = RECORDER
@@ -338,7 +338,7 @@ class ResultComparison(Participant):
         self._session = session
         self._robot: Any = None
         self._commanded_at = 0.0
-        # For each topic: waiting messages, function that reads them, function that records them.
+        # (queued messages, function that reads them, function that records them) for each topic
         self._batches: dict[str, tuple[list[bytes], Any, Any]] = {}
         self._received_topics: set[str] = set()
         self._is_complete = False
@@ -417,8 +417,8 @@ class ResultComparison(Participant):
             self._read_messages()
             self._is_complete = self._session.complete
             if self._is_complete:
-                # path_follower ends when this node no longer subscribes, which frees its memory
-                # for the figures. The middleware announces the change between two timer calls.
+                # When this node no longer subscribes, path_follower ends, which frees memory for
+                # the figures. The middleware notifies it before the next timer call.
                 for subscription in list(self.subscriptions):
                     self.destroy_subscription(subscription)
 
@@ -435,7 +435,7 @@ class ResultComparison(Participant):
         self._session.over = True
         wall_time = time.monotonic() - self._commanded_at
         sampled = ("imu_simulated", "ground_truth")
-        # Without lock-step, samples need not be evenly spaced.
+        # Without lock-step, samples may not be evenly spaced.
         irregular = () if self._lock_step else sampled
         summary = write_results(
             self.folder, self.configuration, self._session, wall_time, irregular
@@ -451,9 +451,9 @@ class ResultComparison(Participant):
 
 
 class ImuYawPublisher(Participant):
-    """Publish yaws of simulated IMU, recorded IMU and ground truth, and their errors, for views.
+    """Publish the yaws of both IMUs and the ground truth, and yaw errors, for live views.
 
-    The node subscribes to the simulator only while it has subscribers itself.
+    The node subscribes to its inputs only while its outputs have subscribers.
     """
 
     program = "imu_yaw_publisher"
@@ -474,7 +474,7 @@ class ImuYawPublisher(Participant):
 
     def on_timer(self) -> None:
         watched = any(publisher.get_subscription_count() for publisher in self._yaws.values())
-        # The start of the simulated yaw error is needed even before the first subscriber.
+        # The initial simulated yaw error is needed even before the first subscriber.
         needed = self.reference is not None and (watched or not self._session.begun)
         if needed and not self._subscribed:
             self._session.restart()

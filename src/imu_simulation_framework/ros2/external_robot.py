@@ -1,4 +1,4 @@
-"""Interface between an experiment in ROS 2 and an external robot, simulated or real."""
+"""ROS 2 interface between an experiment and an external robot, simulated or real."""
 
 import math
 import time
@@ -19,15 +19,15 @@ from .node import quality_of_service
 from .participant import EXTERNAL, Participant, stamp_in
 
 _ODOMETRY = "nav_msgs/Odometry"
-# Message types of robots' commands.
+# Accepted message types of velocity commands.
 _COMMANDS = {"geometry_msgs/msg/Twist": Twist, "geometry_msgs/msg/TwistStamped": TwistStamped}
 
 
 class ExternalRobot(Participant):
     """Convert wheel commands to ``cmd_vel`` and odometry to the ground truth; forward the IMU.
 
-    The node transforms the robot's world so that the robot starts at the first pose of the drive,
-    and publishes nothing before. It stops the robot when commands cease, and at the end.
+    The node transforms the odometry so that the robot starts at the first pose of the drive, and
+    does not publish before. It stops the robot if commands are missing, and at the end.
     """
 
     program = EXTERNAL
@@ -59,7 +59,7 @@ class ExternalRobot(Participant):
         self._patience = configuration.simulation.startup_timeout
         self._deadline = math.inf
         self.advertise(topics.GROUND_TRUTH, _ODOMETRY)
-        # A robot that already publishes on the experiment's topic needs no forwarding.
+        # If the robot already publishes on the topic of the experiment, forwarding is not needed.
         self._forwards_imu = self.resolve(self._topics.imu) != self.resolve(topics.IMU)
         if self._forwards_imu:
             self.advertise(topics.IMU, IMU.name)
@@ -76,7 +76,7 @@ class ExternalRobot(Participant):
 
     def on_timer(self) -> None:
         if not self._is_placed:
-            # Other nodes of this process may have prepared a long drive before the first call.
+            # Before the first call, other nodes in this process may have prepared a long drive.
             self._deadline = min(self._deadline, time.monotonic() + self._patience)
             self._connect_to_robot()
             lacking = self._place()
@@ -85,7 +85,7 @@ class ExternalRobot(Participant):
         super().on_timer()
 
     def _connect_to_robot(self) -> None:
-        """Connect to the robot's topics as they appear."""
+        """Connect to the topics of the robot as soon as they are advertised."""
         if self._commands is None:
             name = self.resolve(self._topics.command)
             for listener in self.get_subscriptions_info_by_topic(name):
@@ -112,7 +112,7 @@ class ExternalRobot(Participant):
                 del self._sources[key]
 
     def _place(self) -> str:
-        """Place the robot at the first pose; return a missing input, or an empty text."""
+        """Place the robot at the first pose; return the missing input, or an empty text."""
         if self._awaited:
             key = min(self._awaited)
             name = self.resolve(getattr(self._topics, key))

@@ -1,4 +1,4 @@
-"""Launcher of an experiment in ROS 2, with the arguments of experiment.launch in ROS 1."""
+"""ROS 2 launcher of an experiment, with the arguments of experiment.launch in ROS 1."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ..drive.session.driving import PREPARATION
 from . import entry_points, participant
 from .domains import reserve_domain
 
-# Arguments without a meaning in ROS 2, and their replacements.
+# Arguments that are not used in ROS 2, and their replacements.
 ROS1_ARGUMENTS = {
     "gui": "Gazebo is started by ROS 1",
     "record": "ros2 bag record writes a bag",
@@ -35,16 +35,16 @@ ROS1_ARGUMENTS = {
     "view": "rqt_plot or PlotJuggler show imu_yaw/...",
 }
 
-# Classes of the nodes that run, or communicate with, a simulator.
+# Classes of the nodes that run a simulator or communicate with it.
 SIMULATORS = {participant.MUJOCO: "MujocoSimulatorNode", participant.EXTERNAL: "ExternalRobot"}
 
-DOMAIN = "ROS_DOMAIN_ID"  # environment variable
+DOMAIN = "ROS_DOMAIN_ID"  # environment variable with the domain
 
-_SAVING_TIMEOUT = 60.0  # wall-clock seconds that a node has to save its data after SIGTERM
+_SAVING_TIMEOUT = 60.0  # wall-clock seconds; timeout for nodes to save their data after SIGTERM
 
 
 def main(arguments: list[str]) -> int:
-    """Run one experiment.
+    """Run an experiment.
 
     Parameters
     ----------
@@ -54,13 +54,13 @@ def main(arguments: list[str]) -> int:
     Returns
     -------
     int
-        0 if the drive was recorded to its end, else 1. An incomplete record is saved in both cases.
+        0 if the complete drive was recorded, otherwise 1. Incomplete recordings are also saved.
 
     Raises
     ------
     FrameworkError
-        If an argument or a setting is unknown, malformed or out of range, or the recording cannot
-        be used. No node is started then.
+        An argument or a setting is unknown, malformed or out of range, or the recording cannot be
+        used. No node is started in this case.
     """
     unused = ", ".join(f"{name}:=" for name in ROS1_ARGUMENTS)
     purpose = f"Run an experiment in ROS 2, where {unused} are not used"
@@ -88,10 +88,10 @@ def main(arguments: list[str]) -> int:
 
 @contextlib.contextmanager
 def _choose_domain(configuration):
-    """Yield environment variables with a free domain, if the experiment needs one.
+    """Yield environment variables with a free domain, if the experiment needs a domain.
 
-    The variables are empty if the caller has set a domain, or if an external robot runs in the
-    caller's domain. Raises FrameworkError if no domain is free.
+    The mapping is empty if the user has set a domain, or if an external robot runs in the default
+    domain. Raises FrameworkError if no domain is free.
     """
     if DOMAIN in os.environ or configuration.simulation.simulator != "mujoco":
         yield {}
@@ -102,10 +102,10 @@ def _choose_domain(configuration):
 
 
 def _run(simulator: str, parameters: dict[str, Any], level: str, domain: dict[str, str]) -> int:
-    """Start the nodes, and end all of them when the first has ended.
+    """Start the nodes, and terminate all of them when the first node has ended.
 
-    Nodes in lock-step share a process, in which messages cost less. The recorder has a process of
-    its own and can use another core.
+    Nodes in lock-step share a process, within which messages are faster. The recorder has a
+    separate process, so that it can use another core.
     """
     recorder = participant.RECORDER
     leaders = (simulator, "ErrorPublisher", "PathFollower")
@@ -115,8 +115,8 @@ def _run(simulator: str, parameters: dict[str, Any], level: str, domain: dict[st
     }
     options = ["--ros-args", "--log-level", level]
     options += [part for name in parameters for part in ("-p", f"{name}:={parameters[name]}")]
-    # Python's -m searches the current folder first, where a user's file may shadow a library;
-    # PYTHONSAFEPATH prevents this from Python 3.11 on.
+    # With -m, Python searches the working directory first, where user files may shadow libraries.
+    # PYTHONSAFEPATH prevents this since Python 3.11.
     environment = {**os.environ, **domain, "PYTHONSAFEPATH": "1"}
     processes: dict[str, subprocess.Popen] = {}
     first = ""
@@ -132,7 +132,7 @@ def _run(simulator: str, parameters: dict[str, Any], level: str, domain: dict[st
         while not first:
             os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
             ended = [name for name, process in processes.items() if process.poll() is not None]
-            # The process with path_follower ends with code 0 before the recorder has written.
+            # The process with path_follower exits with code 0 before the recorder has finished.
             first = next((n for n in ended if n == recorder or processes[n].returncode), "")
     finally:
         _end(list(processes.values()))
@@ -147,12 +147,12 @@ _PR_SET_PDEATHSIG = 1  # from linux/prctl.h
 
 
 def _end_with_this_process() -> None:
-    """Let the kernel send SIGTERM to a node, which then saves its data, if the launcher dies."""
+    """Let the kernel send SIGTERM to a node if the launcher dies, so that the data are saved."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _end(processes: list[subprocess.Popen]) -> None:
-    """End all processes; the first one, the recorder, gets the full timeout to save its data."""
+    """Terminate all processes; the first, the recorder, has the full timeout to save its data."""
     for process in processes:
         if process.poll() is None:
             process.terminate()

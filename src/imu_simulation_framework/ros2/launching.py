@@ -1,4 +1,4 @@
-"""Launch descriptions of ROS 2, whose arguments are the parameters of the nodes."""
+"""ROS 2 launch descriptions, whose arguments are the parameters of the nodes."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ _TYPES: dict[Any, type] = {"str": str, "int": int, "float": float, "bool": bool}
 
 
 def make_session_launch(session_type: type[Any], **topics: str) -> LaunchDescription:
-    """Make the launch description of a session's node, with its parameters as arguments.
+    """Create the launch description of a session node, with its parameters as arguments.
 
     Parameters
     ----------
     session_type : type of Session
         Class of the session.
     **topics : str
-        Arguments that remap a topic, with the topic's name in the session.
+        Arguments that remap a topic, with the name of the topic in the session.
 
     Returns
     -------
     launch.LaunchDescription
-        Description for ``generate_launch_description``.
+        Launch description, to be returned by ``generate_launch_description``.
     """
     keys = [*keys_of(session_type.arguments_type), *keys_of(ShellArguments)]
     declared = [
@@ -64,17 +64,17 @@ def make_session_launch(session_type: type[Any], **topics: str) -> LaunchDescrip
 
 
 def make_experiment_launch(**defaults: str) -> LaunchDescription:
-    """Make the launch description of an experiment, with the arguments of ROS 1.
+    """Create the launch description of an experiment, with the same arguments as in ROS 1.
 
     Parameters
     ----------
     **defaults : str
-        Default values of arguments that differ from those of ROS 1.
+        Default values that differ from ROS 1, by argument.
 
     Returns
     -------
     launch.LaunchDescription
-        Description for ``generate_launch_description``.
+        Launch description, to be returned by ``generate_launch_description``.
     """
     known = documented_arguments()
     declared = [
@@ -90,7 +90,7 @@ def make_experiment_launch(**defaults: str) -> LaunchDescription:
     return LaunchDescription([*declared, run])
 
 
-# Topics of worlds/gz_robot.sdf, in the notation of ros_gz_bridge.
+# Topics in worlds/gz_robot.sdf, in the notation of ros_gz_bridge.
 BRIDGED_TOPICS = (
     "/cmd_vel@geometry_msgs/msg/Twist]gz.msgs.Twist",
     "/odom@nav_msgs/msg/Odometry[gz.msgs.Odometry",
@@ -100,15 +100,15 @@ BRIDGED_TOPICS = (
 
 
 def make_gz_launch() -> LaunchDescription:
-    """Make the launch description of an experiment in gz sim.
+    """Create the launch description of an experiment in gz sim.
 
-    The robot is that of worlds/gz_robot.sdf, with the errors of the argument ``specification``
-    added to its IMU.
+    The robot is described in worlds/gz_robot.sdf, and the errors of the specification given by the
+    argument ``specification`` are added to its IMU.
 
     Returns
     -------
     launch.LaunchDescription
-        Description for ``generate_launch_description``.
+        Launch description, to be returned by ``generate_launch_description``.
     """
     world = str(package_share() / "worlds" / "gz_robot.sdf")
     specification, seed = map(LaunchConfiguration, ("specification", "seed"))
@@ -121,7 +121,7 @@ def make_gz_launch() -> LaunchDescription:
     }
     return LaunchDescription(
         [
-            # First, since it declares the argument seed; the experiment waits for the robot.
+            # This is the first action, because it declares the argument seed.
             make_experiment_launch(simulator="external", imu="published"),
             _argument("specification", "adis16448", "errors of the robot's IMU"),
             ExecuteProcess(cmd=["gz", "sim", "-s", "-r", world], on_exit=[Shutdown()]),

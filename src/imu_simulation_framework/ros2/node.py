@@ -1,6 +1,6 @@
-"""Base classes of ROS 2 nodes: parameters, serialised messages, quality of service, and their end.
+"""Base classes of ROS 2 nodes: parameters, serialised messages, quality of service, shutdown.
 
-The module also contains the nodes that only wrap a session.
+The module also contains nodes that only run a session.
 """
 
 from __future__ import annotations
@@ -49,16 +49,18 @@ if TYPE_CHECKING:
     from ..realistic_imu.ideal_inputs import Mounting
     from ..realistic_imu.node_sessions import Diagnostic, Session
 
-CHECK_PERIOD = 0.2  #: wall-clock seconds between two checks of conditions that no message announces
+CHECK_PERIOD = (
+    0.2  #: wall-clock seconds between checks of conditions that are not announced by a message
+)
 QOS = {"sensor_data": ReliabilityPolicy.BEST_EFFORT, "reliable": ReliabilityPolicy.RELIABLE}
 
-# Messages that wait for a slow subscriber before the oldest is dropped. A simulator at 80 times
-# real time sends 1000 messages in an eighth of a second. An empty queue takes no memory.
+# Queue size for a slow subscriber; older messages are dropped. A simulator at 80 times real time
+# sends 1000 messages in 0.125 s. An empty queue does not use memory.
 _DEPTHS = {ReliabilityPolicy.BEST_EFFORT: 1000, ReliabilityPolicy.RELIABLE: 1_000_000}
 
 
 def quality_of_service(reliability: ReliabilityPolicy) -> QoSProfile:
-    """Return a quality of service with which a slow subscriber loses no reliable message.
+    """Return a quality of service with which a slow subscriber does not lose reliable messages.
 
     Parameters
     ----------
@@ -75,7 +77,7 @@ def quality_of_service(reliability: ReliabilityPolicy) -> QoSProfile:
 
 @dataclass(frozen=True)
 class ShellArguments(TextSettings):
-    """Parameters that every session node has in addition to those of its session."""
+    """Parameters of every session node, in addition to the parameters of its session."""
 
     qos: str = setting(
         "sensor_data",
@@ -85,7 +87,7 @@ class ShellArguments(TextSettings):
     )
 
 
-# Parameters, and a prefix of parameters, that rclpy declares itself.
+# Parameters, and a prefix of parameters, that rclpy declares.
 _ROS_PARAMETERS = ("use_sim_time", "start_type_description_service", "qos_overrides.")
 
 
@@ -97,18 +99,18 @@ class Node(rclpy.node.Node):
     Parameters
     ----------
     **options
-        Options of rclpy's node, such as ``namespace`` and ``parameter_overrides``.
+        Options of ``rclpy.node.Node``, such as ``namespace`` and ``parameter_overrides``.
 
     Attributes
     ----------
     program : str
         Name of the node and of the script that starts it.
     requires_single_publisher : bool
-        Whether only one node may publish on each topic with serialised messages.
+        Whether each topic with serialised messages may have only one publisher.
     ended : bool
-        Whether the node has nothing left to do.
+        Whether the node has finished.
     failure : str
-        Reason of a failure; empty without one.
+        Reason for a failure; empty if there is none.
     """
 
     program: str
@@ -128,7 +130,7 @@ class Node(rclpy.node.Node):
         self.add_timer(CHECK_PERIOD, self._check)
 
     def add_timer(self, period: float, callback: Callable[..., None]) -> Any:
-        """Call a function periodically by the wall clock.
+        """Call a function periodically in wall-clock time.
 
         Parameters
         ----------
@@ -140,13 +142,13 @@ class Node(rclpy.node.Node):
         Returns
         -------
         rclpy.timer.Timer
-            Timer, which can be cancelled.
+            Timer that can be cancelled.
         """
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         return self.create_timer(period, self._handle_errors(callback), clock=steady)
 
     def on_timer(self) -> None:
-        """Check conditions that no message announces; called every ``CHECK_PERIOD``."""
+        """Check conditions that are not announced by a message; called every ``CHECK_PERIOD``."""
 
     def close(self) -> None:
         """Save results and log final remarks when the node ends."""
@@ -155,7 +157,7 @@ class Node(rclpy.node.Node):
         return self.get_parameter(name).value if self.has_parameter(name) else default
 
     def advertise(self, topic: str, type_name: str) -> Any:
-        """Advertise a topic, for :meth:`send` as well.
+        """Advertise a topic, also for use with :meth:`send`.
 
         Parameters
         ----------
@@ -172,7 +174,7 @@ class Node(rclpy.node.Node):
         Raises
         ------
         ConfigurationError
-            If the name of the topic is invalid.
+            The topic name is invalid.
         """
         events = PublisherEventCallbacks(
             incompatible_qos=lambda _: self._warn_about_incompatible_qos(topic, is_output=True)
@@ -208,7 +210,7 @@ class Node(rclpy.node.Node):
         raw: bool = True,
         qos: QoSProfile | None = None,
     ) -> None:
-        """Subscribe to a topic; a FrameworkError of the callback ends the node.
+        """Subscribe to a topic; a FrameworkError in the callback ends the node.
 
         Parameters
         ----------
@@ -217,17 +219,17 @@ class Node(rclpy.node.Node):
         type_name : str
             Message type, for example ``sensor_msgs/Imu``.
         callback : callable
-            Function of a message or, with ``raw``, of its bytes.
+            Function that is called with each message or, with ``raw``, with its bytes.
         raw : bool
-            Whether the callback takes serialised messages. Publishers of another type are then an
-            error.
+            Whether the callback accepts serialised messages. If so, publishers with another type
+            are treated as an error.
         qos : rclpy.qos.QoSProfile, optional
-            Quality of service, by default the node's.
+            Quality of service, by default that of the node.
 
         Raises
         ------
         ConfigurationError
-            If the name of the topic is invalid.
+            The topic name is invalid.
         """
         events = SubscriptionEventCallbacks(
             incompatible_qos=lambda _: self._warn_about_incompatible_qos(topic, is_output=False)
@@ -249,7 +251,7 @@ class Node(rclpy.node.Node):
         try:
             yield
         except (InvalidTopicNameException, RuntimeError) as error:
-            # rcl raises a RuntimeError for some invalid names.
+            # For some invalid names, rcl raises a RuntimeError.
             reason = str(error).partition("\n")[0].partition(", at /")[0]
             raise ConfigurationError(f"{self.program}: {quote(topic)}: {reason}") from None
 
@@ -264,13 +266,13 @@ class Node(rclpy.node.Node):
 
         return guarded
 
-    def _check(self, *_) -> None:  # some executors pass the time of the call
+    def _check(self, *_) -> None:  # some executors pass the call time as an argument
         for topic, type_name in self._inputs.items():
             publishers = self.find_publishers(topic, type_name)
             if len(publishers) > 1 and self.requires_single_publisher:
                 names = " and ".join(map(_format_name, publishers[:2]))
                 raise SimulatorError(
-                    f"{self.resolve(topic)}: {names} both publish, expected one publisher"
+                    f"{self.resolve(topic)}: {names} both publish, expected only one publisher"
                 )
         self.on_timer()
 
@@ -287,12 +289,12 @@ class Node(rclpy.node.Node):
         Returns
         -------
         list of rclpy.topic_endpoint_info.TopicEndpointInfo
-            Publishers.
+            Publishers of the topic.
 
         Raises
         ------
         SimulatorError
-            If a publisher has another message type.
+            A publisher has a different message type.
         """
         full = self.resolve(topic)
         expected = type_name.replace("/", "/msg/")
@@ -306,7 +308,7 @@ class Node(rclpy.node.Node):
         return list(publishers)
 
     def _warn_about_incompatible_qos(self, topic: str, is_output: bool) -> None:
-        """Warn about each node at the other end of a topic with an incompatible QoS."""
+        """Warn about each publisher or subscriber of a topic with an incompatible QoS."""
         full = self.resolve(topic)
         if is_output:
             others = self.get_subscriptions_info_by_topic(full)
@@ -321,15 +323,15 @@ class Node(rclpy.node.Node):
             reason = reason.replace("ERROR: ", "").strip().rstrip(";")
             sentence = (
                 f"{_format_name(other)} {verb} {full} with an incompatible quality of service, so "
-                f"no message arrives ({reason}); qos:= is {self._parameter_or('qos', 'reliable')} "
-                "here"
+                f"that no message is received ({reason}); qos:= of this node is "
+                f"{self._parameter_or('qos', 'reliable')}"
             )
             if sentence not in self._warned:
                 self._warned.add(sentence)
                 self.warn(sentence)
 
     def declare(self, name: str, key: dataclasses.Field, value: Any) -> None:
-        """Declare a read-only parameter with its effective value.
+        """Declare a read-only parameter with the value that is used.
 
         Parameters
         ----------
@@ -338,7 +340,7 @@ class Node(rclpy.node.Node):
         key : dataclasses.Field
             Key of :class:`.Settings` with the documentation and limits of the parameter.
         value : object
-            Effective value.
+            Value that is used.
         """
         if self.has_parameter(name):
             self.undeclare_parameter(name)
@@ -348,7 +350,7 @@ class Node(rclpy.node.Node):
             )
 
     def fail(self, sentence: str) -> None:
-        """End the node with a failure; later failures are ignored."""
+        """End the node with a failure; further failures are ignored."""
         if not self.ended:
             self.failure = sentence
             self.get_logger().fatal(sentence)
@@ -365,7 +367,7 @@ class Node(rclpy.node.Node):
         self.get_logger().warning(sentence)
 
     def inform(self, sentence: str) -> None:
-        """Log a sentence at the level INFO.
+        """Log a message at level INFO.
 
         Parameters
         ----------
@@ -375,7 +377,7 @@ class Node(rclpy.node.Node):
         self.get_logger().info(sentence)
 
     def resolve(self, topic: str) -> str:
-        """Return the full name of a topic, after namespace and remappings.
+        """Return the full name of a topic after applying namespace and remappings.
 
         Parameters
         ----------
@@ -401,7 +403,7 @@ class Node(rclpy.node.Node):
         Returns
         -------
         rclpy.publisher.Publisher
-            Publisher.
+            Publisher of the topic.
         """
         return self._publishers_by_topic[topic]
 
@@ -432,7 +434,7 @@ class Node(rclpy.node.Node):
             publisher.publish(data)
 
     def send_text(self, topic: str, text: str) -> None:
-        """Publish a std_msgs/String, latched for later subscribers.
+        """Publish a latched std_msgs/String message.
 
         Parameters
         ----------
@@ -445,12 +447,12 @@ class Node(rclpy.node.Node):
 
 
 class SessionNode(Node):
-    """ROS 2 shell of a :class:`.Session`; see :class:`.Shell`.
+    """ROS 2 node that runs a :class:`.Session`; see :class:`.Shell`.
 
     Parameters
     ----------
     **options
-        Options of rclpy's node.
+        Options of ``rclpy.node.Node``.
 
     Attributes
     ----------
@@ -475,7 +477,7 @@ class SessionNode(Node):
         for topic in session.text_outputs:
             self.advertise_text(topic)
         if session.joint_states_topic:
-            # Several nodes may publish joint states, each of its own joints.
+            # Several nodes may publish joint states, each for different joints.
             topic = session.joint_states_topic
             self.subscribe(topic, "sensor_msgs/JointState", self._on_joints, raw=False)
         for topic, (kind, _) in session.inputs.items():
@@ -483,11 +485,11 @@ class SessionNode(Node):
 
     @staticmethod
     def session_type() -> type[Any]:
-        """Return the session's class; its late import saves an experiment 100 MB of memory."""
+        """Return the session class; a local import saves 100 MB of memory in an experiment."""
         raise NotImplementedError
 
     def _declare_arguments(self, kind):
-        """Declare parameters with types, ranges and documentation, and return their values."""
+        """Declare parameters with types, ranges and descriptions, and return their values."""
         from ..realistic_imu.node_sessions import read_arguments
 
         arguments = read_arguments(kind, self.program, self._parameter_or)
@@ -537,24 +539,24 @@ class SessionNode(Node):
         Returns
         -------
         int or None
-            Time [ns]; None without a simulator's clock.
+            Time [ns], or None if there is no simulator clock.
         """
         now = self.get_clock().now().nanoseconds
         return now if self._parameter_or("use_sim_time", False) and now else None
 
 
 def get_message_class(name: str) -> Any:
-    """Return the class of a message type.
+    """Return the message class for a message type.
 
     Parameters
     ----------
     name : str
-        Name in the notation of ROS 1, for example ``sensor_msgs/Imu``.
+        Name of the type in ROS 1 notation, for example ``sensor_msgs/Imu``.
 
     Returns
     -------
     type
-        Class of the messages.
+        Message class.
     """
     package, _, type_name = name.partition("/")
     return getattr(importlib.import_module(f"{package}.msg"), type_name)
@@ -567,7 +569,7 @@ def _format_name(endpoint) -> str:
 
 
 def _describe_parameter(key: dataclasses.Field, value: Any) -> ParameterDescriptor:
-    """Describe a parameter for ROS 2, from a key of :class:`.Settings`."""
+    """Create a ROS 2 parameter description from a key of :class:`.Settings`."""
     metadata = key.metadata
     unit = f"[{metadata['unit']}]" if metadata.get("unit") else ""
     description = " ".join(filter(None, (metadata.get("about"), unit)))
@@ -578,7 +580,7 @@ def _describe_parameter(key: dataclasses.Field, value: Any) -> ParameterDescript
     if low is None:
         return descriptor
     high = LARGEST_SETTING if high is None else high
-    # rclpy rejects a value outside of the range, but a default may be outside of it.
+    # rclpy rejects values outside of the range, but a default may be outside of it.
     if not (isinstance(value, (int, float)) and low <= value <= high):
         return descriptor
     if key.type == "int":
@@ -589,21 +591,21 @@ def _describe_parameter(key: dataclasses.Field, value: Any) -> ParameterDescript
 
 
 def _make_executor() -> rclpy.executors.Executor:
-    """Return rclpy's fastest executor.
+    """Return the fastest executor of rclpy.
 
-    The default executor rebuilds its wait set from all entities of a node at each call.
+    The default executor rebuilds its wait set from all entities of a node in each call.
     """
     try:
         from rclpy.experimental.events_executor import EventsExecutor
-    except ModuleNotFoundError:  # rclpy before ROS 2 Kilted has no EventsExecutor
+    except ModuleNotFoundError:  # EventsExecutor is not available before ROS 2 Kilted
         return rclpy.executors.SingleThreadedExecutor()
     return EventsExecutor()
 
 
 def run_nodes(*node_types: type[Node]) -> None:
-    """Run nodes in this process until one of them ends, and exit.
+    """Run nodes in this process until one of them ends, then exit.
 
-    The exit code is 1 after a failure, and 0 after a regular end or a signal.
+    The exit code is 1 after a failure, and 0 if the node has finished or received a signal.
 
     Parameters
     ----------
@@ -613,13 +615,13 @@ def run_nodes(*node_types: type[Node]) -> None:
     Raises
     ------
     SystemExit
-        At the end, with the exit code.
+        Always raised at the end, with the exit code.
     """
     raise SystemExit(_NodeProcess(node_types).run())
 
 
 class _NodeProcess:
-    """Process of one or more nodes: start, signals, faults and exit code."""
+    """Process of one or more nodes: start, signals, errors and exit code."""
 
     def __init__(self, node_types) -> None:
         self._node_types = node_types
@@ -658,7 +660,7 @@ class _NodeProcess:
     def _init_rclpy() -> None:
         try:
             rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
-        except Exception as error:  # rclpy's exceptions have no common base class
+        except Exception as error:  # exceptions of rclpy have no common base class
             raise ConfigurationError(str(error).partition(", at /")[0]) from None
 
     def _start(self) -> None:
@@ -666,7 +668,7 @@ class _NodeProcess:
             self._logger_name = node_type.program
             self._nodes.append(node_type())
         self._executor = _make_executor()
-        self._catch_signals()  # again, since EventsExecutor installs handlers of its own
+        self._catch_signals()  # called again, because EventsExecutor installs its own handlers
         for node in self._nodes:
             self._executor.add_node(node)
 
@@ -695,7 +697,7 @@ class _NodeProcess:
         self._is_interrupted = True
         self._end_all()
         if os.getppid() != self._parent:
-            self._log_fatal("run_experiment.py has ended, so this node saves its record and ends")
+            self._log_fatal("run_experiment.py has ended; this node saves its data and ends")
 
     def _end_all(self) -> None:
         for node in self._nodes:
@@ -708,9 +710,9 @@ class _NodeProcess:
 class RealisticImuNode(SessionNode):
     """Add the errors of a real IMU to the ideal IMU of any simulator.
 
-    Without an IMU, the node computes angular velocity and acceleration from odometry. It can also
-    simulate a magnetometer: in Earth's field, in any magnetic environment if the robot's pose is
-    published, or in an ideal field that the simulator publishes.
+    Without an ideal IMU, the node computes angular velocity and acceleration from odometry. It can
+    also simulate a magnetometer in the Earth's field, in any magnetic environment if the robot's
+    pose is published, or in an ideal field published by the simulator.
     """
 
     program = "realistic_imu"
@@ -729,7 +731,7 @@ class RealisticImuNode(SessionNode):
         parent, frame : str
             Frames of the input and of the IMU.
         topic : str
-            Topic of the input, for messages.
+            Topic of the input, for error messages.
 
         Returns
         -------
@@ -739,7 +741,7 @@ class RealisticImuNode(SessionNode):
         Raises
         ------
         ConfigurationError
-            If tf2_ros is not installed.
+            tf2_ros is not installed.
         """
         from ..realistic_imu.node_sessions import lookup_mounting
 
@@ -749,7 +751,7 @@ class RealisticImuNode(SessionNode):
             raise ConfigurationError(
                 "use_tf needs tf2_ros, which is not installed; set xyz:= and rpy:= instead"
             ) from None
-        # A second node receives tf, as this node's executor is busy with the current callback.
+        # A second node receives tf, because the executor of this node is busy with the callback.
         listener_node = rclpy.create_node(
             f"{self.session.name}_tf", context=self.context, use_global_arguments=False
         )
@@ -768,12 +770,12 @@ class RealisticImuNode(SessionNode):
 
 
 class ImuCorrector(SessionNode):
-    """Republish an IMU with the correction of calibrate_imu.py.
+    """Republish an IMU with the correction determined by calibrate_imu.py.
 
-    Topics: ``imu/data_raw`` to ``imu/data``; with a correction of a magnetometer also
-    ``imu/mag_raw`` to ``imu/mag``; with a correction that depends on temperature also
-    ``imu/temperature``, whose last value is used. Header and orientation stay as they are. An
-    orientation that was fused from uncorrected readings should be fused again.
+    Topics: ``imu/data_raw`` to ``imu/data``; with a magnetometer correction also ``imu/mag_raw`` to
+    ``imu/mag``; with a temperature-dependent correction also ``imu/temperature``, whose last value
+    is used. Header and orientation do not change. An orientation that was fused from uncorrected
+    readings should be fused again.
     """
 
     program = "imu_corrector"

@@ -1,8 +1,8 @@
-"""Base classes of the nodes of an experiment in ROS 2: settings, latched topics, and the start.
+"""Base classes of the ROS 2 nodes of an experiment: settings, latched topics and start.
 
-No service reports whether a node is ready. Instead, a node subscribes to the wheel commands once it
-has received all its inputs, and path_follower publishes the first command when all nodes have
-subscribed.
+Nodes have no service that reports whether they are ready. Instead, a node subscribes to the wheel
+commands when it has received all its inputs, and path_follower publishes the first command when all
+nodes have subscribed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ..drive.results.files import ResultFolder
 from ..drive.session.driving import describe_command_error
 from .node import Node
 
-RESULT = "experiment/result"  # topic with the folder and prefix of the results
+RESULT = "experiment/result"  # topic with the result folder and prefix
 
 # Names of nodes.
 MUJOCO, EXTERNAL, RECORDER = "mujoco_simulator", "external_robot", "result_comparison"
@@ -33,14 +33,14 @@ _LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class ExperimentNode(Node):
-    """Node with the parameters ``config``, a config.ini, and ``SECTION.KEY``, keys of this file.
+    """Node with the parameters ``config``, path of a config.ini, and ``SECTION.KEY`` for its keys.
 
-    The parameters are read-only and have the effective values.
+    The parameters are read-only and contain the values that are used.
 
     Parameters
     ----------
     **options
-        Options of rclpy's node.
+        Options of ``rclpy.node.Node``.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class ExperimentNode(Node):
                 self.declare(f"{section}.{setting.name}", setting, value)
 
     def publish_latched(self, topic: str, message: Any) -> None:
-        """Publish a message once, latched for later subscribers.
+        """Publish a single latched message.
 
         Parameters
         ----------
@@ -85,9 +85,9 @@ class ExperimentNode(Node):
         topic : str
             Name of the topic.
         message_type : type
-            Class of the messages.
+            Message class.
         callback : callable
-            Function of a message.
+            Function that is called with each message.
         """
         self.create_subscription(message_type, topic, self._handle_errors(callback), _LATCHED)
 
@@ -99,12 +99,12 @@ class ExperimentNode(Node):
         publisher : rclpy.publisher.Publisher
             Publisher of the topic.
         nodes : tuple of str
-            Names of nodes that have to be connected.
+            Names of nodes that must be connected.
 
         Returns
         -------
         bool
-            Whether they are connected.
+            Whether all of them are connected.
         """
         subscribers = self.get_subscriptions_info_by_topic(publisher.topic_name)
         names = {subscriber.node_name for subscriber in subscribers}
@@ -112,7 +112,7 @@ class ExperimentNode(Node):
 
 
 def check_ros2_support(configuration: Configuration) -> None:
-    """Check that ROS 2's nodes support a configuration.
+    """Check that the ROS 2 nodes support a configuration.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def check_ros2_support(configuration: Configuration) -> None:
     Raises
     ------
     ConfigurationError
-        If the simulator or a sensor is only available in ROS 1.
+        The simulator or a sensor is available only in ROS 1.
     """
     simulator, gnss = configuration.simulation.simulator, configuration.gnss.file
     problem = ""
@@ -145,7 +145,7 @@ def check_ros2_support(configuration: Configuration) -> None:
 
 
 def simulator_node_name(configuration: Configuration) -> str:
-    """Return the name of the node that runs, or communicates with, the simulator.
+    """Return the name of the node that runs the simulator or communicates with it.
 
     Parameters
     ----------
@@ -161,21 +161,21 @@ def simulator_node_name(configuration: Configuration) -> str:
 
 
 class Participant(ExperimentNode):
-    """Node that receives the results' folder and the reference trajectory, then wheel commands.
+    """Node that receives the result folder and the reference trajectory, then wheel commands.
 
     Parameters
     ----------
     **options
-        Options of rclpy's node.
+        Options of ``rclpy.node.Node``.
 
     Attributes
     ----------
     folder : ResultFolder or None
-        Folder of the results; None before it is received.
+        Result folder; None until it is received.
     reference : ndarray of shape (4, n) or None
-        Time [s], x [m], y [m] and yaw [rad] of the reference; None before it is received.
+        Time [s], x [m], y [m] and yaw [rad] of the reference; None until it is received.
     commands : tuple of str
-        Names of the commands of the drivetrain; empty if their number is not checked.
+        Command names of the drivetrain; empty if their number is not checked.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -200,7 +200,7 @@ class Participant(ExperimentNode):
             self.prepare()
 
     def prepare(self) -> None:
-        """Prepare the drive, once ``folder`` and ``reference`` are received."""
+        """Prepare the drive; called when ``folder`` and ``reference`` have been received."""
 
     def is_ready(self) -> bool:
         """Return whether the drive may start.
@@ -208,12 +208,12 @@ class Participant(ExperimentNode):
         Returns
         -------
         bool
-            True when all preparations are done.
+            Whether all preparations are complete.
         """
         return True
 
     def on_command(self, *commands: float) -> None:
-        """Process a command of the drivetrain.
+        """Process a drivetrain command.
 
         Parameters
         ----------

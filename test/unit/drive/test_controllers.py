@@ -445,7 +445,7 @@ def test_reference_velocities_are_zero_outside_its_duration():
     reference = Reference.from_table(
         indexed([0.0, 1.0], x=[0.0, 1.0], y=[0.0, 0.0], yaw=[0.0, 0.0])
     )
-    with pytest.raises(ValueError, match="without velocities"):
+    with pytest.raises(ValueError, match="has no velocities"):
         reference.velocities_at(0.0)
     with pytest.raises(TrajectoryError, match="at least two samples"):
         Reference.from_table(indexed([0.0], x=[0.0], y=[0.0], yaw=[0.0]))

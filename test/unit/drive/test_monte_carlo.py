@@ -99,7 +99,7 @@ def test_damaged_chunk_is_reported_and_simulated_again(tmp_path, damage):
     assert equal(monte_carlo(again, 24, tmp_path, on_remark=remarks.append), whole)
     assert again.drawn == [(8, 8)]
     (remark,) = remarks
-    assert str(path) in remark and "drawn again" in remark
+    assert str(path) in remark and "simulated again" in remark
     assert path.read_bytes() == content
 
 

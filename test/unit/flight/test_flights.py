@@ -135,7 +135,7 @@ NO_SUCH = "<event><condition>no/such ge 1</condition></event>"
         (lambda script, _: written(script, "<runscript><use "), CANNOT + "line 1.*unclosed"),
         (lambda script, _: script(aircraft="nope"), "ours.xml: JSBSim cannot fly .*nope"),
         *(
-            (lambda script, _, name=name: script(aircraft=name), "ours.xml: <use> .*own folder")
+            (lambda script, _, name=name: script(aircraft=name), "ours.xml: <use> .*in the folder")
             for name in ("/etc/c310", "../aircraft/c310", "~/c310")
         ),
         (lambda *_: "c31O4", "no script 'c31O4', did you mean c3104"),

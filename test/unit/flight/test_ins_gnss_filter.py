@@ -206,8 +206,8 @@ def test_inconsistent_filter_inputs_and_exact_fixes_are_rejected(airframe):
     fixes = isf.simulate_earth_fixes(airframe, GNSS, 2)
     start = _started(airframe, np.zeros((2, 9)))
     for delta_theta, others, arm, words in (
-        (turned, fixes._replace(time=fixes.time + 0.007), (), "times of the IMU's samples"),
-        (turned, fixes._replace(time=fixes.time + 90.0), (), "times of the IMU's samples"),
+        (turned, fixes._replace(time=fixes.time + 0.007), (), "times at IMU samples"),
+        (turned, fixes._replace(time=fixes.time + 90.0), (), "times at IMU samples"),
         (turned[:, 1:], fixes, (), "delta_theta has the shape"),
         (turned * np.nan, fixes, (), "not finite"),
         (turned, fixes, (filter.LeverArm(np.zeros(3), np.zeros(3)),), "lever_arm has the shapes"),

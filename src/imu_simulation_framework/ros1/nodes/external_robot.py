@@ -106,7 +106,7 @@ class ExternalRobot(Node):
         return f"{message_type._type} on {name} ([external] {key}{remark})"
 
     def _awaited(self, key, message_type) -> str:
-        """Describe an awaited input, with other topics of its message type."""
+        """Describe an input that is waited for, with other topics of the same message type."""
         own_nodes = {rospy.get_name(), rospy.resolve_name("imu_error_model")}
         kinds = dict(ask_master("getTopicTypes"))
         alternatives = ", ".join(
@@ -119,7 +119,7 @@ class ExternalRobot(Node):
         return self._source(key, message_type, f"; there is {alternatives}" if alternatives else "")
 
     def _advertise_commands(self) -> None:
-        """Advertise commands with the message type of the robot's subscriber."""
+        """Advertise commands with the message type to which the robot subscribes."""
         name = rospy.resolve_name(self._topics.command)
         place = f"{name} ([external] command)"
 
@@ -127,7 +127,7 @@ class ExternalRobot(Node):
             return dict(ask_master("getSystemState")[1]).get(name, [])
 
         self.wait_until(listeners, f"a robot that subscribes to {place}")
-        # The master knows the type of a topic once it has a subscriber.
+        # The master knows the type of a topic as soon as it has a subscriber.
         kind = dict(ask_master("getTopicTypes")).get(name, Twist._type)
         if kind not in COMMANDS:
             raise SimulatorError(
@@ -137,11 +137,11 @@ class ExternalRobot(Node):
         self._stamped = COMMANDS[kind] is TwistStamped
         self._commands = advertise(name, COMMANDS[kind])
         self.wait_until(
-            self._commands.get_num_connections, f"the connection with the robot on {place}"
+            self._commands.get_num_connections, f"the connection to the robot on {place}"
         )
 
     def _check_rate(self) -> None:
-        """Check that the IMU has the rate of the error model."""
+        """Check that the rate of the IMU matches the rate of the error model."""
         stamps, expected = self._imu_stamps, self.configuration.imu.rate
         period = statistics.median(b - a for a, b in zip(stamps, stamps[1:])) / NANOSECONDS
         if not abs(period * expected - 1.0) < RATE_TOLERANCE:

@@ -1,4 +1,4 @@
-"""Spawn the robot in a running Gazebo: description, model and wheel controllers."""
+"""Spawn the robot and its wheel controllers in a running Gazebo."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ from ..node import Node, advertise, subscribe
 from ..simulators.gazebo import MODEL, READY_PARAMETER, choose_plugin, set_speed
 from ..simulators.interface import call, wait_for_service
 
-TRANSFORM_PERIOD = rospy.Duration(0.05)  # simulated time between two transforms
-UNPAUSE_DELAY = 0.5  # wall-clock seconds for a request to reach controller_manager
-CLOCK_CHECK_PERIOD = 1.0  # wall-clock seconds between two checks of simulated time
-CLOCK_CHECK_TIMEOUT = 2.0  # wall-clock seconds that Gazebo has to report simulated time
+TRANSFORM_PERIOD = rospy.Duration(0.05)  # simulated time between transforms
+UNPAUSE_DELAY = 0.5  # wall-clock seconds until a request has reached controller_manager
+CLOCK_CHECK_PERIOD = 1.0  # wall-clock seconds between checks of simulated time
+CLOCK_CHECK_TIMEOUT = 2.0  # wall-clock seconds; timeout for Gazebo to report simulated time
 
 
-STEERING_GAIN = 50.0  # velocity of a steering joint per error of its angle [rad/s per rad]
+STEERING_GAIN = 50.0  # velocity of a steering joint per angle error [rad/s per rad]
 
 
 def make_controllers(robot: RobotParameters) -> dict[str, dict]:
-    """Make the parameters of a robot's controllers.
+    """Create the parameters of the robot's controllers.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def make_controllers(robot: RobotParameters) -> dict[str, dict]:
     Returns
     -------
     dict of str to dict
-        Parameters of each controller by its name.
+        Parameters by controller name.
     """
     wheels = WHEEL_GROUP_CONTROLLER if _is_relayed(robot) else WHEEL_CONTROLLER
     steering = {
@@ -81,12 +81,12 @@ def make_controllers(robot: RobotParameters) -> dict[str, dict]:
 
 
 def _is_relayed(robot: RobotParameters) -> bool:
-    """Return whether this node converts commands to those of the controllers."""
+    """Return whether this node must convert wheel commands for the controllers."""
     return len(robot.wheel_joints) > 2 or bool(robot.steering_joints)
 
 
 class GazeboRobot(Node):
-    """Spawn the robot, start its controllers, and check that simulated time does not go back."""
+    """Spawn the robot, start its controllers, and check that simulated time does not decrease."""
 
     name = "gazebo_robot"
 
@@ -110,11 +110,10 @@ class GazeboRobot(Node):
             "unpause_physics",
         ):
             wait_for_service(f"/gazebo/{service}", timeout)
-        # Real time leaves the processor to the nodes, which are still starting.
+        # At real time, Gazebo leaves processor time for the nodes, which are still starting.
         set_speed(1.0, self.configuration.simulation.gravity)
-        # The generic IMU plug-in processes service calls in the physics thread, and the services of
-        # controller_manager wait for the next step of this thread. With running physics, both
-        # together are a dead-lock.
+        # Physics is paused, because it could deadlock: the generic IMU plug-in processes service
+        # calls in the physics thread, for whose next step services of controller_manager wait.
         call(rospy.ServiceProxy("/gazebo/pause_physics", Empty))
         terrain = make_terrain(self.configuration)
         if terrain is not None:
@@ -191,8 +190,8 @@ class GazeboRobot(Node):
             start_asap=True,
             timeout=timeout,
         )
-        # controller_manager responds after the next step of physics, so physics continues shortly
-        # after the request.
+        # controller_manager responds after the next physics step, so that physics is unpaused
+        # shortly after the request.
         unpause = rospy.ServiceProxy("/gazebo/unpause_physics", Empty)
         delayed_unpause = threading.Timer(UNPAUSE_DELAY, unpause)
         delayed_unpause.start()
@@ -211,7 +210,7 @@ class GazeboRobot(Node):
                 publisher.publish(Float64(angle))
 
     def _on_ground_truth(self, message):
-        """Publish the robot's pose on /tf, as mujoco_simulator does."""
+        """Publish the robot's pose on /tf, like mujoco_simulator."""
         if message.header.stamp - self._transform_stamp < TRANSFORM_PERIOD:
             return
         self._transform_stamp = message.header.stamp
@@ -228,12 +227,12 @@ class GazeboRobot(Node):
         if now - self._checked_at < CLOCK_CHECK_PERIOD:
             return
         self._checked_at = now
-        # gazebo_ros publishes no /clock after a reset until the previous time has passed.
+        # After a reset, gazebo_ros does not publish /clock until the previous time has passed.
         world = rospy.ServiceProxy("/gazebo/get_world_properties", GetWorldProperties)
         try:
             simulated = call(world, timeout=CLOCK_CHECK_TIMEOUT).sim_time
         except SimulatorError:
-            return  # path_follower reports that Gazebo has ended or does not respond
+            return  # path_follower reports if Gazebo has ended or does not respond
         if simulated < self._newest:
             self.fail(
                 f"{self.name}: simulated time went back from {self._newest:.2f} to "

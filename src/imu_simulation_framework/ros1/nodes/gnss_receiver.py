@@ -1,4 +1,4 @@
-"""Publish fixes of a GNSS receiver on the simulated robot."""
+"""Publish the fixes of a GNSS receiver on the simulated robot."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ class GnssReceiver(Participant):
     """Convert ``ground_truth/state`` to ``gnss/fix``, ``gnss/velocity`` and ``gnss/heading``.
 
     The receiver starts with the first ground truth after the first wheel command, so that its
-    random numbers belong to the same fixes in every run. Without a receiver in section ``[gnss]``,
-    the node does nothing; launch files start it always, as they cannot read config.ini.
+    random numbers are used for the same fixes in every run. Without a receiver in section
+    ``[gnss]``, the node does nothing; launch files always start it, because they cannot read
+    config.ini.
     """
 
     name = "gnss_receiver"

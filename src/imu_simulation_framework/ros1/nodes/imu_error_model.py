@@ -1,4 +1,4 @@
-"""Add the errors of a specification to the simulator's ideal IMU."""
+"""Add the errors of a specification to the ideal IMU of the simulator."""
 
 from __future__ import annotations
 
@@ -30,16 +30,17 @@ from ..simulators.interface import needs_error_model
 class ImuErrorModel(Participant):
     """Convert ``imu/ideal`` to ``imu/data``, with the bias on ``imu/data/bias``.
 
-    A magnetometer on ``imu/mag`` and vibration also require the ground truth, and the fields of
-    motors require their torques. A sample waits until these are known.
+    A magnetometer on ``imu/mag`` and vibration also require the ground truth, and the magnetic
+    fields of motors require their torques. Samples are queued until this input is available.
 
-    The model starts with the robot's first motion, so that its random numbers belong to the same
-    samples in every run, and its fusion filter starts at rest. Its first sample is the one that the
-    simulator repeats until the first wheel command or, without lock-step, the sample that this node
-    repeats when path_follower calls ``imu_error_model/restart`` while simulated time stands still.
+    The model starts with the robot's first motion, so that its random numbers are used for the same
+    samples in every run and its fusion filter starts while stationary. Its first sample is the
+    sample that the simulator repeats until the first wheel command. Without lock-step, it is the
+    sample that this node repeats when path_follower calls ``imu_error_model/restart`` while
+    simulated time is stopped.
 
-    If the simulator applies the specification itself, the node does nothing; launch files start it
-    always, as they cannot read config.ini.
+    If the simulator applies the specification, the node does nothing; launch files always start
+    it, because they cannot read config.ini.
     """
 
     name = "imu_error_model"
@@ -69,7 +70,7 @@ class ImuErrorModel(Participant):
         self._calibration = CalibrationPublisher(topic, mode) if mode else None
         self._latitude = self.configuration.simulation.latitude
         self._stamp: int | None = None
-        self._truth: Any = None  # ideal signals at this stamp
+        self._truth: Any = None  # ideal signals at the latest stamp
         self._samples = 0
         self._imu_data = advertise(topics.IMU, Imu)
         self._imu_bias = advertise(topics.IMU_BIAS, Imu)
@@ -82,14 +83,14 @@ class ImuErrorModel(Participant):
         self.offer_start()
 
     def prepare(self, start, stop):
-        torques = f"the first message on {topics.WHEEL_TORQUES}, of the plug-in for Gazebo"
+        torques = f"the first message on {topics.WHEEL_TORQUES} from the Gazebo plug-in"
         self.wait_until(lambda: self._torques_known, torques)
         measured = f"the first message on {topics.IMU_IDEAL}"
         self.wait_until(lambda: self._stamp is not None, measured)
         self.wait_for_subscribers(self._imu_data, self._imu_bias)
 
     def _on_restart(self, _):
-        """Restart the model with the latest sample, and publish this sample again."""
+        """Restart the model with the latest sample, and publish the sample again."""
         with self._lock:
             if self._stamp is None:
                 return TriggerResponse(success=False, message=f"{self.name}: no sample yet")
@@ -130,7 +131,7 @@ class ImuErrorModel(Participant):
             self._measure_known()
 
     def _measure_known(self) -> None:
-        """Measure all waiting samples at whose stamps the conditions are known."""
+        """Measure all queued samples for which the conditions at their stamps are known."""
         conditions = self._conditions
         assert conditions is not None
         while self._waiting and conditions.is_complete(self._waiting[0].header.stamp.to_nsec()):
@@ -142,7 +143,7 @@ class ImuErrorModel(Participant):
         if self._conditions is not None:
             truth = self._conditions.complete([stamp], [truth])[0]
         if self._samples <= 1 and stamp == self._stamp:
-            # The simulator repeats this sample until the first command, perhaps at another pose.
+            # The simulator repeats this sample until the first command, possibly at another pose.
             self._restart()
         self._measure_truth(stamp, truth)
         self.report_processed(stamp)

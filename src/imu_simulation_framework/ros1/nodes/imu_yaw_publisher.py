@@ -1,4 +1,4 @@
-"""Publish yaws of simulated IMU, recorded IMU and ground truth, and yaw errors, for live views."""
+"""Publish the yaws of both IMUs and the ground truth, and yaw errors, for live views."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from ..participant import Participant
 
 
 class ImuYawPublisher(Participant):
-    """Convert orientations to ``ImuYaw``, together with the recorded yaw at the same time.
+    """Convert orientations to ``ImuYaw``, and publish the recorded yaw at the same time.
 
-    The node subscribes only while it has subscribers itself; two streams of 100 Hz without a
-    subscriber would slow a fast experiment down by a tenth.
+    The node subscribes to its inputs only while its outputs have subscribers; otherwise two 100 Hz
+    streams would slow down a fast experiment by 10 %.
     """
 
     name = "imu_yaw_publisher"
 
     def __init__(self) -> None:
         super().__init__()
-        # rospy calls back from a thread per connection.
+        # rospy calls the callbacks from one thread per connection.
         self._lock = threading.Lock()
         self._session = YawSession()
         self._publishers = {topic: advertise(topic, ImuYaw) for topic in self._session.topics}
@@ -52,10 +52,10 @@ class ImuYawPublisher(Participant):
         self._update_subscriptions()
 
     def _update_subscriptions(self) -> None:
-        """Subscribe while this node has subscribers."""
+        """Subscribe to the inputs while the outputs have subscribers."""
         watched = any(p.get_num_connections() for p in self._publishers.values())
         with self._lock:
-            # The start of the simulated yaw error is needed even before the first subscriber.
+            # The initial simulated yaw error is needed even before the first subscriber.
             needed = watched or not self._session.begun
             if needed and not self.inputs:
                 self._session.restart()
@@ -93,7 +93,7 @@ class ImuYawPublisher(Participant):
                 self.report_processed(pose.stamp)
 
     def _publish(self, samples, stamp: int) -> None:
-        """Publish samples on topics with subscribers; the caller holds the lock, for the order.
+        """Publish samples on topics with subscribers; the caller must hold the lock.
 
         In lock-step, the samples of a control period are published together.
         """

@@ -35,25 +35,25 @@ from ..node import Node, advertise
 from ..rospy_internals import connected_nodes
 from ..simulators.interface import END_DRIVE, SET_IMU_PARAMETERS, SET_POSE
 
-# Reason for which a pose and parameters are refused after the first command.
+# Reason why a pose or parameters are rejected after the first command.
 DRIVING = "the robot is already driving, so the change would invalidate the experiment"
 
-BATCH_SIZE = 50  # samples whose readings are published together
+BATCH_SIZE = 50  # number of samples whose readings are published together
 
-# Nodes that do not react to readings, so that these may be published later.
+# Nodes that do not respond to readings, so that readings may be published later.
 _PASSIVE_NODES = ("result_comparison", "experiment_recorder", "imu_yaw_publisher")
 
 
 class MujocoSimulatorNode(Node):
-    """Publish the samples of each control period, then wait for the command that answers them.
+    """Publish the samples of each control period, then wait for the next command.
 
-    Until the first command, simulated time stands still and the node repeats the first samples for
-    late subscribers. After the first command, a command that is late by more than the configured
-    time ends the node with an error.
+    Until the first command, simulated time is stopped and the node repeats the first samples for
+    late subscribers. After the first command, the node ends with an error if a command does not
+    arrive within the configured timeout.
 
-    Readings of sensors do not affect the motion of the robot. Half a second of them in a batch
-    takes a third of the time, so they are computed and published in batches if only passive nodes
-    subscribe and the drive is not paced to real time.
+    Sensor readings do not affect the motion of the robot. Computing them in batches of half a
+    second takes a third of the time, so that they are computed and published in batches if only
+    passive nodes subscribe and the drive is not paced to real time.
     """
 
     name = "mujoco_simulator"
@@ -83,7 +83,9 @@ class MujocoSimulatorNode(Node):
         ]
         self._driving = self._drive_ended = False
         self._began = self._reported = 0.0
-        self._waiting_since: float | None = time.monotonic()  # wall clock; None while it drives
+        self._waiting_since: float | None = (
+            time.monotonic()
+        )  # wall-clock time; None while the robot is driving
         rospy.Service(SET_POSE, SetPose, self._on_set_pose)
         rospy.Service(SET_IMU_PARAMETERS, SetImuParameters, self._on_set_imu_parameters)
         rospy.Service(END_DRIVE, Empty, self._on_end_drive)
@@ -91,7 +93,7 @@ class MujocoSimulatorNode(Node):
         self.subscribe(topics.WHEEL_COMMAND, Float64MultiArray, self._on_command)
 
     def spin_once(self):
-        """Repeat the first samples until the first command; fail if a later command is late."""
+        """Repeat the first samples until the first command; fail if a later command is missing."""
         with self._lock:
             if self._driving:
                 self._publish_waiting()
@@ -112,9 +114,9 @@ class MujocoSimulatorNode(Node):
             )
 
     def _answer(self, command: tuple[float, ...]) -> None:
-        """Drive for a control period, in the thread that has received the command.
+        """Drive for a control period in the thread that received the command.
 
-        Waking another thread would take a third of the time of the physics.
+        Waking another thread would take a third of the time for the physics.
         """
         self._waiting_since = None
         if not self._driving:
@@ -135,17 +137,17 @@ class MujocoSimulatorNode(Node):
         self.wait_for_subscribers(*self._readings, *motion_publishers)
         with self._lock:
             self._driving = True
-            # The samples are repeated for late subscribers, at the pose that was set last.
+            # The samples are repeated for late subscribers, at the latest pose.
             self._publish(self._robot.last)
         self._began = time.monotonic()
 
     def _has_listeners(self) -> bool:
-        """Return whether a node that may react to readings subscribes to a sensor's topic."""
+        """Return whether a node that may respond to readings subscribes to a sensor topic."""
         connected = {node for topic in self._readings for node in connected_nodes(topic)}
         return not connected <= set(_PASSIVE_NODES)
 
     def _publish(self, samples) -> None:
-        """Publish samples, the ground truth first, since other nodes wait for it."""
+        """Publish samples, starting with the ground truth, for which other nodes wait."""
         self._publish_motion(samples)
         self._publish_readings(samples)
 
@@ -159,12 +161,12 @@ class MujocoSimulatorNode(Node):
             self._transforms.publish(messages.transforms(state))
 
     def _publish_waiting(self) -> None:
-        """Publish the readings of the waiting samples; the caller holds the lock."""
+        """Publish the readings of queued samples; the caller must hold the lock."""
         if self._robot.waiting:
             self._publish_readings(self._robot.measured())
 
     def _publish_readings(self, samples) -> None:
-        """Publish readings; messages without a subscriber are not made."""
+        """Publish readings; messages without subscribers are not created."""
         messages = self._robot_messages
         if samples.has_magnetic_field and self._imu_mag.get_num_connections():
             publish_packed(self._imu_mag, self._packers.field(*samples.magnetic_rows()))
@@ -191,9 +193,9 @@ class MujocoSimulatorNode(Node):
             self._answer(tuple(message.data))
 
     def _offer_calibration(self) -> None:
-        """Advertise the services of Hector's plug-in, which may be called at any time.
+        """Advertise the services of Hector's plug-in, which can be called at any time.
 
-        The results of a drive then depend on the time of the call.
+        If they are called during a drive, its results depend on the time of the call.
         """
 
         def offer(name, kind, response, part):
@@ -214,7 +216,7 @@ class MujocoSimulatorNode(Node):
         offer(topics.IMU_SET_ACCEL_BIAS, SetBias, SetBiasResponse, "specific_force")
 
     def _begin_calibration(self) -> None:
-        """Publish the calibration status of this IMU, if it has one."""
+        """Publish the calibration status of the IMU, if it has one."""
         mode = self._robot.imu.bno055_mode
         if not mode:
             self._calibration = None
@@ -225,7 +227,7 @@ class MujocoSimulatorNode(Node):
 
     def _on_end_drive(self, _):
         self._drive_ended = True
-        self.wake()  # to publish the waiting readings
+        self.wake()  # publishes the queued readings
         return EmptyResponse()
 
     def close(self):

@@ -1,4 +1,4 @@
-"""Lead an experiment: prepare the drive, command the wheels, and end the drive."""
+"""Coordinate an experiment: prepare the drive, command the wheels, and end the drive."""
 
 from __future__ import annotations
 
@@ -41,20 +41,22 @@ from ..simulators.interface import (
     wait_until_processed,
 )
 
-PROGRESS_PERIOD = 2.0  # wall-clock seconds between two progress lines
+PROGRESS_PERIOD = 2.0  # wall-clock seconds between progress messages
 
-PROGRESS_TIMEOUT = 1.0  # wall-clock seconds for the master to store the progress
+PROGRESS_TIMEOUT = 1.0  # wall-clock seconds; timeout for storing the progress on the master
 
-ROSLAUNCH_TIMEOUT = 30.0  # wall-clock seconds until roslaunch, after SIGINT, signals this node
+ROSLAUNCH_TIMEOUT = (
+    30.0  # wall-clock seconds; timeout for roslaunch to signal this node after SIGINT
+)
 KEEP_ALIVE_PERIOD = 2.0  # wall-clock seconds between zero commands while the results are written
 
 
 class PathFollower(Node):
     """Replay a recorded drive with the simulated robot.
 
-    The node publishes the first wheel command when all participants are ready. Then it answers each
-    ``trajectory_error`` with a command: the wheel velocities of the inverse kinematics for the next
-    control period, corrected by the controller.
+    The node publishes the first wheel command when all participants are ready. It then responds to
+    each ``trajectory_error`` with a command for the next control period: the wheel velocities from
+    the inverse kinematics, corrected by the controller.
     """
 
     name = "path_follower"
@@ -66,11 +68,11 @@ class PathFollower(Node):
         self._supervised = experiment_parameter("supervised", False)
         self._simulator = make_simulator_interface(settings)
         if needs_error_model(settings, self._simulator):
-            # It starts before the nodes that subscribe to its output.
+            # It is started before the nodes that subscribe to its output.
             self._participants = ["imu_error_model", *self._participants]
         if self.configuration.gnss.file and not self._simulator.lock_step:
             self._participants = ["gnss_receiver", *self._participants]
-        self._session: Any = None  # DriveSession, once _prepare has made it
+        self._session: Any = None  # DriveSession, set by _prepare
         self._running = False
         self._driven = False
         self._answered_at = 0.0
@@ -91,9 +93,9 @@ class PathFollower(Node):
         return code
 
     def _end_roslaunch(self) -> None:
-        """End the roslaunch that started this node as Ctrl+C would.
+        """End the roslaunch process that started this node, as with Ctrl+C.
 
-        roslaunch would also end with this required node, but would print an error in red.
+        roslaunch also ends when this required node ends, but prints an error in red.
         """
         if is_started_by_roslaunch():
             rospy.loginfo("%s: the drive is complete, ending roslaunch", self.name)
@@ -154,7 +156,7 @@ class PathFollower(Node):
             self._participants,
         )
         if needs_error_model(settings, self._simulator):
-            # The specified IMU starts at the first pose of the robot.
+            # An IMU with a specification starts at the first pose of the robot.
             restart = rospy.ServiceProxy("imu_error_model/restart", Trigger)
             call_service(restart, silence=self._simulator.silence)
         else:
@@ -200,7 +202,7 @@ class PathFollower(Node):
             rospy.loginfo("%s", self._progress(now))
             self._store_progress()
             if self._running and silence > PROGRESS_PERIOD:
-                # A slow simulator gets the full timeout, but a stopped simulation fails at once.
+                # A slow simulator gets the full timeout; a stopped simulation fails immediately.
                 with contextlib.suppress(SimulatorError):
                     stopped = self._simulator.stop_reason()
                     if stopped and self._running:
@@ -216,7 +218,7 @@ class PathFollower(Node):
         return self._session.progress(now - self._started_at)
 
     def _store_progress(self) -> None:
-        """Store the progress of the drive on the master, where the launcher polls it."""
+        """Store the progress of the drive on the master, where the launcher reads it."""
         if self._supervised:
             progress = [self._session.time, self._session.duration]
             with contextlib.suppress(NoAnswerError):
@@ -235,7 +237,7 @@ class PathFollower(Node):
             self._stop_participants()
 
     def _stop_participants(self) -> None:
-        """Call the stop services; zero commands keep the simulator from timing out meanwhile."""
+        """Call the stop services, while zero commands prevent a timeout of the simulator."""
         worker = threading.Thread(target=self._call_stop_services)
         worker.start()
         while worker.is_alive():
@@ -271,11 +273,11 @@ class PathFollower(Node):
                 call_service(service, silence=self._simulator.silence)
             except SimulatorError as error:
                 if self.interrupted:
-                    return  # each node gets a signal of its own, and saves its data
+                    return  # each node receives the signal and saves its data
                 if is_master_responding():
                     self.fail(str(error))
                     continue
-                # Services cannot be called without the master. The launcher ends the nodes, and
-                # each saves its data at its end.
+                # Services cannot be called without the master. The launcher terminates the nodes,
+                # which then save their data.
                 rospy.logwarn("%s: the drive is over, but the ROS master has ended", self.name)
                 return

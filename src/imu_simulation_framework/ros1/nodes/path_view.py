@@ -1,4 +1,4 @@
-"""Publish reference path, driven path and magnetic field for rviz."""
+"""Publish the reference path, the driven path and the magnetic field for rviz."""
 
 from __future__ import annotations
 
@@ -14,17 +14,16 @@ from ...core import topics
 from ...msg import ReferenceTrajectory
 from ..node import Node
 
-POINT_DISTANCE = 0.05  # distance between two points of a path [m]
+POINT_DISTANCE = 0.05  # distance between points of a path [m]
 
-# Scale of the arrow of the magnetic field [N/T]. rviz draws it as a force; Earth's field of 5e-5 T
-# is an arrow of 5 N.
+# Scale of the magnetic field arrow, which rviz draws as a force [N/T]: 5 N for the Earth's 5e-5 T.
 ARROW_SCALE = 1e5
 
-PUBLISHING_PERIOD = 0.5  # wall-clock seconds between two messages with the driven path
+PUBLISHING_PERIOD = 0.5  # wall-clock seconds between messages with the driven path
 
 
 class PathView(Node):
-    """Publish ``reference_path`` once, ``driven_path`` as it grows, and ``imu/mag`` as an arrow."""
+    """Publish ``reference_path`` once, ``driven_path`` periodically, ``imu/mag`` as an arrow."""
 
     name = "path_view"
 

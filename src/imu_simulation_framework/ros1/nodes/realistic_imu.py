@@ -1,8 +1,8 @@
 """Add the errors of a real IMU to the ideal IMU of any simulator.
 
-Without an IMU, the node computes angular velocity and acceleration from odometry. It can also
-simulate a magnetometer: in Earth's field, in any magnetic environment if the robot's pose is
-published, or in an ideal field that the simulator publishes.
+Without an ideal IMU, the node computes angular velocity and acceleration from odometry. It can also
+simulate a magnetometer in the Earth's field, in any magnetic environment if the robot's pose is
+published, or in an ideal field published by the simulator.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..live import LiveNode
 
 
 class RealisticImuNode(LiveNode):
-    """ROS 1 shell of a :class:`.LiveImu`."""
+    """ROS 1 node that runs a :class:`.LiveImu`."""
 
     name = "realistic_imu"
     session_type = LiveImu
@@ -29,7 +29,7 @@ class RealisticImuNode(LiveNode):
         parent, frame : str
             Frames of the input and of the IMU.
         topic : str
-            Topic of the input, for messages.
+            Topic of the input, for error messages.
 
         Returns
         -------

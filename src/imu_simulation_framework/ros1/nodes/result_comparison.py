@@ -1,4 +1,4 @@
-"""Record an experiment, compare the simulated IMU with the recorded one, and write the results."""
+"""Record an experiment, compare the simulated to the recorded IMU, and write the results."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ from ..participant import EARLY_END_TIMEOUT, Participant
 from ..simulators import interface
 
 BATCH_SIZE = (
-    10  # messages that are read together; a killed process loses more in its buffers anyway
+    10  # number of messages that are read together; a killed process loses more in its buffers
 )
 
-# Wall-clock seconds by which this node waits longer than path_follower, whose message has a reason.
+# Wall-clock time by which path_follower's timeout, with a better message, is shorter [s].
 SILENCE_MARGIN = 30.0
 
 
 class ResultComparison(Participant):
     """Record the drive from the first wheel command to its end, and write the results.
 
-    The node writes its results once, before it responds to ``result_comparison/stop`` or when the
-    experiment ends otherwise. The results are ``completed`` if all samples until the end of the
-    drive are recorded. Under a launcher, it responds at once and writes after the other nodes have
-    ended, because figures take as much memory as these nodes.
+    The node writes its results only once: before it responds to ``result_comparison/stop``, or when
+    the experiment ends without this call. The results are ``completed`` if all samples up to the
+    end of the drive are recorded. With a launcher, it responds immediately and writes the results
+    after the other nodes have ended, because figures need as much memory as these nodes.
     """
 
     name = "result_comparison"
@@ -56,11 +56,11 @@ class ResultComparison(Participant):
         self._session = RecordingSession.from_configuration(self.configuration)
         robot = experiment_robot(self.configuration)
         self._command_size = len(robot.drivetrain.commands)
-        self._batches: list[tuple] = []  # messages, reader and recorder of each topic
+        self._batches: list[tuple] = []  # (messages, reader, recorder) for each topic
         self._received = 0
         self._prints_table = experiment_parameter("table", True)
         self._supervised = experiment_parameter("supervised", False)
-        # The following are set once the drive has started.
+        # The following attributes are set when the drive starts.
         self._commanded_at: Any = None
         self._message_at: float | None = None
         self._stopped_at: float | None = None
@@ -124,7 +124,7 @@ class ResultComparison(Participant):
             self._session.add_command(*message.data)
 
     def _subscribe_batched(self, topic, message_type, read, add):
-        """Subscribe to a topic whose messages are read in batches, which saves time per message."""
+        """Subscribe to a topic whose messages are read in batches, which is faster per message."""
         messages: list[bytes] = []
         self._batches.append((messages, read, add))
 
@@ -146,7 +146,7 @@ class ResultComparison(Participant):
             return self._received + sum(len(messages) for messages, _, _ in self._batches)
 
     def _read_messages(self) -> None:
-        """Record the waiting messages; the caller holds the lock."""
+        """Record the queued messages; the caller must hold the lock."""
         for messages, read, add in self._batches:
             batch = messages[:]
             if batch:
@@ -171,15 +171,15 @@ class ResultComparison(Participant):
                 "the end of the drive",
             )
         except FrameworkError as error:
-            # A call before the end of the drive is refused without any effect.
+            # A call before the end of the drive is rejected without any effect.
             return TriggerResponse(success=False, message=str(error))
         if self._gnss is not None:
-            # The last fixes are already sent, but on other connections than the end of the drive.
+            # The last fixes have been sent, but may arrive after the end of the drive is received.
             self.drain_queued_messages(self._count, EARLY_END_TIMEOUT)
         self._stopped_at = self._stopped_at or time.monotonic()
         if self._supervised:
             return TriggerResponse(success=True, message=self.folder.prefix_path)
-        # The main thread writes the results, as signals only interrupt this thread.
+        # The main thread writes the results, because signals interrupt only the main thread.
         self._stopping.set()
         self.wake()
         self._written.wait()
@@ -194,7 +194,7 @@ class ResultComparison(Participant):
 
     @property
     def saved(self):
-        """Whether only figures are missing, which can be drawn again at any time."""
+        """Whether all results are saved except figures, which can be drawn again at any time."""
         return self._session.over and self.folder.path("summary.json").exists()
 
     def spin_once(self):
@@ -210,7 +210,7 @@ class ResultComparison(Participant):
             self.fail(f"{self.name}: no message on {topics.GROUND_TRUTH} for {timeout:g} s")
 
     def _is_alone(self) -> bool:
-        """Return whether path_follower has ended and, in lock-step, the simulator as well."""
+        """Return whether path_follower has ended, as well as a simulator in lock-step."""
         others = self.inputs if self._simulator.lock_step else self.inputs[:1]
         return not any(other.get_num_connections() for other in others)
 
@@ -235,7 +235,7 @@ class ResultComparison(Participant):
             self.fail(self._refusal)
 
     def _read_last_messages(self) -> None:
-        """Record the waiting messages as far as they are valid; the caller holds the lock."""
+        """Record the queued messages up to an invalid one; the caller must hold the lock."""
         try:
             self._read_messages()
         except SimulatorError as error:

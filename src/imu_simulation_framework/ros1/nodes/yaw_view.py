@@ -1,4 +1,4 @@
-"""Show the yaw of both IMUs and of the ground truth in a window of matplotlib, without rqt."""
+"""Show the yaws of both IMUs and the ground truth in a Matplotlib window, without rqt."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from ...drive.recorded_drive.sources import drive_name
 from ...msg import ImuYaw
 from ..node import Node
 
-DRAWING_PERIOD = 0.1  # wall-clock seconds between two drawings
+DRAWING_PERIOD = 0.1  # wall-clock seconds between updates of the window
 
 _TRUTH = {"color": colours.LIVE_TRUTH, "linewidth": 4}
 _REAL = {"color": colours.REAL}
 _SIMULATED = {"color": colours.SIMULATED, "linestyle": "--"}
 CURVES = (
-    # topic, axes, label, style
+    # (topic, axes, label, style)
     (topics.YAW_GROUND_TRUTH, 0, "ground truth", _TRUTH),
     (topics.YAW_REAL, 0, "recorded IMU", _REAL),
     (topics.YAW_SIMULATED, 0, "simulated IMU", _SIMULATED),
@@ -32,10 +32,10 @@ CURVES = (
 
 
 class YawView(Node):
-    """Draw the messages of :mod:`.imu_yaw_publisher` ten times a second.
+    """Draw the messages of :mod:`.imu_yaw_publisher` ten times per second.
 
-    Each subscription only keeps the latest message, so that the view reads at once while it draws,
-    and does not slow down a simulation in lock-step that is much faster than real time.
+    Each subscription stores only the latest message, so that the view never blocks a publisher and
+    does not slow down a simulation in lock-step that is much faster than real time.
     """
 
     name = "yaw_view"
@@ -77,7 +77,7 @@ class YawView(Node):
             )
         for axes in self._axes:
             axes.grid(alpha=0.3)
-        # A common legend above the axes hides no curve.
+        # A common legend above the axes does not hide curves.
         self._axes[0].legend(
             loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(self._axes[0].lines)
         )
@@ -89,7 +89,7 @@ class YawView(Node):
         samples.append((message.header.stamp.to_sec(), message.yaw_unwrapped))
 
     def run(self):
-        """Draw until the window is closed or the node is ended."""
+        """Draw until the window is closed or the node is terminated."""
         while not self.ended:
             started = time.monotonic()
             self._draw()
@@ -98,7 +98,7 @@ class YawView(Node):
 
     def _draw(self) -> None:
         if sum(len(samples) for _, samples in self._curves) == self._drawn:
-            # After the drive, events of the window are still processed.
+            # Window events are still processed after the drive.
             self._figure.canvas.flush_events()
             return
         self._drawn = 0

@@ -1,4 +1,4 @@
-"""Interface to Gazebo 11, and the pace that makes Gazebo wait for the nodes."""
+"""Interface to Gazebo 11, and pacing, which makes Gazebo wait for the nodes."""
 
 from __future__ import annotations
 
@@ -35,47 +35,46 @@ from ...sensors.imu_models.plugins import IMU_MODELS, PRESETS
 from ..node import advertise
 from .interface import SimulatorInterface, call
 
-MAX_LAG = 2.0  # control periods that simulated time may be ahead of the last answered message
+MAX_LAG = 2.0  # control periods by which simulated time may exceed the last answered message
 
-# Control periods that simulated time may be ahead of a participant: half a second at 20 Hz, whose
-# messages fit into the buffers of the sockets.
+# Control periods by which simulated time may be ahead of a participant: 0.5 s at 20 Hz. Messages of
+# this duration fit into the socket buffers.
 MAX_PARTICIPANT_LAG = 10.0
 
-# Physics waits half a step after a multiple of the control period [s], between two samples.
+# Physics waits half a step after a multiple of the control period, between two samples [s].
 LIMIT_MARGIN = 0.5 / PHYSICS_RATE
 
-# Wall-clock seconds after which a control period continues without a command, which is then taken
-# as lost.
+# Wall-clock seconds after which the command of a control period is assumed to be lost.
 MAX_SILENCE = 5.0
 
-# Wall-clock seconds between repetitions of the limit. The plug-in releases physics without them, so
-# that it does not wait for a dead node.
+# Wall-clock seconds between repetitions of the limit. Without repetitions, the plug-in releases
+# physics, so that it does not wait for a dead node.
 REPEAT_PERIOD = 1.0
 
-PACE_PERIOD = 0.01  # wall-clock seconds between two checks of simulated time
+PACE_PERIOD = 0.01  # wall-clock seconds between checks of simulated time
 
 LATEST_TIME = rospy.Time(0xFFFFFFFF, 999999999)  # later than any simulated time
 
 
 class GazeboPace:
-    """Publisher of the simulated time at which physics has to wait, ``simulation_limit``.
+    """Publisher of ``simulation_limit``, the simulated time at which physics waits.
 
-    Gazebo itself does not wait for nodes. On a busy machine, messages would queue up, the robot
-    would follow commands for a past position, and recorders would lose messages. The plug-in of the
-    ground truth therefore holds physics at the limit. The limit advances with the commands, and
-    with the progress that participants report on ``experiment/progress``.
+    Gazebo does not wait for nodes. On a busy machine, messages would queue up, the robot would
+    follow commands for a past position, and recorders would lose messages. The ground truth plug-in
+    therefore holds physics at a limit, which advances with the commands and with the progress that
+    participants report on ``experiment/progress``.
 
     Parameters
     ----------
     control_period : float
-        Simulated time between two commands [s].
+        Control period in simulated time [s].
     timeout : float
-        Wall-clock time [s] for the plug-in to subscribe.
+        Wall-clock timeout for the plug-in to subscribe [s].
 
     Raises
     ------
     SimulatorError
-        If the plug-in does not subscribe in time.
+        The plug-in does not subscribe in time.
     """
 
     def __init__(self, control_period: float, timeout: float = 10.0) -> None:
@@ -101,26 +100,26 @@ class GazeboPace:
         )
 
     def hold(self, sampling_period: float, participants: Sequence[str], timeout: float) -> None:
-        """Hold physics at the next control period, and wait for all participants.
+        """Hold physics at the next control period, and wait until all participants are up to date.
 
         Parameters
         ----------
         sampling_period : float
-            Simulated time between two samples of the ground truth and the IMU [s].
+            Sampling period of ground truth and IMU in simulated time [s].
         participants : sequence of str
             Names of the nodes that report their progress.
         timeout : float
-            Wall-clock time [s] for the participants to process all samples.
+            Wall-clock timeout for the participants to process all samples [s].
 
         Raises
         ------
         SimulatorError
-            If a participant is late, or Gazebo does not answer.
+            A participant is late, or Gazebo does not respond.
         """
         deadline = time.monotonic() + timeout
         threading.Thread(target=self._repeat_limit, daemon=True).start()
         while True:
-            # Physics stops at once at a limit in the past, so that it cannot pass the next limit.
+            # Physics stops immediately at a past limit, so that it cannot pass the next limit.
             self._hold_at(0.0)
             held = (int(_simulated_time() / self._period) + 2.0) * self._period
             self._hold_at(held)
@@ -155,7 +154,7 @@ class GazeboPace:
             time.sleep(PACE_PERIOD)
 
     def release(self) -> None:
-        """Release physics; from now on, each control period needs a command."""
+        """Release physics; from now on, each control period requires a command."""
         with self._lock:
             self._answered_at = time.monotonic()
             self._answered += MAX_LAG * self._period
@@ -163,13 +162,13 @@ class GazeboPace:
 
     @property
     def answered_until(self) -> float:
-        """Latest simulated time of a message that a command has answered [s]."""
+        """Simulated time of the latest message for which a command was received [s]."""
         with self._lock:
             return self._newest
 
     @property
     def slow_participants(self) -> list[str]:
-        """Names of the nodes for which physics waits."""
+        """Names of the nodes for which physics is waiting."""
         with self._lock:
             if self._limit is None:
                 return []
@@ -177,7 +176,7 @@ class GazeboPace:
             return [name for name, stamp in sorted(self._progress.items()) if stamp <= reach]
 
     def on_command(self, stamp: float) -> None:
-        """Advance the limit after the command that answers a message.
+        """Advance the limit after the command for a message.
 
         Parameters
         ----------
@@ -191,7 +190,7 @@ class GazeboPace:
             self._advance()
 
     def end(self) -> None:
-        """End the pace; physics no longer waits."""
+        """End pacing, so that physics no longer waits."""
         self._ended.set()
         self._reports.unregister()
         with self._lock:
@@ -205,7 +204,7 @@ class GazeboPace:
                 self._advance()
 
     def _advance(self) -> None:
-        """Publish the limit if it has advanced; the caller holds the lock."""
+        """Publish the limit if it has advanced; the caller must hold the lock."""
         if self._ended.is_set():
             return
         slowest = min(self._progress.values(), default=math.inf)
@@ -225,7 +224,7 @@ class GazeboPace:
             self._republish_limit()
 
     def _republish_limit(self) -> None:
-        """Publish the limit again; advance it if the command of a control period was lost."""
+        """Publish the limit again, and advance it if the command of a control period was lost."""
         with self._lock:
             if self._limit is None:
                 return
@@ -242,19 +241,19 @@ def _simulated_time() -> float:
 
 
 def set_speed(real_time_factor: float, gravity: float | None = None) -> None:
-    """Set the rate of physics steps, and gravity.
+    """Set the physics rate and gravity.
 
     Parameters
     ----------
     real_time_factor : float
-        Simulated time per wall-clock time; 0: fastest rate at which Gazebo loses no messages.
+        Real-time factor; 0: fastest rate at which Gazebo does not lose messages.
     gravity : float, optional
         Gravity, downwards [m/s^2]; by default unchanged.
 
     Raises
     ------
     SimulatorError
-        If Gazebo refuses or does not answer.
+        Gazebo rejects the request or does not respond.
     """
     current = call(rospy.ServiceProxy("/gazebo/get_physics_properties", GetPhysicsProperties))
     rate = real_time_factor * PHYSICS_RATE if real_time_factor > 0.0 else HIGHEST_UPDATE_RATE
@@ -269,39 +268,38 @@ def set_speed(real_time_factor: float, gravity: float | None = None) -> None:
         raise SimulatorError(f"Gazebo rejected the update rate: {answer.status_message}")
 
 
-MODEL = "robot"  # name of the robot's model in Gazebo
+MODEL = "robot"  # name of the robot model in Gazebo
 
-# Parameter that is true once the robot is in the world and its controllers run. The next experiment
-# on this master clears it.
+# Parameter that is true when the robot is spawned and its controllers run.
 READY_PARAMETER = f"{EXPERIMENT_PARAMETERS}/robot_stands"
 
 HECTOR_SENSORS = ("accel", "rate", "yaw")
 _DRIFT_KEYS = ("gaussian_noise", "offset", "drift", "drift_frequency")
-# Parameters of each sensor of Hector's plug-in that are set at run time.
+# Parameters that are set at run time for each sensor of Hector's plug-in.
 HECTOR_KEYS = {
     "rate": (*_DRIFT_KEYS, "scale_error"),
     "accel": (*_DRIFT_KEYS, "scale_error"),
-    # The scale error of the yaw keeps its default of 1.
+    # The scale error of the yaw has its default value of 1.
     "yaw": _DRIFT_KEYS,
 }
 
-# Largest speed of a robot at standstill [m/s, rad/s]
+# Speed below which the robot is stationary [m/s, rad/s].
 STANDSTILL_SPEED = 1e-3
 
-# Samples at standstill after which a jump of the robot's pose no longer affects the IMU.
+# Number of stationary samples after which a jump of the pose no longer affects the IMU.
 SETTLED_SAMPLES = 50
 
-POLL_PERIOD = 0.05  # wall-clock seconds between two checks of a condition
+POLL_PERIOD = 0.05  # wall-clock seconds between checks of a condition
 
-# Tolerance of the pose after a placement [m, rad].
+# Tolerance of the pose after the robot was placed [m, rad].
 POSE_TOLERANCE = 0.05
-SETTLING_TIMEOUT = 30.0  # wall-clock seconds
+SETTLING_TIMEOUT = 30.0  # wall-clock seconds; timeout for the robot to settle
 
 
 def choose_plugin(model: str) -> str:
     """Return the plug-in that simulates an IMU model or preset.
 
-    The ideal IMU is Hector's plug-in without errors, because it samples evenly.
+    The ideal IMU is Hector's plug-in without errors, because it has constant sampling periods.
 
     Parameters
     ----------
@@ -317,7 +315,7 @@ def choose_plugin(model: str) -> str:
 
 
 class GazeboInterface(SimulatorInterface):
-    """Interface to gzserver, in which the node ``gazebo_robot`` has spawned the robot."""
+    """Interface to gzserver, in which the node ``gazebo_robot`` spawns the robot."""
 
     lock_step = False
 
@@ -328,7 +326,7 @@ class GazeboInterface(SimulatorInterface):
         _wait(
             lambda: rospy.get_param(READY_PARAMETER, False),
             deadline,
-            "gazebo_robot to place the robot in the world and to start its controllers",
+            "gazebo_robot to spawn the robot and to start its controllers",
         )
         physics = call(rospy.ServiceProxy("/gazebo/get_physics_properties", GetPhysicsProperties))
         if physics.pause:
@@ -352,7 +350,7 @@ class GazeboInterface(SimulatorInterface):
     def set_pose(self, x, y, yaw):
         state = ModelState(model_name=MODEL, reference_frame="world")
         state.pose.position.x, state.pose.position.y = x, y
-        # The robot's wheels rest on ODE's contact layer of 1 mm above the ground.
+        # The robot's wheels rest on ODE's contact layer, 1 mm above the ground.
         state.pose.position.z = 0.001
         q = state.pose.orientation
         q.x, q.y, q.z, q.w = quaternion_from_roll_pitch_yaw((0.0, 0.0, yaw))
@@ -362,7 +360,7 @@ class GazeboInterface(SimulatorInterface):
         self._wait_until_settled(x, y, yaw)
 
     def _wait_until_settled(self, x, y, yaw) -> None:
-        """Wait until the jump of the pose no longer affects the IMU's samples."""
+        """Wait until the jump of the pose no longer affects the IMU samples."""
         settled = []
 
         def on_ground_truth(message):
@@ -388,10 +386,10 @@ class GazeboInterface(SimulatorInterface):
             subscriber.unregister()
 
     def set_imu_parameters(self, model, parameters, seed):
-        """Set Hector's parameters except its drifts, which ``start_drift`` sets.
+        """Set Hector's parameters except drifts, which ``start_drift`` sets.
 
-        The generic plug-in gets its parameters when the robot is spawned. The random numbers of
-        both plug-ins cannot be seeded.
+        The parameters of the generic plug-in are set when the robot is spawned. The random numbers
+        of both plug-ins cannot be seeded.
         """
         for sensor, values in _hector_parameters(model, parameters).items():
             _set_hector_parameters(sensor, {**values, "drift": 0.0})
@@ -402,7 +400,7 @@ class GazeboInterface(SimulatorInterface):
                 _set_hector_parameters(sensor, values)
 
     def irregular_signals(self, model):
-        # Gazebo's own IMU sensor updates in a thread that is sometimes late.
+        # Gazebo's IMU sensor is updated in a thread that is sometimes late.
         return ("imu_simulated",) if choose_plugin(model) == "generic" else ()
 
     def publishes_imu_bias(self, model):
@@ -414,10 +412,10 @@ class GazeboInterface(SimulatorInterface):
         if call(physics, timeout=2.0).pause:
             return "Gazebo's physics is paused"
         pace = self._pace
-        # Read before the service call, so that progress during the call is not a step back.
+        # Read before the service call, so that progress during the call does not look like a reset.
         last_time = 0.0 if pace is None else pace.answered_until
         time = call(world, timeout=2.0).sim_time
-        if time < last_time - LIMIT_MARGIN:  # differences below the margin are rounding
+        if time < last_time - LIMIT_MARGIN:  # differences below the margin are rounding errors
             return (
                 f"simulated time went back from {last_time:.2f} to {time:.2f} s: check whether "
                 "the simulation was reset"
@@ -448,7 +446,7 @@ class GazeboInterface(SimulatorInterface):
             pace.on_command(stamp)
 
     def end_drive(self):
-        # Two threads may end the drive at the same time.
+        # Several threads may end the drive at the same time.
         pace, self._pace = self._pace, None
         if pace is not None:
             pace.end()
@@ -468,12 +466,12 @@ def _hector_parameters(model, parameters) -> dict[str, dict[str, float]]:
 
 
 def _set_hector_parameters(sensor, values) -> None:
-    """Set parameters of one sensor of Hector's plug-in and check that they are in force.
+    """Set parameters of a sensor of Hector's plug-in, and check that they were accepted.
 
     Raises
     ------
     SimulatorError
-        If the plug-in does not answer or has not taken a value.
+        The plug-in does not respond, or has not accepted a value.
     """
     server = f"{topics.IMU}/{sensor}"
     try:

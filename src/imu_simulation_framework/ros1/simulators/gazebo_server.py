@@ -1,4 +1,4 @@
-"""Start of gzserver, unless one is already running."""
+"""Start of gzserver, unless it is already running."""
 
 import os
 import socket
@@ -13,23 +13,23 @@ from ...core.programs import ArgumentParser
 from ..experiment_state import report_failure
 
 MASTER_URI = "GAZEBO_MASTER_URI"
-DEFAULT_MASTER_URI = "http://localhost:11345"  # Gazebo's default
+DEFAULT_MASTER_URI = "http://localhost:11345"  # default address of Gazebo's master
 
 
 def ensure_no_gazebo_runs() -> None:
-    """Check that no gzserver is running at the address of Gazebo's master.
+    """Check that gzserver is not running at the address of Gazebo's master.
 
-    A second gzserver would end at once, with an exit code but without a message.
+    A second gzserver would exit immediately with an exit code, but without a message.
 
     Raises
     ------
     FrameworkError
-        If a gzserver is running.
+        A gzserver is running.
     """
     uri = os.environ.get(MASTER_URI) or DEFAULT_MASTER_URI
     place = urllib.parse.urlsplit(uri)
     try:
-        # The resolver accepts a missing port, and the connection then fails.
+        # The resolver accepts a missing port, with which the connection fails.
         address: Any = (place.hostname, place.port)
         socket.create_connection(address, timeout=1.0).close()
     except (OSError, ValueError):
@@ -40,7 +40,7 @@ def ensure_no_gazebo_runs() -> None:
 
 
 def main(arguments) -> int:
-    """Replace this process by gazebo_ros' gzserver.
+    """Replace this process with the gzserver of gazebo_ros.
 
     Parameters
     ----------
@@ -54,9 +54,9 @@ def main(arguments) -> int:
     """
     parser = ArgumentParser(
         prog="gazebo_server.py",
-        description="Start gazebo_ros' gzserver for experiment.launch, with the arguments of "
+        description="Start the gzserver of gazebo_ros for experiment.launch, with the arguments of "
         f"gzserver; print an error and exit with code 1 if {MASTER_URI} (default: "
-        f"{DEFAULT_MASTER_URI}) is in use, as a second gzserver would end without a message.",
+        f"{DEFAULT_MASTER_URI}) is in use, because a second gzserver would end without a message.",
         allow_abbrev=False,
     )
     _, gazebo_arguments = parser.parse_known_args(arguments)

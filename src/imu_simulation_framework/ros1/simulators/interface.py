@@ -1,8 +1,7 @@
-"""Interface of the nodes to a simulator.
+"""Interface between nodes and a simulator.
 
-In addition to this interface, nodes exchange topics with the simulator, which are the same for all
-simulators: ``/clock``, ``imu/data``, ``ground_truth/state`` and
-``wheel_velocity_controller/command``.
+In addition to this interface, nodes communicate with any simulator through the same topics:
+``/clock``, ``imu/data``, ``ground_truth/state`` and ``wheel_velocity_controller/command``.
 """
 
 from __future__ import annotations
@@ -29,25 +28,25 @@ from ...drive.experiment_arguments import EXPERIMENT_PARAMETERS
 from ...srv import SetImuParameters, SetPose
 from ..blocking_calls import MASTER_TIMEOUT, BackgroundCall, call_with_timeout, wait_while_alive
 
-CALL_TIMEOUT = 30.0  # wall-clock seconds that a simulator has for a response
+CALL_TIMEOUT = 30.0  # wall-clock seconds; timeout for a response of a simulator
 
 
 class SimulatorInterface(ABC):
-    """Interface to a simulator: the robot's pose, the IMU's parameters, and the drive.
+    """Interface to a simulator, which sets the robot's pose and IMU parameters, and runs the drive.
 
     Attributes
     ----------
     lock_step : bool
         Whether simulated time waits for a command after each control period.
     applies_specification : bool
-        Whether the simulator applies an IMU's specification; otherwise imu_error_model adds its
+        Whether the simulator applies the specification of an IMU. If not, imu_error_model adds the
         errors to the simulator's ideal IMU.
     imu_topic : str
-        Topic of the simulator's IMU; imu_error_model may convert it to ``imu/data``.
+        Topic of the simulator's IMU, which imu_error_model may convert to ``imu/data``.
     optional_topics : collection of str
         Topics that the simulator need not publish.
     silence : float
-        Wall-clock time [s] without a response after which a node is given up.
+        Wall-clock time without a response of a node after which waiting ends [s].
     """
 
     lock_step: bool
@@ -58,22 +57,22 @@ class SimulatorInterface(ABC):
 
     @abstractmethod
     def wait_until_ready(self, timeout: float) -> None:
-        """Wait until the robot is in the world and its topics and services are available.
+        """Wait until the robot is spawned and its topics and services are available.
 
         Parameters
         ----------
         timeout : float
-            Wall-clock time [s].
+            Wall-clock timeout [s].
 
         Raises
         ------
         SimulatorError
-            If a topic or service is missing after this time.
+            A topic or a service is missing after the timeout.
         """
 
     @abstractmethod
     def set_pose(self, x: float, y: float, yaw: float) -> None:
-        """Place the robot at rest at a pose in the world frame.
+        """Place the stationary robot at a pose in the world frame.
 
         Parameters
         ----------
@@ -85,7 +84,7 @@ class SimulatorInterface(ABC):
         Raises
         ------
         SimulatorError
-            If the simulator refuses or does not answer.
+            The simulator rejects the request or does not respond.
         """
 
     @abstractmethod
@@ -99,39 +98,39 @@ class SimulatorInterface(ABC):
         model : str
             Name of the error model.
         parameters : mapping of str to float
-            Parameters that differ from the model's defaults.
+            Parameters that differ from the defaults of the model.
         seed : int
             Seed of the random numbers.
 
         Raises
         ------
         SimulatorError
-            If the simulator refuses or does not answer.
+            The simulator rejects the request or does not respond.
         """
 
     def start_drift(self, model: str, parameters: Mapping[str, float]) -> None:  # noqa: B027
-        """Start the drift of the simulated IMU, while simulated time stands still before a drive.
+        """Start the drift of the simulated IMU while simulated time is stopped before a drive.
 
         Parameters
         ----------
         model : str
-            Name of the IMU's error model, as for :meth:`.SimulatorInterface.set_imu_parameters`.
+            Name of the error model, see :meth:`.SimulatorInterface.set_imu_parameters`.
         parameters : mapping of str to float
-            Parameters that differ from the model's defaults.
+            Parameters that differ from the defaults of the model.
 
         Raises
         ------
         SimulatorError
-            If the simulator refuses or does not answer.
+            The simulator rejects the request or does not respond.
         """
 
     def irregular_signals(self, model: str) -> tuple[str, ...]:
-        """Return which of ``imu_simulated`` and ``ground_truth`` are not evenly sampled.
+        """Return which signals, ``imu_simulated`` or ``ground_truth``, are not evenly sampled.
 
         Parameters
         ----------
         model : str
-            Name of the IMU's error model.
+            Name of the error model.
 
         Returns
         -------
@@ -141,7 +140,7 @@ class SimulatorInterface(ABC):
         return ()
 
     def publishes_imu_bias(self, model: str) -> bool:
-        """Return whether the simulator publishes the bias of an IMU with an error model.
+        """Return whether the simulator publishes the bias of an IMU model.
 
         Parameters
         ----------
@@ -151,7 +150,7 @@ class SimulatorInterface(ABC):
         Returns
         -------
         bool
-            True for a topic ``imu/data/bias``.
+            Whether there is a topic ``imu/data/bias``.
         """
         return True
 
@@ -166,7 +165,7 @@ class SimulatorInterface(ABC):
         Raises
         ------
         SimulatorError
-            If the simulator does not answer, which a slow simulator may not do either.
+            The simulator does not respond, possibly because it is slow.
         """
         return ""
 
@@ -187,46 +186,46 @@ class SimulatorInterface(ABC):
         sampling_period: float,
         participants: Sequence[str] = (),
     ) -> None:
-        """Prepare the first command; a simulator without lock-step holds simulated time.
+        """Prepare for the first command; a simulator without lock-step stops simulated time.
 
-        Simulated time then stands still until :meth:`.SimulatorInterface.on_first_command`, and the
+        Simulated time is then stopped until :meth:`.SimulatorInterface.on_first_command`, and the
         participants have processed all samples so far.
 
         Parameters
         ----------
         control_period : float
-            Simulated time between two commands [s].
+            Control period in simulated time [s].
         real_time_factor : float
-            Simulated time per wall-clock time; 0: as fast as possible.
+            Real-time factor; 0: as fast as possible.
         sampling_period : float
-            Simulated time between two samples [s].
+            Sampling period in simulated time [s].
         participants : sequence of str
-            Names of the nodes that take part.
+            Names of the participating nodes.
 
         Raises
         ------
         SimulatorError
-            If the simulator refuses or does not answer.
+            The simulator rejects the request or does not respond.
         """
 
     def on_first_command(self) -> None:  # noqa: B027
         """Release simulated time after the first command."""
 
     def on_command(self, stamp: float) -> None:  # noqa: B027
-        """Process the command that answers a message.
+        """Process a command, which responds to a message.
 
         Parameters
         ----------
         stamp : float
-            Simulated time of the message [s].
+            Simulated time of this message [s].
         """
 
     def end_drive(self) -> None:  # noqa: B027
-        """End the drive; further commands only stop the robot."""
+        """End the drive; afterwards, commands only stop the robot."""
 
 
 def call(service: rospy.ServiceProxy, *arguments, timeout: float = CALL_TIMEOUT):
-    """Call a service with a time limit, which rospy's own call lacks.
+    """Call a service with a timeout, which calls in rospy do not support.
 
     Parameters
     ----------
@@ -235,7 +234,7 @@ def call(service: rospy.ServiceProxy, *arguments, timeout: float = CALL_TIMEOUT)
     *arguments
         Fields of the request.
     timeout : float
-        Wall-clock time [s].
+        Wall-clock timeout [s].
 
     Returns
     -------
@@ -245,7 +244,7 @@ def call(service: rospy.ServiceProxy, *arguments, timeout: float = CALL_TIMEOUT)
     Raises
     ------
     SimulatorError
-        If the service is not available, fails, or does not answer in time.
+        The service is not available, fails, or does not respond in time.
     """
     name = service.resolved_name
     try:
@@ -258,9 +257,9 @@ def call(service: rospy.ServiceProxy, *arguments, timeout: float = CALL_TIMEOUT)
 
 
 def call_service(service: rospy.ServiceProxy, *arguments, silence: float = CALL_TIMEOUT) -> None:
-    """Call a service ``<node>/...`` whose response has the fields ``success`` and ``message``.
+    """Call a service of a node whose response has the fields ``success`` and ``message``.
 
-    The call may take long; it waits as long as the node of the service responds.
+    The call may take long; it waits as long as the node that provides the service is responsive.
 
     Parameters
     ----------
@@ -269,12 +268,12 @@ def call_service(service: rospy.ServiceProxy, *arguments, silence: float = CALL_
     *arguments
         Fields of the request.
     silence : float
-        Wall-clock time [s] without a response of the node after which it is given up.
+        Wall-clock time without a response of the node after which waiting ends [s].
 
     Raises
     ------
     SimulatorError
-        If the service is not available, fails, refuses, or its node does not respond.
+        The service is not available, fails or rejects the request, or its node does not respond.
     """
     name = service.resolved_name
     background_call = BackgroundCall(service, *arguments)
@@ -296,15 +295,15 @@ def wait_for_service(name: str, timeout: float) -> None:
     name : str
         Name of the service.
     timeout : float
-        Wall-clock time [s].
+        Wall-clock timeout [s].
 
     Raises
     ------
     SimulatorError
-        If the service is not advertised in time.
+        The service is not advertised in time.
     """
     try:
-        # rospy.wait_for_service itself blocks if the master does not respond.
+        # rospy.wait_for_service blocks if the master does not respond.
         if call_with_timeout(timeout + MASTER_TIMEOUT, rospy.wait_for_service, name, timeout)[0]:
             return
     except rospy.ROSException:
@@ -324,7 +323,7 @@ def wait_until_processed(participants: Sequence[str], stamp: float, timeout: flo
     stamp : float
         Simulated time [s].
     timeout : float
-        Wall-clock time [s] after which slow nodes are given up.
+        Wall-clock timeout for slow nodes [s].
 
     Returns
     -------
@@ -357,7 +356,7 @@ END_DRIVE = "mujoco_simulator/end_drive"
 
 
 class MujocoSimulatorInterface(SimulatorInterface):
-    """Interface to the node ``mujoco_simulator`` through its services."""
+    """Interface to the services of the node ``mujoco_simulator``."""
 
     lock_step = True
     applies_specification = True
@@ -373,7 +372,7 @@ class MujocoSimulatorInterface(SimulatorInterface):
         call_service(proxy, Pose2D(x, y, yaw), silence=self.silence)
 
     def set_imu_parameters(self, model, parameters, seed):
-        # YAML writes floats with all digits, so that they are read back unchanged.
+        # YAML preserves all digits of floats, so that they are read back unchanged.
         plain = {
             name: to_mapping(value) if isinstance(value, Settings) else value
             for name, value in parameters.items()
@@ -385,7 +384,7 @@ class MujocoSimulatorInterface(SimulatorInterface):
         self._drives = True
 
     def end_drive(self):
-        # The drive may end because the simulator does not respond.
+        # The drive may be ending because the simulator does not respond.
         if self._drives:
             self._drives = False
             with contextlib.suppress(SimulatorError):
@@ -394,13 +393,12 @@ class MujocoSimulatorInterface(SimulatorInterface):
 
 SET_POSE_EXTERNAL = "external_robot/set_pose"
 
-# Parameter with the stamp of the last ground truth [s] before the pose was set. The next experiment
-# on this master clears it.
+# Parameter with the stamp of the last ground truth before the pose was set [s].
 PLACED_PARAMETER = f"{EXPERIMENT_PARAMETERS}/placed"
 
 
 class ExternalInterface(SimulatorInterface):
-    """Interface to the node ``external_robot``, whose robot does not wait for the experiment."""
+    """Interface to the node ``external_robot``; the robot does not wait for the experiment."""
 
     lock_step = False
     optional_topics = (
@@ -409,7 +407,7 @@ class ExternalInterface(SimulatorInterface):
     )
 
     def wait_until_ready(self, timeout):
-        # external_robot has the same time limit, and its message names the missing topic.
+        # external_robot has the same timeout, and its error message names the missing topic.
         wait_for_service(SET_POSE_EXTERNAL, timeout + 5.0)
 
     def set_pose(self, x, y, yaw):
@@ -417,7 +415,7 @@ class ExternalInterface(SimulatorInterface):
         call_service(proxy, Pose2D(x, y, yaw), silence=self.silence)
 
     def begin_drive(self, control_period, real_time_factor, sampling_period, participants=()):
-        """Wait until all participants have processed a sample with the robot at its new pose."""
+        """Wait until all participants have processed a sample of the robot at its new pose."""
         slow_nodes = wait_until_processed(
             participants, rospy.get_param(PLACED_PARAMETER), self.silence
         )
@@ -428,7 +426,7 @@ class ExternalInterface(SimulatorInterface):
             )
 
     def set_imu_parameters(self, model, parameters, seed):
-        """Do nothing, as the robot has an IMU of its own."""
+        """Do nothing, because the IMU belongs to the external robot."""
 
     def irregular_signals(self, model):
         return ("imu_simulated", "ground_truth")
@@ -440,8 +438,8 @@ class ExternalInterface(SimulatorInterface):
         return "the robot publishes no odometry; check that its simulator is running"
 
 
-# Modules and classes of the simulators in config.ini. They are imported on use, as Gazebo's
-# messages are only available where Gazebo is installed.
+# Modules and classes of the simulators in config.ini. They are imported only when they are used,
+# because the messages of Gazebo are available only if Gazebo is installed.
 SIMULATOR_INTERFACES = {
     "mujoco": ("interface", "MujocoSimulatorInterface"),
     "gazebo": ("gazebo", "GazeboInterface"),
@@ -450,7 +448,7 @@ SIMULATOR_INTERFACES = {
 
 
 def make_simulator_interface(configuration: Configuration) -> SimulatorInterface:
-    """Make the interface of the configured simulator.
+    """Create the interface to the configured simulator.
 
     Parameters
     ----------
@@ -460,11 +458,11 @@ def make_simulator_interface(configuration: Configuration) -> SimulatorInterface
     Returns
     -------
     SimulatorInterface
-        Interface of the simulator.
+        Interface to the simulator.
     """
     module, class_name = SIMULATOR_INTERFACES[configuration.simulation.simulator]
     simulator = getattr(importlib.import_module(f"{__package__}.{module}"), class_name)()
-    # A service may compute for longer than a command takes.
+    # The computations of a service may take longer than a command.
     simulator.silence = 3.0 * configuration.simulation.command_timeout
     if needs_error_model(configuration, simulator):
         simulator.imu_topic = topics.IMU_IDEAL
@@ -472,7 +470,7 @@ def make_simulator_interface(configuration: Configuration) -> SimulatorInterface
 
 
 def needs_error_model(configuration: Configuration, simulator: SimulatorInterface) -> bool:
-    """Return whether imu_error_model adds errors to the simulator's ideal IMU.
+    """Return whether imu_error_model must add errors to the ideal IMU of the simulator.
 
     Parameters
     ----------
@@ -490,7 +488,7 @@ def needs_error_model(configuration: Configuration, simulator: SimulatorInterfac
 
 
 def publishes_magnetic_field(configuration: Configuration, simulator: SimulatorInterface) -> bool:
-    """Return whether a magnetometer's field is published, which requires a specification.
+    """Return whether magnetometer readings are published, which requires a specification.
 
     Parameters
     ----------
