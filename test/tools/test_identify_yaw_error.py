@@ -197,4 +197,4 @@ def test_rejected_yaw_error_model_causes_exit_code_3(tmp_path):
     assert "Neither imu.yaml nor hector.yaml is written" in done.stdout
     out = Path("identify_yaw_error")
     assert {path.name for path in out.iterdir()} == FILES - {"imu.yaml", "hector.yaml"}
-    assert "reject it" in read_yaw_error_model(out / "yaw_error_model.yaml").limits[0]
+    assert "reject this model" in read_yaw_error_model(out / "yaw_error_model.yaml").limits[0]

@@ -221,7 +221,7 @@ def earth_rate_remark(
     str or None
         Message; None if the motion has a latitude, or the error would be small.
     """
-    is_zeroed = model.standstill > 0.0  # which removes the Earth's rate
+    is_zeroed = model.standstill > 0.0  # zeroing removes the Earth's rate
     if (
         is_zeroed
         or isinstance(motion, EarthMotion)

@@ -205,7 +205,7 @@ class ReferenceError:
         def means(values: np.ndarray) -> np.ndarray:
             return np.add.reduceat(values, begins) / counts
 
-        # exp(-|t|/T) between two intervals is the product of the decays in the first, gap and second.
+        # Between two intervals, exp(-|t|/T) is a product of the decays in first, gap and second.
         to_end = means(std * np.exp((time - lasts) / self.correlation_time))
         from_begin = means(std * np.exp((firsts - time) / self.correlation_time))
         between = np.maximum(np.subtract.outer(firsts[begins], lasts[begins]), 0.0).T

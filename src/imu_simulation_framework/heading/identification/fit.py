@@ -541,7 +541,7 @@ def refit(likelihood: Likelihood, values: dict[str, float]) -> Fit:
 
 
 def _escape(result):
-    """Return more likely values with more of a negligible strength; None if there are none.
+    """Return likelier values with an increase of a negligible strength; None if there are none.
 
     A search cannot find these, since the likelihood is flat in the logarithm of a negligible
     strength.

@@ -76,8 +76,8 @@ PREDICTED = (
     Column("low", "2.5 % of runs", "deg", 2),
     Column("high", "97.5 % of runs", "deg", 2),
     Column("percentile", "percentile", "", 1),
-    Column("rms_percentile", "percentile of rms", "", 1),
-    Column("p", "p of the complete curve", "", 4),
+    Column("rms_percentile", "that of rms", "", 1),
+    Column("p", "p of the whole curve", "", 4),
     Column("corrected", "smallest p, corrected", "", 4),
     Column("verdict", "the model from the others"),
 )
