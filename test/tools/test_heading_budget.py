@@ -242,7 +242,7 @@ def test_earth_rotation_at_latitude_is_error_source():
         "--straight", "1min", "--imu", "good.yaml", "--latitude", "50", "--require", "0.1deg",
         *AS_SWITCHED_ON,
     )  # fmt: skip
-    assert "left out" not in answer.text
+    assert "rotation is omitted" not in answer.text
     turning = -EARTH_TURN * math.sin(math.radians(50.0))
     # 60 m to the east, the north direction turns by 0.0006 deg.
     mean = answer.table("budget", "source").loc["Earth's turning", "mean [deg]"]

@@ -361,7 +361,8 @@ def reduce_runs(time, errors, keep: int = 0) -> Reduction:
     time, errors = np.asarray(time, dtype=float), np.asarray(errors, dtype=float)
     if len(errors) == 0 or len(time) < 2:
         raise EnsembleError(
-            f"{len(errors)} runs of {len(time)} samples, expected at least one run and two samples"
+            f"errors: there are {len(errors)} runs of {len(time)} samples, expected at least one "
+            "run and two samples"
         )
     finite = np.isfinite(errors).all(axis=1)
     if not finite.all():

@@ -389,7 +389,7 @@ class _Stated:
         """Return the one of several alternative keys that is present."""
         present = [key for key in keys if key in self.entry]
         if len(present) != 1:
-            raise self.error(" or ".join(keys), "is required, but only one of them")
+            raise self.error(" or ".join(keys), "is required, and only one of them may be set")
         known = (present[0], "unit", "source", *others)
         for key in self.entry:
             if key not in known:

@@ -438,7 +438,7 @@ class Answers:
             end = f"{name} lasts {motion.duration:.6g} s: the answer applies to its end"
             remarks = (*remarks, end)
         if not duration:
-            raise ConfigurationError(f"{name} lasts {motion.duration:.6g} s, less than a second")
+            raise ConfigurationError(f"{name} lasts {motion.duration:.6g} s, expected at least 1 s")
         return Moved(name, driven, motion, duration, remarks)
 
     def _make_driven(self, question):
@@ -462,9 +462,9 @@ class Answers:
         rate = min(max(rates), 1.0 / SAMPLE)
         if rate * duration > MAX_SAMPLES:
             raise ConfigurationError(
-                f"time: {time_text(duration)} of this motion, in turns of "
-                f"{1.0 / turning:.2g} s, take {rate * duration:.2g} samples, expected at most "
-                f"{MAX_SAMPLES:.2g}; choose a shorter time or wider turns, or heading_budget.py"
+                f"time: {time_text(duration)} of this motion with turns of {1.0 / turning:.2g} s "
+                f"require {rate * duration:.2g} samples, expected at most {MAX_SAMPLES:.2g}; "
+                "choose a shorter time or wider turns, or use heading_budget.py"
             )
         if question.motion == "straight":
             return "straight on", sources.straight(amount, speed, rate), ()

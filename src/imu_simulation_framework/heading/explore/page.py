@@ -147,11 +147,11 @@ class _Page:
             meta_tags=[{"name": "viewport", "content": "width=device-width, initial-scale=1"}],
         )  # fmt: skip
         self.app.layout = self.layout
-        self._refuse_other_hosts()
+        self._reject_other_hosts()
         self._answer_forged_requests()
         self._callbacks()
 
-    def _refuse_other_hosts(self):
+    def _reject_other_hosts(self):
         """Reject requests with a foreign host name, which other web pages could send."""
         serve = self.app.server.wsgi_app
 
@@ -349,7 +349,7 @@ class _Page:
     def compute(self, asked):
         """Return all computed results for the texts of the fields."""
         keep = self.dash.no_update
-        self._refuse_forged(asked)
+        self._reject_forged(asked)
         self._record_newest(asked)
         shown = {"number": asked["number"], "accepted": False}
         try:
@@ -383,7 +383,7 @@ class _Page:
             shown,
         )
 
-    def _refuse_forged(self, asked):
+    def _reject_forged(self, asked):
         """Respond with 400 to a request that the script of the page cannot have sent."""
         is_question = isinstance(asked, dict) and isinstance(asked.get("texts"), dict)
         if not is_question or not (
@@ -409,7 +409,7 @@ class _Page:
     def draw(self, rested):
         """Return the results of simulated drives, unless there is a newer question."""
         keep = self.dash.no_update
-        self._refuse_forged(rested)
+        self._reject_forged(rested)
         try:
             question = question_from_texts(rested["texts"])
             answers = {}

@@ -446,8 +446,8 @@ def _limits(imu, driven, sample):
     biased = imu.output.filter_rate_bias and not imu.output.magnetic_heading
     if imu.output.filter == "vqf" and biased:
         limits.append(
-            "The filter vqf estimates the rate's bias whenever the sensor rests: the resulting "
-            "reduction of the drift is neglected."
+            "The filter vqf estimates the rate's bias whenever the sensor is at rest: the "
+            "resulting reduction of the drift is neglected."
         )
     return limits
 

@@ -320,7 +320,7 @@ def read_unity(path, rate: float | None = None) -> Reading:
     )
     remarks: list[str] = []
     if sensor.child("imu") is not None:
-        raise sensor.require("imu").error("is SDF's, not Unity's; read it as the format sdf")
+        raise sensor.require("imu").error("is a tag of SDF, not of Unity; use the format sdf")
     noise = sensor.child("noise")
     axis = _read_noise(noise, sample_rate, remarks, "gaussian", bias_sign_is_drawn=False)
     if noise is not None:

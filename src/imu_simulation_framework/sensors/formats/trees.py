@@ -690,7 +690,7 @@ class YamlMapping:
         """
         value = getattr(self._node(key), "value", None)
         if not isinstance(value, str):
-            raise self.error(key, "is not a string, expected a string")
+            raise self.error(key, "has another type, expected a string")
         if choices is not None and value not in choices:
             raise self.error(key, f"is {quote(value)}, expected one of {', '.join(choices)}")
         return value
