@@ -1,6 +1,6 @@
-"""Helpers of the benchmarks: times of alternating calls, and measurements with their spread.
+"""Helpers of the benchmarks: times of alternating calls, and measurements with medians and ranges.
 
-Absolute times depend on the machine. Ratios hardly do, if the calls alternate in one process.
+Absolute times depend on the machine. Ratios hardly depend on it if calls alternate in one process.
 """
 
 import argparse
@@ -9,7 +9,7 @@ import os
 import time
 from pathlib import Path
 
-# Waiting threads would count as CPU time.
+# The CPU time would include threads of BLAS that wait in a loop.
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import numpy as np
@@ -20,25 +20,25 @@ BLOCK = np.empty(12_288)
 
 
 def duration_of(call, clock=time.process_time):
-    """Return the duration of a call [s]; by default its processor time."""
+    """Return the duration of a call [s], by default the processor time."""
     begin = clock()
     call()
     return clock() - begin
 
 
 def time_alternating(calls, turns, clock=time.process_time):
-    """Return the durations (turns,) of alternating calls by name [s]."""
+    """Run calls in alternation; return durations (turns,) by name [s]."""
     durations = [[duration_of(call, clock) for call in calls.values()] for _ in range(turns)]
     return dict(zip(calls, np.transpose(durations)))
 
 
 class Measurements:
-    """Measurements of a benchmark, each printed with median, minimum and maximum over its turns.
+    """Measurements of a benchmark; prints median, minimum and maximum over the repetitions.
 
     Parameters
     ----------
     description : str
-        Description of the benchmark for its help.
+        Description of the benchmark for ``--help``.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Measurements:
 
     def __init__(self, description):
         self.parser = argparse.ArgumentParser(description=description.split("\n\n")[0])
-        self.parser.add_argument("--repeats", type=int, default=5, help="number of turns")
+        self.parser.add_argument("--repeats", type=int, default=5, help="number of repetitions")
         self.parser.add_argument("--save", type=Path, help="JSON file for the measurements")
         self._rows = []
 
@@ -60,25 +60,25 @@ class Measurements:
         return self.options
 
     def add(self, name, values, unit="", bound=None):
-        """Record the values (turns,) of a measurement, and print them.
+        """Record and print the values (turns,) of a measurement.
 
         Parameters
         ----------
         name : str
             Name of the measurement, unique among all benchmarks.
         values : sequence of float
-            Value of each turn.
+            Value of each repetition.
         unit : str, optional
-            Unit; empty for a ratio of two times.
+            Unit, empty for a ratio.
         bound : float, optional
-            Largest accepted median.
+            Maximum accepted median.
         """
         row = {"name": name, "unit": unit, "bound": bound, "values": [float(v) for v in values]}
         self._rows.append(row)
         print(f"{name:52} {describe(row)}", flush=True)
 
     def save(self):
-        """Write the measurements to the file of the command line, if there is one."""
+        """Write the measurements to the file of ``--save``, if it is specified."""
         if self.options.save is not None:
             self.options.save.write_text(json.dumps(self._rows))
 
@@ -92,12 +92,12 @@ def describe(row):
 
 
 def format_value(value):
-    """Return a value with three digits."""
+    """Return a value with three significant digits as text."""
     return f"{value:.0f}" if abs(value) >= 100.0 else f"{value:#.3g}".rstrip(".")
 
 
 def draw_numbers(count):
-    """Draw ``count`` normal numbers in blocks that stay in the cache."""
+    """Draw ``count`` normal random numbers in blocks that fit in the processor cache."""
     generator = np.random.default_rng(1)
     for _ in range(count // len(BLOCK)):
         generator.standard_normal(out=BLOCK)
@@ -105,7 +105,7 @@ def draw_numbers(count):
 
 
 def numbers_per_sample(noise):
-    """Return the number of normal numbers per sample and axis of the noise of a triad."""
+    """Return how many normal random numbers triad noise requires per sample and axis."""
     active = (process for process in noise._prototypes if process.active)
     return sum(
         len(process._phi) if isinstance(process, BiasInstability) else 1

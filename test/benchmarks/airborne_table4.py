@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
-"""Accuracy of an aircraft's navigation with the gimbal off and on: table 4 of the paper on AGISim.
+"""Navigation accuracy of an aircraft with the gimbal off and on: table 4 of the AGISim paper.
 
-The flight is 200 s of JSBSim's c3104, from its beginning or from its standstill on the runway 3 s
-later. The IMU is that of table 2 of the paper; each run has another unit and other noise. The
+The flight is 200 s of JSBSim's c3104, from its start or from the standstill on the runway 3 s
+later. Table 2 of the paper specifies the IMU; each run draws different IMU errors and noise. The
 receiver is next to the IMU.
 
-published   Filter, receiver and initial errors of the paper, from the demonstrations of Groves's
-            book. The receiver has errors that are constant during a flight.
-consistent  Conditions that a filter can satisfy: white errors of 2.5 m and 0.1 m/s, initial errors
-            with the filter's own covariance, and the tuning for the IMU.
-bias only   As consistent; the IMU's only errors are biases and white noise.
+published   Filter, receiver and initial errors of the paper, from the demonstrations in Groves's
+            book. The receiver errors include errors that are constant during a flight.
+consistent  Conditions that match the filter's model: white errors of 2.5 m and 0.1 m/s, initial
+            errors drawn from the filter's covariance, and tuning for the IMU.
+bias only   The same as consistent, but the IMU has only biases and white noise.
 
-The program prints medians and quartiles over the runs, and a signed-rank test of pairs of runs with
-the gimbal on and off. It repeats the runs with the receiver on the airframe, with known and with
-unknown lever arm, and prints the time of 100 runs. doc/explanation/accuracy.md compares the results
-with the single run of the paper.
+The program prints medians and quartiles over the runs, and a signed-rank test of paired runs with
+the gimbal on and off. It repeats the runs with the receiver on the airframe, with a known and with
+an unknown lever arm, and prints the time of 100 runs. doc/explanation/accuracy.md compares the
+results with the single run of the paper.
 
     airborne_table4.py [--runs 50]
 """
@@ -25,7 +25,7 @@ import os
 import time
 from dataclasses import replace
 
-# The matrices are too small for several threads.
+# The matrices are too small to profit from several threads.
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import numpy as np
@@ -66,7 +66,7 @@ INITIAL_ERRORS = np.array([-0.05 * DEGREE, 0.04 * DEGREE, DEGREE, *[0.0] * 6])
 
 
 def simulate_motions(start):
-    """Return the motion of the airframe, and of the IMU with the gimbal off and on."""
+    """Return the motion of the airframe, and the IMU motions with the gimbal off and on."""
     states = fly("c3104", duration=DURATION, start=start).states
     time_of_imu = states.time[0] + np.arange(round(DURATION * RATE) + 1) / RATE
     airframe = states.motion(at=np.minimum(time_of_imu, states.time[-1]))
@@ -79,7 +79,7 @@ def simulate_motions(start):
 
 
 def bias_only(imu):
-    """Return an IMU with random biases of the same size, and with the same white noise."""
+    """Return an IMU with only random biases of the same rms value and the same white noise."""
 
     def simplify(triad):
         return isf.TriadSpecification(
@@ -97,16 +97,16 @@ def show(name, values, form="{:10.3f}"):
 
 
 def print_navigation(name, motion, imus, gnss, **options):
-    """Print a line of the table, and return the rms errors of all runs in its units."""
+    """Print a table row; return the rms errors of all runs in the units of the table."""
     runs = isf.navigate_runs(motion, imus, gnss, len(imus), **options)
     rmse, fit = runs.rmse().to_numpy() * SCALE, runs.consistency(biases=False)
     show(name, np.median(rmse, axis=0))
     show("  quartiles", np.quantile(rmse, 0.25, axis=0))
     show("", np.quantile(rmse, 0.75, axis=0))
     print(
-        f"    NEES {fit.mean_nees:.1f}, of {fit.degrees} states, "
+        f"    NEES {fit.mean_nees:.1f} for {fit.degrees} states, "
         f"{100 * fit.nees_within:.0f} % of times within {fit.nees_bounds[0]:.1f} to "
-        f"{fit.nees_bounds[1]:.1f};  NIS {fit.mean_nis:.2f} of 6, "
+        f"{fit.nees_bounds[1]:.1f};  NIS {fit.mean_nis:.2f} for 6 measurements, "
         f"{100 * fit.nis_within:.0f} % within {fit.nis_bounds[0]:.2f} to "
         f"{fit.nis_bounds[1]:.2f}"
     )
@@ -145,7 +145,7 @@ def main():
         )
         ratio = np.log(errors_on / errors_off)
         show("  on/off", np.exp(np.median(ratio, axis=0)))
-        show("  on better, of runs", np.mean(ratio < 0.0, axis=0), "{:10.0%}")
+        show("  runs better with on", np.mean(ratio < 0.0, axis=0), "{:10.0%}")
         show("  signed-rank p", stats.wilcoxon(ratio, axis=0).pvalue, "{:10.1e}")
         errors_at_imu = errors_on
     print("receiver on the airframe, gimbal on, consistent")
@@ -156,13 +156,13 @@ def main():
             name, motions["on"], imus, receiver_on_roof, **filter_options
         )
         show(
-            "  ratio to next to IMU",
+            "  ratio to at IMU",
             np.median(errors_on_roof, axis=0) / np.median(errors_at_imu, axis=0),
         )
     begin, cpu = time.perf_counter(), time.process_time()
     isf.navigate_runs(motions["on"], imu, white, 100)
     print(
-        f"100 runs of {DURATION:g} s at {RATE:g} Hz, IMU and receiver included: "
+        f"100 runs of {DURATION:g} s at {RATE:g} Hz, including IMU and receiver: "
         f"{time.perf_counter() - begin:.1f} s, {time.process_time() - cpu:.1f} s of one core"
     )
 

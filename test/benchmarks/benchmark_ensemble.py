@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""Cost of ensembles of a sensor and of the linear model, relative to drawing their random numbers.
+"""Cost of ensembles of a sensor and of the linear model, relative to their random numbers.
 
-The cost of drawing as many normal numbers alternates with each measurement. Wall times of one and
-of two workers exclude the start of the processes, and require an idle machine. The work of the
-process that collects the chunks limits the gain of two workers, at any load of the machine. For the
-linear model of the yaw error the program also measures its exact bands, and the identification of
-its parameters from a drive.
+Each measurement alternates with drawing the same number of normal random numbers. Wall times of one
+and two workers exclude the start of the processes and require an idle machine. The process that
+collects the chunks limits the speed-up by two workers. For the linear model of the yaw error, the
+program also measures the exact bands and the identification of the parameters from a drive.
 """
 
 import resource
@@ -38,7 +37,7 @@ REALISATIONS = 10_000
 
 
 def add_cost(measurements, name, call, count, bound):
-    """Measure a call relative to the drawing of ``count`` normal numbers."""
+    """Measure a call relative to drawing ``count`` normal random numbers."""
     calls = {"call": call, "drawing": lambda: draw_numbers(count)}
     durations = time_alternating(calls, measurements.options.repeats)
     ratios = durations["call"] / durations["drawing"]
@@ -46,7 +45,7 @@ def add_cost(measurements, name, call, count, bound):
 
 
 def measure_workers(drawing, runs, workers):
-    """Return the wall time from the first to the last chunk and the CPU time, per run [s]."""
+    """Return wall time and CPU time per run [s] between the first and the last chunk."""
     times: list = []
 
     def add_time(count):
@@ -59,7 +58,7 @@ def measure_workers(drawing, runs, workers):
 
 
 def observe_drive(model, motion):
-    """Return one realisation with the noise of a reference, as an observed drive."""
+    """Return an observed drive: one realisation of the model plus reference noise."""
     net = np.interp(model.time, motion.time - motion.time[0], motion.yaw - motion.yaw[0])
     absolute = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(net)))])
     noise = 1e-3 * np.random.default_rng(2).standard_normal(len(net))
@@ -72,7 +71,7 @@ def main():
         "--runs",
         type=int,
         default=512,
-        help="number of runs of the sensor with two workers, at least 256",
+        help="number of runs of the sensor, at least 256",
     )
     options = measurements.parse()
     motion, imu = isf.read_drive("b"), isf.read_imu_specification("bno055")
@@ -84,7 +83,7 @@ def main():
     ]
     per_sample = sum(numbers_per_sample(noise) for noise in noises)
     sensor.errors(0, 1)
-    # The times include the reduction of a chunk.
+    # The times include the reduction of a chunk to statistics.
     for name, drawing, numbers, runs, bound in (
         ("sensor", sensor, 3 * per_sample * len(motion), 8, 1.6),
         ("linear model", linear, model.numbers_per_run, 1024, 1.2),

@@ -1,13 +1,13 @@
 """Duration of estimates from recordings, relative to the simplest comparable program.
 
-* Allan analysis of 6 axes, 6 hours at 100 Hz, from samples in memory to all coefficients with their
-  intervals. The reference is allantools.oadev, which computes only the deviations, for the same
-  averaging times.
-* Trajectory from an hour of fixes at 10 Hz, with estimation of all parameters and detection of
-  outliers. The reference is one pass of a filter over both axes, with known parameters. A smoother
-  takes twice as long, and an estimation a hundred times as long.
-* Check of a bag of 100 MB with odometry and an IMU, unchanged and with mirrored yaw. For a mirrored
-  yaw the check tries all other conventions. The reference deserialises every message once.
+* Allan analysis of 6 axes, 6 hours at 100 Hz: coefficients with intervals from samples in memory.
+  The reference is allantools.oadev, which computes only the deviations, for the same averaging
+  times.
+* Trajectory from one hour of fixes at 10 Hz, with parameter estimation and outlier detection. The
+  reference is one pass of a filter over both axes with known parameters. A smoother takes twice as
+  long, and a parameter estimation a hundred times as long.
+* Check of a bag of 100 MB with odometry and an IMU, unchanged and with mirrored yaw. For mirrored
+  yaw, the check tries all other conventions. The reference deserialises every message once.
 """
 
 import resource
@@ -39,11 +39,11 @@ from imu_simulation_framework.motion.positioning import local_position, trajecto
 ALLAN_RATE, ALLAN_HOURS = 100.0, 6.0
 FIX_RATE, FIX_HOURS = 10.0, 1.0
 DRIVE_DURATION = 1280.0  # [s]
-DRIVE_RATES = (50.0, 100.0)  # of odometry and IMU [Hz]
+DRIVE_RATES = (50.0, 100.0)  # odometry and IMU [Hz]
 
 
 def compare(measurements, name, call, reference_name, reference, bound):
-    """Measure a call and its reference in turns: processor time, and ratio to the reference."""
+    """Measure the processor time of a call in alternation with a reference, and the ratio."""
     calls = {name: call, reference_name: reference}
     durations = time_alternating(calls, measurements.options.repeats)
     measurements.add(name, durations[name], "s CPU")
@@ -52,7 +52,7 @@ def compare(measurements, name, call, reference_name, reference, bound):
 
 
 def benchmark_allan_analysis(measurements):
-    """Measure the analysis of white noise and a random walk on each axis."""
+    """Measure the Allan analysis of white noise plus random walk on each axis."""
     generator = np.random.default_rng(1)
     shape = (int(ALLAN_HOURS * 3600.0 * ALLAN_RATE), len(AXES))
     values = np.cumsum(1e-6 * generator.standard_normal(shape), axis=0)
@@ -74,7 +74,7 @@ def benchmark_allan_analysis(measurements):
 
 
 def fix_table(doppler):
-    """Return a drive with receiver noise of 0.3 m and a few outliers."""
+    """Return the fixes of a drive with receiver noise of 0.3 m and a few outliers."""
     generator = np.random.default_rng(1)
     time = np.arange(int(FIX_HOURS * 3600.0 * FIX_RATE)) / FIX_RATE
     yaw = np.cumsum(0.05 * np.sqrt(1.0 / FIX_RATE) * generator.standard_normal(len(time)))
@@ -93,7 +93,7 @@ def fix_table(doppler):
 
 
 def run_textbook_filter(times, positions, density=0.5, variance=0.09):
-    """Run a textbook Kalman filter for position and velocity of one axis."""
+    """Run a Kalman filter for position and velocity of one axis."""
     state, covariance = np.array([positions[0], 0.0]), np.diag([1e3, 1e3])
     measured = np.array([1.0, 0.0])
     for step, position in zip(np.diff(times), positions[1:]):

@@ -1,9 +1,9 @@
-"""Speed and memory of a simulated robot with its IMU, relative to MuJoCo alone.
+"""Speed and memory of a simulated robot with an IMU, relative to MuJoCo alone.
 
-The benchmark simulates eleven laps of drive A by MuJoCo alone, by the experiment without ROS, and
-by the experiment as ROS nodes in lock-step, without and with a bag of every topic, and as ROS 2
-nodes. All of them run in turn, five times or ``--repeats`` times, and each ratio is to MuJoCo in
-the same turn.
+The benchmark simulates eleven laps of drive A with MuJoCo alone, with the experiment without ROS,
+with ROS nodes in lock-step, without and with a bag of all topics, and with ROS 2 nodes. It repeats
+the sequence ``--repeats`` times, by default five times. Ratios are relative to MuJoCo in the same
+repetition.
 """
 
 import json
@@ -28,7 +28,7 @@ from imu_simulation_framework.drive.prepared_drive import prepare_drive
 from imu_simulation_framework.drive.turning import load_robot_parameters
 
 PHYSICS_RATE, SAMPLE_RATE = 1000, 100
-COMMAND = (8.0, 10.0)  # of the wheels [rad/s]
+COMMAND = (8.0, 10.0)  # wheel speeds [rad/s]
 MEMORY_PERIOD = 0.25  # [s]
 
 
@@ -46,7 +46,7 @@ def make_mujoco_run(samples):
 
 
 class PeakMemory(threading.Thread):
-    """Thread that records the peak proportional set size of a process with its descendants [MB]."""
+    """Thread that records the peak proportional set size of a process tree [MB]."""
 
     def __init__(self, process):
         super().__init__(daemon=True)
@@ -100,7 +100,7 @@ MAX_MEMORY = 400.0  # MB
 
 
 def measure_turn(configuration, drive, turn):
-    """Run all variants once, and add real-time factors, peak memory and CPU time to a turn."""
+    """Run all variants once; add real-time factors, peak memory and CPU times to ``turn``."""
     duration = float(drive.trajectory.index[-1])
     run_mujoco = make_mujoco_run(int(duration * SAMPLE_RATE))
     first_duration = duration_of(run_mujoco, time.perf_counter)

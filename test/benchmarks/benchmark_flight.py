@@ -1,4 +1,4 @@
-"""Duration of the steps of a simulated flight, relative to JSBSim alone."""
+"""Duration of the processing steps of a simulated flight, relative to JSBSim alone."""
 
 import time
 
@@ -11,7 +11,7 @@ RATE, DURATION = 100.0, 200.0
 
 
 def run_jsbsim():
-    """Run JSBSim without reading its properties."""
+    """Run JSBSim without reading any property."""
     with capture_output(Notices()):
         simulator = jsbsim().FGFDMExec(str(data_folder()))
         simulator.set_debug_level(0)

@@ -1,10 +1,10 @@
 """Latency and CPU time of realistic_imu under ROS 2 at a kilohertz.
 
-The node and its reference run as processes of their own and answer in turns. The reference is a
-node of rclpy in the default executor that only forwards the bytes of each message. Messages are
-published at even times; the latency of a message is the time from its due time to the arrival of
-its answer. The share of the peer in the latency is the same for both nodes. The messages of the
-first two seconds do not count, because the node measures their rate.
+The node and a reference node run alternately in separate processes. The reference is an rclpy node
+in the default executor that only forwards the bytes of each message. Messages are published at
+regular times. The latency of a message is the time from its scheduled publication to the arrival of
+the output message. The latency of this process is included for both nodes. The first two seconds
+are not evaluated, because the node measures the message rate.
 """
 
 import importlib.util
@@ -19,10 +19,10 @@ import numpy as np
 from _timing import Measurements
 
 ROOT = Path(__file__).resolve().parents[2]
-MAX_LATENCY = 5.0  # [ms], of 99 % of the messages
+MAX_LATENCY = 5.0  # 99th percentile [ms]
 MAX_CORES = 0.5
-RATE, DURATION = 1000.0, 4.0  # of the messages [Hz], [s]
-WARM_UP = 2.0  # duration of the messages that do not count [s]
+RATE, DURATION = 1000.0, 4.0  # message rate [Hz] and duration [s]
+WARM_UP = 2.0  # duration that is not evaluated [s]
 FORWARDING_NODE = """
 import rclpy
 from rclpy.qos import QoSProfile, ReliabilityPolicy
@@ -38,7 +38,7 @@ rclpy.spin(node)
 
 
 def measure_answers(command, output, reliability, rate, seconds):
-    """Return the latencies of the answered messages [s], and the cores that a node used."""
+    """Return the latencies of the received messages [s], and the number of cores in use."""
     import rclpy
     from rclpy.experimental.events_executor import EventsExecutor
     from rclpy.qos import QoSProfile, ReliabilityPolicy
@@ -78,12 +78,12 @@ def measure_answers(command, output, reliability, rate, seconds):
 
     listener = threading.Thread(target=listen)
     listener.start()
-    # The reference prints a traceback when SIGTERM ends it.
+    # The reference prints a traceback when SIGTERM terminates it.
     node = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     try:
         while not (publisher.get_subscription_count() and peer.count_publishers(f"/{output}")):
             if node.poll() is not None:
-                sys.exit(f"{command[0]} has ended")
+                sys.exit(f"{command[0]}: exited before its topics were connected")
             time.sleep(0.1)
         due = time.perf_counter() + np.arange(count) / rate
         for index, (due_time, data) in enumerate(zip(due.tolist(), messages)):
@@ -143,7 +143,7 @@ def main():
 
 
 def cpu_time(pid):
-    """Return the CPU time of a process [s], from proc(5)."""
+    """Return the CPU time of a process [s], see proc(5)."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

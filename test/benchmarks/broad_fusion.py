@@ -1,18 +1,17 @@
-"""Accuracy of the orientation filters on real motion with optical ground truth: the data set BROAD.
+"""Accuracy of the orientation filters on the BROAD data set with optical ground truth.
 
 Laidig, Caruso, Cereatti, Seel: BROAD - a benchmark for robust inertial orientation estimation, Data
 6(7), 2021, https://github.com/dlaidig/broad. The data set is not part of this package:
 
     broad_fusion.py FOLDER [TRIAL ...]
 
-FOLDER is a clone of the repository; TRIAL is the beginning of the names of trials, by default all
-trials whose file exists.
+FOLDER is a clone of the repository; TRIAL is a prefix of trial names, by default all trials whose
+file exists.
 
-The metric is that of the data set, over the phases of movement. Without a magnetometer north is
-unknown, so the heading is set to the true heading at the beginning of the first movement. The
-published results are those of Mahony's and Madgwick's filters with the parameters that are best for
-all 39 trials, from example_code/out. The results of the library vqf must equal those of this
-package.
+The program uses the error metric of the data set during movement. Without a magnetometer, north is
+unknown, so the initial heading is set to the true heading at the start of the first movement. The
+published results in example_code/out are from the filters of Mahony and Madgwick with the best
+parameters for all 39 trials. The library vqf and this package must give the same results.
 """
 
 import json
@@ -43,7 +42,7 @@ PUBLISHED_FILTERS = ("mahony", "madgwick")
 
 
 def rms_errors(quaternions, truth, moving, has_north):
-    """Return the rms errors in movement: whole angle, heading and inclination [deg]."""
+    """Return the rms errors during movement: total, heading and inclination [deg]."""
     known = moving & np.all(np.isfinite(truth), axis=1)
     error = Rotation.from_quat(quaternions[known]) * Rotation.from_quat(truth[known]).inv()
     if not has_north:
@@ -59,7 +58,7 @@ def rms_errors(quaternions, truth, moving, has_north):
 
 
 def fuse_by_vqf(period, rate, force, field):
-    """Return orientations of the library vqf with default parameters, without and with field."""
+    """Return orientations of the library vqf without and with magnetic field."""
     from vqf import VQF
 
     fused = VQF(period).updateBatch(rate, force, field)
@@ -105,7 +104,7 @@ def main(folder, beginnings):
         row = "  ".join(f"{table[name][-1][0]:6.2f}" for name in table)
         print(f"{trial:44} {row}", flush=True)
     print(f"{len(done)} trials; total error [deg] of {', '.join(table)}")
-    print(f"absent: {', '.join(missing) or 'none'}\n")
+    print(f"missing files: {', '.join(missing) or 'none'}\n")
     kinds = {"all": "", "undisturbed": "_undisturbed_", "disturbed": "_disturbed_"}
     for kind, part in kinds.items():
         chosen = [index for index, trial in enumerate(done) if part in trial]
@@ -117,6 +116,6 @@ def main(folder, beginnings):
 
 if __name__ == "__main__":
     if len(sys.argv) < 2:
-        print("FOLDER is missing: nothing is measured")
+        print("argument FOLDER is missing; no evaluation")
     else:
         main(Path(sys.argv[1]), sys.argv[2:])

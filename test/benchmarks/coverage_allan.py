@@ -1,18 +1,19 @@
-"""Coverage of Allan analysis: false identifications, and intervals without the true value.
+"""Coverage of the Allan analysis: false identifications, and intervals that miss the truth.
 
 Each record is one axis of 30 minutes at 20 Hz with white noise of N = 1e-4 and, by case,
 
 * ``white``: no other noise;
 * ``walk``: a random walk, K from 2e-5 to 2e-4;
 * ``instability``: flicker noise in the default band, B from 3e-5 to 3e-4;
-* ``process``: a Gauss-Markov process of 20 to 100 s, sigma from 3e-5 to 3e-4;
-* ``minute``: a Gauss-Markov process of 60 s, sigma 1e-4;
-* ``long``: a Gauss-Markov process of 150 to 600 s, longer than the record can distinguish from a
-  random walk.
+* ``process``: a Gauss-Markov process with a time constant of 20 to 100 s, sigma 3e-5 to 3e-4;
+* ``minute``: a Gauss-Markov process with a time constant of 60 s, sigma 1e-4;
+* ``long``: a Gauss-Markov process with a time constant of 150 to 600 s, too long to distinguish it
+  from a random walk in the record.
 
-Coefficients and times are log-uniform. For each case and term the program prints the share of
-records in which the term is identified, and the share in which its 95 % interval excludes the true
-value (0 for an absent term). All random numbers except flicker noise come from numpy alone.
+Coefficients and time constants are log-uniform. For each case and term, the program prints the
+share of records in which the term is identified, and the share in which the 95 % interval excludes
+the true value (0 for an absent term). Only flicker noise is simulated by this package, all other
+noise by numpy.
 
     coverage_allan.py [RECORDS [CASE ...]]
 """
@@ -34,7 +35,7 @@ CASES = ("white", "walk", "instability", "process", "minute", "long")
 
 
 def draw(generator, low, high):
-    """Draw a log-uniform value."""
+    """Draw a log-uniform number."""
     return float(np.exp(generator.uniform(np.log(low), np.log(high))))
 
 
@@ -47,7 +48,7 @@ def gauss_markov(generator, sigma, time):
 
 
 def make_record(case, generator):
-    """Return samples (n,) of a case and the true coefficients of ``TERMS``."""
+    """Return the samples (n,) of a record and the true coefficients of ``TERMS``."""
     values = WHITE * np.sqrt(RATE) * generator.standard_normal(LENGTH)
     instability = walk = 0.0
     if case == "walk":
@@ -69,7 +70,7 @@ def make_record(case, generator):
 
 
 def analyse(seed, case):
-    """Return for each term whether it is identified, and whether its interval misses the truth."""
+    """Return for each term whether it is identified and whether its interval misses the truth."""
     warnings.simplefilter("ignore")
     values, truth = make_record(case, np.random.default_rng([CASES.index(case), seed]))
     samples = prepare_at_rest(np.arange(LENGTH) / RATE, values[:, None], ("gyro_x",), "simulated")
@@ -82,7 +83,7 @@ def analyse(seed, case):
 
 def main(count=200, *cases):
     """Analyse ``count`` records of each case and print the shares."""
-    print(f"{count} records a case, {standard_error(count)}")
+    print(f"{count} records per case, {standard_error(count)}")
     for case in cases or CASES:
         rows = np.array(run_study(analyse, count, case))
         shares = 100.0 * rows.mean(axis=0)

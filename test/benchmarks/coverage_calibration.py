@@ -1,21 +1,21 @@
-"""Coverage of the intervals of a calibration, over 200 simulated recordings for each case.
+"""Coverage of calibration intervals over 200 simulated recordings per case.
 
-* ``known`` and ``found``: six positions and ten turns in both directions about each axis, of a
-  BNO055 with random biases, scale factors and misalignments, positioned within half a degree; the
-  noise is known, or estimated from the recording.
-* ``rest``: five minutes at rest of gyroscopes with low and with high specified flicker noise; the
+* ``known`` and ``found``: a BNO055 with random biases, scale factors and misalignments in six
+  positions, accurate to half a degree, and ten turns in both directions about each axis; the noise
+  is known, or estimated from the recording.
+* ``rest``: gyroscopes with low and with high specified flicker noise, at rest for five minutes; the
   noise is estimated.
 * ``free``: fifteen arbitrary positions; the noise is known.
 * ``chamber``: six positions at each of three temperatures, with temperature coefficients of scale
   factors and biases; the noise is known.
-* ``magnetometer``: a minute of tumbling with random hard and soft iron and white noise of 0.6 uT
-  at 25 Hz; the noise is known or estimated. ``wandering`` adds flicker noise of 0.1 uT: a minute
-  with known noise, three minutes with estimated noise.
+* ``magnetometer``: one minute of tumbling with random hard and soft iron and white noise of 0.6 uT
+  at 25 Hz; the noise is known or estimated. ``wandering`` adds flicker noise of 0.1 uT; known
+  noise requires one minute, estimated noise three minutes.
 * ``heading``: yaw error after ten minutes of drive A in MuJoCo, before and after the calibration,
-  from a budget, and from an experiment with forty sensors, each with its own calibration.
+  predicted by a budget, and simulated for forty individually calibrated sensors.
 
-The accepted coverage of a 95 % interval is 90 to 99 %. With 200 recordings the standard error of a
-share of 95 % is 1.5 %, so one in 150 correct quantities is outside.
+The accepted coverage of a 95 % interval is 90 to 99 %. With 200 recordings, the standard error of
+the coverage is 1.5 %, so one in 150 correct quantities is outside.
 
     coverage_calibration.py [RECORDINGS [CASE ...]]
 """
@@ -64,7 +64,7 @@ TRIADS = ("gyroscope", "accelerometer")
 
 
 def calibrate_sensor(seed, is_noise_known):
-    """Return a random sensor and the calibrations of its gyroscope and accelerometer."""
+    """Draw a sensor; return it with the calibrations of gyroscope and accelerometer."""
     sensor, times, values = table_record(seed)
     rests = find_rest(times, values, [*GYRO, *ACCEL], "made")
     turns = find_whole_turns(times, values[:, :3], rests, 10)
@@ -83,13 +83,13 @@ def calibrate_sensor(seed, is_noise_known):
 
 
 def triad_contains_truth(calibration, bias, matrix):
-    """Return for each of the 12 intervals of a triad whether it contains the true value."""
+    """Return whether each of the 12 intervals of a triad contains the true value."""
     elements = [element for row in calibration.matrix for element in row]
     return contains_truth([*calibration.bias, *elements], [*bias, *np.ravel(matrix)])
 
 
 def study(seed, case):
-    """Return for each interval of one recording whether it contains the true value."""
+    """Return whether each interval of one recording contains the true value."""
     kind, _, variant = case.partition(", ")
     if kind in ("known", "found"):
         sensor, *calibrations = calibrate_sensor(seed, kind == "known")
@@ -151,19 +151,19 @@ NAMES = {
 
 
 def print_coverage(case, count):
-    """Print the coverage of each quantity."""
+    """Print the coverage of each calibrated quantity."""
     results = np.array(run_study(study, count, case))
     print(f"{case}: {count} recordings, coverage of 95 % intervals [%]")
     for name, part in zip(NAMES[case], np.split(100.0 * results.mean(axis=0), len(NAMES[case]))):
         shares = [f"{share:.1f}" for share in part]
-        details = f", both over temperature {' '.join(shares[12:])}" if len(part) > 12 else ""
+        details = f", temperature coefficients {' '.join(shares[12:])}" if len(part) > 12 else ""
         if len(part) > 3:
             details = f", scale factors and misalignments {' '.join(shares[3:12])}{details}"
         print(f"  {name:13s} bias {' '.join(shares[:3])}{details}", flush=True)
 
 
 def residual_errors(triad, correction):
-    """Return the residual errors of a triad after its correction."""
+    """Return the specification of the errors that remain after a correction."""
     inverse = np.linalg.inv(correction.matrix)
     whole = inverse @ (np.eye(3) + np.array(triad.scale_factor_and_misalignment))
     return replace(
@@ -179,7 +179,7 @@ def corrections(calibrations):
 
 
 def final_yaw_errors(seed, motion):
-    """Return the final yaw errors of a drive, before and after the calibration [deg]."""
+    """Return the final yaw errors of a drive before and after the calibration [deg]."""
     sensor, *calibrations = calibrate_sensor(seed, True)
     residuals = {
         name: residual_errors(getattr(sensor, name), correction)
@@ -192,10 +192,10 @@ def final_yaw_errors(seed, motion):
 
 
 def budget_rms(population, motion):
-    """Return the rms of the final yaw error of sensors with random matrices [deg].
+    """Return the rms final yaw error of sensors with random scale factors and misalignments [deg].
 
-    The scale factors and misalignments of the specification are standard deviations here, whose
-    effects add as squares.
+    The scale factors and misalignments in the specification are standard deviations here, so the
+    squares of their effects are added.
     """
 
     def with_matrix(sensor, name, matrix):
@@ -217,12 +217,12 @@ def budget_rms(population, motion):
 
 
 def print_yaw_errors(sensors=40):
-    """Print the yaw error after ten minutes, by budget and by experiment, before and after."""
+    """Print the budgeted and the simulated yaw error before and after the calibration."""
     sensor, *calibrations = calibrate_sensor(1, True)
     correction = isf.characterisation.ImuCorrection("x", **corrections(calibrations))
     configuration = isf.load_configuration(overrides={"trajectory": {"stop": 600.0}})
     motion = isf.robot_motion(configuration)
-    # Standard deviations of the random sensors of calibration_records.
+    # The standard deviations are those of calibration_records.table_record.
     random_errors = {
         name: replace(
             getattr(sensor, name), turn_on_bias=0.0, turn_on_bias_sigma=sigma,
@@ -237,7 +237,7 @@ def print_yaw_errors(sensors=40):
         np.transpose(run_study(final_yaw_errors, sensors, motion)),
     ):
         print(
-            f"heading after 600 s of drive A, {name} calibration: budget "
+            f"yaw error after 600 s of drive A, {name} calibration: budget "
             f"{budget_rms(population, motion):.2f} deg rms; experiment with {sensors} sensors: "
             f"{np.sqrt(np.mean(errors**2)):.2f} deg rms, the first five "
             f"{' '.join(f'{x:+.2f}' for x in errors[:5])} deg",
@@ -246,7 +246,7 @@ def print_yaw_errors(sensors=40):
 
 
 def main(count=200, *cases):
-    """Run the cases."""
+    """Run the selected cases, or all cases."""
     for case in NAMES:
         if not cases or case.split(",")[0] in cases:
             print_coverage(case, count)

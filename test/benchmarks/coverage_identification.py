@@ -1,15 +1,15 @@
-"""Separation of reference errors and sensor errors by identify_yaw_error.py, from files.
+"""Separation of reference errors and sensor errors by identify_yaw_error.py.
 
-A simulated car drives for seven and a half minutes. Reference and IMU are written to files, which
-are read and identified as the program does. The simulation is independent of the package. Each
-reference has one kind of error: white, correlated over ten seconds, a delay, slip in turns; or it
-is the course of a wandering satellite receiver with delayed velocities. For white and correlated
-errors the config.ini states the standard deviation and the time; for delay and slip it states only
-a small white error. The gyroscope has an angle random walk, a bias and a scale factor error, or no
-error at all.
+A car drives for seven and a half minutes in a simulation that is independent of the package. The
+reference and the IMU are written to files, read and identified like in the program. Each reference
+has one kind of error: white noise, noise with a correlation time of ten seconds, a delay, or slip
+in turns. A further reference is the course over ground of a GNSS receiver with position drift and
+delayed velocities. The config.ini specifies standard deviation and correlation time of white and
+correlated errors; for delay and slip, it specifies only a small white error. The gyroscope has an
+angle random walk, a bias and a scale factor error, or no error.
 
-Expected: the coverage of each 95 % interval is 90 to 99 %. Without an error of the sensor, an
-interval excludes zero in at most 5 % of the drives.
+Expected: the coverage of each 95 % interval is 90 to 99 %. Without sensor errors, an interval
+excludes zero in at most 5 % of the drives.
 
     coverage_identification.py [DRIVES [FIRST [KIND ...]]]
 """
@@ -30,7 +30,7 @@ from imu_simulation_framework.drive.observed_drives import read_drives
 from imu_simulation_framework.heading.identification.identify import identify_yaw_error
 
 DURATION = 0.5 * TOWN_DURATION
-# Errors of the gyroscope; other terms are zero. The bias is a standard deviation.
+# Gyroscope errors; other terms are zero. The bias is a standard deviation.
 TRUTH = {
     "angle_random_walk": np.radians(2.0 / 60.0),
     "rate_bias": np.radians(40.0 / 3600.0),
@@ -53,7 +53,7 @@ STATED = {
 
 
 def measure_yaw(kind, yaw, random):
-    """Return the yaw (n,) that a reference measures, at even steps."""
+    """Return the yaw (n,) that a reference measures at regular times."""
     white = random.standard_normal(len(yaw))
     if kind == "white":
         return yaw + WHITE * white
@@ -72,7 +72,7 @@ def measure_yaw(kind, yaw, random):
 
 
 def write_drive(folder, number, kind, has_sensor_error):
-    """Write reference and IMU of a drive; return the path of its config.ini and the true errors."""
+    """Write reference, IMU and config.ini of a drive; return its path and the true errors."""
     random = np.random.default_rng([number, list(STATED).index(kind)])
     speed, rate = (curve[: round(DURATION / STEP)] for curve in simulate_car(random))
     times, yaw = STEP * np.arange(len(rate)), STEP * np.cumsum(rate)
@@ -100,7 +100,7 @@ def write_drive(folder, number, kind, has_sensor_error):
 
 
 def study(number, kind, has_sensor_error):
-    """Identify one drive; return the terms with their coverage, and whether all checks passed."""
+    """Identify one drive; return the terms, the result of the checks and the CPU time [s]."""
     begin = time.process_time()
     with tempfile.TemporaryDirectory() as place, contextlib.redirect_stdout(io.StringIO()):
         path, truth = write_drive(Path(place), number, kind, has_sensor_error)
@@ -116,14 +116,14 @@ def study(number, kind, has_sensor_error):
 
 
 def main(count=100, first=0, *kinds):
-    """Print for each kind of reference the shares of claimed terms and the coverage."""
+    """Print for each kind of reference how often terms are significant, and the coverage."""
     for kind in kinds or STATED:
         for has_sensor_error in (True, False):
             results = run_study(study, count, kind, has_sensor_error, first=first)
             terms, accepted, seconds = zip(*results)
             claims_nothing = [not any(term[0] for term in row.values()) for row in terms]
             sensor = "a sensor error" if has_sensor_error else "no sensor error"
-            print(f"{kind} reference, {sensor}: no term claimed in "
+            print(f"{kind} reference, {sensor}: no significant term in "
                   f"{_share(claims_nothing)}, all checks passed in {_share(accepted)}; "
                   f"{np.mean(seconds):.1f} s of CPU each")  # fmt: skip
             for name in TERMS:
@@ -134,8 +134,8 @@ def main(count=100, first=0, *kinds):
                     medians = " .. ".join(
                         f"{np.median(column):.2g}" for column in (low, value, high)
                     )
-                    print(f"  {name:30s} claimed in {_share(claimed)}, coverage {_share(covered)} "
-                          f"of {len(present)}; median {medians}", flush=True)  # fmt: skip
+                    print(f"  {name:30s} significant in {_share(claimed)}, coverage "
+                          f"{_share(covered)} of {len(present)}; median {medians}")  # fmt: skip
     print(standard_error(count))
 
 

@@ -1,12 +1,12 @@
-"""Prediction of the second half of a town drive by the model of its first half: ten drives.
+"""Prediction of the second half of town drives by a model identified from the first half.
 
-A simulated car drives for 15 minutes along straight roads and round corners, with stops. Its
-receiver measures a position per second, with white errors of 0.3 m, a wander of 1.5 m over a
-minute, and velocities with a delay of 0.35 s. Its IMU integrates a gyroscope with a scale factor
-error of 0.5 %, an angle random walk of 0.1 deg/sqrt(h) and a bias. identify_yaw_error.py reads the
-first half and judge_imu.py the second half. Expected: the scale factor is within 2 % of the true
-value and inside its interval, and p of the whole curve is between 0.05 and 0.95 in at least 8 of
-10 drives.
+A simulated car drives for 15 minutes along straight roads and round corners, with stops. The GNSS
+receiver measures one position per second with white noise of 0.3 m and a Gauss-Markov error of
+1.5 m over a minute, and velocities with a delay of 0.35 s. The IMU integrates a gyroscope with a
+scale factor error of 0.5 %, an angle random walk of 0.1 deg/sqrt(h) and a bias.
+identify_yaw_error.py reads the first half and judge_imu.py the second half. Expected: in at least 8
+of 10 drives, the scale factor is within 2 % of the true value and inside its interval, and the
+p-value of the whole curve is between 0.05 and 0.95.
 
     coverage_town_drives.py [DRIVES]
 """
@@ -30,7 +30,7 @@ SCALE_FACTOR, RANDOM_WALK, BIAS = 0.005, np.radians(0.1 / 60.0), np.radians(20.0
 
 
 def simulate_car(random):
-    """Return speed [m/s] and yaw rate [rad/s] of a drive, at even steps."""
+    """Return speed [m/s] and yaw rate [rad/s] of a drive at regular times."""
     count, speeds, rates = int(DURATION / STEP), [0.0] * 300, [0.0] * 300
 
     def add_road(distance, turn=0.0):
@@ -60,7 +60,7 @@ def simulate_car(random):
 
 
 def simulate_receiver(speed, yaw, random):
-    """Return the positions and velocities of a receiver on a drive, once per second."""
+    """Return positions and velocities that a GNSS receiver measures once per second."""
     velocity = speed[:, np.newaxis] * np.column_stack([np.cos(yaw), np.sin(yaw)])
     time, fixes = STEP * np.arange(len(yaw)), np.arange(0, len(yaw), round(1.0 / STEP))
     late = np.maximum(fixes - round(LAG / STEP), 0)
@@ -79,7 +79,7 @@ def simulate_receiver(speed, yaw, random):
 
 
 def write_halves(folder, number):
-    """Write receiver and IMU of both halves of a drive; return the paths of the configurations."""
+    """Write fixes, IMU and config.ini of both halves of a drive; return the config.ini paths."""
     random = np.random.default_rng(number)
     speed, rate = simulate_car(random)
     time, yaw = STEP * np.arange(len(rate)), STEP * np.cumsum(rate)
@@ -103,7 +103,7 @@ def write_halves(folder, number):
 
 
 def study(number):
-    """Return the scale factor of the first half of a drive, and the judgement of the second."""
+    """Return the scale factor identified from the first half, and the result for the second."""
     with tempfile.TemporaryDirectory() as place, contextlib.redirect_stdout(io.StringIO()):
         folder = Path(place)
         first, second = write_halves(folder, number)
@@ -118,19 +118,19 @@ def study(number):
 def main(drives=10):
     accurate_count = covered_count = predicted_count = 0
     for number, (scale, judged) in enumerate(run_study(study, drives)):
-        p = judged["tests"][0]["p_value"]  # of the whole curve
+        p = judged["tests"][0]["p_value"]  # p-value of the whole curve
         predicted_count += 0.05 <= p <= 0.95
-        estimate = "may be 0"
+        estimate = "not significant"
         if scale:
             accurate_count += abs(scale["value"] - SCALE_FACTOR) < 0.02
             covered_count += scale["low"] <= SCALE_FACTOR <= scale["high"]
             estimate = "{value:.4f} ({low:.4f} to {high:.4f})".format(**scale)
         print(f"drive {number}: scale factor {estimate}, p {p:.3f}, {judged['verdict']}")
     print(
-        f"of {drives} drives: scale factor within 2 % {accurate_count}, "
-        f"inside its interval {covered_count}"
+        f"{drives} drives: scale factor within 2 % in {accurate_count}, "
+        f"inside its interval in {covered_count}"
     )
-    print(f"second half predicted, p between 0.05 and 0.95: {predicted_count}")
+    print(f"p-value of the second half between 0.05 and 0.95 in {predicted_count}")
 
 
 if __name__ == "__main__":

@@ -1,14 +1,14 @@
 """Coverage of the identification of yaw error models: 50 drives of ten minutes.
 
-The drives are simulated by four models with known parameters: angle random walk alone, angle random
-walk with rate random walk, a Gauss-Markov drift of the rate, and a Gauss-Markov drift of the yaw as
-in Hector's plug-in. Each model has a rate bias, a scale factor error, and white noise of the
+Four models with known parameters simulate the drives: angle random walk alone, angle random walk
+with rate random walk, a Gauss-Markov drift of the rate, and a Gauss-Markov drift of the yaw as in
+Hector's plug-in. Each model includes a rate bias, a scale factor error and white noise of the
 reference. Expected: the coverage of each 95 % interval is 90 to 99 %, and the selected terms are
-the true terms in at least 90 % of the drives. With 50 drives the standard error of such a share is
-3.1 %. The interval of a parameter that is not selected counts as not covering.
+the true terms in at least 90 % of the drives. With 50 drives, the standard error of a coverage of
+95 % is 3.1 %. If a parameter is not selected, its interval does not cover the true value.
 
-The second part has references with known kinds of error, and sensors with the first model and
-without any error. Without an error, a term may be identified in at most 5 % of the drives.
+The second part combines references that have known kinds of error with sensors that have the first
+model or no error. Without sensor errors, a term may be identified in at most 5 % of the drives.
 
     coverage_yaw_error.py [DRIVES [MODEL ...]]
 """
@@ -35,8 +35,8 @@ from imu_simulation_framework.heading.reference_error import ReferenceError
 DURATION = 600.0
 START_OFFSET = 0.3
 CONSTANTS = {"rate_bias": 2e-4, "scale_factor": 4e-3}
-# Parameters of the random terms in SI units. Ten minutes suffice to identify each of them: the
-# expected log-likelihood without a parameter is lower by at least 6.
+# Parameters of the random terms in SI units. Ten minutes suffice to identify each parameter:
+# without it, the expected log-likelihood is lower by at least 6.
 MODELS = {
     "angle random walk": {"angle_random_walk": 6e-4, "reference_noise": 3e-3},
     "rate random walk": {
@@ -47,7 +47,7 @@ MODELS = {
     "rate drift": {"rate_drift_sigma": 1e-3, "rate_drift_time": 10.0, "reference_noise": 1e-3},
     "yaw drift": {"yaw_drift_sigma": 0.02, "yaw_drift_time": 10.0, "reference_noise": 6e-3},
 }
-# Type of error source -> its name, which selects its random numbers, and its parameters.
+# Type of error source -> name, which selects the random numbers, and parameters.
 SOURCES = {
     AngleRandomWalk: ("walk", "angle_random_walk"),
     RateRandomWalk: ("rate walk", "rate_random_walk"),
@@ -58,8 +58,8 @@ SOURCES = {
 
 _CONSTANT = np.ones(int(DURATION) + 1)
 _TURNED = np.sin(np.arange(DURATION + 1.0) / 20.0) ** 2
-# Standard deviation [rad] and correlation time [s] of the varying error, standard deviations of lag
-# [s] and turn error, and slip [rad/sqrt(rad)], which is unknown to the identification.
+# Standard deviation [rad] and correlation time [s] of the varying error; standard deviations of lag
+# [s] and turn error; slip [rad/sqrt(rad)], which the identification does not model.
 REFERENCES = {
     "white": (0.02 * _CONSTANT, 0.2, 0.0, 0.0, 0.0),
     "correlated": (0.02 * _CONSTANT, 10.0, 0.0, 0.0, 0.0),
@@ -72,7 +72,7 @@ SENSORS = {"sensor errors": MODELS["angle random walk"], "no sensor errors": {}}
 
 
 def turns(duration=DURATION):
-    """Return times [s], and net and absolute turn [rad] of a drive with curves to both sides."""
+    """Return times [s], net and absolute turn [rad] of a drive with left and right curves."""
     times = np.arange(duration + 1.0)
     rate = 0.3 * np.sin(times / 20.0) + 0.15 * np.sign(np.sin(times / 57.0)) + 0.05
     rate[0] = 0.0
@@ -80,7 +80,7 @@ def turns(duration=DURATION):
 
 
 def true_model(name, duration=DURATION):
-    """Return the model that simulates the drives."""
+    """Return the yaw error model that simulates the drives."""
     times, net, _ = turns(duration)
     values = MODELS[name]
     known = START_OFFSET - CONSTANTS["rate_bias"] * times - CONSTANTS["scale_factor"] * net
@@ -92,7 +92,7 @@ def true_model(name, duration=DURATION):
 
 
 def simulate_drives(name, first, count=1, duration=DURATION):
-    """Return simulated drives, from the number ``first`` on."""
+    """Return ``count`` simulated drives, beginning with number ``first``."""
     times, net, absolute = turns(duration)
     errors = true_model(name, duration).realisations(count, seed=1, first_run=first)
     return [
@@ -115,7 +115,7 @@ def identify(*arguments):
 
 
 def simulate_drive_with_reference(number, kind, sensor, duration=DURATION):
-    """Return a simulated drive with a kind of reference error, with or without sensor errors."""
+    """Return a simulated drive with a kind of reference error and optional sensor errors."""
     times, net, absolute = turns(duration)
     std, correlation_time, lag, turn_error, slip = REFERENCES[kind]
     std = std[: len(times)]
@@ -139,7 +139,7 @@ def study_with_reference(number, kind, sensor):
 
 
 def main(count=50, *selected):
-    """Print for each true model its coverage, and how often it was selected."""
+    """Print the coverage and the selection frequency of each true model."""
     print(f"{count} drives of {DURATION:g} s: coverage of 95 % intervals")
     for name in selected or MODELS:
         if name in MODELS:
@@ -154,7 +154,7 @@ def main(count=50, *selected):
 
 
 def summary(name, results):
-    """Yield lines on the drives of one true model."""
+    """Yield output lines for the drives of one true model."""
     truth = {**MODELS[name], **CONSTANTS}
     selected = Counter(", ".join(sorted(estimates)) for estimates, _, _ in results)
     covered = 100.0 * selected.pop(", ".join(sorted(truth)), 0) / len(results)
@@ -167,7 +167,7 @@ def summary(name, results):
     passed = 100.0 * np.mean([checks for _, checks, _ in results], axis=0)
     yield f"  residual checks passed in {', '.join(f'{share:.0f} %' for share in passed)}"
     for other, times in selected.most_common():
-        yield f"  {times} times instead: {other}"
+        yield f"  selected {times} times instead: {other}"
     seconds = [time_taken for _, _, time_taken in results]
     yield f"  {np.mean(seconds):.1f} s of CPU each, {max(seconds):.1f} at most"
 
@@ -179,7 +179,7 @@ SENSOR_PARAMETERS = (
 
 
 def summary_with_reference(title, results):
-    """Yield lines on the drives of one kind of reference."""
+    """Yield output lines for the drives of one kind of reference."""
     truth = (
         {**MODELS["angle random walk"], **CONSTANTS}
         if not title.endswith("no sensor errors")
@@ -196,8 +196,8 @@ def summary_with_reference(title, results):
         )
         medians = np.median([(item.low, item.value, item.high) for item in present], axis=0)
         words = " .. ".join(f"{value:.2g}" for value in medians)
-        yield (f"  {parameter:30s} in {100.0 * len(present) / len(results):5.1f} %, coverage "
-               f"there {covered:5.1f} %; median {words}")  # fmt: skip
+        yield (f"  {parameter:30s} selected in {100.0 * len(present) / len(results):5.1f} %, "
+               f"coverage {covered:5.1f} %; median {words}")  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -1,11 +1,10 @@
 """Coverage of the start offset and of the final yaw error: 100 drives.
 
-The drives of ten minutes are simulated with the references of coverage_yaw_error.py, with a
-reference that is poor for its first minute, as the course of a slow robot, and with a reference
-that has unknown jumps. Expected: the coverage of the 95 % intervals of the start offset and of the
-IMU's own final error is 90 to 99 %. The program also prints the rms error of the start offset, the
-rms error of the median over the first three seconds, and how often a judgement rejects the true
-model at 5 %.
+The simulated drives of ten minutes have the references of coverage_yaw_error.py, a reference that
+is inaccurate in the first minute, like the course over ground of a slow robot, and a reference with
+unknown jumps. Expected: the 95 % intervals of the start offset and of the final IMU error have a
+coverage of 90 to 99 %. The program also prints the rms error of the estimated start offset and of
+the median over the first three seconds, and how often the true model is rejected at the 5 % level.
 
     coverage_zero.py [DRIVES [KIND ...]]
 """
@@ -29,12 +28,12 @@ KINDS = {
     "poor at the start": (_SLOW, 10.0, 0.0, 0.0, 0.0),
     "jumping": (0.02 * _CONSTANT, 10.0, 0.0, 0.0, 0.0),
 }
-# Time [s] -> step of the error [rad]: an outlier of two seconds, and a lasting step.
+# Time [s] -> step of the error [rad]: an outlier of two seconds and a permanent step.
 JUMPS = {150: 0.5, 152: -0.5, 250: 0.35}
 
 
 def simulate_sensors(runs, random):
-    """Return errors of the sensor of coverage_yaw_error.py (runs, n) [rad]."""
+    """Return yaw errors (runs, n) of the sensor of coverage_yaw_error.py [rad]."""
     times, net, _ = turns()
     walk = MODELS["angle random walk"]["angle_random_walk"]
     errors = np.cumsum(walk * random.standard_normal((runs, len(times))), axis=1)
@@ -42,7 +41,7 @@ def simulate_sensors(runs, random):
 
 
 def simulate_references(kind, runs, random):
-    """Return the error model of a reference, and its realisations (runs, n) [rad]."""
+    """Return the error model of a reference and realisations (runs, n) of the error [rad]."""
     times, net, _ = turns()
     std, correlation_time, *constants = KINDS[kind]
     known = ReferenceError(times, std, correlation_time, np.gradient(net, times), net, *constants)
@@ -50,7 +49,7 @@ def simulate_references(kind, runs, random):
 
 
 def study(number, kind):
-    """Return errors and deviations of offset and final error, and whether a judgement rejects."""
+    """Return errors and standard deviations of both estimates, and the rejection of the model."""
     random = np.random.default_rng([number, len(kind)])
     times = turns()[0]
     reference, reference_errors = simulate_references(kind, 1, random)
@@ -83,14 +82,14 @@ def study(number, kind):
 
 
 def main(count=100, *chosen):
-    """Print the coverage for each kind of reference."""
+    """Print the coverage for each kind of reference error."""
     for kind in chosen or KINDS:
         rows, rejected = zip(*run_study(study, count, kind))
         rows = np.array(rows)
         for row, zero in enumerate((ESTIMATED, START)):
             offset_errors, std, final_errors, final_std, own_covered = rows[:, row].T
             print(f"{kind}, {zero}: start offset {_format_coverage(offset_errors, std)}; final "
-                  f"error {_format_coverage(final_errors, final_std)}; coverage of the IMU's own "
+                  f"error {_format_coverage(final_errors, final_std)}; coverage of the IMU's error "
                   f"{100.0 * np.mean(own_covered):.0f} %", flush=True)  # fmt: skip
         print(f"{kind}: the true model is rejected in {100.0 * np.mean(rejected):.0f} %")
     print(standard_error(count))

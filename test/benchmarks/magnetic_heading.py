@@ -1,9 +1,9 @@
-"""Effect of a magnetometer on the heading in clean and disturbed fields: table and figure.
+"""Effect of a magnetometer on the heading error in undisturbed and disturbed magnetic fields.
 
-The IMU is the bundled BNO055 with magnetometer on the eleven laps of drive A. Its gyroscope has an
-additional random bias of 1 deg/min in each run. The fusion filter knows the declination. For each
-environment and fusion filter the program prints the rms yaw error over the runs of the full sensor
-(monte_carlo), and of the linear model (yaw_error_model).
+The bundled BNO055 with magnetometer drives eleven laps of drive A. The gyroscope has an additional
+random bias of 1 deg/min in each run. The fusion filter is configured with the true declination. For
+each environment and fusion filter, the program prints the rms yaw error over runs of the full
+sensor (monte_carlo) and of the linear model (yaw_error_model), and optionally draws a figure.
 
     magnetic_heading.py [RUNS [FIGURE.png]]
 """
@@ -29,7 +29,7 @@ COLOURS = ("tab:gray", "tab:orange", "tab:blue")
 
 
 def environments():
-    """Yield the environments with their names."""
+    """Yield names and magnetic environments."""
     beam = isf.read_magnetic_environment("steel_beam")
     for name, strength in MAGNETISATION.items():
         bar = replace(beam.bars[0], magnetisation=(0.0, strength, 0.0))
@@ -37,7 +37,7 @@ def environments():
 
 
 def make_imu(fusion, environment):
-    """Return the BNO055 with a fusion filter that knows the declination of the environment."""
+    """Return the BNO055 with the declination of the environment in the fusion filter."""
     imu = isf.read_imu_specification("bno055_magnetometer")
     gyroscope = replace(imu.gyroscope, turn_on_bias_sigma=(0.0, 0.0, np.radians(1.0 / 60.0)))
     east, north, _ = environment.undisturbed

@@ -12,25 +12,25 @@ DATA/static/NAME/data.npz is a recording at rest, of at least about ten minutes:
 DATA/moving/NAME/data.npz is a recording in motion, which begins at rest:
 
     time, gyro (n, 3), as above
-    truth_time         (m,)    [s], of the same clock; the program corrects up to half a second
-    truth_quaternion   (m, 4)  x, y, z, w, from the body to the world; NaN where it is missing
+    truth_time         (m,)    [s], same clock; the program corrects up to half a second
+    truth_quaternion   (m, 4)  x, y, z, w, from body to world; NaN where missing
 
-DATA/sets.yaml describes each NAME, and is optional for recordings at rest. Keys: ``sensor``, name
-of the part, equal for several units (by default NAME); ``use: false`` skips the recording. Keys of
-recordings in motion: ``set``, name in the table; ``imu``, name of a bundled specification, or a
-file in DATA; ``rest: [3, 40]``, standstill, from the first sample on [s]; ``mounting``, standard
-deviation of the angle between the axes of truth and sensor about each axis, and ``truth``, standard
-deviation of the true heading, both in deg and by default 0:
+DATA/sets.yaml describes each NAME, and is optional for recordings at rest. Keys: ``sensor``, part
+number, which several sensors may share (by default NAME); ``use: false`` skips the recording. Keys
+of recordings in motion: ``set``, name in the table; ``imu``, name of a bundled specification, or a
+file in DATA; ``rest: [3, 40]``, standstill interval after the first sample [s]; ``mounting``,
+standard deviation of the misalignment between truth and sensor about each axis, and ``truth``,
+standard deviation of the true heading, both in deg and by default 0:
 
     BROAD_02: {set: BROAD, sensor: aktos-t, imu: bmi088, rest: [0, 40], mounting: 0.5, truth: 0.2}
 
-doc/explanation/accuracy.md describes the method. In motion, a strapdown
-integration of the rate starts from the true attitude at the beginning of a window. The scatter of
-the mean rate at standstill, which a robot with running motors can measure, is an error of the
-offset as far as it exceeds the specified noise. Standard errors are computed between stretches of a
-recording as long as the longest window, because windows of other lengths and axes share a
-temperature; with more than five recordings they are computed between recordings. The standard error
-of as many independent windows of a correct prediction is a lower limit.
+doc/explanation/accuracy.md describes the method. In motion, a strapdown integration of the rate
+starts from the true attitude at the beginning of a window. The scatter of mean rates at standstill,
+which may be caused by running motors, is added to the offset error if it exceeds the specified
+noise. Standard errors are computed between segments of a recording with the length of the longest
+window, because shorter windows and the other axes have the same temperature. With more than five
+recordings, they are computed between recordings. Their lower limit is the standard error of the
+same number of independent windows.
 """
 
 import argparse
@@ -61,10 +61,10 @@ from imu_simulation_framework.sensors.imu_specification import (
 )
 from imu_simulation_framework.sensors.operation import Operation
 
-STANDSTILL = 10.0  # before each window at rest [s]
-DURATIONS = (60.0, 300.0, 600.0)  # of windows [s]
+STANDSTILL = 10.0  # duration before each window at rest [s]
+DURATIONS = (60.0, 300.0, 600.0)  # window durations [s]
 PROBABILITIES = (0.5, 0.95)
-# Parameters of one axis that a recording at rest determines.
+# Noise parameters of one axis that are identified from a recording at rest.
 NOISE = (
     "quantisation",
     "white_noise",
@@ -75,13 +75,13 @@ NOISE = (
     "gauss_markov_time",
 )
 FILTER_TILT = "acceleration tilt"  # error source of the fusion filter
-STEP = 1.0  # of the model [s]
-MOTION_RATE = 20.0  # of the interpolated motion [Hz]
-TRUTH_STEP = 0.5  # between the true attitudes that anchor the motion [s]
-MAX_SHIFT = 0.5  # between the clocks of sensor and truth [s]
-MAX_GAP = 0.1  # in a window [s]
+STEP = 1.0  # time step of the model [s]
+MOTION_RATE = 20.0  # rate of the interpolated motion [Hz]
+TRUTH_STEP = 0.5  # period of the true attitudes that correct the motion [s]
+MAX_SHIFT = 0.5  # maximum offset between the clocks of sensor and truth [s]
+MAX_GAP = 0.1  # maximum gap in a window [s]
 MANY_RECORDINGS = 5  # above this number, standard errors are between recordings
-BATCHES = 8  # of a standstill
+BATCHES = 8  # number of batches per standstill
 COLUMNS = (
     Column("kind", ""),
     Column("sensor", "sensor"),
@@ -97,22 +97,22 @@ COLUMNS = (
 
 
 def measure_drifts(time, rate, standstill, duration):
-    """Return the beginnings of adjacent windows, and the yaw errors at their ends.
+    """Return the start times of adjacent windows and the yaw errors at their ends.
 
-    The yaw is the integral of the rate less its mean over the standstill at the beginning of a
-    window. The true yaw is zero. Windows with missing samples are skipped.
+    The mean rate over the standstill before a window is subtracted from the rate before the
+    integration to yaw. The true yaw is zero. Windows with missing samples are skipped.
 
     Parameters
     ----------
     time, rate : ndarray, shape (n,)
         Times [s] and rates at rest [rad/s].
     standstill, duration : float
-        Durations of the standstill and of the window after it [s].
+        Durations of the standstill and of the following window [s].
 
     Returns
     -------
     tuple of ndarray, shape (k,)
-        Beginnings [s] and yaw errors [rad].
+        Start times [s] and yaw errors [rad].
     """
     period = np.median(np.diff(time))
     standstill_count, window_count = round(standstill / period), round(duration / period)
@@ -128,7 +128,7 @@ def measure_drifts(time, rate, standstill, duration):
 
 
 def specification_of_axis(identified, axis):
-    """Return a specification in which all axes have the identified noise of one axis."""
+    """Return a specification with the identified noise of one axis on all axes."""
     specification = identified.to_specification("identified")
     gyroscope = specification.gyroscope
     values = {name: (getattr(gyroscope, name)[axis],) * 3 for name in NOISE}
@@ -160,7 +160,7 @@ def rows_at_rest(name, sensor, data):
 
 
 def integrate_rates(time, rate):
-    """Return the orientations of a body with angular velocities (n, 3), from the identity on."""
+    """Integrate angular velocities (n, 3) to orientations, starting from the identity."""
     turned = 0.5 * (rate[1:] + rate[:-1]) * np.diff(time)[:, np.newaxis]
     orientation = Rotation.from_rotvec(np.vstack([np.zeros(3), turned]))
     shift = 1
@@ -172,18 +172,18 @@ def integrate_rates(time, rate):
 
 
 def estimate_clock_shift(time, rate, truth_time, truth):
-    """Return the delay of the true orientations that fits the angular velocities (n, 3) [s]."""
+    """Estimate the delay of the true orientations relative to angular velocities (n, 3) [s]."""
     steps = (truth[1:] * truth[:-1].inv()).as_rotvec()[:, 2]
     both = (time >= truth_time[0]) & (time <= truth_time[-1])
     up = Slerp(truth_time, truth)(time[both]).inv().apply([0.0, 0.0, 1.0])
     turned = cumulative_trapezoid(np.sum(up * rate[both], axis=1), time[both], initial=0.0)
-    # Unlike a yaw, the sum of the turns about the vertical is defined at any tilt.
+    # Unlike yaw, the accumulated rotation about the vertical is defined at any tilt.
     true = np.concatenate([[0.0], np.cumsum(steps)])
     return find_time_shift(time[both], turned, truth_time, true, MAX_SHIFT).shift
 
 
 def estimate_scatter(rate, period, white_noise):
-    """Return the standard deviation of mean rates beyond white noise, by batch means.
+    """Estimate the standard deviation of mean rates in excess of white noise, by batch means.
 
     Parameters
     ----------
@@ -206,22 +206,22 @@ def estimate_scatter(rate, period, white_noise):
 
 
 def model_of(imu, motion, sample, operation, mounting, scatter):
-    """Return the yaw error model of an arbitrary unit of a part, whose rate is integrated.
+    """Return the model of the integrated yaw error of a randomly selected sensor of a part.
 
     Parameters
     ----------
     imu : ImuSpecification
-        Specification of the part.
+        Specification of the part number.
     motion : Motion
         Motion of the sensor.
     sample : float
         Sampling period [s].
     operation : Operation
-        Duration of the standstill.
+        Operation with the duration of the standstill.
     mounting : float
-        Standard deviation of the mounting about each axis [rad].
+        Standard deviation of the mounting misalignment about each axis [rad].
     scatter : ndarray, shape (3,)
-        Standard deviation of the offset from the standstill [rad/s].
+        Standard deviation of the mean rate at standstill [rad/s].
     """
     imu = replace(imu, units=UnitVariation(tolerances=True))
     model = yaw_error_model(imu, motion, STEP, sample=sample, operation=operation)
@@ -242,7 +242,7 @@ def model_of(imu, motion, sample, operation, mounting, scatter):
     sources += yaw_error_model(
         single_error, motion, STEP, operation=Operation(standstill=0.0)
     ).sources
-    # There is no fusion filter, so accelerations cause no tilt.
+    # No fusion filter is used, so accelerations do not cause tilt errors.
     kept = tuple(source for source in sources if source.name != FILTER_TILT)
     return replace(model, sources=kept)
 
@@ -269,7 +269,7 @@ def rows_in_motion(name, description, data, folder):
     truth, truth_time = truth[inside], truth_time[inside]
     integral = Slerp(time, orientation)
     errors = truth * integral(truth_time).inv()
-    # The gyroscope interpolates the motion between the true attitudes.
+    # The motion between true attitudes is interpolated with the gyroscope.
     steps = np.arange(int((truth_time[-1] - truth_time[0]) * MOTION_RATE))
     motion_time = truth_time[0] + steps / MOTION_RATE
     anchors = np.searchsorted(truth_time, np.arange(*truth_time[[0, -1]], TRUTH_STEP))
@@ -298,21 +298,21 @@ def rows_in_motion(name, description, data, folder):
 
 
 def share_within(rows, probability):
-    """Return the share of windows within their predicted band, and its standard error."""
+    """Return the share of windows within the predicted band, and its standard error."""
     half = ndtri(0.5 + 0.5 * probability) * rows["std"]
     inside = ((rows["seen"] - rows["mean"]).abs() <= half).astype(float)
     share, count = inside.mean(), len(inside)
-    stretch = rows["begin"] // (max(DURATIONS) + STANDSTILL)
+    segment = rows["begin"] // (max(DURATIONS) + STANDSTILL)
     groups = [rows["recording"]]
     if rows["recording"].nunique() <= MANY_RECORDINGS:
-        groups.append(stretch)
+        groups.append(segment)
     sums = (inside - share).groupby(groups).sum()
     between = math.sqrt((sums**2).sum() * len(sums) / max(1, len(sums) - 1)) / count
     return share, max(between, math.sqrt(probability * (1.0 - probability) / count))
 
 
 def summary(rows, kind, sensor, window):
-    """Return one row of the table."""
+    """Return a table row with shares within the bands and rms errors."""
     row = {"kind": kind, "sensor": sensor, "window": window, "windows": len(rows)}
     for probability in PROBABILITIES:
         share, error = share_within(rows, probability)
@@ -360,12 +360,14 @@ def main():
     parser.add_argument("data", type=Path, nargs="?", metavar="DATA", help="folder of recordings")
     parser.add_argument("--out", type=Path, metavar="FILE", help="CSV file of all windows")
     parser.add_argument(
-        "--only", nargs="+", default=[""], metavar="NAME", help="beginnings of names"
+        "--only", nargs="+", default=[""], metavar="NAME", help="prefixes of recording names"
     )
-    parser.add_argument("--table", default="terminal", help="terminal (default), markdown, csv")
+    parser.add_argument(
+        "--table", default="terminal", help="output format: terminal (default), markdown or csv"
+    )
     options = parser.parse_args()
     if options.data is None:
-        print("DATA is missing: nothing is measured")
+        print("argument DATA is missing; no evaluation")
         return
     path = options.data / "sets.yaml"
     sets = (read_yaml(path, "description of recordings") or {}) if path.exists() else {}
@@ -378,13 +380,13 @@ def main():
             continue
         with np.load(path) as data:
             if "truth_time" in data and not {"imu", "rest"} <= set(description):
-                print(f"{name}: skipped, because sets.yaml lacks its imu or rest")
+                print(f"{name}: skipped, because key imu or rest is missing in sets.yaml")
             elif "truth_time" in data:
                 rows += rows_in_motion(name, description, data, options.data)
             else:
                 rows += rows_at_rest(name, description.get("sensor", name), data)
     if not rows:
-        print(f"{options.data}: no recording in static/*/data.npz or moving/*/data.npz is used")
+        print(f"{options.data}: no recordings static/*/data.npz or moving/*/data.npz to evaluate")
         return
     rows = pd.DataFrame(rows)
     if options.out:

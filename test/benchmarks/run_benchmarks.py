@@ -1,9 +1,8 @@
-"""Run the benchmarks of speed and memory, save their measurements, and compare two runs.
+"""Run the benchmarks of speed and memory, save the measurements, and compare two runs.
 
-Each benchmark runs its calls and their references in turns and prints the median of each
-measurement with the smallest and the largest value. Ratios can be compared between days, absolute
-times only between runs on one machine. A measurement has changed if the ranges of the two runs do
-not overlap.
+Each benchmark alternates calls with reference calls and prints median, minimum and maximum of each
+measurement. Ratios from different days can be compared, absolute times only between runs on the same
+machine. A measurement has changed if the ranges of the two runs do not overlap.
 """
 
 import argparse
@@ -37,7 +36,7 @@ def run_benchmark(name, repeats):
 
 
 def describe_machine():
-    """Return facts of the machine and of the libraries."""
+    """Return properties of the machine and versions of the libraries."""
     models = [
         line.partition(":")[2].strip()
         for line in Path("/proc/cpuinfo").read_text().splitlines()
@@ -54,8 +53,8 @@ def describe_machine():
 
 
 def compare(previous, run):
-    """Print the measurements of two runs by name, and the change of the medians."""
-    print(f"--- compared with the run of {previous['date']}, {previous['turns']} turns")
+    """Print the measurements of two runs and the relative changes of the medians."""
+    print(f"--- compared with the run of {previous['date']}, {previous['turns']} repetitions")
     before = {row["name"]: row for row in previous["measurements"]}
     for row in run["measurements"]:
         name = row["name"]
@@ -75,8 +74,8 @@ def compare(previous, run):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(NAMES)}")
-    parser.add_argument("--repeats", type=int, default=5, help="number of turns")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"benchmark: {', '.join(NAMES)}")
+    parser.add_argument("--repeats", type=int, default=5, help="number of repetitions")
     parser.add_argument("--save", type=Path, metavar="FILE", help="JSON file for the measurements")
     parser.add_argument("--compare", type=Path, metavar="FILE", help="saved run to compare with")
     options = parser.parse_args()

@@ -1,11 +1,12 @@
-"""Tracking errors and wheel effort of each controller in MuJoCo.
+"""Tracking errors and control effort of each controller in MuJoCo.
 
     tracking.py [DRIVE | RECORDING CONFIGURATION]
 
-The robot follows the first minute of a bundled drive (by default a), or of a recording with the
-configuration that reads it. The trajectory is taken as recorded and as rolling, on flat and on
-uneven ground. The effort is the rms of the commanded wheel accelerations. For a bundled drive the
-program first prints the cross-track noise of the recorded trajectory, which no controller follows.
+The robot follows the first minute of a bundled drive (by default a) or of a recording, which is
+read with a config.ini. The trajectory is used as recorded and converted to rolling motion, on flat
+and on uneven ground. The effort is the rms commanded wheel acceleration. For a bundled drive, the
+program first prints the cross-track noise of the recorded trajectory, which controllers cannot
+follow.
 """
 
 import sys
@@ -50,7 +51,7 @@ def _row(controller, kind, rolling, drive, recording, configuration):
 
 
 def main():
-    """Print the table."""
+    """Print the table of all controllers."""
     arguments = sys.argv[1:] or ["a"]
     if len(arguments) == 1:
         source = (arguments[0], None, default_configuration_path())
