@@ -1,4 +1,4 @@
-"""Names that ``isf.heading`` offers, from the modules that define them."""
+"""Public names of ``isf.heading``."""
 
 from .answer import HeadingAnswer as HeadingAnswer
 from .answer import heading_answer as heading_answer

@@ -177,8 +177,8 @@ def bias_instability_remark(errors: ImuSpecification, model: YawErrorModel) -> s
     std = final_std(model)
     if BIAS_INSTABILITY not in model.names or std == 0.0:
         return None
-    own = final_std(model.only(BIAS_INSTABILITY))
-    if own < NOTABLE_SHARE * std:
+    flicker_std = final_std(model.only(BIAS_INSTABILITY))
+    if flicker_std < NOTABLE_SHARE * std:
         return None
     first, last = errors.gyroscope.bias_instability_band
 
@@ -190,7 +190,7 @@ def bias_instability_remark(errors: ImuSpecification, model: YawErrorModel) -> s
         return final_std(dataclasses.replace(model, sources=tuple(processes)))
 
     ends = (0.1 * last, 10.0 * last)
-    others = [own * unit_std(end) / unit_std(last) for end in ends]
+    others = [flicker_std * unit_std(end) / unit_std(last) for end in ends]
     if max(others) - min(others) < NOTABLE_SHARE * std:
         return None  # zeroing removes slow processes
     shorter, longer = (
@@ -198,7 +198,8 @@ def bias_instability_remark(errors: ImuSpecification, model: YawErrorModel) -> s
     )
     return (
         f"its bias instability is flicker noise over averaging times from {first:g} to {last:g} s, "
-        f"which gives {math.degrees(own):.3g} deg std here; it would be {shorter} and {longer}"
+        f"which causes {math.degrees(flicker_std):.3g} deg std here; it would be {shorter} and "
+        f"{longer}"
     )
 
 
@@ -231,12 +232,12 @@ def earth_rate_remark(
     time, constant = float(model.time[-1]), model.heading_time_constant
     effective_time = time if constant is None else -constant * math.expm1(-time / constant)
     drift = EARTH_RATE * effective_time
-    own = math.hypot(float(model.mean()[-1]), final_std(model))
-    if drift < NOTABLE_SHARE * own:
+    total_rms = math.hypot(float(model.mean()[-1]), final_std(model))
+    if drift < NOTABLE_SHARE * total_rms:
         return None
     return (
         f"the Earth's rotation is omitted: it adds {-math.degrees(drift):.3g} deg times the sine "
-        f"of the latitude to {math.degrees(own):.3g} deg rms"
+        f"of the latitude to {math.degrees(total_rms):.3g} deg rms"
     )
 
 

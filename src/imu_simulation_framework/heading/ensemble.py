@@ -154,12 +154,12 @@ def quantiles(counts, probabilities) -> np.ndarray:
     edges = np.concatenate([[-np.inf], _EDGES, [np.inf]])
     upto = np.cumsum(counts, axis=1)
     result = np.empty((len(counts), len(probabilities)))
-    for row, (own, cumulative) in enumerate(zip(counts, upto)):
+    for row, (count, cumulative) in enumerate(zip(counts, upto)):
         ranks = np.asarray(probabilities) * cumulative[-1]
         bins = np.minimum(np.searchsorted(cumulative, ranks, side="left"), COUNT - 1)
         # The rank zero means the smallest value.
-        bins = np.maximum(bins, np.argmax(own > 0))
-        share = (ranks - (cumulative[bins] - own[bins])) / own[bins]
+        bins = np.maximum(bins, np.argmax(count > 0))
+        share = (ranks - (cumulative[bins] - count[bins])) / count[bins]
         low, high = edges[bins], edges[bins + 1]
         with np.errstate(invalid="ignore"):
             inside = low + share * (high - low)

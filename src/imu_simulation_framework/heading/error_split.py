@@ -127,8 +127,8 @@ class ErrorSplit:
         """
         if math.isnan(self.imu):
             return "unknown, as the reference is better than stated"
-        low, own, high = (f"{math.degrees(a):.2f}" for a in (self.imu_low, self.imu, self.imu_high))
-        return f"{own} ({low} to {high})" if self.imu_low > 0.0 else f"< {high}"
+        low, rms, high = (f"{math.degrees(a):.2f}" for a in (self.imu_low, self.imu, self.imu_high))
+        return f"{rms} ({low} to {high})" if self.imu_low > 0.0 else f"< {high}"
 
 
 def split_error(
@@ -159,7 +159,7 @@ def split_error(
     estimate = _estimate_zero(binned, zero)
     random = np.random.default_rng(_SEED)
     variance = _zeroed_variance(binned, estimate.weights)
-    own, final = _imu_intervals(binned, estimate, random)
+    imu_rms, final = _imu_intervals(binned, estimate, random)
     final_variance = estimate.posterior.variance(
         binned.end.weights - estimate.weights, estimate.weights
     )
@@ -168,9 +168,9 @@ def split_error(
     slope_variance = slope @ binned.covariances.reference @ slope
     return ErrorSplit(
         reference=math.sqrt(max(0.0, binned.share @ variance)),
-        imu=own.value,
-        imu_low=own.low,
-        imu_high=own.high,
+        imu=imu_rms.value,
+        imu_low=imu_rms.low,
+        imu_high=imu_rms.high,
         imu_final=final.value,
         imu_final_low=final.low,
         imu_final_high=final.high,
@@ -299,9 +299,9 @@ def _imu_intervals(
     sensor = posterior.draw(binned.values, random)
     drifting = posterior.draw(binned.values, random, _MIN_FINAL_CONSTANT)
     sensor -= binned.start.weights @ sensor
-    own = np.quantile(np.sqrt(binned.share @ sensor**2), probabilities)
+    rms_quantiles = np.quantile(np.sqrt(binned.share @ sensor**2), probabilities)
     final = np.quantile((binned.end.weights - binned.start.weights) @ drifting, probabilities)
-    own[1:] *= 1.0 - _BIN_ERROR, 1.0 + _BIN_ERROR
-    if own[1] < _MIN_LIMIT * math.sqrt(power):
-        own[1] = 0.0
-    return _Interval(*own.tolist()), _Interval(*final.tolist())
+    rms_quantiles[1:] *= 1.0 - _BIN_ERROR, 1.0 + _BIN_ERROR
+    if rms_quantiles[1] < _MIN_LIMIT * math.sqrt(power):
+        rms_quantiles[1] = 0.0
+    return _Interval(*rms_quantiles.tolist()), _Interval(*final.tolist())

@@ -116,18 +116,18 @@ def calibration_sentences(results: Sequence[Calibration]) -> list[str]:
         Messages.
     """
     final, count = results[0], len(results[0].pit)
-    sentences = [
+    messages = [
         f"{final.inside} of {count} final errors are within the 95 % predicted for them; with "
         f"{count} drives, these intervals contain at least {100.0 * final.least:.0f} % of all "
         "drives (95 % confidence)"
     ]
     if count < MIN_DRIVES:
-        return [*sentences, f"percentiles are not tested with fewer than {MIN_DRIVES} drives"]
+        return [*messages, f"percentiles are not tested with fewer than {MIN_DRIVES} drives"]
     adjusted = float(np.min(holm([result.p_value for result in results])))
     rarest = STATISTICS[min(results, key=lambda result: result.p_value).name][0]
     words = "are not uniform" if adjusted <= 0.05 else "may be uniform"
     return [
-        *sentences,
+        *messages,
         f"the drives' percentiles {words} (Kolmogorov-Smirnov, smallest p of {len(results)} "
         f"statistics, corrected, {adjusted:.2g}, of the {rarest}); with {count} drives, errors of "
         f"shares below {100.0 * unseen_share(count):.0f} % are not detected",

@@ -70,9 +70,9 @@ class ReferenceConventions(TextSettings):
     frame : str
         ``enu``, or ``ned``: world north-east-down and body forward-right-down.
     yaw_convention : str
-        Direction and zero of the yaw, one of :data:`YAW_CONVENTIONS`; empty for the convention of the
-        frame, ``ccw_from_east`` or ``cw_from_north``. It also applies to the yaw of a quaternion
-        that was computed from a compass heading.
+        Direction and zero of the yaw, one of :data:`YAW_CONVENTIONS`; empty for the convention of
+        the frame, ``ccw_from_east`` or ``cw_from_north``. It also applies to the yaw of a
+        quaternion that was computed from a compass heading.
     quaternion_order : str
         Order of the components in the fields x, y, z, w: ``xyzw`` or ``wxyz``.
     quaternion_inverse : bool

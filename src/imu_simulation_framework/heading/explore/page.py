@@ -104,8 +104,8 @@ def _plot(figure) -> tuple[Mapping[str, Any], dict[str, str]]:
     Both have the same height, since plotly adapts a figure to the height of its box when the window
     is resized.
     """
-    made = to_plotly(figure)
-    return made, {"height": f"{made['layout']['height']}px"}
+    figure_data = to_plotly(figure)
+    return figure_data, {"height": f"{figure_data['layout']['height']}px"}
 
 
 def make_app(answers: Answers, words: Words, folder: str) -> Any:
@@ -431,12 +431,12 @@ class _Page:
         except FrameworkError:
             return keep, keep, keep, keep, rested["number"]  # the fast answer has reported it
         passages = {name: answer.first_passage for name, answer in answers.items()}
-        said = [
+        paragraphs = [
             self.html.P(answer.sentence(name, question.limit_angle) + ".")
             for name, answer in answers.items()
         ]
         ranking = self._ranking(pd.concat(rows), question)
-        return *_plot(passages_figure(passages)), said, ranking, rested["number"]
+        return *_plot(passages_figure(passages)), paragraphs, ranking, rested["number"]
 
     def keep(self, contents, filename):
         """Return the drives including a dropped recording, or the reason for its rejection."""
@@ -489,12 +489,12 @@ class _Page:
 
     def _remarks(self, question, moved, parts):
         html = self.html
-        said = question.operation.sentence()
+        use = question.operation.sentence()
         remarks = [*moved.remarks]
         for part in parts:
             remarks += part.remarks
         return [
-            html.P(f"After {time_text(moved.at)}: {moved.name}, {said}"),
+            html.P(f"After {time_text(moved.at)}: {moved.name}, {use}"),
             *(html.P(remark, className="remark") for remark in dict.fromkeys(remarks)),
         ]
 
@@ -541,12 +541,12 @@ class _Page:
             ]
             rows.append(html.Tr(cells))
         head = ("part", "passes", "stays within", "95 %", "limit / error", "largest source")
-        said = (
+        summary = (
             f"{int(ranking['passes'].sum())} of {len(ranking)} parts stay within "
             f"{question.limit:g} deg all the time in 95 % of drives."
         )
         shown = self._table("ranking", head, set(head[2:5]), rows)
-        return [html.P(said), html.Div(shown, className="wide")]
+        return [html.P(summary), html.Div(shown, className="wide")]
 
 
 def _sentence(error) -> str:
@@ -609,8 +609,8 @@ def bands_figure(parts: Sequence[PartAnswer], limit: float) -> Figure:
         time = bands.index.to_numpy() / unit
         for share, opacity in (("95", 0.18), ("50", 0.42)):
             low, high = (np.degrees(bands[f"{edge}_{share}"]) for edge in ("lower", "upper"))
-            said = parts[place].name if share == "50" else ""
-            figure.band(time, low, high, colour, opacity, said)
+            label = parts[place].name if share == "50" else ""
+            figure.band(time, low, high, colour, opacity, label)
             reach = max(reach, float(np.max(np.abs([low, high]))))
             if share == "95":
                 for edge in (low, high):

@@ -730,15 +730,15 @@ def hector_of(chosen: Fit, period: float) -> HectorFit:
     best = likelihood.with_constants(dict(enumerate(estimates)))(chosen.values)
     sigma, time = drift_fit.values["yaw_drift_sigma"], drift_fit.values["yaw_drift_time"]
     drift = drift_parameters(sigma, time, period)
-    sentences = []
+    messages = []
     shortest, longest = drift_fit.likelihood.scales.bounds("yaw_drift_time")
     if time < 1.1 * shortest:
-        sentences.append(
+        messages.append(
             f"The correlation time of the drift is {time:.3g} s, the shortest in the search; "
             "shorter steps may show a faster drift."
         )
     if time > 0.9 * longest:
-        sentences.append(
+        messages.append(
             f"The drift does not revert within these drives: its correlation time is {time:.3g} s, "
             "the longest in the search, and only sigma^2 divided by it is known."
         )
@@ -750,5 +750,5 @@ def hector_of(chosen: Fit, period: float) -> HectorFit:
         correlation_time=time,
         loss=None if drift_fit is chosen else best - drift_fit.log_likelihood,
         more_parameters=chosen.parameters + len(estimates) - drift_fit.parameters,
-        sentences=sentences,
+        sentences=messages,
     )

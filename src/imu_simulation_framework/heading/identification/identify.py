@@ -109,10 +109,10 @@ def choose(
     random = search.upwards(first, [term for term in candidates if term not in first])
     random = search.downwards(search.walk_or_drift(search.downwards(random)))
     chosen = search.fitted(random)
-    kept, sentences = _kept_constants(chosen, constants, drives)
+    kept, messages = _kept_constants(chosen, constants, drives)
     if len(kept) < len(constants):
         chosen = fit(Likelihood(drives, random, kept, len(drives) > 1), chosen.values)
-    return Choice(chosen, search.table(random), sentences)
+    return Choice(chosen, search.table(random), messages)
 
 
 def p_value(gain: float, parameters: int) -> float:
@@ -151,16 +151,16 @@ class _Search:
             several = len(self._drives) > 1
             likelihood = Likelihood(self._drives, ordered, self._constants, several)
             part = self._best_submodel(ordered)
-            found = fit(likelihood, part and part.values)
+            best_fit = fit(likelihood, part and part.values)
             if (
                 part is not None
-                and found.log_likelihood < part.log_likelihood - _LIKELIHOOD_TOLERANCE
+                and best_fit.log_likelihood < part.log_likelihood - _LIKELIHOOD_TOLERANCE
             ):
                 # A worse fit than that of a submodel is a failed search: restart near the submodel.
-                found = _fit_from_submodel(likelihood, part)
-            found = self._refit_from_larger_model(found)
-            self._fits[ordered] = found
-            self._refit_larger_models(ordered, found)
+                best_fit = _fit_from_submodel(likelihood, part)
+            best_fit = self._refit_from_larger_model(best_fit)
+            self._fits[ordered] = best_fit
+            self._refit_larger_models(ordered, best_fit)
         return self._fits[ordered]
 
     def _refit_from_larger_model(self, found: Any) -> Any:
@@ -182,8 +182,8 @@ class _Search:
 
     def _best_submodel(self, ordered: Sequence[Any]) -> Any:
         """Return the most likely fit among the submodels of this model."""
-        parts = [found for terms, found in self._fits.items() if set(terms) <= set(ordered)]
-        return max(parts, key=lambda found: found.log_likelihood) if parts else None
+        parts = [candidate for terms, candidate in self._fits.items() if set(terms) <= set(ordered)]
+        return max(parts, key=lambda candidate: candidate.log_likelihood) if parts else None
 
     def upwards(self, random: Sequence[Any], candidates: Sequence[Any]) -> list[Any]:
         random = list(random)
@@ -193,11 +193,11 @@ class _Search:
             for term in candidates:
                 if term in random:
                     continue
-                found = self.fitted([*random, term])
-                gain = found.log_likelihood - now.log_likelihood
+                extended = self.fitted([*random, term])
+                gain = extended.log_likelihood - now.log_likelihood
                 if p_value(gain, len(term.parameters)) < reliability.LEVEL / len(candidates):
                     # The term with the lower AIC is added first.
-                    better.append((found.aic, term))
+                    better.append((extended.aic, term))
             if not better:
                 return random
             aic, term = min(better, key=lambda pair: pair[0])
@@ -258,20 +258,20 @@ class _Search:
     def table(self, chosen: Any) -> pd.DataFrame:
         best = self.fitted(chosen)
         rows = []
-        for terms, found in self._fits.items():
-            gain = found.log_likelihood - best.log_likelihood
-            more = found.parameters - best.parameters
+        for terms, candidate in self._fits.items():
+            gain = candidate.log_likelihood - best.log_likelihood
+            more = candidate.parameters - best.parameters
             nested = more != 0 and (set(terms) >= set(chosen) or set(terms) <= set(chosen))
             rows.append(
                 {
                     "terms": " + ".join(term.name for term in terms),
-                    "parameters": found.parameters,
-                    "log_likelihood": found.log_likelihood,
-                    "aic": found.aic,
+                    "parameters": candidate.parameters,
+                    "log_likelihood": candidate.log_likelihood,
+                    "aic": candidate.aic,
                     "above_best": 0.0,
                     "likelihood_ratio": 2.0 * gain,
                     "p": p_value(abs(gain), abs(more)) if nested else np.nan,
-                    "chosen": found is best,
+                    "chosen": candidate is best,
                 }
             )
         table = pd.DataFrame(rows).sort_values("aic", ignore_index=True)
@@ -293,7 +293,7 @@ def _kept_constants(
     omitted, the random terms would explain it, and the interval of the bias would be too narrow.
     """
     estimates, covariance = chosen.constants
-    kept, sentences = [], []
+    kept, messages = [], []
     for term, estimate, std in zip(constants, estimates, np.sqrt(np.diag(covariance))):
         p = float(chi2.sf((abs(estimate) / std) ** 2, 1))
         # The interval has the same level as the test, so that it contains 0 if 0 is not rejected.
@@ -309,7 +309,7 @@ def _kept_constants(
         )
         if term is not DIRECTION or differs:
             kept.append(term)
-            sentences += [f"{term.name}: {reason}"] if reason else []
+            messages += [f"{term.name}: {reason}"] if reason else []
             continue
         low, high = 100.0 * low, 100.0 * high
         sure = f"{100.0 * (1.0 - reliability.LEVEL):g} %"
@@ -317,8 +317,8 @@ def _kept_constants(
             f"{term.name}: between {low:.2g} and {high:.2g} % with a confidence of {sure}, omitted "
             "since it may be 0"
         )
-        sentences.append(f"{sentence}. {reason[0].upper()}{reason[1:]}" if reason else sentence)
-    return kept, sentences
+        messages.append(f"{sentence}. {reason[0].upper()}{reason[1:]}" if reason else sentence)
+    return kept, messages
 
 
 def _remove_faults_iteratively(
@@ -354,15 +354,15 @@ def _common_lag(chosen: Fit) -> tuple[float, float]:
 
 def _lag_sentences(chosen: Fit) -> list[str]:
     """Return messages on the lag of each reference that the drives determine."""
-    sentences = []
+    messages = []
     for drive, (lag, std) in zip(chosen.likelihood.drives, chosen.lags):
         if abs(lag) > 2.0 * std:
             late = "late" if lag > 0.0 else "early"
-            sentences.append(
+            messages.append(
                 f"{drive.name}: the reference is {abs(lag):.3g} +- {2.0 * std:.2g} s {late} "
                 "relative to the IMU, and this delay is removed"
             )
-    return sentences
+    return messages
 
 
 def gyroscope_sentence(drives: Sequence[ObservedYawError], correlated_reference: bool) -> str:

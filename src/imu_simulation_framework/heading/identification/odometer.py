@@ -202,14 +202,19 @@ def _sample_common_times(
 def _fit(steps: np.ndarray, regressors: np.ndarray, rolled: np.ndarray) -> _Fit:
     """Fit steps (n,) by regressors (n, 2), with slip over the rolling distance (n,) [m]."""
     plain, *_ = np.linalg.lstsq(regressors, steps, rcond=None)
-    left = max(float(np.mean((steps - regressors @ plain) ** 2)), _MIN_VARIANCE)
+    remaining_variance = max(float(np.mean((steps - regressors @ plain) ** 2)), _MIN_VARIANCE)
     total = float(np.mean(rolled))
 
     def criterion(logarithms: np.ndarray) -> float:
         return _solve(steps, regressors, rolled, *np.exp(logarithms))[0]
 
     starts = [
-        np.log([share * left / total, max(0.5 * (1.0 - share) * left, _MIN_VARIANCE)])
+        np.log(
+            [
+                share * remaining_variance / total,
+                max(0.5 * (1.0 - share) * remaining_variance, _MIN_VARIANCE),
+            ]
+        )
         for share in (0.99, 0.5, 0.01)
     ]
     lowest = math.log(_MIN_VARIANCE)

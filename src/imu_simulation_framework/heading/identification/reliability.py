@@ -332,25 +332,25 @@ def identifiable_constants(
     -------
     kept : list of ConstantTerm
         Identifiable terms.
-    sentences : list of str
+    messages : list of str
         Reason for each term that is not identifiable.
     """
     kept: list[terms.ConstantTerm] = []
-    sentences = []
+    messages = []
     for term in terms.CONSTANT_TERMS:
         curve = _curve(term, drives)
         if term is not terms.RATE_BIAS and np.ptp(curve) < MIN_TURN:
-            sentences.append(
+            messages.append(
                 f"{term.name}: the robot turned by only {math.degrees(np.ptp(curve)):.0f} deg, "
                 "so it cannot be determined; use a drive with several full turns"
             )
             continue
         explained = _explained(term, kept, drives)
         if explained > IDENTICAL_SHARE:
-            sentences.append(f"{term.name}: {_why(term, explained, drives)}")
+            messages.append(f"{term.name}: {_why(term, explained, drives)}")
         else:
             kept.append(term)
-    return kept, sentences
+    return kept, messages
 
 
 def explain_similarity(
@@ -390,24 +390,24 @@ def weak_parameters(estimates, drives: Sequence[terms.ObservedYawError]) -> list
     list of str
         One message per undetermined parameter.
     """
-    sentences = []
+    messages = []
     duration = max(drive.time[-1] for drive in drives)
     for name, estimate in estimates.items():
         words = name.replace("_", " ")
         if name.endswith("_time"):
             if estimate.low == 0.0 and not math.isfinite(estimate.high):
-                sentences.append(
+                messages.append(
                     f"{words}: it cannot be determined; use a drive of "
                     f"{3.0 * max(estimate.value, duration):.0f} s, or steps shorter than "
                     f"{drives[0].step:g} s"
                 )
             elif estimate.low == 0.0:
-                sentences.append(
+                messages.append(
                     f"{words}: only an upper limit of {estimate.high:.3g} s is known at steps of "
                     f"{drives[0].step:g} s; use shorter steps to determine it"
                 )
             elif not math.isfinite(estimate.high) or estimate.high > duration:
-                sentences.append(
+                messages.append(
                     f"{words}: only a lower limit of {estimate.low:.3g} s is known from "
                     f"{duration:.0f} s; use a drive of "
                     f"{3.0 * max(estimate.value, duration):.0f} s to determine it"
@@ -415,17 +415,17 @@ def weak_parameters(estimates, drives: Sequence[terms.ObservedYawError]) -> list
         elif name in ("rate_bias", "scale_factor", "scale_factor_of_absolute_turn"):
             continue
         elif estimate.low == 0.0:
-            sentences.append(
+            messages.append(
                 f"{words}: at most {estimate.high:.3g} {estimate.unit}, and it may be zero"
             )
         elif not math.isfinite(estimate.high):
-            sentences.append(f"{words}: at least {estimate.low:.3g} {estimate.unit}")
+            messages.append(f"{words}: at least {estimate.low:.3g} {estimate.unit}")
     if len(drives) == 1:
-        sentences.append(
+        messages.append(
             "rate bias: one drive cannot show its spread over drives; use several drives of the "
             "same sensor, each after a new power-on"
         )
-    return sentences
+    return messages
 
 
 def _explained(term, others, drives):

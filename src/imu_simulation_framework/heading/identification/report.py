@@ -249,12 +249,12 @@ def explained_sentence(identification: YawErrorIdentification, index: int) -> st
     drive, parts = identification.drives[index], identification.parts(index)
     constants = [term.name for term in identification.fit.likelihood.constants]
     known = parts.columns.intersection(["start offset", "rate bias of the drive", *constants])
-    left = parts["error"] - parts[known].sum(axis=1)
+    remainder = parts["error"] - parts[known].sum(axis=1)
     return (
         f"{drive.name}: {drive.time[-1]:.0f} s, turned {format_degrees(drive.net_turn[-1])} "
         f"net and {format_degrees(drive.absolute_turn[-1])} in all; yaw error "
         f"{_rms(parts['error'] - parts['error'].mean()):.3g} deg rms about its mean, "
-        f"{_rms(left - left.mean()):.3g} deg without its constants"
+        f"{_rms(remainder - remainder.mean()):.3g} deg without its constants"
     )
 
 

@@ -366,8 +366,8 @@ class _Vertical:
 
         Curves for the signals of the motion are cached, since other sensors need them, too.
         """
-        own = {"rate": self.driven.rate, "force": self.driven.force}
-        name = next((name for name, other in own.items() if other is signal), "")
+        motion_signals = {"rate": self.driven.rate, "force": self.driven.force}
+        name = next((name for name, other in motion_signals.items() if other is signal), "")
         if (name, row, column) in self._axis_curves:
             return self._axis_curves[name, row, column]
         error = signal[:, column]
@@ -405,14 +405,14 @@ class _Vertical:
 
     def _zeroed(self, rate_error):
         """Return the rate errors minus the estimated offset; zero while the yaw is held."""
-        left, offset, first = np.zeros_like(rate_error), 0.0, self._before
+        zeroed, offset, first = np.zeros_like(rate_error), 0.0, self._before
         if self._before:
             offset = np.mean(rate_error[: self._before], axis=0)
         for start, held, end in self._stops:
-            left[first:held] = rate_error[first:held] - offset
+            zeroed[first:held] = rate_error[first:held] - offset
             offset, first = np.mean(rate_error[start:end], axis=0), end
-        left[first:] = rate_error[first:] - offset
-        return left
+        zeroed[first:] = rate_error[first:] - offset
+        return zeroed
 
     def _yaw(self, turned):
         """Return the yaw error (k,) due to rate errors about the vertical (n,) [rad/s]."""
@@ -534,9 +534,9 @@ def high_pass(curve: np.ndarray, time: np.ndarray, constant: float) -> np.ndarra
 
     ratio = (time[1] - time[0]) / constant
     keep = np.exp(-ratio)
-    left = np.zeros(len(curve))
-    left[1:] = lfilter([-np.expm1(-ratio) / ratio], [1.0, -keep], np.diff(curve))
-    return left
+    filtered = np.zeros(len(curve))
+    filtered[1:] = lfilter([-np.expm1(-ratio) / ratio], [1.0, -keep], np.diff(curve))
+    return filtered
 
 
 _KNOWN_ERRORS = ("hard_iron", "soft_iron", "turn_on_bias", "scale_factor_and_misalignment")
@@ -715,15 +715,18 @@ def _standstills(imu, motion, operation):
         return operation.standstills(motion), []
     step = motion.period
     model = simulation.imu_model(simulation.operated(imu, operation, motion), step)
-    found = model.detected_standstills(simulation.imu_truth(motion, speed=model.requires_speed))
+    detected = model.detected_standstills(simulation.imu_truth(motion, speed=model.requires_speed))
     stops = find_standstills(motion, operation.min_stop)
     still, held = np.zeros((2, len(motion)), dtype=bool)
-    for places, spans in ((still, stops), (held, [(stop.held_from, stop.end) for stop in found])):
+    for places, spans in (
+        (still, stops),
+        (held, [(stop.held_from, stop.end) for stop in detected]),
+    ):
         for start, end in spans:
             places[round(start / step) : round(end / step) + 1] = True
     missed = sum(not np.any(held[round(a / step) :][: round((b - a) / step)]) for a, b in stops)
     moving = float(np.sum(held & ~still)) * step
-    return found, [
+    return detected, [
         f"the detector finds {len(stops) - missed} of {len(stops)} stops, and considers the "
         f"robot stationary during {moving:.3g} s in which it moves"
     ]

@@ -170,15 +170,15 @@ class YawErrorParameters(Settings):
     @property
     def limits(self) -> tuple[str, ...]:
         """Messages on limits of a prediction from these parameters."""
-        found = []
+        messages = []
         if self.rejected:
-            found.append("The residual checks reject this model, so its bands are not reliable.")
+            messages.append("The residual checks reject this model, so its bands are not reliable.")
         if self.drives <= 1:
-            found.append(
+            messages.append(
                 "The rate bias was identified from a single drive; its spread over drives is "
                 "unknown, so the bands are too narrow."
             )
-        return tuple(found)
+        return tuple(messages)
 
     def sources(
         self, time: np.ndarray, net_turn: np.ndarray, absolute_turn: np.ndarray

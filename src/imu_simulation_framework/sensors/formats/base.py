@@ -189,7 +189,7 @@ def list_unsupported(specification: ImuSpecification, supported: Iterable[str]) 
         One message per parameter.
     """
     supported = set(supported)
-    sentences = []
+    messages = []
     for part_name in (*IMU_TRIADS, *CONDITIONS, "output"):
         part = getattr(specification, part_name)
         for field in fields(part):
@@ -199,10 +199,10 @@ def list_unsupported(specification: ImuSpecification, supported: Iterable[str]) 
             value = getattr(part, field.name)
             if value != field.default and _has_effect(specification, part_name, field.name):
                 text = f"{name} = {format_value(value)}"
-                sentences.append(f"{text} cannot be represented in this format.")
+                messages.append(f"{text} cannot be represented in this format.")
     if specification.magnetometer is not None and "magnetometer" not in supported:
-        sentences.append("the magnetometer cannot be represented in this format.")
-    return sentences
+        messages.append("the magnetometer cannot be represented in this format.")
+    return messages
 
 
 def format_value(value) -> str:

@@ -222,15 +222,18 @@ def write_imu_parameters(
 
 def _subsample(specification: ImuSpecification, rate: float) -> ImuSpecification:
     """Return a specification whose samples at a lower rate [Hz] keep their standard deviation."""
-    own = specification.output.rate
-    if not rate < own:
+    sensor_rate = specification.output.rate
+    if not rate < sensor_rate:
         raise ConfigurationError(
-            f"rate is {rate:g} Hz with subsampling, expected less than the sensor's {own:g} Hz"
+            f"rate is {rate:g} Hz with subsampling, expected less than the sensor's "
+            f"{sensor_rate:g} Hz"
         )
     triads: dict[str, Any] = {}
     for name in IMU_TRIADS:
         triad = getattr(specification, name)
-        white = processes.density_of_samples(processes.sampled_std(triad.white_noise, own), rate)
+        white = processes.density_of_samples(
+            processes.sampled_std(triad.white_noise, sensor_rate), rate
+        )
         triads[name] = replace(triad, white_noise=white)
     return replace(specification, **triads)
 

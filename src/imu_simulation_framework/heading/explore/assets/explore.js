@@ -1,18 +1,18 @@
-// What the page does by itself: sliders write into their fields, and what the fields say is asked
-// for again as soon as the last answer is there. The mathematics is in Python.
+// Client side of the page: sliders write into their fields, and changed fields lead to a new request
+// as soon as the previous one is answered. All computations are in Python.
 (function () {
   "use strict";
-  const QUIET = 300; // [ms] after the last answer, until what takes longer is asked for
-  const SLOW = 400; // [ms] after which it is said that something is computed
-  const LOST = 10000; // [ms] after which an answer does not come any more
-  // The motions for which a field has a meaning; null: where stops are given.
+  const QUIET = 300; // [ms] after the last answer, until the slower results are requested
+  const SLOW = 400; // [ms] after which the page shows that a computation is running
+  const LOST = 10000; // [ms] after which an answer is considered lost
+  // Motions to which a field applies; null: if stops are given.
   const SHOWN = {
     drive: ["drive"], speed: ["circles", "mowing"], radius: ["circles"], length: ["mowing"],
     width: ["mowing"], given: null,
   };
   const dash = () => window.dash_clientside;
   const nothing = () => dash().no_update;
-  // The server tells pages by this: a question that is not the newest of its page is given up.
+  // Identifies the page for the server, which drops all questions except the newest of a page.
   const page = Math.random().toString(36).slice(2);
   const state = { asked: null, wanted: null, since: 0, number: 0, timer: null, placed: {} };
 
@@ -21,13 +21,13 @@
     return names.map((one) => one.prop_id.split(".")[0]);
   }
 
-  // A word on what takes longer than a moment; read aloud, since it is a status.
+  // Status text during longer computations, which screen readers read aloud.
   function say(text) {
     const busy = document.getElementById("busy");
     if (busy) busy.textContent = text;
   }
 
-  // A slider is named by the label of its field, and says what the field says.
+  // A slider has the label and the value of its field.
   function name_sliders(texts) {
     for (const [name, text] of Object.entries(texts)) {
       const handle = document.querySelector(`#slider-${name} [role=slider]`);
@@ -51,7 +51,7 @@
 
   window.dash_clientside = Object.assign({}, window.dash_clientside, {
     explore: {
-      // A slider has moved: its field says so.
+      // A slider has moved: update its field.
       slid: function (...values) {
         const scales = values.pop();
         const names = Object.keys(scales);
@@ -63,7 +63,7 @@
         }
         return nothing();
       },
-      // A field says something else.
+      // A field has changed.
       wants: function (...values) {
         const names = values.pop();
         const texts = {};
@@ -81,7 +81,7 @@
         ask();
         return nothing();
       },
-      // An answer is there.
+      // An answer has arrived.
       answered: function (shown) {
         if (!shown) return nothing();
         const scales = shown.places || {};
@@ -89,7 +89,7 @@
           state.placed[name] = scales[name];
           dash().set_props("slider-" + name, { value: scales[name] });
         }
-        // What an address has wrong is of no interest once something is set.
+        // Errors in the address are irrelevant once a setting has been changed.
         if (shown.number > 1) dash().set_props("unread", { children: "" });
         const asked = state.asked;
         state.asked = null;
