@@ -1,8 +1,8 @@
 """Run the benchmarks of speed and memory, save the measurements, and compare two runs.
 
 Each benchmark alternates calls with reference calls and prints median, minimum and maximum of each
-measurement. Ratios from different days can be compared, absolute times only between runs on the same
-machine. A measurement has changed if the ranges of the two runs do not overlap.
+measurement. Ratios from different days can be compared, absolute times only between runs on the
+same machine. A measurement has changed if the ranges of the two runs do not overlap.
 """
 
 import argparse
