@@ -108,7 +108,7 @@ def answer_of_model(imu, motion, operation, period=6.0):
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_page_fits_screen_and_loads_only_from_its_server(request, address, width):
+def test_explore_page_fits_screen_and_loads_only_from_its_server(request, address, width):
     driver = request.getfixturevalue(width)
     opened(driver, f"{address}?motion=mowing&stops=given&imu=bno055,stim300,adis16470&ranked=all")
     addresses = requested(driver)
@@ -189,7 +189,7 @@ def test_displayed_numbers_respond_to_slider_and_match_model(desktop, address):
     )
 
 
-def test_address_restores_page_in_another_browser(desktop, phone, address):
+def test_url_restores_page_state_in_another_browser(desktop, phone, address):
     opened(desktop, address)
     written(desktop, "duration", "20min")
     desktop.find_element(By.XPATH, "//div[@id='motion']//label[contains(., 'circles')]").click()

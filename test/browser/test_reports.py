@@ -208,7 +208,7 @@ def test_figure_is_zoomed_or_moved_by_dragging_and_reset_by_button(desktop, repo
     assert moved[1] - moved[0] == pytest.approx(before[1] - before[0])
 
 
-def test_printed_report_is_unfolded_and_fits_paper_width(desktop, reports):
+def test_printed_report_shows_collapsed_sections_and_fits_paper_width(desktop, reports):
     plots = opened(desktop, reports["flight"])
     widths = "return Array.from(document.querySelectorAll('.plot > .plot-container .main-svg'))"
     widths += ".map((drawing) => drawing.getBoundingClientRect().width)"

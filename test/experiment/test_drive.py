@@ -128,7 +128,7 @@ def test_ground_truth_commands_errors_and_poses_in_bag_match_tables(bag, result)
             assert np.exp(1j * (pose.theta - yaw)) == pytest.approx(1.0)
 
 
-def test_live_yaw_messages_match_yaw_of_tables(bag, result):
+def test_live_yaw_messages_match_yaw_tables(bag, result):
     tables = {"simulated": "imu_simulated", "real": "imu_real", "ground_truth": "ground_truth"}
     for name, table in tables.items():
         messages, yaw = bag[f"/imu_yaw/{name}"], result.read_table(table)["yaw"]

@@ -72,7 +72,7 @@ def test_recorded_fixes_can_be_read_as_reference(result):
         assert np.sqrt(np.mean(moved**2)) < 0.05
 
 
-def test_table_of_fixes_matches_bag(result, bag):
+def test_fix_table_matches_fixes_in_bag(result, bag):
     table = ExperimentTables.load(result).gnss_simulated
     np.testing.assert_allclose(table.index, RECEIVED, atol=1e-9)
     positions, velocities, headings = (

@@ -158,7 +158,7 @@ def magnetic(message):
         (MagneticField, ImuPackers.field, magnetic, messages_of_drive.magnetic_rows, 3),
     ],
 )
-def test_packed_imu_messages_match_messages_of_rospy(message_type, write, values, read, columns):
+def test_serialised_imu_messages_match_rospy(message_type, write, values, read, columns):
     rows = np.random.default_rng(1).normal(size=(2, columns))
     topic, middle = SubscribedPublisher(), range(9, 18)
     packers = ImuPackers((range(9), middle, range(18, 27)), middle)
@@ -172,7 +172,7 @@ def test_packed_imu_messages_match_messages_of_rospy(message_type, write, values
     np.testing.assert_array_equal(read_rows, rows)
 
 
-def test_packed_ground_truth_matches_message_of_rospy():
+def test_serialised_ground_truth_matches_rospy():
     state = MujocoSimulator(load_robot_parameters()).steps(2)
     topic = SubscribedPublisher()
     RobotMessages().publish_ground_truth(topic, STAMPS, state)
@@ -217,7 +217,7 @@ def test_joint_states_without_wheel_velocities_are_rejected(names, velocities):
         raw_messages.read_wheel_rows([joint_states(names, velocities)], load_robot_parameters())
 
 
-def test_tracking_error_is_read_as_by_rospy():
+def test_deserialised_tracking_error_matches_rospy():
     message = ErrorCoordinates2(time_from_start=1.5, yaw_error=0.1, distance_error=0.2)
     message.along_track_error, message.cross_track_error = -0.3, 0.4
     message.header.stamp.secs, message.header.stamp.nsecs = 7, 50_000_000

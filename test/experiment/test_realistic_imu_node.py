@@ -188,7 +188,7 @@ def test_imu_with_wrong_axes_terminates_node(answer_of_node, motion):
 AIRBORNE = ["roslaunch", "imu_simulation_framework", "airborne.launch"]
 
 
-def test_flight_of_limited_duration_ends(experiment):
+def test_flight_ends_after_specified_duration(experiment):
     done = experiment.run("gimbal:=level", "duration:=20", "real_time_factor:=0", program=AIRBORNE)
     assert "the flight has ended" in done.output
     assert "pointing error of the gimbal" in done.output

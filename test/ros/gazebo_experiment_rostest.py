@@ -59,7 +59,7 @@ class GazeboExperiment(unittest.TestCase):
         yaw_rms = summary["tracking"]["yaw_error"]["rms_rad"]
         self.assertLess(math.degrees(yaw_rms), 1.0)
 
-    def test_hector_plugin_on_level_ground_misses_no_sample(self):
+    def test_hector_plugin_on_level_ground_loses_no_samples(self):
         folder, summary = self.drive("imu:=hector")
         self.check(folder, summary)
         # Both measure at the same times.

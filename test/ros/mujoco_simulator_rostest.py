@@ -53,7 +53,7 @@ class HeldSimulator(unittest.TestCase):
         collector.next()
         return collector.next()
 
-    def test_first_tick_is_repeated_without_command(self):
+    def test_first_samples_are_repeated_until_first_command(self):
         for collector in (self.truth, self.imu):
             messages = collector.wait_for(lambda messages: len(messages) >= 3)
             self.assertEqual(set(stamps(messages)), {0.0})
@@ -84,7 +84,7 @@ class HeldSimulator(unittest.TestCase):
         error = yaw(measured.orientation) - yaw(true.pose.pose.orientation)
         self.assertAlmostEqual(error, offset, places=6)
 
-    def test_set_bias_service_has_checksum_of_hector(self):
+    def test_set_bias_service_checksum_matches_hector(self):
         # Programs built with hector_gazebo_plugins can call the service only with this checksum.
         self.assertEqual(SetBias._md5sum, HECTORS_SUM)
 

@@ -89,7 +89,7 @@ def test_second_imu_terminates_experiment_with_results(driving, ros, tmp_path):
         (["odometer:=/none.yaml"], "[odometer] file: /none.yaml: neither a file nor"),
     ],
 )
-def test_invalid_experiment_argument_is_rejected(monkeypatch, capsys, tmp_path, arguments, words):
+def test_invalid_ros2_launch_argument_is_rejected(monkeypatch, capsys, tmp_path, arguments, words):
     monkeypatch.setattr(launcher, "_run", lambda *_: pytest.fail("nodes would have been started"))
     code = run_tool(launcher.main, [*arguments, f"output:={tmp_path / 'out'}"])
     assert code == 2

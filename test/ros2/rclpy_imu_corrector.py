@@ -40,7 +40,7 @@ def messages(topic, count):
     return separate(Packer(kind, ["imu"], None, True).pack(stamps, dict(zip(fields, rows.T))))
 
 
-def test_published_corrections_are_bytes_of_session(ros, tmp_path):
+def test_published_corrections_match_bytes_of_session(ros, tmp_path):
     path = tmp_path / "correction.yaml"
     path.write_text(imu_correction_text(CORRECTION))
     ros.start(ImuCorrector, correction=str(path))

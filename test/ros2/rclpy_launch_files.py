@@ -55,7 +55,7 @@ def described(request, description):
     return request.param, {argument.given[0]: argument for argument in arguments}, node
 
 
-def test_ros2_launch_arguments_are_those_of_roslaunch_and_qos(described):
+def test_ros2_launch_arguments_include_those_of_roslaunch(described):
     session, arguments, _ = described
     root = ElementTree.parse(LAUNCH / f"{session.name}.launch").getroot()
     roslaunch_arguments = {arg.get("name"): arg for arg in root.iter("arg")}
@@ -93,7 +93,7 @@ def test_exit_of_required_node_shuts_down_launch(described):
     assert shutdown.condition.given[0].given == ("required",)
 
 
-def test_ros2_experiment_has_arguments_of_roslaunch(description, monkeypatch):
+def test_ros2_experiment_arguments_match_roslaunch(description, monkeypatch):
     monkeypatch.setattr("ament_index_python.packages.get_package_prefix", lambda _: "/ws")
     *arguments, run = description("experiment")
     root = ElementTree.parse(LAUNCH / "experiment.launch").getroot()

@@ -57,7 +57,7 @@ def test_published_imu_matches_simulate_imu_and_session(ros, motion):
     assert json.loads(texts[0].data)["seed"] == 4
 
 
-def test_sessions_of_ros_1_and_ros_2_output_same_numbers(motion):
+def test_ros_1_and_ros_2_sessions_output_same_numbers(motion):
     arguments = RealisticImuArguments(specification="bno055_magnetometer", magnetometer=True)
     ros2_messages = pairs("/imu", ideal(motion))
     ros1_messages = [(topic, ros1_message(data)) for topic, data in ros2_messages]
@@ -79,7 +79,7 @@ def ros1_message(data):
 
 
 @pytest.mark.parametrize("kind", ["imu", "odometry", "pose", "field", "torques"])
-def test_published_messages_for_each_input_are_bytes_of_session(ros, motion, tmp_path, kind):
+def test_published_messages_for_each_input_match_bytes_of_session(ros, motion, tmp_path, kind):
     earth = [1e-6, 2e-5, -4e-5]
     hall = {"dipoles": [{"position": [2.5, 0.0, 0.1], "moment": [0.0, 3.0, 1.0]}]}
     if kind == "torques":

@@ -148,7 +148,7 @@ def complete(make_once, wheel, python_and_age):
     return _environment(make_once, wheel, "complete", python_and_age, EXTRAS.values())
 
 
-def test_five_lines_in_bare_environment_compute_yaw_error_of_csv(bare, tmp_path):
+def test_five_line_example_in_bare_environment_computes_yaw_error(bare, tmp_path):
     lines = ["time,x,y,yaw"]
     lines += [f"{0.2 * k:.1f},{0.1 * k:.2f},0.0,0.0" for k in range(100)]
     (bare.folder / "drive.csv").write_text("\n".join(lines) + "\n")

@@ -202,7 +202,7 @@ def test_column_option_maps_names_and_units(tmp_path):
 
 
 @pytest.mark.usefixtures("skip_drawing")
-def test_recording_with_name_of_a_result_file_is_rejected(tmp_path):
+def test_recording_named_like_result_file_is_rejected(tmp_path):
     path = write(tmp_path / "allan_deviation.csv", table(70.0)[["gyro_x"]])
     content = path.read_bytes()
     assert_refused(call_tool(TOOL, path, "--out", tmp_path), path)

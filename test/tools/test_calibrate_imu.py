@@ -72,7 +72,7 @@ def test_magnetometer_calibration_is_added_to_existing_correction(recordings, tm
     assert_success(call_tool("heading_budget.py", *budget))
 
 
-def test_turns_compared_with_reference_calibrate_scale_factor_of_z(tmp_path):
+def test_reference_turns_calibrate_scale_factor_of_gyroscope_z(tmp_path):
     standstill, turn = (np.zeros(3), 15.0), ([0.0, 0.0, 30.0], 30.0)
     motion = turntable_motion([standstill, turn, standstill])
     gyro = motion.angular_velocity * 1.02 + 0.01
@@ -135,7 +135,7 @@ COLUMNS = [word for axis in "xyz" for word in ("--column", f"mag_{axis}=mag_{axi
         ("mag.csv", COLUMNS, []),
     ],
 )
-def test_magnetometer_is_calibrated_alone(recordings, tmp_path, name, options, words):
+def test_recording_of_magnetometer_alone_is_calibrated(recordings, tmp_path, name, options, words):
     folder, _, hard = recordings
     out = tmp_path / "out"
     done = assert_success(call_tool(TOOL, folder / name, "--magnetometer", *options, "--out", out))

@@ -45,7 +45,7 @@ def written_config(out):
     return out / "config.ini"
 
 
-def test_correct_drive_checked_from_shell_is_usable(tmp_path):
+def test_correct_drive_is_reported_as_usable_by_program(tmp_path):
     bag = drives.write_bag(tmp_path / "drive.bag", *drives.drive())
     done = run_as_process(TOOL, "drive.bag", "--report", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")

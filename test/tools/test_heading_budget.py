@@ -167,7 +167,7 @@ def test_imus_with_same_name_are_numbered(comparison):
     assert list(dict.fromkeys(bands["imu"])) == ["bno055 (1)", "hector", "bno055 (2)", "mpu6050"]
 
 
-def test_notes_mention_imu_they_refer_to(comparison):
+def test_notes_begin_with_imu_name(comparison):
     assert "note: bno055 has only stationary errors" in comparison.text
     assert "note: hector: its yaw error comes from a plug-in" in comparison.text
     assert (
@@ -206,7 +206,7 @@ def test_report_contains_bands_causes_requirements_and_settings(comparison):
         assert words in comparison.page, words
 
 
-def test_scale_factor_of_individual_sensor_is_known():
+def test_scale_factor_of_measured_individual_sensor_is_known():
     answer = answered("a", "--imu", "mpu6050", "--at", "60s", "--unit", "this")
     title = "drive a, zeroed at rest for 10 s: yaw error after 60 s"
     assert answer.text.startswith(title)
@@ -216,7 +216,7 @@ def test_scale_factor_of_individual_sensor_is_known():
     assert budget.loc["scale factor", "differs"] == "known"
 
 
-def test_recommended_part_is_listed_with_its_own_magnitude():
+def test_recommended_part_is_listed_with_its_95_percent_error():
     answer = answered(
         "--rounds", "1", "--radius", "5", "--stops", "every 10s for 2s", "--within", "1deg",
         "--imu", "mpu6050", "--imu", "stim300",

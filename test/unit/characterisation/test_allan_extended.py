@@ -152,7 +152,7 @@ def test_one_minute_gauss_markov_bias_is_not_identified_as_random_walk_in_an_hou
 
 
 @pytest.mark.parametrize("share, known", [(2.0, True), (0.2, False)])
-def test_quantisation_is_known_only_if_shortest_averaging_times_show_it(share, known):
+def test_quantisation_is_identified_only_from_shortest_averaging_times(share, known):
     factors = np.unique(np.geomspace(1.0, LENGTH // 10, 30).astype(int))
     tau, model = factors / RATE, terms_of(factors, LENGTH, RATE)
     # The quantisation exceeds white noise up to 0.3 s; the shortest times differ by a factor.

@@ -62,7 +62,7 @@ def test_expected_periodogram_matches_mean_of_simulated_periodograms(term, noise
         ({"sigma": 3e-4, "time": 20.0}, (GAUSS_MARKOV,)),
     ],
 )
-def test_model_selection_chooses_and_supports_simulated_term(noise, terms):
+def test_model_selection_finds_simulated_terms(noise, terms):
     record = make_noise(np.random.default_rng(5), **noise)
     choice = SlowNoiseLikelihood([([record], RATE)], DEFAULT_BAND).choose(TIMES, 3.84)
     assert choice.terms == terms

@@ -110,7 +110,7 @@ def wheels_of(controller, left, right, error):
 
 
 @pytest.mark.parametrize("name", control.CONTROLLERS)
-def test_controllers_pass_on_reference_velocities_at_zero_error(name):
+def test_controllers_output_reference_velocities_at_zero_error(name):
     assert made(name).correct(0.4, -0.6, NO_ERROR) == (0.4, -0.6)
     # The open loop ignores all errors.
     if name == "open_loop":

@@ -226,7 +226,7 @@ def test_wheels_are_read_about_five_times_per_second(rate, ticks):
     assert ticks_between_wheels(1.0 / rate) == ticks
 
 
-def test_robot_arrival_does_not_require_all_imu_messages():
+def test_robot_has_arrived_before_last_imu_message_is_received():
     recording = RecordingSession(PERIOD)
     recording.ends_after(TICKS * PERIOD)
     recording.add_imu(stamps_of([0.0, 0.3]), np.zeros((2, 10)))

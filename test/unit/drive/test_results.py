@@ -233,7 +233,7 @@ def test_heading_in_tum_file_is_counterclockwise_about_vertical():
     np.testing.assert_allclose(ahead, expected, atol=1e-15)
 
 
-def test_impossible_result_folder_is_rejected_in_advance(tmp_path, monkeypatch):
+def test_unusable_result_folder_is_rejected_before_drive(tmp_path, monkeypatch):
     check_result_folder(tmp_path / "results" / "of today", "drive", "ideal")
     assert not (tmp_path / "results").exists()
     (tmp_path / "file").touch()
@@ -247,7 +247,7 @@ def test_impossible_result_folder_is_rejected_in_advance(tmp_path, monkeypatch):
         check_result_folder(tmp_path / "results", "drive", "ideal")
 
 
-def test_folder_of_longest_accepted_path_has_room_for_every_file(tmp_path):
+def test_longest_accepted_result_folder_allows_every_file_name(tmp_path):
     def fits(length):
         try:
             check_result_folder(_deep(tmp_path, length), 300 * "d", 300 * "i")

@@ -56,7 +56,7 @@ def test_simulation_ticks_contain_each_sample_once_in_order(airborne, period):
     assert all(round(1e9 * arrival) <= stamp for stamp, arrival in arrived)
 
 
-def test_slow_airborne_imu_has_own_stamps_and_no_receiver_yields_no_fixes():
+def test_slow_airborne_imu_has_separate_stamps_and_fixes_require_receiver():
     slow = isf.ImuSpecification("slow", output=isf.OutputSpecification(rate=25.0))
     found = AirborneImu(states(), isf.read_gimbal("off"), slow)
     assert len(found.imu) == len(found.imu_stamps) == 201

@@ -67,7 +67,7 @@ def test_increments_and_joint_angles_match_motion_and_gimbal(flown, tables):
     np.testing.assert_array_equal(tables["gimbal"].to_numpy()[:, :3], flown.joints.angle)
 
 
-def test_single_gimbal_joint_has_rate_of_published_table_3(flown):
+def test_single_gimbal_joint_rate_matches_published_table_3(flown):
     gimbal = isf.read_gimbal("agisim")
     for joint, axis, rate in (("pan", 2, 0.8225), ("tilt", 1, 0.5483)):
         found = figures.joint_alone(joint, gimbal, "ideal", flown.origin)

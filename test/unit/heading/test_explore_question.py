@@ -24,12 +24,12 @@ QUESTIONS = [
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_page_settings_are_restored_from_form_texts_and_address(question):
+def test_page_settings_are_restored_from_form_texts_and_url(question):
     assert question_from_texts(question_texts(question)) == question
     assert question_from_address(f"?{question_address(question)}") == question
 
 
-def test_address_contains_only_fields_that_differ_from_defaults():
+def test_url_contains_only_fields_that_differ_from_defaults():
     assert question_address(Question()) == ""
     question = Question(motion="circles", radius=3.0, imu=("mti3", "bno055"), duration=1800.0)
     assert question_address(question) == "motion=circles&radius=3&duration=30min&imu=mti3,bno055"

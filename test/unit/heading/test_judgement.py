@@ -51,7 +51,7 @@ def test_curve_statistics_of_many_curves_match_single_curves():
     assert names[4::3] == ["psd 0.0024 to 0.024 Hz", "psd 2.4 to 5 Hz"]
 
 
-def test_holm_correction_is_a_step_down_procedure():
+def test_holm_correction_matches_manual_step_down_computation():
     # By hand: 0.01 * 4, 0.02 * 3, 0.03 * 2, and never less than the previous value.
     np.testing.assert_allclose(holm([0.03, 0.01, 0.9, 0.02]), [0.06, 0.04, 0.9, 0.06])
     np.testing.assert_allclose(holm([0.5, 0.9]), [1.0, 1.0])
@@ -158,7 +158,7 @@ def test_calibration_of_true_model_is_uniform():
     assert "fewer than 4 drives" in several_drives.calibration_sentences(found(3))[1]
 
 
-def test_pooled_verdict_over_drives_of_single_sensor():
+def test_drives_of_single_sensor_have_pooled_verdict():
     random, count, time = np.random.default_rng(8), 5, TIME[:40]
 
     def drawn(runs, size=1.0, unit_share=0.0):
@@ -222,7 +222,7 @@ def test_ensemble_zero_is_estimated_as_for_observed_error():
     assert np.std(ensemble[:, -1]) < 0.02 < 0.1 < np.std(zero_at_start(time, curves)[:, -1])
 
 
-def test_displayed_tests_are_in_degrees():
+def test_displayed_test_statistics_are_in_degrees():
     generator = np.random.default_rng(8)
     judged = isf.judge(TIME, drives(generator, 1)[0], drives(generator, RUNS))
     curve, *shown = shown_tests(judged)

@@ -99,7 +99,7 @@ def test_random_walks_with_same_name_are_merged_and_model_is_truncated():
     assert abs(drawn[:, -1].std() / 28**0.5 - 1.0) < 4.0 / math.sqrt(8000.0)
 
 
-def test_odometer_ticks_are_white_noise_of_one_step(motion):
+def test_odometer_tick_error_matches_model_of_white_noise(motion):
     odometer = isf.OdometerSpecification(rate=10.0, ticks_per_turn=100, track=0.4)
     model = isf.yaw_error_model(odometer, motion, 1.0)
     error = isf.yaw_error(isf.simulate_odometer(motion, odometer), motion)

@@ -289,7 +289,7 @@ def test_operation_without_driving_time_or_with_plugin_is_rejected():
         isf.simulate_imu(isf.straight(10.0), "hector", operation=isf.Operation())
 
 
-def test_suggested_part_is_least_precise_within_limit_or_else_best():
+def test_suggested_part_is_least_precise_within_limit_or_most_precise():
     parts = {
         f"noise {times}": specification(white_noise=times * 1e-4) for times in (1.0, 4.0, 16.0)
     }

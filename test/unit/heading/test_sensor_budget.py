@@ -39,7 +39,7 @@ def test_sensor_budget_ends_at_requested_time():
     )
 
 
-def test_budget_turn_is_that_of_driven_circles():
+def test_budget_turn_angle_matches_driven_circles():
     # A circle of 5 m radius at 1 m/s takes 31.4 s.
     assert task(at=10.0 * math.pi).turn == pytest.approx(2.0 * math.pi, rel=1e-3)
 

@@ -60,7 +60,7 @@ def test_search_bounds_follow_data_scales_and_whiteness_matches_ljung_box():
     assert whiteness.p == pytest.approx(chi2.sf(sum(expected), 2 * LAGS))
 
 
-def test_fitted_part_of_rate_drift_is_integral_of_rate():
+def test_fitted_rate_drift_error_is_integral_of_fitted_rate():
     times = 5.0 * np.arange(200)
     error = 0.1 * np.sin(times / 100.0)
     observed = terms.ObservedYawError("slow", times, error, 0.0 * times, 0.0 * times)

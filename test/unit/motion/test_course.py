@@ -42,7 +42,7 @@ def stop_between(yaw_before, yaw_after, stop=10.0, rate=20.0):
     return times, np.column_stack([speed * np.cos(yaw), speed * np.sin(yaw)])
 
 
-def test_heading_is_constant_in_stop_and_turns_at_its_end_within_rate_limit():
+def test_heading_is_constant_during_stop_and_turns_at_its_end_within_rate_limit():
     times, velocities = stop_between(0.2, 1.7)
     heading = heading_from_course(times, velocities, 0.2, 0.8)
     needed = 1.5 * 1.5 / 0.8

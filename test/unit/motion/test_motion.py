@@ -96,7 +96,7 @@ def test_mounted_motion_matches_lever_arm_formula(tumble, place, force):
     require_same_motion(mounted, direct, slice(20, -20), angle=1e-12, **off)
 
 
-def test_specific_force_stationary_on_circle_and_on_straight_matches_formula():
+def test_specific_force_at_rest_on_circle_and_on_straight_matches_formula():
     motion = isf.at_rest(1.0, roll=0.3, pitch=-0.2, yaw=2.0)
     rate, force = motion.means()
     np.testing.assert_array_equal(rate, 0.0)

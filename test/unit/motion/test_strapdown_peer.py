@@ -66,7 +66,7 @@ def motion(request):
     return mount_on_gimbal(motion) if request.param else motion
 
 
-def test_pyins_integrates_increments_more_accurately_than_its_own(motion):
+def test_pyins_integrates_these_increments_more_accurately_than_pyins_increments(motion):
     truth = _trajectory(motion)
     computed = _integration_error(_pyins_increments(increments_of(motion, _gravitation)), truth)
     # pyins uses the Coriolis acceleration at the start of the period, a first-order error.

@@ -532,7 +532,7 @@ def test_units_in_line_below_names_are_read(tmp_path):
 
 
 @pytest.mark.parametrize("again", [False, True], ids=["once", "repeated"])
-def test_group_names_with_column_names_below_are_read(tmp_path, again):
+def test_header_with_group_names_above_column_names_is_read(tmp_path, again):
     groups = {"Time": "s", "Mocap Orientation": "WXYZ", "IMU Acceleration": "XYZ"}
     groups["IMU Gyroscope"] = "XYZ"
     top = [[name] + (len(own) - 1) * [name if again else ""] for name, own in groups.items()]

@@ -115,7 +115,7 @@ def test_nearest_unit_matches_measured_ratio(size, is_counted, written):
     assert fitting_units(rate_units(RATE, is_counted), size)[0].written() == written
 
 
-def test_noisy_ratio_matches_several_count_units():
+def test_noisy_ratio_is_compatible_with_several_count_units():
     written = {unit.written() for unit in fitting_units(rate_units(RATE, True), 1e-3, 4.0)}
     assert {" [mrad/s]", " / 16.4 [deg/s]", " / 16 [deg/s]"} <= written
     assert " [deg/s]" not in written

@@ -550,7 +550,7 @@ def test_time_unit_in_name_is_used_unless_steps_are_implausible(name, count, uni
         assert chosen.time.startswith(name)
 
 
-def test_undetermined_time_is_open_in_imu_and_reference():
+def test_undetermined_time_is_listed_for_imu_and_reference():
     # Steps of 1 may be counts or milliseconds.
     columns = {"stamp": np.arange(len(TIME)) + 7.0, **CAR.inertial()}
     chosen = choose(**columns, lat=CAR.latitude, lon=CAR.longitude)
@@ -559,19 +559,19 @@ def test_undetermined_time_is_open_in_imu_and_reference():
     assert chosen.open_reference["latitude"] == ["lat [deg]"]
 
 
-def test_latitude_with_unknown_unit_is_open_with_each_candidate_unit():
+def test_latitude_with_unknown_unit_is_listed_with_each_candidate_unit():
     # Near the equator and Greenwich, values in degrees and radians have similar magnitudes.
     chosen = choose(t=TIME, lat=1e-4 * CAR.latitude, lon=1e-4 * CAR.longitude)
     assert chosen.reference == {} and chosen.open_reference["time"] == ["t [s]"]
     assert {"lat [deg]", "lat [rad]", "lat * 1e-7 [deg]"} <= set(chosen.open_reference["latitude"])
 
 
-def test_position_with_two_units_is_open_with_both_units():
+def test_position_with_two_possible_units_is_listed_with_both_units():
     chosen = choose(**{"t": TIME, "x [m]": CAR.east, "y [km]": 1e-3 * CAR.north})
     assert set(chosen.open_reference["x"]) == {"x [m] [m]", "x [m] [km]"}
 
 
-def test_gyroscope_of_unknown_unit_is_open_in_recording_of_several_tables(tmp_path):
+def test_gyroscope_of_unknown_unit_is_listed_in_recording_of_several_tables(tmp_path):
     rates = CAR.rates + np.random.default_rng(3).normal(0.0, 0.1, CAR.rates.shape)
     for name, vectors in (("gyro", rates), ("magnetometer", CAR.forces)):
         table = {"seconds": TIME, **dict(zip("xyz", vectors.T))}

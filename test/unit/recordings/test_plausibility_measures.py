@@ -66,7 +66,7 @@ def test_headings_with_turns_hidden_by_noise_are_inconclusive(turning, noise, co
 
 
 @pytest.mark.parametrize("period", [4.0, 8.0, 16.0])
-def test_unshared_oscillations_are_unrelated(period):
+def test_different_oscillations_are_unrelated(period):
     """Over long windows, neither heading turns."""
     noise = np.radians(0.5) * np.random.default_rng(4).standard_normal(len(TIMES))
     weaving = np.radians(6.0) * np.sin(2.0 * np.pi * TIMES / period) + noise

@@ -139,7 +139,7 @@ def test_messages_without_definitions_are_read_with_definitions_of_distribution(
             assert table.cells["/solid.type"].tolist() == [3, 3, 3]
 
 
-def test_tables_of_bag_are_its_topics(bag):
+def test_bag_topics_are_listed_as_tables(bag):
     contents = list_contents(bag, "tables")
     assert contents.format == "bag"
     assert [table.name for table in contents.tables] == ["/gps", "/vectornav"]

@@ -58,7 +58,7 @@ def assert_is_the_drive(table):
 
 
 @pytest.mark.parametrize(("frame", "axes"), [("enu", "frd"), ("ned", "flu")])
-def test_imu_with_converted_orientation_only_is_read(tmp_path, frame, axes):
+def test_imu_with_converted_orientation_and_unchanged_signals_is_read(tmp_path, frame, axes):
     _, quaternions, _, _ = recorded(frame, "xyzw", False)
     _, _, gyro, accel = recorded("ned" if axes == "frd" else "enu", "xyzw", False)
     messages = [writers.imu(*row) for row in zip(STAMPS, quaternions, gyro, accel)]

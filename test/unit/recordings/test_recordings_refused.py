@@ -267,7 +267,7 @@ def test_bag_without_index_or_with_damaged_data_is_rejected(tmp_path):
 
 
 @pytest.mark.parametrize("share", [0.001, 0.5, 0.999])
-def test_truncated_bag_is_rejected(tmp_path, share):
+def test_truncated_ros1_bag_is_rejected(tmp_path, share):
     path = bag(odometry(), imu=imu())(tmp_path)
     content = path.read_bytes()
     path.write_bytes(content[: int(share * len(content))])

@@ -147,7 +147,7 @@ def test_missing_topic_is_rejected(tmp_path, storage):
 
 @pytest.mark.parametrize("share", [0.3, 0.7, 0.95])
 @pytest.mark.parametrize("storage", ["file", "mcap", "mcap without index"])
-def test_truncated_bag_is_rejected(tmp_path, storage, share):
+def test_truncated_ros2_bag_is_rejected(tmp_path, storage, share):
     path = write(storage, tmp_path / "b", topics("odometry"))
     content = path.read_bytes()
     path.write_bytes(content[: int(share * len(content))])
@@ -155,7 +155,7 @@ def test_truncated_bag_is_rejected(tmp_path, storage, share):
 
 
 @pytest.mark.parametrize("change", [lambda data: data[:-8], lambda data: b"\0\0" + data[2:]])
-def test_message_with_wrong_layout_is_rejected(tmp_path, change):
+def test_ros2_message_with_wrong_layout_is_rejected(tmp_path, change):
     path = write("file", tmp_path / "b", {"/odom": REFERENCES["odometry"]})
     with closing(sqlite3.connect(path)) as database, database:
         (data,) = database.execute("SELECT data FROM messages WHERE id = 18").fetchone()

@@ -156,7 +156,7 @@ def test_numbers_between_words_become_columns(car, tmp_path, layout, start):
         "key: 1\nvalue: 2\n",
     ],
 )
-def test_tables_are_not_read_as_lines_of_words(tmp_path, text):
+def test_tables_are_not_read_as_serial_lines(tmp_path, text):
     path = tmp_path / "a.csv"
     path.write_text(text)
     assert recording_format(path) == "csv"
@@ -281,7 +281,7 @@ def test_columns_of_unnamed_line_kinds_are_numbered(car, tmp_path):
     assert table["accel_z"].to_numpy() == pytest.approx(car.forces[:, 2], abs=1e-8)
 
 
-def test_row_numbers_of_mapped_table_among_several_are_time(tmp_path):
+def test_row_numbers_are_counted_in_mapped_table_only(tmp_path):
     """A BNO055 logger prints its calibration status between samples without times."""
     path = tmp_path / "bno055.txt"
     path.write_text(

@@ -128,7 +128,7 @@ def test_earth_field_matches_british_geological_survey(
     assert np.allclose((north, east, -up), published, rtol=0.0, atol=0.5 + 150.0 / 366.0)
 
 
-def test_field_model_accepts_dates_times_and_strings_and_has_field_at_poles():
+def test_field_model_accepts_dates_and_strings_and_is_defined_at_poles():
     text = earth_field(50.0, 14.0, 200.0, "2026-06-01")
     assert np.array_equal(text, earth_field(50.0, 14.0, 200.0, datetime.date(2026, 6, 1)))
     zone = datetime.timezone(datetime.timedelta(hours=2))

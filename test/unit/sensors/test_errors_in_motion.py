@@ -21,7 +21,7 @@ OF_MOTION = {
 
 
 @pytest.mark.parametrize("stated", sorted(OF_MOTION))
-def test_single_motion_error_does_not_suppress_remark_on_missing_ones(stated):
+def test_single_motion_error_does_not_suppress_remark_on_missing_errors(stated):
     triad = isf.TriadSpecification(white_noise=1e-3, **OF_MOTION[stated])
     sentence = remark_on_motion_errors(isf.ImuSpecification(name="mine", gyroscope=triad))
     assert all((name in sentence) == (name != stated) for name in OF_MOTION)

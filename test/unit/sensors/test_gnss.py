@@ -70,7 +70,7 @@ def test_gnss_receiver_without_errors_outputs_antenna_motion(motion):
     np.testing.assert_allclose(np.column_stack(back), motion.position[::20], rtol=0.0, atol=1e-6)
 
 
-def test_gnss_heading_of_antennas_and_course_match_yaw(motion):
+def test_gnss_antenna_heading_and_course_match_yaw(motion):
     antenna_heading = isf.simulate_gnss(motion, receiver(heading=isf.GnssHeading("antennas")))
     np.testing.assert_allclose(antenna_heading["heading"], motion.yaw[::20], rtol=0.0, atol=1e-12)
     turned = receiver(heading=isf.GnssHeading("antennas", misalignment=0.1))

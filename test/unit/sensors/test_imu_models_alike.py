@@ -184,7 +184,7 @@ def test_imu_runs_do_not_depend_on_number_of_runs(make, truth):
             np.testing.assert_array_equal(values, getattr(together, name))
 
 
-def test_runs_and_seeds_of_random_imu_model_differ(make, truth, request):
+def test_different_runs_or_seeds_of_random_imu_model_differ(make, truth, request):
     parts = parts_of(make())
     both, other_seed = make().batch(truth, 2, parts=parts), make(2).batch(truth, parts=parts)
     random = request.node.callspec.params["make"] not in EXACT
