@@ -86,8 +86,8 @@ class Quantity:
     power : int, optional
         Exponent of the value in this column: a standard deviation becomes a variance.
     sense : str, optional
-        Default for direction and zero of a horizontal angle; empty if the conventions of the recording
-        apply, None if the quantity is not a horizontal angle.
+        Default for direction and zero of a horizontal angle; empty if the conventions of the
+        recording apply, None if the quantity is not a horizontal angle.
     """
 
     name: str

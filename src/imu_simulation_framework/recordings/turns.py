@@ -1,10 +1,10 @@
-"""Turns of an orientation, of gravity and of a gyroscope, compared over half a second each.
+"""Compare the turns of an orientation, of gravity and of a gyroscope over half a second.
 
-In all functions ``seconds`` (n,) are times [s], and ``pieces`` (n,) is the piece of the recording
-of each row; rows of different pieces are never compared.
+In all functions, ``seconds`` (n,) are times [s], and ``pieces`` (n,) are the indices of the pieces
+of the recording to which the rows belong; rows of different pieces are not compared.
 
-The bounds are not critical: with half and with twice of each, the same columns and units are chosen
-for 24 simulated drives of a car with mixed names, units and signs.
+The bounds are not critical: if each bound is halved or doubled, the same columns and units are
+chosen for 24 simulated drives of a car with mixed names, units and signs.
 """
 
 import numpy as np
@@ -12,15 +12,15 @@ from scipy.spatial.transform import Rotation
 
 from ..core.angles import quaternion_from_roll_pitch_yaw
 
-_MIN_WINDOWS = 10  # of turns, without which they are not compared
-_MIN_STEPS = 40  # between rows, without which there are no windows
-_TURN_TIME = 0.5  # s, of the windows over which turns are compared; longer than shocks
-_MIN_TURN = np.radians(0.5)  # within that time; noise of 0.1 deg/s/sqrt(Hz) makes 0.07 deg
-_ONE_AXIS_SHARE = 0.9  # of the squares of all turns; tilt of 18 deg leaves as much on one axis
+_MIN_WINDOWS = 10  # smallest number of windows with turns that are compared
+_MIN_STEPS = 40  # smallest number of steps between rows for which windows are formed
+_TURN_TIME = 0.5  # s, duration of the windows over which turns are compared; longer than shocks
+_MIN_TURN = np.radians(0.5)  # rad, turn in a window; noise of 0.1 deg/s/sqrt(Hz) causes 0.07 deg
+_ONE_AXIS_SHARE = 0.9  # share of squared turns about one axis; 0.9 remains with a tilt of 18 deg
 
 
 def steps_within(values, pieces):
-    """Return differences of successive rows of the same piece, without nan.
+    """Return the finite differences between successive rows of the same piece.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def steps_within(values, pieces):
 
 
 def step(values, pieces) -> float:
-    """Return the median of the positive steps from row to row.
+    """Return the median of the positive steps between successive rows.
 
     Parameters
     ----------
@@ -51,17 +51,17 @@ def step(values, pieces) -> float:
     Returns
     -------
     float
-        Step in the unit of the values; nan without any.
+        Step in the unit of the values; nan if there are none.
     """
     steps = steps_within(values, pieces)
     return float(np.median(steps[steps > 0.0])) if (steps > 0.0).any() else np.nan
 
 
 def turn_scale(seconds, pieces, angles, gyro):
-    """Return the radians of orientation for one unit of integrated angular velocity.
+    """Return the ratio of turns of an orientation [rad] to integrated angular velocity.
 
-    Angles between orientations are the same in any frame, order and sense. Where roll, pitch and
-    yaw are given, shaking may hide turns: then yaw alone, or one axis alone, may fit better.
+    The angle between two orientations does not depend on frame, order and direction. If roll, pitch
+    and yaw are recorded, shaking may hide turns, so that the yaw or a single axis may fit better.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def turn_scale(seconds, pieces, angles, gyro):
     Returns
     -------
     scale, correlation : float
-        Both 0 with too few rows or hardly a turn.
+        Both are 0 if there are too few rows or hardly any turns.
     """
     seconds, pieces, angles, gyro = _complete(seconds, pieces, angles, gyro)
     first, last = windows(seconds, pieces)
@@ -94,7 +94,7 @@ def turn_scale(seconds, pieces, angles, gyro):
 
 
 def yaw_correlation(seconds, pieces, yaw, rates):
-    """Return the correlation of a yaw's turns with those of the rates about the vertical.
+    """Return the correlation between the turns of a yaw and of rates about the vertical.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def yaw_correlation(seconds, pieces, yaw, rates):
     Returns
     -------
     float
-        0 with too few rows or hardly a turn.
+        Correlation; 0 if there are too few rows or hardly any turns.
     """
     seconds, pieces, yaw, rates = _complete(seconds, pieces, yaw, rates)
     first, last = windows(seconds, pieces)
@@ -124,10 +124,11 @@ def yaw_correlation(seconds, pieces, yaw, rates):
 
 
 def same_turns(seconds, pieces, quaternions, gyro):
-    """Return the correlation of turns about the body's axes with those of a gyroscope.
+    """Return the correlation between turns about the body axes and turns of a gyroscope.
 
-    Unlike the angle between orientations these determine the order of a quaternion's parts. The
-    correlation has no sign, since one of the two may have its axes to the right and down.
+    Unlike the angle between orientations, these turns determine the order of a quaternion's
+    components. The correlation has no sign, since one of the two may have the axes forward, right,
+    down.
 
     Parameters
     ----------
@@ -143,8 +144,8 @@ def same_turns(seconds, pieces, quaternions, gyro):
     Returns
     -------
     float
-        0 with too few rows or hardly a turn, or if all turns are about one axis that is not
-        vertical in the world, as a vehicle's is.
+        Correlation; 0 if there are too few rows or hardly any turns, or if all turns are about a
+        single axis that is not vertical, as it would be for a vehicle.
     """
     set_ = np.linalg.norm(quaternions, axis=1) > 0.0
     filled = (values[set_] for values in (seconds, pieces, quaternions, gyro))
@@ -165,7 +166,7 @@ def same_turns(seconds, pieces, quaternions, gyro):
 
 
 def _complete(seconds, *others):
-    """Return the rows in which all values are numbers; the second argument are the pieces."""
+    """Return only the rows in which all values are finite; the second argument are the pieces."""
     rows = np.isfinite(np.column_stack([seconds, *others[1:]])).all(axis=1)
     return [values[rows] for values in (seconds, *others)]
 
@@ -176,14 +177,14 @@ def _integrated(seconds, gyro, first, last):
     return sums[last] - sums[first]
 
 
-_MIN_TILT_CORRELATION = 0.25  # below it, the size of a unit is low by more than 1/16
+_MIN_TILT_CORRELATION = 0.25  # below it, noise reduces the measured size to less than 1/16
 
 
 def gravity_scale(seconds, pieces, forces, gyro):
-    """Return the radians that gravity turns for one unit of integrated angular velocity.
+    """Return the ratio of turns of gravity [rad] to integrated angular velocity.
 
-    In the sensor's axes the direction u of gravity changes by the integral of u x w, whichever sign
-    the forces have.
+    In the axes of the sensor, the direction u of gravity changes by the integral of u x w,
+    independently of the sign of the forces.
 
     Parameters
     ----------
@@ -197,13 +198,14 @@ def gravity_scale(seconds, pieces, forces, gyro):
     Returns
     -------
     scale, correlation : float
-        Both 0 with too few rows, or if the correlation is below 0.25 or five standard errors.
+        Both are 0 if there are too few rows, or if the correlation is below 0.25 or below five
+        standard errors.
     """
     seconds, pieces, forces, gyro = _complete(seconds, pieces, forces, gyro)
     first, last = windows(seconds, pieces)
     if len(first) < _MIN_WINDOWS:
         return 0.0, 0.0
-    # Most vibration averages out over a window.
+    # Forces are averaged over a window to remove most of the vibration.
     width = int(last[0] - first[0])
     sums = np.vstack([np.zeros(3), np.cumsum(forces, axis=0)])
     inside = np.clip(np.arange(len(seconds)) - width // 2, 0, len(seconds) - width)
@@ -219,21 +221,21 @@ def gravity_scale(seconds, pieces, forces, gyro):
     return common / size, correlation
 
 
-_YAW_AGREEMENT = 0.8  # correlation of two yaws; the value of possible_units.AGREEMENT
+_YAW_AGREEMENT = 0.8  # smallest correlation of two yaws that agree; as possible_units.AGREEMENT
 
 
 def yaws_agree(seconds, pieces, yaw, other):
-    """Return whether two yaws turn alike, perhaps with opposite senses throughout.
+    """Return whether the turns of two yaws agree, up to a common sign.
 
     Parameters
     ----------
     seconds, pieces, yaw, other : numpy.ndarray, shape (n,)
-        Yaws in radians.
+        Times [s], pieces, and the two yaws [rad].
 
     Returns
     -------
     bool or None
-        None if one yaw hardly turns.
+        Whether they agree; None if one yaw hardly turns.
     """
     seconds, pieces, *yaws = _complete(seconds, pieces, yaw, other)
     first, last = windows(seconds, pieces)
@@ -259,7 +261,7 @@ def windows(seconds, pieces):
     Returns
     -------
     first, last : ndarray of int
-        Rows; empty with fewer than 40 steps.
+        Rows; empty if there are fewer than 40 steps.
     """
     steps = steps_within(seconds, pieces)
     if len(steps) < _MIN_STEPS or np.median(steps) <= 0.0:
@@ -287,18 +289,18 @@ def _proportion(measured, turned):
     return float(scale), float(correlation[0, 1])
 
 
-_MAX_YAW_RATE = 6.0  # rad/s, a turn a second; ground vehicles turn more slowly
-_WRAP_OF_DEGREES = (300.0, 360.5)  # deg; a full turn, less a turn within a step
-_WRAP_OF_RADIANS = (5.5, 6.3)  # rad; the same
-_MAX_STEP_OF_RADIANS = 1.0  # rad, of a yaw other than its wraps
-_ANGLE_ROUNDING = 0.02  # rad, by which rounding may exceed pi or 2 pi
+_MAX_YAW_RATE = 6.0  # rad/s, about one revolution per second; ground vehicles turn more slowly
+_WRAP_OF_DEGREES = (300.0, 360.5)  # deg, size of a wrap: 360 deg minus the turn within a step
+_WRAP_OF_RADIANS = (5.5, 6.3)  # rad, size of a wrap
+_MAX_STEP_OF_RADIANS = 1.0  # rad, largest step of a yaw that is not a wrap
+_ANGLE_ROUNDING = 0.02  # rad by which a rounded angle may exceed pi or 2 pi
 
 
 def angle_unit(yaw, seconds, pieces, others=()):
     """Determine whether a yaw is in degrees or radians.
 
-    A wrapped yaw jumps by a full turn. A yaw beyond 2 pi without a jump may be unwrapped radians,
-    unless it would turn too fast.
+    A wrapped yaw jumps by 360 deg. A yaw that exceeds 2 pi without a jump may be unwrapped and in
+    radians, unless its rate would be too large.
 
     Parameters
     ----------
@@ -334,17 +336,17 @@ def angle_unit(yaw, seconds, pieces, others=()):
     return "deg" if np.percentile(rates, 99) > _MAX_YAW_RATE else ""
 
 
-_MAX_LEAN = 0.03  # rad, rms of the direction of gravity
-_MIN_OFFSET = 0.3  # rad/s, 17 deg/s; data sheets allow a zero-rate output of 20 deg/s at most
+_MAX_LEAN = 0.03  # rad, largest rms change of a constant direction of gravity
+_MIN_OFFSET = 0.3  # rad/s, 17 deg/s; data sheets specify zero-rate outputs of at most 20 deg/s
 
 
 def leans_without_turning(gyro, forces):
-    """Return whether the direction of gravity is constant although the rates would turn it.
+    """Return whether the direction of gravity is constant although the rates would change it.
 
     Parameters
     ----------
     gyro : ndarray, shape (n, 1 to 3)
-        Angular velocities, assumed in rad/s.
+        Angular velocities, assumed to be in rad/s.
     forces : numpy.ndarray, shape (n, 3)
         Specific forces in any unit.
 

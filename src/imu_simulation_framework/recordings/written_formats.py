@@ -1,4 +1,4 @@
-"""Formats in which recordings of an IMU are written."""
+"""Formats in which IMU recordings are written."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from ..core.errors import ConfigurationError
 from ..core.sentences import quote
 
 FORMATS = ("bag", "rostopic_csv", "csv")
-"""Formats by their names in config.ini; a name with ``.gz`` packs the second and third."""
+"""Names of the formats in config.ini; files with ``.gz`` compress the second and third format."""
 
 
 def format_of(path, format="") -> str:
@@ -23,24 +23,22 @@ def format_of(path, format="") -> str:
     Returns
     -------
     str
-        ``bag``, or one of the formats of CSV.
+        ``bag``, or one of the CSV formats.
 
     Raises
     ------
     ConfigurationError
-        The name has another ending, or contradicts the format.
+        The name has another suffix, or contradicts the format.
     """
     name = Path(path).name.lower()
     named_format = "bag" if name.endswith(".bag") else ""
     if name.endswith((".csv", ".csv.gz")):
         named_format = "csv"
     if format and format not in FORMATS:
-        raise ConfigurationError(
-            f"{quote(format)} is not a format, expected one of {', '.join(FORMATS)}"
-        )
+        raise ConfigurationError(f"format is {quote(format)}, expected one of {', '.join(FORMATS)}")
     if not named_format or (format and (format == "bag") != (named_format == "bag")):
         raise ConfigurationError(
-            f"{path}: the file name of a recording must end in .bag, or in .csv or .csv.gz for a "
+            f"{path}: the suffix of the file is not known, expected .bag, or .csv or .csv.gz for a "
             "table."
         )
     return format or named_format

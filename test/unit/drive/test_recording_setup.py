@@ -175,7 +175,7 @@ def test_odometry_with_rates_next_to_imu_file_is_not_used_as_imu(tmp_path):
     columns = find_columns(tmp_path / "odom.csv", "reference", orientation=True).columns
     assert columns["qz"] == "q.z [1]" and columns["x"] == "x [m]"
     columns, reasons, *_ = find_columns(tmp_path / "odom.csv", "reference", shared=True)
-    assert "qz" not in columns and any("may be the IMU's" in reason for reason in reasons)
+    assert "qz" not in columns and any("may belong to the IMU" in reason for reason in reasons)
 
 
 @pytest.mark.parametrize("place", ["latitude longitude", "x y"])

@@ -60,7 +60,7 @@ def test_euler_angles_without_gyroscope_are_assigned_by_range():
     assert choose(t=TIME, **euler(SWAY, -SWAY, HEADING)).imu["yaw"] == "Euler_Z [deg]"
     chosen = choose(t=TIME, **euler(YAW, SWAY, YAW))
     assert chosen.imu == {}
-    assert has_reason(chosen, "Euler_X", "which of them is the heading cannot be determined")
+    assert has_reason(chosen, "Euler_X", "cannot be determined which is the heading")
 
 
 @pytest.mark.parametrize("scalar", ["first", "last"])
@@ -72,12 +72,12 @@ def test_scalar_part_of_quaternion_numbered_from_1_is_inferred(scalar, form):
     chosen = choose(t=TIME, **columns, **CAR.inertial())
     assert chosen.imu["qw"] == f"{form.format({'first': 1, 'last': 4}[scalar])} [1]"
     assert chosen.imu["qz"] == f"{form.format({'first': 4, 'last': 3}[scalar])} [1]"
-    assert has_reason(chosen, "numbered from 1", f"with the {scalar} for w")
+    assert has_reason(chosen, "numbered from 1", f"with the {scalar} as w")
     assert has_reason(
-        choose(**columns, **CAR.inertial()), "numbered from 1", f"with the {scalar} for w"
+        choose(**columns, **CAR.inertial()), "numbered from 1", f"with the {scalar} as w"
     )
     chosen = choose(t=TIME, **columns)
-    assert has_reason(chosen, "numbered from 1", "so that the first is taken for w")
+    assert has_reason(chosen, "numbered from 1", "so the first is assumed to be w")
 
 
 EAST, NORTH = CAR.speed * np.cos(CAR.yaw), CAR.speed * np.sin(CAR.yaw)
@@ -93,8 +93,8 @@ def test_velocities_along_x_and_y_are_assigned_to_reference():
 @pytest.mark.parametrize(
     "columns, words",
     [
-        ({"vx": CAR.speed, "vy": ZEROS + 0.01}, "do not point where the positions go"),
-        ({"vx": EAST, "vy": NORTH, "yaw": CAR.yaw}, "a velocity, which is used only with"),
+        ({"vx": CAR.speed, "vy": ZEROS + 0.01}, "differs from the path of the positions"),
+        ({"vx": EAST, "vy": NORTH, "yaw": CAR.yaw}, "a velocity is used only with"),
     ],
 )
 def test_unused_velocities_are_reported(columns, words):
@@ -107,7 +107,7 @@ def test_velocities_with_unknown_direction_are_omitted():
     straight = {"x": CAR.speed.cumsum() / RATE, "y": 0.01 * np.sin(TIME)}
     chosen = choose(t=TIME, **straight, vx=CAR.speed, vy=ZEROS + 0.001)
     assert "velocity_east" not in chosen.reference
-    assert has_reason(chosen, "vx, vy", "cannot be determined, left out")
+    assert has_reason(chosen, "vx, vy", "the axes cannot be determined")
 
 
 def test_columns_with_same_name_are_distinguished_by_unit(tmp_path):
@@ -167,7 +167,7 @@ def test_accelerations_without_gravity_are_not_read_as_increments():
     """0.2 m/s^2 at 50 Hz, multiplied by the rate, is as large as gravity."""
     noise = 0.13 * np.random.default_rng(8).standard_normal((len(TIME), 3))
     chosen = choose(t=TIME, **{f"acc_{axis}": noise[:, k] for k, axis in enumerate("xyz")})
-    assert has_reason(chosen, "acc_x, acc_y, acc_z", "so without gravity, left out")
+    assert has_reason(chosen, "acc_x, acc_y, acc_z", "which is not gravity; ignored")
 
 
 def test_angle_increments_are_recognised_from_heading():
@@ -225,7 +225,7 @@ def test_whole_seconds_are_not_used_as_time_of_many_samples():
     clock = np.array([f"12:00:{int(time):02d}" for time in TIME])
     chosen = choose(clock=clock, **CAR.inertial())
     assert "time" not in chosen.imu
-    assert has_reason(chosen, "clock is not taken as the time", "whole seconds")
+    assert has_reason(chosen, "clock is not used as the time", "whole seconds")
 
 
 def test_dates_and_milliseconds_in_two_columns_form_time(tmp_path):
@@ -401,7 +401,7 @@ def test_accelerations_named_by_directions_are_recognised():
 def test_text_in_time_column_is_reported():
     stamps = np.array([f"2024-3-23--13-41-{time:06.3f}" for time in TIME])
     assert has_reason(
-        choose(Time=stamps, **CAR.inertial()), "Time is not taken", "not a known form"
+        choose(Time=stamps, **CAR.inertial()), "Time is not used", "has no known format"
     )
     clocks = np.array([f"12:00:{time:06.3f}" for time in TIME])
     clocks[7] = "reset"
@@ -516,7 +516,7 @@ def test_quaternion_matching_gyroscope_replaces_euler_angles_of_other_order():
     columns.update({f"gyr_{a}": np.append(rates[:, k], rates[-1, k]) for k, a in enumerate("xyz")})
     chosen = choose(t=TIME, **columns)
     assert {"qw", "qx", "qy", "qz"} <= set(chosen.imu) and "yaw" not in chosen.imu
-    assert has_reason(chosen, "yaw", "the angles are of another order, left out")
+    assert has_reason(chosen, "yaw", "the angles have another order")
 
 
 @pytest.mark.parametrize("name", ["gyro.csv", "my_accelerometer.csv"])

@@ -411,11 +411,12 @@ def test_scalar_part_of_numbered_quaternion_is_inferred_from_gyroscope(scalar, t
     w = {"first": 0, "last": 3}[scalar]
     assert chosen.imu["qw"] == f"QUATERNION_{w} [1]"
     assert any(
-        f"with the {scalar} for w it turns as the gyro" in reason for reason in chosen.reasons
+        f"with the {scalar} as w, the turns agree with the gyro" in reason
+        for reason in chosen.reasons
     )
     # Without a gyroscope, or with other axes, the first part is assumed to be the scalar.
     rotated_gyro = {"gyro_x": rates[:, 2], "gyro_y": rates[:, 0], "gyro_z": rates[:, 1]}
     for further in ({}, {} if tilting else rotated_gyro):
         chosen = choose(t=TIME, **columns, **further)
         assert chosen.imu["qw"] == "QUATERNION_0 [1]"
-        assert any("so that the first is taken for w" in reason for reason in chosen.reasons)
+        assert any("so the first is assumed to be w" in reason for reason in chosen.reasons)

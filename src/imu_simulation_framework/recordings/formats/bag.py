@@ -199,8 +199,8 @@ class ArrayReader(Reader):
         entries = np.frombuffer(self.bio.read(size), _INDEX_ENTRY)
         if version != 1 or len(entries) != count:
             raise ValueError(
-                f"an index has version {version} and {len(entries)} entries, expected version 1 and "
-                f"{count} entries"
+                f"an index has version {version} and {len(entries)} entries, expected version 1 "
+                f"and {count} entries"
             )
         self.entries[header.get_uint32("conn")].append((pos, entries))
 

@@ -1,1 +1,1 @@
-"""Choice of the columns of an unknown table by their names and numbers."""
+"""Choose the columns of an unknown table from their names and values."""

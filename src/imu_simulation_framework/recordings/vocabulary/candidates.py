@@ -1,4 +1,4 @@
-"""Columns of a table as candidates for quantities, and the choice among them."""
+"""Columns of a table as candidates for quantities, and selection among them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pandas as pd
 from .names import Meaning, meaning_of, plainly_a_time
 from .words import BODY_RATES
 
-# Share of filled rows of another column of a kind, relative to the fullest column. A sensor in a
-# table with a faster sensor fills fewer rows.
+# Smallest share of filled rows of a column, relative to the fullest column with the same quantity.
+# In a table with a faster sensor, a slower sensor fills fewer rows.
 _MIN_FILLED = 0.3
 
 
@@ -28,9 +28,9 @@ class Candidate:
     meaning : Meaning or None
         Quantity that the name states.
     values : numpy.ndarray, shape (n,)
-        Numbers; nan in empty cells, and all nan in a column of text.
+        Numbers; nan for empty cells, and only nan in a text column.
     texts : numpy.ndarray, shape (n,), optional
-        Cells of a column of text.
+        Cells of a text column.
     """
 
     name: str
@@ -48,22 +48,22 @@ class Candidate:
 
     @property
     def is_zero(self) -> bool:
-        """Whether all of its numbers are zero."""
+        """Whether all numbers are zero."""
         return not np.any(self.values[np.isfinite(self.values)])
 
     @property
     def mapped(self) -> str:
-        """Name in a column map, or the place if a map cannot contain the name."""
+        """Name for a column map, or the number of the column if a map cannot contain the name."""
         plain = self.name and not any(sign in self.name for sign in ";\"'\n\r#%=")
         return self.name if plain else f"col{self.place}"
 
     def written(self, unit, words="", factor="") -> str:
-        """Return a line of a column map.
+        """Return the column in the notation of column maps.
 
         Parameters
         ----------
         unit : str
-            Unit of column maps.
+            Unit in the notation of column maps.
         words : str
             Direction and zero of an angle.
         factor : str
@@ -77,8 +77,8 @@ class Candidate:
         return f"{self.mapped}{factor} [{unit}{' ' if words else ''}{words}]"
 
 
-_MIN_NUMBERS = 0.95  # share of the filled cells that are numbers, in a column of numbers
-_LARGEST_NUMBER = 1e20  # nanoseconds since 1970, the largest numbers, have 19 digits
+_MIN_NUMBERS = 0.95  # smallest share of numbers among the filled cells of a numeric column
+_LARGEST_NUMBER = 1e20  # larger than nanoseconds since 1970, which have 19 digits
 
 
 def candidates_of(names, values, meanings=None, offset=0):
@@ -87,13 +87,13 @@ def candidates_of(names, values, meanings=None, offset=0):
     Parameters
     ----------
     names : sequence of str
-        Header.
+        Names in the header.
     values : sequence of array_like, shape (n,)
         Numbers or texts of each column.
     meanings : sequence of Meaning or None, optional
-        Meanings of the names, by default of each name alone.
+        Meanings of the names; by default the meaning of each individual name.
     offset : int
-        Number of columns in front of them.
+        Number of preceding columns.
 
     Returns
     -------
@@ -116,9 +116,9 @@ def candidates_of(names, values, meanings=None, offset=0):
 
 
 def with_a_time(candidates):
-    """Return candidates with a time among them, if a name has such a word, as in ``rover_time_us``.
+    """Find a time column by words such as in ``rover_time_us`` if no column is a known time.
 
-    If another column is known as a time, the word has no meaning, as in ``exposure_time``.
+    If there is a known time column, such a word is ignored, as in ``exposure_time``.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def with_a_time(candidates):
     Returns
     -------
     list of Candidate
-        Columns, perhaps with another meaning.
+        Columns, of which one may have a new meaning.
     """
     if any(_is_kind(candidate, kind) for candidate in candidates for kind in ("time", "date")):
         return candidates
@@ -136,7 +136,7 @@ def with_a_time(candidates):
 
 
 def best_scalar(candidates, kind):
-    """Return the column of numbers of a kind with the plainest name and the most filled rows.
+    """Return the numeric column of a quantity with the simplest name and the most filled rows.
 
     Parameters
     ----------
@@ -148,16 +148,16 @@ def best_scalar(candidates, kind):
     Returns
     -------
     Candidate or None
-        Column; None without any.
+        Column; None if there is none.
     """
     columns = [c for c in candidates if _is_kind(c, kind) and c.texts is None and c.filled > 0.0]
     return min(columns, key=_rank, default=None)
 
 
 def vectors(candidates, kind, axes):
-    """Return groups of columns, by axis, that form a vector, the plainest and fullest first.
+    """Return groups of columns that form a vector, beginning with the simplest and fullest.
 
-    Groups that are empty, or zero throughout, are left out.
+    Groups that are empty, or contain only zeros, are excluded.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def vectors(candidates, kind, axes):
     kind : str
         Quantity of the vocabulary.
     axes : str
-        Axes that a group must have, one letter each.
+        Axes that a group must contain, with one letter per axis.
 
     Returns
     -------
@@ -189,7 +189,7 @@ def vectors(candidates, kind, axes):
 
 
 def _name_counted_axes(group):
-    """Return a vector's columns by x, y, z, also where the file counts its axes from 1."""
+    """Return the columns of a vector by x, y, z, even if the file numbers the axes from 1."""
     if "3" not in group:
         return group
     counted = {"y": "x", "z": "y", "3": "z"}
@@ -199,7 +199,7 @@ def _name_counted_axes(group):
 def quaternions(candidates):
     """Return groups of columns that form a quaternion.
 
-    The first of four parts numbered from 1 is the scalar, see :func:`vectors`.
+    The first of four components numbered from 1 is the scalar, see :func:`vectors`.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def quaternions(candidates):
     Returns
     -------
     list of dict of str to Candidate
-        Columns by the axes that their names state.
+        Columns by the axis that the name states.
     """
     counted = [
         dict(zip("wxyz", (group[number] for number in "xyz4")))
@@ -220,7 +220,7 @@ def quaternions(candidates):
 
 
 def fullest_first(groups):
-    """Drop groups that fill far fewer rows than the fullest one.
+    """Remove groups that fill far fewer rows than the fullest group.
 
     Parameters
     ----------
@@ -230,19 +230,19 @@ def fullest_first(groups):
     Returns
     -------
     list of dict of str to Candidate
-        Remaining groups in their order.
+        Remaining groups in the same order.
     """
     most = max((next(iter(group.values())).filled for group in groups), default=0.0)
     return [g for g in groups if next(iter(g.values())).filled >= _MIN_FILLED * most]
 
 
 def matrix(columns) -> np.ndarray:
-    """Return values of columns side by side.
+    """Return a matrix with the values of columns.
 
     Parameters
     ----------
     columns : sequence of Candidate
-        Columns of numbers.
+        Numeric columns.
 
     Returns
     -------
@@ -263,7 +263,7 @@ def shared_unit(columns):
     Returns
     -------
     str or None
-        Unit; empty if no name states one, None if they differ.
+        Unit; empty if no name states a unit, None if the units differ.
     """
     units = {column.meaning.unit for column in columns if column.meaning} - {""}
     return None if len(units) > 1 else "".join(units)

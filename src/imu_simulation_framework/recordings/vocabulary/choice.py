@@ -1,44 +1,47 @@
-"""Choice of the columns of a table, for a reference and an IMU, by their names.
+"""Choose the columns of a table for a reference and an IMU by name.
 
-The names state quantity, axis and perhaps unit. Where they leave the unit or the order open, the
-numbers decide if they are conclusive; otherwise the possible lines of a column map are kept, since
-a missing column is reported and a wrong one silently leads to a wrong result. A few thousand rows,
-spread over the table, serve as a sample.
+The names state quantity and axis, and often the unit. If they do not determine the unit or the
+order, the values are used if they are conclusive. If they are not, all possible lines of a column
+map are reported, since a missing column is noticed, whereas a wrong column silently leads to a
+wrong result. A few thousand rows, spread over the table, are used as a sample.
 
-- Quaternion numbered from 0 or 1: w is the part with which the quaternion turns as the gyroscope
-  does; without a gyroscope, the first part, with a remark.
-- Euler angles x, y, z: the heading is the angle that turns about the vertical as the gyroscope
-  does; if it is x, as from a BNO055, it is clockwise. Without a gyroscope, it is the only angle
+- Quaternion numbered from 0 or 1: w is the component for which the turns of the quaternion agree
+  with the gyroscope; without a gyroscope, it is the first component, with a remark.
+- Euler angles x, y, z: the heading is the angle whose turns agree with the gyroscope about the
+  vertical; if it is x, as from a BNO055, it is clockwise. Without a gyroscope, it is the only angle
   from 0 to 360.
-- Quaternion and angles that turn differently: the quaternion if the gyroscope turns as it does,
-  otherwise the angles.
-- ``x [m/s^2]``, ``x [rad/s]``: the unit states the quantity, also in a separate line; of x, y, z
-  without a unit the name of the file does, ``Gyroscope.csv``.
+- Quaternion and angles with different turns: the quaternion if it agrees with the gyroscope, and
+  the angles if it does not.
+- ``x [m/s^2]``, ``x [rad/s]``: the unit determines the quantity, also in a separate line. For x, y,
+  z without a unit, the name of the file determines it, such as ``Gyroscope.csv``.
 - ``time_us`` with steps of 20 s in microseconds: the name states a wrong unit. The column is not
   used as the time, and the unit that fits is reported.
-- Times as large as counts since 1970, with steps longer than 0.25 s between samples of an IMU or a
-  date before 2004, count from the start of a device.
-- Several clocks of a receiver and of a computer: the clock of the computer, unless it has one time
-  for several samples with different stamps. Of two clocks, the one that does not overflow.
-- Rates without a unit: an orientation or turns of gravity decide, or the name ``angular_velocity``,
-  rad/s as in sensor_msgs/Imu. Otherwise the unit is open.
-- Whole numbers as rates may be deg/s, mrad/s or counts. They need an orientation for comparison;
-  without one, write the number of the data sheet, ``gyro_z = gz / 131 [deg/s]``.
-- Whole numbers with 16384, 8192, 4096 or 2048 per g are counts, ``az / 16384 [g]``. With about 1000
-  per g they are mg, or hundredths of m/s^2 as from a BNO055, ``az / 100 [m/s^2]``: the nearer one.
-  They differ by 2 %, and the report names both.
-- Quaternion of length 1000, 10000, 2^14 or 2^30: counts, ``qw / 16384 [1]``.
-- Accelerations whose length is gravity divided by the rate are changes of velocity from sample to
-  sample, ``acc_z * 100 [m/s^2]``. The gyroscope then has changes of angle, whose unit is open.
-- ``angular_velocity`` of a steady length in changing directions is a magnetic field under a wrong
-  name and left out.
-- ``vx``, ``vy`` next to positions without a heading are used if they point where the positions go.
-  Velocities of the body, and velocities next to a heading, are left out with a remark.
+- Times as large as counts since 1970 are counted from the start of a device if the steps of an IMU
+  are longer than 0.25 s, or if the date is before 2004.
+- Clocks of a receiver and of a computer: the clock of the computer is used, unless it has the same
+  time for several samples with different stamps. Of two clocks, the clock that does not overflow.
+- Rates without a unit: an orientation or turns of gravity determine the unit, or the name
+  ``angular_velocity``, which is in rad/s as in sensor_msgs/Imu. In all other cases, the unit is
+  undetermined.
+- Integer rates may be in deg/s, mrad/s or counts. An orientation is required to determine the unit;
+  without one, state the number of the data sheet, ``gyro_z = gz / 131 [deg/s]``.
+- Integers with 16384, 8192, 4096 or 2048 per g are counts, ``az / 16384 [g]``. With about 1000 per
+  g, they are either mg, or hundredths of m/s^2 as from a BNO055, ``az / 100 [m/s^2]``. The nearer
+  unit is used; the two differ by 2 %, and the report lists both.
+- Quaternion with a norm of 1000, 10000, 2^14 or 2^30: counts, ``qw / 16384 [1]``.
+- Accelerations whose magnitude is gravity divided by the sample rate are velocity increments,
+  ``acc_z * 100 [m/s^2]``. The gyroscope then outputs angle increments with an undetermined unit.
+- ``angular_velocity`` with a steady magnitude in changing directions is a magnetic field with a
+  wrong name, and is ignored.
+- ``vx``, ``vy`` next to positions without a heading are used if they agree with the direction of
+  the path. Velocities in the body frame, and velocities next to a heading, are ignored with a
+  remark.
 - ``heading`` next to fixes and a speed is the course of the receiver if it is constant while the
-  robot is slow, or impossible where it is unknown (-3000); otherwise the heading of two antennas.
-- Latitude and longitude both 0, if most are elsewhere, are no fix.
-- Tables without names of ``ros2 topic echo --csv``, with Imu, Odometry or PoseStamped, have 40, 89
-  or 10 columns, the third of text.
+  robot is slow, or has impossible values for unknown (-3000). If not, it is the heading of two
+  antennas.
+- Latitude and longitude that are both 0 mean that there is no fix, if most positions are elsewhere.
+- Tables without column names from ``ros2 topic echo --csv``, with Imu, Odometry or PoseStamped, are
+  recognised by their 40, 89 or 10 columns, of which the third is text.
 """
 
 from __future__ import annotations
@@ -57,24 +60,24 @@ from .times import FIX_STEPS, IMU_STEPS, clause_on_time, find_time, possible_tim
 
 @dataclass
 class ColumnMaps:
-    """Column maps that fit the columns of a table, with reasons.
+    """Column maps that are chosen for a table, with reasons.
 
     Parameters
     ----------
     reference, imu : dict
-        Quantity -> ``column [unit]``. Empty if the table has none; that of an IMU may lack the
-        time, which only an Allan analysis can do without.
+        Quantity -> ``column [unit]``. Empty if the table has no such columns. The time may be
+        missing for an IMU; then only an Allan analysis is possible.
     time : str
-        Column of the time with its unit, even if it is in no map; empty if none.
+        Time column with its unit, even if no map contains it; empty if there is none.
     reasons : list of str
-        A sentence for each decision.
+        One message per decision.
     unused : list of str
         Columns that are in neither map.
     layout : str
-        Name of the layout of the table; empty if none is known.
+        Name of the layout of the table; empty if it has no known layout.
     open_columns, open_reference : dict
-        Quantity of the IMU and of the reference -> possible lines of its map, where names and
-        numbers leave column or unit open.
+        Quantity of the IMU and of the reference -> possible lines of the map, if names and values
+        do not determine column or unit.
     """
 
     reference: dict[str, str] = field(default_factory=dict)
@@ -88,41 +91,41 @@ class ColumnMaps:
 
 
 def describe_open_columns(open_columns: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return a sentence for each quantity whose column or unit is open.
+    """Describe each quantity whose column or unit is undetermined.
 
     Parameters
     ----------
     open_columns : mapping of str to sequence of str
-        Quantity -> possible lines of its map.
+        Quantity -> possible lines of the map.
 
     Returns
     -------
     list of str
-        Sentences.
+        Messages for the user.
     """
     return [
-        f"{quantity} is open, state it in a column map: "
+        f"{quantity} is undetermined; state it in a column map: "
         + " or ".join(f"{quantity} = {line}" for line in lines)
         for quantity, lines in open_columns.items()
     ]
 
 
 def choose_columns(candidates, pieces=None, spans=()) -> ColumnMaps:
-    """Choose the columns of a table by their names.
+    """Choose the columns of a table by name.
 
     Parameters
     ----------
     candidates : list of Candidate
         Columns with the meanings of their names.
     pieces : array_like, shape (n,), optional
-        Piece of the recording of each row, if only some rows are given.
+        Piece of the recording of each row, if the candidates contain only some rows.
     spans : sequence of tuple of float
-        First and last time [s] of the clocks of another table, which may share one of them.
+        First and last time [s] of the clocks of another table, which may have a common clock.
 
     Returns
     -------
     ColumnMaps
-        Chosen columns, open quantities and reasons.
+        Chosen columns, undetermined quantities and reasons.
     """
     rows = len(candidates[0].values) if candidates else 0
     pieces = np.zeros(rows, dtype=int) if pieces is None else np.asarray(pieces)
@@ -132,12 +135,12 @@ def choose_columns(candidates, pieces=None, spans=()) -> ColumnMaps:
     places = {candidate.place for candidate in used}
     maps.unused = [c.name for c in candidates if c.place not in places]
     if not maps.reference and not maps.imu:
-        maps.reasons.append("no columns with names of a reference or an IMU")
+        maps.reasons.append("no column has a known name of a reference or an IMU")
     return maps
 
 
 def _choose_by_names(maps, candidates, pieces, spans):
-    """Fill column maps; return the set of the candidates in them."""
+    """Fill column maps and return the set of candidates that they contain."""
     is_inertial = bool(vectors(candidates, "gyro", "") or vectors(candidates, "accel", ""))
     is_inertial = is_inertial or _is_orientation_alone(candidates)
     usual = IMU_STEPS if is_inertial else FIX_STEPS
@@ -179,7 +182,7 @@ def _kind_of_positions(candidates) -> str:
 
 
 def _is_orientation_alone(candidates) -> bool:
-    """Return whether a table has an orientation and no positions, as that of an IMU."""
+    """Return whether a table has an orientation but no positions, like the table of an IMU."""
     if _kind_of_positions(candidates):
         return False
     has_angles = best_scalar(candidates, "roll") or vectors(candidates, "euler", "xyz")
@@ -189,8 +192,8 @@ def _is_orientation_alone(candidates) -> bool:
 def _leave_time_open(maps, candidates, pieces, usual, is_inertial):
     lines = possible_times(candidates, pieces, usual)
     maps.reasons.append(
-        "no column could be identified as the time, so that there is no reference, and the "
-        f"IMU is only of use for an Allan analysis with its rate; {clause_on_time(lines)}"
+        "no column could be identified as the time, so there is no reference, and the IMU can "
+        f"only be used for an Allan analysis with a stated rate; {clause_on_time(lines)}"
     )
     if _kind_of_positions(candidates):
         maps.open_reference = {"time": lines, **place_lines(candidates, pieces)}
@@ -198,15 +201,16 @@ def _leave_time_open(maps, candidates, pieces, usual, is_inertial):
         maps.open_columns["time"] = lines
 
 
-_MIN_ROWS = 3  # of a table of which columns are chosen; steps between rows need some
+_MIN_ROWS = 3  # smallest number of rows of a table, since steps between rows are evaluated
 
 PIECES, ROWS = 8, 1000
-"""Number of pieces of a long table that serve as a sample, and rows of each. A piece of 1000 rows
-lasts ten seconds at 100 Hz, in which a robot turns."""
+"""Number of pieces of a long table that are used as a sample, and number of rows per piece.
+
+A piece of 1000 rows lasts ten seconds at 100 Hz, during which a robot turns."""
 
 
 def pieces_of(count):
-    """Return rows of pieces that are spread over a table, and the piece of each row.
+    """Return the rows of pieces that are spread over a table, and the piece of each row.
 
     Parameters
     ----------
@@ -216,7 +220,7 @@ def pieces_of(count):
     Returns
     -------
     rows, pieces : ndarray, shape (n,)
-        Row numbers, and numbers of their pieces.
+        Indices of rows and of their pieces.
     """
     if count <= PIECES * ROWS:
         return np.arange(count), np.zeros(count, dtype=int)

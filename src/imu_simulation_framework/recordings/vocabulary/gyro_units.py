@@ -1,8 +1,8 @@
-"""Unit of a gyroscope's columns whose names leave it open.
+"""Determine the unit of gyroscope columns whose names do not state it.
 
-The name, an orientation and the turns of gravity are tried in this order, then a convention of
-names; the first that is conclusive decides. Otherwise the unit stays open, with the possible ones
-among those of :mod:`.possible_units`.
+The name, an orientation, the turns of gravity, and a convention for names are tried in this order;
+the first conclusive result is used. If there is none, the unit is undetermined, and the possible
+units of :mod:`.possible_units` are reported.
 """
 
 from __future__ import annotations
@@ -28,27 +28,29 @@ from .candidates import matrix, shared_unit
 from .words import vocabulary
 
 MAX_DEGREES = 4000.0
-"""Largest rate of whole numbers in degrees [deg/s], above which they are counts. The largest full
-scale of the sensors in :data:`.GYRO_COUNTS` is 2000."""
+"""Largest integer rate in degrees [deg/s]; larger integers are counts.
+
+The largest full scale of the sensors in :data:`.GYRO_COUNTS` is 2000 deg/s."""
 
 MAX_CONVENTIONAL_RATE = 40.0
-"""Largest rate by a convention of rad/s [rad/s]; 2000 deg/s, the full scale of nearly all
-gyroscopes, is 35."""
+"""Largest rate for which a convention of rad/s is accepted [rad/s].
 
-_MAX_LISTED = 4  # possible lines of a column map that are listed for a quantity
+The full scale of nearly all gyroscopes, 2000 deg/s, is 35 rad/s."""
+
+_MAX_LISTED = 4  # largest number of possible lines of a column map that are listed per quantity
 
 
 class GyroUnit(NamedTuple):
-    """Unit and factor of a gyroscope's columns.
+    """Unit and factor of the columns of a gyroscope.
 
     Attributes
     ----------
     unit : str
-        Unit of column maps; empty if it cannot be determined.
+        Unit in the notation of column maps; empty if it cannot be determined.
     factor : str
-        Factor behind the column, ``" / 131"``.
+        Factor after the column name, ``" / 131"``.
     alternatives : tuple of tuple of str
-        Possible units and factors, where it cannot be determined.
+        Possible units and factors, if the unit cannot be determined.
     """
 
     unit: str
@@ -58,7 +60,7 @@ class GyroUnit(NamedTuple):
 
 @dataclass
 class GyroColumns:
-    """Columns of a gyroscope and those that are witnesses of its unit.
+    """Columns of a gyroscope, and columns from which its unit is determined.
 
     Parameters
     ----------
@@ -67,13 +69,13 @@ class GyroColumns:
     attitudes : sequence
         Orientations of the table.
     accel : dict
-        Axis -> Candidate of the accelerometer; empty without one that shows gravity.
+        Axis -> Candidate of the accelerometer; empty if no accelerometer shows gravity.
     accel_unit : PossibleUnit or None
         Unit of the accelerometer.
     seconds, pieces : numpy.ndarray
         Time [s] and piece of the recording of each row, shape (n,).
     sample_rate : float
-        Samples per second [Hz], nan if it is not known.
+        Sample rate [Hz]; nan if it is not known.
     """
 
     columns_by_axis: dict[str, Any]
@@ -101,24 +103,24 @@ class GyroColumns:
 
     @cached_property
     def is_whole(self) -> bool:
-        """Whether the values are whole numbers."""
+        """Whether the values are integers."""
         return is_whole(self.rates)
 
     @cached_property
     def forces(self) -> np.ndarray | None:
-        """Specific forces, shape (n, 3), None if none shows gravity."""
+        """Specific forces, shape (n, 3); None if no accelerometer shows gravity."""
         return matrix(list(self.accel.values())) if self.accel else None
 
     @property
     def units(self) -> list[PossibleUnit]:
-        """Units that the columns may have."""
+        """Possible units of the columns."""
         return rate_units(self.sample_rate, self.is_whole)
 
     @property
     def accel_factor(self) -> str:
-        """Factor of the accelerometer: a divisor for counts, a multiple for increments.
+        """Factor of the accelerometer: a divisor for counts, a multiplier for increments.
 
-        Lengths of gravity in hundredths of m/s^2 and in mg are too near to exclude either.
+        The magnitudes of gravity in hundredths of m/s^2 and in mg are too similar to exclude one.
         """
         if self.accel_unit is None or self.accel_unit.factor == HUNDREDTHS:
             return ""
@@ -126,14 +128,14 @@ class GyroColumns:
 
 
 def find_gyro_unit(columns: GyroColumns, reasons: list[str]) -> GyroUnit:
-    """Return the unit of a gyroscope's columns by the first witness that decides.
+    """Determine the unit of gyroscope columns from the first conclusive comparison.
 
     Parameters
     ----------
     columns : GyroColumns
-        The gyroscope and its witnesses.
+        Columns of the gyroscope, and columns for comparison.
     reasons : list of str
-        Sentences for the report, to which reasons are added.
+        Messages of the report, to which reasons are appended.
 
     Returns
     -------
@@ -155,19 +157,19 @@ def find_gyro_unit(columns: GyroColumns, reasons: list[str]) -> GyroUnit:
 
 
 def _open_unit(columns: GyroColumns, reasons: list[str]) -> GyroUnit:
-    """Return the usual units as possible ones; counts and increments follow the accelerometer."""
+    """Return an undetermined unit with usual alternatives, scaled like the accelerometer."""
     scale = columns.accel_factor
     units = ["deg/s", "rad/s", *["mrad/s", "mdeg/s"] * (columns.is_whole and not scale)]
     lines = " or ".join(f"{columns.last}{scale} [{unit}]" for unit in units)
     reasons.append(
-        f"{columns.names}: the unit cannot be determined, left out; state it, as in gyro_z = "
+        f"{columns.names}: ignored, since the unit cannot be determined; state it, as in gyro_z = "
         f"{lines}"
     )
     return GyroUnit("", alternatives=tuple((unit, scale) for unit in units))
 
 
 def _alternatives(units: Sequence[PossibleUnit]) -> GyroUnit:
-    """Return an undetermined unit with the possible ones."""
+    """Return an undetermined unit with the possible alternatives."""
     lines = dict.fromkeys((unit.unit, unit.factor) for unit in units)
     return GyroUnit("", alternatives=tuple(lines)[:_MAX_LISTED])
 
@@ -177,8 +179,8 @@ def _no_unit_of_field(columns: GyroColumns, reasons: list[str]) -> GyroUnit | No
         return None
     length = float(np.nanmedian(np.linalg.norm(columns.rates, axis=1)))
     reasons.append(
-        f"{columns.names}: usually {length:.3g} long in changing directions, as a magnetic field "
-        "and not as angular velocities, left out"
+        f"{columns.names}: ignored, since the magnitude is steady ({length:.3g}) in changing "
+        "directions, as of a magnetic field"
     )
     return GyroUnit("")
 
@@ -186,7 +188,7 @@ def _no_unit_of_field(columns: GyroColumns, reasons: list[str]) -> GyroUnit | No
 def _stated_unit(columns: GyroColumns, reasons: list[str]) -> GyroUnit | None:
     stated = shared_unit(columns.columns_by_axis.values())
     if stated is None:
-        reasons.append(f"{columns.names}: in different units, left out")
+        reasons.append(f"{columns.names}: ignored, since the units differ")
         return GyroUnit("")
     if not stated:
         return None
@@ -203,15 +205,15 @@ def _unit_by_orientation(columns: GyroColumns, reasons: list[str]) -> GyroUnit |
         )
         if not witness.is_reliable:
             continue
-        turns = f"{columns.names}: {attitude.names} turns {witness.size:.3g} rad for each 1 of them"
+        turns = f"{columns.names}: 1 is {witness.size:.3g} rad/s, compared with {attitude.names}"
         fitting = fitting_units(columns.units, witness.size)
         if not fitting:
-            reasons.append(f"{turns}, which is not a known unit, left out")
+            reasons.append(f"{turns}, which is not a known unit; ignored")
             return GyroUnit("")
         unit = fitting[0]
         reasons.append(
-            f"{turns} (correlation {witness.correlation:.2f}), so{unit.written()}{unit.remark}"
-            f"{clause_on_others(fitting)}"
+            f"{turns} (correlation {witness.correlation:.2f}), so the unit is"
+            f"{unit.written()}{unit.remark}{clause_on_others(fitting)}"
         )
         return GyroUnit(unit.unit, unit.factor)
     return None
@@ -222,8 +224,8 @@ def _open_counts(columns: GyroColumns, reasons: list[str]) -> GyroUnit | None:
     if not (columns.accel_factor.startswith(" /") or is_beyond_degrees):
         return None
     reasons.append(
-        f"{columns.names}: counts, of which the file does not state how many are a deg/s, left "
-        f"out; state it by the data sheet, as in gyro_z = {columns.last} / 131 [deg/s]"
+        f"{columns.names}: counts, ignored, since the number of counts per deg/s is not known; "
+        f"state it from the data sheet, as in gyro_z = {columns.last} / 131 [deg/s]"
     )
     return _alternatives([unit for unit in rate_units(is_counted=True) if unit.factor])
 
@@ -235,23 +237,24 @@ def _unit_by_gravity(columns: GyroColumns, reasons: list[str]) -> GyroUnit | Non
     witness = gravity_witness(columns.seconds, columns.pieces, columns.forces, rates)
     if not witness.size:
         return None
-    turns = f"{columns.names}: gravity turns {witness.size:.2g} rad for each 1 of them"
+    turns = f"{columns.names}: 1 is {witness.size:.2g} rad/s, compared with turns of gravity"
     fitting = fitting_units(columns.units, witness.size, witness.tolerance)
     if len(fitting) == 1:
         (unit,) = fitting
         reasons.append(
-            f"{turns} (correlation {witness.correlation:.2f}), so{unit.written()}{unit.remark}"
+            f"{turns} (correlation {witness.correlation:.2f}), so the unit is"
+            f"{unit.written()}{unit.remark}"
         )
         return GyroUnit(unit.unit, unit.factor)
     if not witness.is_reliable:
         return None
     if not fitting:
-        reasons.append(f"{turns}, which is not a known unit, left out")
+        reasons.append(f"{turns}, which is not a known unit; ignored")
         return GyroUnit("")
     possible = " or ".join(f"{columns.last}{unit.written()}" for unit in fitting[:_MAX_LISTED])
     reasons.append(
-        f"{turns}, which fits several units, left out; state it by the data sheet, as in gyro_z = "
-        f"{possible}"
+        f"{turns}, which fits several units; ignored; state the unit from the data sheet, as in "
+        f"gyro_z = {possible}"
     )
     return _alternatives(fitting)
 
@@ -261,6 +264,6 @@ def _unit_by_convention(columns: GyroColumns, reasons: list[str]) -> GyroUnit | 
         return None
     for words, (unit, convention) in vocabulary().usual_units.items():
         if all(words in column.meaning.stem for column in columns.columns_by_axis.values()):
-            reasons.append(f"{columns.names}: in {unit} as {convention} has them")
+            reasons.append(f"{columns.names}: in {unit}, as in {convention}")
             return GyroUnit(unit)
     return None

@@ -1,4 +1,4 @@
-"""Choice of the columns of an IMU in a table."""
+"""Choose the columns of an IMU in a table."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from .candidates import best_scalar, fullest_first, matrix, quaternions, shared_
 from .gyro_units import GyroColumns, GyroUnit, find_gyro_unit
 from .orientations import chosen, ordered
 
-# Share of the rows with an angular velocity or force in which an orientation must be filled. A
-# slower source would thin out the IMU's samples; a logger loses some per cent of its lines.
+# Smallest share of the rows with rates or forces in which an orientation must be filled. A slower
+# orientation would reduce the number of samples; loggers lose a few per cent of their lines.
 _MIN_FILLED = 0.9
 
 
@@ -40,9 +40,9 @@ class ImuColumns(NamedTuple):
     used : set of Candidate
         Columns in the map.
     orientation : set of Candidate
-        Columns of an orientation that is not the reference's.
+        Columns of an orientation that does not belong to the reference.
     open_columns : dict
-        Quantity -> possible lines of the map, where the unit cannot be determined.
+        Quantity -> possible lines of the map, if the unit cannot be determined.
     """
 
     columns: dict[str, str]
@@ -59,13 +59,13 @@ def choose_imu_columns(candidates, seconds, pieces, positions, reasons) -> ImuCo
     candidates : list of Candidate
         Columns of the table.
     seconds : numpy.ndarray
-        Time of each row [s], shape (n,), nan if it is not known.
+        Time of each row [s], shape (n,); nan if it is not known.
     pieces : numpy.ndarray
         Piece of the recording of each row, shape (n,).
     positions : str
-        ``fixes``, ``poses``, or empty if the table has none.
+        ``fixes``, ``poses``, or empty if the table has no positions.
     reasons : list of str
-        Sentences for the report, to which reasons are added.
+        Messages of the report, to which reasons are appended.
 
     Returns
     -------
@@ -103,25 +103,25 @@ def choose_imu_columns(candidates, seconds, pieces, positions, reasons) -> ImuCo
 
 
 def _gyro(candidates):
-    """Return the columns by axis of the plainest gyroscope, none without one."""
+    """Return the columns of the gyroscope with the simplest name by axis, or an empty dict."""
     gyros = fullest_first(vectors(candidates, "gyro", ""))
     return gyros[0] if gyros else {}
 
 
 def _forces(candidates, gyro):
-    """Return the groups of columns that may be an accelerometer's."""
+    """Return the groups of columns that may belong to an accelerometer."""
     forces = fullest_first(vectors(candidates, "accel", "xyz"))
-    # Without a gyroscope, columns called f may be any force.
+    # If there is no gyroscope, columns named f may contain any force.
     return [group for group in forces if gyro or group["x"].meaning.stem != "f"]
 
 
 def _full(attitudes, inertial, reasons):
-    """Return the orientations that have a value in nearly every row of the IMU."""
+    """Return the orientations that have values in nearly all rows of the IMU."""
     most = max((column.filled for column in inertial), default=0.0)
     full = [attitude for attitude in attitudes if attitude.filled > _MIN_FILLED * most]
     for attitude in attitudes:
         if attitude not in full:
-            reasons.append(f"{attitude.names}: no value in many rows of the IMU, left out")
+            reasons.append(f"{attitude.names}: ignored, since many rows of the IMU have no value")
     return full
 
 
@@ -147,7 +147,7 @@ def _take_gyro(imu: ImuColumns, gyro, gyro_unit: GyroUnit):
 
 
 def _own(attitudes, positions, reasons):
-    """Return the IMU's orientations in a table with an IMU and perhaps positions."""
+    """Return the orientations of the IMU in a table that may also contain positions."""
     imu_attitudes = [attitude for attitude in attitudes if attitude.is_from_imu]
     others = [attitude for attitude in attitudes if attitude.is_from_reference]
     plain = [attitude for attitude in attitudes if attitude not in imu_attitudes + others]
@@ -160,8 +160,8 @@ def _own(attitudes, positions, reasons):
         if lone_heading or (positions == "poses" and not others):
             plain.remove(attitude)
             reasons.append(
-                f"{attitude.names}: may be the IMU's or the reference's, left out; add it where it "
-                "belongs"
+                f"{attitude.names}: ignored, since it may belong to the IMU or to the reference; "
+                "add it to the correct column map"
             )
     return imu_attitudes + plain
 
@@ -180,7 +180,7 @@ class _Attitude:
         self.is_from_reference = any(meaning.is_from_reference for meaning in meanings)
 
     def values(self):
-        """Return quaternions or angles [rad]; the yaw as it is if its unit is unknown."""
+        """Return quaternions or angles [rad]; the unconverted yaw if its unit is unknown."""
         if self.quaternion:
             return matrix(self.columns)
         if self.unit is None:
@@ -194,7 +194,7 @@ class _Attitude:
         }
 
     def alternatives(self):
-        """Return quantity -> possible lines of a column map, where the unit is not known."""
+        """Return possible lines of a column map by quantity if the unit is unknown."""
         return {
             name: [
                 column.written(unit, self.words if name == "heading" else "")
@@ -204,7 +204,7 @@ class _Attitude:
         }
 
     def settle(self, gyro, gyro_unit, seconds, pieces, reasons):
-        """Find the unit of the angles from that of the gyroscope, if there is one."""
+        """Determine the unit of the angles from the gyroscope, if there is one."""
         scale, correlation = 0.0, 0.0
         if gyro:
             rates = factor(gyro_unit.unit) * matrix(list(gyro.values()))
@@ -213,9 +213,11 @@ class _Attitude:
             for unit, radians in ANGLE_UNITS.items():
                 if 1.0 / UNIT_TOLERANCE < scale * radians < UNIT_TOLERANCE:
                     self.unit = unit
-                    reasons.append(f"{self.names}: in {unit} turns as the gyroscope does")
+                    reasons.append(f"{self.names}: in {unit}, the turns agree with the gyroscope")
                     return
-        reasons.append(f"{self.names}: whether degrees or radians cannot be determined, left out")
+        reasons.append(
+            f"{self.names}: ignored, since the unit cannot be determined (degrees or radians)"
+        )
 
 
 def _attitudes(candidates, seconds, pieces, reasons):
@@ -229,16 +231,18 @@ def _attitudes(candidates, seconds, pieces, reasons):
             count for count in QUATERNION_COUNTS if abs(size / count - 1.0) < UNIT_LENGTH_TOLERANCE
         ]
         if not counts:
-            reasons.append(f"{names}: of length {size:.3g}, no quaternion, left out")
+            reasons.append(
+                f"{names}: ignored, since the norm is {size:.3g}, expected 1 for a quaternion"
+            )
             continue
         if all(np.ptp(c.values[np.isfinite(c.values)]) == 0.0 for c in group.values()):
-            reasons.append(f"{names}: never changes, no measured orientation, left out")
+            reasons.append(f"{names}: ignored, since a measured orientation is not constant")
             continue
         if any(c.meaning.is_numbered for c in group.values()):
             group = ordered(group, candidates, seconds, pieces, reasons)
         columns = {f"q{axis}": group[axis] for axis in "xyzw"}
         if counts[0] != 1:
-            reasons.append(f"{names}: of length {size:.4g}, as counts of which {counts[0]} are 1")
+            reasons.append(f"{names}: norm {size:.4g}, as counts with {counts[0]} per 1")
         attitudes.append(_Attitude(columns, "1", factor=f" / {counts[0]}" * (counts[0] != 1)))
     for origin in dict.fromkeys(c.meaning.origin for c in candidates if c.meaning):
         related = [c for c in candidates if c.meaning and c.meaning.origin == origin]
@@ -247,13 +251,13 @@ def _attitudes(candidates, seconds, pieces, reasons):
 
 
 def _angles(candidates, seconds, pieces, reasons):
-    """Return roll, pitch and yaw, or only the yaw, of columns with the same origin."""
+    """Return roll, pitch and yaw, or only the yaw, from columns with the same origin."""
     yaw, heading = best_scalar(candidates, "yaw"), best_scalar(candidates, "heading")
     name, last = ("yaw", yaw) if yaw else ("heading", heading)
     if last is None:
         return []
     if np.ptp(last.values[np.isfinite(last.values)]) == 0.0:
-        reasons.append(f"{last.name}: never changes, left out")
+        reasons.append(f"{last.name}: ignored, since it is constant")
         return []
     columns = {kind: best_scalar(candidates, kind) for kind in ("roll", "pitch")}
     columns[name] = last
@@ -265,13 +269,13 @@ def _angles(candidates, seconds, pieces, reasons):
         unit, source = angle_unit(last.values, seconds, pieces, others), "range"
     words = NAUTICAL if name == "heading" else ""
     if unit:
-        also = words and f", {words} by its name"
-        reasons.append(f"{last.name}: in {unit} by its {source}{also}")
+        also = words and f", {words} by name"
+        reasons.append(f"{last.name}: in {unit} by {source}{also}")
     return [_Attitude(columns, unit or None, words)]
 
 
 def _accel(groups, sample_rate, reasons):
-    """Return the columns by axis and the PossibleUnit of the first vector with gravity."""
+    """Return columns by axis and PossibleUnit of the first vector that shows gravity."""
     for group in groups:
         columns = {axis: group[axis] for axis in "xyz"}
         unit = _accel_unit(list(columns.values()), sample_rate, reasons)
@@ -281,22 +285,23 @@ def _accel(groups, sample_rate, reasons):
 
 
 def _accel_unit(columns, sample_rate, reasons) -> PossibleUnit | None:
-    """Return the unit in which columns have the length of gravity, None without one."""
+    """Return the unit in which columns have the magnitude of gravity; None if there is none."""
     forces = matrix(columns)
-    length = f"{', '.join(column.name for column in columns)}: usually "
-    length += f"{length_of_gravity(forces).usual:.3g} long"
+    magnitude = f"{', '.join(column.name for column in columns)}: the magnitude is usually "
+    magnitude += f"{length_of_gravity(forces).usual:.3g}"
     stated = shared_unit(columns)
     units = fitting_force_units(forces, sample_rate, is_whole(forces))
     if stated != "":
         units = [unit for unit in units if unit.is_usual and not unit.factor]
     if not units:
-        reasons.append(f"{length}, so without gravity, left out")
+        reasons.append(f"{magnitude}, which is not gravity; ignored")
         return None
     unit = units[0]
     if stated not in ("", unit.unit):
         reasons.append(
-            f"{length}, which is gravity in {unit.unit} and not in the unit of the names, left out"
+            f"{magnitude}, which is gravity in {unit.unit}, but the names state "
+            f"{stated or 'different units'}; ignored"
         )
         return None
-    reasons.append(f"{length}, gravity in {unit.unit}{unit.remark}{clause_on_others(units)}")
+    reasons.append(f"{magnitude}, gravity in {unit.unit}{unit.remark}{clause_on_others(units)}")
     return unit

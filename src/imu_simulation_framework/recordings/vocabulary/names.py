@@ -1,9 +1,9 @@
-"""Quantity, axis and unit in the name of a column.
+"""Determine quantity, axis and unit from the name of a column.
 
-A name is cut into words. Words that only state the origin of the quantity are dropped; the others
-must be a known name as a whole. An unknown word makes the column unknown, so that ``gyro_bias_x``
-or ``mag_field.x`` is not taken for an angular velocity or a position. The words are in
-``config/column_vocabulary.yaml``.
+A name is split into words. Words that only state the origin of the quantity are removed; the
+remaining words must form a known name. A column with an unknown word is not recognised, so that
+``gyro_bias_x`` or ``mag_field.x`` are not mistaken for an angular velocity or a position. The known
+words are in ``config/column_vocabulary.yaml``.
 """
 
 from __future__ import annotations
@@ -17,34 +17,34 @@ import pandas as pd
 from .words import vocabulary
 
 WITH_GRAVITY = "+Gravity"
-"""Suffix of the name of a table of accelerations to which gravity was added."""
+"""Suffix in the name of a table with accelerations to which gravity has been added."""
 
 _BRACKET = re.compile(r"\s*[\[(](?P<unit>[^\[\]()]*)[\])]\s*\Z")
 _WORD = re.compile(r"[a-z]+\d*|\d+")
 _CAMEL_CASE = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_NUMBERED = {"0": "x", "1": "y", "2": "z", "3": "z"}  # axes counted from 1 are shifted later
-# Quantities of an axis without a name that its unit may state.
+_NUMBERED = {"0": "x", "1": "y", "2": "z", "3": "z"}  # axes numbered from 1 are shifted later
+# Quantities that the unit of a column named only by an axis may determine.
 _BARE_AXIS_KINDS = ("accel", "gyro", "velocity", "euler")
 
 
 @dataclass(frozen=True)
 class Meaning:
-    """Quantity, axis and unit that a column's name states.
+    """Quantity, axis and unit that the name of a column states.
 
     Attributes
     ----------
     kind : str
         Quantity of the vocabulary: ``time``, ``gyro``, ``accel``, ``quaternion``, ``latitude`` ...
     axis : str
-        Axis of a vector or quaternion, else empty.
+        Axis of a vector or quaternion; empty for scalars.
     stem : str
-        Words without axis and unit; the columns of one vector share them.
+        Words without axis and unit, which the columns of a vector have in common.
     unit : str
-        Unit of column maps; empty if the name states none.
+        Unit in the notation of column maps; empty if the name states no unit.
     origin : tuple of str
-        Words that only state where the quantity comes from.
+        Words that only state the origin of the quantity.
     is_numbered : bool
-        Whether a number states the axis.
+        Whether the axis is stated by a number.
     """
 
     kind: str
@@ -61,13 +61,13 @@ class Meaning:
 
     @property
     def is_from_reference(self) -> bool:
-        """Whether the name states that the source is another one than the IMU."""
+        """Whether the name states a source other than the IMU."""
         words = vocabulary().reference_words
         return not self.is_from_imu and not words.isdisjoint(self.origin)
 
 
 def meaning_of(name):
-    """Return the meaning of a column's name, such as ``Gyroscope X (deg/s)`` or ``q[0]``.
+    """Return the meaning of a column name, such as ``Gyroscope X (deg/s)`` or ``q[0]``.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def meaning_of(name):
     Returns
     -------
     Meaning or None
-        None if the name is not known.
+        Meaning; None if the name is not known.
     """
     words_known = vocabulary()
     text, stated = words_known.remove_decorations(name.strip()), ""
@@ -88,7 +88,7 @@ def meaning_of(name):
         if not stated and "".join(words_of(match["unit"])) not in words_known.clocks:
             return None
     words = words_of(text)
-    # The words of a unit precede the number of an axis.
+    # A unit in words precedes the number of the axis.
     number = words[-1:] if words and words[-1].isdigit() else []
     plain = words[: len(words) - len(number)]
     for tail in range(3 if not stated else 0, 0, -1):
@@ -100,7 +100,7 @@ def meaning_of(name):
 
 
 def _unit_of(words):
-    """Return the unit of words such as ``deg per s``; empty if they are none."""
+    """Return the unit that words such as ``deg per s`` state; empty if they state no unit."""
     if len(words) == 3 and words[1] == "per":
         return canonical_unit(f"{words[0]}/{words[2]}")
     return vocabulary().unit_words.get(tuple(words), "")
@@ -110,9 +110,9 @@ _TIME_WORDS = frozenset(["time", "times", "timestamp", "timestamps", "stamp", "s
 
 
 def plainly_a_time(name):
-    """Return the meaning of a name with a word for a time, such as ``rover_time_us``.
+    """Return the meaning of a name that contains a word for a time, such as ``rover_time_us``.
 
-    The unit is in brackets, the last word, or the word after the word for a time, as in
+    The unit is in brackets, the last word, or the word after the time word, as in
     ``timestamp_nanosec_imu``.
 
     Parameters
@@ -123,7 +123,7 @@ def plainly_a_time(name):
     Returns
     -------
     Meaning or None
-        Meaning; None without such a word.
+        Meaning; None if there is no such word.
     """
     match = _BRACKET.search(name)
     words = words_of(name[: match.start()] if match else name)
@@ -160,7 +160,7 @@ def is_time(name) -> bool:
 
 
 def words_of(name) -> list[str]:
-    """Split a name into words in lower case; ``horizontalAccuracy`` has two.
+    """Split a name into lower-case words; ``horizontalAccuracy`` consists of two words.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def words_of(name) -> list[str]:
 
 
 def canonical_unit(text) -> str:
-    """Return a unit as column maps write it.
+    """Convert a unit to the notation of column maps.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def canonical_unit(text) -> str:
     Returns
     -------
     str
-        Unit; ``1`` for none, empty if it is unknown.
+        Unit; ``1`` for a dimensionless quantity, empty if the unit is unknown.
     """
     text = re.sub(r"\s+", "", text).lower()
     units = vocabulary().units
@@ -203,7 +203,7 @@ def _meaning_of_words(words, unit):
     kind, axis, shared = known
     text = " ".join(plain)
     if kind == "position" and not shared and unit:
-        # The unit of an axis without a name determines the quantity.
+        # If the name is only an axis, the unit determines the quantity.
         fitting = (
             name for name in ("position", *_BARE_AXIS_KINDS) if _fitting_unit(name, unit, text)
         )
@@ -217,7 +217,7 @@ def _meaning_of_words(words, unit):
 
 
 def _known_name(words):
-    """Return kind, axis and shared words of a name in the vocabulary's form, or None."""
+    """Return kind, axis and common words of a name in the vocabulary, or None."""
     names = vocabulary().names
     known = names.get(" ".join(words))
     if known or not words:
@@ -237,12 +237,12 @@ def _singular(word):
 
 
 def _origin(word):
-    """Return a word without the number of the unit that it names, ``imu`` of ``imu0``."""
+    """Return a word without the number of the sensor, such as ``imu`` for ``imu0``."""
     return word.rstrip("0123456789")
 
 
 def _fitting_unit(kind, unit, text):
-    """Return the unit, empty if none is stated, None if the quantity cannot have it."""
+    """Return the unit; empty if no unit is stated, None if the quantity cannot have this unit."""
     if not unit:
         return vocabulary().units.get(text, "") if kind == "time" else ""
     possible = vocabulary().quantity_units[kind]
@@ -252,19 +252,20 @@ def _fitting_unit(kind, unit, text):
 
 
 def meaning_in(table, column):
-    """Return the Meaning of a column's name in one of several tables: ``Gyroscope`` and ``x``.
+    """Return the Meaning of a column in one of several tables, such as ``Gyroscope`` and ``x``.
 
-    The two names together may state a quantity; otherwise the column's alone has to.
+    The names of table and column may state a quantity together. If they do not, the name of the
+    column must state it alone.
 
     Parameters
     ----------
     table, column : str
-        Names of the table and of the column.
+        Names of table and column.
 
     Returns
     -------
     Meaning or None
-        None if the names are not known.
+        Meaning; None if the names are not known.
     """
     table = table.replace(WITH_GRAVITY, "")
     together, alone = meaning_of(f"{table} {column}"), meaning_of(column)
@@ -273,7 +274,7 @@ def meaning_in(table, column):
     words, known = words_of(table), vocabulary()
     bare = alone.kind == "position" and not alone.stem
     if bare and known.not_measured.isdisjoint(words):
-        # The first words may be a file's: 20240101_gyro.csv
+        # The first words of a file name may have no meaning, as in 20240101_gyro.csv.
         together = _meaning_of_last_words(words, column)
         if together:
             return together
@@ -284,7 +285,7 @@ def meaning_in(table, column):
 
 
 def meaning_in_file(path, name):
-    """Return the meaning of a column's name in a file; x in ``my_gyroscope.csv`` is a rate.
+    """Return the meaning of a column name in a file; x in ``my_gyroscope.csv`` is a rate.
 
     Parameters
     ----------
@@ -305,7 +306,7 @@ def meaning_in_file(path, name):
 
 
 def _meaning_of_last_words(words, name):
-    """Return the Meaning of a sensor's axis by the last words of its file's name, or None."""
+    """Return the Meaning of an axis from the last words of the file name, or None."""
     for place in (k for k in range(len(words)) if len(words[k]) > 2):
         together = meaning_of(" ".join([*words[place:], name]))
         if together and together.kind in ("gyro", "accel"):
@@ -324,21 +325,21 @@ _ECHOED = {
         _STAMP + _POSE[3:] + _INERTIAL[0] + _INERTIAL[1] + [""] * 9,
     )
 }
-"""Number of columns -> names, as ``ros2 topic echo --csv`` prints PoseStamped, Odometry and Imu."""
+"""Column names of ``ros2 topic echo --csv`` for PoseStamped, Odometry and Imu, by their number."""
 
 
 def understood_names(source, names, columns) -> list[str]:
-    """Return the names of columns, with axes and time where the header has none.
+    """Return the names of columns; names that are missing in the header are completed.
 
-    A sensor's file without a header has its three axes, and perhaps a time, which is the column
-    that grows.
+    The file of a sensor without a header contains three axes, and optionally a time, which is the
+    increasing column.
 
     Parameters
     ----------
     source : path-like or str
-        File or table with the columns.
+        File or table that contains the columns.
     names : sequence of str
-        Header.
+        Names in the header.
     columns : sequence of array_like
         Values of the columns.
 
@@ -361,7 +362,7 @@ def understood_names(source, names, columns) -> list[str]:
 
 
 def is_axis_of(path, name) -> bool:
-    """Return whether x, y or z is an axis of a sensor, as in a file ``gyro.csv``.
+    """Return whether x, y or z is the axis of a sensor, as in a file ``gyro.csv``.
 
     Parameters
     ----------
@@ -373,7 +374,7 @@ def is_axis_of(path, name) -> bool:
     Returns
     -------
     bool
-        True for an axis of a sensor.
+        True for the axis of a sensor.
     """
     meaning = meaning_in_file(path, name) if name in ("x", "y", "z") else None
     return meaning is not None and meaning.kind != "position"

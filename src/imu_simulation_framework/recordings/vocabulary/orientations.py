@@ -1,8 +1,8 @@
-"""Orientations with ambiguous names, which the turns of a gyroscope decide.
+"""Resolve ambiguous names of orientations by comparison with a gyroscope.
 
-Among Euler angles called x, y and z the angle about the vertical may be z, as Xsens and others
-write it, or x, a heading clockwise in degrees, as Bosch's BNO055 outputs it (data sheet,
-Orientation, Euler angles). The scalar of a numbered quaternion may be its first or its last part.
+Among Euler angles named x, y and z, the angle about the vertical may be z, as for Xsens and others,
+or x, which is a clockwise heading in degrees, as for Bosch's BNO055 (data sheet, Orientation, Euler
+angles). The scalar of a numbered quaternion may be the first or the last component.
 """
 
 from dataclasses import replace
@@ -16,29 +16,30 @@ from ..possible_units import AGREEMENT, usual_force_unit
 from .candidates import fullest_first, matrix, shared_unit, vectors
 
 DISAGREEMENT = 0.5
-"""Correlation of turns, up to which two sensors measure different motions. Between this and
-:data:`.AGREEMENT` nothing is decided."""
+"""Correlation of turns below which two sensors measure different motions.
 
-_ROUNDING = 0.02  # rad; rounded angles may exceed a full turn by this much
-_EVEN_STEP = 0.02  # s between rows without times; a correlation does not depend on it
+A correlation between this value and :data:`.AGREEMENT` is not conclusive."""
+
+_ROUNDING = 0.02  # rad by which a rounded angle may exceed 2 pi
+_EVEN_STEP = 0.02  # s, assumed period of rows without times; it does not affect a correlation
 
 
 def with_euler_angles(candidates, seconds, pieces, reasons):
-    """Return candidates in which Euler angles x, y, z are a yaw, a heading, a roll or a pitch.
+    """Determine which of the Euler angles x, y, z are yaw, heading, roll or pitch.
 
-    The other two angles are roll and pitch only where the angle about z is a yaw, since loggers of
-    a BNO055 do not agree on their order.
+    The other two angles are roll and pitch only if the angle z is a yaw, since loggers for the
+    BNO055 write them in different orders.
 
     Parameters
     ----------
     candidates : list of Candidate
         Columns of the table.
     seconds : numpy.ndarray, shape (n,)
-        Time of each row [s], nan if unknown.
+        Time of each row [s]; nan if it is not known.
     pieces : numpy.ndarray, shape (n,)
         Piece of the recording of each row.
     reasons : list of str
-        Sentences for the report, to which reasons are added.
+        Messages of the report, to which reasons are appended.
 
     Returns
     -------
@@ -50,7 +51,7 @@ def with_euler_angles(candidates, seconds, pieces, reasons):
         names = ", ".join(column.name for column in group.values())
         axis, kind, reason = _about_the_vertical(group, candidates, seconds, pieces)
         if not axis:
-            reasons.append(f"{names}: which of them is the heading cannot be determined, left out")
+            reasons.append(f"{names}: ignored, since it cannot be determined which is the heading")
             continue
         reasons.append(f"{names}: {group[axis].name} is the {kind}, {reason}")
         kinds[group[axis]] = kind
@@ -65,7 +66,7 @@ def with_euler_angles(candidates, seconds, pieces, reasons):
 
 
 def _about_the_vertical(group, candidates, seconds, pieces):
-    """Return axis and kind of the Euler angle about the vertical, and the reason; or empty."""
+    """Return axis and kind of the Euler angle about the vertical, and the reason; empty if none."""
     stated = shared_unit(group.values())
     largest = max(np.nanmax(np.abs(column.values)) for column in group.values())
     unit = stated or ("deg" if largest > 2.0 * np.pi + _ROUNDING else "rad")
@@ -79,19 +80,19 @@ def _about_the_vertical(group, candidates, seconds, pieces):
         if abs(alike[best]) > AGREEMENT and abs(alike[other]) < DISAGREEMENT:
             is_yaw = alike[best] > 0.0
             kind = "yaw" if is_yaw else "heading"
-            sense = "as the gyroscope does" if is_yaw else "against the gyroscope"
-            reason = f"it turns {sense} about the vertical"
+            sense = "with the gyroscope" if is_yaw else "against the gyroscope"
+            reason = f"since it turns {sense} about the vertical"
             return best, kind, f"{reason} (correlation {alike[best]:.2f})"
     turn = 2.0 * np.pi / factor(unit)
     round_ = [axis for axis in "xz" if _goes_round(group[axis].values, turn)]
     if len(round_) == 1 and any(np.nanmin(group[axis].values) < 0.0 for axis in "xyz"):
         kind = "heading" if round_ == ["x"] else "yaw"
-        return round_[0], kind, "as it alone goes from 0 to a full turn"
+        return round_[0], kind, "since only this angle ranges from 0 to 360 deg"
     return "", "", ""
 
 
 def _steps(seconds):
-    """Return the times or, if none is known, even steps: a correlation needs no rate."""
+    """Return the times, or even steps if no time is known; a correlation requires no rate."""
     return seconds if np.isfinite(seconds).any() else _EVEN_STEP * np.arange(len(seconds))
 
 
@@ -100,7 +101,7 @@ def _goes_round(angles, turn):
 
 
 def _vertical_rates(candidates):
-    """Return rates (n,) about the direction of gravity, or about z without an accelerometer."""
+    """Return rates (n,) about gravity, or about z if there is no accelerometer."""
     for gyro in fullest_first(vectors(candidates, "gyro", "xyz"))[:1]:
         rates = matrix([gyro[axis] for axis in "xyz"])
         for accel in fullest_first(vectors(candidates, "accel", "xyz")):
@@ -113,20 +114,20 @@ def _vertical_rates(candidates):
 
 
 def ordered(group, candidates, seconds, pieces, reasons):
-    """Return a numbered quaternion's columns by axis, with w as the gyroscope decides.
+    """Return the columns of a numbered quaternion by axis; the gyroscope determines w.
 
     Parameters
     ----------
     group : dict of str to Candidate
-        Columns by axis, the first of which is w.
+        Columns by axis, of which the first is assumed to be w.
     candidates : list of Candidate
         Columns of the table.
     seconds : numpy.ndarray, shape (n,)
-        Time of each row [s], nan if unknown.
+        Time of each row [s]; nan if it is not known.
     pieces : numpy.ndarray, shape (n,)
         Piece of the recording of each row.
     reasons : list of str
-        Sentences for the report, to which reasons are added.
+        Messages of the report, to which reasons are appended.
 
     Returns
     -------
@@ -148,19 +149,20 @@ def ordered(group, candidates, seconds, pieces, reasons):
         if max(alike) > AGREEMENT and min(alike) < DISAGREEMENT:
             best = int(np.argmax(alike))
             reasons.append(
-                f"{named}; with the {('first', 'last')[best]} for w it turns as the gyroscope "
-                f"does (correlation {alike[best]:.2f}, else {alike[1 - best]:.2f})"
+                f"{named}; with the {('first', 'last')[best]} as w, the turns agree with the "
+                f"gyroscope (correlation {alike[best]:.2f}, with the "
+                f"{('last', 'first')[best]} {alike[1 - best]:.2f})"
             )
             return (group, last)[best]
-    reasons.append(f"{named}, so that the first is taken for w")
+    reasons.append(f"{named}, so the first is assumed to be w")
     return group
 
 
 def chosen(attitudes, gyro, seconds, pieces, reasons):
-    """Choose among an IMU's orientations.
+    """Choose among several orientations of an IMU.
 
     A quaternion is preferred, unless angles contradict it. If the gyroscope confirms the
-    quaternion, the angles are in another order, as HiPNUC's are.
+    quaternion, the angles have another order, as those of HiPNUC.
 
     Parameters
     ----------
@@ -169,16 +171,16 @@ def chosen(attitudes, gyro, seconds, pieces, reasons):
     gyro : dict of str to Candidate
         Columns of the gyroscope by axis.
     seconds : numpy.ndarray, shape (n,)
-        Time of each row [s], nan if unknown.
+        Time of each row [s]; nan if it is not known.
     pieces : numpy.ndarray, shape (n,)
         Piece of the recording of each row.
     reasons : list of str
-        Sentences are added.
+        Messages of the report, to which reasons are appended.
 
     Returns
     -------
     orientation or None
-        None without any.
+        Chosen orientation; None if there is none.
     """
     if len(attitudes) < 2:
         return attitudes[0] if attitudes else None
@@ -190,20 +192,20 @@ def chosen(attitudes, gyro, seconds, pieces, reasons):
         if turns.yaws_agree(seconds, pieces, yaw, second.values()[:, -1]) is False:
             if _turns_with(gyro, first, second, seconds, pieces):
                 reasons.append(
-                    f"{second.names}: do not turn as the gyroscope does, and "
-                    f"{first.names} does: the angles are of another order, left out"
+                    f"{second.names}: ignored, since the turns do not agree with the gyroscope, "
+                    f"but those of {first.names} do, so the angles have another order"
                 )
                 return first
             reasons.append(
-                f"{first.names}: their yaw does not turn as {second.columns[-1].name} does, and a "
-                "quaternion is more easily written wrongly: the angles are taken"
+                f"{first.names}: the yaw does not agree with {second.columns[-1].name}; the angles "
+                "are used, since a wrong quaternion is more likely"
             )
             return second
     return first
 
 
 def _turns_with(gyro, first, second, seconds, pieces):
-    """Return whether a gyroscope turns as a quaternion does, and not as roll, pitch and yaw do."""
+    """Return whether a gyroscope agrees with a quaternion, and not with roll, pitch and yaw."""
     if len(gyro) < 3 or len(second.columns) < 3:
         return False
     rates, angles = matrix([gyro[axis] for axis in "xyz"]), second.values()

@@ -1,4 +1,4 @@
-"""Choice of the columns of a reference in a table."""
+"""Choose the columns of a reference in a table."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from .candidates import best_scalar, matrix, quaternions, shared_unit, vectors
 
 _GLOBAL_UNITS = {"ddmm.mmmm": ("ddmm.mmmm", ""), "e7": ("deg", " * 1e-7")}
 _POSSIBLE_GLOBAL_UNITS = (("deg",), ("rad",), ("ddmm.mmmm",), ("deg", "", " * 1e-7"))
-_SLOW = 0.03  # share of the 95th percentile of the speed, below which a course is noise
-_MIN_SLOW_TIME = 5.0  # s of slow driving, without which a held heading does not show
-_MAX_HELD_CHANGES = 0.2  # changes of a held heading in a second
-_FULL_TURN = 360.5  # deg, with half a degree for rounding; more is not a heading
-_MIN_EXTENT = 2.0  # m; positions within less than the error of a receiver have no course
+_SLOW = 0.03  # share of the 95th percentile of the speed below which a course is noise
+_MIN_SLOW_TIME = 5.0  # s, shortest time of slow driving in which a held heading is noticed
+_MAX_HELD_CHANGES = 0.2  # largest number of changes of a held heading per second
+_FULL_TURN = 360.5  # deg, largest heading including half a degree for rounding
+_MIN_EXTENT = 2.0  # m, smallest extent of positions with a course; above the error of a receiver
 
 
 def with_courses(candidates, seconds, pieces, reasons):
-    """Interpret a heading that is constant at low speed as a receiver's course.
+    """Interpret a heading that is constant at low speed as the course of a receiver.
 
     The heading of two antennas changes at any speed.
 
@@ -33,11 +33,11 @@ def with_courses(candidates, seconds, pieces, reasons):
     candidates : list of Candidate
         Columns of the table.
     seconds : ndarray, shape (n,)
-        Time of each row [s], nan if unknown.
+        Time of each row [s]; nan if it is not known.
     pieces : ndarray, shape (n,)
         Piece of the recording of each row.
     reasons : list of str
-        Sentences for the report, to which reasons are added.
+        Messages of the report, to which reasons are appended.
 
     Returns
     -------
@@ -54,8 +54,8 @@ def with_courses(candidates, seconds, pieces, reasons):
     lasting = float(np.nansum(np.diff(seconds)[slow]))
     if not (impossible or (lasting > _MIN_SLOW_TIME and changes < _MAX_HELD_CHANGES * lasting)):
         return candidates
-    reason = "not always known" if impossible else "held while the robot is slow"
-    reasons.append(f"{heading.name}: {reason}, so the course and not of two antennas")
+    reason = "not always known" if impossible else "constant while the robot is slow"
+    reasons.append(f"{heading.name}: {reason}, so it is a course, not the heading of two antennas")
     course = replace(heading, meaning=replace(heading.meaning, kind="course"))
     return [course if candidate is heading else candidate for candidate in candidates]
 
@@ -70,7 +70,7 @@ class ReferenceColumns(NamedTuple):
     used : set of Candidate
         Columns in the map.
     open_columns : dict
-        Quantity -> possible lines of the map, where the unit cannot be determined.
+        Quantity -> possible lines of the map, if the unit cannot be determined.
     """
 
     columns: dict[str, str]
@@ -91,7 +91,7 @@ def place_lines(candidates, pieces) -> dict[str, list[str]]:
     Returns
     -------
     dict of str to list of str
-        Quantity -> lines.
+        Quantity -> possible lines.
     """
     reference = _Reference(candidates, np.full(len(pieces), np.nan), pieces, [])
     if reference.add_fixes() or reference.add_poses():
@@ -105,13 +105,13 @@ def choose_reference_columns(candidates, seconds, pieces, reasons) -> ReferenceC
     Parameters
     ----------
     candidates : list of Candidate
-        Columns of the table without those of the IMU's orientation.
+        Columns of the table except those of the IMU's orientation.
     seconds : ndarray, shape (n,)
-        Time of each row [s], nan if unknown.
+        Time of each row [s]; nan if it is not known.
     pieces : ndarray, shape (n,)
         Piece of the recording of each row.
     reasons : list of str
-        Sentences for the report, to which reasons are added.
+        Messages of the report, to which reasons are appended.
 
     Returns
     -------
@@ -153,13 +153,13 @@ class _Reference:
             return False
         names = f"{north.name}, {east.name}"
         if north.is_zero and east.is_zero:
-            self.reasons.append(f"{names}: zero throughout, left out")
+            self.reasons.append(f"{names}: ignored, since all values are zero")
             return False
         unit, reason = shared_unit((north, east)), "by name"
         if unit == "":
             unit, reason = courses.global_unit(north.values, east.values), "by range"
         if not unit:
-            self.reasons.append(f"{names}: in which unit cannot be determined, left out")
+            self.reasons.append(f"{names}: ignored, since the unit cannot be determined")
             for quantity, column in (("latitude", north), ("longitude", east)):
                 self.open_columns[quantity] = [
                     column.written(*written) for written in _POSSIBLE_GLOBAL_UNITS
@@ -178,22 +178,22 @@ class _Reference:
         altitude = best_scalar(self.candidates, "altitude")
         if altitude is None:
             return
-        # Receivers that output whole 1e-7 degrees output whole millimetres.
+        # Receivers that output integers in 1e-7 deg output altitudes in integer millimetres.
         whole = self.scaled and np.nanmax(np.abs(altitude.values % 1.0)) == 0.0
         self._take("altitude", altitude, altitude.meaning.unit or ("mm" if whole else "m"))
 
     def add_quality(self):
-        """Add the receiver's own estimates of its errors."""
+        """Add the error estimates of the receiver."""
         for kind in ("hdop", "position_error"):
             column = best_scalar(self.candidates, kind)
             if column is None:
                 continue
-            # Telephones write an accuracy of their IMU, too.
+            # Smartphones also write an accuracy of their IMU.
             sensors = {c.meaning.kind for c in self.candidates if c.meaning} & {"gyro", "accel"}
             if sensors and column.meaning.stem == "accuracy" and not column.meaning.unit:
-                self.reasons.append(f"{column.name}: may be the IMU's, left out")
+                self.reasons.append(f"{column.name}: ignored, since it may belong to the IMU")
             elif np.nanmin(column.values) < 0.0 or column.is_zero:
-                self.reasons.append(f"{column.name}: not always known, left out")
+                self.reasons.append(f"{column.name}: ignored, since it is not always known")
             else:
                 unit = "1" if kind == "hdop" else column.meaning.unit or "m"
                 self._take(kind, column, unit)
@@ -205,7 +205,7 @@ class _Reference:
                 break
 
     def add_velocity(self):
-        """Add velocity east and north, or else speed and course."""
+        """Add east and north velocity or, if there are none, speed and course."""
         pair = [best_scalar(self.candidates, f"velocity_{axis}") for axis in ("east", "north")]
         named = all(pair)
         for group in [] if named else vectors(self.candidates, "velocity", "xy")[:1]:
@@ -217,15 +217,18 @@ class _Reference:
             sense = courses.sense_of(course, *self.motion)
             if not sense and not named:
                 self.reasons.append(
-                    f"{names}: whether along east and north cannot be determined, left out"
+                    f"{names}: ignored, since the axes cannot be determined, expected east and "
+                    "north"
                 )
             elif not named and sense and sense[:2] == ("rad", "cw from north") and unit:
-                self.reasons.append(f"{names}: to the north and east, where the positions go")
+                self.reasons.append(f"{names}: along north and east, as the path of the positions")
                 for axis, column in zip(("north", "east"), pair):
                     self._take(f"velocity_{axis}", column, unit)
                 return
             elif sense and sense[:2] != ("rad", "ccw from east"):
-                self.reasons.append(f"{names}: do not point where the positions go, left out")
+                self.reasons.append(
+                    f"{names}: ignored, since the direction differs from the path of the positions"
+                )
             elif unit:
                 for axis, column in zip(("east", "north"), pair):
                     self._take(f"velocity_{axis}", column, unit)
@@ -236,7 +239,7 @@ class _Reference:
         names = f"{speed.name}, {course.name}"
         unknown = np.nanmin(course.values) == -1.0 or np.nanmin(course.values) < -_FULL_TURN
         if np.nanmin(speed.values) < 0.0 or unknown:
-            self.reasons.append(f"{names}: negative where they are not known, left out")
+            self.reasons.append(f"{names}: ignored, since negative values mean unknown")
             return
         unit = self._speed_unit(speed.name, speed.values, speed.meaning.unit)
         words = self._angle(course)
@@ -250,8 +253,7 @@ class _Reference:
         names = ", ".join(column.name for group in groups[:1] for column in group.values())
         if names and not any(reason.startswith(names) for reason in self.reasons):
             self.reasons.append(
-                f"{names}: a velocity, which is used only with positions without a heading, "
-                "left out"
+                f"{names}: ignored, since a velocity is used only with positions without a heading"
             )
 
     def add_poses(self) -> bool:
@@ -263,7 +265,7 @@ class _Reference:
         names = ", ".join(column.name for column in group.values())
         stated = shared_unit(group.values())
         if stated is None:
-            self.reasons.append(f"{names}: in different units, left out")
+            self.reasons.append(f"{names}: ignored, since the units differ")
             units = {column.meaning.unit or "m": None for column in group.values()}
             for axis in sorted(group):
                 self.open_columns[axis] = [group[axis].written(unit) for unit in units]
@@ -273,12 +275,12 @@ class _Reference:
         down = best_scalar(self.candidates, "down")
         if down and "z" not in group:
             self._take("z", down, stated or "m", factor=" * -1")
-        self.reasons.append(f"{names}: {'in ' + stated if stated else 'taken for metres'}")
+        self.reasons.append(f"{names}: {'in ' + stated if stated else 'assumed to be in metres'}")
         self.motion += (group["x"].values, group["y"].values)
         return True
 
     def add_quaternion(self, alone=False) -> bool:
-        """Add a quaternion, without positions (``alone``) only if its name states a reference."""
+        """Add a quaternion; without positions (``alone``), its name must state a reference."""
         for group in quaternions(self.candidates):
             length = np.nanmedian(np.linalg.norm(matrix(list(group.values())), axis=1))
             if abs(length - 1.0) < UNIT_LENGTH_TOLERANCE and (
@@ -316,15 +318,15 @@ class _Reference:
         return False
 
     def is_moving(self) -> bool:
-        """Return whether positions without a heading are those of a drive."""
+        """Return whether positions without a heading belong to a drive."""
         extent = np.hypot(*(np.nanmax(axis) - np.nanmin(axis) for axis in self.motion[2:]))
         if extent < _MIN_EXTENT:
             self.reasons.append(
-                f"there are positions without a heading, and they move {extent:.2g} m only: no "
-                "reference"
+                f"there is no reference, since there is no heading and the positions move only "
+                f"{extent:.2g} m"
             )
             return False
-        self.reasons.append("there is no heading with the positions: their course is taken")
+        self.reasons.append("the course of the positions is used, since there is no heading")
         return True
 
     def _speed_unit(self, names, speeds, stated):
@@ -333,32 +335,32 @@ class _Reference:
             return stated
         unit, ratio = courses.speed_unit(speeds, *self.motion) if stated == "" else ("", 0.0)
         if unit:
-            self.reasons.append(f"{names}: {ratio:.3g} for each m/s of the positions, so {unit}")
+            self.reasons.append(f"{names}: {ratio:.3g} per m/s of the positions, so in {unit}")
         else:
-            self.reasons.append(f"{names}: the positions do not decide the unit, left out")
+            self.reasons.append(f"{names}: ignored, since positions do not determine the unit")
         return unit
 
     def _angle(self, column, named=True):
-        """Return unit and words of a horizontal angle, None if they cannot be determined."""
+        """Return unit and convention of a horizontal angle; None if they cannot be determined."""
         stated = column.meaning.unit
         sense = courses.sense_of(column.values, *self.motion)
         if sense and not sense[0] and column.meaning.kind == "course":
-            self.reasons.append(f"{column.name}: is not where the positions go, left out")
+            self.reasons.append(
+                f"{column.name}: ignored, since it differs from the path of the positions"
+            )
             return None
         if sense and sense[0] and stated in ("", sense[0]):
             unit, words, miss = sense
-            reported = f"{np.degrees(miss):.1f} deg from where the positions go"
-            self.reasons.append(f"{column.name}: as {unit} {words} it is {reported}")
+            reported = f"differs by {np.degrees(miss):.1f} deg from the path of the positions"
+            self.reasons.append(f"{column.name}: as {unit} {words}, it {reported}")
             return unit, words if named else ""
         unit = stated or angle_unit(column.values, *self.motion[:2])
         if not unit:
             self.reasons.append(
-                f"{column.name}: whether degrees or radians cannot be determined, left out"
+                f"{column.name}: ignored, since the unit cannot be determined (degrees or radians)"
             )
             return None
-        reason = (
-            f", {NAUTICAL} by its name" if named else f" by its {'name' if stated else 'range'}"
-        )
+        reason = f", {NAUTICAL} by name" if named else f" by {'name' if stated else 'range'}"
         self.reasons.append(f"{column.name}: in {unit}{reason}")
         return unit, NAUTICAL if named else ""
 

@@ -1,8 +1,8 @@
-"""Column maps of a recording of several tables, for an IMU and a reference.
+"""Choose the column maps of IMU and reference in a recording with several tables.
 
-The table of a gyroscope leads an IMU; accelerations with gravity and an orientation of other tables
-are joined to it at its times. A reference is that of the first table with positions; tables of a
-satellite receiver come first.
+The leading table of an IMU is that of the gyroscope; accelerations with gravity and an orientation
+from other tables are interpolated to its times. The reference is the first table with positions,
+where tables of satellite receivers have priority.
 """
 
 from dataclasses import replace
@@ -20,11 +20,11 @@ from .times import EVEN_SAMPLES, FIX_STEPS, all_times, seconds_of
 _TIMES = ("time", "date")
 _DIRECTIONS = ("quaternion", "yaw", "heading", "euler")
 _RECEIVERS = frozenset(["gps", "gps2", "gnss", "location", "fix", "navsat"])
-_ESTIMATES = frozenset(["flp", "fused", "network", "nlp"])  # positions by a telephone's IMU, radio
+_ESTIMATES = frozenset(["flp", "fused", "network", "nlp"])  # smartphone positions from IMU or radio
 
 
 def choose_from_tables(recorded: RecordedTables) -> ColumnMaps:
-    """Choose the columns of a recording of one or several tables.
+    """Choose the columns of a recording with one or several tables.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def choose_from_tables(recorded: RecordedTables) -> ColumnMaps:
     Returns
     -------
     ColumnMaps
-        Chosen columns, open quantities and reasons.
+        Chosen columns, undetermined quantities and reasons.
     """
     if len(recorded.tables) == 1:
         return choose_columns(*spread_candidates(recorded, *recorded.tables))
@@ -62,8 +62,8 @@ def choose_from_tables(recorded: RecordedTables) -> ColumnMaps:
         _kinds(columns).intersection(_TIMES) for columns in tables.candidates_by_table.values()
     ):
         maps.reasons.append(
-            "no table has a column that could be identified as the time; where the rows of a table "
-            f"follow each other evenly, time = {EVEN_SAMPLES} gives their rate"
+            "no column of a table could be identified as the time; for a table with a constant "
+            f"sample rate, state the rate as in time = {EVEN_SAMPLES}"
         )
     taken = " ".join([*maps.imu.values(), *maps.reference.values()])
     maps.unused = [name for name in recorded.columns if name not in taken]
@@ -71,7 +71,7 @@ def choose_from_tables(recorded: RecordedTables) -> ColumnMaps:
 
 
 def spread_candidates(recorded: RecordedTables, name):
-    """Return candidates of rows spread over a table, and the piece of each row.
+    """Return candidates with rows spread over a table, and the piece of each row.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def _candidates(recorded):
 
 
 class _Tables:
-    """Candidates of each table whose names are understood, all of their rows."""
+    """Candidates with all rows of each table whose column names are known."""
 
     def __init__(self, recorded):
         self.candidates_by_table = {
@@ -119,13 +119,13 @@ class _Tables:
         self.local, self.frame = recorded.local, recorded.frame
 
     def spans(self, name, written=""):
-        """Return the intervals of all times of a table, or of the time ``written`` in a map."""
+        """Return the intervals of all time columns of a table, or of the column ``written``."""
         candidates, pieces = _spread(self.candidates_by_table[name])
         times, _ = all_times(candidates, pieces, FIX_STEPS)
         return [time.span for time in times if time.written == (written or time.written)]
 
     def tables_with(self, *kinds):
-        """Return the tables with a time and a column of these kinds, the longest first."""
+        """Return the tables with a time and a column of these kinds, the longest table first."""
         rows = {
             name: len(columns[0].values)
             for name, columns in self.candidates_by_table.items()
@@ -135,7 +135,7 @@ class _Tables:
         return sorted(names, key=lambda name: -rows[name])
 
     def imu_leaders(self):
-        """Return the tables that may lead an IMU, the likeliest first."""
+        """Return the possible leading tables of an IMU, the most likely table first."""
         gyros = self.tables_with("gyro")
         both = [name for name in gyros if "accel" in _kinds(self.candidates_by_table[name])]
         orientations = [
@@ -149,7 +149,7 @@ class _Tables:
         )
 
     def reference_leaders(self):
-        """Return the tables with positions: a simulator's truth, receivers, then others."""
+        """Return the tables with positions: ground truth of a simulator, receivers, then others."""
         fixes = [
             n
             for n in self.tables_with("latitude")
@@ -166,15 +166,15 @@ class _Tables:
         return list(dict.fromkeys([*true, *received, *fixes, *poses]))
 
     def _has_places(self, name):
-        """Return whether a table has positions: its orientation is odometry's or a filter's."""
+        """Return whether a table has positions, so that its orientation is not that of an IMU."""
         return not _kinds(self.candidates_by_table[name]).isdisjoint(("position", "latitude"))
 
     def is_reference(self, name):
-        """Return whether the name of a table states another source than the IMU."""
+        """Return whether the name of a table states a source other than the IMU."""
         return any(c.meaning.is_from_reference for c in self.candidates_by_table[name])
 
     def place_candidates(self, name):
-        """Return candidates of rows spread over a table with positions, and their pieces."""
+        """Return candidates with rows spread over a table with positions, and their pieces."""
         candidates, pieces = _spread(self.candidates_by_table[name])
         if self.is_reference(name) and _kinds(candidates).isdisjoint(_DIRECTIONS):
             clock = [c for c in candidates if c.meaning.kind in _TIMES]
@@ -187,7 +187,7 @@ class _Tables:
         return (_east_first(candidates) if self.frame == "ned" else candidates), pieces
 
     def imu_candidates(self, leader):
-        """Return candidates of an IMU from the leading table and, at its times, from others."""
+        """Return candidates of an IMU at the times of the leading table, from all tables."""
         own, pieces = _spread(self.candidates_by_table[leader])
         together = [c for c in own if c.meaning.kind in ("gyro", *_TIMES)]
         clock = [c for c in own if c.meaning.kind in _TIMES]
@@ -210,7 +210,7 @@ class _Tables:
         return together, pieces
 
     def _sample(self, clock, name, candidates):
-        """Return candidates of a table at the nearest of its times; none on another clock."""
+        """Return candidates of a table at the nearest times; none if the clock differs."""
         for time in clock:
             local = self.local(time.name)
             times = [c for c in self.candidates_by_table[name] if c.meaning.kind == "time"]
@@ -239,7 +239,7 @@ def _select(candidate, rows):
 
 
 def _complete(kind, candidates):
-    """Return whether a quaternion has four parts, angles have a yaw, accelerations show gravity."""
+    """Return whether candidates are a quaternion, a yaw, or accelerations with gravity."""
     if kind == "quaternion":
         return bool(quaternions(candidates))
     if kind != "accel":
@@ -249,7 +249,7 @@ def _complete(kind, candidates):
 
 
 def _east_first(candidates):
-    """Return candidates in which x and y of north-east-down have their values in ENU."""
+    """Convert x and y of candidates from north-east-down to ENU."""
     values = {c.meaning.stem + c.meaning.axis: c.values for c in candidates}
     other = {"x": "y", "y": "x"}
     return [

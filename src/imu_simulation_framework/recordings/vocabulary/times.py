@@ -1,4 +1,4 @@
-"""Choice of the time among the columns of a table, by names and by the steps from row to row."""
+"""Choose the time column of a table from names and from steps between rows."""
 
 from __future__ import annotations
 
@@ -14,26 +14,27 @@ from ..column_maps import TIME_OF_DAY, seconds_of_dates
 from ..turns import step, steps_within
 
 TIME_MULTIPLES = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
-"""Unit of time -> number of such units per second."""
+"""Number of units per second for each unit of time."""
 
 IMU_STEPS = (3e-4, 0.25)
-"""Usual steps of an IMU [s], which decide between two possible units; the ratio of the bounds is
-less than 1000, so that at most one unit fits."""
-FIX_STEPS = (0.04, 12.0)
-"""Usual steps of a receiver [s], as :data:`IMU_STEPS`."""
+"""Range of usual steps of an IMU [s], which determines the unit of times.
 
-_POSSIBLE_STEPS = (3e-4, 12.0)  # s, of IMUs and receivers together
-_SINCE_1970 = (6e8, 4e9)  # s, from 1989, before any recording of this kind, to 2096
-_MIN_TELEPHONE_TIME = 1.1e9  # s, 2004, before the first telephone with such sensors
+The ratio of the bounds is less than 1000, so that at most one unit fits."""
+FIX_STEPS = (0.04, 12.0)
+"""Range of usual steps of a receiver [s], see :data:`IMU_STEPS`."""
+
+_POSSIBLE_STEPS = (3e-4, 12.0)  # s, range of usual steps of IMUs and receivers together
+_SINCE_1970 = (6e8, 4e9)  # s, from 1989, before any such recording, to 2096
+_MIN_TELEPHONE_TIME = 1.1e9  # s, 2004, before the first smartphone with such sensors
 _FINER = {"s": "ms", "ms": "us", "us": "ns"}
-_LONGEST_STEP = 60.0  # s; microseconds of half an hour are as large as seconds since 1970
+_LONGEST_STEP = 60.0  # s; half an hour in microseconds is as large as seconds since 1970
 
 
 def credible_steps(usual):
-    """Return the range of steps with which a stated unit is credible.
+    """Return the range of steps for which a stated unit is credible.
 
-    The fastest recordings have 50 kHz. The slowest IMUs have a sample every two seconds, and the
-    slowest receivers a position every two minutes.
+    The fastest recordings have a rate of 50 kHz. The slowest IMUs output a sample every two
+    seconds, and the slowest receivers a position every two minutes.
 
     Parameters
     ----------
@@ -63,39 +64,39 @@ def time_unit(values, pieces, usual):
     Returns
     -------
     unit : str
-        Unit of column maps; empty if no unit or more than one fits.
+        Unit in the notation of column maps; empty if no unit or more than one unit fits.
     reason : str
         Clause for the report.
     """
     steps = steps_within(values, pieces)
     forward = steps[steps > 0.0]
     if len(forward) < 2 or np.mean(steps < 0.0) > 0.05:
-        return "", "does not grow"
+        return "", "does not increase"
     size, usual_step = float(np.median(values[np.isfinite(values)])), float(np.median(forward))
     for unit, multiple in TIME_MULTIPLES.items():
         since_1970, seconds = size / multiple, usual_step / multiple
         if not (_SINCE_1970[0] < since_1970 < _SINCE_1970[1] and seconds < _LONGEST_STEP):
             continue
-        # The next smaller unit since a telephone was switched on, weeks ago, is as large.
+        # Times since a smartphone was started weeks ago are as large in the next smaller unit.
         early = since_1970 < _MIN_TELEPHONE_TIME or (usual == IMU_STEPS and seconds != 1.0)
         if unit != "ns" and early and seconds > IMU_STEPS[1]:
-            return _FINER[unit], f"usually {usual_step:.4g} from row to row"
+            return _FINER[unit], f"usual step {usual_step:.4g}"
         return unit, "counts from 1970"
     if _is_clock_face(values):
-        return "", "is written as hours, minutes and seconds, hhmmss"
+        return "", "has the form hhmmss"
     if usual == IMU_STEPS and (steps == 1.0).all():
-        return "", "grows by 1 from row to row, which may count samples or milliseconds"
+        return "", "increases by 1 per row, which may count samples or milliseconds"
     for low, high in (_POSSIBLE_STEPS, usual):
         fitting = [
             u for u, multiple in TIME_MULTIPLES.items() if low <= usual_step / multiple <= high
         ]
         if len(fitting) == 1:
-            return fitting[0], f"usually {usual_step:.4g} from row to row"
-    return "", f"grows by {usual_step:.4g} from row to row, which is usual in no unit"
+            return fitting[0], f"usual step {usual_step:.4g}"
+    return "", f"increases by {usual_step:.4g} per row, which is not a usual step in any unit"
 
 
 def _is_clock_face(values):
-    """Return whether numbers can be hhmmss, with up to three more digits, over a minute."""
+    """Return whether numbers may have the form hhmmss with up to three decimals."""
     values = values[np.isfinite(values)]
     for digits in (1.0, 10.0, 100.0, 1000.0):
         face = np.floor(values / digits)
@@ -107,16 +108,17 @@ def _is_clock_face(values):
 
 
 EVEN_SAMPLES = "line / 100 [s]"
-"""Line of a column map for evenly sampled rows, here at 100 Hz."""
+"""Line of a column map for rows with a constant sample rate, here 100 Hz."""
 
-_FIRST_COLUMNS = 3  # of a table, which may be a time without a name
+_FIRST_COLUMNS = 3  # number of first columns among which a time without a name is searched
 
 
 def possible_times(candidates, pieces, usual) -> list[str]:
-    """Return the possible lines of a column map for the time, where it cannot be determined.
+    """Return the possible lines of a column map for a time that cannot be determined.
 
-    They contain the columns named as times or, without one, the increasing ones among the first
-    columns, each in the units with credible steps, and last the number of the line.
+    They contain the columns with names of times or, if there are none, the increasing columns among
+    the first columns, each in the units with credible steps; the last line contains the line
+    number.
 
     Parameters
     ----------
@@ -152,7 +154,7 @@ def _grows(column, pieces) -> bool:
 
 
 def clause_on_time(lines) -> str:
-    """Return a clause on how to state the time in a column map.
+    """Describe how to state the time in a column map.
 
     Parameters
     ----------
@@ -162,10 +164,10 @@ def clause_on_time(lines) -> str:
     Returns
     -------
     str
-        Clause for the report.
+        Clause for a message.
     """
     *columns, even_line = lines
-    evenly = f"where samples follow each other evenly, time = {even_line} gives their rate"
+    evenly = f"for a constant sample rate, state the rate as in time = {even_line}"
     either = " or ".join(columns)
     return f"state it, as in time = {either}; {evenly}" if columns else evenly
 
@@ -173,31 +175,31 @@ def clause_on_time(lines) -> str:
 _DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?\Z")
 _DATE_AND_CLOCK = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?[T ]\d\d?:\d\d")
 _CLOCK = re.compile(r"\d\d?:\d\d(:\d\d)?")
-_IN_WHOLE_SECONDS = "written to whole seconds, in each of which there are several samples"
-_MIN_FILLED = 0.5  # share of the rows in which a time is filled
-_MIN_NEW_TIMES = 0.5  # share of the rows with another time than the row before
-_MAX_BACKWARD_STEPS = 1e-3  # share of the steps; a counter of 8 bits overflows more often
+_IN_WHOLE_SECONDS = "in whole seconds, with several samples per second"
+_MIN_FILLED = 0.5  # smallest share of rows in which a time is filled
+_MIN_NEW_TIMES = 0.5  # smallest share of rows whose time differs from the previous row
+_MAX_BACKWARD_STEPS = 1e-3  # largest share of backward steps; an 8-bit counter has more
 _MIN_SINCE_1970 = 6e8  # s, 1989; clocks that were never set count from 1970 or 1980
-_MAX_CLOCK_OFFSET = 60.0  # s; clocks that are synchronised by NTP or GPS differ by less than one
-_RATE_RATIO = 1.5  # of the rates of two clocks; packets of two samples have a ratio of 2
+_MAX_CLOCK_OFFSET = 60.0  # s; clocks synchronised by NTP or GPS differ by less than one second
+_RATE_RATIO = 1.5  # largest ratio of the rates of two clocks; packets of two samples have 2
 
 
 @dataclass(frozen=True, eq=False)
 class TimeColumn:
-    """Time of a table, in one or two columns.
+    """Time of a table in one or two columns.
 
     Parameters
     ----------
     written : str
         Line of a column map.
     columns : tuple of Candidate
-        Its columns.
+        Columns of the time.
     seconds : numpy.ndarray, shape (n,)
-        Values [s].
+        Times [s].
     reason : str
         Clause for the report.
     unit : str, optional
-        Unit, where only the size of the steps determines it.
+        Unit, if it is determined only from the size of the steps.
     """
 
     written: str
@@ -208,7 +210,7 @@ class TimeColumn:
 
     @property
     def span(self) -> tuple[float, float]:
-        """20th and 80th percentile [s]; a clock may not be set yet at the first times."""
+        """20th and 80th percentile [s], since a clock may not be set at the beginning."""
         low, high = np.nanpercentile(self.seconds, [20.0, 80.0])
         return float(low), float(high)
 
@@ -219,7 +221,7 @@ class TimeColumn:
 
 
 def overlap(span, other) -> bool:
-    """Return whether two intervals of time overlap.
+    """Return whether two time intervals overlap.
 
     Parameters
     ----------
@@ -229,13 +231,13 @@ def overlap(span, other) -> bool:
     Returns
     -------
     bool
-        True if they have a time in common.
+        True if the intervals overlap.
     """
     return max(span[0], other[0]) <= min(span[1], other[1])
 
 
 def all_times(candidates, pieces, usual):
-    """Find all times among columns.
+    """Find all time columns.
 
     Parameters
     ----------
@@ -249,7 +251,7 @@ def all_times(candidates, pieces, usual):
     Returns
     -------
     tuple of list of TimeColumn and list of str
-        Times, and remarks on columns that are not time.
+        Times, and remarks on columns that are not used as the time.
     """
     named = [
         c for c in candidates if c.meaning and c.meaning.kind == "time" and c.filled > _MIN_FILLED
@@ -261,44 +263,42 @@ def all_times(candidates, pieces, usual):
             continue
         stated = column.meaning.unit
         unit, reason = time_unit(column.values, pieces, usual)
-        if stated and "does not grow" not in reason:
-            fitting, (unit, reason) = unit, (stated, "by its name")
+        if stated and "does not increase" not in reason:
+            fitting, (unit, reason) = unit, (stated, "by name")
             step_seconds = step(column.values, pieces) / TIME_MULTIPLES[stated]
             shortest, longest = credible_steps(usual)
             if fitting not in ("", stated) and not shortest < step_seconds < longest:
                 unit = ""
-                reason = (
-                    f"would have {step_seconds:.3g} s from row to row in {stated}; [{fitting}] fits"
-                )
+                reason = f"would have steps of {step_seconds:.3g} s in {stated}; [{fitting}] fits"
         steps = steps_within(column.values, pieces)
         if unit == "s" and usual == IMU_STEPS and np.mean(steps == 0.0) > _MIN_NEW_TIMES:
             whole = not (steps % 1.0).any()
             unit, reason = ("", f"is {_IN_WHOLE_SECONDS}") if whole else (unit, reason)
         if not unit:
-            remarks.append(f"{column.name} is not taken as the time: it {reason}")
+            remarks.append(f"{column.name} is not used as the time: it {reason}")
             continue
         seconds = column.values / TIME_MULTIPLES[unit]
         text = f"{column.name}, {reason}: [{unit}]"
-        unit_of_steps = unit if reason.startswith("usually") else ""
+        unit_of_steps = unit if reason.startswith("usual step") else ""
         times.append(TimeColumn(column.written(unit), (column,), seconds, text, unit_of_steps))
     for column in named if not times else ():
         if _all_match(TIME_OF_DAY, column):
-            seconds, text = seconds_of(column), f"{column.name}, the time of day as text: [iso8601]"
+            seconds, text = seconds_of(column), f"{column.name}, a time of day as text: [iso8601]"
             if np.mean(steps_within(seconds, pieces) > 0.0) > _MIN_NEW_TIMES:
                 times.append(TimeColumn(column.written("iso8601"), (column,), seconds, text))
             else:
-                remarks.append(f"{column.name} is not taken as the time: it is {_IN_WHOLE_SECONDS}")
+                remarks.append(f"{column.name} is not used as the time: it is {_IN_WHOLE_SECONDS}")
         elif column.texts is not None:
             others = (text for text in column.texts if text and not TIME_OF_DAY.match(text))
             text = next(others, column.texts[0])
             remarks.append(
-                f"{column.name} is not taken as the time: {quote(text)} is not a known form"
+                f"{column.name} is not used as the time: {quote(text)} has no known format"
             )
     return times, remarks
 
 
 def find_time(candidates, pieces, usual, spans=()):
-    """Find the time among columns.
+    """Find the time column of a table.
 
     Parameters
     ----------
@@ -309,12 +309,12 @@ def find_time(candidates, pieces, usual, spans=()):
     usual : tuple of float
         Usual steps [s], ``IMU_STEPS`` or ``FIX_STEPS``.
     spans : sequence of tuple of float
-        First and last time [s] of the clocks of another table, of which a shared one is preferred.
+        First and last time [s] of the clocks of another table; a common clock is preferred.
 
     Returns
     -------
     tuple of TimeColumn or None, and list of str
-        Time, and remarks on columns that are named as times but are not time.
+        Time, and remarks on columns that have names of times but are not used.
     """
     times, remarks = all_times(candidates, pieces, usual)
     if not times:
@@ -326,21 +326,21 @@ def find_time(candidates, pieces, usual, spans=()):
         steps = step(best.seconds, pieces) / step(other.seconds, pieces)
         if steps < 1.0 / _RATE_RATIO and 1.0 / _RATE_RATIO < lasting[0] / lasting[1] < _RATE_RATIO:
             remarks.append(
-                f"{best.columns[0].name} is not taken as the time: several samples come at once, "
-                f"which {other.columns[0].name} has one by one"
+                f"{best.columns[0].name} is not used as the time: several samples have the same "
+                f"time, but different times in {other.columns[0].name}"
             )
             return other, remarks
     for other in times if _is_stamp(best) else ():
         meaning = other.columns[0].meaning
         receipt = meaning is not None and meaning.stem in ("receipt", "time")
         apart = np.nanmedian(np.abs(best.seconds - other.seconds))
-        # Samples received late, out of a buffer, have other steps than at their measurement.
+        # Samples that are received late from a buffer have other steps than when measured.
         rates = step(best.seconds, pieces) / step(other.seconds, pieces)
         other_clock = receipt and other.since_1970 and apart > _MAX_CLOCK_OFFSET
         if best is not other and other_clock and 1.0 / _RATE_RATIO < rates < _RATE_RATIO:
             remarks.append(
-                f"{best.columns[0].name} is not taken as the time: it is {apart:.0f} s from "
-                f"{other.columns[0].name}, the clock of the computer that recorded"
+                f"{best.columns[0].name} is not used as the time: it differs by {apart:.0f} s from "
+                f"{other.columns[0].name}, the clock of the recording computer"
             )
             return other, remarks
     return best, remarks
@@ -367,8 +367,8 @@ def _is_stamp(time):
 
 
 def _dates(candidates, named):
-    """Yield times as text, with date and clock in one or two columns."""
-    # The index of a saved table is a column without a name.
+    """Yield times as text, with date and time of day in one or two columns."""
+    # The index of a saved table is a column with an empty name.
     nameless = [c for c in candidates[:1] if not c.name or c.name.lower().startswith("unnamed: ")]
     dates = [c for c in candidates if c.meaning and c.meaning.kind == "date"]
     for column in named + nameless + dates:
@@ -384,7 +384,7 @@ def _dates(candidates, named):
                 yield TimeColumn(written, (column, fraction), total, reason)
         reason = f"{column.name or 'the first column'}, dates and times as text: [iso8601]"
         yield TimeColumn(column.written("iso8601"), (column,), seconds, reason)
-    # RTKLIB writes the sign of a comment in the place of the date's name.
+    # RTKLIB writes a comment sign instead of a name for the date.
     dates += [c for c in candidates[:1] if c.meaning is None]
     for date, clock in itertools.product(dates, named):
         if _all_match(_DATE, date) and _all_match(_CLOCK, clock):
@@ -395,7 +395,7 @@ def _dates(candidates, named):
 
 
 def _is_part(milliseconds):
-    """Return whether values are milliseconds within a second, and fill it."""
+    """Return whether values are milliseconds within a second."""
     known = milliseconds[np.isfinite(milliseconds)]
     return len(known) > 0 and known.min() >= 0.0 and 500.0 < known.max() < 1000.0
 
@@ -406,7 +406,7 @@ def _all_match(pattern, column):
 
 
 def seconds_of(column):
-    """Return the values of a time in its own unit, or in seconds if it has dates.
+    """Return the values of a time in the recorded unit, or in seconds for dates.
 
     Parameters
     ----------
@@ -422,7 +422,7 @@ def seconds_of(column):
 
 
 def _second_pairs(named, pieces):
-    """Yield times with whole seconds and nanoseconds in two columns."""
+    """Yield times that consist of seconds and nanoseconds in two columns."""
     numbers = [column for column in named if column.texts is None]
     for whole, fraction in itertools.product(numbers, numbers):
         units = (whole.meaning.unit, fraction.meaning.unit)
@@ -438,6 +438,6 @@ def _second_pairs(named, pieces):
 
 
 def _shared_words(column):
-    """Return the words that the columns of a time share, which are not units."""
+    """Return the words of a time column that are not units, which paired columns have in common."""
     words = column.meaning.stem.split()
     return [] if len(words) == 1 and words[0] not in ("stamp", "timestamp", "time") else words

@@ -1,4 +1,4 @@
-"""The words in names of columns, from ``config/column_vocabulary.yaml``."""
+"""Words in column names, from ``config/column_vocabulary.yaml``."""
 
 from __future__ import annotations
 
@@ -11,38 +11,38 @@ from ...core.files import package_share
 from ...core.yaml_files import read_yaml
 
 FILE = "column_vocabulary.yaml"
-"""In the package's config."""
+"""Name of the vocabulary file in ``config``."""
 
 BODY_RATES = "p q r"
-"""Stem of the angular velocities as flight mechanics calls them: only all three are clear."""
+"""Stem of the angular velocities p, q, r in flight mechanics, which are only clear together."""
 
 _QUATERNION = "quaternion"
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Words in names of columns.
+    """Words that occur in column names.
 
     Attributes
     ----------
     names : mapping of str to tuple of str
-        Words of a name, with blanks -> kind of quantity, axis, and the words that the columns of
-        one vector share.
+        Words of a name, separated by spaces -> kind of quantity, axis, and the words that the
+        columns of a vector have in common.
     quantity_units : mapping of str to list of str
-        Kind of quantity -> units that it may have.
+        Kind of quantity -> possible units.
     units, short_units : mapping of str to str
-        Spelling of a unit, or of one that is short for another -> unit of column maps.
+        Spelling or abbreviation of a unit -> unit in the notation of column maps.
     unit_words : mapping of tuple of str to str
-        Last words of a name -> unit of column maps.
+        Last words of a name -> unit in the notation of column maps.
     usual_units : mapping of str to tuple of str
-        Words of a name -> unit by convention, where the size of the numbers decides nothing, and
-        the convention.
+        Words of a name -> unit by convention, which is used if values do not determine the unit,
+        and the convention.
     imu_words, reference_words, origins : frozenset of str
-        Words for the IMU, for another source, and all that only state an origin.
+        Words for the IMU, words for another source, and all words that only state an origin.
     not_measured, places : frozenset of str
         Words in names of tables without measurements, and of tables of positions.
     clocks : frozenset of str
-        Words in the place of a unit that are none.
+        Words that occur in place of a unit but are not units.
     """
 
     names: Mapping[str, tuple[str, str, str]]
@@ -61,7 +61,7 @@ class Vocabulary:
     _part: re.Pattern[str]
 
     def remove_decorations(self, name: str) -> str:
-        """Remove the decorations of loggers from a name.
+        """Remove prefixes and suffixes that loggers add to a name.
 
         Parameters
         ----------
@@ -71,19 +71,19 @@ class Vocabulary:
         Returns
         -------
         str
-            Name, in which the name of a sensor part is ``imu``.
+            Name in which the name of a sensor product is replaced by ``imu``.
         """
         return self._part.sub("imu", self._decorations.sub("", name))
 
 
 @lru_cache(maxsize=1)
 def vocabulary() -> Vocabulary:
-    """Read the vocabulary of columns from the package's config.
+    """Read the vocabulary of column names from ``config``.
 
     Returns
     -------
     Vocabulary
-        Words, units and decorations.
+        Words, units, and prefixes and suffixes.
     """
     content = read_yaml(package_share() / "config" / FILE, "the vocabulary of columns")
     units = {
