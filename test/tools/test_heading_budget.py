@@ -276,7 +276,7 @@ def test_bias_instability_band_is_noted_and_can_be_set():
     size = r"(\S+) deg"
     sizes = re.search(
         r"over averaging times from 0\.1 to 10000 s, "
-        rf"which gives {size} std here; it would be {size} to 1000 s "
+        rf"which causes {size} std here; it would be {size} to 1000 s "
         rf"and {size} to 100000 s \(--bias-instability-band\)",
         note,
     )

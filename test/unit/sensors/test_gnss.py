@@ -88,7 +88,7 @@ def test_motion_is_interpolated_if_receiver_rate_is_no_divisor(motion):
     np.testing.assert_allclose(np.diff(table.index), 0.125)
     expected = np.interp(table.index, motion.time, motion.position[:, 0])
     np.testing.assert_allclose(table["x"], expected, rtol=0.0, atol=1e-4)
-    with pytest.raises(ConfigurationError, match="rate is 200 Hz"):
+    with pytest.raises(ConfigurationError, match="rate of the receiver is 200 Hz"):
         isf.simulate_gnss(motion, isf.GnssSpecification(rate=200.0))
 
 
