@@ -116,7 +116,7 @@ def test_experiment_page_contains_all_figures_and_values_of_summary(tables):
     page, summary = make_experiment_page(tables)
     assert len(check_figures(page)) == 10
     assert page.title == "Yaw error on drive_a"
-    assert "After 60 s: the recorded IMU was" in page.summary[0]
+    assert "After 60 s: the recorded IMU had a yaw error" in page.summary[0]
     assert len(page_html(page)) < 8_000_000
     row = next(row for row in find_section(page, "Result").table.rows if "simulated IMU" in row[0])
     rms = math.degrees(summary["yaw_error"]["simulated"]["rms_rad"])

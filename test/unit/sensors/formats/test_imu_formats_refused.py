@@ -115,7 +115,7 @@ def test_unrelated_yaml_is_rejected(name, refused):
 def test_huge_xml_is_rejected(refused):
     refused("sdf", b" " * (8 * 1024 * 1024 + 1), "8 MB")
     refused("sdf", "<sdf>" + "<a/>" * 200_000, "line 1", "200000 tags")
-    refused("sdf", "<sdf>\n" + "<a>" * 200_000, "line 2", "200 deep")
+    refused("sdf", "<sdf>\n" + "<a>" * 200_000, "line 2", "200 levels deep")
 
 
 RATES = ("<update_rate>100</update_rate>\n", "<updateRate>100</updateRate>\n", "rate: 100\n")
