@@ -7,6 +7,7 @@ wide: it matters only where the fixes cannot distinguish the receiver's slow err
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -136,6 +137,12 @@ class PlaneFixes:
     velocities: np.ndarray | None = None
     velocity_lag: float = 0.0
 
+    @cached_property
+    def is_isotropic(self) -> bool:
+        """Whether the errors east and north have the same variances, as of most receivers."""
+        known = [] if self.velocities is None else [np.isfinite(self.velocities)]
+        return all(np.array_equal(*values.T) for values in (self.deviations, *known))
+
     def part(self, chosen):
         """Return a subset of the fixes.
 
@@ -188,8 +195,7 @@ def smooth_plane(fixes, noise, left_out=None, model=None, densities=None) -> lis
     columns: Any = ((None if part is None else part[:, axis] for part in parts) for axis in (0, 1))
     east, north = (Measurements(*column) for column in columns)
     posterior = model.posterior(east, densities)
-    # Most receivers state the same error for both axes.
-    same = posterior if north.has_variances_of(east) else None
+    same = posterior if fixes.is_isotropic else None
     return [model.smooth(east, densities, posterior), model.smooth(north, densities, same)]
 
 

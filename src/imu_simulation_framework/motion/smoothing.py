@@ -51,24 +51,6 @@ class Measurements:
     velocities: np.ndarray | None = None
     velocity_variances: np.ndarray | None = None
 
-    def has_variances_of(self, other: Measurements) -> bool:
-        """Return whether other measurements have the same error variances.
-
-        Parameters
-        ----------
-        other : Measurements
-            Measurements at the same times.
-
-        Returns
-        -------
-        bool
-        """
-        return (
-            np.array_equal(self.variances, other.variances)
-            and np.array_equal(self.slow_deviations, other.slow_deviations)
-            and np.array_equal(self.velocity_variances, other.velocity_variances)
-        )
-
 
 @dataclass(frozen=True)
 class Posterior:
@@ -275,6 +257,12 @@ class MotionModel:
             s**2 * (3.0 - 2.0 * s),
             -step * s**2 * (1.0 - s),
         )
+        size = self._size
+        weights = dict(zip((0, 1, size, size + 1), self._state_weights))
+        if slow_time > 0.0:
+            weights.update({2: 1.0 - s, size + 2: s})
+        # States at the two ends of a step on which its positions depend.
+        self._informed = [state for state in sorted(weights) if weights[state].any()]
         # Variance of an integrated Wiener process whose states at both ends are known.
         self._bridge = (step * s * (1.0 - s)) ** 3 / 3.0
         self._motion = self._motion_precision(1.0)
@@ -446,10 +434,9 @@ class MotionModel:
     def _add_positions(self, band, rows, weights):
         """Add the information of positions with weights (n,) to a precision, in place."""
         size, steps = self._size, len(self.steps)
-        informed = _informed_states(rows)
-        for index, a in enumerate(informed):
+        for index, a in enumerate(self._informed):
             weighted = weights * rows[:, a]
-            for b in informed[: index + 1]:
+            for b in self._informed[: index + 1]:
                 begin, column = divmod(b, size)
                 step_sums = self._sum_by_step(weighted * rows[:, b])
                 band[a - b, begin : begin + steps, column] += step_sums
@@ -457,7 +444,7 @@ class MotionModel:
     def _weighted_positions(self, rows, positions, weights):
         """Return the right side (k, s) of the states' equations by positions (n,)."""
         right, steps = np.zeros((len(self.times), self._size)), len(self.steps)
-        for a in _informed_states(rows):
+        for a in self._informed:
             later, state = divmod(a, self._size)
             step_sums = self._sum_by_step(weights * rows[:, a] * positions)
             right[later : later + steps, state] += step_sums
@@ -495,11 +482,6 @@ def bridge_variance(share):
 def _step_precision(steps):
     """Return the inverse of a step's covariance [[dt^3/3, dt^2/2], [dt^2/2, dt]] for density 1."""
     return 12.0 / steps**3, -6.0 / steps**2, 4.0 / steps
-
-
-def _informed_states(rows):
-    """Return the columns of rows (n, 2 s) by which the positions depend on a state."""
-    return np.flatnonzero(rows.any(axis=0)).tolist()
 
 
 def _log_sum(variances):
