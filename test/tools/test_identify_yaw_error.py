@@ -180,7 +180,7 @@ def test_gyroscope_is_identified_if_imu_yaw_is_corrected(tmp_path):
     imu = imu.drop(columns="gyro_z")
     other = write_result(tmp_path / "n", tables=dataclasses.replace(tables, imu_real=imu)).folder
     assert_refused(
-        call_tool("identify_yaw_error.py", other, "--of", "gyroscope"), "no angular rate"
+        call_tool("identify_yaw_error.py", other, "--of", "gyroscope"), "gyroscope was not recorded"
     )
 
 

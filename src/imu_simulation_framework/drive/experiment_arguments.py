@@ -96,7 +96,7 @@ def read_command_line(purpose: str, arguments) -> tuple[Any, dict[str, str]]:
     ]
     parser = ArgumentParser(
         description=f"{purpose}; print the result and exit with one of these codes: 0 after "
-        "the whole drive, 1 after a failure, 2 when nothing was started, 130 after Ctrl+C.",
+        "the complete drive, 1 after a failure, 2 if no node was started, 130 after Ctrl+C.",
         epilog="\n".join(["arguments, each name:=value:", *lines]),
     )
     parser.add_argument("arguments", nargs="*", metavar="name:=value", help="see below")
@@ -210,8 +210,8 @@ def node_configuration(
     simulator = configuration.simulation.simulator
     if experiment.get("simulator", simulator) != simulator:
         raise ConfigurationError(
-            f"{configuration.path}: [simulation] simulator is {simulator}, which roslaunch does "
-            f"not know when it starts nodes; set simulator:={simulator} as well, or use "
+            f"{configuration.path}: [simulation] simulator is {simulator}, which roslaunch cannot "
+            f"read when it starts nodes; set simulator:={simulator} as well, or use "
             "run_experiment.py"
         )
     return configuration

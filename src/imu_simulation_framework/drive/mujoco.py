@@ -27,9 +27,8 @@ GROUND = "ground"
 BASE_POSITION, BASE_QUATERNION = slice(0, 3), slice(3, 7)
 BASE_VELOCITY, BASE_ANGULAR_VELOCITY, BASE_FREEDOM = slice(0, 3), slice(3, 6), 6
 
-# With this contact stiffness the robot sinks into the ground by 2 um. With MuJoCo's default
-# stiffness it sinks in by 0.3 mm, which reduces the effective wheel radius by 0.17 %, and it slides
-# sideways in curves. The higher stiffness does not increase the number of solver iterations.
+# With this contact stiffness the robot sinks into the ground by 2 um, without slower simulation.
+# With MuJoCo's default of 0.3 mm, the effective wheel radius would be smaller by 0.17 %.
 _CONTACT_TIME_CONSTANT = 0.005  # s
 _CONTACT_IMPEDANCE = (0.99, 0.999, 0.001)
 
@@ -88,8 +87,7 @@ def build_model(
     except ValueError as error:
         raise _rejection(parameters, error) from None
     model.opt.timestep = 1.0 / physics_rate
-    # Implicit integrators apply the motor damping after solving the contacts, so that each command
-    # change pushes the robot forward.
+    # With an implicit integrator, each command change would push the robot forward.
     model.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER
     # Friction with an elliptic cone is isotropic; with a pyramidal cone it depends on the heading.
     model.opt.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
@@ -198,8 +196,8 @@ def _set_contacts(model, parameters):
 
 
 def _require_stable_motors(model, parameters, physics_rate):
-    # Explicit integration of torque = gain * error oscillates if the torque changes the velocity by
-    # more than the error within a step. The inertia is smallest for a wheel without ground contact.
+    # Explicit integration oscillates if the torque, gain * error, overcorrects within a step.
+    # The smallest inertia is that of a wheel without ground contact.
     mujoco.mj_setConst(model, mujoco.MjData(model))
     wheels = [_degree_of_freedom(model, joint) for joint in parameters.wheel_joints]
     inertia = float(min(model.dof_M0[wheels]))
@@ -231,8 +229,7 @@ class Motors:
 
     def __init__(self, parameters: RobotParameters, period: float):
         self._drivetrain = drivetrain = parameters.drivetrain
-        # The integral is added to the commanded velocity. Limiting it to the maximum motor torque
-        # prevents wind-up while a wheel is blocked.
+        # The integral is added to the commanded velocity; its limit prevents windup.
         factor = parameters.motors.velocity_integral_gain * period / parameters.motors.velocity_gain
         # A factor above one half would cause oscillations at low sample rates.
         self._factor = min(factor, 0.5)
@@ -786,9 +783,9 @@ class MujocoSimulator:
         tilt = 2.0 * math.hypot(quaternion[1], quaternion[2])
         if tilt > _MAX_TILT:
             raise SimulatorError(
-                f"{parameters.path}: the robot leans by {math.degrees(tilt):.0f} deg on level "
+                f"{parameters.path}: the robot is tilted by {math.degrees(tilt):.0f} deg on level "
                 "ground: the lowest points of its wheels and casters are not at the same height, "
-                "or it falls over"
+                "or it tips over"
             )
         # The small horizontal motion while the robot sinks in is not part of the pose.
         position[:2] = 0.0

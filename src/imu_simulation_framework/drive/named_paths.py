@@ -81,7 +81,7 @@ def is_result(path: str | os.PathLike[str]) -> bool:
 
 
 def short_name(path: str | os.PathLike[str]) -> str:
-    """Return the shortest end of a path that identifies a recording or a result.
+    """Return the last parts of a path as the short name of a recording or a result.
 
     The name of a run folder is only a number, so that two parent folders are added to it.
 

@@ -96,8 +96,8 @@ class ObservedDrive:
             return self
         if self.gyroscope is None:
             raise ConfigurationError(
-                f"{self.observed.name}: no angular rate about the vertical was recorded whose "
-                "integral differs from the yaw"
+                f"{self.observed.name}: the gyroscope was not recorded, or its integral does not "
+                "differ from the yaw"
             )
         return replace(self, observed=self.gyroscope)
 
@@ -247,7 +247,7 @@ def _result_tables(folder: ResultFolder) -> _DriveTables:
     imu = load_table(folder, "imu_real")
     if imu is None:
         raise ResultError(
-            f"{folder.prefix_path}: this result has no recorded IMU, so no yaw error was observed"
+            f"{folder.prefix_path}: this result has no recorded IMU, required for a yaw error"
         )
     earlier = previous_summary(folder).get("comparison_settings", {})
     return _DriveTables(
@@ -274,10 +274,10 @@ def _recording_tables(
     configuration = setup.load()
     name = drive_name(configuration)
     if not configuration.imu_recording.use:
-        raise RecordingError(f"{name}: [imu_recording] use is false, so no yaw error was observed")
+        raise RecordingError(f"{name}: [imu_recording] use is false, expected true for a yaw error")
     check = ensure_plausible(configuration)
     if check.lacks_imu:
-        raise RecordingError(f"{name}: {NO_IMU}, and no yaw error was observed")
+        raise RecordingError(f"{name}: {NO_IMU}, required for a yaw error")
     recorded = check.reference or reference_source(configuration).read()
     path = select_path(configuration, recorded.table, configuration.control.rate).part
     start, stop = float(path.index[0]), float(path.index[-1])
@@ -359,7 +359,7 @@ def _compare(tables: _DriveTables) -> _ComparedImu:
         )
     comparison = compare_yaw(imu["yaw"], reference["yaw"], settings, reference)
     if comparison is None:
-        raise RecordingError(f"{name}: the IMU has no sample within the time of its reference")
+        raise RecordingError(f"{name}: the IMU has no sample in the time range of its reference")
     if comparison.time_shift is not None or tables.satellite:
         return _ComparedImu(imu, comparison, ())
     # If the lag was identified with the model, other terms would absorb it except in sharp turns.

@@ -145,9 +145,9 @@ def _ensure_followed(untaken: str, effect: SmoothingEffect) -> None:
     """Reject a drive if the yaw of a steered robot would deviate too far from it."""
     if effect.yaw_maximum > MAX_YAW_DEVIATION:
         raise TrajectoryError(
-            f"The robot cannot follow the trajectory: {untaken}, and even as close to it as "
-            f"possible its heading would differ by up to {np.degrees(effect.yaw_maximum):.0f} "
-            "deg; crop that part or choose another robot."
+            f"The robot cannot follow the trajectory: {untaken}; even on the closest feasible "
+            f"path, its heading would deviate by up to {np.degrees(effect.yaw_maximum):.0f} deg; "
+            "crop that part or choose another robot"
         )
 
 

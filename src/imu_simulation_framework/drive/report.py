@@ -268,7 +268,7 @@ def write_results(
     ResultError
         A file cannot be written. Files that were written before it are complete.
     """
-    # The second renderer imports matplotlib while this process writes and evaluates the tables.
+    # The second renderer imports Matplotlib while this process writes and evaluates the tables.
     with second_renderer() if formats else contextlib.nullcontext() as second:
         if save_tables:
             tables.save(folder)

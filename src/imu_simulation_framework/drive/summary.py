@@ -281,7 +281,7 @@ def previous_summary(folder) -> dict:
         reason = "nested too deeply" if isinstance(error, RecursionError) else error
         raise unusable(path, f"not valid JSON ({reason})") from error
     if not isinstance(summary, dict):
-        raise unusable(path, "an object with the summary of an experiment was expected")
+        raise unusable(path, "expected an object with the summary of an experiment")
     if _nested_deeper(summary, MAX_DEPTH):
         raise unusable(path, f"nested deeper than {MAX_DEPTH} levels")
     for key in ("comparison_settings", "run", "execution", "messages"):
@@ -359,7 +359,7 @@ def described_run(previous, path) -> RunDescription:
         if counts.get("expected_according_to") == "simulator":
             count = counts.get("expected")
             if not (isinstance(count, int) and 0 <= count < MAX_MESSAGES):
-                wrong = f"messages: {name} expects {quote(count)}, expected a whole number"
+                wrong = f"messages: the count of {name} is {quote(count)}, expected a whole number"
                 raise unusable(path, wrong)
             expected[name] = count
     # The experiment was interrupted before its summary was written.
@@ -383,7 +383,7 @@ def unusable(path, reason) -> ResultError:
         Error to raise.
     """
     return ResultError(
-        f"{path}: {reason}; repair the file, or remove it to lose its description of the experiment"
+        f"{path}: {reason}; repair the file; removing it loses its description of the experiment"
     )
 
 

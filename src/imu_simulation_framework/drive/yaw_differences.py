@@ -41,9 +41,7 @@ COLUMNS = (
 _REFERENCE_KEYS = ("reference", "imu", "final_within", "imu_final", "imu_final_within")
 
 _MIN_RMS = np.radians(5.0)  # smallest RMS difference for which an opposite sign is checked
-_MIN_RMS_RATIO = (
-    3.0  # smallest ratio of the RMS difference to that with the opposite sign that is reported
-)
+_MIN_RMS_RATIO = 3.0  # ratio of RMS differences above which a wrong sign is reported
 
 
 @dataclass(frozen=True)
@@ -183,7 +181,7 @@ def differences_table(differences: Sequence[YawDifference]) -> pd.DataFrame:
 
 
 def known_columns(table: pd.DataFrame) -> tuple[Column, ...]:
-    """Return the columns of a table that are not empty because of an unknown reference error.
+    """Return the columns of a table, without empty columns if the reference error is unknown.
 
     Parameters
     ----------

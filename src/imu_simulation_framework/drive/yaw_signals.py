@@ -46,7 +46,7 @@ _STEEP_PITCH = np.radians(60.0)
 """Pitch above which a yaw is not a heading [rad]."""
 
 _MAX_STEEP_SHARE = 0.1
-"""Share of samples with a steep pitch above which they are reported."""
+"""Largest share of samples with a steep pitch that is not reported."""
 
 _Reader = Callable[..., Recorded]
 

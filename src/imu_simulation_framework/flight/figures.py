@@ -488,7 +488,7 @@ def _draw_view(axis, position, marks):
 
 
 def _merge_close_marks(marks, distance, project=lambda place: place):
-    """Merge marks whose projections are closer than ``distance``; return labels and places."""
+    """Merge marks whose projections are close to each other; return labels and positions."""
     groups: list = []
     for sign, _, place in marks:
         if groups and np.linalg.norm(project(place) - project(groups[-1][1])) < distance:
@@ -593,7 +593,7 @@ def flight_page(title, results: FlightResults, *, summary, settings, remarks, fo
             (
                 f"Errors of the navigator, {name}",
                 navigation_figure({"": errors}, instants),
-                "Estimate less ground truth of a filter with 15 states and an antenna at the IMU; "
+                "Estimate minus ground truth of a filter with 15 states and an antenna at the IMU; "
                 "errors grow where the motion changes.",
             )
             for name, (errors, _) in results.navigated.items()

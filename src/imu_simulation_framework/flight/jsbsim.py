@@ -273,7 +273,7 @@ def _write(root, path) -> int:
     return len(content)
 
 
-FOOT = 0.3048  # m
+FOOT = 0.3048  # length of a foot [m]
 
 STATES = (
     "position/ecef-x-ft",
@@ -293,9 +293,7 @@ geodetic positions differ by tenths of a millimetre."""
 SCRAPING = 10.0
 """Speed over ground [m/s] above which ground contact of a part without wheel is a crash."""
 
-_MAX_DEPTH = (
-    1.0  # m; depth of the centre of gravity below the surface that is a crash, even for a seaplane
-)
+_MAX_DEPTH = 1.0  # m; a centre of gravity deeper below the surface is a crash, even for a seaplane
 _MAX_PARTS = 64
 
 _CHECK_RATE = 20.0  # Hz; rate at which engines and contacts are checked

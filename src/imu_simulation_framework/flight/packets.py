@@ -139,7 +139,7 @@ class TextColumns:
         if not has_position or missing:
             missing = ([] if has_position else ["a position"]) + missing
             raise UnusablePacketError(
-                f"{join_names(missing)} is missing in the labels {join_names(labels)}"
+                f"the labels {join_names(labels)} do not contain {join_names(missing)}"
             )
         return cls(len(labels), places)
 

@@ -81,7 +81,7 @@ def _join_topics(positions: Samples, attitude: Samples, velocity: Samples | None
     inside = (times >= begin) & (times <= end)
     if not inside.any():
         raise RecordingError(
-            f"{attitude.source}: its samples do not overlap in time with those of topic "
+            f"{attitude.source}: the samples do not overlap in time with the samples of topic "
             f"{positions.topic}"
         )
     columns = {"stamp": times[inside]}

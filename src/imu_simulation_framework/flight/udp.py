@@ -98,7 +98,7 @@ class PacketReceiver:
         except (OSError, OverflowError, TypeError) as error:
             self._socket.close()
             raise SimulatorError(
-                f"UDP port {port} of {host} cannot be listened on: "
+                f"cannot listen on UDP port {port} of {host}: "
                 f"{getattr(error, 'strerror', None) or error}"
             ) from None
         self.host, self.port = self._socket.getsockname()[:2]

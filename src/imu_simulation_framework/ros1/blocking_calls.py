@@ -28,7 +28,7 @@ class NoAnswerError(SimulatorError):
 
 
 class _Transport(xmlrpc.client.Transport):
-    """Transport with a timeout that also applies to a server that accepts a connection only."""
+    """Transport with a timeout, which also applies if a server accepts a connection silently."""
 
     def __init__(self, timeout: float) -> None:
         super().__init__()
@@ -46,7 +46,7 @@ def _call_xmlrpc(uri: str, method: str, arguments, timeout: float):
         with xmlrpc.client.ServerProxy(uri, transport=_Transport(timeout)) as server:
             code, _, value = getattr(server, method)(*arguments)
     except (OSError, http.client.HTTPException, xmlrpc.client.Error, TypeError, ValueError) as e:
-        raise NoAnswerError(f"{uri} does not answer ({e or type(e).__name__})") from None
+        raise NoAnswerError(f"{uri} does not respond ({e or type(e).__name__})") from None
     return code, value
 
 
@@ -260,8 +260,10 @@ def wait_while_alive(call: BackgroundCall, service: str, silence: float) -> None
             responded_at = time.monotonic()
         elif remaining <= 0.0 and not call.wait(0.0):
             raise SimulatorError(
-                f"service {service} did not answer: the node {node} has not responded for "
+                f"service {service} did not respond: the node {node} has not responded for "
                 f"{silence:g} s"
             )
         if time.monotonic() > deadline:
-            raise SimulatorError(f"service {service} did not answer within {MAX_CALL_DURATION:g} s")
+            raise SimulatorError(
+                f"service {service} did not respond within {MAX_CALL_DURATION:g} s"
+            )

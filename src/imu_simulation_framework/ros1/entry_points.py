@@ -38,7 +38,7 @@ def start_launcher() -> int:
 
 
 def launch_experiment(arguments) -> int:
-    """Run an experiment of a command line.
+    """Run the experiment described by command line arguments.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def launch_experiment(arguments) -> int:
     from ..drive.session.driving import PREPARATION
 
     options, values = read_command_line(PURPOSE, arguments)
-    # The process that reads the recording imports its modules while this one imports roslaunch.
+    # A separate process imports the modules for recordings while this process imports roslaunch.
     with SeparateProcess(*PREPARATION) as preparation:
         launcher = importlib.import_module(f"{__package__}.launching.launcher")
         return launcher.launch(options, values, preparation)

@@ -129,8 +129,7 @@ class Participant(Node, ABC):
             )
         except FrameworkError as error:
             if self.interrupted:
-                # path_follower also receives the signal, and would report a rejection as the
-                # reason. Without a response, its call ends with this process.
+                # There is no response, because path_follower would report it as the reason.
                 threading.Event().wait()
             return StartStopTimeResponse(success=False, message=str(error))
         return StartStopTimeResponse(success=True, message="")

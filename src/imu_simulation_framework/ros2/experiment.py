@@ -417,8 +417,7 @@ class ResultComparison(Participant):
             self._read_messages()
             self._is_complete = self._session.complete
             if self._is_complete:
-                # When this node no longer subscribes, path_follower ends, which frees memory for
-                # the figures. The middleware notifies it before the next timer call.
+                # path_follower ends when this node no longer subscribes, which frees memory.
                 for subscription in list(self.subscriptions):
                     self.destroy_subscription(subscription)
 

@@ -447,7 +447,7 @@ def test_reference_velocities_are_zero_outside_its_duration():
     )
     with pytest.raises(ValueError, match="has no velocities"):
         reference.velocities_at(0.0)
-    with pytest.raises(TrajectoryError, match="at least two samples"):
+    with pytest.raises(TrajectoryError, match="expected at least 2"):
         Reference.from_table(indexed([0.0], x=[0.0], y=[0.0], yaw=[0.0]))
 
 

@@ -163,7 +163,7 @@ def test_drive_with_few_spot_turns_is_rolled_and_with_many_is_rejected():
     assert list(drive.trajectory.columns[-2:]) == ["steering_left", "steering_right"]
     assert drive.trajectory.notna().all().all()
     assert prepared(recording={"drive": "c", "laps": 1}).smoothing_remarks == ()
-    with pytest.raises(TrajectoryError, match="would differ by up to .* deg; crop") as refused:
+    with pytest.raises(TrajectoryError, match="would deviate by up to .* deg; crop") as refused:
         prepared(recording={"drive": "d", "laps": 1})
     assert "\n" not in str(refused.value)
 

@@ -135,7 +135,7 @@ def test_killed_worker_does_not_change_result_and_killed_scheduler_is_reported(
     assert workers[1].poll() is None
     assert equal(ensemble, monte_carlo(drawing, RUNS))
     kept = tmp_path / "another"
-    with pytest.raises(ClusterError, match=f"are kept in {kept}"):
+    with pytest.raises(ClusterError, match=f"are stored in {kept}"):
         monte_carlo(
             drawing,
             RUNS,
@@ -164,12 +164,12 @@ def test_scheduler_without_usable_worker_or_response_is_reported(start, schedule
     process.send_signal(signal.SIGSTOP)
     wait_until(lambda: is_stopped(process.pid), "scheduler that is stopped")
     monkeypatch.setattr(executors, "ANSWER_WITHIN", 1.0)
-    with pytest.raises(ClusterError, match="no Dask scheduler answers"):
+    with pytest.raises(ClusterError, match="no Dask scheduler responds"):
         monte_carlo(sensor(), 5, computers=Computers(scheduler=address))
 
 
 def test_unreachable_scheduler_is_reported(free_address):
-    with pytest.raises(ClusterError, match="no Dask scheduler answers"):
+    with pytest.raises(ClusterError, match="no Dask scheduler responds"):
         monte_carlo(sensor(), 5, computers=Computers(scheduler=free_address))
 
 

@@ -327,7 +327,7 @@ BOMB = '<!DOCTYPE r [<!ENTITY a "aaaaaaaaaa">' + "".join(
             {"text": description().replace('"0.05"', '"two"')},
             "radius of .* is 'two', expected a finite number",
         ),
-        ({"text": description().replace('radius="0.02"', 'radius="0.06"')}, "leans by 1[0-9] deg"),
+        ({"text": description().replace('radius="0.02"', 'radius="0.06"')}, "tilted by 1[0-9] deg"),
         ({"text": "<robot/>"}, "root links"),
         ({"text": description().replace('child link="cover"', 'child link="x"')}, "child link 'x'"),
         ({"text": BOMB}, "own.urdf: .*cannot be read"),

@@ -159,7 +159,7 @@ def test_existing_tables_are_not_overwritten(folder):
 
 def test_samples_before_drive_or_of_other_columns_are_rejected(folder):
     ExperimentRecord().keep_in(folder)
-    with pytest.raises(ResultError, match="killed before the robot drove"):
+    with pytest.raises(ResultError, match="killed before the drive"):
         files.complete_tables(folder)
     folder.path("ground_truth.samples").write_bytes(b'{"columns": ["x"]}\n')
     with pytest.raises(ResultError, match="has the columns x, expected x, y, z"):

@@ -99,7 +99,7 @@ def test_engine_failure_and_early_end_are_reported(script):
     flight = fly(script(end=5), duration=10.0)
     assert flight.remarks == ("the flight ends at 5.02 s: the script ended",)
     assert flight.states.time[-1] == pytest.approx(5.0)
-    with pytest.raises(SimulatorError, match=r"ours.xml: .* ends it"):
+    with pytest.raises(SimulatorError, match=r"ours.xml: .* the script ended"):
         fly(script(end=5), duration=10.0, start=7.0)
 
 

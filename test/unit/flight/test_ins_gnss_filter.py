@@ -211,7 +211,7 @@ def test_inconsistent_filter_inputs_and_exact_fixes_are_rejected(airframe):
         (turned[:, 1:], fixes, (), "delta_theta has the shape"),
         (turned * np.nan, fixes, (), "not finite"),
         (turned, fixes, (filter.LeverArm(np.zeros(3), np.zeros(3)),), "lever_arm has the shapes"),
-        (turned, isf.simulate_earth_fixes(airframe, GNSS, 3), (), "fixes of 3 runs"),
+        (turned, isf.simulate_earth_fixes(airframe, GNSS, 3), (), "fixes have 3 runs"),
     ):
         with pytest.raises(MotionError, match=words):
             filter.run_filter(

@@ -53,7 +53,7 @@ def test_text_and_flightgear_packets_are_decoded():
         (lambda: write_text(b"0,91,1,2,3,4,5\n"), "its latitude is 1.58825"),
         (lambda: write_text(b"1e12,1,1,2,3,4,5\n"), "its time is 1e.12"),
         (lambda: write_text(b"0,0,0,0,0,0,0\n", CARTESIAN), "Earth's centre is 0 m"),
-        (lambda: write_text(b"", LABELS[:4]), "lack roll"),
+        (lambda: write_text(b"", LABELS[:4]), "do not contain roll"),
         (lambda: write_flightgear(-1e200), "its latitude"),
     ],
 )

@@ -87,7 +87,7 @@ def test_bag_lacking_last_messages_is_reported(recorder):
     recorder._path = "experiment.bag"
     answer = recorder._on_stop(None)
     assert not answer.success
-    lacks = "experiment.bag is saved, but lacks the last messages on imu_yaw/simulated"
+    lacks = "experiment.bag is saved, but does not contain the last messages on imu_yaw/simulated"
     assert lacks in answer.message
 
 

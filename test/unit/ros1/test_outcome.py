@@ -58,7 +58,7 @@ def test_failure_after_drive_is_reported_with_remedy(outcome, tmp_path):
     )
     (tmp_path / "run_ground_truth.samples").touch()
     done = outcome(node="result_comparison", codes={"result_comparison": -9})
-    assert "offline_result_comparison.py makes results" in done.final_message()
+    assert "offline_result_comparison.py creates results" in done.final_message()
 
 
 @pytest.mark.parametrize(

@@ -160,7 +160,7 @@ def run_on_cluster(
         except (OSError, ValueError, TypeError, RuntimeError) as error:
             raise ClusterError(
                 f"the program that listens at {address} is not a Dask scheduler, or does not "
-                f"answer within {ANSWER_WITHIN:g} s"
+                f"respond within {ANSWER_WITHIN:g} s"
             ) from error
         with client:
             try:
@@ -188,7 +188,7 @@ def _require_listener(address):
             if not address.startswith("tls") and not connection.recv(1):
                 raise OSError("the connection was closed immediately")
     except (OSError, OverflowError, UnicodeError) as error:
-        raise ClusterError(f"no Dask scheduler answers at {address}: {error}") from error
+        raise ClusterError(f"no Dask scheduler responds at {address}: {error}") from error
 
 
 def _submit(distributed, client, work, common, tasks):
@@ -244,7 +244,7 @@ def _threads(client):
         # The long timeout allows for a busy scheduler.
         threads = client.sync(client.scheduler.ncores, callback_timeout=60.0)
     except (OSError, RuntimeError, AttributeError, asyncio.TimeoutError) as error:
-        raise ClusterError("the Dask scheduler has stopped answering") from error
+        raise ClusterError("the Dask scheduler has stopped responding") from error
     return sum(threads.values())
 
 
@@ -293,18 +293,18 @@ def _result(distributed, future):
         raise ClusterError(message) from error
     except ImportError as error:
         raise ClusterError(
-            f"a worker lacks this package, or has another version of it ({error}); install the "
-            "same version on all computers"
+            f"a worker does not have this package, or has a different version ({error}); install "
+            "the same version on all computers"
         ) from error
     except RuntimeError as error:
         if "deserialization of the task graph" not in str(error):
             raise
         raise ClusterError(
-            "the Dask scheduler lacks this package, or has another version of it; install the "
-            "same version on all computers"
+            "the Dask scheduler does not have this package, or has a different version; install "
+            "the same version on all computers"
         ) from error
     except (OSError, MemoryError, distributed.CancelledError) as error:
-        message = f"the workers or their scheduler have failed ({type(error).__name__})"
+        message = f"the workers or their scheduler failed ({type(error).__name__})"
         raise ClusterError(message) from error
 
 

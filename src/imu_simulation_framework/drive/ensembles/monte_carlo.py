@@ -311,8 +311,8 @@ def monte_carlo(
         if folder is None or not drawn:
             raise
         raise ClusterError(
-            f"{error}; {drawn} of {runs} runs are kept in {folder}; repeat the call to continue "
-            "from them, with any workers"
+            f"{error}; {drawn} of {runs} runs are stored in {folder}; repeat the call to continue "
+            "with the remaining runs"
         ) from error
     return merge_reductions(chunks.read(first) for first in chunks.firsts)
 

@@ -232,7 +232,7 @@ class ExperimentDrawing(Drawing):
     def __post_init__(self) -> None:
         if len(self.time) < 2:
             raise MotionError(
-                f"the drive must last at least one period of the yaw error, {self.period:g} s"
+                f"the drive is too short, expected at least one yaw error period, {self.period:g} s"
             )
 
     @cached_property
@@ -268,7 +268,8 @@ class ExperimentDrawing(Drawing):
         error -= 2.0 * np.pi * np.round(error[0] / (2.0 * np.pi))
         if imu.index[-1] < self.time[-1] - self.period:
             raise EnsembleError(
-                f"the experiment of run {run} ended after {imu.index[-1]:g} s, before the drive"
+                f"the experiment of run {run} ended after {imu.index[-1]:g} s, before the end of "
+                "the drive"
             )
         return np.interp(self.time, imu.index, error)
 

@@ -55,8 +55,7 @@ def select_path(configuration: Configuration, poses: pd.DataFrame, rate: float) 
     settings, files = configuration.trajectory, recording_sources(configuration)
     stop = files.stop if settings.stop is None else settings.stop
     with prefix_errors(f"{files.reference}: ", TrajectoryError):
-        # The path is smoothed and differentiated at its recorded stamps before it is cropped, so
-        # that resampling and cropping do not distort the velocities.
+        # Velocities are computed before cropping and resampling, which would distort them.
         smoothed = trajectory.smooth(poses, settings.smoothing_window)
         part = trajectory.crop_by_index(smoothed, settings.start_index, settings.stop_index)
         part = trajectory.crop(part, settings.start, stop)

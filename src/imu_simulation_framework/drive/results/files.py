@@ -425,14 +425,14 @@ def find_result(path) -> ResultFolder:
         subfolders = sorted({str(entry.parent) for entry in path.glob(f"**/[!.]*_{MARKER}")})
         if subfolders:
             raise ResultError(f"{path}: no result in this folder, but in: {join_names(subfolders)}")
-        raise ResultError(f"{path}: no result in this folder, *_{MARKER} was expected")
+        raise ResultError(f"{path}: no result in this folder, expected *_{MARKER}")
     if not path.parent.is_dir():
         raise ResultError(f"{path}: no folder or result exists there")
     for name in (path.name, path.name.rstrip("_"), path.name.split("_")[0]):
         result = ResultFolder(path.parent, name)
         if name and result.path(MARKER).is_file():
             return result
-    raise ResultError(f"{path}: no result of this name, {path.name}_{MARKER} was expected")
+    raise ResultError(f"{path}: no result of this name, expected {path.name}_{MARKER}")
 
 
 def find_results(path) -> list[ResultFolder]:
@@ -714,7 +714,7 @@ def complete_tables(folder) -> None:
         zero, end = record.zero(), record.common_end()
         if zero is None or end <= zero:
             raise ResultError(
-                f"{folder.prefix_path}: the experiment was killed before the robot drove, so there "
+                f"{folder.prefix_path}: the experiment was killed before the drive, so that there "
                 "is nothing to evaluate"
             )
         write_recorded_tables(folder, record, zero, end)

@@ -13,7 +13,7 @@ from .parameters import RobotParameters
 from .urdf import Description
 
 _SIDEWAYS = 0.5
-"""Largest ratio of the friction torque against a turn to the available turning torque [1]."""
+"""Largest ratio of friction torque to driving torque while a skid-steered robot turns [1]."""
 
 
 def description_in_gazebo(parameters: RobotParameters, **arguments) -> str:

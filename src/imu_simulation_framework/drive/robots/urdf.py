@@ -40,7 +40,7 @@ class Pose(NamedTuple):
         )
 
     def inverse(self):
-        """Return the pose of the other link relative to this one.
+        """Return the inverse pose, of the other link relative to this link.
 
         Returns
         -------
@@ -170,7 +170,7 @@ class Description:
             found = np.array([float(word) for word in text.split()])
         except ValueError:
             found = np.empty(0)
-        # Python accepts 1_0 as 10. Nonzero numbers below the smallest number would lose precision.
+        # Underscores, as in 1_0, and very small numbers, which lose precision, are rejected.
         usual = (found == 0.0) | (np.abs(found) > SMALLEST_NUMBER)
         within = np.all(np.abs(found) < LARGEST_NUMBER) and np.all(usual) and "_" not in text
         if len(found) != count or not within:

@@ -115,8 +115,8 @@ def motor_row(message: Any, robot: RobotParameters) -> np.ndarray:
         missing = [joint for joint in joints if joint not in known]
         if missing:
             raise SimulatorError(
-                f"{topics.JOINT_STATES}: expected {quantity} of {', '.join(joints)}, got "
-                f"none of {', '.join(missing)}"
+                f"{topics.JOINT_STATES}: {quantity} of {', '.join(missing)} is missing, expected "
+                f"{quantity} of {', '.join(joints)}"
             )
         rows.append([[known.get(joint, math.nan) for joint in robot.commanded_joints]])
     return robot.motor_rows(*rows)[0]

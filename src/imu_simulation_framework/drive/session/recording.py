@@ -25,8 +25,7 @@ from ..tracking.controllers import TrackingError
 # Largest accepted gap between stamps [ns]; a larger gap indicates a wrong stamp or lost messages.
 MAX_GAP = 5 * NANOSECONDS
 
-# Minimum period of joint states [s]. With a shorter period, robot_state_publisher does not publish
-# more transforms, but calls the master three times per message.
+# Minimum period of joint states [s], because robot_state_publisher calls the master per message.
 WHEELS_PERIOD = 0.2
 
 ROUNDING = 1000  # ns; largest difference between stamps of the same time
@@ -351,8 +350,7 @@ class RecordingSession:
 
 ERROR_ROUNDING = 1e-6  # s; rounding error of the time in a tracking error
 
-# Topics whose last message may be earlier than the end of the drive: the recorded IMU may be
-# shorter, GNSS fixes are rare and delayed, and the odometer has a different rate.
+# Topics whose last message may be well before the end of the drive.
 _INDEPENDENT_OF_END = (
     *(topics.YAW_REAL, topics.YAW_ERROR_REAL),
     *(topics.GNSS_FIX, topics.GNSS_VELOCITY, topics.GNSS_HEADING, topics.ODOMETER),

@@ -232,8 +232,8 @@ class SimulatedRobot:
     def __init__(self, configuration: Configuration) -> None:
         if configuration.simulation.simulator == "external":
             raise ConfigurationError(
-                "[simulation] simulator is external, a robot that only the nodes of "
-                "run_experiment.py drive; expected mujoco"
+                "[simulation] simulator is external, expected mujoco; use run_experiment.py for an "
+                "external robot"
             )
         self._rate = configuration.imu.rate
         self._samples_per_tick = _samples_per_control_period(configuration)

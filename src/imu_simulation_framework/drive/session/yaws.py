@@ -145,7 +145,7 @@ class YawSession:
         return YawSample(topic, stamp, *self._streams[topic].add(yaw))
 
     def _errors(self, known) -> Iterator[YawSample]:
-        """Yield yaw errors within the drive; an earlier one would change the zero."""
+        """Yield yaw errors within the drive; earlier yaw errors would change the zero."""
         if self._zero is None:
             for stamp, error in known:
                 # A stamp may be repeated before the first command; its last error counts.

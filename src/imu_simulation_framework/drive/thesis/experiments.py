@@ -59,8 +59,8 @@ class Experiments:
         prepared = in_process.prepared(self._configuration(letter, until))
         if prepared.recorded_imu is None:
             raise RecordingError(
-                f"{prepared.drive.name}: [imu_recording] use is false, so there is no recorded "
-                "IMU to compare with"
+                f"{prepared.drive.name}: [imu_recording] use is false, expected true for the "
+                "comparison with the recorded IMU"
             )
         self.sources[drive_title(letter)] = prepared.drive.name
         return prepared

@@ -152,7 +152,9 @@ def choose_items(numbers: Sequence[str]) -> list[Item]:
     unknown = [number for number in numbers if number not in set().union(*names.values())]
     if unknown:
         first, *_, last = items
-        raise ConfigurationError(f"there is no figure '{unknown[0]}' here, only {first} to {last}")
+        raise ConfigurationError(
+            f"figure '{unknown[0]}' is unknown, expected one from {first} to {last}"
+        )
     chosen = [item for label, item in items.items() if names[label] & set(numbers)]
     if not any(item.shown for item in chosen):
         raise ConfigurationError(f"figure {chosen[0].label} {NOT_MADE}: {chosen[0].why}")

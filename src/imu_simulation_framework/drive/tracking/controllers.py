@@ -48,7 +48,7 @@ class Pose2D(NamedTuple):
 
 
 class TrackingError(NamedTuple):
-    """Reference minus actual pose.
+    """Tracking error, reference pose minus actual pose.
 
     Attributes
     ----------

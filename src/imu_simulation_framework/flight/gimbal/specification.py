@@ -325,7 +325,7 @@ def gimbal_from_mapping(content: Mapping[str, Any]) -> GimbalSpecification:
 
 
 def _single_key(content: Any, keys: Sequence[str], where: str) -> str | None:
-    """Return the one key that a mapping has among alternative keys; reject several keys."""
+    """Return which of several alternative keys a mapping has; reject more than one of them."""
     present = [key for key in keys if key in content]
     if len(present) > 1:
         raise ConfigurationError(

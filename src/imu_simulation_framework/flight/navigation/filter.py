@@ -512,7 +512,7 @@ def _rotate_to_ecef(variances, position):
 
 
 def _apply_tuned_noise(variances, tuning):
-    """Replace variances (r, 6) of the receiver by the noise of the tuning, where specified."""
+    """Replace variances (r, 6) of the receiver with the noise of the tuning, if specified."""
     known = np.array(variances)
     for noise, part in ((tuning.position_noise, slice(0, 3)), (tuning.velocity_noise, slice(3, 6))):
         if noise is not None:

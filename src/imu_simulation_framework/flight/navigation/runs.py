@@ -229,8 +229,8 @@ def consistency(
         solved = np.linalg.solve(covariance, states[..., np.newaxis])[..., 0]
     except np.linalg.LinAlgError:
         raise EnsembleError(
-            "the covariance of the filter is singular, as with a receiver without noise, expected "
-            "an uncertainty of each state"
+            "the covariance of the filter is singular, for example because the receiver has no "
+            "noise, expected a nonzero uncertainty of each state"
         ) from None
     nees = np.mean(np.sum(states * solved, axis=-1), axis=0)
     known = np.isfinite(nis)

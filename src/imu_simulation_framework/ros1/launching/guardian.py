@@ -22,16 +22,14 @@ SAVING_NODES = ("result_comparison", "experiment_recorder")  # nodes that write 
 # Wall-clock timeout for saving nodes [s]; writing a long drive takes minutes.
 SAVING_TIMEOUT = 600.0
 
-# Wall-clock seconds after which saving nodes receive further signals, as they do from roslaunch.
-# A node that is drawing figures then skips them; figures take 4 s, on a busy machine much longer.
+# Wall-clock seconds after which saving nodes receive further signals, and then skip figures.
 REMINDER_TIMEOUT = 25.0
 
 REMINDER_PERIOD = 2.0  # wall-clock seconds between further signals
 
 ENDING_TIMEOUT = 10.0  # wall-clock seconds after which other nodes are killed
 
-# Node that calls the services of other nodes. It is terminated first, so that it does not report
-# failed calls to nodes that are ending.
+# Node that calls services of other nodes; it is terminated first to avoid failing calls.
 LEADER = "path_follower"
 
 # Programs and nodes that are terminated last, because other nodes unregister from them.
@@ -88,8 +86,7 @@ def _wait(processes, services=()) -> None:
             _terminate({pid: remaining[pid] for pid in saving})
         time.sleep(CHECK_PERIOD)
     for pid, started_at in processes.items():
-        # Kill the remaining process group, for example of the script that starts gzserver, unless a
-        # new process has the same id.
+        # Kill remaining processes of the group, unless the process id has been reused.
         if start_time(pid) in (None, started_at):
             with suppress(OSError):
                 os.killpg(pid, signal.SIGKILL)
@@ -160,8 +157,7 @@ MARKED = (
     "--marked"  # option for a launcher that sets the mark in the environment of all its processes
 )
 
-# Wall-clock seconds between checks for new child processes. Without a mark, a child that was
-# started just before the launcher was killed may be missed.
+# Wall-clock seconds between checks for new child processes.
 CHECK_PERIOD = 0.1
 
 

@@ -121,8 +121,8 @@ def check_installation(values) -> None:
         folders = ":".join(os.environ.get(name, "") for name in LIBRARY_PATHS).split(":")
         if not any(folder and (Path(folder) / GAZEBO_PLUGIN).is_file() for folder in folders):
             raise FrameworkError(
-                f"simulator:=gazebo needs {GAZEBO_PLUGIN} of this package, which is only built "
-                "where Gazebo is installed; build the workspace again (catkin_make --force-cmake) "
+                f"simulator:=gazebo needs {GAZEBO_PLUGIN} of this package, which is built only "
+                "if Gazebo is installed; build the workspace again (catkin_make --force-cmake) "
                 "and source its setup.bash"
             )
     for window, (value, packages, modules) in WINDOWS.items():
@@ -238,8 +238,7 @@ def launch(options, values, preparation) -> int:
         ensure_no_gazebo_runs()
     check_installation(values)
     validate_experiment(configuration)
-    # The recording is read before any node starts, while more memory is available, and errors are
-    # reported immediately. The prepared drive is stored for path_follower.
+    # The recording is read before any node starts, so that errors are reported immediately.
     with tempfile.TemporaryDirectory() as folder:
         prepared = ResultFolder(folder, "prepared")
         preparation.start("keep", configuration, prepared)

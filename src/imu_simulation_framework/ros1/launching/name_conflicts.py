@@ -41,7 +41,7 @@ def check_names_are_free(names) -> None:
         place = urllib.parse.urlsplit(uri)
         with contextlib.suppress(OSError):
             socket.create_connection((place.hostname, place.port), timeout=1.0).close()
-            raise FrameworkError(f"{error}, although a program listens there") from None
+            raise FrameworkError(f"{error}, although a program is listening there") from None
         return
     known = {n for _, nodes in (*publishers, *subscribers, *services) for n in nodes}
     for name in sorted(known.intersection(names)):

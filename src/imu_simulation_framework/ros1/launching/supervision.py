@@ -191,7 +191,7 @@ class Outcome:
             reason += f": {self.failure}"
         elif folder is not None and any(folder.folder.glob(f"{folder.prefix}_*.{SAMPLES}")):
             # If a node was killed, its recorded samples remain, but there are no tables.
-            reason += "; offline_result_comparison.py makes results from the recorded samples"
+            reason += "; offline_result_comparison.py creates results from the recorded samples"
         elif self.completed:
             reason += ", after the end of the drive; the results may be incomplete"
         return " ".join(f"the experiment ended early: {reason}".split())
@@ -310,8 +310,7 @@ def run(config, patience: float, verbose: bool = True) -> Outcome:
         [sys.executable, "-m", "imu_simulation_framework.ros1.launching.guardian", guardian.MARKED],
         stdin=subprocess.DEVNULL,
         start_new_session=True,
-        # SIGINT is ignored until the guardian installs its handler; otherwise an interpreter that
-        # is starting would print a traceback.
+        # SIGINT during the start of the interpreter would cause a traceback.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
     )
     try:

@@ -40,12 +40,10 @@ RECORDED_TOPICS = (
 # Chunk size of the bag [bytes]; a killed recorder loses at most one chunk and one batch.
 CHUNK_SIZE = 64 * 1024
 
-# Number of messages that are recorded together, because with one lock per message the receiving
-# threads would wait for each other most of the time.
+# Number of messages that are recorded together, to reduce waiting for the lock.
 BATCH_SIZE = 128
 
-# Bytes by which the bag header of rosbag exceeds the header of the library rosbags; rosbag reindex
-# overwrites the header in place to repair the bag of a killed recorder.
+# Bytes added to the bag header of the library rosbags, so that rosbag reindex can overwrite it.
 EXTRA_HEADER_BYTES = 8
 
 # Wall-clock timeout for robot_state_publisher, which is not required for an experiment [s].
@@ -207,7 +205,7 @@ class ExperimentRecorder(Participant):
             self._complete()
         except ResultError as error:
             return TriggerResponse(success=False, message=str(error))
-        lacks = f"is saved, but lacks the last messages on {', '.join(missing)}"
+        lacks = f"is saved, but does not contain the last messages on {', '.join(missing)}"
         sentence = f"{self.name}: {self._path} {lacks}" if missing else self._path
         return TriggerResponse(success=not missing, message=sentence)
 

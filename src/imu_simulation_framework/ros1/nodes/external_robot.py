@@ -147,7 +147,8 @@ class ExternalRobot(Node):
         if not abs(period * expected - 1.0) < RATE_TOLERANCE:
             rate = f"{1.0 / period:.4g} Hz" if period > 0.0 else "constant stamps"
             raise ConfigurationError(
-                f"{self.name}: the robot's IMU publishes {rate}, but [imu] rate is {expected:g} Hz"
+                f"{self.name}: the robot's IMU publishes {rate}, expected [imu] rate, "
+                f"{expected:g} Hz"
             )
 
     def _on_odometry(self, data):

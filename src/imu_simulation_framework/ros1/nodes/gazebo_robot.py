@@ -112,8 +112,8 @@ class GazeboRobot(Node):
             wait_for_service(f"/gazebo/{service}", timeout)
         # At real time, Gazebo leaves processor time for the nodes, which are still starting.
         set_speed(1.0, self.configuration.simulation.gravity)
-        # Physics is paused, because it could deadlock: the generic IMU plug-in processes service
-        # calls in the physics thread, for whose next step services of controller_manager wait.
+        # Physics is paused to prevent a deadlock: controller_manager waits for physics steps, and
+        # the generic IMU plug-in processes service calls in the physics thread.
         call(rospy.ServiceProxy("/gazebo/pause_physics", Empty))
         terrain = make_terrain(self.configuration)
         if terrain is not None:
@@ -190,8 +190,7 @@ class GazeboRobot(Node):
             start_asap=True,
             timeout=timeout,
         )
-        # controller_manager responds after the next physics step, so that physics is unpaused
-        # shortly after the request.
+        # Physics is unpaused after the request, as controller_manager responds after a step.
         unpause = rospy.ServiceProxy("/gazebo/unpause_physics", Empty)
         delayed_unpause = threading.Timer(UNPAUSE_DELAY, unpause)
         delayed_unpause.start()

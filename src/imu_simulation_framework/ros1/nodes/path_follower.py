@@ -108,7 +108,7 @@ class PathFollower(Node):
         external = self.configuration.simulation.simulator == "external"
         if self.configuration.robot.parameters and not (self._supervised or external):
             rospy.logwarn(
-                "%s: tf and rviz show the bundled robot instead of that of %s, which roslaunch "
+                "%s: tf and rviz show the bundled robot instead of %s, which roslaunch "
                 "does not read; run_experiment.py shows it",
                 self.name,
                 self.configuration.robot.parameters,
@@ -277,7 +277,6 @@ class PathFollower(Node):
                 if is_master_responding():
                     self.fail(str(error))
                     continue
-                # Services cannot be called without the master. The launcher terminates the nodes,
-                # which then save their data.
+                # Services cannot be called without the master; the nodes save their data anyway.
                 rospy.logwarn("%s: the drive is over, but the ROS master has ended", self.name)
                 return

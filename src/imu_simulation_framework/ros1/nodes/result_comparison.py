@@ -218,7 +218,7 @@ class ResultComparison(Participant):
         if self.interrupted and self._session.begun and not self._supervised:
             rospy.logwarn(
                 "%s: writing the results; if roslaunch kills this node first, "
-                "offline_result_comparison.py %s makes them from the recorded samples",
+                "offline_result_comparison.py %s creates them from the recorded samples",
                 self.name,
                 self.folder.prefix_path,
             )

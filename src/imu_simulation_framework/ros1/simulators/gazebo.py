@@ -37,8 +37,7 @@ from .interface import SimulatorInterface, call
 
 MAX_LAG = 2.0  # control periods by which simulated time may exceed the last answered message
 
-# Control periods by which simulated time may be ahead of a participant: 0.5 s at 20 Hz. Messages of
-# this duration fit into the socket buffers.
+# Control periods by which simulated time may be ahead of a participant, within socket buffers.
 MAX_PARTICIPANT_LAG = 10.0
 
 # Physics waits half a step after a multiple of the control period, between two samples [s].
@@ -47,8 +46,7 @@ LIMIT_MARGIN = 0.5 / PHYSICS_RATE
 # Wall-clock seconds after which the command of a control period is assumed to be lost.
 MAX_SILENCE = 5.0
 
-# Wall-clock seconds between repetitions of the limit. Without repetitions, the plug-in releases
-# physics, so that it does not wait for a dead node.
+# Wall-clock seconds between repetitions of the limit, without which the plug-in releases physics.
 REPEAT_PERIOD = 1.0
 
 PACE_PERIOD = 0.01  # wall-clock seconds between checks of simulated time
@@ -426,7 +424,7 @@ class GazeboInterface(SimulatorInterface):
         try:
             stopped = self.stop_reason()
         except SimulatorError:
-            return "gzserver does not answer"
+            return "gzserver does not respond"
         pace = self._pace
         late = [] if pace is None else pace.slow_participants
         return stopped or (f"Gazebo waits for {', '.join(late)}" if late else "")

@@ -212,7 +212,7 @@ class SimulatorInterface(ABC):
         """Release simulated time after the first command."""
 
     def on_command(self, stamp: float) -> None:  # noqa: B027
-        """Process a command, which responds to a message.
+        """Process a command that responds to a message.
 
         Parameters
         ----------
@@ -250,9 +250,9 @@ def call(service: rospy.ServiceProxy, *arguments, timeout: float = CALL_TIMEOUT)
     try:
         has_answered, answer = call_with_timeout(timeout, service, *arguments)
     except (rospy.ServiceException, rospy.ROSException) as error:
-        raise SimulatorError(f"service {name} did not answer ({error})") from None
+        raise SimulatorError(f"service {name} did not respond ({error})") from None
     if not has_answered:
-        raise SimulatorError(f"service {name} did not answer within {timeout:g} s")
+        raise SimulatorError(f"service {name} did not respond within {timeout:g} s")
     return answer
 
 
@@ -280,7 +280,7 @@ def call_service(service: rospy.ServiceProxy, *arguments, silence: float = CALL_
     try:
         wait_while_alive(background_call, name, silence)
     except (rospy.ServiceException, rospy.ROSException) as error:
-        raise SimulatorError(f"service {name} did not answer ({error})") from None
+        raise SimulatorError(f"service {name} did not respond ({error})") from None
     if not background_call.value.success:
         raise SimulatorError(
             f"service {name} rejected the request: {background_call.value.message}"
@@ -438,8 +438,7 @@ class ExternalInterface(SimulatorInterface):
         return "the robot publishes no odometry; check that its simulator is running"
 
 
-# Modules and classes of the simulators in config.ini. They are imported only when they are used,
-# because the messages of Gazebo are available only if Gazebo is installed.
+# Modules and classes of the simulators in config.ini; they are imported only if they are used.
 SIMULATOR_INTERFACES = {
     "mujoco": ("interface", "MujocoSimulatorInterface"),
     "gazebo": ("gazebo", "GazeboInterface"),
