@@ -31,8 +31,8 @@ TIERS = ("quick", "gate", "thorough")
 # Tier of unmarked tests by folder; in all other folders it is ``gate``.
 TIER_OF_FOLDER = {"unit": "quick", "static": "quick"}
 
-# Processor time of the tests of a file [s], at most 15 s for files that are not listed. The numbers
-# only balance the load of the processes of pytest-xdist.
+# Processor time of the tests in a file [s]; files that are not listed take at most 15 s. The
+# numbers are used only to balance the load of pytest-xdist processes.
 SECONDS_OF_FILE = {
     "ros2/test_under_ros2.py": 90,
     "experiment/test_fake_gazebo.py": 85,

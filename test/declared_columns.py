@@ -6,7 +6,7 @@ from imu_simulation_framework.core.csv_files import CSV_FILES
 
 
 def _matches(declared, name):
-    """Return whether a name matches a declared one, whose placeholders <...> match any text."""
+    """Return whether a name matches a declared name, in which placeholders <...> match any text."""
     pattern = re.sub(r"<[^>]*>", "\0", declared)
     return re.fullmatch(re.escape(pattern).replace("\0", ".+"), name) is not None
 

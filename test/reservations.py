@@ -16,7 +16,7 @@ from imu_simulation_framework.ros2.domains import (
     RESERVED_PORT,
 )
 
-# Below the ephemeral ports of Linux and below the ports of ``./run``.
+# The ports are below the ephemeral ports of Linux and below the ports of ``./run``.
 PORTS = range(10000, 12000)
 
 _FOLDER = Path(tempfile.gettempdir()) / f"imu_simulation_framework_tests-{os.getuid()}"

@@ -23,7 +23,7 @@ SETTLED = """
     const error = document.querySelector("#mistake").textContent;
     return error !== "" || (quiet && document.querySelector("#ranking table") !== null);
 """
-# Returns when number and figure have responded to the key.
+# The script returns when number and figure have responded to the key.
 PRESS = """
     const [name, key, done] = arguments;
     const handle = document.querySelector(`#slider-${name} [role=slider]`);
@@ -138,7 +138,7 @@ SLIDERS = """
 
 
 def check_sliders_are_named(driver):
-    """Check the label and the value text of each slider for screen readers."""
+    """Check the label and the value text of each slider, which screen readers use."""
     named = dict(driver.execute_script(SLIDERS))
     assert None not in named and len(named) > 8
     limit = driver.find_element(By.ID, "limit")

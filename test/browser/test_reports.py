@@ -144,7 +144,7 @@ def test_report_fits_screen_without_network_requests(request, reports, server, k
     for plot in page["plots"]:
         assert plot["traces"] > 0
         assert plot["drawing"] == pytest.approx(plot["box"], abs=1.0)
-        # The plot area is large enough next to its labels.
+        # The labels leave enough space for the plot area.
         assert plot["panel"][0] > 0.55 * plot["box"][0]
         assert plot["panel"][1] > 0.45 * plot["box"][1]
 
@@ -182,7 +182,7 @@ def test_security_policy_of_report_blocks_every_request(desktop, reports, server
     """
     assert desktop.execute_async_script(script, address) == "refused"
     assert server.reached == []
-    # The address is reachable from another page.
+    # Another page can load the address.
     desktop.get(address)
     assert server.reached[0] == "/asked"
     server.reached.clear()

@@ -1,4 +1,4 @@
-"""Tests of complete experiments with real nodes; each test has its own ROS master and folder."""
+"""Tests of complete experiments with real nodes; each test has a separate ROS master and folder."""
 
 import fcntl
 import importlib.util
@@ -25,7 +25,7 @@ from scenarios import SCENARIOS, settings_argument  # noqa: E402
 
 
 class ExperimentStarter:
-    """Starter of experiments in a folder, which kills their remaining processes at the end."""
+    """Starts experiments in a folder and kills their remaining processes at the end of a test."""
 
     def __init__(self, directory):
         self.directory = directory
@@ -39,7 +39,7 @@ class ExperimentStarter:
         return self._started[-1]
 
     def run(self, *arguments, **options) -> EndedExperiment:
-        """Run an experiment to its end."""
+        """Run an experiment until it ends."""
         return self(*arguments, **options).wait()
 
     def end(self):
@@ -56,7 +56,7 @@ def experiment(tmp_path):
 
 @pytest.fixture(scope="session")
 def run_once(tmp_path_factory):
-    """Return a function that runs an experiment once for all test processes and returns its end."""
+    """Return a function that runs an experiment once for all test processes."""
     base = tmp_path_factory.getbasetemp()
     base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
@@ -82,7 +82,7 @@ def run_once(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def recorded_drive(run_once):
-    """Run an experiment with receiver, odometer and bag, with results below ``some/results``."""
+    """Run an experiment with receiver, odometer and bag; results are below ``some/results``."""
     return run_once(
         "recorded_drive",
         *("config:=mine.ini", "record:=true", "output:=some/results"),

@@ -30,7 +30,7 @@ PACKAGE = "imu_simulation_framework"
 STARTED = r"process\[{node}(?:-\d+)?\]: started with pid \[(\d+)\]"
 PROGRESS = r"simulated (\d+\.\d) of \d+\.\d s"
 COLOUR = re.compile(r"\x1b\[\d*m")
-# Output of a Python interpreter that roslaunch interrupts before the code of a node starts.
+# Output of a Python interpreter that is interrupted by roslaunch before the node's code runs.
 INTERRUPTED_START = re.compile(r"Fatal Python error: init_import_site.*\n.*\nTraceback")
 DROPPED_VARIABLES = ("ROS_HOSTNAME", "ROS_NAMESPACE")
 # Environment variable that identifies all processes on the ROS master of an experiment.
@@ -52,18 +52,18 @@ class EndedExperiment:
 
     @property
     def has_traceback(self) -> bool:
-        """Whether a program printed a traceback after the start of its interpreter."""
+        """Return whether a program printed a traceback after its interpreter had started."""
         return "Traceback" in INTERRUPTED_START.sub("", self.output)
 
     @property
     def fatal_sentences(self):
-        """Messages of failures, without their stamps."""
+        """Return the failure messages without stamps."""
         sentences = re.findall(r"^\[FATAL\] \[[^]]*\]: (.*)$", self.output, re.MULTILINE)
         return sentences + re.findall(r"^run_experiment\.py: (.*)$", self.output, re.MULTILINE)
 
     @property
     def summary(self):
-        """Summary of the only result."""
+        """Return the summary of the only result."""
         assert not self.has_traceback, self.output
         return summary_of(self.result())
 
@@ -152,7 +152,7 @@ class ExperimentProcess:
         return self._process.poll() is None
 
     def ensure_running(self) -> None:
-        """Fail with the output if the experiment has ended."""
+        """Assert that the experiment is running; print its output otherwise."""
         assert self.is_running, f"the experiment has ended, output:\n{self._text}"
 
     def wait_for(self, pattern, limit=PATIENCE):
@@ -196,7 +196,7 @@ class ExperimentProcess:
         socket.create_connection((host, port)).close()
 
     def run_client(self, *command):
-        """Run a program on the ROS master of this experiment to its end."""
+        """Run a program on the ROS master of this experiment until it ends."""
         return subprocess.run(
             [*map(str, command)], env=self._environment(), stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE, text=True,
@@ -217,7 +217,7 @@ class ExperimentProcess:
         return wait_until(find, f"file {pattern}")[0]
 
     def interrupt(self) -> None:
-        """Send SIGINT to the program, as by Ctrl+C."""
+        """Send SIGINT to the program, like Ctrl+C."""
         os.kill(self.pid, signal.SIGINT)
 
     def kill(self) -> None:
@@ -225,7 +225,7 @@ class ExperimentProcess:
         os.kill(self.pid, signal.SIGKILL)
 
     def wait(self, limit=PATIENCE, others=PATIENCE) -> EndedExperiment:
-        """Wait for the end of the program, and then of all other processes on its ROS master.
+        """Wait until the program and all other processes on its ROS master have ended.
 
         Parameters
         ----------

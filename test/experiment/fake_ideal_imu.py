@@ -65,7 +65,7 @@ def publish_mounting(lever_arm):
 
 
 class Listener:
-    """Subscriber of all topics of the node, which collects the messages in ``received``."""
+    """Subscriber to all topics of the node; collects the messages in ``received``."""
 
     def __init__(self):
         self.received = {"imu": [], "errors": [], "fields": [], "statuses": [], "diagnosed": []}
@@ -80,7 +80,7 @@ class Listener:
 
     def wait_for_node(self):
         wait_until(self._imu.get_num_connections, "publisher of the IMU")
-        # A publisher that advertises the IMU has already advertised all other topics.
+        # The node advertises the IMU topic last.
         self.has_field = ["/imu/mag", MagneticField._type] in rospy.get_published_topics("/imu")
         if self.has_field:
             wait_until(self._field.get_num_connections, "publisher of the field")
@@ -97,7 +97,7 @@ class Listener:
             wait_until(lambda: received["statuses"], "calibration status")
 
     def wait_until_node_has_received(self):
-        """Wait until the diagnostics of the node count a message."""
+        """Wait until the diagnostics report a received message."""
         rate = "messages per second"
         diagnosed = self.received["diagnosed"]
         wait_until(lambda: any(float(each[1][rate]) > 0.0 for each in diagnosed), "message counted")

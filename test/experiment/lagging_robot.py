@@ -5,7 +5,7 @@ import time
 
 PERIOD = 0.01  # sampling period of the IMU [s]
 TICKS_PER_ODOMETRY = 2
-DRIFT = 0.001  # of the IMU's yaw [rad/s]
+DRIFT = 0.001  # yaw drift of the IMU [rad/s]
 LAG = 0.1  # time constant with which the robot follows a command [s]
 FIRST_STAMP = 10 * 10**9  # [ns]
 MAX_LEAD = 6  # ticks without a command; responses to odometry take at most 60 ms
@@ -34,17 +34,17 @@ class LaggingRobot:
 
     @property
     def stamp(self) -> int:
-        """Simulated time [ns]."""
+        """Return the simulated time [ns]."""
         return FIRST_STAMP + self.ticks * round(PERIOD * 1e9)
 
     @property
     def measured_yaw(self) -> float:
-        """Yaw of the IMU [rad]."""
+        """Return the yaw of the IMU [rad]."""
         return self.yaw + DRIFT * PERIOD * self.ticks
 
     @property
     def has_odometry(self) -> bool:
-        """Whether odometry is due at the current tick."""
+        """Return whether odometry is due at the current tick."""
         return self.ticks % TICKS_PER_ODOMETRY == 0
 
     def command(self, v, yaw_rate) -> None:

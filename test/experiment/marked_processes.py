@@ -8,7 +8,7 @@ import secrets
 import signal
 from pathlib import Path
 
-# Variable that identifies the processes of a test and all their descendants.
+# Environment variable that identifies the processes of a test and all their descendants.
 MARK = "IMU_SIMULATION_FRAMEWORK_TEST"
 
 
@@ -17,7 +17,7 @@ def new_mark() -> str:
 
 
 def find_marked(value, name=MARK):
-    """Return the command lines of processes whose variable has this value, by process id."""
+    """Return the command lines of processes with a value of a variable, by process id."""
     marker = f"{name}={value}".encode()
     marked = {}
     for entry in Path("/proc").glob("[0-9]*"):
@@ -31,7 +31,7 @@ def find_marked(value, name=MARK):
 
 
 def kill_marked(value, name=MARK) -> None:
-    """Kill the processes whose variable has this value until none remains."""
+    """Kill the processes with a value of a variable until none remains."""
     while True:
         marked = find_marked(value, name)
         if not marked:

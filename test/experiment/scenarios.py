@@ -11,8 +11,8 @@ import imu_simulation_framework as isf
 from imu_simulation_framework.core.files import urdf_path
 from imu_simulation_framework.drive.results.files import ResultFolder
 
-DURATION = 8.0  # of each drive [s]
-# Tables of every result.
+DURATION = 8.0  # duration of each drive [s]
+# Tables that every result contains.
 TABLES = (
     *("trajectory_data", "reference", "imu_simulated", "imu_real", "ground_truth"),
     *("wheel_velocities", "wheel_velocities_actual", "control_error"),
@@ -65,7 +65,7 @@ def settings_argument(settings):
 
 
 class Scenario(NamedTuple):
-    """Files of an experiment, with the settings in ``mine.ini``, and tables of its sensors."""
+    """Experiment with settings in ``mine.ini``, further files, and the tables of its sensors."""
 
     files: dict[str, str]
     sensors: tuple[str, ...] = ()

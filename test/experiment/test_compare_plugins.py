@@ -41,7 +41,7 @@ def compared(run_once):
 
 STATISTICS = ("standard deviation", "standard deviation of the innovation", "lag-1 correlation")
 BIASES = ("gyroscope bias", "accelerometer bias", "yaw bias")
-# Required statistics in the comparison of a plug-in.
+# Statistics that the comparison of a plug-in must contain.
 COMPARED = {
     "hector": {(bias, statistic) for bias in BIASES for statistic in STATISTICS},
     "generic": set(),

@@ -76,7 +76,7 @@ def test_results_are_written_when_bag_fills_disk(run_on_small_disk):
     assert summary["messages"]["ground_truth"]["received"] > 100
 
 
-# Mounts a disk for the command alone, and copies the files from it after the end.
+# The script mounts a disk for the command only and copies its files afterwards.
 ON_SMALL_DISK = """
 mount -t tmpfs -o "size=$1,mode=1777" tmpfs "$2" || exit 125
 saved=$3

@@ -217,7 +217,7 @@ def test_four_wheeled_robot_follows_user_recording_with_progress_in_terminal(exp
             {"comparison": {"median_window": 2.0}, "trajectory": {"to_origin": False}}
         ),
     )
-    # The program script provides a terminal.
+    # The command ``script`` provides a terminal.
     command = f"stty cols 100; unset TQDM_DISABLE; {shlex.join(words)}"
     ended = experiment.run(program=["script", "-qefc", command, "/dev/null"]).ensure_completed()
     assert re.search(r"driving: +\d+%\|.*\| \d+ of [78] s \[", ended.output), ended.output

@@ -254,7 +254,7 @@ def test_drive_continues_after_hangup_lost_rosout_and_unrelated_calls(driving):
     assert sentence.startswith("a node /result_comparison"), second.output
     assert "process[" not in second.output
     running.signal_node("path_follower", signal.SIGCONT)
-    # The service responds at the end of the drive.
+    # The service does not respond before the end of the drive.
     running.run_client("rosservice", "call", "/result_comparison/stop")
     assert "Inbound" not in running.wait().ensure_completed().output
 

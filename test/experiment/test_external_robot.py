@@ -62,7 +62,7 @@ def test_external_robot_follows_path_and_summary_contains_drift_of_its_imu(maste
     assert bag["/gnss/fix"]
 
 
-# Name of a node -> parameter with a wrong topic, and part of the failure message.
+# Node name -> parameter with a wrong topic, and part of the failure message.
 WRONG_TOPICS = {
     "own": (
         "_external/odometry:=ground_truth/state",

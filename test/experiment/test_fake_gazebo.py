@@ -178,7 +178,7 @@ def check_start_at_rest(result, truth, field):
         # Motion before the first sample tilts the orientation by the speed change.
         assert np.abs(errors[angle][0]) < abs(truth["v"].iloc[0]) / (9.81 * 3.0) + 1e-6
     first, *_ = read_messages(result.path("experiment.bag"))["/imu_yaw/simulated_error"]
-    # The live view starts at the same zero.
+    # The yaw error in the live view is also zero at the start.
     assert (first.yaw, first.yaw_unwrapped) == (0.0, 0.0)
 
 
@@ -241,10 +241,10 @@ def check_fixes(result, most=22, control_period=0.05):
     first, *_ = read_messages(bag)["/trajectory_error"]
     stamp = first.header.stamp.sec + 1e-9 * first.header.stamp.nanosec
     since = samples.columns["stamp"] - (stamp - first.time_from_start)
-    # The receiver restarts when it receives the first command, when simulated time may be up to ten
+    # The receiver restarts at the first command, when simulated time may be up to ten
     # control periods of 0.05 s ahead of it.
     irregular = np.flatnonzero(np.abs(np.diff(since) - 0.2) > 0.015)
-    # There is only one irregular step: no fix is lost before or after it.
+    # Only one step is irregular, so no fix is lost before or after it.
     assert np.count_nonzero(since[irregular] > -0.21) <= 1
     begin = irregular[-1] + 1 if len(irregular) else np.flatnonzero(since < 0.1)[-1]
     # The first command may reach error_publisher two control periods later.

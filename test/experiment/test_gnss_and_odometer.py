@@ -126,7 +126,7 @@ def test_summary_contains_yaw_error_of_odometer(result, odometry):
     truth = result.read_table("ground_truth")["yaw"]
     error = np.interp(odometry.index, truth.index, truth) - odometry["yaw"]
     error = error - np.median(error[odometry.index <= 3.0])
-    # The end of the start window may differ by a sample, and its median by a tick.
+    # The start window may end one sample earlier or later, which changes its median by a tick.
     tick = 2.0 * np.pi * 0.1 / 2048
     rms = np.sqrt(np.mean(error**2))
     assert errors["odometer"]["rms_rad"] == pytest.approx(rms, abs=tick / 0.4)

@@ -25,7 +25,7 @@ ERRORS = TrackingError._fields
 
 
 class EndlessDrive:
-    """Reference and follower of an endless drive."""
+    """Reference and follower of a drive without end."""
 
     @staticmethod
     def finished(_):
@@ -99,7 +99,7 @@ def test_tipped_over_robot_is_reported_and_ramp_is_accepted(axis):
 
 
 class SubscribedPublisher:
-    """Publisher of rospy whose single subscriber stores the written bytes."""
+    """Publisher of rospy with a single subscriber that stores the written bytes."""
 
     def __init__(self):
         self.impl, self.connections = self, [self]
@@ -109,7 +109,7 @@ class SubscribedPublisher:
         self.written += data
 
     def acquire(self):
-        """Do nothing, because there is a single thread."""
+        """Do nothing, because only one thread is used."""
 
     release = acquire
 

@@ -34,7 +34,7 @@ ALL = {"odom": odometry(), "imu": imu()}
 
 @pytest.fixture
 def refused(tmp_path, monkeypatch, capsys):
-    """Return a function that asserts the rejection of arguments by one message with all words."""
+    """Return a function that asserts that arguments are rejected by one message."""
     for name, value in environment_of(tmp_path, "http://127.0.0.1:1").items():
         monkeypatch.setenv(name, value)
     for name in DROPPED_VARIABLES:
@@ -92,7 +92,7 @@ def test_experiment_with_unusable_bag_is_rejected(refused, tmp_path, topics, set
             ["[odometer] file is ", "mine.yaml", "MuJoCo"],
         ),
         ("recording:=nowhere.bag", ["nowhere.bag"]),
-        # A file instead of a folder, because root may write to any folder.
+        # The output folder is a file, because root may write to any folder.
         ("output:=empty.csv", ["empty.csv"]),
     ],
 )

@@ -46,7 +46,7 @@ def count_pixels(display, colour) -> int:
     """Return the number of pixels of a colour on the screen, 0 if the screen does not respond."""
     try:
         picture = np.asarray(ImageGrab.grab(xdisplay=display).convert("RGB"))
-    except OSError:  # a busy X server refuses a connection now and then
+    except OSError:  # a busy X server occasionally refuses connections
         return 0
     rgb = [int(colour[start : start + 2], 16) for start in (1, 3, 5)]
     return int((picture == rgb).all(axis=2).sum())

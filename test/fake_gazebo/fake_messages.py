@@ -10,7 +10,7 @@ SEPARATOR = "=" * 80
 
 
 def message(name, fields, *parts):
-    """Return a message type; ``fields`` is a definition as in a .msg file, ``parts`` its types."""
+    """Return a message type; ``fields`` is the text of a .msg file, ``parts`` its nested types."""
     text = [fields]
     for part in parts:
         text += [SEPARATOR, f"MSG: {part._type}", part._full_text]
@@ -18,7 +18,7 @@ def message(name, fields, *parts):
 
 
 def service(name, request, answer, *parts):
-    """Return a service type; ``request`` and ``answer`` are definitions as in a .srv file."""
+    """Return a service type; ``request`` and ``answer`` are the two parts of a .srv file."""
     kinds = [
         message(
             f"{name}{side}", fields, *[part for part in parts if part._type.split("/")[1] in fields]

@@ -38,13 +38,13 @@ from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw,
 from imu_simulation_framework.drive.turning import load_robot_parameters
 from imu_simulation_framework.srv import SetImuParameters, SetImuParametersResponse
 
-SAMPLE = 10_000_000  # from one sample to the next [ns]
+SAMPLE = 10_000_000  # sampling period [ns]
 SAMPLES_PER_JOINT_STATE = 5  # the joint state controller publishes at 20 Hz
 STEPS = 10  # physics steps per sample
 GENERIC_PHASE = 4_000_000  # from a ground truth sample to the next sample of the generic IMU [ns]
 TORQUE_PER_SPEED = 0.05  # torque of a motor per commanded wheel speed [N m s/rad]
 MAX_OFFSET = 10.0  # range of the plug-in's parameter [rad]
-DELAY = 0.1  # of the response of get_world_properties [s]
+DELAY = 0.1  # response delay of get_world_properties [s]
 GRAVITY = 9.81
 QUEUE = 1000
 

@@ -45,7 +45,7 @@ class Airborne(unittest.TestCase):
         published: list = []
 
         def on_imu(message):
-            # Two samples are one tick; the next tick must not be published before this response.
+            # Both samples belong to one tick; this response must precede the next tick.
             answered.append(message)
             if len(answered) == 101:
                 truths.wait_for(lambda messages: len(messages) >= 102)

@@ -26,7 +26,7 @@ from imu_simulation_framework.drive.robots.files import robot_description
 from imu_simulation_framework.drive.turning import load_robot_parameters
 
 DRIVE_LIMIT = 3.0 * PATIENCE
-FILTER_TIME_CONSTANT = 3.0  # of config/imus/bno055.yaml [s]
+FILTER_TIME_CONSTANT = 3.0  # time constant in config/imus/bno055.yaml [s]
 
 
 class GazeboExperiment(unittest.TestCase):
@@ -67,7 +67,7 @@ class GazeboExperiment(unittest.TestCase):
         self.assertEqual(set(imu.round(6)) - set(truth.round(6)), set())
 
     def check_first_second(self, folder, heading):
-        """Check that the specified IMU is switched on stationary, where the drive begins.
+        """Check that the specified IMU starts stationary at the beginning of the drive.
 
         Only accelerations of the drive then tilt its fused orientation: a speed change of v
         tilts it by at most v / (g tau); the accelerometer's noise is a hundredth of a degree.
@@ -87,14 +87,14 @@ class GazeboExperiment(unittest.TestCase):
     def test_specified_imu_starts_stationary(self):
         folder, summary = self.drive("imu:=specification")
         self.check(folder, summary)
-        # An angle random walk of 0.003 degrees in a second, and no turn-on bias.
+        # The angle random walk is 0.003 degrees in one second, and there is no turn-on bias.
         self.check_first_second(folder, heading=0.1)
 
     def test_specified_imu_with_magnetometer_starts_stationary(self):
         named = "{imu_specification: {file: bno055_magnetometer}, trajectory: {stop: 20.0}}"
         folder, summary = self.drive("imu:=specification", settings=named)
         self.check(folder, summary)
-        # Four standard deviations of the first sample: 1.9 uT of 20 uT, which is 5.4 degrees.
+        # The limit is four standard deviations of the first sample: 1.9 uT of 20 uT or 5.4 degrees.
         self.check_first_second(folder, heading=22.0)
 
     def test_car_with_user_description_follows_steering_commands(self):

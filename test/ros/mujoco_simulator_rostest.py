@@ -108,7 +108,7 @@ class HeldSimulator(unittest.TestCase):
 
 
 class DrivenSimulator(unittest.TestCase):
-    """The simulator ``driven``, which each test commands further."""
+    """Simulator ``driven``, which receives commands from each test."""
 
     @classmethod
     def setUpClass(cls):
@@ -159,7 +159,7 @@ class DrivenSimulator(unittest.TestCase):
 
 
 class FailingSimulator(unittest.TestCase):
-    """Simulators that each test starts itself, because they exit."""
+    """Simulators that exit, so that each test starts one."""
 
     def start(self, namespace, *arguments):
         program = roslib.packages.find_node(PACKAGE, "mujoco_simulator.py")[0]

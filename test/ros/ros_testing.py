@@ -36,7 +36,7 @@ class Collector:
         self._messages = []
         self._changed = threading.Condition()
         self._subscriber = rospy.Subscriber(topic, message_type, self._on_message, tcp_nodelay=True)
-        # The subscriber is connected shortly before the publisher registers it and sends to it.
+        # The publisher sends to a connected subscriber only after it has registered it.
         wait_until(lambda: _is_sent(self._subscriber.resolved_name), f"publisher of {topic}")
 
     def _on_message(self, message):

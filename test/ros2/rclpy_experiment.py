@@ -60,12 +60,12 @@ def test_temporarily_stopped_recorder_misses_no_live_yaw_errors(program, ros, tm
         for name in ("simulated_error", "ground_truth")
     )
     clock = ros.listen("/clock", Clock, QoSProfile(depth=10000), raw=False)
-    # Before the drive, the nodes would wait for a stopped recorder.
+    # The recorder is stopped during the drive, because nodes wait for it before the drive.
     ros.until(lambda: clock and len(errors) > 100, "live yaw errors of a drive")
     recorder = running.child("ResultComparison")
     os.kill(recorder, signal.SIGSTOP)
-    # 1500 messages of each type are then waiting, fewer on a very busy machine: after 20 s without
-    # a sign of life, DDS removes a participant.
+    # Up to 1500 messages of each type are then queued; DDS removes a participant that does not
+    # respond for 20 s.
     end = min(clock[-1].clock.sec + 15, 29)
     latest = time.monotonic() + 10.0
     ros.until(lambda: clock[-1].clock.sec >= end or time.monotonic() > latest, "simulated time")
@@ -86,7 +86,7 @@ def test_temporarily_stopped_recorder_misses_no_live_yaw_errors(program, ros, tm
         if stamp <= yaws[0].index[-1]:
             truth, imu = (np.interp(stamp, yaw.index, np.unwrap(yaw)) for yaw in yaws)
             differences.append(wrap(message.position[0] - (truth - imu)))
-    # They are relative to the start of the drive, whatever the first error was.
+    # The errors are relative to the start of the drive.
     np.testing.assert_allclose(differences, differences[0], atol=1e-9)
 
 

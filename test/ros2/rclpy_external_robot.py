@@ -18,7 +18,7 @@ from lagging_robot import DRIFT, PERIOD, TICKS_PER_ODOMETRY, LaggingRobot  # iso
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.ros2.external_robot import ExternalRobot
 
-# s, for a topic that is never published, and a robot that never stops.
+# s; limit for a topic that is never published and for a robot that never stops
 IMPATIENT = {"simulation.startup_timeout": 10.0}
 
 

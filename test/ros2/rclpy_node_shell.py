@@ -213,7 +213,7 @@ def test_program_responds_to_messages_and_exits_cleanly(ros, program, qos, peer_
         ros.executor.spin_once(timeout_sec=0.05)
         return len(answers) > count
 
-    # Messages are lost until both have discovered each other; best effort guarantees none.
+    # Messages are lost until discovery is complete, and best effort does not guarantee delivery.
     ros.until(is_answered, "first answer")
     if qos == "reliable":
         ros.until_quiet(answers)

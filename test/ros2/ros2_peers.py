@@ -29,7 +29,7 @@ from recording_shell import shell_of  # isort: skip
 from reservations import reserved_domain  # isort: skip
 from scenarios import settings_argument  # isort: skip
 
-# One domain for this process and its children, as long as it runs.
+# The domain is reserved for this process and its child processes.
 _domain = contextlib.ExitStack()
 DOMAIN = _domain.enter_context(reserved_domain())
 os.environ["ROS_DOMAIN_ID"] = str(DOMAIN)
@@ -170,7 +170,7 @@ def experiment_arguments(folder, *arguments, settings=None):
 
 
 class Program:
-    """A node as a separate program, with changes of the environment; None removes a variable."""
+    """Program in a separate process with changed environment variables; None removes a variable."""
 
     def __init__(self, name, *arguments, **changes):
         self._mark = new_mark()
@@ -201,7 +201,7 @@ class Program:
         self._process.send_signal(number)
 
     def wait(self):
-        """Return exit code and output."""
+        """Wait for the exit; return exit code and output."""
         try:
             output, _ = self._process.communicate(timeout=PATIENCE)
         except subprocess.TimeoutExpired:

@@ -1,4 +1,4 @@
-"""Path of the repository, and folders that all processes of a test run share."""
+"""Fixtures for the path of the repository and for folders shared by all test processes."""
 
 import fcntl
 import os

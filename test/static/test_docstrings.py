@@ -1,4 +1,4 @@
-"""Docstrings of the public interface: check by numpydoc, and examples."""
+"""Docstrings of the public interface: numpydoc rules and examples."""
 
 import doctest
 

@@ -19,7 +19,7 @@ import imu_simulation_framework
 from imu_simulation_framework.core.errors import EXTRAS
 
 PACKAGE = "imu_simulation_framework"
-# rosdep keys of modules whose names differ.
+# Module name -> rosdep key, if they differ.
 ROSDEP_KEYS = {
     name: f"python3-{name}"
     for name in ("defusedxml", "matplotlib", "numpy", "pandas", "rospkg", "scipy", "yaml")

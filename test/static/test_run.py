@@ -43,7 +43,7 @@ SUDO_REFUSED = 'echo "sudo $*" >>"$CALLS"\nexit 1\n'
 
 
 class Machine:
-    """Copy of ./run in a folder of commands that log their calls."""
+    """Copy of ./run in a folder with fake commands that log their calls."""
 
     def __init__(self, repository, folder):
         self.programs = folder / "programs"
@@ -71,7 +71,7 @@ class Machine:
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
 
     def add(self, name, text):
-        """Write a command to the folder of the path."""
+        """Write a fake command to the folder on PATH."""
         self._add(self.programs / name, f"#!/bin/sh\n{text}\n")
 
     def keep_definitions(self, command):

@@ -86,7 +86,7 @@ def test_allan_analysis_of_simulated_recording_estimates_its_specification(bag, 
     assert estimated.accelerometer.white_noise == pytest.approx((2e-3,) * 3, rel=0.015)
     assert estimated.accelerometer.random_walk == (0.0, 0.0, 0.0)
     parameters = json.loads((out / "allan_parameters.json").read_text())
-    # In 10 % of records, a Gauss-Markov process fits as well; on two of three axes in 3 %.
+    # A Gauss-Markov process fits as well in 10 % of records, and on two of three axes in 3 %.
     walks = [parameters["axes"][f"gyro_{axis}"]["terms"]["random_walk"] for axis in "xyz"]
     identified = [walk for walk in walks if walk["identified"]]
     assert len(identified) >= 2

@@ -41,7 +41,7 @@ def test_rotation_error_computed_by_evo_matches_yaw_error(exported, tables, kind
         assert ape.get_statistic(statistic) == pytest.approx(
             getattr(difference.statistics, attribute), rel=1e-6
         )
-    # Only the headings differ.
+    # The poses differ only in heading.
     positions = metrics.APE(metrics.PoseRelation.translation_part)
     positions.process_data(pair)
     assert np.max(positions.error) == 0.0

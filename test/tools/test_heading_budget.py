@@ -406,4 +406,4 @@ def test_magnetic_heading_uses_declination_of_environment():
         "--straight", "60s", "--imu", "bno055_magnetometer", "--heading", "magnetometer",
         "--magnetic-environment", "west.yaml",
     ).table("bands", "time")  # fmt: skip
-    assert bands["mean"].abs().max() < 0.01  # and not 14 degrees
+    assert bands["mean"].abs().max() < 0.01  # instead of 14 degrees

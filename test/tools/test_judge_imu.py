@@ -205,7 +205,7 @@ def test_ensemble_of_full_sensor_yields_same_verdicts(tmp_path):
 def test_known_reference_noise_is_not_attributed_to_imu(tmp_path):
     folder = result(tmp_path, noise=NOISE, duration=120.0)
     text = judged(folder, "--imu", "right.yaml", "--imu", "identified.yaml", "--runs", 399)
-    # An identified model contains the reference noise of its own drive.
+    # An identified model already includes the reference noise of the drive.
     assert verdicts() == {"right": "too little", "identified": "not rejected"}
     assert "attributed to the IMU" in text and "better than other drives" in text
     known = ("--imu", "right.yaml", "--runs", 399, "--reference-noise")

@@ -17,7 +17,7 @@ from written_results import make_tables, write_result
 
 from imu_simulation_framework.core.tables import ACCEL, GYRO
 
-# A call, a bar, and the parts of its message, separated by an ellipsis.
+# Each line is a call and, after a bar, parts of the message separated by ellipses.
 REFUSED = """
 allan_analysis.py short.csv | short.csv ... 5.0 s ... 60 s
 allan_analysis.py moved.csv | moved.csv ... gyro_z

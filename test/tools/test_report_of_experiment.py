@@ -28,7 +28,7 @@ def test_report_has_same_content_next_to_result_and_in_out_file(tmp_path):
 def test_report_progress_is_shown_in_terminal(tmp_path):
     folder = write_result(tmp_path)
     command = shlex.join([sys.executable, str(TOOLS / "report.py"), str(folder.folder)])
-    # The program script provides a terminal.
+    # The command ``script`` provides a terminal.
     script = ["script", "-qefc", f"stty cols 100; unset TQDM_DISABLE; {command}", "/dev/null"]
     options = {"stdout": subprocess.PIPE, "text": True, "timeout": PATIENCE}
     shown = subprocess.run(script, check=True, **options).stdout

@@ -1,4 +1,4 @@
-"""Assertions that a file is rejected with a message that names it."""
+"""Assertions that a file is rejected with a message that contains its name."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from imu_simulation_framework.core.errors import ConfigurationError, RecordingEr
 
 
 def refusal(read, path, **options):
-    """Return the message with which a recording is rejected; it must name the file."""
+    """Return the message of a rejected recording; assert that it contains the file name."""
     with pytest.raises(RecordingError) as caught:
         read(path, **options)
     sentence = str(caught.value)

@@ -11,7 +11,7 @@ SPEED = 50.0  # [m/s]
 
 
 def attitude(time, roll_pitch_yaw, frequencies, heading=0.0):
-    """Return rotations with sinusoidal angles of these amplitudes [rad] and frequencies [Hz]."""
+    """Return rotations with sinusoidal angles from amplitudes [rad] and frequencies [Hz]."""
     angles = np.array(roll_pitch_yaw) * np.sin(2.0 * np.pi * np.outer(time, frequencies))
     angles[:, 2] += heading
     return Rotation.from_euler("ZYX", angles[:, ::-1])

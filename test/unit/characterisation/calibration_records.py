@@ -31,13 +31,13 @@ def drawn_sensor(generator):
 
 
 def table_record(seed, rest=30.0, turns=10):
-    """Simulate six positions, then full turns about each axis in both senses, placed to 0.5 deg."""
+    """Simulate six positions within 0.5 deg, and full turns about each axis in both senses."""
     generator = np.random.default_rng(seed)
     sensor = drawn_sensor(generator)
     tilts = generator.normal(0.0, PLACEMENT, (6, 3))
     steps = six_positions(rest, 5.0, tilts)
     for axis in range(3):
-        # The turn axis is tilted slightly, and each turn misses its end mark slightly.
+        # The turn axis is slightly tilted, and each turn has a small error of its angle.
         about = np.eye(3)[axis]
         about = about + np.cross(generator.normal(0.0, PLACEMENT, 3), about)
         about /= np.linalg.norm(about)
@@ -50,7 +50,7 @@ def table_record(seed, rest=30.0, turns=10):
 
 
 def free_record(seed, positions=15, rest=20.0):
-    """Return a recording that is stationary in arbitrary orientations, and its sensor."""
+    """Return a sensor, and its recording while stationary in arbitrary orientations."""
     generator = np.random.default_rng(seed)
     sensor = drawn_sensor(generator)
     # The vertical follows a spiral from pole to pole, with random deviations of some 10 degrees.
@@ -117,7 +117,7 @@ def _shortest_rotation(first, second):
 
 
 def symmetric_part(triad):
-    """Return the part of a triad's matrix that readings on a sphere determine."""
+    """Return the symmetric part of a triad's matrix, which readings on a sphere determine."""
     whole = np.eye(3) + np.array(triad.scale_factor_and_misalignment)
     values, vectors = np.linalg.eigh(whole @ whole.T)
     return vectors @ np.diag(np.sqrt(values)) @ vectors.T - np.eye(3)

@@ -20,7 +20,7 @@ WHITE = 1e-4
 
 
 def recording(generator, hours, walk=0.0, ramp=0.0, instability=0.0, quantisation=0.0, axes=AXES):
-    """Record axes with white noise N = 1e-4 and the same coefficients of the other terms."""
+    """Simulate a recording with white noise N = 1e-4; all axes have the same other coefficients."""
     length = round(hours * 3600.0 * RATE)
     values = WHITE * np.sqrt(RATE) * generator.standard_normal((length, 6))
     if walk:
@@ -160,7 +160,7 @@ IMUS = {entry.specification.name: entry.specification for entry in imu_catalogue
 SLOW = 50.0
 SAMPLES = 45_000
 IDENTIFIED_AXES = ("gyro_z", "accel_z")
-"""Axes whose terms are identified."""
+"""Axes whose noise terms are identified."""
 
 
 @functools.lru_cache(maxsize=None)
@@ -187,7 +187,7 @@ def specified_terms(name):
 
 @pytest.mark.parametrize("name", sorted(IMUS))
 def test_allan_variance_of_simulated_imu_matches_its_specification(name):
-    # Up to a thirtieth of the recording, an estimate has some fifty degrees of freedom
+    # Up to a thirtieth of the recording, an estimate has about fifty degrees of freedom
     # and is therefore nearly normal.
     factors = np.unique(np.geomspace(1, SAMPLES // 30, 12).astype(int))
     terms, values = specified_terms(name), recorded(name)[1]

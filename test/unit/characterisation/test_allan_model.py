@@ -87,7 +87,7 @@ def test_misfit_is_mean_squared_standardised_residual_and_flicker_has_plateau():
     true = shapes @ np.array([0.0, 1.0, 0.1, 0.01, 0.0])
     deviations = 0.02 * true
     described = []
-    # The first data scatter as expected, the second ten times as much.
+    # The first estimates scatter as expected, the second ten times as much.
     for left in (0.02 * generator.standard_normal(30), 0.2 * (-1.0) ** np.arange(30)):
         fit = fit_terms(true * (1.0 + left), shapes, lambda squares: np.diag(deviations**2))
         residuals = (true * (1.0 + left) - shapes @ fit.squares) / deviations

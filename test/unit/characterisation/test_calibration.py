@@ -37,7 +37,7 @@ from imu_simulation_framework.core.units import WORLD_GRAVITY
 from imu_simulation_framework.sensors.imu_specification import TriadSpecification
 
 AXES = [*GYRO, *ACCEL]
-# 5 standard deviations: none of some hundred normal numbers exceeds this.
+# None of a few hundred normal numbers exceeds 5 standard deviations.
 FAR = 5.0
 
 
@@ -98,7 +98,7 @@ def test_stationary_blocks_have_same_duration():
     parts = [rest_times.RestTime(1000, 2000), rest_times.RestTime(7000, 9000)]
     means = average_blocks(times, values, parts, most=15)
     np.testing.assert_array_equal(means.group, np.repeat([0, 1], [5, 10]))
-    # Blocks of 20 s begin at the sample before their first one.
+    # Each block of 20 s begins at the time of the sample before its first sample.
     first = np.concatenate([100.0 + 20.0 * np.arange(5), 700.0 + 20.0 * np.arange(10)])
     np.testing.assert_allclose(means.begin, first, atol=1e-9)
     np.testing.assert_allclose(means.end, first + 20.0, atol=1e-9)
@@ -245,7 +245,7 @@ def test_sphere_fit_residual_matches_noise_and_scale_is_unbiased(table):
     found = fit_sphere(0.04 * np.arange(2000), readings, 1.0).calibration
     # Four standard errors of a standard deviation.
     assert found.residual == pytest.approx(0.01, rel=4.0 / np.sqrt(2.0 * 2000))
-    # Readings that differ by factors of half to double belong to no sensor.
+    # No sensor has readings whose magnitudes differ by factors from 0.5 to 2.
     with pytest.raises(RecordingError, match="does not span all directions"):
         fit_sphere(0.04 * np.arange(2000), readings * [1.0, 0.625, 5.0 / 3.0], 1.0)
     _, times, values, rests = table
@@ -256,7 +256,7 @@ def test_sphere_fit_residual_matches_noise_and_scale_is_unbiased(table):
         for unit in (1.0, 100.0)
     )
     assert hundredfold == pytest.approx(100.0 * interval)
-    # Noise lengthens readings of magnitude 2 by 0.1^2 / 2, which must not bias the scale factors.
+    # Noise increases magnitudes of 2 by 0.1^2 / 2, which must not bias the scale factors.
     directions = generator.normal(size=(20_000, 3))
     readings = 2.0 * directions / np.linalg.norm(directions, axis=1)[:, None]
     readings += 0.1 * generator.normal(size=readings.shape)
@@ -337,7 +337,7 @@ def test_stationary_magnetometer_periods_do_not_change_calibration():
     assert [part.start for part in parts] == [0, pytest.approx(count, abs=7)]
     assert parts[0].stop * 0.04 == pytest.approx(2.0, abs=0.3)
     assert parts[1].stop == pytest.approx(count + 1500 + 50, abs=14)
-    # A magnetometer that always turns is used completely.
+    # If the magnetometer is never stationary, all samples are used.
     for moving in (readings[count : count + 1500], readings[:2]):
         (whole,) = rest_times.find_turning_times(times[: len(moving)], moving)
         assert (whole.start, whole.stop) == (0, len(moving))
@@ -376,7 +376,7 @@ def test_constant_axis_while_stationary_is_reported():
     readings = np.random.default_rng(1).normal(size=(100, 3))
     assert constant_remarks("gyroscope", readings, TWO_RESTS) == []
     readings[:50, 0] = 0.1
-    # The axis has noise in one of the stationary periods.
+    # The axis is noisy in only one of the stationary periods.
     assert constant_remarks("gyroscope", readings, TWO_RESTS) == []
     readings[80:, 0], readings[:, 2] = 0.2, 0.0
     (remark,) = constant_remarks("gyroscope", readings, TWO_RESTS)

@@ -1,4 +1,4 @@
-"""Estimation of the noise in a calibration from the calibration recording."""
+"""Estimation of sensor noise from the recording of a calibration."""
 
 import numpy as np
 import pytest

@@ -44,7 +44,7 @@ def test_sensor_without_motion_is_accepted_as_stationary(change):
 
 @pytest.mark.parametrize(
     "axis, amplitude, period",
-    # The robot turns to and fro, or it pitches.
+    # The robot turns alternately to both sides, or it pitches.
     [(1, 0.3, 15.0), (2, 1.5, 10.0)],
 )
 def test_moving_sensor_is_rejected(axis, amplitude, period):

@@ -10,7 +10,7 @@ from imu_simulation_framework.core.programs import SeparateProcess
 
 
 class Worker:
-    """An object whose methods run in the separate process."""
+    """Object whose methods run in the separate process."""
 
     def __init__(self):
         self.calls = 0

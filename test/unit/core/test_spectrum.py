@@ -25,8 +25,8 @@ def averaged_periodograms(segments, first, values):
 def test_averaged_density_variance_matches_degrees_of_freedom(segments, values):
     density = averaged_periodograms(segments, 10, values)
     freedom = signals.degrees_of_freedom(segments, values)
-    # The variance of a chi-square ratio, within four standard errors of a variance
-    # with a kurtosis of 3 + 12 / freedom.
+    # The tolerance is four standard errors of the variance of a chi-square ratio,
+    # whose kurtosis is 3 + 12 / freedom.
     standard_error = np.sqrt((2.0 + 12.0 / freedom) / RUNS)
     assert density.var() == pytest.approx(2.0 / freedom, rel=4.0 * standard_error)
     low, high = signals.variance_interval(freedom)

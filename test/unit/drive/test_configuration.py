@@ -190,7 +190,7 @@ def test_errors_missing_from_specification_are_reported():
     assert standing_errors.startswith("bno055 has only stationary errors")
     assert earth.startswith("the Earth's rotation, 15 deg/h times the sine of the latitude, is")
     assert remarks("bno055", latitude=50.0) == [standing_errors]
-    # No remark: the bias far exceeds the Earth's rate, and all errors are specified.
+    # There is no remark, because the bias far exceeds the Earth rate and all errors are specified.
     assert remarks("bno055_datasheet") == []
     (zeroed,) = remarks("bno055_datasheet", standstill=10.0)
     assert "standstill of 10 s, [operation] standstill, and removed" in zeroed

@@ -37,7 +37,7 @@ PERIOD = 0.05
 NO_ERROR = TrackingError(0.0, 0.0, 0.0, 0.0)
 
 
-# If the error determined the output's sign and the sum of all terms its magnitude,
+# If the error determined the sign of the output and the sum of all terms the magnitude,
 # a remaining integral would act in the wrong direction.
 @pytest.mark.parametrize(
     ("gains", "options", "errors", "outputs"),
@@ -304,7 +304,7 @@ def test_controllers_while_stationary_reduce_only_along_track_and_yaw_errors(nam
 
 
 def _noisy_eight(period=PERIOD):
-    """Return the figure of eight with smooth lateral noise of 3 cm, similar to smoothed fixes."""
+    """Return a figure of eight with smooth lateral noise of 3 cm, similar to smoothed fixes."""
     table = _figure_eight()
     phases = np.random.default_rng(3).uniform(0.0, 2.0 * math.pi, 20)
     frequencies = np.linspace(0.4, 1.0, 20)
@@ -321,7 +321,7 @@ def test_rolled_trajectory_has_no_sideslip_and_is_close_to_recording(period):
     rolled = wheel_limits.roll_along(table, ROBOT)
     assert list(rolled.columns) == list(table.columns)
     assert rolled.index.equals(table.index)
-    # Rolling removes the noise and preserves the path.
+    # The conversion to rolling motion removes the noise and preserves the path.
     away = np.hypot(rolled["x"] - table["x"], rolled["y"] - table["y"])
     assert _rms(away) < 0.045
     x, y, yaw, v = (rolled[name].to_numpy() for name in ("x", "y", "yaw", "v"))
@@ -387,7 +387,7 @@ def test_controllers_converge_to_moving_path_from_offset(direction, name, offset
 
 
 def test_tracking_errors_stay_small_during_stop_and_spot_turn():
-    # 3 s each: drive, stop, turn by 120 deg, stop, drive; the start is 0.1 m off the path.
+    # The robot drives, stops, turns by 120 deg, stops and drives, 3 s each, 0.1 m off the path.
     times = np.arange(0.0, 15.0, PERIOD)
     v = np.where(times < 3.0, 1.0, 0.0) + np.where(times >= 12.0, 1.0, 0.0)
     yaw_rate = np.where((times >= 6.0) & (times < 9.0), math.radians(40.0), 0.0)

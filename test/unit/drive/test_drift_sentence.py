@@ -1,4 +1,4 @@
-"""Message below the results table of an experiment: how fast the simulated IMU drifts."""
+"""Message on the drift of the simulated IMU below the results table of an experiment."""
 
 import math
 
@@ -10,7 +10,7 @@ DEGREE_PER_MINUTE = math.radians(1.0) / 60.0  # rad/s
 
 
 def summarise(simulated, recorded=None, reference=None):
-    """Return the part of a summary that contains these drifts [deg/min]."""
+    """Return the part of a summary with the drifts of the arguments [deg/min]."""
     real = None
     if recorded is not None:
         real = {"drift_rad_per_s": recorded * DEGREE_PER_MINUTE, "reference": reference}

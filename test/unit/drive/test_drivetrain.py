@@ -189,7 +189,7 @@ def test_car_in_mujoco_drives_commanded_circle_to_0_1_percent(robot, curvature, 
     assert speed == pytest.approx(v, rel=1e-3)
     assert yaw_rate == pytest.approx(v * curvature, rel=1e-3, abs=1e-6)
     if curvature:
-        # The radius follows from positions, not from rates.
+        # The radius is computed from positions, not from rates.
         x, y = states.position[:, 0], states.position[:, 1]
         fit = np.column_stack([2.0 * x, 2.0 * y, np.ones_like(x)])
         (a, b, c), *_ = np.linalg.lstsq(fit, x**2 + y**2, rcond=None)
@@ -264,7 +264,7 @@ def test_yaw_error_of_stationary_car_is_not_integrated(robot, name):
 @pytest.mark.parametrize(
     ("desired", "reached"),
     [
-        # The rims move with 1.5 m/s at most; turning takes precedence over speed.
+        # Wheel rims move at 1.5 m/s at most; turning takes precedence over speed.
         ((3.0, 0.0), (1.5, 0.0)),
         ((0.3, 20.0), (0.0, 7.5)),
         ((3.0, 2.5), (1.0, 2.5)),

@@ -84,7 +84,7 @@ def test_command_delay_is_measured_from_state_it_responds_to():
         robot.due(stamp * SECOND // 10)
         for _ in range(answered):
             robot.command(1.0, 1.0)
-    # Responses: second command at 0.2 s to 0.1 s, third at 0.3 s to 0.2 s, last at 0.9 s to 0.3 s.
+    # Commands at 0.2 s, 0.3 s and 0.9 s respond to the states at 0.1 s, 0.2 s and 0.3 s.
     assert "up to 0.60 s late relative to the robot's state" in robot.too_late()
 
 

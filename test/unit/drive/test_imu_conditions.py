@@ -100,7 +100,7 @@ GNSS = isf.GnssSpecification(
 
 @pytest.fixture(scope="module")
 def motion():
-    # A 10 s drive that contains the outage, with fixes after it.
+    # A drive of 10 s contains the outage and fixes after it.
     return isf.rounds(1, radius=1.6, speed=1.0)
 
 
@@ -113,7 +113,7 @@ def states(motion, chosen):
 
 
 def drive(session, motion, step):
-    """Return ``[(time, fixes), ...]`` of a drive passed in pieces of this number of states."""
+    """Return ``[(time, fixes), ...]`` of a drive that is passed in blocks of states."""
     published = []
     for first in range(0, len(motion), step):
         piece = states(motion, slice(first, first + step))

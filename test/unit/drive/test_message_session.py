@@ -82,7 +82,7 @@ def test_drive_ends_with_last_tracking_error_and_is_complete_with_last_command(s
     ("messages", "last"),
     [
         ([(topics.GROUND_TRUTH, DURATION - 0.01)], (topics.GROUND_TRUTH, DURATION)),
-        # The last joint state of the drive suffices, because joint states are sparse.
+        # Joint states are published at a low rate, so the last one of the drive suffices.
         ([(topics.JOINT_STATES, 7.8)], (topics.JOINT_STATES, 8.0)),
         # The recorded IMU may have ended earlier.
         ([(topics.YAW_REAL, 3.0), (topics.YAW_ERROR_REAL, 3.0)], None),
@@ -172,7 +172,7 @@ def test_topics_without_final_message_are_reported(session):
     assert session.incomplete == []
 
 
-TICKS = 18  # 0.9 s: the last sample of the wheels is at 0.8 s
+TICKS = 18  # 0.9 s, because the last sample of the wheels is at 0.8 s
 
 
 def stamps_of(times):

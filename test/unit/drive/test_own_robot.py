@@ -116,7 +116,7 @@ def test_robot_velocity_matches_rolling_wheels(robot, left, right):
     v, yaw_rate = RADIUS * (left + right) / 2.0, RADIUS * (right - left) / (2.0 * HALF_TRACK)
     assert np.mean(states.linear_velocity[:, 0]) == pytest.approx(v, rel=2e-3, abs=2e-4)
     assert np.mean(states.angular_velocity[:, 2]) == pytest.approx(yaw_rate, rel=2e-3, abs=2e-4)
-    # MuJoCo's friction creeps under a force, which is here the centripetal force.
+    # Contacts in MuJoCo creep under a force, here under the centripetal force.
     assert np.abs(states.linear_velocity[:, 1]).max() < 5e-3
     # Positive velocities of both wheels drive forward, regardless of their mounting direction.
     np.testing.assert_allclose(states.wheel_velocities.mean(axis=0), [left, right], rtol=2e-3)
@@ -144,7 +144,7 @@ def test_mujoco_model_contains_only_masses_of_description(robot):
 def test_side_with_less_friction_has_less_traction(robot):
     def started(ratio):
         simulator = MujocoSimulator(robot(contact={"wheel_friction": 0.1, "friction_ratio": ratio}))
-        simulator.command(20.0, 20.0)  # a step, at which both wheels slip
+        simulator.command(20.0, 20.0)  # both wheels slip at a velocity step
         return simulator.steps(10)
 
     alike, slippery = started(1.0), started(0.5)
@@ -178,7 +178,7 @@ def test_wheel_multipliers_match_diff_drive_controller(robot):
     radii = {"left_wheel_radius_multiplier": 1.01, "right_wheel_radius_multiplier": 0.99}
     parameters = robot(description((1.01 * RADIUS, 0.99 * RADIUS)), **radii)
     states = driven(parameters, *parameters.drivetrain.inverse(0.4, 0.0))
-    # The controller compensates them: the robot drives straight and at the commanded speed.
+    # The controller compensates the radii: the robot drives straight at the commanded speed.
     assert abs(np.mean(states.angular_velocity[:, 2])) < 2e-4
     assert np.mean(states.linear_velocity[:, 0]) == pytest.approx(0.4, rel=2e-3)
     wider = robot(four_wheels(), **SKID, wheel_separation_multiplier=1.8)

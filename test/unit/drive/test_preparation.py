@@ -21,7 +21,7 @@ NOISE = np.radians(2.0)
 
 @pytest.fixture
 def prepared(tmp_path):
-    """Write a CSV file with these columns and prepare it with these settings."""
+    """Write columns to a CSV file and prepare it with settings."""
 
     def prepare(columns, **sections):
         path = tmp_path / "drive.csv"
@@ -64,7 +64,7 @@ def test_imu_is_evaluated_against_recorded_reference(prepared):
     reference = drive.reference
     stamps = reference.index.to_numpy() + drive.start
     rows = np.searchsorted(columns["time"], stamps - 1e-3)
-    # All stamps of the recording between the ends are present, and no others.
+    # The trajectory has exactly the stamps of the recording between the ends.
     assert np.all(np.diff(rows) == 1)
     np.testing.assert_allclose(columns["time"][rows], stamps, atol=1e-6)
     for name in ("x", "y", "yaw"):
@@ -130,7 +130,7 @@ def test_rolling_shift_is_reported_and_reference_is_unchanged(prepared):
 def test_reference_from_positions_marks_intervals_of_known_heading(prepared):
     generator = np.random.default_rng(1)
     times = np.arange(0.0, 100.0, 0.2)
-    # Stationary for twenty seconds, between long moving intervals.
+    # The robot stops for twenty seconds between long moving intervals.
     moving = (times < 40.0) | (times > 60.0)
     speed = 2.0 * moving
     yaw = yaw_at(np.cumsum(0.2 * moving))

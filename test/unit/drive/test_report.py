@@ -142,7 +142,7 @@ def test_lost_messages_are_counted():
         "longest_gap_s": pytest.approx(0.04),
         "expected_according_to": "stamps",
     }
-    # The simulator counts losses at the ends, which stamps do not show.
+    # The simulator counts messages lost at the ends, where stamps do not show a gap.
     assert messages["imu_simulated"]["expected"] == 2002
     assert messages["imu_simulated"]["received"] == 2001
     assert messages["imu_simulated"]["expected_according_to"] == "simulator"

@@ -29,7 +29,7 @@ def motion():
 
 
 def read_in_pieces(session, motion, step):
-    """Return stamps [s] and rows of a drive in pieces of this number of states."""
+    """Return stamps [s] and rows of a drive that is passed in blocks of states."""
     stamps = np.rint(motion.time * 1e9).astype(np.int64)
     body = motion.velocity.copy()
     yaw = motion.yaw
@@ -93,8 +93,8 @@ def test_odometer_errors_in_mujoco_match_umbmark_equations():
         distance, turn = np.sum(np.cos(along) * x + np.sin(along) * y), yaw[-1] - yaw[0]
         odometer_yaw = unwrap(2.0 * np.arctan2(rows[:, 2], rows[:, 3]))
         expected = per_way * distance + per_turn * turn
-        # The rolled distance is the integral of the speed. Trapezoids of 0.01 s err by a step times
-        # speed's change; a chord is shorter than its arc by a fraction of (turn per step)^2 / 24.
+        # The rolled distance is the integral of speed. Trapezoids of 0.01 s err by a step times the
+        # speed change; a chord is shorter than its arc by a fraction of (turn per step)^2 / 24.
         unsure = 0.01 * np.sum(np.abs(np.diff(velocity[:, 0])))
         unsure += np.max(np.diff(yaw) ** 2) / 24.0 * 200 * 0.05 * np.max(np.abs(velocity[:, 0]))
         assert odometer_yaw[-1] - odometer_yaw[0] == pytest.approx(

@@ -73,7 +73,7 @@ HALL = (
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory):
-    """Drive for five seconds, and evaluate the IMU each time after this number of samples."""
+    """Drive for five seconds and evaluate the IMU in blocks of samples."""
     folder = tmp_path_factory.mktemp("imus")
     (folder / "hall.yaml").write_text(HALL)
 

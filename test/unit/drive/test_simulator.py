@@ -36,7 +36,7 @@ def _changed(parameters, folder, **sections):
 
 
 def _drive(simulator, left, right, duration, ramp_time=RAMP_TIME):
-    """Return the states while the wheels ramp up to these velocities and maintain them."""
+    """Return the states while the wheels accelerate to constant velocities."""
     start = simulator.state.wheel_velocities
     states = []
     for sample in range(round(duration / PERIOD)):
@@ -61,7 +61,7 @@ def _all_bytes(states):
 
 def test_straight_drive_distance_matches_rolled_distance(simulator, parameters):
     states = _drive(simulator, 10.0, 10.0, 6.0) + _drive(simulator, 0.0, 0.0, 2.0)
-    # Ramping up and down costs the distance of one ramp time at full velocity.
+    # Acceleration and deceleration shorten the distance by one ramp time at full velocity.
     distance = parameters.drivetrain.wheel_radius * 10.0 * 6.0
     assert states[-1].position[0] == pytest.approx(distance, rel=1e-3)
     assert states[-1].position[0] == pytest.approx(
@@ -159,7 +159,7 @@ def test_tilted_imu_signals_match_means_of_mujoco_sensors(parameters, tmp_path):
             rates.append(motion[:3].copy())
     measured = _measure(simulator, states)
     np.testing.assert_allclose(measured.angular_velocity[-1], np.mean(rates, axis=0), atol=1e-8)
-    # The centripetal part grows by less than 1 m/s^2 per second; MuJoCo's forces apply to the
+    # Centripetal acceleration grows by less than 1 m/s^2 per second; MuJoCo's forces are for the
     # beginning of each step, half a millisecond earlier on average.
     np.testing.assert_allclose(measured.specific_force[-1], np.mean(forces, axis=0), atol=1e-3)
     assert np.linalg.norm(measured.specific_force[-1]) > GRAVITY
@@ -341,7 +341,7 @@ def test_four_wheeled_robot_has_identified_sideslip_at_any_speed(four_wheels, v)
 def test_unequal_wheel_radii_turn_robot_on_straight_command(parameters, tmp_path):
     changed = _changed(parameters, tmp_path, wheel={"diameter_ratio": 1.02})
     states = _drive(MujocoSimulator(changed), 5.0, 5.0, 4.0)[200:]
-    # E_d of UMBmark: the mean radius is unchanged, the yaw rate is the rims' velocity difference.
+    # With UMBmark's E_d, the mean radius is unchanged and the rim velocities differ.
     radius, track = parameters.drivetrain.wheel_radius, 2.0 * parameters.drivetrain.half_track
     yaw_rate = 5.0 * radius * 2.0 * (1.02 - 1.0) / (2.02 * track)
     assert np.mean([s.angular_velocity[2] for s in states]) == pytest.approx(yaw_rate, rel=0.01)
@@ -353,7 +353,7 @@ def test_command_acts_after_command_delay(parameters, tmp_path):
     immediate, late = (
         _drive(MujocoSimulator(robot), 5.0, 5.0, 1.0) for robot in (parameters, changed)
     )
-    # The motion is the same, 20 samples later; until then the robot is stationary.
+    # The robot is stationary for 20 samples; then the motion is the same.
     velocities = [np.array([s.linear_velocity[0] for s in states]) for states in (immediate, late)]
     np.testing.assert_allclose(velocities[1][20:], velocities[0][:-20], atol=1e-6)
     assert np.abs(velocities[1][:20]).max() < 1e-6

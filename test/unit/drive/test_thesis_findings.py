@@ -1,4 +1,4 @@
-"""Statements on the figures of the thesis, and the choice of figures."""
+"""Findings from the figures of the thesis, and selection of figures."""
 
 import numpy as np
 import pytest

@@ -73,7 +73,7 @@ def test_recorded_yaw_is_aligned_at_drive_start(session):
 
 
 def test_recorded_yaw_error_starts_at_zero_at_recording_start(session):
-    # There was no sample at 1 s, where the error is zero.
+    # The error is defined as zero at 1 s, although there is no sample.
     (error,) = select_topic(session.add_imu(at(2.0), 0.0), topics.YAW_ERROR_REAL)
     assert error.unwrapped == pytest.approx(0.1 - 2.0)
 

@@ -1,4 +1,4 @@
-"""Sensors of a navigator, used by several tests."""
+"""Navigation sensors that several tests share."""
 
 from imu_simulation_framework.sensors.gnss.specification import FixQuality, GnssSpecification
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification, TriadSpecification

@@ -1,4 +1,4 @@
-"""Sensor outputs of a flight, tick by tick."""
+"""Sensor outputs of a flight, computed per simulation tick."""
 
 import numpy as np
 import pytest

@@ -22,8 +22,8 @@ def c3104():
 
 def test_c310_flight_phases_match_events_of_script(c3104):
     found = c3104.states.instants()
-    # The events of the script state when: it raises the gear at 40 ft, turns to its first waypoint
-    # at 800 ft and 50 s, and to its second waypoint at 168 s.
+    # According to the script, the aircraft raises the gear at 40 ft, turns to the first waypoint at
+    # 800 ft and 50 s, and turns to the second waypoint at 168 s.
     assert 15.0 < found.lift_off < found.ascent < 19.0
     assert 50.0 < found.cruise < 60.0
     assert 167.0 < found.turn_start < 171.0 and 195.0 < found.turn_end < 200.0
@@ -227,7 +227,7 @@ def test_outputs_in_aircraft_files_are_not_opened(script, tmp_path):
     (aircraft / "Systems").mkdir(exist_ok=True)
     system = f'<system name="ours">{_output(kept)}{component}</system>'
     (aircraft / "Systems" / "ours.xml").write_text(system)
-    # The output element of a system's component is preserved.
+    # The output element of a flight control component is preserved.
     event = "<event><condition>ours/b gt -1e9</condition></event>"
     flight = fly(script(event), duration=1.0, aircraft_folder=tmp_path / "fleet")
     assert len(flight.states.time) == 51

@@ -48,7 +48,7 @@ def test_navigation_errors_are_consistent_with_filter_covariance(airframe, gimba
     navigated = isf.navigate_runs(motion, IMU, GNSS, RUNS, seed=11)
     found = navigated.consistency()
     assert found.degrees == 15
-    # 5 % are outside the 95 % bounds, but errors are correlated over half of the time or more.
+    # 5 % are expected outside of the 95 % bounds, but errors are correlated over half of the time.
     assert found.nees_within > 0.8
     require_within(found.mean_nees, 15, 2 * RUNS)
     require_within(found.mean_nis, 6, RUNS * len(found.time))
@@ -270,7 +270,7 @@ def test_initial_errors_match_stated_sigma_and_invalid_tuning_is_rejected():
             replace(tuning_of(IMU), **{name: value})
     uncertainty = isf.InitialUncertainty(tilt=1e-3, heading=0.02, velocity=0.3, position=5.0)
     drawn = uncertainty.draw(2000, seed=1)
-    # Three standard errors of a standard deviation from 2000 numbers.
+    # The tolerance is three standard errors of a standard deviation from 2000 numbers.
     assert np.std(drawn, axis=0) == pytest.approx(uncertainty.sigmas, rel=3.0 / math.sqrt(4000.0))
     assert np.array_equal(uncertainty.draw(2, seed=1, first_run=3), drawn[3:5])
 
@@ -310,7 +310,7 @@ def test_filter_without_scale_factor_states_is_not_overconfident(gimbal):
     motion = mount_on_gimbal(airframe) if gimbal else airframe
 
     def navigated(share):
-        """Navigate with a filter that knows this share of the error magnitudes."""
+        """Navigate with a filter whose tuning has a share of the true error magnitudes."""
         matrices = {
             name: np.full((3, 3), share * size).tolist() for name, size in MATRIX_SIZES.items()
         }
@@ -319,7 +319,7 @@ def test_filter_without_scale_factor_states_is_not_overconfident(gimbal):
 
     found, unknown = navigated(1.0).consistency(), navigated(0.0)
     assert found.degrees == 9
-    # These errors hardly change, so the mean over time is as uncertain as a single time.
+    # These errors hardly change, so a mean over time has the same uncertainty as one sample.
     require_within(found.mean_nees, 9, len(imus))
     errors = unknown.errors._replace(states=unknown.errors.states[..., :9])
     assert consistency(unknown.navigation, errors).mean_nees > 90.0

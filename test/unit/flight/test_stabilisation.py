@@ -88,7 +88,7 @@ def test_stabilisation_loop_starts_with_target_rate():
     abeam = isf.PointAhead(0.0, 300.0, -900.0)
     found = simulated(shaken((0.0, 0.0, 0.0), duration=2.0), replace(LOOP, target=abeam))
     turning = SPEED / np.hypot(300.0, 900.0)
-    # A loop that assumed a stationary target at the start would lag by some of this.
+    # A loop that assumed a stationary target at the start would lag by a part of this angle.
     lag = turning / (2.0 * np.pi * LOOP.bandwidth)
     assert found.residual.largest_pointing_error < 0.01 * lag
 
@@ -127,7 +127,7 @@ def test_stabilisation_loop_uses_same_readings_as_recorded_imu(errors):
         believed.append(believed[-1] * Rotation.from_rotvec(0.01 * rate))
     ideal = Rotation.from_quat(simulated(platform, drive).motion.orientation).inv()
     drifted = (ideal * Rotation.from_quat(found.motion.orientation)).magnitude()
-    # The estimated attitude is as close to the target as without errors, the true attitude is not.
+    # Despite errors, the estimated attitude is on target, but the true attitude is not.
     estimated_error = (ideal * Rotation.concatenate(believed)).magnitude()
     assert np.max(drifted) > 1e-3
     assert np.max(estimated_error) < 0.1 * np.max(drifted)

@@ -48,14 +48,14 @@ def received(output, **settings):
 
 
 class ArrivedPackets:
-    """Packets that have already arrived, instead of a receiver, so that delays have no effect.
+    """Replacement of a receiver with packets that have already arrived, without delays.
 
     Parameters
     ----------
     packets : iterable of bytes
         The packets of one sender.
     repeated : bytes, optional
-        A packet that is received repeatedly after the others.
+        Packet that is received repeatedly after the others.
     """
 
     host, port, dropped = "127.0.0.1", 5501, 0
@@ -137,7 +137,7 @@ def test_path_from_text_with_seven_digits_is_integrated_from_velocities(flown):
     )
     assert 'precision="15"' in remark
     place, speed, angle = errors(flight.states, flown)
-    # The offset is the mean of some thousand positions in steps of 1.1 m, not all independent,
+    # The offset is the mean of several thousand positions in steps of 1.1 m, not all independent,
     # because c3104 is stationary in the first seconds.
     assert place < 0.3 and speed < 3e-5 and angle < 2e-6
     # An IMU measures changes between adjacent states. On the ground, wheels bump between states,

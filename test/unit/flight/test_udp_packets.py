@@ -12,7 +12,7 @@ CARTESIAN = ("Time", *(f"position/ecef-{axis}-ft" for axis in "xyz"), *LABELS[4:
 
 
 def flightgear(count=packets.NO_TIME, latitude=0.5):
-    """Return a FGNetFDM packet of JSBSim's net_fdm.hxx with numbers in the fields that are used."""
+    """Return a packet of JSBSim's type FGNetFDM (net_fdm.hxx) with numbers in the used fields."""
     packet = struct.pack(">II3d14f", 24, 0, -1.5, latitude, 300.0, 0.0, *range(1, 14))
     return packet + bytes(356 - len(packet)) + struct.pack(">I", count) + bytes(48)
 
@@ -77,7 +77,7 @@ def test_radial_heights_and_geocentric_latitudes_are_converted_to_ecef(latitude)
     place = ecef_of(latitude, longitude, height)
     radius = np.linalg.norm(place)
     geocentric = np.arcsin(place[:, 2] / radius)
-    # The point of the ellipsoid on the same radius.
+    # This is the point of the ellipsoid on the same radius.
     surface_radius = 1.0 / np.hypot(
         np.cos(geocentric) / 6378137.0, np.sin(geocentric) / 6356752.314245179
     )

@@ -47,7 +47,7 @@ def test_error_sources_on_mowing_lanes_are_drawn_as_lines():
     (axis,) = to_matplotlib(budget_shares([budget])).axes
     assert axis.get_ylabel() == "std of each source [deg]"
     lines = {line.get_label(): line.get_ydata() for line in axis.lines}
-    # 1 % of the 180 degree turn between adjacent lanes.
+    # The error is 1 % of the 180 degree turn between adjacent lanes.
     assert max(lines["scale factor"]) == pytest.approx(1.8, rel=1e-2)
     end = np.degrees(1e-4 * np.sqrt(lanes.duration))
     assert lines["angle random walk"][-1] == pytest.approx(end, rel=1e-2)

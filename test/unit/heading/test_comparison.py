@@ -141,7 +141,7 @@ def test_delayed_course_is_aligned_without_alignment_setting(lag):
     poses = pd.DataFrame({"yaw": wavy_yaw(known - lag) + wrong}, index=known)
     poses = poses.assign(yaw_std=np.radians(1.0), yaw_error_time=0.2, yaw_lag=0.5, turn_error=0.0)
     result = compare_yaw(yaw(wavy_yaw(time)), poses["yaw"], ComparisonSettings(), poses)
-    # The lag's uncertainty follows from the noise and rate changes over 1 s steps of both headings.
+    # The lag uncertainty depends on the noise and the rate changes of both headings over 1 s steps.
     rate = np.gradient(wavy_yaw(time), time)
     error = np.radians(1.0) * np.sqrt(2.0) / np.sqrt(240.0 * np.var(rate[100:] - rate[:-100]))
     if lag == 0.0:
@@ -390,6 +390,6 @@ def test_delay_to_poses_without_error_model_is_estimated(late):
     imu = pd.Series(wavy_yaw(time - late), index=time)
     found, left = lateness(imu, poses, 0.2, None)
     assert found.shift == pytest.approx(late, abs=0.01) and left < 0.01
-    # A very short overlap yields no result.
+    # No delay is estimated from a very short overlap.
     alone = imu.set_axis(time + time[-1])
     assert lateness(alone, poses, 0.2, None) == (None, 0.2)

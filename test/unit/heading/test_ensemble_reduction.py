@@ -32,7 +32,7 @@ def test_merged_reductions_of_parts_match_complete_reduction():
         whole = whole.combined(Moments.of(part))
     assert whole.count == 1000
     np.testing.assert_allclose(whole.mean, values.mean(axis=0), rtol=1e-14)
-    # Rounding of a million is 1e-10.
+    # Numbers of about a million are rounded to 1e-10.
     np.testing.assert_allclose(whole.std, values.std(axis=0, ddof=1), rtol=1e-9)
     errors = walks(200)
     whole = reduce_runs(TIME, errors)
@@ -59,7 +59,7 @@ def test_value_beyond_histogram_yields_infinite_quantile():
     assert counts[0, 0] == 1 and counts[0, -1] == 1
     low, middle, high = ensemble.quantiles(counts, [0.1, 0.5, 0.99])[0]
     assert low == -np.inf and high == np.inf and middle == pytest.approx(0.1, rel=0.01)
-    # The smallest and the largest of identical values are in that value's bin, too.
+    # If all values are identical, minimum and maximum are in the same bin.
     equals = ensemble.count_values(np.full((7, 1), -0.2))
     found = ensemble.quantiles(equals, [0.0, 0.5, 1.0])
     np.testing.assert_allclose(found, -0.2, rtol=ensemble.RESOLUTION)

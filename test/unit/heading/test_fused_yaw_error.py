@@ -34,7 +34,7 @@ def test_fused_random_walks_and_bias_match_closed_form():
     found = isf.FusedYawError(walking(), rolling())
     np.testing.assert_allclose(found.variance(), walks, rtol=1e-3, atol=2e-10)
 
-    # From the difference of both headings, the bias has 1 / variance = 1 / BIAS^2 + t / both.
+    # The difference of both headings yields a bias with 1 / variance = 1 / BIAS^2 + t / both.
     found = isf.FusedYawError(walking(RandomConstant("rate bias", -TIME, BIAS)), rolling())
     known = 1.0 / (1.0 / BIAS**2 + TIME / both)
     expected = walks + (SLIP**2 / both * TIME) ** 2 * known
@@ -45,7 +45,7 @@ def test_fused_random_walks_and_bias_match_closed_form():
 def test_fused_known_error_is_divided_in_proportion_to_random_walk_variances():
     ramp = 0.01 * TIME / TIME[-1]
     fused = isf.FusedYawError(walking(KnownError("tilt", ramp)), rolling())
-    # A drift that is mistaken for random walks is divided in proportion to their variances.
+    # The filter attributes the drift to both random walks in proportion to their variances.
     expected = ramp * SLIP**2 / (WALK**2 + SLIP**2)
     np.testing.assert_allclose(fused.mean(), expected, rtol=1e-3, atol=1e-6)
     np.testing.assert_allclose(fused.mean_by_source()["tilt"], fused.mean())

@@ -17,7 +17,7 @@ LIMIT = math.radians(3.0)
 
 @pytest.fixture(scope="module")
 def model():
-    """Return a model with only a bias, whose error never returns within the limit."""
+    """Return a model with only a bias, so the error never becomes smaller again."""
     bias = TriadSpecification(turn_on_bias_sigma=[0.0, 0.0, math.radians(0.05)])
     motion = isf.straight(60.0)
     operation = Operation(standstill=0.0)

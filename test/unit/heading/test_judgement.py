@@ -1,4 +1,4 @@
-"""Judgement of yaw errors: p-values and verdicts compared with definitions, chance and sensors."""
+"""Judgement of IMU models: p-values and verdicts for simulated and recorded yaw errors."""
 
 from pathlib import Path
 
@@ -52,7 +52,7 @@ def test_curve_statistics_of_many_curves_match_single_curves():
 
 
 def test_holm_correction_matches_manual_step_down_computation():
-    # By hand: 0.01 * 4, 0.02 * 3, 0.03 * 2, and never less than the previous value.
+    # Manually: 0.01 * 4, 0.02 * 3, 0.03 * 2, but at least the previous value.
     np.testing.assert_allclose(holm([0.03, 0.01, 0.9, 0.02]), [0.06, 0.04, 0.9, 0.06])
     np.testing.assert_allclose(holm([0.5, 0.9]), [1.0, 1.0])
 
@@ -70,7 +70,7 @@ def test_p_values_of_true_model_are_uniform():
         rejected += judgement.rejected
     assert len(p_values) >= 7
     for name, values in p_values.items():
-        # The values are uniform within their steps; the last step is half as wide at the two sides.
+        # The p-values are uniform on a grid; the outermost steps are half as wide.
         step = np.minimum((1.0 if name == "envelope" else 2.0) / (RUNS + 1), values)
         places = np.array(values) - step * generator.uniform(size=DRAWS)
         # One of seven true hypotheses has a p-value below 0.01 in every fourteenth test.
@@ -101,7 +101,7 @@ def test_judgement_message_contains_count_and_verdict(observed, model, verdict):
 def test_judgement_with_few_simulated_drives_requests_more():
     ensemble = np.outer(np.linspace(-1.0, 1.0, 1000), TIME)
     judgement = isf.judge(TIME, ensemble[998] + 1e-6 * TIME, ensemble)
-    # One curve on this side is farther out; on the other side, two are equally far from the end.
+    # One curve is more extreme on this side, and two are at least as extreme on the other side.
     assert judgement.envelope.as_extreme == 3
     assert "3 of 1000 simulated drives" in judgement.sentence
     test = judge_statistic("rms", 2.5, np.arange(1.0, 100.0))
@@ -143,17 +143,17 @@ def test_calibration_of_true_model_is_uniform():
         observed = drives(generator, count, **options)
         return several_drives.calibrations([isf.judge(TIME, drive, model) for drive in observed])
 
-    # One seed in a thousand has a smaller p-value.
+    # Of a thousand seeds, one is expected to yield a smaller p-value.
     assert min(holm([verdict.p_value for verdict in found(20)])) > 0.001
     twice = found(20, drift=3.0)
     assert all(verdict.p_value < 1e-4 for verdict in twice)
     assert "are not uniform" in several_drives.calibration_sentences(twice)[1]
     five = found(5, drift=0.1)
     assert five[0].inside == 5
-    # With five of five inside, the lower limit is the share whose fifth power is 5 %.
+    # If all five drives are inside, the lower limit p of the share solves p^5 = 5 %.
     assert five[0].least == pytest.approx(0.05 ** (1 / 5))
     assert "these intervals contain at least 55 %" in several_drives.calibration_sentences(five)[0]
-    # The value is from Massey's table of 1951.
+    # The critical value is from Massey (1951).
     assert several_drives.unseen_share(5) == pytest.approx(0.565, abs=0.003)
     assert "fewer than 4 drives" in several_drives.calibration_sentences(found(3))[1]
 
@@ -343,7 +343,7 @@ def test_hector_settings_of_thesis_are_rejected_for_drive_a(recorded, imu, curve
     judgement = isf.judge(times, observed, ensemble)
     tests = {test.name: test for test in judgement.statistics}
     assert judgement.rejected
-    # The slow IMU drifts as far, but varies too much in between.
+    # The drift of the slow IMU has the correct magnitude, but varies too much in between.
     assert (judgement.envelope.p_value <= 0.05) == curve
     assert (tests["rms"].p_value <= 0.05) == too_little
     wander = tests["psd 0.02 to 0.2 Hz"]

@@ -72,7 +72,7 @@ def errors_of_runs(imu, motion, operation, runs, seed=11):
 
 
 DISTINCT = ("walk", "offset", "quantisation", "temperature")
-"""Terms that differ in their zeroing; each other term behaves like one of them."""
+"""Error terms that zeroing affects differently; all other terms behave like one of these."""
 RUNS = 600
 QUICK_CASES = [(term, "stops") for term in DISTINCT]
 GATE_CASES = [
@@ -83,7 +83,7 @@ GATE_CASES = [
     ("walk", "warm"),
     ("temperature", "warm"),
 ]
-"""The remaining operations with two terms each, and the remaining terms with one operation."""
+"""Remaining operations with two terms each, and remaining terms with one operation."""
 OTHER_CASES = [
     *((term, "stops") for term in TERMS if term not in DISTINCT),
     *((term, name) for term in DISTINCT for name in ("zeroed", "stops alone", "warm")),
@@ -163,7 +163,7 @@ def test_variances_covariances_and_realisations_with_stops_are_consistent(source
     drawn = model.realisations(4000, seed=3)
     scatter = np.var(drawn[:, 1:], axis=0)
     assert scatter == pytest.approx(model.variance()[1:], rel=5.0 * math.sqrt(2 / 4000))
-    # The heading is held while the robot is stationary, whatever the gyroscope measures.
+    # The heading is constant while the robot is stationary, for any gyroscope readings.
     assert np.all(drawn[:, 22:31] == drawn[:, 22:23])
     correlation = np.corrcoef(drawn[:, 40], drawn[:, 90])[0, 1]
     expected = covariance[40, 90] / math.sqrt(covariance[40, 40] * covariance[90, 90])
@@ -225,7 +225,7 @@ def test_stops_of_vibrating_robot_are_detected():
         vibration=Vibration(spectrum=((5.0, 0.05), (40.0, 0.05))),
     )
     model = isf.yaw_error_model(imu, motion, 0.5, operation=operation)
-    # The detected intervals are the standstills, delayed by the 1 s window, and nothing else.
+    # Exactly the standstills are detected, delayed by the window of 1 s.
     assert [stop.end for stop in model.standstills] == pytest.approx([18, 33, 48, 63, 78], abs=0.5)
     assert all(stop.held_from >= stop.start + 0.5 for stop in model.standstills)
 
@@ -246,7 +246,7 @@ def test_ranking_time_steps_resolve_stops(stops, period):
     begun = [stop for stop in model.standstills if stop.start <= 600.0]
     assert len(begun) == 600 // (70 if "70s" in stops else 120)
     expected = model.absolute_quantile(0.95)
-    # Without stops, the error is larger by half.
+    # Without stops, the error is 50 % larger.
     free = isf.yaw_error_model(imu, driven, 10.0, sample=0.01, operation=isf.Operation())
     assert rows["nearly_all"].iloc[0] == pytest.approx(expected, rel=0.02)
     assert free.until(61).absolute_quantile(0.95) > 1.3 * expected

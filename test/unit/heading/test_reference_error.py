@@ -1,4 +1,4 @@
-"""Share of the reference in a yaw error: closed-form equations, and intervals in simulations."""
+"""Attribution of a yaw error to reference and IMU, compared with equations and simulations."""
 
 import dataclasses
 import math
@@ -73,8 +73,8 @@ def drive(random, kind, imu_size):
 
 KINDS = ["white", "correlated", "course", "lag", "turn error", "slip"]
 DRIVES = 7
-"""Drives of each kind. If one kind failed completely, the share over all kinds would deviate by
-more than four standard errors. test/benchmarks/coverage_zero.py has a hundred of each kind."""
+"""Number of drives per kind. If one kind failed, the share over all kinds would deviate by more
+than four standard errors. test/benchmarks/coverage_zero.py has a hundred of each kind."""
 
 
 @pytest.mark.gate
@@ -92,7 +92,7 @@ def test_error_split_intervals_contain_imu_error_and_zero():
                 abs(apparent_bias - final) <= TWO_SIDED * split.final_std,
             )
         )
-    # Four standard errors of a share of 95 %.
+    # The tolerance is four standard errors of a coverage of 95 %.
     assert np.mean(held, axis=0).min() > 0.95 - 4.0 * math.sqrt(0.95 * 0.05 / len(held))
 
 
@@ -260,13 +260,13 @@ def test_expected_reference_error_spectrum_matches_density_of_process(lag, turn_
     density += [turn_error**2 * power_spectral_density(TIME, turn).density]
     _, expected = logarithmic_average(dataclasses.replace(found, density=sum(density)), 3)
     frequency, mean = logarithmic_average(found, 3)
-    # At least four values per band and 20 runs yield a standard error of 0.11. The peak of the
+    # With at least four values per band and 20 runs, the standard error is 0.11. The peak of the
     # turns is excluded, because it depends on only 20 random constants, one per run.
     is_in_band = (frequency > 0.01) & (
         np.abs(np.log10(frequency * 4.0 * math.pi)) > 0.3 * (lag > 0.0)
     )
     assert mean[is_in_band] == pytest.approx(expected[is_in_band], rel=0.35)
-    # Between samples of a slower reference, the error is interpolated and has no noise there.
+    # The interpolated error between samples of a slower reference has no noise at high frequencies.
     finer = expected_spectrum(known, np.arange(0.0, TIME[-1], 0.05))
     assert np.all(finer.density[finer.frequency > 5.0] < 1e-3 * np.max(mean))
     assert expected_spectrum(known, TIME[:10]) is None

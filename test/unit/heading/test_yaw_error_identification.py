@@ -45,7 +45,7 @@ TIME = np.arange(301.0)
 
 
 def turning(rate, error=None):
-    """Return a drive with this turn rate [rad/s]."""
+    """Return a drive with a turn rate [rad/s]."""
     steps = np.concatenate([[0.0], np.broadcast_to(rate, len(TIME) - 1)])
     error = np.sin(TIME) if error is None else error
     return ObservedYawError("a", TIME, error, np.cumsum(steps), np.cumsum(np.abs(steps)))
@@ -72,14 +72,14 @@ def covers(result, truth):
 @pytest.mark.gate
 @pytest.mark.usefixtures("few_draws")
 def test_angle_random_walk_is_identified_without_bias_and_within_intervals():
-    # Three five-minute drives; test/benchmarks/coverage_yaw_error.py has fifty.
+    # Only three drives of five minutes; test/benchmarks/coverage_yaw_error.py has fifty drives.
     truth = {**study.MODELS["angle random walk"], **study.CONSTANTS}
     results = [
         identify_yaw_error(study.simulate_drives("angle random walk", number, 1, 300.0))
         for number in range(3)
     ]
     held = [holds for result in results for holds in covers(result, truth)]
-    # Binomial 0.1 % limits: 95 % of intervals contain the truth, 90 % of models are correct.
+    # Binomial limits at 0.1 % for a coverage of 95 % and for 90 % of correct models.
     assert len(held) >= 0.9 * len(truth) * len(results)
     assert sum(held) >= binom.ppf(0.001, len(held), 0.95)
     right = sum(set(result.estimates) == set(truth) for result in results)
@@ -112,7 +112,7 @@ def test_rate_drift_is_identified_and_fitted_parts_sum_to_error():
     assert 0.7 * noise < parts[RESIDUAL].std() < noise
     named = {"rate bias", "scale factor per net turn", "Gauss-Markov drift of the rate"}
     assert named <= set(parts.columns)
-    # The limits of the checks are reported.
+    # The report contains the limits of the checks.
     assert reliability.UNSEEN in result.sentences
     table = result.tried
     chosen = table[table["chosen"]]
@@ -120,7 +120,7 @@ def test_rate_drift_is_identified_and_fitted_parts_sum_to_error():
     expected = 2.0 * table["parameters"] - 2.0 * table["log_likelihood"]
     np.testing.assert_allclose(table["aic"], expected)
     np.testing.assert_allclose(table["above_best"], table["aic"] - table["aic"].iloc[0])
-    # A model that contains the chosen model is not worse, and a part of it is not better.
+    # The likelihood of a larger model is not lower, and that of a smaller model is not higher.
     nested = table[table["p"].notna()]
     more = nested["parameters"] > chosen["parameters"].item()
     assert (nested.loc[more, "likelihood_ratio"] > -0.01).all()
@@ -194,7 +194,7 @@ def test_log_likelihood_drop_is_equal_at_both_interval_limits():
             def minus(logarithms, name=name, end=end, others=others):
                 return -likelihood({name: end, **dict(zip(others, np.exp(logarithms)))})
 
-            # This search needs no gradient, unlike that of the library.
+            # Unlike the search in the library, this search does not use a gradient.
             best = minimize(
                 minus, np.log([found.values[other] for other in others]), method="Nelder-Mead",
                 options={"xatol": 1e-4, "fatol": 1e-5},
@@ -484,7 +484,7 @@ def test_constant_intervals_account_for_undetected_random_walk():
     bias, with_walk = (reliability.intervals(each)["rate_bias"] for each in (found, wider))
     std = np.sqrt(found.constants[1][0, 0])
     assert bias.high - bias.low > 2.0 * 1.96 * std
-    # The width is the same as with a random walk in the model, within a few per cent.
+    # The interval width agrees with that of a model with a random walk within a few per cent.
     assert bias.high - bias.low == pytest.approx(with_walk.high - with_walk.low, rel=0.1)
 
 
@@ -499,7 +499,7 @@ def test_constant_from_few_samples_has_student_t_interval():
     bias = reliability.intervals(found)["rate_bias"]
     apart = np.sum((steps - steps.mean()) ** 2)
     reach = t.ppf(0.975, 28) * np.sqrt(apart / 28.0 / 30.0)
-    # Up to 800 strengths are drawn; their standard deviations scatter by 13 %, so their mean has
+    # The mean of the standard deviations, which scatter by 13 % over up to 800 strengths, has
     # a standard error of 0.5 %.
     assert 0.5 * (bias.high - bias.low) == pytest.approx(reach, rel=0.02)
     assert bias.low + bias.high == pytest.approx(-2.0 * steps.mean(), abs=0.04 * reach)
@@ -507,7 +507,7 @@ def test_constant_from_few_samples_has_student_t_interval():
 
 @pytest.mark.gate
 def test_constant_intervals_average_over_noise_strengths():
-    # The maximum likelihood of the random walk is zero, because a drift explains its part.
+    # The maximum-likelihood random walk is zero, because a drift explains its contribution.
     drive = replace(
         study.simulate_drive_with_reference(0, "correlated", "sensor errors"), reference=None
     )

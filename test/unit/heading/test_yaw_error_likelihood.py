@@ -24,7 +24,7 @@ OTHERS = {**VALUES, "angle_random_walk": 8e-4, "reference_noise": 2e-3}
 
 
 def drive(length, seed, wobble):
-    """Return a drive that turns at a nearly constant rate, with a variation of this amplitude."""
+    """Return a drive whose turn rate varies with a specified amplitude [rad/s]."""
     times = np.arange(length + 1.0)
     rate = 0.1 + wobble * np.sin(times / 20.0)
     turn = np.concatenate([[0.0], np.cumsum(rate[1:])])
@@ -148,7 +148,7 @@ def test_likelihood_with_reference_error_matches_dense_matrices():
     np.testing.assert_allclose(covariance, dense.covariance, rtol=0.015)
 
 
-# With an amplitude of 0.003, time explains all but 6e-6 of the turn.
+# With an amplitude of 0.003, the turn is proportional to time except for a share of 6e-6.
 @pytest.mark.parametrize("wobble", [0.1, 0.003])
 def test_restricted_likelihood_and_constants_match_dense_matrices(wobble):
     drives = [drive(300, 1, wobble)]

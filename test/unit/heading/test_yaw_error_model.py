@@ -72,13 +72,13 @@ def test_realisations_match_covariance_of_model(names):
     errors = model.realisations(RUNS, seed=3)
     variance = model.variance()
     random = variance > 0.0
-    # The standard error of a variance; with this seed, all of 101 times are within three of them.
+    # The tolerance is three standard errors of a variance at each of 101 times.
     excess = np.var(errors, axis=0)[random] / variance[random] - 1.0
     assert np.max(np.abs(excess)) < 3.0 * np.sqrt(2.0 / RUNS)
     bias = np.mean(errors, axis=0)[random] / np.sqrt(variance[random])
     assert np.max(np.abs(bias)) < 3.0 / np.sqrt(RUNS)
     assert np.all(errors[:, ~random] == 0.0)
-    # The covariances between times are checked as well; their errors follow Isserlis's theorem.
+    # The standard errors of covariances between times are from Isserlis's theorem.
     expected = model.covariance()
     between = np.cov(errors[:, ::10], rowvar=False, ddof=0)
     expected = expected[::10, ::10]
@@ -110,7 +110,7 @@ def test_invalid_yaw_error_model_is_rejected(make, sentence):
 
 
 def _wiener_within(limit, std):
-    """Return the probability that a Wiener process with this final sigma stays within a limit."""
+    """Return the probability that a Wiener process with a final sigma stays within a limit."""
     k = np.arange(100)
     odd = 2 * k + 1
     return 4.0 / np.pi * np.sum((-1.0) ** k / odd * np.exp(-((odd * np.pi * std / limit) ** 2) / 8))
@@ -129,7 +129,7 @@ def test_survival_of_wiener_process_matches_closed_form(steps, limit):
 
 
 def test_survival_between_steps_matches_fine_simulation():
-    # 200 s of noise and a 3 s drift in 5 s steps, compared with a plain simulation at 50 Hz.
+    # Noise and a drift with 3 s correlation time are modelled in 5 s steps and simulated at 50 Hz.
     walk, sigma, correlation_time, limit, runs = 0.03, 0.02, 3.0, 0.6, 4000
     period = 0.02
     generator = np.random.default_rng(4)

@@ -151,7 +151,7 @@ def test_nonlinear_errors_are_reported_and_requirements_match_closed_form():
     limits = isf.yaw_error_model(imu, motion).limits
     for limit, words in zip(limits, ("by up to 17 deg", "z saturates at 0.1", "quantised", "vqf")):
         assert words in limit
-    # The largest tilt is reported, not the tilt at the start.
+    # The report contains the maximum tilt, not the initial tilt.
     time = np.arange(0.0, 10.0, 0.01)
     turns = Rotation.from_euler("x", 0.3 * np.sin(0.3 * time))
     rolling = isf.Motion.from_poses(time, np.zeros((len(time), 3)), turns.as_quat())

@@ -96,7 +96,7 @@ def test_middle_of_three_point_turn_is_recognised_as_reversing():
     times, velocities, yaw = moved(speed, turn_rate)
     heading = heading_from_course(times, velocities, 0.2, 0.8)
     assert heading[-1] == pytest.approx(yaw[-1], abs=1e-9)
-    # In each 1 s stop the heading is held, or half of the 0.3 rad is turned too early.
+    # In each 1 s stop, the heading is constant or turns by half of the 0.3 rad too early.
     assert np.abs(heading - yaw).max() < 0.31
     assert heading[speed != 0.0] == pytest.approx(yaw[speed != 0.0], abs=0.16)
 
@@ -114,7 +114,7 @@ def test_position_jump_between_two_stops_is_not_used_as_course(way, turned):
 
 @pytest.mark.parametrize("stop, way", [(5.0, 10.0), (1.0, 30.0)])
 def test_rows_with_turns_on_the_spot_are_recognised_as_forward_driving(stop, way):
-    """Short rows leave time to turn on the spot; long rows exceed the longest reverse section."""
+    """Short rows allow turns on the spot; long rows exceed the maximum length of reversing."""
     row, rest = int(way * 20), int(stop * 20)
     speed = np.repeat([1.0, 0.0, 1.0, 0.0, 1.0], [row, rest, row, rest, row])
     turn_rate = np.repeat([0.0, np.pi / stop, 0.0, -np.pi / stop, 0.0], [row, rest] * 2 + [row])

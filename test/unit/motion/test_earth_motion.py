@@ -109,7 +109,7 @@ def test_specified_velocity_determines_motion_and_local_frame_preserves_it():
     motion = isf.EarthMotion.from_states(time, rounded, truth.velocity, orientation)
     assert motion.velocity == pytest.approx(truth.velocity, abs=1e-12)
     assert motion.specific_force == pytest.approx(truth.specific_force, abs=1e-3)
-    # The remaining difference is a single offset, the mean of 3001 rounding errors.
+    # The remaining difference is a constant offset, the mean of 3001 rounding errors.
     offset = motion.position - truth.position
     assert np.ptp(offset, axis=0) == pytest.approx(0.0, abs=1e-4)
     assert np.abs(offset).max() < 4.0 * 0.29 / np.sqrt(3001)

@@ -55,7 +55,7 @@ def integrated(rate):
     steps = Rotation.from_rotvec(angular_velocity / rate)
     halves = Rotation.from_rotvec(0.5 * angular_velocity / rate)
     for k in range(1, len(motion)):
-        # The mean force refers to the turning axes; it is rotated at the middle of the period.
+        # The mean force is in the rotating axes; it is rotated with the orientation in mid-period.
         velocity = velocity + (turned * halves[k]).apply(force[k]) / rate
         velocity[2] -= GRAVITY / rate
         turned = turned * steps[k]
@@ -207,6 +207,6 @@ def test_absolute_turn_excludes_noise_and_includes_each_reversal():
     assert absolute_turn(noise)[-1] < math.radians(3.0)
     legs = absolute_turn(np.array([0.0, 1.0, 0.5, 2.0, 1.0]))
     np.testing.assert_allclose(legs, [0.0, 1.0, 1.5, 3.0, 4.0])
-    # A constant yaw has no turn.
+    # With constant yaw, the turn is zero.
     for yaw in ([], [1.0], [0.0, 0.0, 0.0]):
         np.testing.assert_array_equal(absolute_turn(np.array(yaw)), np.zeros(len(yaw)))

@@ -136,7 +136,7 @@ def test_constant_course_output_of_slow_receiver_does_not_affect_path():
         speed * np.sin(reported),
     )
     made = positioning.trajectory_from_fixes(table)
-    # A few faster fixes also repeat the course, because the road is straight.
+    # On a straight road, a few fixes above this speed also repeat the course.
     assert made.report.held_courses == pytest.approx(slow.sum(), abs=8)
     assert "holds its course" in " ".join(made.report.sentences())
     inside = (made.poses.index > 27.0) & (made.poses.index < 35.0)
@@ -180,7 +180,7 @@ def test_antennas_provide_heading_while_stationary_and_reversing():
 
 
 def held(rate=50.0, every=5, rest=10.0):
-    """Return positions repeated in rows faster than the receiver; a standstill, then 5 m/s."""
+    """Return rows that repeat receiver positions, first stationary, then at 5 m/s."""
     times = np.arange(0.0, 40.0, 1.0 / rate)
     given = every / rate * np.floor(np.arange(len(times)) / every)
     return times, np.column_stack([5.0 * np.maximum(given - rest, 0.0), 0.0 * given])
@@ -278,7 +278,7 @@ def test_velocity_variance_between_fixes_matches_brownian_bridge():
     count, step = 200, 2.0
     at = (np.arange(count) + 1.0) / count
     walk = np.minimum.outer(at, at) * step
-    # The end of the process and its integral are known.
+    # Both ends of the process and of the integral are known.
     known = np.zeros((2, count))
     known[0, -1], known[1] = 1.0, step / count
     known[1, -1] *= 0.5

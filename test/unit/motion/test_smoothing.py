@@ -178,7 +178,7 @@ def test_acceleration_density_estimate_from_long_recording_is_unbiased():
 
 
 def test_rare_turns_in_high_rate_recording_are_not_smoothed_away():
-    # 90 degree turns of two seconds every 35 s, which are all missed by four-second intervals.
+    # The 90 degree turns last two seconds, every 35 s; four-second intervals miss all of them.
     times = np.arange(18000) / 100.0
     turning = np.where((times + 20.0) % 35.2 > 33.2, np.pi / 4.0, 0.0)
     yaw = np.cumsum(turning) / 100.0

@@ -29,7 +29,7 @@ def test_integrated_increments_reproduce_motion_at_poles_and_date_line(latitude,
 def test_integrated_increments_reproduce_large_rotations_and_irregular_times():
     motion = isf.standing(3600.0, 47.0, 11.0, 500.0, yaw=1.0, rate=10.0)
     _require_closed(motion, 1e-2, 1e-5, 1e-9)
-    # A rotation of nearly 180 degrees per sample about changing axes.
+    # The body rotates by nearly 180 degrees per sample about changing axes.
     count = 200
     moments = np.arange(count) / 10.0
     still = isf.standing(moments[-1], 20.0, rate=10.0)
@@ -63,7 +63,7 @@ def test_increments_match_integrals_of_rate_and_force(gimbal):
     for number in range(20, 180, 16):
         within = slice((number - 1) * fine, number * fine + 1)
         start = Rotation.from_quat(finer.orientation[(number - 1) * fine])
-        # Axes that stay parallel to the Earth's axes at the start of the period.
+        # The axes are parallel to the Earth's axes at the start of the period, but do not rotate.
         angles = EARTH_RATE * step * np.arange(fine + 1)
         earth = Rotation.from_rotvec(np.outer(angles, [0.0, 0.0, 1.0]))
         turned = start.inv() * earth * Rotation.from_quat(finer.orientation[within])

@@ -1,4 +1,4 @@
-"""Preparation of a trajectory."""
+"""Preparation of a trajectory: cropping, resampling, smoothing and scaling."""
 
 import math
 
@@ -202,7 +202,7 @@ def test_cropped_drive_has_velocities_of_complete_drive(generator):
         part = trajectory.motion_at(noisy, grid[first : last + 1])
         # Second-order differences on time grids that differ in the last bit.
         pd.testing.assert_frame_equal(part, whole.iloc[first : last + 1], rtol=0.0, atol=1e-9)
-    # Exact stamps: a sample that remains beyond a cut is used.
+    # With exact stamps, the samples beyond both ends of the crop are used.
     noisy.index = pd.Index(0.125 * np.arange(len(noisy)), name="time")
     whole = trajectory.motion_at(noisy, noisy.index)
     part = trajectory.motion_at(noisy, noisy.index[1:-1])

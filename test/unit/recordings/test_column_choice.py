@@ -177,7 +177,7 @@ def inertial(gyro=1.0, accel=1.0, **columns):
             (inertial(accel=factor), "accel_z", f"acc_z [{unit}]")
             for factor, unit in ((1.0, "m/s^2"), (1.0 / GRAVITY, "g"), (1e3 / GRAVITY, "mg"))
         ),
-        # Rates that were converted from degrees to radians twice.
+        # The rates were converted from degrees to radians twice.
         (
             inertial(1.0 / DEGREES, **quaternion(CAR.yaw / 2.0)),
             *("gyro_x", "gyro_x * 57.29578 [rad/s]"),
@@ -189,7 +189,7 @@ def test_imu_times_and_units_are_inferred(columns, quantity, written):
 
 
 def test_device_stamps_are_preferred_over_buffered_receipt_times():
-    """Samples are measured at regular times, but received in groups of ten within a millisecond."""
+    """Samples are measured at regular times, but received in groups of ten within 1 ms."""
     bursts = 1.7e9 + 0.2 * (np.arange(len(TIME)) // 10) + 1e-4 * (np.arange(len(TIME)) % 10)
     chosen = choose(receipt=bursts, stamp=69210.0 + TIME, **CAR.inertial())
     assert chosen.imu["time"] == "stamp [s]"
@@ -325,7 +325,7 @@ def test_angle_unit_is_inferred_from_values(tmp_path):
 
 def test_sampling_of_long_compressed_file_preserves_quoted_cells(tmp_path):
     time = 0.01 * np.arange(30000)
-    # The robot is stationary at first, so the beginning alone is no evidence.
+    # The robot is stationary at first, so the first rows alone are no evidence.
     moving = np.maximum(time - 150.0, 0.0)
     yaw = wrapped(10.0 * np.sin(0.3 * moving))
     rate = np.degrees(3.0 * np.cos(0.3 * moving)) * (moving > 0.0)
@@ -350,7 +350,7 @@ SPARSE = np.where(np.arange(len(TIME)) % 3, np.nan, wrapped(CAR.yaw))
         (given(yaw=0.3 * np.sin(TIME)), "yaw"),
         # The yaw is unwrapped.
         (given(yaw=CAR.yaw), "yaw"),
-        # A roll of up to three must be in degrees, because it is not a half turn.
+        # A roll of up to 3 is in degrees, because 3 rad would be almost a half turn.
         (
             given(roll=3.0 * np.sin(TIME), pitch=np.cos(TIME), yaw=2.0 * np.sin(0.3 * TIME)),
             "roll pitch yaw",
@@ -364,7 +364,7 @@ SPARSE = np.where(np.arange(len(TIME)) % 3, np.nan, wrapped(CAR.yaw))
         # The accuracy may belong to the IMU.
         (given(**PLACE, accuracy=ZEROS + 3.0, **CAR.inertial()), "accuracy"),
         (MIDDLING, "gx gy gz"),
-        # A position near zero latitude and longitude.
+        # The position is near zero latitude and longitude.
         (given(lat=CAR.latitude - 48.0, lon=CAR.longitude - 11.0), "lat lon"),
         *((CAR.inertial(accel=gravity), "acc_x acc_y acc_z") for gravity in (0.03, 0.5, 3.0)),
         # The column is constant, or most of its values are missing.

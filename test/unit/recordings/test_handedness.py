@@ -25,7 +25,7 @@ def unchanged(imu):
 
 
 def turned_about_vertical(degrees):
-    """Return a function that turns the sensor, so that its x axis points sideways or backwards."""
+    """Return a function that rotates the sensor so that its x axis points sideways or backwards."""
     rotation = Rotation.from_euler("z", degrees, degrees=True)
     return lambda imu: turned(imu, rotation)
 
@@ -45,7 +45,7 @@ def test_gyroscope_handedness_is_detected_in_any_mounting(degrees, gyroscope, se
     reference, imu = traffic_drive()
     imu = bare(turned_about_vertical(degrees)(imu))
     imu = scaled(scaled(imu, GYRO, gyroscope), ACCEL, accelerometer)
-    # The responses follow the motion: their angle is 90 deg, up to noise.
+    # The responses to longitudinal and lateral acceleration are 90 deg apart, up to noise.
     assert lateral_of(check(reference, imu)).sine == pytest.approx(sense, abs=0.02)
 
 

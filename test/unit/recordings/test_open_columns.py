@@ -22,7 +22,7 @@ SWAY = 3.0 * np.sin(0.7 * TIME)
 
 
 def has_reason(chosen, *words):
-    """Return whether a reason contains all of these words."""
+    """Return whether one of the reasons contains all words."""
     return any(all(word in reason for word in words) for reason in chosen.reasons)
 
 
@@ -425,7 +425,7 @@ def test_fractional_seconds_after_point_or_comma_are_read(mark, day):
 @pytest.mark.parametrize(
     ("begin", "step", "unit"),
     [
-        (672_705_976_809_250, 2_000_000, "ns"),  # a week after the phone was switched on
+        (672_705_976_809_250, 2_000_000, "ns"),  # one week after the phone was switched on
         (1_279_034_942, 2, "ms"),
         (1_279_034_942_000, 2_000, "us"),
         (1_766_385_749_423_015, 5_000, "us"),  # since 1970
@@ -551,7 +551,7 @@ def test_time_unit_in_name_is_used_unless_steps_are_implausible(name, count, uni
 
 
 def test_undetermined_time_is_listed_for_imu_and_reference():
-    # Steps of 1 may be counts or milliseconds.
+    # Time steps of 1 may be counts or milliseconds.
     columns = {"stamp": np.arange(len(TIME)) + 7.0, **CAR.inertial()}
     chosen = choose(**columns, lat=CAR.latitude, lon=CAR.longitude)
     for lines in (chosen.open_columns, chosen.open_reference):

@@ -44,7 +44,7 @@ MOTION_FAULTS = (
     "x and y exchanged",
     "reference's yaw from north",
 )
-"""Faults that only the shape of the path reveals; all others look the same on any drive."""
+"""Faults that only the shape of the path reveals, so their detection depends on the drive."""
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +106,7 @@ def test_reference_noise_is_not_wheel_slip():
 
 
 def planted_cases():
-    """Return each fault on drive a, and on drive d in a later tier."""
+    """Return cases of each fault on drive a, and on drive d in a later tier."""
     for planted in PLANTED:
         yield pytest.param("a", planted)
         tier = pytest.mark.gate if planted in MOTION_FAULTS else pytest.mark.thorough
@@ -183,7 +183,7 @@ LEFT_OUT = [("gyro_y",), ("gyro_x",), GYRO[:2], GYRO, ("accel_x",), ACCEL, QUATE
 def test_imu_with_missing_quantities_is_checked_with_remaining_ones(left_out):
     reference, imu = made_drive()
     if left_out == (*GYRO, *ACCEL):
-        # With independent noise it is an orientation sensor instead of a copy of the reference.
+        # With independent noise, it is not a copy of the reference, but a second sensor.
         imu = with_yaw(imu, lambda yaw: yaw + 1e-3 * np.sin(elapsed(imu)))
     assert names(check(reference, drop_columns(imu, *left_out))) == []
     if "gyro_z" not in left_out:
@@ -254,7 +254,7 @@ def round_and_round(imu_sense):
 
 
 def test_mirrored_yaw_is_detected_on_steady_circle():
-    # The IMU has no error at all.
+    # The IMU has no errors.
     assert names(round_and_round(1.0)) == [faults.NOT_INDEPENDENT]
     result = round_and_round(-1.0)
     assert faults.MIRRORED_YAW in result.grave[0].fault
@@ -329,7 +329,7 @@ def test_lagging_yaw_with_reduced_amplitude_is_not_reported_as_fault():
     times = elapsed(imu)
 
     def slow(yaw):
-        # All changes are nearly halved, except for the total turn of the drive.
+        # All yaw changes are nearly halved except the total turn of the drive.
         yaw = np.unwrap(yaw)
         steady = yaw[0] + (yaw[-1] - yaw[0]) * times / times[-1]
         return steady + 0.55 * (yaw - steady)

@@ -13,7 +13,7 @@ from imu_simulation_framework.recordings.plausibility.relation import (
     relate,
 )
 
-RATE = 8.0  # at this rate, the ends of all windows, an eighth of a second apart, are samples
+RATE = 8.0  # at this rate, window ends, an eighth of a second apart, coincide with samples
 TIMES = np.arange(0.0, 400.0, 1.0 / RATE)
 
 
@@ -41,7 +41,7 @@ def test_identical_headings_agree_even_with_bias():
 
 
 def meandering(degrees_per_second, generator):
-    """Return an angle whose rate has this standard deviation and a correlation time of 3 s."""
+    """Return an angle whose rate has a standard deviation and a correlation time of 3 s."""
     rate = np.zeros(len(TIMES))
     kept = np.exp(-1.0 / (3.0 * RATE))
     for k in range(1, len(TIMES)):
@@ -94,7 +94,7 @@ def test_heading_delay_is_estimated(delay):
 
 
 def test_heading_delay_without_clear_improvement_is_zero():
-    # A periodic heading fits again one period later.
+    # A periodic heading also matches with a delay of one period.
     angle = np.sin(2.0 * np.pi * TIMES / 5.0)
     assert related(angle, angle + 1e-3 * np.sin(TIMES)).delay == 0.0
 
@@ -203,7 +203,7 @@ def test_distant_outlier_hardly_changes_path_direction():
 
 
 def test_paths_without_clear_direction_are_inconclusive():
-    # Twice each of the four directions is the same when mirrored.
+    # With four directions at right angles, twice the angle is unchanged by mirroring.
     yaw = 0.5 * np.pi * (DRIVE // 30.0)
     path = path_direction(poses(yaw, DRIVE, 0.6))
     assert path.concentrated

@@ -35,7 +35,7 @@ VALUES = {
     **{f"accel_{axis}": CAR.forces[:, place] for place, axis in enumerate("xyz")},
     **dict(zip(["qw", "qx", "qy", "qz"], [np.cos(HALF), ZEROS, ZEROS, np.sin(HALF)])),
 }
-"""Vectors in SI units."""
+"""Expected vectors in SI units."""
 AXES = {"gyro": "xyz", "accel": "xyz", "q": "wxyz"}
 """Quantities with three axes, which are a single entry in the table of a test."""
 

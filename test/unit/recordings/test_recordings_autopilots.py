@@ -78,7 +78,7 @@ def ardupilot_messages(car):
     """Return name -> (field types, columns)."""
     every, some = car.microseconds, car.microseconds[SLOW]
     rates, forces = (np.repeat(values * FRD, 2, axis=0) for values in (car.rates, car.forces))
-    forces[1::2] *= 1.01  # of a second IMU
+    forces[1::2] *= 1.01  # second IMU
     return {
         "IMU": (
             "QBffffff",

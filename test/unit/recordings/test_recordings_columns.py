@@ -30,7 +30,7 @@ def table(tmp_path, **columns):
 
 
 def imu(tmp_path, description, **columns):
-    """Return the z axis of the gyroscope, read with one column description."""
+    """Read the z axis of the gyroscope with a column description."""
     path = table(tmp_path, **columns)
     samples = read_imu_samples(path, columns={"time": "t", "gyro_z": description})
     return samples.columns["gyro_z"]
@@ -109,7 +109,7 @@ def test_standard_deviations_and_nmea_minutes_are_converted(tmp_path):
 
 
 def test_speed_and_course_of_receiver_become_velocity(tmp_path):
-    """A 90 degree turn from north to east, in km/h and degrees clockwise from north."""
+    """The receiver turns from north to east; columns are in km/h and degrees from north."""
     course = np.linspace(0.0, 90.0, COUNT)
     path = table(tmp_path, course=course.tolist(), v=[36.0] * COUNT)
     columns = {**FIXES, "speed": "v [km/h]", "course": "course [deg]"}
@@ -303,7 +303,7 @@ def test_file_with_column_map_is_read_as_csv(tmp_path):
     path.write_text("\n".join(f"{t} 0 0 {n} 0 0 0 1" for t, n in zip(SECONDS, NUMBERS)))
     recorded = read_imu(path, columns={"time": "#1", "yaw": "#4", "gyro_z": "#4 [deg/s]"}, rate=5.0)
     assert list(recorded.table.columns) == ["roll", "pitch", "yaw", "gyro_z"]
-    # A rate replaces unusable times.
+    # The specified rate replaces unusable times.
     assert recorded.table.index.to_numpy() == pytest.approx(2.0 * SECONDS)
     assert recorded.table["yaw"].to_numpy() == pytest.approx(NUMBERS)
     assert recorded.table["gyro_z"].to_numpy() == pytest.approx(np.radians(NUMBERS))

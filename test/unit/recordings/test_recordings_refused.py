@@ -149,7 +149,7 @@ REFERENCES = [
     case(bag(odometry(), a=odometry()), "several topics are suitable; choose one of: /a, /topic"),
     case(angles(), "time and x y yaw or x y qx qy qz qw", columns={"time": "t", "x": "t"}),
     case(bag(odometry(STAMPS[:9])), "9 of 9 samples can be used, expected at least 10"),
-    # Stamps: identical, going back by seconds, with years in between, swapped in pairs.
+    # Stamps are identical, decrease by seconds, have gaps of years, or are swapped in pairs.
     case(bag(odometry([STAMPS[0]] * COUNT)), f"all {COUNT} time stamps are"),
     case(bag(odometry(JUMP)), "the clock runs backwards by 9.900 s at message 26"),
     case(bag(odometry(PAUSE)), "gaps must not exceed 600 s"),
@@ -171,7 +171,7 @@ REFERENCES = [
         file("a.tum", b"".join(b"%d 0 0 0 0 0 0 1\n" % stamp for stamp in STAMPS)),
         "with time = #1 [ns]",
     ),
-    # A velocity and a heading in addition to positions.
+    # The fixes contain a velocity and a heading in addition to positions.
     case(
         bag(odometry(), vel=velocities(0)),
         "expected sensor_msgs/NavSatFix to add velocity or heading",

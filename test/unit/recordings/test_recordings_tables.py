@@ -17,7 +17,7 @@ from imu_simulation_framework.recordings.reading import read_imu, read_reference
 from imu_simulation_framework.recordings.vocabulary import tables as table_choice
 
 START = 1_700_000_000_000_000_000
-SLOW = TIME[3::50]  # of a receiver: the fourth sample of 50 Hz, then every second
+SLOW = TIME[3::50]  # fixes: from the fourth sample at 50 Hz on, once per second
 
 
 def nanoseconds(times):
@@ -88,7 +88,7 @@ def test_other_sensors_are_interpolated_at_gyroscope_times(car, zipped):
     for axis in "xyz":
         expected = np.interp(nanoseconds(TIME[rows]), given["time"], given[axis])
         assert forces[f"accel_{axis}"].to_numpy() == pytest.approx(expected, abs=1e-4)
-    # The error of linear interpolation over 0.04 s at no more than 0.55 rad/s.
+    # The tolerance is the error of linear interpolation over 0.04 s at up to 0.55 rad/s.
     assert wrap(table["yaw"].to_numpy() - car.yaw[rows]) == pytest.approx(0.0, abs=1e-4)
     # Samples before the first or after the last sample of another table are missing.
     assert len(rows) >= len(TIME) - 2

@@ -28,7 +28,7 @@ from imu_simulation_framework.recordings.plausibility.interpretation import Inte
 from imu_simulation_framework.recordings.plausibility.symptoms import symptoms
 
 PORTRAIT = Rotation.from_matrix([[0, -1, 0], [0, 0, 1], [-1, 0, 0]])
-"""From forward, left, up to a phone's right, up along the display, out of the display."""
+"""Rotation from forward, left, up to a phone's axes: right, up along the display, out of it."""
 
 READING = Rotation.from_euler("x", -25.0, degrees=True) * PORTRAIT
 ANY = Rotation.from_euler("ZYX", [20.0, 35.0, -120.0], degrees=True)
@@ -38,7 +38,7 @@ ANGLE = 0.02
 
 
 def carried(lean=6.0):
-    """Return reference and IMU of a body that also rolls and pitches by this amplitude [deg]."""
+    """Return reference and IMU of a body that also rolls and pitches by an amplitude [deg]."""
     reference, imu = drive()
     imu_orientation = leaning(imu, lean)
     turns = (imu_orientation[:-1].inv() * imu_orientation[1:]).as_rotvec() * IMU_RATE
@@ -173,7 +173,7 @@ def test_ambiguous_vertical_is_reported_with_interpretations_only(turn, plant):
     assert not finding.settings
     gravity, mirrored = finding.readings
     assert "outputs gravity" in gravity and "accelerometer is correct" in mirrored
-    # If the path turns as the yaw does, the reference is not in doubt.
+    # If path and yaw turn in the same direction, the reference is correct.
     decided = "reference's yaw" not in mirrored
     assert decided == bool(np.ptp(reference.columns["x"]) > 0.0)
     assert "accel_z is then +9.8" in finding.sentence()
@@ -207,7 +207,7 @@ def test_third_heading_identifies_wrong_scale(recording, factor):
     for samples, words in (
         ((reference, scaled(imu, GYRO, factor)), "it is the gyroscope that"),
         ((reference, scaled_yaw(imu)), "it is the IMU's yaw that"),
-        # A yaw is usually integrated from its gyroscope, so that a majority of two does not decide.
+        # The IMU's yaw is usually integrated from its gyroscope, so their agreement is no evidence.
         ((stretched, imu), "of the reference or the IMU's yaw or the gyroscope"),
         ((reference, bare(scaled(imu, GYRO, factor))), "of the reference or the gyroscope"),
     ):
@@ -224,7 +224,7 @@ def test_headings_that_agree_within_noise_have_no_scale_remark():
         assert not check(reference, imu).remarks
         assert not check(reference, scaled(imu, GYRO, 1.03)).remarks
         generator = np.random.default_rng(2)
-        # The noise is as large as the rates: the estimated scale is small, but its bound is not.
+        # With noise as large as the rates, the estimated scale is small, but not its upper bound.
         noise = 0.3 * generator.standard_normal(len(imu)) * np.sqrt(IMU_RATE)
         noisy = with_columns(imu, gyro_z=imu.columns["gyro_z"] + 0.3 * noise)
         assert not check(reference, noisy).remarks
@@ -256,7 +256,7 @@ def test_turns_opposite_to_noisy_reference_indicate_inverted_sensor(down):
     observations = Interpretation(
         reference, bare(turned(straight, turned_over)), ReferenceConventions(), ImuConventions()
     ).observe()
-    # A course so noisy that no interpretation explains it.
+    # The course is so noisy that no interpretation explains it.
     noisy = replace(observations.reference_gyro, correlation=-0.65, scale=-0.46)
     observations = replace(
         observations, reference_gyro=noisy, reference_imu=None, imu_gyro=None, path=None

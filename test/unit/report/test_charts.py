@@ -40,7 +40,7 @@ def figure_with_all_kinds():
 
 def test_plotly_accepts_figure_with_all_kinds_of_layers():
     figure = to_plotly(figure_with_all_kinds())
-    # plotly rejects unknown names and values.
+    # plotly raises an exception for unknown names and values.
     accepted = plotly.graph_objects.Figure(figure).to_dict()
     assert len(accepted["data"]) == len(figure["data"]) == 10
     json.dumps(figure, allow_nan=False)

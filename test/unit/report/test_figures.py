@@ -126,7 +126,7 @@ def test_figure_lines_are_interrupted_only_at_gaps():
         time, values = line.get_data()
         inside = (time >= 19.9) & (time <= 30.0)
         assert np.isnan(values[inside]).any(), (name, label)
-        # The line has no other interruption.
+        # The line is not interrupted elsewhere.
         assert np.isnan(values).sum() == 1
     pieces = figures["yaw_error_along_path"].axes[0].collections[0].get_segments()
     steps = [np.hypot(*(end - start)) for start, end in pieces]

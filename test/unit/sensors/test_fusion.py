@@ -54,7 +54,7 @@ def test_tilt_error_decays_with_time_constant_without_changing_yaw():
     expected = 0.05 * np.exp(-np.arange(samples) * PERIOD / constant)
     np.testing.assert_allclose(roll, expected, rtol=0.01)
     force = np.random.default_rng(4).normal(size=(500, 3)) + [0.0, 0.0, GRAVITY]
-    # The yaw error is of second order in the tilt, since the vertical moves in the sensor.
+    # The yaw error is of second order in the tilt, since the vertical moves in the sensor frame.
     angles = _angles(np.zeros((500, 3)), force)
     assert np.abs(angles[:, 2] - angles[0, 2]).max() < 0.1 * np.abs(angles[:, :2]).max()
 
@@ -85,7 +85,7 @@ def test_horizontal_rate_bias_is_estimated_while_stationary_and_in_gentle_motion
     assert np.abs(actual[:2]).max() < 0.01 * bias * constant
     # The bias of the yaw rate is not observable.
     assert actual[2] == pytest.approx(bias * samples * PERIOD, rel=0.05)
-    # A robot that drives, brakes and turns at some degrees per second, with a noisy sensor.
+    # A robot with a noisy sensor drives, brakes and turns at a few degrees per second.
     samples, bias = 30_000, np.array([0.006, -0.004, 0.0])
     time, generator = np.arange(samples) * PERIOD, np.random.default_rng(5)
     force = still(samples).specific_force
@@ -117,7 +117,7 @@ def _shaken(seed, samples=12_000):
 
 
 def _tilt_and_yaw_errors(filter, truth, rate, force):
-    """Return root mean squares [rad]."""
+    """Return rms values [rad]."""
     fused = np.vstack([filter.start(truth[0].as_quat(), force[0]), filter.update_all(rate, force)])
     x, y, z, w = (Rotation.from_quat(fused[1:]) * truth.inv()).as_quat().T
     tilt = 2.0 * np.arcsin(np.clip(np.hypot(x, y), 0.0, 1.0))

@@ -22,7 +22,7 @@ POSITION = ["x", "y", "z"]
 VELOCITY = ["velocity_east", "velocity_north", "velocity_up"]
 VARIANCES = ["variance_east", "variance_north", "variance_up"]
 ARM = (0.3, -0.1, 0.8)
-ERRORS = 5.0  # standard errors by which a statistic may deviate
+ERRORS = 5.0  # tolerance of statistics in standard errors
 REST = isf.at_rest(4000.0, rate=5.0)
 RTK = isf.FixQuality("rtk", 0.01, 0.02, 0.03, 0.05, 20.0, 0.04, 0.06)
 FLOAT = isf.FixQuality("float", 0.02, 0.04, 0.4, 0.6, 60.0, 0.04, 0.06)
@@ -154,7 +154,7 @@ def test_gnss_outages_match_specified_fraction_and_number():
     share_error = math.sqrt(2.0 * available_time**2 * mean**2 / cycle**3 / duration)
     assert abs(covered.mean() - outages.share) < ERRORS * share_error
     begun = np.count_nonzero(np.diff(covered.astype(int)) == 1)
-    # An outage between two fixes is invisible.
+    # An outage between two fixes has no effect.
     seen = duration / cycle * math.exp(-0.5 * 0.5 / mean)
     assert abs(begun - seen) < ERRORS * math.sqrt(
         duration * (available_time**2 + mean**2) / cycle**3

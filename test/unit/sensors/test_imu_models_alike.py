@@ -106,7 +106,7 @@ EXACT = ("ideal", "specification")  # models without errors by default
 
 @pytest.fixture(params=MODELS)
 def make(request):
-    """Create the model again, with a seed."""
+    """Create another instance of the model with a seed."""
     name, parameters = MODELS[request.param]
     return lambda seed=1: make_imu_model(name, parameters, PERIOD, seed)
 
@@ -131,7 +131,7 @@ def parts_of(model):
 
 
 def step_all(model, truth):
-    """Return the readings of all samples, computed step by step, like a batch of a single run."""
+    """Compute readings step by step and return them like a batch with one run."""
     readings = [model.step(sample) for sample in truth.samples()]
     return [np.array([getattr(reading, name) for reading in readings]) for name in parts_of(model)]
 

@@ -146,7 +146,7 @@ def test_seed_determines_random_start_offset():
 
 
 def _sampled(time, period, **output):
-    """Return numbers of the samples that a sensor emits at these times, or None for each once."""
+    """Return the sample numbers that a sensor emits at the stamps, None for each sample once."""
     model = _with_output(period, **output)
     return model.emitted(np.asarray(time), model.new_samples(len(time)))
 
@@ -169,7 +169,7 @@ def test_fast_sensor_emits_each_sample_once_or_at_its_rate():
     assert _sampled(time, 0.02, rate=100.0) is None
     given = _sampled(time, 0.02, rate=100.0, repeat_samples=True)
     np.testing.assert_array_equal(given, np.repeat(np.arange(50), 2))
-    # 120 Hz at 50 Hz is 2.4 per sample: two or three times each, 120 per second.
+    # A sensor at 120 Hz emits each of 50 samples per second two or three times, 2.4 on average.
     times = np.bincount(_sampled(time, 0.02, rate=120.0, repeat_samples=True))
     assert set(times) == {2, 3}
     assert np.sum(times) == pytest.approx(120, abs=1)

@@ -53,7 +53,7 @@ def test_flat_motion_is_placed_on_rotating_earth():
     back = motion.local((angle, np.radians(14.0), 250.0))
     off = {"position": 1e-8, "orientation": 1e-12, "velocity": 1e-12, "angular_velocity": 1e-15}
     require_same_motion(back, drive, **off)
-    # Independent computation: force in the flat world, local gravity instead, and Coriolis force.
+    # Expected: the force in the flat world with local gravity and Coriolis acceleration.
     earth = EARTH_RATE * np.array([0.0, np.cos(angle), np.sin(angle)])
     change = 2.0 * np.cross(earth, drive.velocity) + [0.0, 0.0, back.gravity - drive.gravity]
     expected = drive.specific_force + Rotation.from_quat(drive.orientation).inv().apply(change)

@@ -31,7 +31,7 @@ def _filter(**settings):
 
 
 def _readings(truth, earth=EARTH):
-    """Return ideal forces and fields of these orientations."""
+    """Return ideal specific forces and magnetic fields for orientations."""
     turned = Rotation.from_quat(truth).inv()
     return turned.apply([0.0, 0.0, GRAVITY]), turned.apply(earth)
 
@@ -171,7 +171,7 @@ def test_disturbance_rejection_maintains_heading_near_magnet(filter):
 
 
 def _seen(heading, seconds, field=(60e-6, 0.0, 0.0), speed=0.0):
-    """Return the offset after each second in a field."""
+    """Return the heading offset after each second in a field."""
     offsets = []
     for _ in range(seconds):
         for _ in range(100):
@@ -192,7 +192,7 @@ def test_disturbed_field_is_accepted_after_one_minute_or_in_turns():
     offsets = [_seen(heading, 10, EARTH)[-1], *_seen(heading, 69)]
     # Norm and dip converge to those of the new field within some hundredths of a second.
     assert np.abs(np.diff(offsets[:60])).max() < 0.1 * math.pi / 9.0
-    # Nine seconds with half the gain, starting from 90 degrees.
+    # The gain is halved for nine seconds, starting from 90 degrees.
     assert offsets[-1] == pytest.approx(math.pi / 2.0 * (1.0 - math.exp(-0.5)), rel=0.1)
     heading = MagneticHeading(PERIOD, 9.0, rejection=True)
     lasted = []

@@ -89,7 +89,7 @@ def test_median_is_dominated_by_sensors_if_class_varies_more(part, units):
     estimate = estimates(part)["gyroscope", "white_noise"]
     assert len(logs) == estimate.units == units
     assert estimate.origin == f"measured ({units} units)"
-    # The class changes it by less than a tenth of its standard error, typically 0.155.
+    # The class prior changes the estimate by less than a tenth of its standard error, 0.155.
     assert math.log(estimate.median) == pytest.approx(logs.mean(), abs=0.1 * 0.155)
 
 

@@ -104,7 +104,7 @@ def test_noise_process_allan_variance_matches_formula(name):
         desired = np.square(SCALES) * ALLAN_VARIANCES[name](count * PERIOD, count)
         off = np.abs(variances.mean(axis=0) - desired)
         assert np.all(off < 4.0 * error + 0.01 * plateau * desired), count
-        # Otherwise, the comparison would be meaningless.
+        # The comparison is meaningful only if the standard error is small.
         assert np.all(error < 0.1 * desired)
 
 
@@ -165,7 +165,7 @@ def test_flicker_plateau_is_flat_to_one_percent_within_any_band(band, period):
 def test_gauss_markov_limits_match_ieee_952_and_turn_on_bias_matches_sigma():
     # White noise of density q_c T_c at long times, a random walk of density q_c at short times.
     time, period = 5.0, 1e-4
-    density_squared = 2.0 / time  # of the driving noise, for a variance of 1
+    density_squared = 2.0 / time  # density of the driving noise, for a variance of 1
     long, short = 1e4 * time, 1e-2 * time
     actual = processes.gauss_markov_allan_variance(time, long, period)
     assert actual == pytest.approx(density_squared * time**2 / long, rel=1e-3)

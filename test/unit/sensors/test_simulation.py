@@ -107,7 +107,7 @@ def test_stationary_samples_have_requested_rate():
 def test_written_samples_round_trip(tmp_path, name, format, epoch):
     path = tmp_path / name
     blocks = _blocks(500)
-    # Pieces of different lengths, because the rows of a file must not depend on blocks.
+    # The blocks have different lengths, because the rows of a file must not depend on blocks.
     pieces = [
         type(blocks[0])(*(values[first:last] for values in blocks[0]))
         for first, last in ((0, 3), (3, 3), (3, 500))

@@ -21,7 +21,7 @@ def model(name="hector", parameters=None, seed=0):
 
 
 class CachedModel:
-    """Model whose stationary runs are drawn once for all recordings compared with it."""
+    """Model whose stationary runs are simulated once and compared with all recordings."""
 
     def __init__(self, name):
         self._model, self._runs = model(name), {}
@@ -43,7 +43,7 @@ def recording(imu):
 
 
 def late(imu, samples):
-    """Return the recording with this number of initial samples without bias."""
+    """Return the recording without bias in a number of initial samples."""
     reading, later = imu.reading, {}
     for name in ("yaw_bias", "angular_velocity_bias", "specific_force_bias"):
         bias = getattr(reading, name)
@@ -67,7 +67,7 @@ def test_stationary_statistics_agree_for_same_model_and_late_drift(name, seed, m
     kind = "hector" if name == "late" else name
     imu = recording(model(kind, seed=seed))
     table = at_rest.compare_with_model(late(imu, 1500) if name == "late" else imu, models[kind], 60)
-    # Among fifteen statistics, one of twenty recordings has one outside; hardly any beyond four.
+    # Of fifteen statistics, one may be outside by chance, but hardly any by more than four sigma.
     assert len(outside(table)) <= 1, table
     assert table["deviation"].abs().max() < 4.5
 
@@ -75,7 +75,7 @@ def test_stationary_statistics_agree_for_same_model_and_late_drift(name, seed, m
 @pytest.mark.parametrize(
     ("change", "statistic"),
     [
-        # The standard deviation of a Gauss-Markov process with that drift.
+        # The drift changes the standard deviation of a Gauss-Markov process.
         ({"rate_drift": 0.5}, ("gyroscope bias", "standard deviation")),
         ({"accel_drift_frequency": 4.0}, ("accelerometer bias", "lag-1 correlation")),
         ({"yaw_drift": 0.55}, ("yaw bias", "standard deviation of the innovation")),

@@ -53,7 +53,7 @@ def _signals(members, samples=300):
 
 
 def _expected(specification, signals, run, samples=None):
-    """Return the model's result for a complete series of samples in a run, by parts."""
+    """Return the output of the model for all samples of one run, by quantity."""
     rate, force, field = signals[:, slice(samples)]
     truth = ImuTruth(np.tile([0.0, 0.0, 0.0, 1.0], (len(rate), 1)), rate, force, field)
     model = make_imu_model("specification", {"specification": specification}, 1.0 / RATE, SEED)
@@ -61,7 +61,7 @@ def _expected(specification, signals, run, samples=None):
 
 
 def _stepped(imu, signals):
-    """Return readings of each step, part -> (members, samples, 3)."""
+    """Return the readings of all steps, quantity -> (members, samples, 3)."""
     rate, force, field = signals
     samples = range(rate.shape[-2])
     readings = [
@@ -140,7 +140,7 @@ def test_members_have_independent_noise_and_bias():
         columns += [reading.angular_velocity - reading.angular_velocity_bias,
                     reading.specific_force - reading.specific_force_bias]  # fmt: skip
     values = np.hstack(columns)
-    # Adjacent members, and different quantities of a member.
+    # The correlation is between adjacent members and between quantities of one member.
     for first, other in ((values[:-1], values[1:]), (values[:-64], values[64:])):
         correlation = (first.T @ other) / len(first)
         assert np.abs(correlation).max() < 4.5 / np.sqrt(len(first))

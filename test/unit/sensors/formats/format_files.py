@@ -1,4 +1,4 @@
-"""A valid file of each format."""
+"""Valid files of each format."""
 
 GOOD = {
     "specification": """gyroscope:

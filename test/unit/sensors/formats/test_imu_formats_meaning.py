@@ -212,7 +212,7 @@ def test_ignored_tags_are_reported(read):
     assert len(remarks) == 4
     (yaw,) = [remark for remark in remarks if "<yawDrift>" in remark]
     assert "0.0500" in yaw and "200 s" in yaw
-    # Tags that are common in tutorials, but ignored by Gazebo.
+    # These tags are common in tutorials, but ignored by Gazebo.
     more = "<magnetic_field><x/></magnetic_field><gravity_dir><z>1</z></gravity_dir>"
     remarks += read("sdf", sdf("<sigma>1</sigma>", more=more)).remarks
     named = ("yawGaussianNoise", "rpyOffset", "rateDrft", "magnetic_field", "gravity_dir", "sigma")
@@ -272,7 +272,7 @@ def test_subsampling_preserves_sample_noise_and_small_resolution_is_reported(rea
         options = WriteOptions(subsampled=subsampled)
         text = isf.write_imu_parameters(values, "kalibr", 100.0, options).text
         actual[subsampled] = read("kalibr", text).specification.gyroscope
-    # Kalibr's sigma of a sample, density * sqrt(update_rate), is that at 400 Hz.
+    # Kalibr's standard deviation of a sample is density * sqrt(update_rate), here at 400 Hz.
     assert actual[True].white_noise[0] * 10.0 == pytest.approx(1e-3 * 20.0)
     assert actual[None].white_noise[0] == pytest.approx(1e-3)
     assert actual[True].random_walk == actual[None].random_walk

@@ -96,7 +96,7 @@ PLATEAU = np.sqrt(2.0 * np.log(2.0) / np.pi)
 STEPS = np.arange(1.0, 4.0)
 PARAMETERS = ("white_noise", "random_walk", "bias_instability", "gauss_markov_sigma")
 PARAMETERS += ("gauss_markov_time", "turn_on_bias_sigma")
-ADIS16448 = (  # 35 deg/h/sqrt(Hz) and 4 deg/h/s/sqrt(Hz), both doubled; 0.5 deg/s; 20 mg.
+ADIS16448 = (  # The file has twice 35 deg/h/sqrt(Hz) and 4 deg/h/s/sqrt(Hz), 0.5 deg/s and 20 mg.
     *(np.radians(70.0 / 3600.0), 0.0, 0.0, np.radians(8.0 / 3600.0) * np.sqrt(500.0)),
     *(1000.0, np.radians(0.5)),
 )
@@ -108,7 +108,7 @@ XACRO = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
 @pytest.mark.parametrize(
     "name, content, asked, rate, gyroscope, accelerometer, notes",
     [
-        # Identity and zero are not a calibration, so nothing is lost.
+        # Identity matrix and zero bias are not a calibration, so no parameter is omitted.
         (
             *("kalibr", CHAIN, None, 200.0, (1.5e-4, 2.5e-5), (2.5e-3, 3.5e-4)),
             [["Ignored, since they are not noise parameters: imu0.T_w."]],
@@ -135,7 +135,7 @@ XACRO = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
             (0.004, 0.0, 0.0, 0.006 * np.sqrt(150.0), 300.0, 0.196),
             [["<gyroscopeTurnOnBiasSigma>", "0.008726646 rad/s", "ADIS16448"]],
         ),
-        # An IIM42653, without a slow error.
+        # The IMU is an IIM42653, without bias drift.
         (
             *("rotors", model(PX4), 250.0, 250.0, (0.0008726646, 0.0, 0.0, 0.0, 1000.0, 0.0)),
             (0.00637, 0.0, 0.0, 0.0, 300.0, 0.0),
