@@ -1,4 +1,4 @@
-"""Allan analysis and calibration of a sensor from recordings, and its validation."""
+"""Characterisation of sensors from recordings: Allan analysis, calibration and validation."""
 
 import lazy_loader
 

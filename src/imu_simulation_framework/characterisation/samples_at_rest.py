@@ -1,11 +1,11 @@
 """Preparation of recordings at rest: evenly sampled, contiguous parts without outliers.
 
-An average over time is valid only if no sample is missing. A recording is therefore cut at gaps and
-never bridged.
+An average over time is valid only if no sample is missing. A recording is therefore split at gaps,
+which are never interpolated.
 
-The medians of neighbouring seconds show whether a sensor was at rest. At rest they differ by the
-averaged noise only, because a bias or the warm-up of a sensor changes over minutes. A sensor that
-is carried or driven changes them by far more.
+The medians of successive seconds indicate whether a sensor was at rest. At rest, they differ only
+by the averaged noise, because bias and warm-up drift change over minutes. If the sensor is carried
+or driven, they differ by far more.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from ..core.errors import ConfigurationError, RecordingError
 from ..core.settings import TextSettings, setting
 from ..core.stamps import Occurrences, count_places
 
-_BLOCK_DURATION = 1.0  # s
+_BLOCK_DURATION = 1.0  # s; duration of the blocks whose medians are compared
 _MIN_BLOCK_SAMPLES = 5
-_MAX_NOISE_RATIO = 10.0  # change of a median over its standard deviation by white noise
+_MAX_NOISE_RATIO = 10.0  # ratio of a median's change to its standard deviation by white noise
 MAX_CHANGES = {"gyro": 0.02, "accel": 0.3}
-"""Largest change of the median from one second to the next at rest [rad/s and m/s^2]."""
+"""Largest change of the median between successive seconds at rest [rad/s and m/s^2]."""
 
 _UNITS = {"gyro": "rad/s", "accel": "m/s^2"}
-_MAX_MOVED_SHARE = 0.01  # of the seconds
-_SORTED_AT_ONCE = 1_000_000  # samples, which bounds the memory of a sort
+_MAX_MOVED_SHARE = 0.01  # largest share of seconds with motion
+_SORTED_AT_ONCE = 1_000_000  # number of samples sorted at once, which limits the memory
 
 
 def check_at_rest(
     times: np.ndarray, values: Any, names: Sequence[str], rate: float, source: str
 ) -> list[str]:
-    """Reject a recording in motion.
+    """Check that the sensor is at rest in a recording.
 
     Parameters
     ----------
@@ -81,23 +81,23 @@ def check_at_rest(
     first = float(times[(int(np.argmax(moved)) + 1) * size] - times[0])
     _, name, largest = worst
     motion = (
-        f"in {moved.sum()} of {len(moved)} seconds, the first at {first:.0f} s; {name} changes by "
+        f"in {moved.sum()} of {len(moved)} seconds, first at {first:.0f} s; {name} changes by "
         f"up to {largest:.2g} {_UNITS[name.split('_')[0]]} from one second to the next"
     )
     if np.mean(moved) > _MAX_MOVED_SHARE:
         raise RecordingError(f"{source}: the sensor is moving, but must be at rest: {motion}")
-    return [f"the sensor was moved {motion}; leave that part out"]
+    return [f"the sensor was moved {motion}; exclude this part of the recording"]
 
 
 def block_medians(values: np.ndarray, size: int) -> np.ndarray:
-    """Return the medians of blocks of samples.
+    """Return the medians over blocks of samples.
 
     Parameters
     ----------
     values : ndarray, shape (axes, n)
         Samples of each axis.
     size : int
-        Number of samples of a block; an incomplete last block is left out.
+        Number of samples per block; an incomplete last block is ignored.
 
     Returns
     -------
@@ -106,7 +106,7 @@ def block_medians(values: np.ndarray, size: int) -> np.ndarray:
     """
     blocks = values.shape[1] // size
     medians = np.empty((len(values), blocks))
-    # The median copies the samples that it sorts.
+    # Blocks are processed in groups, because np.median copies the samples that it sorts.
     blocks_at_once = max(1, _SORTED_AT_ONCE // size)
     for first in range(0, blocks, blocks_at_once):
         last = min(first + blocks_at_once, blocks)
@@ -116,31 +116,31 @@ def block_medians(values: np.ndarray, size: int) -> np.ndarray:
 
 
 _LONG_STEP = 1.5  # sampling periods; a longer step may be a gap
-_LASTING_SHIFT = 0.5  # sampling periods by which a gap shifts all later samples
-_NEIGHBOURS = 20  # samples on either side of a step that show the shift
-_RATE_BLOCKS = 60  # blocks whose median periods are compared
-_RATE_TOLERANCE = 0.1  # relative
-_OUTLIER_BLOCK = 10.0  # s, over which a bias hardly changes
-_MAX_OUTLIER_SHARE = 0.01  # of the samples; more are the noise of the sensor
+_LASTING_SHIFT = 0.5  # sampling periods; a gap shifts all later samples by at least this time
+_NEIGHBOURS = 20  # number of samples on each side of a step from which the shift is estimated
+_RATE_BLOCKS = 60  # number of blocks whose median sampling periods are compared
+_RATE_TOLERANCE = 0.1  # largest relative difference between sampling periods
+_OUTLIER_BLOCK = 10.0  # s; in this time, a bias hardly changes
+_MAX_OUTLIER_SHARE = 0.01  # if more samples exceed the limits, they belong to the sensor's noise
 _MAX_PARTS = 100
-_SAMPLES_AT_ONCE = 8_000_000  # samples of all threads together, which bounds their memory
+_SAMPLES_AT_ONCE = 8_000_000  # total number of samples in all threads, which limits the memory
 
-# Numbers of a RawSignal: intervals, bins, outliers, and interquartile ranges of the histogram.
+# Sizes of a RawSignal: number of intervals, bins and outliers, interquartile ranges in a histogram.
 _INTERVALS, _BINS, _DRAWN_OUTLIERS, _DRAWN_SPREADS = 1500, 120, 2000, 4.0
 
 
 @dataclass(frozen=True)
 class RestSettings(TextSettings):
-    """Requirements on a recording at rest, and the limit of outliers.
+    """Requirements for a recording at rest, and the outlier limit.
 
     Attributes
     ----------
     outlier_range : float
         Distance from the quartiles beyond which a sample is an outlier, in interquartile ranges. A
-        distance of 3 finds 2.4 outliers in a million samples of Gaussian noise; 0 keeps all
-        samples.
+        distance of 3 corresponds to 2.4 outliers per million samples of Gaussian noise. With 0, no
+        sample is an outlier.
     minimum_duration : float
-        Shortest duration of the longest part without a gap [s].
+        Required duration of the longest part without a gap [s].
     """
 
     outlier_range: float = setting(3.0, minimum=0.0)
@@ -156,26 +156,26 @@ class RestSettings(TextSettings):
 
 @dataclass(frozen=True)
 class RawSignal:
-    """Summary of the recorded samples of an axis, for a figure.
+    """Summary of the recorded samples of one axis, for a figure.
 
     Attributes
     ----------
     times : ndarray, shape (k + 1,)
-        Limits of the intervals, s after the first sample.
+        Limits of the intervals, relative to the first sample [s].
     lowest, highest : ndarray, shape (k,)
-        Extremes of each interval, in the unit of the axis, as all following values.
+        Minimum and maximum in each interval, in the unit of the axis like all following values.
     level : ndarray, shape (k,)
         Median around each interval, which follows the bias.
     quartiles : tuple of float
         Quartiles of the deviations from the level.
     limits : tuple of float
-        Deviations beyond which a sample is an outlier; infinite without a search for outliers.
+        Deviations beyond which a sample is an outlier; infinite if outliers are not searched.
     edges : ndarray, shape (m + 1,)
         Edges of the histogram of the deviations.
     counts : ndarray, shape (m,)
-        Samples in each bin; the first and the last bin include all larger deviations.
+        Number of samples in each bin; the first and the last bin include all larger deviations.
     outlier_times : ndarray, shape (q,)
-        Times of the first outliers, s after the first sample.
+        Times of the first outliers, relative to the first sample [s].
     outliers : ndarray, shape (q,)
         Recorded values of these outliers.
     """
@@ -206,17 +206,17 @@ class SamplesAtRest:
         All samples in order, with outliers replaced. A sequence may load each array on access; only
         one array is in use at a time.
     parts : tuple of (int, int)
-        First sample and end of each part in use.
+        Index of the first sample of each part in use, and index after its last sample.
     gaps : Occurrences
-        Places where samples are missing.
+        Gaps, where samples are missing.
     unused : int
-        Number of samples in parts that are too short.
+        Number of samples in parts that are too short to be used.
     outliers : dict of str to Occurrences
         Outliers of each axis.
     raw : dict of str to RawSignal
         Recorded samples of each axis.
     remarks : tuple of str
-        Findings for the user, a sentence each.
+        Remarks for the user, one sentence each.
     """
 
     source: str
@@ -236,7 +236,7 @@ class SamplesAtRest:
 
     @property
     def lengths(self) -> list[int]:
-        """Number of samples of each part."""
+        """Number of samples in each part."""
         return [stop - start for start, stop in self.parts]
 
     @property
@@ -252,7 +252,7 @@ def prepare_at_rest(
     source: str,
     settings: RestSettings | None = None,
 ) -> SamplesAtRest:
-    """Determine the sampling rate, cut a recording at gaps, and replace outliers.
+    """Determine the sampling rate, split a recording at gaps, and replace outliers.
 
     Parameters
     ----------
@@ -265,7 +265,7 @@ def prepare_at_rest(
     source : str
         Name of the recording in messages.
     settings : RestSettings, optional
-        Limits of duration and outliers.
+        Required duration and outlier limit.
 
     Returns
     -------
@@ -301,7 +301,7 @@ def prepare_axes(
     source : str
         Name of the recording in messages.
     settings : RestSettings, optional
-        Limits of duration and outliers.
+        Required duration and outlier limit.
 
     Returns
     -------
@@ -310,14 +310,15 @@ def prepare_axes(
     Raises
     ------
     RecordingError
-        As for :func:`prepare_at_rest`.
+        The recording or its longest part is too short, the sensor moves, the rate changes, or an
+        axis is constant.
     """
     settings = settings or RestSettings()
     duration = times[-1] - times[0] if len(times) else 0.0
     if duration < settings.minimum_duration:
         raise RecordingError(
             f"{source}: the recording lasts {duration:.1f} s, expected at least "
-            f"{settings.minimum_duration:g} s, and hours for the slow terms"
+            f"{settings.minimum_duration:g} s; slow noise terms need several hours"
         )
     period = _median_period(times, source)
     gap_ends = _find_gaps(times, period)
@@ -327,11 +328,11 @@ def prepare_axes(
     seconds = times[stop - 1] - times[start]
     if seconds < settings.minimum_duration:
         raise RecordingError(
-            f"{source}: samples are missing at {len(gap_ends)} places and the longest part "
+            f"{source}: samples are missing at {len(gap_ends)} places, and the longest part "
             f"without a gap lasts {seconds:.1f} s, expected at least "
             f"{settings.minimum_duration:g} s"
         )
-    # The longest parts are used, in the order of time.
+    # The longest parts are used, in chronological order.
     least = min(settings.minimum_duration / period, stop - start)
     used = [part for part in parts if part[1] - part[0] >= least]
     used = sorted(sorted(used, key=lambda part: part[0] - part[1])[:_MAX_PARTS])
@@ -368,7 +369,7 @@ def _median_period(times: np.ndarray, source: str) -> float:
         raise RecordingError(
             f"{source}: the rate changes from {1.0 / medians[0]:.2f} Hz to "
             f"{1.0 / medians[first]:.2f} Hz at about {times[index] - times[0]:.0f} s, expected "
-            "one rate; analyse the parts as separate recordings, or state the rate if the "
+            "a constant rate; analyse the parts as separate recordings, or state the rate if the "
             "stamps are wrong"
         )
     mean = (times[-1] - times[0]) / len(steps)
@@ -378,8 +379,8 @@ def _median_period(times: np.ndarray, source: str) -> float:
     if uneven > 0.2 and mean > 1.2 * period:
         raise RecordingError(
             f"{source}: {100.0 * uneven:.0f} % of the steps between samples differ by more than "
-            f"half from the usual {1e3 * period:.2f} ms, expected one rate; state it if the stamps "
-            "are wrong"
+            f"half from the median of {1e3 * period:.2f} ms, expected a constant rate; state the "
+            "rate if the stamps are wrong"
         )
     return period
 
@@ -387,8 +388,8 @@ def _median_period(times: np.ndarray, source: str) -> float:
 def _find_gaps(times: np.ndarray, period: float) -> np.ndarray:
     """Return the indices of the first samples after gaps.
 
-    A long step is a gap only if it shifts all later samples; after a late sample the next step is
-    short instead.
+    A long step is a gap only if it shifts all later samples. If only one sample is late, the next
+    step is short, and there is no gap.
     """
     candidates = np.flatnonzero(np.diff(times) > _LONG_STEP * period) + 1
     offset, last = np.arange(_NEIGHBOURS), len(times) - 1
@@ -406,15 +407,15 @@ def _gap_remarks(
         return []
     longest = max(float(times[index] - times[index - 1]) for index in gap_ends.tolist())
     parts = (
-        f"{len(used)} parts are combined by their degrees of freedom, {unused} samples in shorter "
-        "parts are not used"
+        f"{len(used)} parts are combined, weighted by their degrees of freedom; {unused} samples "
+        "in shorter parts are not used"
     )
     if len(used) == 1:
-        parts = f"one part is used, {unused} samples in other parts are not"
+        parts = f"one part is used; {unused} samples in other parts are not used"
     return [
         f"samples are missing at {gaps.count} {'place' if gaps.count == 1 else 'places'}, the "
-        f"first at {gaps.first_time:.2f} s, the longest gap {longest:.2f} s; nothing is averaged "
-        f"across: {parts}"
+        f"first at {gaps.first_time:.2f} s; the longest gap is {longest:.2f} s; gaps are not "
+        f"averaged across: {parts}"
     ]
 
 
@@ -426,10 +427,10 @@ def _replace_outliers(
     source: str,
     settings: RestSettings,
 ) -> tuple[Any, Any, list[str]]:
-    """Replace outliers in place, and return them, the raw signals, and remarks."""
+    """Replace outliers in place, and return the outliers, the raw signals and remarks."""
 
     def clean_axis(axis: int) -> tuple[Occurrences, Any, float]:
-        """Return the outliers, the raw signal, and a share of outliers above the limit."""
+        """Return the outliers, the raw signal, and the share of outliers if it is too large."""
         signal = values[axis]
         if np.ptp(signal) == 0.0:
             raise RecordingError(
@@ -443,12 +444,12 @@ def _replace_outliers(
         values[axis] = signal
         return count_places(indices, times), raw, 0.0
 
-    # numpy releases the interpreter's lock while it sorts.
+    # Threads suffice, because numpy releases the global interpreter lock while it sorts.
     with ThreadPoolExecutor(choose_thread_count(len(times))) as pool:
         cleaned = dict(zip(names, pool.map(clean_axis, range(len(names)))))
     remarks = [
-        f"{100.0 * share:.1f} % of the samples of {name} are beyond the limits of outliers; they "
-        "are kept, because the noise of this axis is not Gaussian"
+        f"{100.0 * share:.1f} % of the samples of {name} are beyond the outlier limits; they are "
+        "not replaced, because the noise of this axis is not Gaussian"
         for name, (_, _, share) in cleaned.items()
         if share
     ]
@@ -462,7 +463,7 @@ def choose_thread_count(samples: int) -> int:
     Parameters
     ----------
     samples : int
-        Number of samples of an axis; long recordings are processed axis by axis to save memory.
+        Number of samples per axis; long recordings are processed axis by axis to save memory.
 
     Returns
     -------
@@ -477,14 +478,14 @@ def _find_outliers(
 ) -> tuple[np.ndarray, np.ndarray, Any]:
     """Return the indices of outliers, the medians around them, and the signal for a figure.
 
-    The quartiles are those of the deviations from the medians of short blocks, so that a slow
-    change of the bias neither hides nor causes outliers.
+    The quartiles are computed from the deviations from medians of short blocks, so that slow bias
+    changes neither hide nor cause outliers.
     """
     size = max(10, round(_OUTLIER_BLOCK * rate))
     blocks = max(1, len(signal) // size)
     size = size if blocks > 1 else len(signal)
     medians = block_medians(signal[None, :], size)[0]
-    # np.quantile sorts its input in place, which saves a copy but needs the deviations twice.
+    # The deviations are computed twice, because np.quantile sorts its input in place here.
     lower, upper = np.quantile(
         _deviations(signal, medians, size), [0.25, 0.75], overwrite_input=True
     )
@@ -521,6 +522,6 @@ def _deviations(signal: np.ndarray, medians: np.ndarray, size: int) -> np.ndarra
 
 
 def _resolution(signal: np.ndarray) -> float:
-    """Return the smallest step between the first readings."""
+    """Return the smallest difference between values among the first samples."""
     levels = np.unique(signal[:10_000])
     return float(np.diff(levels).min()) if len(levels) > 1 else 0.0

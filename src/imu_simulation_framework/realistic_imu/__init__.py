@@ -1,1 +1,1 @@
-"""Realistic IMU on the ideal IMU of any source: a topic of a simulator, a bag or a table."""
+"""Simulation of realistic IMU errors on ideal IMU signals from a topic, a bag or a table."""

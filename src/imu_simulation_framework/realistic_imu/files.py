@@ -1,4 +1,4 @@
-"""Readers for a table of an IMU or its ideal signals, and for the surroundings in a bag.
+"""Reading of IMU signals and ideal signals from files, and of an IMU's surroundings from bags.
 
 The files are bags, tables of recordings, and results of experiments.
 """
@@ -34,19 +34,19 @@ from ..sensors.imu_specification import ImuSpecification
 from ..sensors.magnetism.environment import read_magnetic_environment
 from .surroundings import NO_MOTORS, Surroundings
 
-#: Tables of a result with the columns of an IMU.
+#: Tables of a result that have the columns of an IMU.
 RESULT_TABLES = ("imu_simulated", "imu_real", "ground_truth")
 
 
 class ImuTable(NamedTuple):
-    """Recording of an IMU as far as a file has it.
+    """IMU signals from a file.
 
     Attributes
     ----------
     table : DataFrame
-        Columns of an ImuRecord.
+        Table with those columns of an ImuRecord that the file contains.
     remarks : list of str
-        Sentences about the recording.
+        Remarks on the recording.
     """
 
     table: pd.DataFrame
@@ -54,15 +54,16 @@ class ImuTable(NamedTuple):
 
 
 def read_imu_table(text: str, truth: bool = False) -> ImuTable:
-    """Read an IMU from a recording or a result.
+    """Read the signals of an IMU from a recording or a result.
 
     Parameters
     ----------
     text : str
-        Path, or ``PATH@NAME`` with a topic of a bag or one of :data:`RESULT_TABLES` of a result.
+        Path, or ``PATH@NAME``, where the name is a topic of a bag or one of :data:`RESULT_TABLES`
+        of a result.
     truth : bool
-        Whether ideal signals are read: poses, which only have a yaw, are accepted, and the default
-        table of a result is its ground truth.
+        Whether to read ideal signals. Poses are then accepted, although they only contain a yaw,
+        and the default table of a result is its ground truth.
 
     Returns
     -------
@@ -76,13 +77,13 @@ def read_imu_table(text: str, truth: bool = False) -> ImuTable:
     """
     path, name = split_name(text)
     if not Path(path).exists() and not is_result(path):
-        raise RecordingError(f"{path}: no recording or result exists there")
+        raise RecordingError(f"{path}: does not exist, expected a recording or a result")
     if is_result(path):
         return _read_result(path, name or ("ground_truth" if truth else "imu_simulated"))
     if recording_format(path) == "bag":
         return _read_bag(path, name, truth)
     if name:
-        raise RecordingError(f"{path}: only a bag has topics; remove @{name}")
+        raise RecordingError(f"{path}: is not a bag, so it has no topics; remove @{name}")
     return _read_table_file(path, truth)
 
 
@@ -90,25 +91,25 @@ def _read_result(path, name) -> ImuTable:
     folder = find_result(path)
     if name not in RESULT_TABLES:
         raise ResultError(
-            f"{path}: no table {quote(name)} to compare; choose one of: {', '.join(RESULT_TABLES)}"
+            f"{path}: has no table {quote(name)}; choose one of: {', '.join(RESULT_TABLES)}"
         )
     table = load_table(folder, name)
     if table is None:
-        raise ResultError(f"{folder.prefix_path}: this result has no {name}")
+        raise ResultError(f"{folder.prefix_path}: the result has no table {name}")
     if name == "ground_truth":
         return _compute_ideal_signals(folder, table)
     return ImuTable(table, [])
 
 
 def _compute_ideal_signals(folder, table) -> ImuTable:
-    """Return the ideal signals at the IMU's mounting, as means from sample to sample."""
+    """Return the ideal signals at the mounted IMU, as means over the sampling periods."""
     # The ground truth's yaw rate is about the z axis of the body.
     table = table.rename(columns={"yaw_rate": "gyro_z"})
     lacking = [name for name in (*GROUND_TRUTH, *GYRO) if name not in (*table, "yaw_rate")]
     if lacking:
         remark = (
-            f"{folder.prefix_path}: the ground truth was written by an earlier version, without "
-            f"{join_names(lacking)}; quantities that depend on them are not compared"
+            f"{folder.prefix_path}: the ground truth was written by an earlier version and lacks "
+            f"{join_names(lacking)}; quantities that depend on these are not compared"
         )
         return ImuTable(table, [remark])
     try:
@@ -128,7 +129,7 @@ def _compute_ideal_signals(folder, table) -> ImuTable:
     ).mounted(robot.imu_position, Rotation.from_euler("xyz", robot.imu_orientation))
     rate, force = motion.means()
     means = motion.table()[list(EULER)].assign(**dict(zip((*GYRO, *ACCEL), (*rate.T, *force.T))))
-    # The first sample has no previous one, so its means are unknown.
+    # The means of the first sample are unknown, because there is no previous sample.
     return ImuTable(means.iloc[1:], [])
 
 
@@ -168,41 +169,41 @@ _VELOCITY = messages.ODOMETRY.place("twist.twist.linear.")
 
 
 class BagSurroundings:
-    """Surroundings of an IMU from the messages of a bag.
+    """Magnetic field and speed at an IMU, from the messages of a bag.
 
     Parameters
     ----------
     bag : RawBag
         Bag with the messages.
     errors : ImuSpecification or parameters of a plug-in
-        Errors of the IMU, whose vibration depends on the speed.
+        Errors of the IMU; its vibration depends on the speed.
     magnetometer : bool
         Whether a magnetometer is simulated.
     environment : str
-        Name or file of the magnetic environment; empty for the field of a topic, or for
-        :data:`.UNDISTURBED` if the bag has no such topic.
+        Name or file of the magnetic environment. If it is empty, the field is read from a topic, or
+        :data:`.UNDISTURBED` is used if the bag has no such topic.
     field : str
         Topic of the magnetic field; empty for the only topic of this type.
     pose : str
-        Topic of the robot's poses; empty for none.
+        Topic of the robot's poses; empty if there is none.
 
     Attributes
     ----------
     surroundings : Surroundings
         Magnetic field and speed at the IMU.
     field, environment : str
-        Source of the magnetic field: its topic or the environment; the other is empty.
+        Source of the magnetic field: either its topic or the environment; the other one is empty.
     remarks : list of str
         Remarks on effects that are not simulated.
     frames : list of str
-        Frames of the messages of the field.
+        Frames of the messages with the magnetic field.
 
     Raises
     ------
     ConfigurationError
         If the environment does not exist, or requires poses that the bag does not have.
     RecordingError
-        If a topic does not exist, or several topics have a field and none is named.
+        If a topic does not exist, or several topics contain a field and ``field`` is empty.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
-"""Ideal signals of an IMU from messages of an ideal IMU or of odometry.
+"""Computation of ideal IMU signals from the messages of an ideal IMU or of odometry.
 
-The module also estimates the nominal period from stamps and counts unusable messages.
+The module also estimates the nominal period from stamps, and counts unusable messages.
 """
 
 from __future__ import annotations
@@ -21,37 +21,37 @@ from ..recordings.cleaning import LARGEST_VALUE, ZERO_NORM
 from ..recordings.messages import IMU, IMU_VECTORS
 from ..sensors.imu_models.base import ImuReading, ImuTruth
 
-MAX_GAP = 10.0  #: s without messages that the model bridges; after a longer gap it restarts
+MAX_GAP = 10.0  #: s; longest gap between messages over which the model continues without restart
 
-# Backward jump of stamps [s] above which the simulation is taken to have restarted; smaller jumps
-# are messages out of order.
+# Backward jump of stamps [s] above which the simulation is assumed to have restarted. Smaller jumps
+# are caused by messages that arrive out of order.
 MIN_RESTART_JUMP = 1.0
 
-# Relative difference up to which a measured period is taken as the nominal one.
+# Largest relative difference at which a measured period is replaced by the nominal period.
 _MAX_PERIOD_DEVIATION = 1e-3
 
 
 @dataclasses.dataclass
 class StreamReport:
-    """Counts of the messages of an ideal IMU and of their irregularities.
+    """Counts of the messages of an ideal IMU, and of irregularities in the stream.
 
     Attributes
     ----------
     taken : int
-        Messages that stepped the model.
+        Number of messages for which the model was stepped.
     repeated, disordered : int
-        Ignored messages with the stamp of the previous message, or an earlier stamp.
+        Number of ignored messages with the stamp of the previous message, or with an earlier stamp.
     not_finite, out_of_range, incomplete : int
-        Ignored messages with NaN or infinity, with values above :data:`.LARGEST_VALUE`, or without
-        a quantity that other messages have.
+        Number of ignored messages with NaN or infinity, with values above :data:`.LARGEST_VALUE`,
+        or without a quantity that other messages contain.
     late_orientations : int
-        Messages whose orientation is ignored because the first messages have none.
+        Number of messages whose orientation is ignored because the first messages have none.
     poses, fields : int
-        Ignored messages of the robot's pose and of the magnetic field.
+        Number of ignored messages with the robot's pose, and with the magnetic field.
     gaps, bridged : int
-        Gaps between messages, and steps of the model within gaps.
+        Number of gaps between messages, and of model steps within gaps.
     restarts : int
-        Restarts of the model after a jump of the stamps.
+        Number of restarts of the model after a jump of the stamps.
     largest_gap : float
         Longest gap [s].
     """
@@ -71,7 +71,7 @@ class StreamReport:
     largest_gap: float = 0.0
 
     def check_values(self, values) -> bool:
-        """Return whether all values of a message are plausible, and count an implausible message.
+        """Check whether all values of a message are plausible, and count implausible messages.
 
         Parameters
         ----------
@@ -81,7 +81,7 @@ class StreamReport:
         Returns
         -------
         bool
-            True for plausible values.
+            True if all values are plausible.
         """
         if self.is_plausible(values):
             return True
@@ -103,7 +103,7 @@ class StreamReport:
         Returns
         -------
         bool
-            True for plausible values.
+            True if all values are plausible.
         """
         return all(-LARGEST_VALUE <= value <= LARGEST_VALUE for value in values)
 
@@ -119,7 +119,7 @@ class StreamReport:
         Returns
         -------
         list of str
-            Sentences; empty for a regular stream.
+            One sentence per kind of irregularity; empty for a regular stream.
         """
         counts = (
             (self.repeated, "ignored because their stamp repeats the previous one"),
@@ -132,24 +132,27 @@ class StreamReport:
             ),
             (self.poses, "ignored because they contain no valid pose of the robot"),
             (self.fields, "ignored because they contain no valid magnetic field"),
-            (self.late_orientations, "whose orientation is ignored, as the first have none"),
+            (
+                self.late_orientations,
+                "whose orientation is ignored because the first messages have none",
+            ),
         )
         reported = [f"messages {reason}: {count}" for count, reason in counts if count]
         if self.gaps:
             reported.append(
                 f"messages missing: {self.bridged}, in {self.gaps} gaps of up to "
-                f"{self.largest_gap:.3g} s; the IMU's errors continued through them"
+                f"{self.largest_gap:.3g} s; the IMU errors were continued during the gaps"
             )
         if self.restarts:
             reported.append(
-                f"stamps jumped back, or ahead by more than {MAX_GAP:g} s: {self.restarts}; "
-                "the IMU restarted there with other random numbers"
+                f"jumps of the stamps backwards, or ahead by more than {MAX_GAP:g} s: "
+                f"{self.restarts}; the IMU restarted there with other random numbers"
             )
         return reported
 
 
 class StreamSignals(NamedTuple):
-    """Signals of a stream in addition to orientation, angular velocity and specific force.
+    """Additional signals of a stream, besides orientation, angular velocity and specific force.
 
     Attributes
     ----------
@@ -158,7 +161,7 @@ class StreamSignals(NamedTuple):
     speed : bool
         Whether the ideal signals contain the speed.
     field_reported : bool
-        Whether the field is reported in the IMU's axes, which makes an orientation unnecessary.
+        Whether the field is reported in IMU axes, so that no orientation is needed.
     """
 
     field: bool = False
@@ -169,9 +172,9 @@ class StreamSignals(NamedTuple):
 def estimate_nominal_period(stamps, sensor_rate: float | None = None) -> float:
     """Estimate the nominal period of a sensor from irregular stamps.
 
-    The estimate is the mean of the steps near their median. If an integer fraction of the
-    sensor's period, or the period of an integer rate in Hz, is within 0.1 % of the mean, that
-    period is returned.
+    The estimate is the mean of the steps that are close to their median. If an integer fraction of
+    the sensor's period, or the period of an integer rate in Hz, is within 0.1 % of this mean, the
+    fraction or the period is returned instead.
 
     Parameters
     ----------
@@ -194,7 +197,7 @@ def estimate_nominal_period(stamps, sensor_rate: float | None = None) -> float:
     steps = steps[steps > 0]
     if not len(steps):
         raise RecordingError(
-            "the ideal IMU has fewer than two different stamps, which do not define a rate"
+            "the ideal IMU has fewer than two different stamps, expected at least two"
         )
     median = np.median(steps)
     period = float(np.mean(steps[np.abs(steps - median) <= 0.5 * median])) / NANOSECONDS
@@ -206,14 +209,14 @@ def estimate_nominal_period(stamps, sensor_rate: float | None = None) -> float:
 
 
 def stamp_deviation(stamps, period: float) -> float:
-    """Compute the largest deviation of a step between stamps from the nominal period.
+    """Compute the largest deviation of the stamps' steps from the nominal period.
 
     Parameters
     ----------
     stamps : array_like of int, shape (n,)
         Stamps [ns].
     period : float
-        Nominal period [s]; steps that differ by more than half of it are gaps, and ignored.
+        Nominal period [s]; steps that differ by more than half of it are gaps and are ignored.
 
     Returns
     -------
@@ -226,18 +229,18 @@ def stamp_deviation(stamps, period: float) -> float:
 
 
 _ORIENTATION, _RATE, _FORCE = (IMU.place(f"{name}.") for name in IMU_VECTORS)
-# A first element of -1 marks a quantity as missing (REP-145).
+# Positions of the covariances; a first element of -1 marks a quantity as missing (REP-145).
 _COVARIANCES = [IMU.place(f"{name}_covariance") for name in IMU_VECTORS]
 
-NO_ORIENTATION = (0.0, 0.0, 0.0, 1.0)  # quaternion of an IMU without orientation, see REP-145
+NO_ORIENTATION = (0.0, 0.0, 0.0, 1.0)  # quaternion of an IMU without orientation (REP-145)
 
-#: First messages of an ideal IMU in which an orientation is looked for. A single message without an
-#: orientation does not show that the IMU has none, so all of these messages have to lack it.
+#: Number of first messages in which an orientation is searched. The IMU is considered to have no
+#: orientation only if all of these messages lack it, because a single message may lack it as well.
 ORIENTATION_CHECK_MESSAGES = 50
 
-_MIN_GRAVITY = 0.5  # mean specific force, as a share of gravity, below which gravity is missing
-# Tilt of the mean specific force [rad] above which axes or signs differ from REP-103; the next
-# axis, or the opposite sign, is 90 or 180 degrees away.
+_MIN_GRAVITY = 0.5  # smallest mean specific force, as a share of gravity, if gravity is included
+# Largest tilt of the mean specific force [rad]. For other axes or signs than those of REP-103, the
+# tilt is 90 or 180 degrees.
 _MAX_TILT = np.radians(45.0)
 
 
@@ -250,7 +253,7 @@ class Mounting:
     lever_arm : ndarray, shape (3,)
         Position of the IMU [m].
     rotation : scipy.spatial.transform.Rotation
-        Rotation from the IMU's axes to those of the frame.
+        Rotation from IMU axes to the axes of the frame.
     """
 
     lever_arm: np.ndarray = field(default_factory=lambda: np.zeros(3))
@@ -258,31 +261,31 @@ class Mounting:
 
     @property
     def is_identity(self) -> bool:
-        """Whether the pose is the identity."""
+        """Whether position and rotation are zero."""
         return not np.any(self.lever_arm) and self.rotation.magnitude() == 0.0
 
 
 class ImuInput:
-    """Ideal signals from the messages of an ideal IMU.
+    """Converter from the messages of an ideal IMU to ideal signals.
 
     Parameters
     ----------
     mounting : Mounting, optional
-        Pose of the simulated IMU on the ideal IMU.
+        Pose of the simulated IMU in the frame of the ideal IMU.
     missing_gravity : float
-        Gravity to add to the specific force, upwards in the world [m/s^2]. Some simulators publish
-        the acceleration without gravity.
+        Gravity to add to the specific force, upwards in the world [m/s^2], for simulators that
+        publish the acceleration without gravity.
     is_wrongly_rotated : bool
-        Whether angular velocity and acceleration were rotated from the world's axes by the
-        orientation instead of its inverse. Gazebo's libgazebo_ros_imu.so does so
-        (gazebo_ros_imu.cpp: ``rot.RotateVector``).
+        Whether angular velocity and acceleration were rotated from world axes by the orientation
+        instead of its inverse, as in Gazebo's libgazebo_ros_imu.so (gazebo_ros_imu.cpp:
+        ``rot.RotateVector``).
     report : StreamReport, optional
         Report that counts unusable messages.
 
     Attributes
     ----------
     has_orientation : bool or None
-        Whether the IMU has an orientation; None while too few messages have arrived to decide.
+        Whether the IMU has an orientation; None until enough messages have arrived to decide this.
     """
 
     def __init__(
@@ -303,10 +306,10 @@ class ImuInput:
         self.has_orientation: bool | None = None
 
     def truths(self, stamp: int, numbers: np.ndarray) -> list[tuple[int, ImuTruth | None]]:
-        """Return the ideal signals that are known with a message.
+        """Return the ideal signals that are available after a message.
 
-        The first messages wait until a message has an orientation, or until
-        :data:`ORIENTATION_CHECK_MESSAGES` have none.
+        The first messages are queued until a message has an orientation, or until
+        :data:`ORIENTATION_CHECK_MESSAGES` messages have none.
 
         Parameters
         ----------
@@ -323,7 +326,7 @@ class ImuInput:
         Raises
         ------
         RecordingError
-            As :meth:`truth`.
+            See :meth:`truth`.
         """
         if self.has_orientation is not None:
             return [(stamp, self.truth(stamp, numbers))]
@@ -334,7 +337,7 @@ class ImuInput:
         return self.finish() if known else []
 
     def finish(self) -> list[tuple[int, ImuTruth | None]]:
-        """Return the ideal signals of waiting messages at the end of the stream.
+        """Return the ideal signals of queued messages at the end of the stream.
 
         Returns
         -------
@@ -359,15 +362,16 @@ class ImuInput:
         -------
         ImuTruth or None
             Ideal signals, with the identity as orientation if the IMU has none. None for a message
-            with invalid numbers or without a quantity that other messages have; it is counted.
+            with invalid numbers or without a quantity that other messages contain; such messages
+            are counted.
 
         Raises
         ------
         RecordingError
-            If the first message marks angular velocity or acceleration as missing, or if gravity or
-            the rotation need an orientation that the IMU does not have.
+            If the first message marks angular velocity or acceleration as missing, or if the IMU
+            has no orientation although it is needed to add gravity or to correct the rotation.
         """
-        # Python's floats are faster than NumPy's scalars, at a kilohertz a noticeable share.
+        # Python floats are faster than NumPy scalars, which is noticeable at 1 kHz.
         values = numbers.tolist()
         for name, position in (("angular velocity", 1), ("acceleration", 2)):
             if values[_COVARIANCES[position].start] == -1.0:
@@ -375,7 +379,8 @@ class ImuInput:
                     self._report.incomplete += 1
                     return None
                 raise RecordingError(
-                    f"the ideal IMU has no {name} (covariance -1), which an IMU's errors need"
+                    f"the ideal IMU has no {name} (covariance -1), but it is needed to simulate "
+                    "IMU errors"
                 )
         orientation, rate, force = values[_ORIENTATION], values[_RATE], values[_FORCE]
         if not self.has_orientation:
@@ -390,8 +395,8 @@ class ImuInput:
         if self._missing or self._turned_wrongly:
             if not self.has_orientation:
                 raise RecordingError(
-                    "the ideal IMU has no orientation, which the direction of the missing gravity "
-                    "requires"
+                    "the ideal IMU has no orientation, but it is needed for the direction of the "
+                    "missing gravity"
                 )
             if self._turned_wrongly:
                 rate, force = (
@@ -404,7 +409,7 @@ class ImuInput:
         return self._mounted(stamp, *signals) if self._is_mounted else ImuTruth(*signals)
 
     def _mounted(self, stamp, orientation, rate, force):
-        # Rigid body: a' = a + dw/dt x r + w x (w x r), with dw/dt from two messages.
+        # Rigid body kinematics: a' = a + dw/dt x r + w x (w x r), with dw/dt from two messages.
         arm, acceleration = self._mounting.lever_arm, np.zeros(3)
         if self._previous is not None and stamp > self._previous[0]:
             acceleration = (rate - self._previous[1]) / ((stamp - self._previous[0]) / NANOSECONDS)
@@ -422,25 +427,25 @@ def _is_oriented(values) -> bool:
 
 
 def rotate_to_body(orientation, vector) -> list[float]:
-    """Rotate a vector from the world's axes to those of a body.
+    """Rotate a vector from world axes to body axes.
 
     Parameters
     ----------
     orientation : sequence of 4 float
-        Quaternion x, y, z, w of the body, of any length above zero.
+        Orientation of the body; quaternion x, y, z, w of any norm above zero.
     vector : sequence of 3 float
-        Vector in the world's axes.
+        Vector in world axes.
 
     Returns
     -------
     list of 3 float
-        Vector in the body's axes.
+        Vector in body axes.
     """
-    # For a single vector, the call overhead of scipy's Rotation would be most of the time.
+    # For a single vector, the call overhead of scipy's Rotation would dominate.
     x, y, z, w = orientation
     u, v, t = vector
     twice = 2.0 / (x * x + y * y + z * z + w * w)
-    # v' = v + 2 q x (q x v - w v), with q the vector part of the quaternion.
+    # The formula is v' = v + 2 q x (q x v - w v), with q the vector part of the quaternion.
     a, b, c = y * t - z * v - w * u, z * u - x * t - w * v, x * v - y * u - w * t
     return [u + twice * (y * c - z * b), v + twice * (z * a - x * c), t + twice * (x * b - y * a)]
 
@@ -448,13 +453,13 @@ def rotate_to_body(orientation, vector) -> list[float]:
 def check_frames(truths, has_orientation: bool) -> None:
     """Check that the acceleration of an ideal IMU follows REP-103 and REP-145.
 
-    In the world's axes, the mean specific force of any long motion is gravity, upwards:
-    +9.8 m/s^2 on z. Without an orientation only its norm is checked.
+    In world axes, the mean specific force of any long motion is gravity, upwards: +9.8 m/s^2 along
+    z. If there is no orientation, only the norm is checked.
 
     Parameters
     ----------
     truths : sequence of ImuTruth
-        Ideal signals of single samples.
+        Ideal signals, one element per sample.
     has_orientation : bool
         Whether the ideal signals contain an orientation.
 
@@ -471,41 +476,41 @@ def check_frames(truths, has_orientation: bool) -> None:
     mean = forces.mean(axis=0)
     size = float(np.linalg.norm(mean))
     measured = "({:.1f}, {:.1f}, {:.1f}) m/s^2".format(*mean + 0.0)
-    expected = "expected about +9.8 on z (REP-103, REP-145)"
+    expected = "expected about +9.8 along z (REP-103, REP-145)"
     if size < _MIN_GRAVITY * STANDARD_GRAVITY:
         raise RecordingError(
-            f"the ideal IMU's acceleration is without gravity: its mean is {measured}, {expected}; "
-            "let the simulator publish it with gravity, or set add_gravity"
+            f"the ideal IMU's acceleration lacks gravity: its mean is {measured}, {expected}; "
+            "make the simulator publish it with gravity, or set add_gravity"
         )
     if has_orientation and mean[2] < size * np.cos(_MAX_TILT):
         raise RecordingError(
-            f"the ideal IMU's axes are not x forward, y left, z up, or its world is not "
-            f"east, north, up: its mean acceleration in the world is {measured}, {expected}"
+            f"the ideal IMU's axes are not x forward, y left, z up, or its world axes are not "
+            f"east, north, up: its mean acceleration in world axes is {measured}, {expected}"
         )
 
 
 class OdometryInput:
-    """Ideal signals from the messages of odometry, for simulators that publish no IMU.
+    """Converter from odometry messages to ideal signals, for simulators that publish no IMU.
 
-    Angular velocity and specific force are means since the previous message, from two orientations
-    and two velocities (:meth:`.Motion.means`). They belong to the latest message and, as means,
-    are half a period late. Without the twist, velocities come from parabolas through three
-    poses, and the ideal signals are one period later.
+    Angular velocity and specific force are means since the previous message, computed from two
+    orientations and two velocities (:meth:`.Motion.means`). They have the stamp of the latest
+    message and, as means, are half a period late. If the twist is not used, velocities are computed
+    from parabolas through three poses, and the ideal signals are delayed by another period.
 
     Parameters
     ----------
     mounting : Mounting, optional
         Pose of the simulated IMU in ``child_frame_id``.
     use_twist : bool
-        Whether velocities come from the twist, in the axes of ``child_frame_id``, as
-        nav_msgs/Odometry defines it; otherwise they come from the poses.
+        Whether velocities are taken from the twist, which is in the axes of ``child_frame_id`` as
+        nav_msgs/Odometry defines; if not, they are computed from the poses.
     report : StreamReport, optional
         Report that counts unusable messages.
 
     Attributes
     ----------
     has_orientation : bool
-        Always true, as odometry contains an orientation.
+        Always true, because odometry contains an orientation.
     """
 
     has_orientation = True
@@ -523,7 +528,7 @@ class OdometryInput:
         self._state: tuple | None = None
 
     def truth(self, stamp: int, numbers: np.ndarray) -> tuple[int, ImuTruth] | None:
-        """Return the ideal signals that are known with a message.
+        """Return the ideal signals that are available after a message.
 
         Parameters
         ----------
@@ -535,9 +540,9 @@ class OdometryInput:
         Returns
         -------
         tuple of (int, ImuTruth) or None
-            Ideal signals with the stamp [ns] of this message or, without the twist, of the previous
-            message. None for invalid numbers, for a stamp that is not later than the previous one,
-            and for the first messages.
+            Ideal signals, with the stamp [ns] of this message or, if the twist is not used, of the
+            previous message. None for invalid numbers, for a stamp that is not later than the
+            previous one, and for the first messages.
         """
         if not self._report.check_values(numbers.tolist()):
             return None
@@ -565,7 +570,7 @@ class OdometryInput:
         return self._next(*state, motion.angular_velocity[1])
 
     def _next(self, stamp, position, orientation, velocity, rate):
-        """Return the ideal signals between the previous state and a state in the world's axes."""
+        """Return the ideal signals between the previous state and a new state in world axes."""
         arm, mounting = self._mounting.lever_arm, self._mounting.rotation
         state = (
             stamp,
@@ -587,7 +592,7 @@ class OdometryInput:
 
 
 def make_imu_payload(reading: ImuReading, covariances, has_orientation: bool) -> np.ndarray:
-    """Make the payload of a sensor_msgs/Imu from a reading.
+    """Create the payload of a sensor_msgs/Imu from a reading.
 
     Parameters
     ----------
@@ -596,7 +601,7 @@ def make_imu_payload(reading: ImuReading, covariances, has_orientation: bool) ->
     covariances : sequence of 3 tuples of 9 float
         Covariances of orientation, angular velocity and acceleration.
     has_orientation : bool
-        Whether the reading has an orientation; otherwise the payload contains the identity.
+        Whether the reading has an orientation. If it has none, the payload contains the identity.
 
     Returns
     -------

@@ -2,36 +2,37 @@
 
 Published messages:
 
-- output, sensor_msgs/Imu: in the axes, with the stamp and the frame of the input; ``frame_id``
-  replaces the frame
-- ``mag`` next to the output, sensor_msgs/MagneticField, with ``magnetometer:=true``: [T], stamps of
-  the IMU
+- output, sensor_msgs/Imu: readings with the axes, the stamp and the frame of the input;
+  ``frame_id`` replaces the frame
+- ``mag`` in the namespace of the output, sensor_msgs/MagneticField, with ``magnetometer:=true``:
+  magnetic field [T] with the stamps of the IMU
 - output ``/errors``, std_msgs/String, latched: model, parameters, seed and period as JSON
-- ``calib_status`` next to the output, std_msgs/String, latched, with ``bno055_mode``
-- ``/diagnostics``, diagnostic_msgs/DiagnosticArray, once a second: rate, messages taken, left out
-  and missing, yaw error. WARN if no message arrives, or if messages are missing or left out
+- ``calib_status`` in the namespace of the output, std_msgs/String, latched, with ``bno055_mode``
+- ``/diagnostics``, diagnostic_msgs/DiagnosticArray, once per second: rate, yaw error, and number of
+  used, ignored and missing messages. WARN if no message arrives, or if messages are missing or
+  ignored
 
-The orientation of a specification is fused from the erroneous signals, without a reference for the
-yaw. It begins with the true yaw, or with zero if the input has no orientation (covariance -1 of
-REP-145, or a quaternion of zeros). A yaw that comes from the magnetometer needs
-``magnetometer:=true``. The orientation of a plug-in's model is the true orientation with errors;
-without an orientation in the input, ``orientation_covariance[0]`` of the output is -1. Covariances
-are those of the specification or of the plug-in; the variance of the yaw is that after ten minutes.
+The orientation of an IMU from a specification is fused from its erroneous signals, without a yaw
+reference. It starts with the true yaw, or with zero if the input has no orientation (covariance -1
+of REP-145, or a quaternion of zeros). A yaw from the magnetometer requires ``magnetometer:=true``.
+The orientation of a plug-in's model is the true orientation plus errors; if the input has no
+orientation, ``orientation_covariance[0]`` of the output is -1. Covariances are those of the
+specification or of the plug-in; the variance of the yaw is its value after ten minutes.
 
-With ``odometry``, angular velocity and specific force are means since the previous message, from
-two orientations and two velocities. Their integral ends at the robot's pose; they are half a period
-old on average. The noise of a sensor faster than the odometry is scaled to the rate of the
-odometry.
+With ``odometry``, angular velocity and specific force are means since the previous message,
+computed from two orientations and two velocities. Their integral leads to the robot's pose; on
+average, they are half a period old. If the sensor is faster than the odometry, its noise is scaled
+to the rate of the odometry.
 
-The node publishes the answers to the first 50 messages at once, after it has estimated the rate and
-checked the axes. From then on it answers each message when it arrives. It ends with an error
-message for
+The node publishes the readings for the first 50 messages together, after it has estimated the rate
+and checked the axes. From then on, it publishes a reading for each message when the message
+arrives. It exits with an error message for
 
-- another type of message, or a second publisher,
-- a mean acceleration in the world that is not about +9.8 m/s^2 on z (without an orientation:
-  another length),
-- ``magnetometer:=true`` with a specification without a magnetometer, an ideal IMU without
-  orientation (except for an ideal field), iron without a pose, ten seconds without poses or field,
+- another message type, or a second publisher,
+- a mean acceleration in world axes that is not about +9.8 m/s^2 along z (if there is no
+  orientation: a wrong norm),
+- ``magnetometer:=true`` with a specification that has no magnetometer, an ideal IMU without
+  orientation (except with an ideal field), iron without a pose, ten seconds without poses or field,
   a field that is not in tesla, or joint states without efforts.
 """
 
@@ -68,7 +69,7 @@ from .node_sessions import Diagnostic, Session, Shell
 from .session import RealisticImu, replace_rate
 from .surroundings import NO_MOTORS, Surroundings, WheelEfforts
 
-_TRIPLE = "expected three numbers separated by blanks, such as '0.3 0 0.1'"
+_TRIPLE = "expected three numbers separated by spaces, such as '0.3 0 0.1'"
 
 
 def check_boolean_text(name: str, value: Any) -> str:
@@ -84,12 +85,12 @@ def check_boolean_text(name: str, value: Any) -> str:
     Returns
     -------
     str
-        ``true``, ``false`` or an empty text.
+        ``true``, ``false`` or an empty string.
 
     Raises
     ------
     ConfigurationError
-        If the value is anything else.
+        If the value is neither true, false nor empty.
     """
     text = str(value).lower()
     if text not in ("", "true", "false"):
@@ -146,8 +147,8 @@ class RealisticImuArguments(TextSettings):
     input_type: str = setting(
         "imu",
         choices=tuple(INPUT_TYPES),
-        about="imu (sensor_msgs/Imu), gazebo_ros_imu (that of libgazebo_ros_imu.so) or odometry "
-        "(nav_msgs/Odometry)",
+        about="imu (sensor_msgs/Imu), gazebo_ros_imu (as published by libgazebo_ros_imu.so) or "
+        "odometry (nav_msgs/Odometry)",
     )
     output: str = _topic(
         topics.absolute_topic(topics.IMU), about="topic of the realistic IMU", needed=True
@@ -156,32 +157,35 @@ class RealisticImuArguments(TextSettings):
     rate: float = setting(
         0.0,
         minimum=0.0,
-        about="samples per second of the sensor; 0: rate of its specification",
+        about="sampling rate of the sensor; 0: rate in the specification",
         unit="Hz",
     )
     standstill: float = setting(
         0.0,
         minimum=0.0,
-        about="standstill before the first message, over which the gyroscope was zeroed, s; "
-        "0: not zeroed",
+        about="duration of the standstill before the first message, in which the gyroscope was "
+        "zeroed, s; 0: not zeroed",
         unit="s",
     )
     stops: str = setting(
         "none",
-        about="detected: at each stop that the IMU's samples show, zero the gyroscope again and "
-        "hold the orientation",
+        about="detected: at each stop that is detected from the IMU's samples, zero the "
+        "gyroscope again and hold the orientation",
     )
     warm_up: float = setting(
-        0.0, minimum=0.0, about="time from power-on to that standstill, s", unit="s"
+        0.0, minimum=0.0, about="time from power-on to the standstill, s", unit="s"
     )
     drop_repeated: str = setting(
         "",
         check_boolean_text,
         about="true: publish only new samples of a sensor that is slower than its input; empty: "
-        "value of its specification",
+        "value in the specification",
     )
     frame_id: str = setting("", about="frame of the realistic IMU; empty: frame of the input")
-    use_tf: bool = setting(False, about="true: mounting of the IMU is the pose of frame_id in tf")
+    use_tf: bool = setting(
+        False,
+        about="true: take the mounting of the IMU from the pose of frame_id in tf",
+    )
     xyz: str = setting(
         "0 0 0",
         check_triple,
@@ -196,10 +200,12 @@ class RealisticImuArguments(TextSettings):
         unit="rad",
     )
     use_twist: bool = setting(
-        True, about="false: derive velocities from the poses of odometry, one message later"
+        True,
+        about="false: compute velocities from the poses of the odometry, which delays the "
+        "output by one message",
     )
     add_gravity: bool = setting(
-        False, about="true: add gravity, which the ideal IMU's acceleration lacks"
+        False, about="true: add gravity, which is missing in the ideal IMU's acceleration"
     )
     magnetometer: bool = setting(
         False, about="true: also simulate the specification's magnetometer"
@@ -229,22 +235,26 @@ class RealisticImuArguments(TextSettings):
         about="joints of the driven wheels on the left, separated by commas; empty: joints with "
         "wheel and left in their names",
     )
-    right_joints: str = setting("", about="joints of the driven wheels on the right, likewise")
+    right_joints: str = setting(
+        "",
+        about="joints of the driven wheels on the right, separated by commas; empty: joints "
+        "with wheel and right in their names",
+    )
 
     @property
     def mounting(self) -> Mounting:
-        """Mounting of the IMU by ``xyz`` and ``rpy``."""
+        """Mounting of the IMU that ``xyz`` and ``rpy`` define."""
         arm, angles = ([float(word) for word in text.split()] for text in (self.xyz, self.rpy))
-        # REP-103: rotations about fixed axes, in the order roll, pitch, yaw.
+        # According to REP-103, rotations are about fixed axes in the order roll, pitch, yaw.
         return Mounting(np.array(arm), Rotation.from_euler("xyz", angles))
 
     def make_operation(self) -> Operation | None:
-        """Make the gyroscope's zeroing from the parameters.
+        """Create the zeroing of the gyroscope from the parameters.
 
         Returns
         -------
         Operation or None
-            Zeroing; None if the gyroscope is not zeroed.
+            Zeroing of the gyroscope; None if it is not zeroed.
 
         Raises
         ------
@@ -270,15 +280,15 @@ class RealisticImuArguments(TextSettings):
         Raises
         ------
         ConfigurationError
-            If there is no IMU of this name, or ``drop_repeated`` is set for a plug-in's model.
+            If there is no IMU with this name, or ``drop_repeated`` is set for a plug-in's model.
         """
         chosen = named_imu(self.specification)
         errors = chosen.errors
         if self.drop_repeated:
             if not isinstance(errors, ImuSpecification):
                 raise ConfigurationError(
-                    f"drop_repeated is {self.drop_repeated}, expected empty; only an IMU by a "
-                    "specification has this setting"
+                    f"drop_repeated is {self.drop_repeated}, expected an empty value, because only "
+                    "an IMU from a specification has this setting"
                 )
             output = dataclasses.replace(errors.output, drop_repeated=self.drop_repeated == "true")
             errors = dataclasses.replace(errors, output=output)
@@ -288,7 +298,7 @@ class RealisticImuArguments(TextSettings):
         return errors, remarks
 
     def bias_remark(self, errors: Any) -> str | None:
-        """Return a remark if the gyroscope has a turn-on bias and is not zeroed, else None.
+        """Return a remark if the gyroscope has a turn-on bias that is not zeroed.
 
         Parameters
         ----------
@@ -298,7 +308,7 @@ class RealisticImuArguments(TextSettings):
         Returns
         -------
         str or None
-            Remark.
+            Remark; None if the gyroscope has no turn-on bias or is zeroed.
         """
         if not isinstance(errors, ImuSpecification):
             return None
@@ -312,23 +322,24 @@ class RealisticImuArguments(TextSettings):
         )
 
 
-DIAGNOSTICS_PERIOD = 1.0  # wall-clock seconds between two messages on /diagnostics
-STREAM_REPORT_PERIOD = 10.0  # wall-clock seconds between two warnings about stamps
-MAX_UNUSED_MESSAGES = 500  # messages without a reading before a warning; seconds at common rates
-TIMED_MESSAGES = 200  # messages over which the processing time is averaged
-MAX_LOAD = 0.8  # share of the message period that processing may take before a warning
-MAX_EARLY_FIELDS = 1000  # messages of the magnetic field kept before the first of the IMU
-MAX_LAG = 1.0  # s of simulated time that the output may be late before a warning
+DIAGNOSTICS_PERIOD = 1.0  # s, wall-clock time between messages on /diagnostics
+STREAM_REPORT_PERIOD = 10.0  # s, wall-clock time between warnings about stamps
+MAX_UNUSED_MESSAGES = 500  # messages without a reading before a warning; a few seconds of data
+TIMED_MESSAGES = 200  # number of messages over which the processing time is averaged
+MAX_LOAD = 0.8  # share of the message period above which the processing time causes a warning
+MAX_EARLY_FIELDS = 1000  # magnetic field messages stored before the first message of the IMU
+MAX_LAG = 1.0  # s, simulated time by which the output may lag before a warning
 
 _POSE, _TWIST = messages.ODOMETRY.place("pose.pose."), messages.ODOMETRY.place("twist.twist.")
 
 
 class LiveImu(Session):
-    """Realistic IMU from the messages of an ideal IMU or of odometry.
+    """Realistic IMU that is simulated from the messages of an ideal IMU or of odometry.
 
     The session publishes readings on ``output`` and a description of the errors on
-    ``<output>/errors``, and with ``magnetometer`` the field on ``magnetic_output``. Its callbacks
-    raise ConfigurationError, RecordingError or SimulatorError if the messages cannot be used.
+    ``<output>/errors``. With ``magnetometer``, it also publishes the field on ``magnetic_output``.
+    Its callbacks raise ConfigurationError, RecordingError or SimulatorError if messages are
+    unusable.
 
     Parameters
     ----------
@@ -340,7 +351,7 @@ class LiveImu(Session):
     Raises
     ------
     ConfigurationError
-        If the arguments are contradictory or invalid.
+        If an argument is invalid, or arguments contradict each other.
     """
 
     name = "realistic_imu"
@@ -414,14 +425,14 @@ class LiveImu(Session):
         for topic in map(self._shell.resolve, self.outputs):
             if topic in inputs:
                 raise ConfigurationError(
-                    f"{self.name}: {inputs[topic]}:={topic} is also an output; name another topic "
-                    "with output:="
+                    f"{self.name}: {inputs[topic]}:={topic} is also an output; choose another "
+                    "topic with output:="
                 )
 
     def process_joint_states(
         self, stamp: int, names: Sequence[str], efforts: Sequence[float]
     ) -> None:
-        """Process a sensor_msgs/JointState; see :meth:`.Session.process_joint_states`."""
+        """Process a sensor_msgs/JointState, see :meth:`.Session.process_joint_states`."""
         with self._lock:
             torques = self._efforts.torques(names, efforts)
             if torques is not None:
@@ -446,13 +457,14 @@ class LiveImu(Session):
         if self._efforts.is_all_zero:
             self._warn_once(
                 "efforts",
-                f"{self.joint_states_topic}: all efforts are zero, and so are the fields of the "
-                "motors; a simulator reports no efforts for joints that it moves by their velocity",
+                f"{self.joint_states_topic}: all efforts are zero, so the magnetic fields of the "
+                "motors are zero as well; simulators report no efforts for velocity-controlled "
+                "joints",
             )
         self._warn_if_behind()
 
     def _diagnostic(self, now) -> Diagnostic:
-        """Return counts over all messages, and the rate since the last diagnostic."""
+        """Return the counts of all messages, and the rate since the last diagnostic."""
         report, topic = self._session.report, self._arguments.input
         last_time, last_count, last_irregularities = self._diagnosed
         rate = (self._message_count - last_count) / (now - last_time)
@@ -478,7 +490,7 @@ class LiveImu(Session):
         return Diagnostic(not rate or is_lacking, message, values)
 
     def close(self) -> None:
-        """Warn about irregularities since the last warning."""
+        """Warn about irregularities that occurred after the last warning."""
         self._warn_about_stream()
 
     def _warn_about_stream(self) -> None:
@@ -489,7 +501,7 @@ class LiveImu(Session):
         self._reported = reported
 
     def _warn_if_behind(self) -> None:
-        """Warn if the output lags behind simulated time, as a simulator does not wait for it."""
+        """Warn if the output lags behind simulated time; the simulator does not wait for it."""
         clock = self._shell.simulated_time() if self._stamp else None
         lag = 0.0 if clock is None else (clock - self._stamp) / NANOSECONDS
         if lag > MAX_LAG:
@@ -526,13 +538,13 @@ class LiveImu(Session):
     def _warn_if_too_slow(self) -> None:
         """Warn if this machine processes messages more slowly than they arrive."""
         period = self._session.period
-        # The mean includes the waits for the processor on a busy machine.
+        # On a busy machine, the mean includes the time spent waiting for the processor.
         duration = float(np.mean(self._durations))
         if period is not None and duration > MAX_LOAD * period:
             self._shell.warn(
-                f"{self._arguments.input} has {1.0 / period:.0f} messages a second and this "
-                f"machine processes about {1.0 / duration:.0f}: reduce the rate or the real-time "
-                "factor, or messages will be lost"
+                f"{self._arguments.input} has {1.0 / period:.0f} messages per second, but this "
+                f"machine processes only about {1.0 / duration:.0f}, so messages may be lost; "
+                "reduce the rate or the real-time factor"
             )
 
     def _on_odometry(self, message, _):
@@ -552,7 +564,7 @@ class LiveImu(Session):
 
     def _on_pose(self, message, _):
         if not self._frame:
-            return  # the frame is known from the first message of the IMU
+            return  # because the first message of the IMU determines the frame
         if not self._has_pose_mounting:
             self._has_pose_mounting = True
             mounting = self._mounting(message.child, self._arguments.pose)
@@ -565,7 +577,7 @@ class LiveImu(Session):
             self._process_early_fields()
 
     def _process_early_fields(self) -> None:
-        """Process the waiting messages of the field, once the mounting of the IMU is known."""
+        """Process the queued field messages once the mounting of the IMU is known."""
         while self._early_fields:
             message = self._early_fields.popleft()
             if self._field_mounting is None:
@@ -619,7 +631,7 @@ class LiveImu(Session):
                 self._shell.send_text(self._status, text)
 
     def _begin(self) -> messages.ImuPackers:
-        """Publish the description of the errors and return the packers of the messages."""
+        """Publish the description of the errors, and return the packers of the messages."""
         arguments = self._arguments
         described: dict = {"input": arguments.input, "frame_id": self._frame}
         described.update(self._session.describe())
@@ -639,9 +651,9 @@ class LiveImu(Session):
         )
 
     def _mounting(self, frame, topic) -> Mounting:
-        """Return the mounting of the IMU in the frame of a topic, from the parameters or tf.
+        """Return the mounting of the IMU in the frame of a topic, from the parameters or from tf.
 
-        Without tf, all topics are taken to be in the frame of the input.
+        If tf is not used, all topics are assumed to be in the frame of the input.
         """
         if not self._frame:
             self._frame = frame
@@ -653,16 +665,16 @@ class LiveImu(Session):
 
 
 def _state(message) -> np.ndarray:
-    """Return pose and twist of a nav_msgs/Odometry, shape (13,)."""
+    """Return the pose and the twist of a nav_msgs/Odometry, shape (13,)."""
     return np.concatenate([message.numbers[_POSE], message.numbers[_TWIST]])
 
 
 def _make_surroundings(arguments: RealisticImuArguments, errors, shell: Shell) -> Surroundings:
-    """Make the surroundings of the IMU from the arguments."""
+    """Create the surroundings of the IMU from the arguments."""
     if arguments.use_tf and not arguments.mounting.is_identity:
         raise ConfigurationError(
-            "use_tf is true and xyz or rpy are not zero, expected one source of the mounting: set "
-            "use_tf to false or xyz and rpy to zero"
+            "use_tf is true, but xyz or rpy is not zero, expected one source of the mounting; set "
+            "use_tf to false, or xyz and rpy to zero"
         )
     environment = None
     has_reported_field = bool(arguments.magnetic_input)

@@ -1,6 +1,6 @@
-"""Sessions: nodes without ROS, and the interface of the ROS shell around them.
+"""Sessions: nodes that do not depend on ROS, and the interface of their ROS wrappers (shells).
 
-A shell of ROS 1 or ROS 2 reads the arguments, hands the bytes of each message to the session and
+A shell for ROS 1 or ROS 2 reads the arguments, passes the bytes of each message to the session and
 publishes the bytes that the session returns. Both shells therefore have the same parameters and
 topics, and publish the same bytes. The module also contains the session of the simplest node,
 imu_corrector.
@@ -27,7 +27,7 @@ from ..sensors.operation import LiveZeroing, Operation
 from .ideal_inputs import Mounting
 
 Arguments = TypeVar("Arguments", bound=Settings)
-TRANSFORM_TIMEOUT = 10.0  #: wall-clock seconds that tf has to report the mounting of the IMU
+TRANSFORM_TIMEOUT = 10.0  #: s, wall-clock time to wait until tf reports the mounting of the IMU
 
 
 def read_arguments(kind: type[Arguments], node: str, get: Callable[[str, Any], Any]) -> Arguments:
@@ -38,9 +38,9 @@ def read_arguments(kind: type[Arguments], node: str, get: Callable[[str, Any], A
     kind : type of Settings
         Class of the arguments.
     node : str
-        Name of the node, with which messages begin.
+        Name of the node, with which error messages begin.
     get : callable
-        Function of a parameter's name and default value that returns the parameter's value.
+        Function that returns the value of a parameter, given its name and its default value.
 
     Returns
     -------
@@ -53,7 +53,7 @@ def read_arguments(kind: type[Arguments], node: str, get: Callable[[str, Any], A
         If a parameter has an invalid value.
     """
     values = {key.name: get(key.name, key.default) for key in keys_of(kind)}
-    # YAML reads a name such as 9250 as a number.
+    # Values are converted to strings, because YAML parses a name such as 9250 as a number.
     texts = [key.name for key in keys_of(kind) if key.type == "str"]
     values.update({name: str(values[name]) for name in texts})
     with prefix_errors(f"{node}: "):
@@ -61,23 +61,23 @@ def read_arguments(kind: type[Arguments], node: str, get: Callable[[str, Any], A
 
 
 def lookup_mounting(buffer, latest, wait_for_end, parent: str, frame: str, topic: str) -> Mounting:
-    """Look up the mounting of an IMU in a tf buffer, once the transform has arrived.
+    """Wait for the transform of an IMU in a tf buffer, and return the mounting.
 
     Parameters
     ----------
     buffer : tf2_ros.Buffer
-        Buffer that a listener fills.
+        Buffer that is filled by a listener.
     latest : rospy.Time or rclpy.time.Time
         Zero time, with which tf returns the latest transform.
     wait_for_end : callable
-        Function of a time [s] that waits for the node's end for this time and returns whether the
-        node has ended.
+        Function that waits for the end of the node for at most a given time [s], and returns
+        whether the node has ended.
     parent : str
         Frame of the messages on ``topic``.
     frame : str
         Frame of the IMU.
     topic : str
-        Topic of the ideal IMU, for messages.
+        Topic of the ideal IMU, for error messages.
 
     Returns
     -------
@@ -102,16 +102,16 @@ def lookup_mounting(buffer, latest, wait_for_end, parent: str, frame: str, topic
 
 
 class Diagnostic(NamedTuple):
-    """Content of a diagnostic_msgs/DiagnosticStatus without its name, which is that of the node.
+    """Content of a diagnostic_msgs/DiagnosticStatus, except for its name (the node's name).
 
     Attributes
     ----------
     is_warning : bool
         Whether the level is WARN instead of OK.
     message : str
-        Summary in one line.
+        One-line summary.
     values : dict of str to str
-        Details.
+        Value of each detail.
     """
 
     is_warning: bool
@@ -140,7 +140,7 @@ class Shell(Protocol):
         """
 
     def inform(self, sentence: str) -> None:
-        """Log a message at the level INFO.
+        """Log a message at INFO level.
 
         Parameters
         ----------
@@ -149,7 +149,7 @@ class Shell(Protocol):
         """
 
     def resolve(self, topic: str) -> str:
-        """Return the full name of a topic, after namespace and remappings.
+        """Return the full name of a topic, after applying namespace and remappings.
 
         Parameters
         ----------
@@ -169,14 +169,14 @@ class Shell(Protocol):
         """
 
     def send_text(self, topic: str, text: str) -> None:
-        """Publish a std_msgs/String, latched for later subscribers.
+        """Publish a latched std_msgs/String.
 
         Parameters
         ----------
         topic : str
             Name of the topic.
         text : str
-            Content.
+            Content of the message.
         """
 
     def publish_diagnostic(self, diagnostic: Diagnostic) -> None:
@@ -198,7 +198,7 @@ class Shell(Protocol):
         frame : str
             Frame of the IMU.
         topic : str
-            Topic, for messages.
+            Topic of these messages, for error messages.
 
         Returns
         -------
@@ -208,15 +208,15 @@ class Shell(Protocol):
         Raises
         ------
         SimulatorError
-            If tf does not have the transform in time.
+            If tf does not provide the transform in time.
         """
 
     def simulated_time(self) -> int | None:
-        """Return the simulated time [ns], or None without a simulator's clock."""
+        """Return the simulated time [ns], or None if there is no simulator clock."""
 
 
 class Session:
-    """Node without ROS: callbacks for messages, which run in any shell.
+    """Node that does not depend on ROS: its callbacks process messages within any shell.
 
     Parameters
     ----------
@@ -234,13 +234,14 @@ class Session:
     publishes_diagnostics : bool
         Whether the session publishes on ``/diagnostics``.
     inputs : dict of str to tuple
-        Topics for :meth:`process`, each with its message type and its callback.
+        Message type and callback for each topic whose messages are passed to :meth:`process`.
     joint_states_topic : str
-        Topic for :meth:`process_joint_states`, on which several nodes may publish; empty for none.
+        Topic whose messages are passed to :meth:`process_joint_states`, on which several nodes may
+        publish; empty if there is none.
     outputs : dict of str to MessageType
-        Topics of packed messages, with their message types.
+        Message type of each topic on which packed messages are published.
     text_outputs : list of str
-        Topics of texts.
+        Topics on which strings are published.
     """
 
     name: str
@@ -250,7 +251,7 @@ class Session:
 
     def __init__(self, shell: Shell) -> None:
         self._shell = shell
-        # rospy calls back from a thread per connection.
+        # The lock is needed because rospy runs callbacks in one thread per connection.
         self._lock = threading.RLock()
         self._warned: set[str] = set()
         self.inputs: dict[
@@ -298,7 +299,7 @@ class Session:
         """
 
     def on_timer(self) -> None:
-        """Check conditions that no message triggers; the shell calls this a few times a second."""
+        """Check conditions that no message triggers; called by the shell a few times per second."""
 
     def close(self) -> None:
         """Log final remarks when the node ends."""
@@ -313,10 +314,10 @@ RAW_IMU = "imu/data_raw"
 RAW_MAG = "imu/mag_raw"
 TEMPERATURE_TOPIC = "imu/temperature"
 
-# Ratio of a field and a correction's bias from which their units differ. Microtesla differ from
-# tesla by 1e6, gauss by 1e4.
+# Ratio of a field to a correction's bias above which their units are assumed to differ. Microtesla
+# differ from tesla by 1e6, gauss by 1e4.
 _MIN_UNIT_RATIO = 1000.0
-_EARTH_FIELD = 60e-6  # T, near the poles
+_EARTH_FIELD = 60e-6  # T; the Earth's magnetic field near the poles
 _RATE, _FORCE = (
     messages.IMU.place(f"{name}.") for name in ("angular_velocity", "linear_acceleration")
 )
@@ -328,27 +329,33 @@ class CorrectorArguments(TextSettings):
     """Parameters of the node, with their documentation for launch files and ROS 2."""
 
     correction: str = setting(
-        "", about="YAML file of calibrate_imu.py; empty: no correction, only with a standstill"
+        "",
+        about="correction file written by calibrate_imu.py; empty: no correction, allowed only "
+        "with a standstill",
     )
     standstill: float = setting(
         0.0,
         minimum=0.0,
-        about="standstill at the start, over which the gyroscope is zeroed, s; 0: not zeroed",
+        about="duration of the standstill at the start, in which the gyroscope is zeroed, s; 0: "
+        "not zeroed",
         unit="s",
     )
     stops: str = setting(
-        "none", about="detected: zero the gyroscope again at each stop that the IMU's samples show"
+        "none",
+        about="detected: zero the gyroscope again at each stop that is detected from the IMU's "
+        "samples",
     )
 
 
 class LiveCorrector(Session):
-    """Correction of an IMU's messages with the result of a calibration.
+    """Session that corrects the messages of an IMU with the result of a calibration.
 
-    The session corrects ``imu/data_raw`` to ``imu/data``. If the correction has a magnetometer, it
-    also corrects ``imu/mag_raw`` to ``imu/mag``. If the correction depends on temperature, it uses
-    the last value of ``imu/temperature``. Header and orientation stay as they are, and so do
-    readings that a message marks as missing by a first covariance of -1. Covariances are
-    transformed by the same matrix as the readings, except unknown covariances (all zero).
+    The session corrects ``imu/data_raw`` and publishes ``imu/data``. If the correction includes a
+    magnetometer, it also corrects ``imu/mag_raw`` and publishes ``imu/mag``. If the correction
+    depends on temperature, the last value on ``imu/temperature`` is used. Header and orientation
+    are unchanged, as are readings that a message marks as missing by a first covariance of -1.
+    Covariances are transformed by the same matrix as the readings, except for unknown covariances
+    (all zero).
 
     Parameters
     ----------
@@ -360,7 +367,7 @@ class LiveCorrector(Session):
     Raises
     ------
     ConfigurationError
-        If the arguments name neither a correction nor a standstill, or the correction is invalid.
+        If there is neither a correction nor a standstill, or the correction is invalid.
     """
 
     name = "imu_corrector"
@@ -375,7 +382,7 @@ class LiveCorrector(Session):
             self._zeroing = LiveZeroing(operation) if operation.standstill > 0.0 else None
         if not path and self._zeroing is None:
             raise ConfigurationError(
-                f"{self.name}: correction is empty, expected a file of calibrate_imu.py, or a "
+                f"{self.name}: correction is empty, expected a file of calibrate_imu.py or a "
                 "standstill above 0"
             )
         self._correction = read_imu_correction(os.path.abspath(path)) if path else ImuCorrection()
@@ -426,14 +433,14 @@ class LiveCorrector(Session):
 def correct_in_place(
     numbers: np.ndarray, place: slice, part: TriadCorrection, temperature: float | None
 ) -> None:
-    """Correct the readings of a triad, and the covariance that follows them, in place.
+    """Correct the readings of a triad and their covariance, in place.
 
     Parameters
     ----------
     numbers : ndarray, shape (n,)
         Payload of a message.
     place : slice
-        Position of the three readings in ``numbers``; nine covariances follow.
+        Position of the three readings in ``numbers``, which are followed by nine covariances.
     part : TriadCorrection
         Correction of the triad.
     temperature : float or None
@@ -449,10 +456,10 @@ def correct_in_place(
 
 
 def explain_unit_mismatch(field: np.ndarray, part: TriadCorrection) -> str:
-    """Explain why a magnetic field is in another unit than a correction.
+    """Explain a mismatch between the units of a magnetic field and of a correction.
 
-    Some drivers publish microtesla or gauss, whereas a correction is in tesla if it was estimated
-    from a table.
+    Some drivers publish microtesla or gauss, whereas a correction that was estimated from a table
+    is in tesla.
 
     Parameters
     ----------
@@ -464,13 +471,13 @@ def explain_unit_mismatch(field: np.ndarray, part: TriadCorrection) -> str:
     Returns
     -------
     str
-        Explanation; empty if the units agree.
+        Explanation; empty if the units match.
     """
     size, bias = float(np.linalg.norm(field)), float(np.linalg.norm(part.bias))
     largest = _MIN_UNIT_RATIO * max(bias, _EARTH_FIELD)
     if not size or bias / _MIN_UNIT_RATIO <= size <= largest or not np.isfinite(size):
         return ""
     return (
-        f"the magnetometer's field is {size:.3g} and the correction's bias is {bias:.3g} T, "
+        f"the magnetometer's field is {size:.3g}, but the correction's bias is {bias:.3g} T, "
         "expected both in tesla; calibrate with messages in tesla"
     )

@@ -1,7 +1,7 @@
-"""IMU model on a stream of messages with irregular stamps.
+"""IMU model that is applied to a stream of messages with irregular stamps.
 
-Errors follow the stamps, not the arrival of messages. The node counts all irregularities and warns
-about them:
+The simulated errors depend on the stamps, not on the arrival times of messages. The node counts all
+irregularities and warns about them:
 
 .. list-table::
    :header-rows: 1
@@ -9,22 +9,20 @@ about them:
 
    * - stamps or messages
      - treatment
-   * - jitter about even steps
+   * - jitter of the stamps
      - each message is one step
-   * - missing, up to 10 s
-     - drift and filter continue with interpolated ideal signals; nothing is
-       published in the gap, except for a due sample of a sensor that is slower than its input, if
-       the gap is shorter than the sensor's period
-   * - gap of more than 10 s, or back by more than 1 s
-     - the simulation has restarted: the IMU restarts with
-       other random numbers
-   * - same stamp as before, or back by at most 1 s
+   * - messages missing for up to 10 s
+     - drift and filter continue with interpolated ideal signals. Nothing is published in the gap,
+       except for a due sample if the sensor is slower than its input and the gap is shorter than
+       the sensor's period
+   * - gap of more than 10 s, or a step back by more than 1 s
+     - the simulation is assumed to have restarted: the IMU restarts with other random numbers
+   * - same stamp as before, or a step back by at most 1 s
      - ignored
-   * - NaN, infinite, or above 1e9
+   * - NaN, infinity, or values above 1e9
      - ignored
-   * - without the orientation, rate or acceleration of others
-     - ignored; an IMU without orientation in its
-       first 50 messages counts as one without orientation
+   * - orientation, rate or acceleration missing, although other messages contain it
+     - ignored. If the first 50 messages have no orientation, the IMU is considered to have none
    * - invalid pose or magnetic field
      - ignored
 
@@ -57,10 +55,10 @@ from .ideal_inputs import (
     estimate_nominal_period,
 )
 
-PERIOD_MESSAGES = ORIENTATION_CHECK_MESSAGES  #: first messages from which the period is estimated
+#: Number of first messages from which the period is estimated.
+PERIOD_MESSAGES = ORIENTATION_CHECK_MESSAGES
 
-# Largest number of steps per sample of the sensor that is recognised: a sensor of 0.1 Hz on an
-# input of 1 kHz.
+# Largest recognised number of steps per sample of the sensor: a 0.1 Hz sensor with a 1 kHz input.
 _MAX_STEPS_PER_SAMPLE = 10000
 
 _NO_MAGNETOMETER = (
@@ -85,14 +83,14 @@ class TimedReading(NamedTuple):
 
 
 def replace_rate(errors, rate: float | None):
-    """Return the errors of an IMU with another sampling rate.
+    """Return the errors of an IMU after changing its sampling rate.
 
     Parameters
     ----------
     errors : ImuSpecification or parameters of a plug-in
         Errors of the IMU.
     rate : float or None
-        Samples of the sensor per second [Hz]; None for those of the specification.
+        Sampling rate of the sensor [Hz]; None for that of the specification.
 
     Returns
     -------
@@ -101,20 +99,20 @@ def replace_rate(errors, rate: float | None):
     Raises
     ------
     ConfigurationError
-        If a plug-in, which has no rate of its own, gets a rate.
+        If a rate is given for a plug-in's model, which has no sampling rate.
     """
     if rate is None:
         return errors
     if not isinstance(errors, ImuSpecification):
         raise ConfigurationError(
-            f"rate is {rate:g}, expected none; only an IMU from a specification has a rate of "
-            "its own"
+            f"rate is {rate:g}, expected none, because only an IMU from a specification has a "
+            "sampling rate"
         )
     return dataclasses.replace(errors, output=dataclasses.replace(errors.output, rate=rate))
 
 
 class RealisticImu:
-    """Errors of an IMU on a stream of ideal signals with stamps.
+    """IMU whose errors are simulated on a stream of stamped ideal signals.
 
     Parameters
     ----------
@@ -123,23 +121,23 @@ class RealisticImu:
     seed : int
         Seed of the random numbers.
     period : float, optional
-        Time between messages [s]. By default it is estimated from the first
-        :data:`PERIOD_MESSAGES`, whose readings are then returned together.
+        Time between messages [s]. By default, it is estimated from the first
+        :data:`PERIOD_MESSAGES` messages, whose readings are then returned together.
     run : int
         Number of the realisation; the same run of :func:`.simulate_imu` has the same errors.
     signals : StreamSignals, optional
-        Further signals of the stream; by default there are none.
+        Additional signals of the stream; by default there are none.
     report : StreamReport, optional
-        Report to continue; by default a new one.
+        Report in which messages are counted; by default a new one.
     operation : Operation, optional
-        Zeroing of a specified sensor, at a standstill before the first message and at stops that
-        the sensor detects. By default the sensor is not zeroed.
+        Zeroing of the gyroscope, at a standstill before the first message and at stops that the
+        sensor detects. By default, the gyroscope is not zeroed.
 
     Raises
     ------
     ConfigurationError
-        If the errors are unknown, do not match the period, depend on a magnetic field or a speed
-        that the ideal signals lack, or if there is a field and no magnetometer.
+        If the errors are unknown, do not match the period, or depend on a magnetic field or a speed
+        that the ideal signals lack, or if there is a magnetic field but no magnetometer.
     """
 
     def __init__(
@@ -169,12 +167,12 @@ class RealisticImu:
 
     @property
     def period(self) -> float | None:
-        """Time between messages [s]; None until it is estimated."""
+        """Time between messages [s]; None until it has been estimated."""
         return None if self._steps is None else self._steps.model.period
 
     @property
     def sensor_rate(self) -> float | None:
-        """The specification's samples per second [Hz]; None for a plug-in's model."""
+        """Sampling rate in the specification [Hz]; None for a plug-in's model."""
         return None if self._output is None else self._output.rate
 
     @property
@@ -194,7 +192,7 @@ class RealisticImu:
         -------
         tuple of 3 tuples of 9 float
             Covariances of orientation, angular velocity and specific force, row by row. The first
-            element is -1 without an orientation (REP-145).
+            element is -1 if there is no orientation (REP-145).
         """
         orientation, rate, force = self._steps.model.covariances()
         if not self.has_orientation:
@@ -207,12 +205,12 @@ class RealisticImu:
         Returns
         -------
         tuple of float
-            Nine elements, row by row [T^2].
+            Nine elements of the covariance, row by row [T^2].
         """
         return self._steps.model.magnetic_covariance()
 
     def describe(self) -> dict:
-        """Describe the model so that a run can be repeated.
+        """Describe the model completely, so that a run can be repeated.
 
         Returns
         -------
@@ -230,7 +228,7 @@ class RealisticImu:
         }
 
     def drop_orientation(self) -> None:
-        """Ignore the orientation of the ideal signals; a fused yaw then begins at zero.
+        """Ignore the orientation of the ideal signals; a fused yaw then starts at zero.
 
         Raises
         ------
@@ -239,8 +237,8 @@ class RealisticImu:
         """
         if self._turns_field:
             raise RecordingError(
-                "the ideal IMU has no orientation, which the magnetic field in its axes requires; "
-                "name a topic with the field"
+                "the ideal IMU has no orientation, but it is needed for the magnetic field in IMU "
+                "axes; set a topic with the field"
             )
         self._has_input_orientation = False
 
@@ -274,17 +272,17 @@ class RealisticImu:
         return self.finish() if len(self._waiting) >= PERIOD_MESSAGES else []
 
     def finish(self) -> list[TimedReading]:
-        """Return the readings of messages that wait for an estimate of the period.
+        """Return the readings of messages that are queued until the period is estimated.
 
         Returns
         -------
         list of TimedReading
-            Readings of the waiting messages.
+            Readings of the queued messages.
 
         Raises
         ------
         RecordingError
-            If the messages are too few for an estimate.
+            If there are too few messages to estimate the period.
         """
         if self._steps is not None:
             return []
@@ -307,20 +305,20 @@ class RealisticImu:
 
 
 class _SteppedModel:
-    """Model with the number of steps since its first stamp."""
+    """Model that counts the steps since its first stamp."""
 
     def __init__(self, model: ImuModel, report: StreamReport):
         self.model = model
         self._report = report
         self._previous: Any = None  # stamp and ideal signals of the previous message
-        # Steps per sample of the sensor.
+        # Number of steps per sample of the sensor.
         new = np.flatnonzero(model.new_samples(_MAX_STEPS_PER_SAMPLE + 1))
         self._stride = int(new[1] - new[0]) if len(new) > 1 else _MAX_STEPS_PER_SAMPLE
         self._first = self._count = 0
         self._sampled = False
 
     def add(self, stamp: int, truth: ImuTruth) -> Iterator[TimedReading]:
-        """Step the model by a message, after the steps of messages missing before it."""
+        """Step the model through missing messages, and then by a message."""
         if self._previous is not None:
             elapsed = stamp - self._previous[0]
             if elapsed == 0:
@@ -340,7 +338,7 @@ class _SteppedModel:
         self._previous = (stamp, truth)
         self._report.taken += 1
         reading = self._step(truth)
-        # Until the sensor's first sample the model returns ideal signals, which are not readings.
+        # Before the sensor's first sample, the model returns ideal signals, which are not readings.
         new = self.model.has_new_sample
         if new or self._sampled:
             time = np.array([(stamp - self._first) / NANOSECONDS])
@@ -349,7 +347,7 @@ class _SteppedModel:
                 yield TimedReading(stamp, reading)
 
     def _bridge(self, stamp, truth) -> Iterator[TimedReading]:
-        """Step the model through a gap; a short gap keeps the sample of a slower sensor."""
+        """Step the model through a gap; in a short gap, yield a due sample of a slower sensor."""
         previous_stamp, previous = self._previous
         due = round((stamp - self._first) / NANOSECONDS / self.model.period)
         missing = due - self._count
@@ -360,7 +358,7 @@ class _SteppedModel:
         self._report.bridged += missing
         self._report.largest_gap = max(self._report.largest_gap, elapsed / NANOSECONDS)
         is_short = missing < self._stride
-        # A quaternion and its negative are the same rotation; interpolation needs the nearer sign.
+        # A quaternion and its negative are the same rotation; the closer one is interpolated.
         sign = -1.0 if np.dot(previous.orientation, truth.orientation) < 0.0 else 1.0
         near = previous._replace(orientation=sign * np.asarray(previous.orientation))
         for number in range(1, missing + 1):
@@ -384,18 +382,18 @@ class _SteppedModel:
 def _check_operation(operation, errors) -> None:
     if not isinstance(errors, ImuSpecification):
         raise ConfigurationError(
-            "standstill and stops require an IMU from a specification: the yaw of a plug-in's "
-            "model does not come from its gyroscope"
+            "standstill and stops require an IMU from a specification, because the yaw of a "
+            "plug-in's model is not integrated from its gyroscope"
         )
     if operation.knows_stops:
         raise ConfigurationError(
-            f"stops is {operation.stops}, expected none or detected: a simulator's messages do "
-            "not report standstills"
+            f"stops is {operation.stops}, expected none or detected, because the messages of a "
+            "simulator do not report standstills"
         )
 
 
 def check_required_inputs(errors, field: bool, speed: bool) -> None:
-    """Check that ideal signals contain the inputs that errors depend on.
+    """Check that ideal signals contain the quantities on which the errors depend.
 
     Parameters
     ----------
@@ -409,7 +407,7 @@ def check_required_inputs(errors, field: bool, speed: bool) -> None:
     Raises
     ------
     ConfigurationError
-        If an input is missing, or there is a field and no magnetometer.
+        If a quantity is missing, or there is a magnetic field but no magnetometer.
     """
     if not isinstance(errors, ImuSpecification):
         if field and not isinstance(errors, IdealParameters):
@@ -421,11 +419,11 @@ def check_required_inputs(errors, field: bool, speed: bool) -> None:
     if output.fuses_magnetometer and not field:
         setting = "magnetic_heading" if output.magnetic_heading else "filter compass"
         raise ConfigurationError(
-            f"output.{setting} needs the magnetic field, which an ideal IMU does not contain; "
-            "remove the setting or have a magnetometer simulated"
+            f"output.{setting} needs the magnetic field, which an ideal IMU does not measure; "
+            "remove the setting or simulate a magnetometer"
         )
     if errors.vibration.active and not speed:
         raise ConfigurationError(
-            "vibration depends on the speed, which an ideal IMU does not contain; remove it or "
-            "name a topic with the robot's pose"
+            "vibration depends on the speed, which an ideal IMU does not measure; remove the "
+            "vibration or set a topic with the robot's pose"
         )

@@ -1,8 +1,9 @@
 """Magnetic field and speed at an IMU, which the messages of an ideal IMU do not contain.
 
-Earth's field is the same everywhere, so the orientation suffices for it. Iron, magnets and the
-speed require the robot's pose, and fields of motors require torques. These arrive in messages of
-their own, and ideal signals wait for them.
+The Earth's field is the same everywhere, so that the orientation suffices to compute it. The fields
+of iron and magnets and the speed require the robot's pose, and the fields of motors require
+torques. Poses and torques arrive in separate messages, so that ideal signals are queued until the
+corresponding messages have arrived.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ from ..sensors.imu_models.base import ImuTruth
 from ..sensors.magnetism.environment import MagneticEnvironment
 from .ideal_inputs import MAX_GAP, MIN_RESTART_JUMP, StreamReport, StreamSignals, rotate_to_body
 
-# Lead of the poses over the ideal IMU [ns] from which ideal signals are completed in batches. The
-# IMU then catches up, as a batch costs little more than a single sample.
+# Time by which poses must be ahead of the ideal IMU for processing in batches [ns]. Since a batch
+# takes little more time than a single sample, the IMU then catches up.
 _BATCH_LEAD = 100_000_000
-_BATCH_SIZE = 50  # samples
+_BATCH_SIZE = 50  # largest number of samples in a batch
 
-NO_MOTORS = "the fields of motors are not simulated: no joint states contain their torques"
+NO_MOTORS = "the fields of motors are not simulated, because no joint states contain their torques"
 
-# Bounds of an ideal magnetic field [T]: Earth's field is 2e-5 to 7e-5, near a magnet it is larger.
+# Plausible range of an ideal field [T]; the Earth's field is 2e-5 to 7e-5, larger near magnets.
 _MIN_FIELD, _MAX_FIELD = 1e-6, 1e-2
 
 TimedSignals = List[Tuple[int, Optional[ImuTruth]]]
@@ -38,29 +39,29 @@ TimedSignals = List[Tuple[int, Optional[ImuTruth]]]
 
 
 class Surroundings:
-    """Magnetic field and speed for the ideal signals of an IMU.
+    """Computation of the magnetic field and the speed for the ideal signals of an IMU.
 
     Parameters
     ----------
     environment : MagneticEnvironment or None
-        Magnetic environment; None for no field, or for a field that is reported.
+        Magnetic environment; None if there is no field, or if the field is reported in messages.
     speed : bool
-        Whether the ideal signals get the speed.
+        Whether the speed is added to the ideal signals.
     poses : bool
         Whether poses of the robot are reported.
     fields : bool
-        Whether the magnetic field is reported in the IMU's axes.
+        Whether the magnetic field is reported in IMU axes.
     torques : bool
-        Whether torques of the motors are reported; without them their fields are not simulated.
+        Whether motor torques are reported; if not, the fields of motors are not simulated.
 
     Attributes
     ----------
     report : StreamReport
         Counts of invalid poses and fields.
     has_speed, has_field : bool
-        Whether the ideal signals get a speed and a magnetic field.
+        Whether a speed and a magnetic field are added to the ideal signals.
     needs_poses, needs_torques, has_reported_field : bool
-        Whether the ideal signals wait for poses, torques and reported fields.
+        Whether poses, torques and reported fields are needed to complete the ideal signals.
 
     Raises
     ------
@@ -84,11 +85,13 @@ class Surroundings:
         if not poses and not uniform:
             raise ConfigurationError(
                 "the field of iron and magnets depends on the position, which an ideal IMU does "
-                "not contain; name a topic with the robot's pose, or an environment without them"
+                "not measure; set a topic with the robot's pose, or choose an environment without "
+                "iron and magnets"
             )
         if not poses and speed:
             raise ConfigurationError(
-                "the speed is unknown without poses; name a topic with the robot's pose"
+                "the speed is unknown, because there are no poses; set a topic with the robot's "
+                "pose"
             )
         self._environment = environment
         self.report = StreamReport()
@@ -109,11 +112,11 @@ class Surroundings:
 
     @property
     def signals(self) -> StreamSignals:
-        """Signals of the stream in addition to orientation, angular velocity and specific force."""
+        """Additional signals of the stream: magnetic field and speed."""
         return StreamSignals(self.has_field, self.has_speed, self.has_reported_field)
 
     def mount(self, lever_arm) -> None:
-        """Set the position of the IMU, and drop earlier poses.
+        """Set the position of the IMU, and discard earlier poses.
 
         Parameters
         ----------
@@ -135,7 +138,7 @@ class Surroundings:
         Returns
         -------
         TimedSignals
-            Ideal signals that are complete now, with stamps [ns].
+            Ideal signals that have become complete, with stamps [ns].
 
         Raises
         ------
@@ -152,7 +155,7 @@ class Surroundings:
             elif elapsed > MAX_GAP and not self._conditions.is_complete(first):
                 raise RecordingError(
                     f"{' and '.join(self._conditions.missing(first))} was not reported for "
-                    f"{MAX_GAP:g} s of the ideal IMU's time"
+                    f"{MAX_GAP:g} s, measured by the stamps of the ideal IMU"
                 )
         self._waiting.append((stamp, truth))
         if self._conditions.lead(stamp) > _BATCH_LEAD and len(self._waiting) < _BATCH_SIZE:
@@ -176,7 +179,7 @@ class Surroundings:
         Returns
         -------
         TimedSignals
-            Ideal signals that are complete now, with stamps [ns].
+            Ideal signals that have become complete, with stamps [ns].
         """
         numbers = (*position, *orientation, speed)
         if not self.report.is_plausible(numbers) or math.hypot(*orientation) < ZERO_NORM:
@@ -186,19 +189,19 @@ class Surroundings:
         return self._complete()
 
     def add_torques(self, stamp: int, left: float, right: float) -> TimedSignals:
-        """Add the torques of the motors on both sides.
+        """Add the motor torques on both sides.
 
         Parameters
         ----------
         stamp : int
             Stamp [ns].
         left, right : float
-            Sums of the torques on each side [N m].
+            Sum of the motor torques on each side [N m].
 
         Returns
         -------
         TimedSignals
-            Ideal signals that are complete now, with stamps [ns].
+            Ideal signals that have become complete, with stamps [ns].
         """
         self._conditions.add_torques(stamp, left, right)
         return self._complete()
@@ -206,25 +209,25 @@ class Surroundings:
     def add_field(self, stamp: int, field) -> TimedSignals:
         """Add a reported magnetic field.
 
-        A field with NaN, and after the first field also an implausible field, is ignored and
-        counted.
+        A field that contains NaN is ignored and counted. After the first field, implausible fields
+        are ignored and counted as well.
 
         Parameters
         ----------
         stamp : int
             Stamp [ns].
         field : array_like, shape (3,)
-            Magnetic field in the IMU's axes [T].
+            Magnetic field in IMU axes [T].
 
         Returns
         -------
         TimedSignals
-            Ideal signals that are complete now, with stamps [ns].
+            Ideal signals that have become complete, with stamps [ns].
 
         Raises
         ------
         RecordingError
-            If the first field is not plausible in tesla.
+            If the first field is implausible in tesla.
         """
         size = float(np.linalg.norm(field))
         if not np.isfinite(size) or (self._is_checked and not 0.0 < size <= _MAX_FIELD):
@@ -232,8 +235,8 @@ class Surroundings:
             return []
         if not self._is_checked and not _MIN_FIELD <= size <= _MAX_FIELD:
             raise RecordingError(
-                f"the ideal magnetic field is {size:g}, expected tesla (REP-103), in which Earth's "
-                "field is 2e-5 to 7e-5"
+                f"the ideal magnetic field is {size:g}, expected tesla (REP-103); the Earth's "
+                "field is 2e-5 to 7e-5 T"
             )
         self._is_checked = True
         self._conditions.add_field(stamp, field)
@@ -245,7 +248,7 @@ class Surroundings:
             complete.append(self._waiting.popleft())
         finite = [number for number, (_, truth) in enumerate(complete) if truth is not None]
         if finite:
-            # A batch is cheaper, as an IMU may have many samples per pose.
+            # Batches save time, because an IMU may have many samples per pose.
             completed = self._conditions.complete(*zip(*(complete[number] for number in finite)))
             for number, truth in zip(finite, completed):
                 complete[number] = (complete[number][0], truth)
@@ -259,21 +262,21 @@ class Surroundings:
 
 
 class WheelEfforts:
-    """Sums of the efforts of the driven wheels' joints on each side.
+    """Motor torques on each side, computed from the efforts of the driven wheel joints.
 
     Parameters
     ----------
     left, right : sequence of str
-        Names of the joints. If empty, they are chosen from the first joint states with both sides:
-        names with ``wheel`` and this side, but not the other side.
+        Names of the joints. If they are empty, they are chosen from the first joint states that
+        contain both sides: names that contain ``wheel`` and this side, but not the other side.
 
     Attributes
     ----------
     joints : tuple of 2 tuples of str
         Names of the joints, left and right; empty until they are known.
     is_all_zero : bool
-        Whether all efforts so far are zero, as those of joints that a simulator moves by their
-        velocity.
+        Whether all efforts so far are zero, as is usual for velocity-controlled joints in a
+        simulator.
     """
 
     def __init__(self, left: Sequence[str] = (), right: Sequence[str] = ()) -> None:
@@ -282,7 +285,7 @@ class WheelEfforts:
         self._has_torque = False
 
     def torques(self, names: Sequence[str], efforts: Sequence[float]) -> tuple[float, float] | None:
-        """Return the torques of the motors from a sensor_msgs/JointState.
+        """Return the motor torques in a sensor_msgs/JointState.
 
         Parameters
         ----------
@@ -294,13 +297,13 @@ class WheelEfforts:
         Returns
         -------
         tuple of 2 float or None
-            Sums on the left and on the right [N m]; None for a message of other joints or with an
-            effort that is not finite.
+            Sums on the left and on the right side [N m]; None for a message with other joints, or
+            with an effort that is not finite.
 
         Raises
         ------
         RecordingError
-            If the message has the joints without efforts.
+            If the message contains the joints, but no efforts.
         """
         left, right = self.joints
         sides = (
@@ -311,8 +314,8 @@ class WheelEfforts:
             return None
         if len(efforts) != len(names):
             raise RecordingError(
-                f"the joint states of {join_names([*sides[0], *sides[1]])} have no effort, on "
-                "which the fields of motors depend"
+                f"the joint states of {join_names([*sides[0], *sides[1]])} have no effort, "
+                "but efforts are needed for the fields of motors"
             )
         self.joints = sides
         effort = dict(zip(names, efforts))
@@ -325,7 +328,7 @@ class WheelEfforts:
 
 
 def _select_wheel_joints(names, side, other) -> tuple[str, ...]:
-    """Return the names of wheels on a side."""
+    """Return the names of the wheel joints on one side."""
     pairs = ((name, name.lower()) for name in names)
     return tuple(
         name for name, text in pairs if "wheel" in text and side in text and other not in text

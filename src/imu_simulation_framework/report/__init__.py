@@ -1,1 +1,1 @@
-"""Layout of figures, tables and pages, independent of their content."""
+"""Rendering of figures, tables and web pages, independent of their content."""

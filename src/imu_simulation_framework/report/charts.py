@@ -1,4 +1,4 @@
-"""Conversion of described figures to plotly, for pages."""
+"""Conversion of figure descriptions to plotly, for web pages."""
 
 from html import escape
 from typing import Any, Mapping
@@ -9,12 +9,12 @@ from ..core import colours
 from .figure import Figure, count_decades, select_path_points, thin, thin_with_gaps
 
 POINTS = 2000
-"""Largest number of points of a line: about two for each column of pixels."""
+"""Largest number of points in a line, about two per pixel column."""
 
-# Heights in pixels: the figure's margins, a panel's title, its axis label, and the gap of panels.
+# Heights in pixels: margins of the figure, title and axis label of a panel, gap between panels.
 _TOP, _BOTTOM = 28, 56
 _TITLE, _LABEL, _GAP = 28, 56, 16
-_PIXELS_PER_POINT = 1.25  # The styles have line widths in points.
+_PIXELS_PER_POINT = 1.25  # converts the line widths of the styles, which are in points
 _AXIS = {
     "gridcolor": colours.GRID, "zerolinecolor": colours.LINE_GREY, "zerolinewidth": 1,
     "showline": True, "linecolor": colours.LINE_GREY, "ticks": "outside", "ticklen": 4,
@@ -23,17 +23,17 @@ _AXIS = {
 
 
 def to_plotly(figure: Figure) -> Mapping[str, Any]:
-    """Convert a described figure to plotly, with panels one above the other.
+    """Convert a figure description to plotly, with panels one above the other.
 
     Parameters
     ----------
     figure : Figure
-        Described figure.
+        Description of the figure.
 
     Returns
     -------
     mapping
-        Plotly's ``data`` and ``layout``. The width follows the page.
+        Plotly's ``data`` and ``layout``. The width is that of the page.
     """
     return _Chart(figure).build()
 
@@ -47,7 +47,7 @@ class _Chart:
 
     def build(self):
         inside, domains = self._panel_domains()
-        # The first panel's title is in the margin, with the legend above it.
+        # The title of the first panel is in the margin, below the legend.
         title = _TITLE if self._title(0) else 6
         is_plane = any(panel.equal or _kinds(panel)[:1] == ["bars"] for panel in self.panels)
         legend = {"orientation": "h", "x": 0, "y": 1.0 + title / inside, "xanchor": "left"}
@@ -83,7 +83,7 @@ class _Chart:
         return {"data": self.data, "layout": layout}
 
     def _title(self, number):
-        # The heading of the section is the title of a single panel.
+        # A single panel needs no title, because the section has a heading.
         return self.panels[number].title if len(self.panels) > 1 else ""
 
     def _axes(self, number=None):
@@ -107,7 +107,7 @@ class _Chart:
         return axis
 
     def _panel_domains(self):
-        """Return the height of all panels [pixels] and each panel's share of it, from below."""
+        """Return the height of all panels [pixels], and the share of each panel from below."""
         inside = 0
         from_above = []
         for number, panel in enumerate(self.panels):
@@ -194,7 +194,7 @@ class _Chart:
         self._add_shape("y", name, **ends, line=_line_options(look))
 
     def zero_line(self):
-        """Draw nothing: plotly's axes include a zero line."""
+        """Draw nothing, because plotly's axes include a zero line."""
 
     def text(self, x, y, text, colour):
         options = {"xanchor": "center", "yanchor": "bottom", "font": {"color": colour}}
@@ -235,18 +235,18 @@ def _kinds(panel):
 
 def _log_options(panel, axis):
     decades = count_decades(panel, axis)
-    # Ticks at powers of ten would be too few for an axis of less than two decades.
+    # On an axis of less than two decades, ticks at powers of ten would be too few.
     ticks = "D2" if decades < 2.0 else 1 if decades < 8.0 else 2
     return {"type": "log", "exponentformat": "power", "dtick": ticks}
 
 
 def _axis_coordinates(panel, axis, values) -> list:
-    """Return values as plotly's ranges and annotations need them: logarithms on a log axis."""
+    """Return values as plotly expects them for ranges and annotations, as logarithms if needed."""
     return [float(np.log10(value) if axis in panel.log else value) for value in values]
 
 
 def _even_indices(values, most):
-    """Return at most ``most`` evenly spaced indices of values, including the last."""
+    """Return at most ``most`` evenly spaced indices of values, including the last index."""
     count = len(values)
     return np.linspace(0, count - 1, min(count, most)).round().astype(int)
 
@@ -256,7 +256,7 @@ def _take(values, indices):
 
 
 def _to_numbers(values) -> list:
-    """Return numbers with six digits, and None for each value that is not finite."""
+    """Round values to six digits, and replace values that are not finite by None."""
     return [
         float(f"{value:.6g}") if np.isfinite(value) else None
         for value in np.asarray(values, dtype=float).tolist()
@@ -264,7 +264,7 @@ def _to_numbers(values) -> list:
 
 
 def _escape(text) -> str:
-    # plotly interprets markup in texts, including links.
+    # Markup is escaped, because plotly interprets it, including links.
     return escape(str(text), quote=False)
 
 
@@ -272,7 +272,7 @@ def _line_options(look) -> dict:
     width = max(1.0, round(_PIXELS_PER_POINT * look.get("linewidth", 1.5), 2))
     dashes, line = look.get("linestyle", "-"), {"color": look["color"], "width": width}
     if not isinstance(dashes, str):
-        # The styles have dashes in line widths, plotly expects pixels.
+        # The dash lengths of the styles are in line widths, but plotly expects pixels.
         line["dash"] = ",".join(f"{max(1.0, part * width):.1f}px" for part in dashes[1])
     return line
 

@@ -1,4 +1,4 @@
-"""Conversion of described figures to matplotlib, for files, and parts common to all pictures."""
+"""Conversion of figure descriptions to matplotlib, for files, and common parts of all pictures."""
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -15,25 +15,26 @@ from . import style
 from .figure import Figure, count_decades, select_path_points, thin, thin_with_gaps
 
 POINTS = 4000
-"""Largest number of points of a line, more than three per column of pixels."""
+"""Largest number of points in a line, more than three per pixel column."""
 
 _DOTS_PER_INCH = 150
-_FOOTER_HEIGHT = 0.2  # inches below the panels
-_FOOTER_SIZE = 7.0  # points
-_MIN_LEGEND_LINEWIDTH = 1.5  # points; a thinner line's colour is hardly visible in the legend
-# Points along the longer side of a path's bounding box; each is an object in a PDF or SVG.
+_FOOTER_HEIGHT = 0.2  # inches; space for the footer below the panels
+_FOOTER_SIZE = 7.0  # points; font size of the footer
+_MIN_LEGEND_LINEWIDTH = 1.5  # points; the colour of thinner lines is hardly visible in a legend
+# Number of points along the longer side of a path's bounding box. The number is limited, because
+# each point is an object in a PDF or SVG file.
 _COLOURED_POINTS = 800
-_PIXELS_PER_INCH = 100.0  # pixels of a page for an inch of a picture
+_PIXELS_PER_INCH = 100.0  # pixels of a web page that correspond to one inch of a picture
 _MARKERS = {"circle": "o", "circle-open": "o", "square-open": "s", "x": "x"}
 
 
 def to_matplotlib(figure: Figure, footer: str = "") -> Picture:
-    """Convert a described figure to matplotlib, with a legend above all panels.
+    """Convert a figure description to matplotlib, with a legend above all panels.
 
     Parameters
     ----------
     figure : Figure
-        Described figure.
+        Description of the figure.
     footer : str
         Text below the panels, see :func:`write_footer`.
 
@@ -85,7 +86,7 @@ def _panel_height(figure, panel, rows):
     """Return the height of a panel in inches."""
     if not panel.equal:
         return panel.height / _PIXELS_PER_INCH
-    # The height follows the path, because equal scales would leave a part of the panel empty.
+    # The height depends on the path; with a fixed height, equal scales would leave empty space.
     width, height = (
         np.ptp(np.hstack([layer.values[name] for layer in panel.layers if name in layer.values]))
         for name in "xy"
@@ -117,7 +118,7 @@ def _scale(axis, panel):
 
 
 class _Layers:
-    """Methods that draw each kind of layer in matplotlib's axes, like :class:`.charts._Chart`."""
+    """Drawing of each kind of layer in matplotlib, like :class:`.charts._Chart` for plotly."""
 
     def __init__(self, axis):
         self.axis = axis
@@ -142,7 +143,7 @@ class _Layers:
         self.axis.plot(x, y, label=name, color=colour, **look)
 
     def coloured_path(self, time, x, y, values, name, title, largest):
-        """Draw a path without its gaps, each piece in the colour of its value."""
+        """Draw a path except for its gaps, with each segment in the colour of its value."""
         time, x, y, values = (np.asarray(array, dtype=float) for array in (time, x, y, values))
         pieces, piece_values = [], []
         for part in np.split(np.arange(len(time)), find_gap_ends(time)):
@@ -150,7 +151,7 @@ class _Layers:
             points = np.column_stack([x[kept], y[kept]])
             pieces.append(np.stack([points[:-1], points[1:]], axis=1))
             piece_values.append(values[kept[1:]])
-        # Zero is in the middle of the colour scale.
+        # The colour scale is symmetric about zero.
         colouring = {"cmap": "coolwarm", "norm": Normalize(-largest, largest)}
         pieces = np.concatenate(pieces)
         lines = LineCollection(pieces, linewidth=3.0, capstyle="round", **colouring)
@@ -211,7 +212,7 @@ class _Layers:
 
 
 def _write_signs(figure, axes):
-    """Write the signs of marks above their panels, and merge signs that would overlap."""
+    """Write the signs of vertical lines above their panels, and merge signs that would overlap."""
     for panel, axis in zip(figure.panels, axes):
         marks = [layer.values for layer in panel.layers if layer.values.get("sign")]
         groups: list = []
@@ -229,12 +230,12 @@ def _write_signs(figure, axes):
 
 
 def escape_dollars(text: str) -> str:
-    """Escape each ``$`` of a text, which would begin a formula of matplotlib.
+    """Escape each ``$`` in a text, which matplotlib would interpret as the start of a formula.
 
     Parameters
     ----------
     text : str
-        Any text, for example a file's name.
+        Any text, such as the name of a file.
 
     Returns
     -------
@@ -244,18 +245,18 @@ def escape_dollars(text: str) -> str:
 
 
 def make_figure(rows=1, height=4.2, width=8.0, columns=1, **subplot_options):
-    """Create a picture without matplotlib's global state.
+    """Create a picture without changing matplotlib's global state.
 
     Parameters
     ----------
     rows : int, optional
-        Number of panels below each other.
+        Number of rows of panels.
     height : float, optional
         Height of the picture [inch].
     width : float, optional
         Width of the picture [inch].
     columns : int, optional
-        Number of panels beside each other.
+        Number of columns of panels.
     **subplot_options
         Options of matplotlib's ``Figure.subplots``.
 
@@ -289,7 +290,7 @@ def label_axis(axis, x=None, y=None, title=None):
     x, y : str, optional
         Quantity and unit of each axis.
     title : str, optional
-        Title above the axes, aligned left.
+        Left-aligned title above the axes.
     """
     if x is not None:
         axis.set_xlabel(escape_dollars(x), fontsize=10)
@@ -300,10 +301,10 @@ def label_axis(axis, x=None, y=None, title=None):
 
 
 def add_outside_legend(figure, axes, columns=3):
-    """Add a legend above all axes, with each name once.
+    """Add a legend above all axes, in which each name occurs once.
 
-    A legend that is wider than the picture gets fewer columns, and as a single column a smaller
-    font. A name with several colours is grey.
+    If the legend is wider than the picture, the number of columns is reduced; if a single column is
+    still too wide, the font size is reduced. A name with several colours is shown in grey.
 
     Parameters
     ----------
@@ -321,7 +322,7 @@ def add_outside_legend(figure, axes, columns=3):
     if not handles:
         return
     entries = [_merge_handles(same) for same in handles.values()]
-    # The rows have equal length: four names in three columns become two rows of two.
+    # Rows have the same length: four names in at most three columns become two rows of two.
     columns = -(-len(entries) // -(-len(entries) // columns))
     size = 8.0
     while True:
@@ -361,9 +362,10 @@ def write_footer(figure, text):
     Parameters
     ----------
     figure : matplotlib.figure.Figure
-        Picture of :func:`make_figure`.
+        Picture created by :func:`make_figure`.
     text : str
-        Content of the picture: drive, model, seed, date. The font shrinks until the line fits.
+        Description of the picture, such as drive, model, seed and date. The font size is reduced
+        until the line fits.
     """
     width, height = figure.get_size_inches()
     bottom = _FOOTER_HEIGHT / height

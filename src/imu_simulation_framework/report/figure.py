@@ -1,7 +1,7 @@
-"""Descriptions of figures: panels of lines, bands and points, independent of a plotting library.
+"""Figure descriptions: panels with lines, bands and points, independent of a plotting library.
 
-:func:`.to_matplotlib` converts a description to a picture for a file, :func:`.to_plotly` to a
-figure of a page.
+:func:`.to_matplotlib` converts a description to a picture for a file, and :func:`.to_plotly` to a
+figure on a web page.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from ..core.stamps import find_gap_ends
 
 
 class Layer(NamedTuple):
-    """Drawn element of a panel.
+    """Element that is drawn in a panel.
 
     Attributes
     ----------
     kind : str
         Name of the method of :class:`Figure` that added the element.
     values : mapping
-        Arguments of that method by name.
+        Arguments of this method, keyed by name.
     """
 
     kind: str
@@ -31,26 +31,26 @@ class Layer(NamedTuple):
 
 @dataclass
 class Panel:
-    """Axes and their layers; :meth:`Figure.panel` describes the options.
+    """Axes with the layers that are drawn in them.
 
     Attributes
     ----------
     y, title : str
         Title and unit of the vertical axis, and title of the panel.
     x : str or None
-        Title of a horizontal axis that is not shared.
+        Title and unit of a horizontal axis that is not shared.
     log : str
         Logarithmic axes: ``x``, ``y``, ``xy`` or empty.
     equal : bool
         Whether both axes have the same scale.
     height : float
-        Height on a page [pixels].
+        Height on a web page [pixels].
     limits, x_limits : tuple of float, or None
         Limits of the vertical and of the horizontal axis.
     ticks : sequence of float
-        Ticks of the horizontal axis that replace the default ones.
+        Ticks of the horizontal axis, which replace the default ticks.
     draw : callable or None
-        Function that draws into matplotlib's axes.
+        Function that draws into matplotlib axes.
     layers : list of Layer
         Elements in the order in which they are drawn.
     """
@@ -70,24 +70,24 @@ class Panel:
 
 @dataclass
 class Figure:
-    """Panels one above the other, in a picture also in columns.
+    """Description of a figure whose panels are one above the other, or in columns of a picture.
 
     Each method that adds an element returns the figure.
 
     Attributes
     ----------
     title : str
-        Title of a picture. A page shows the heading of the section instead.
+        Title of a picture. A web page shows the heading of the section instead.
     x : str
         Title and unit of the horizontal axis that the panels share.
     empty_message : str
-        Sentence in place of a figure without panels.
+        Message that replaces a figure without panels.
     widths : sequence of float
-        Relative widths of a picture's columns, which panels fill row by row.
+        Relative widths of a picture's columns, which are filled with panels row by row.
     width : float
         Width of a picture [inches].
     share_y : bool or str
-        Panels of a picture with a common vertical scale, as in matplotlib's ``subplots``.
+        Which panels of a picture share their vertical scale, as in matplotlib's ``subplots``.
     panels : list of Panel
     """
 
@@ -105,7 +105,7 @@ class Figure:
         return not self.panels
 
     def panel(self, y="", title="", **options) -> Figure:
-        """Add a panel, to which all later elements are added.
+        """Add a panel, to which all subsequent elements are added.
 
         Parameters
         ----------
@@ -114,9 +114,9 @@ class Figure:
         title : str
             Title of the panel.
         **options : object
-            Fields of :class:`Panel` by name: ``x``, ``log``, ``equal``, ``height``, ``limits``,
-            ``x_limits``, ``ticks`` and ``draw``. In a picture 100 pixels of height are an inch. A
-            page leaves out a panel with ``draw``.
+            Fields of :class:`Panel`: ``x``, ``log``, ``equal``, ``height``, ``limits``,
+            ``x_limits``, ``ticks`` and ``draw``. In a picture, 100 pixels of height correspond to
+            one inch. A web page does not show panels with ``draw``.
 
         Returns
         -------
@@ -126,9 +126,9 @@ class Figure:
         return self
 
     def line(self, x, y, look, name="", dots=False) -> Figure:
-        """Draw a line that keeps its peaks when it is thinned, with gaps where samples are missing.
+        """Draw a line, which is thinned without losing peaks, with gaps where samples are missing.
 
-        On a logarithmic horizontal axis, where steps grow, the line has no gaps.
+        On a logarithmic horizontal axis, where steps increase, the line has no gaps.
 
         Parameters
         ----------
@@ -137,7 +137,7 @@ class Figure:
         look : dict
             Style of the line, see :mod:`.style`.
         name : str
-            Name in the legend, which lists each name once.
+            Name in the legend, in which each name occurs once.
         dots : bool
             Whether to mark each sample.
 
@@ -148,7 +148,7 @@ class Figure:
         return self._add("line", x=x, y=y, look=look, name=name, dots=dots)
 
     def path(self, x, y, look, name="") -> Figure:
-        """Draw a line in the plane, thinned where its points are close to each other.
+        """Draw a line in the plane, which is thinned where its points are close to each other.
 
         Parameters
         ----------
@@ -167,7 +167,7 @@ class Figure:
         return self._add("path", x=x, y=y, look=look, name=name)
 
     def points(self, x, y, colour, name="", size=4.0, symbol="circle") -> Figure:
-        """Draw points; a page shows an even selection of many points.
+        """Draw points; on a web page, many points are thinned to an even selection.
 
         Parameters
         ----------
@@ -178,7 +178,7 @@ class Figure:
         name : str
             Name in the legend.
         size : float
-            Size on a page [pixels].
+            Size on a web page [pixels].
         symbol : str
             ``circle``, ``circle-open``, ``square-open`` or ``x``.
 
@@ -189,7 +189,7 @@ class Figure:
         return self._add("points", x=x, y=y, colour=colour, name=name, size=size, symbol=symbol)
 
     def coloured_path(self, time, x, y, values, name, title, largest) -> Figure:
-        """Draw a path whose colours show values, on a scale that is symmetric about zero.
+        """Draw a path whose colour represents a value, on a scale that is symmetric about zero.
 
         Parameters
         ----------
@@ -200,7 +200,7 @@ class Figure:
         values : array_like, shape (n,)
             Values of the colour scale.
         name : str
-            Name of the path.
+            Name of the path in the legend.
         title : str
             Title and unit of the colour scale.
         largest : float
@@ -214,7 +214,7 @@ class Figure:
         return self._add("coloured_path", time=time, x=x, y=y, values=values, name=name, **scale)
 
     def arrows(self, positions, directions, colour, name) -> Figure:
-        """Draw arrows.
+        """Draw arrows of the same length.
 
         Parameters
         ----------
@@ -285,10 +285,10 @@ class Figure:
         x : array_like, shape (n,)
             Horizontal positions.
         parts : mapping
-            Share of shape (n,) by name.
+            Share (n,) for each name.
         styles : mapping
-            Colour and hatch by name. The hatch is matplotlib's or empty; it distinguishes areas in
-            print.
+            Colour and hatch for each name. The hatch is a matplotlib hatch or empty; it
+            distinguishes areas in print.
 
         Returns
         -------
@@ -337,7 +337,7 @@ class Figure:
         return self._add("level", value=value, look=look, name=name)
 
     def mark(self, value, look, name="", sign="") -> Figure:
-        """Draw a vertical line through the panel, in a picture with a sign above it.
+        """Draw a vertical line through the panel; a picture may show a sign above it.
 
         Parameters
         ----------
@@ -358,7 +358,7 @@ class Figure:
         return self._add("mark", value=value, look=look, name=name, sign=sign)
 
     def zero_line(self) -> Figure:
-        """Draw a horizontal line at zero; a page always has it.
+        """Draw a horizontal line at zero, which a web page always contains.
 
         Returns
         -------
@@ -375,7 +375,7 @@ class Figure:
         x, y : float
             Point below the text.
         text : str
-            Words above the point.
+            Text to write above the point.
         colour : str
             Colour as ``#rrggbb``.
 
@@ -387,12 +387,12 @@ class Figure:
         return self._add("text", x=x, y=y, text=text, colour=colour)
 
     def message(self, text) -> Figure:
-        """Write the reason for missing curves in the middle of the panel.
+        """Write the reason why curves are missing in the middle of the panel.
 
         Parameters
         ----------
         text : str
-            Reason.
+            Reason why curves are missing.
 
         Returns
         -------
@@ -419,7 +419,8 @@ def count_decades(panel: Panel, axis: str) -> float:
     Returns
     -------
     float
-        Decimal logarithm of the largest over the smallest positive value; 0 without any.
+        Decimal logarithm of the ratio of the largest to the smallest positive value; 0 if there are
+        no positive values.
     """
     arrays = [np.ravel(layer.values[axis]) for layer in panel.layers if axis in layer.values]
     values = np.concatenate(arrays).astype(float) if arrays else np.empty(0)
@@ -428,17 +429,17 @@ def count_decades(panel: Panel, axis: str) -> float:
 
 
 def thin(x, y, points):
-    """Thin a long line and keep its ends and peaks.
+    """Thin a long line without losing its ends and peaks.
 
     The line is divided into blocks of equal length. The smallest and the largest value of each
-    block remain, in their order.
+    block remain, in their original order.
 
     Parameters
     ----------
     x, y : array_like, shape (n,)
         Samples.
     points : int
-        Largest number of points, without the ends.
+        Largest number of points, not counting the ends.
 
     Returns
     -------
@@ -467,7 +468,7 @@ def thin_with_gaps(time, values, points):
     values : array_like, shape (n,)
         Samples of the line.
     points : int
-        Approximate number of points that remain.
+        Approximate number of remaining points.
 
     Returns
     -------
@@ -483,20 +484,20 @@ def thin_with_gaps(time, values, points):
 
 
 def select_path_points(x, y, points):
-    """Return the indices of a path's points that are visibly apart.
+    """Select the points of a path that are visibly apart.
 
     Parameters
     ----------
     x, y : array_like, shape (n,)
         Positions.
     points : int
-        Number of steps along the longer side of the path's bounding box; a smaller step is left
-        out.
+        Number of steps along the longer side of the path's bounding box. Points that are closer
+        than such a step to the previous point are omitted.
 
     Returns
     -------
     ndarray of int
-        Ascending indices, first and last point included.
+        Ascending indices, including the first and the last point.
     """
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     if len(x) <= 2:

@@ -1,6 +1,6 @@
 "use strict";
 (function () {
-  const PRINTED_WIDTH = 680; // pixels; A4 and Letter less their margins
+  const PRINTED_WIDTH = 680; // pixels; width of A4 and Letter without margins
   const config = {
     responsive: true,
     displayModeBar: true,
@@ -8,7 +8,7 @@
     showTips: false,
     modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
   };
-  // On a touch screen a finger scrolls the page until a button of the figure selects zooming.
+  // On a touch screen, dragging scrolls the page until zooming is selected by a button.
   const isTouchScreen = window.matchMedia("(pointer: coarse)").matches;
   const plots = [];
 
@@ -24,7 +24,7 @@
 
   document.querySelectorAll(".plot").forEach(draw);
 
-  // A figure in a folded section had no width when it was drawn.
+  // A figure in a collapsed section has no width when it is drawn, so it is resized later.
   document.querySelectorAll("details").forEach(function (part) {
     part.addEventListener("toggle", function () {
       part.querySelectorAll(".plot").forEach((place) => Plotly.Plots.resize(place));

@@ -1,7 +1,7 @@
 """Report as a web page: sections with tables and figures in a single, self-contained file.
 
-All texts are escaped. The page contains plotly's JavaScript. Its content security policy forbids
-the browser to load other files and to execute scripts other than the two in the page.
+All texts are escaped. The page contains plotly's JavaScript. Its content security policy prevents
+the browser from loading other files and from executing scripts other than the two in the page.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Table(NamedTuple):
     rows : sequence of sequence of str
         Cells of each row.
     numbers : int
-        Number of columns with numbers: the last columns, aligned right.
+        Number of columns that contain numbers; these are the last columns, which are right-aligned.
     """
 
     headings: Sequence[str]
@@ -44,15 +44,15 @@ class Section(NamedTuple):
     Attributes
     ----------
     heading : str
-        Heading, unique on the page.
+        Heading, which must be unique on the page.
     text : sequence of str
         Paragraphs.
     table : Table, optional
     figure : Figure, optional
     how_to_read : str
-        One or two sentences on the reading of the figure.
+        One or two sentences that explain how to read the figure.
     folded : bool
-        Whether the section is closed until the reader opens it. In print all sections are open.
+        Whether the section is collapsed until the reader opens it. In print, all sections are open.
     """
 
     heading: str
@@ -64,7 +64,7 @@ class Section(NamedTuple):
 
 
 class Page(NamedTuple):
-    """Contents of a report.
+    """Content of a report.
 
     Attributes
     ----------
@@ -83,19 +83,19 @@ class Page(NamedTuple):
 
 
 MAX_LENGTH = 300
-"""Maximum number of characters of a value; longer values are cut."""
+"""Largest number of characters in a value; longer values are truncated."""
 
 
 def tabulate_values(values: Mapping[str, Any], skip_empty: bool = False) -> Table:
-    """Return a table of names and values.
+    """Create a table of names and values.
 
     Parameters
     ----------
     values : mapping
-        Values by name. Values of nested mappings are named by their path, for example
+        Value of each name. The name of a value in nested mappings is its path, for example
         ``imu/parameters/yaw_drift``.
     skip_empty : bool
-        Whether to leave out values that are zero or empty.
+        Whether to omit values that are zero or empty.
 
     Returns
     -------
@@ -110,7 +110,7 @@ def tabulate_values(values: Mapping[str, Any], skip_empty: bool = False) -> Tabl
 
 
 def format_value(value) -> str:
-    """Return a value as text of at most :data:`MAX_LENGTH` characters.
+    """Format a value as text with at most :data:`MAX_LENGTH` characters.
 
     Parameters
     ----------
@@ -146,12 +146,12 @@ def _flatten(values, path="") -> Iterator[tuple[str, Any]]:
 
 
 def page_html(page: Page) -> str:
-    """Return a page as the content of an HTML file.
+    """Render a page as the content of an HTML file.
 
     Parameters
     ----------
     page : Page
-        Described page.
+        Content of the report.
 
     Returns
     -------
@@ -179,13 +179,13 @@ def page_html(page: Page) -> str:
 
 @lru_cache(maxsize=1)
 def _template():
-    # The import is slow, and only a program that writes a page needs it.
+    # Imported on first use, because the import is slow and only programs with a page need it.
     jinja2 = import_optional("jinja2", "a report")
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
         undefined=jinja2.StrictUndefined,
     )  # fmt: skip
-    # The hash by which the page's policy allows a script.
+    # The content security policy allows scripts by their hash.
     environment.filters["sha256"] = lambda script: base64.b64encode(
         hashlib.sha256(script.encode("utf-8")).digest()
     ).decode()
@@ -197,7 +197,7 @@ def _template():
 @lru_cache(maxsize=1)
 def _plotly_script() -> str:
     offline = import_optional("plotly.offline", "a report")
-    # Browsers normalise line ends to \n before they compare a script with the policy's hash.
+    # Browsers normalise line ends to \n before they compare the hash of a script with the policy.
     return offline.get_plotlyjs().replace("\r\n", "\n").replace("\r", "\n")
 
 

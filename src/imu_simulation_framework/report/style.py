@@ -1,10 +1,10 @@
-"""Line styles: one per signal, distinguishable in print and without colour."""
+"""Line styles of the signals, which can be distinguished in print and without colour."""
 
 from __future__ import annotations
 
 from ..core import colours
 
-# Dashes distinguish the signals where there is no colour.
+# Signals can be distinguished by their dashes if there is no colour.
 DASHED = (0, (5, 1.5))
 REAL = {"color": colours.REAL, "linestyle": "-", "linewidth": 1.6}
 SIMULATED = {"color": colours.SIMULATED, "linestyle": DASHED, "linewidth": 1.8}
@@ -21,7 +21,7 @@ LIMIT = {"color": colours.OUTSIDE, "linewidth": 1.0, "linestyle": (0, (4, 2))}
 BANDS = ((0.99, 0.16), (0.95, 0.28), (0.5, 0.5))
 """Probability and opacity of the bands around simulated signals, the widest first."""
 
-# The dashes go from dark to light, so that neighbours differ in print, too.
+# Dashes are ordered from dark to light, so that successive styles also differ in print.
 _DASHES = (DASHED, (0, (5, 1.2, 1, 1.2)), (0, (2, 1)), (0, (1, 1)))
 _SERIES = tuple(
     zip(
@@ -33,7 +33,7 @@ SHADES = tuple(zip(colours.SIMULATED_SERIES, ("-", *_DASHES)))
 
 
 def lighten(look) -> dict:
-    """Return the style of a signal before filtering: a thin line in the signal's colour, lightened.
+    """Return the style of a signal before filtering: a thin line in a lighter colour.
 
     Parameters
     ----------
@@ -51,14 +51,14 @@ def lighten(look) -> dict:
 
 
 def line_styles(count, styles=_SERIES, width=1.5) -> list:
-    """Return styles of several lines of equal rank.
+    """Return styles for several lines of the same kind.
 
     Parameters
     ----------
     count : int
-        Number of lines; styles repeat after the last of ``styles``.
+        Number of lines. If there are more lines than ``styles``, the styles repeat.
     styles : sequence of tuple
-        Colour and line style of each.
+        Colour and line style of each line.
     width : float
         Line width [points].
 
@@ -74,7 +74,7 @@ def line_styles(count, styles=_SERIES, width=1.5) -> list:
 
 
 def choose_time_unit(longest) -> tuple[float, str]:
-    """Return the unit of a time axis.
+    """Choose the unit of a time axis.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def choose_time_unit(longest) -> tuple[float, str]:
 
 
 def label_headings(comparison):
-    """Return the compared headings with their styles and names, the recorded IMU first.
+    """Return the compared headings with their styles and names, starting with the recorded IMU.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def label_headings(comparison):
     Returns
     -------
     list of tuple
-        Result, style and name of each heading that the comparison has.
+        Result, style and name of each heading in the comparison.
     """
     headings = (
         (comparison.real, REAL, "recorded IMU"),

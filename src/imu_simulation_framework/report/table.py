@@ -1,4 +1,4 @@
-"""Tables of numbers as text for the terminal, as CSV, Markdown or LaTeX."""
+"""Formatting of tables for the terminal, and as CSV, Markdown or LaTeX."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ENDINGS = {"csv": "csv", "markdown": "md", "latex": "tex"}
-"""Ending of the file's name for each format."""
+"""File name suffix of each format."""
 
 
 class Column(NamedTuple):
-    """Format of a table's column.
+    """Format of one column of a table.
 
     Attributes
     ----------
@@ -29,9 +29,9 @@ class Column(NamedTuple):
     title : str
         Title above the column.
     unit : str
-        Unit of measurement, empty for none.
+        Unit of measurement; empty if there is none.
     digits : int, optional
-        Digits behind the decimal point; None for a column of texts.
+        Number of digits after the decimal point; None for a text column.
     """
 
     key: str
@@ -41,17 +41,17 @@ class Column(NamedTuple):
 
     @property
     def heading(self) -> str:
-        """Title with the unit in brackets, if there is one."""
+        """Title, followed by the unit in brackets if there is one."""
         return f"{self.title} [{self.unit}]" if self.unit else self.title
 
 
 def add_option(parser) -> None:
-    """Add the option ``--table`` to a parser.
+    """Add the option ``--table`` to the parser of a program.
 
     Parameters
     ----------
     parser : argparse.ArgumentParser
-        Parser of a program.
+        Parser to extend.
     """
     description = f"formats of the table's files: {', '.join(ENDINGS)}; csv by default"
     options = {"choices": ENDINGS, "default": ["csv"], "metavar": "FORMAT", "help": description}
@@ -59,14 +59,14 @@ def add_option(parser) -> None:
 
 
 def write_tables(folder, name, table, columns, formats) -> list:
-    """Write a table to a file of each format.
+    """Write a table to one file per format.
 
     Parameters
     ----------
     folder : Path
-        Folder of the files.
+        Folder in which to write the files.
     name : str
-        Name of the files, without ending.
+        Name of the files, without suffix.
     table : pandas.DataFrame
         Table with the keys of the columns.
     columns : sequence of Column
@@ -93,7 +93,7 @@ def write_tables(folder, name, table, columns, formats) -> list:
 
 
 def format_table(table: pd.DataFrame, columns, format="terminal") -> str:
-    """Return a table as text that ends with a newline.
+    """Format a table as text that ends with a newline.
 
     Parameters
     ----------
@@ -102,8 +102,8 @@ def format_table(table: pd.DataFrame, columns, format="terminal") -> str:
     columns : sequence of Column
         Columns to show.
     format : str
-        ``terminal`` or a key of :data:`ENDINGS`. CSV has all digits of a number, the others have
-        the digits of its column.
+        ``terminal`` or a key of :data:`ENDINGS`. In CSV, numbers have all digits; in the other
+        formats, they are rounded to the digits of their column.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def format_table(table: pd.DataFrame, columns, format="terminal") -> str:
 
 
 def format_percent(share: float) -> str:
-    """Return a probability in percent, bounded by < 0.1 % and > 99.9 %.
+    """Format a probability in percent, bounded by < 0.1 % and > 99.9 %.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def format_percent(share: float) -> str:
 
 
 def to_page_table(table: pd.DataFrame, columns, texts: int = 1) -> Table:
-    """Return a table in the form of a page.
+    """Convert a table to a table of a web page.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def to_page_table(table: pd.DataFrame, columns, texts: int = 1) -> Table:
     columns : sequence of Column
         Columns to show.
     texts : int
-        Number of leading columns that are aligned left; the others are aligned right.
+        Number of leading columns that are left-aligned; all others are right-aligned.
 
     Returns
     -------
@@ -168,7 +168,7 @@ def _cell(value, digits) -> str:
         return "" if value is None else escape_unprintable(str(value))
     if value is None or not math.isfinite(value):
         return "-"
-    return f"{round(value, digits) + 0.0:.{digits}f}"  # The sum removes the sign of a zero.
+    return f"{round(value, digits) + 0.0:.{digits}f}"  # removes the sign of zero
 
 
 def _format_csv(table, columns):

@@ -91,7 +91,7 @@ def test_gap_splits_recording_and_short_parts_are_excluded():
     samples = prepared(times[kept], values[kept])
     assert samples.parts == ((0, 8000), (8000, 19_999))
     assert samples.gaps.count == 1
-    assert "nothing is averaged across" in samples.remarks[0]
+    assert "gaps are not averaged across" in samples.remarks[0]
     assert samples.rate == pytest.approx(100.0, rel=1e-4)
     times, values = sampled()
     kept = ~np.isin(np.arange(len(times)), [15_000, 15_500])
@@ -119,7 +119,7 @@ def test_heavy_tails_bias_drift_and_coarse_resolution_are_not_outliers():
     samples = prepared(times, values)
     assert not samples.outliers["gyro_x"]
     np.testing.assert_array_equal(samples.values[0], values[:, 0])
-    assert "gyro_x" in samples.remarks[0] and "outliers" in samples.remarks[0]
+    assert "gyro_x" in samples.remarks[0] and "outlier limits" in samples.remarks[0]
     times, values = sampled()
     values[:, 0] += 30.0 * np.sin(2.0 * np.pi * times / 200.0)
     assert prepared(times, values).outliers["gyro_x"].count <= 2

@@ -1,1 +1,1 @@
-"""Allan deviation: estimate, model, fit, intervals."""
+"""Allan variance analysis: estimation, noise models, fits and confidence intervals."""

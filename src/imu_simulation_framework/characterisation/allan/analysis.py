@@ -1,8 +1,8 @@
 """Identification of an IMU's noise from recordings at rest, and the required recording time.
 
-The steps are the division into contiguous parts (:mod:`.characterisation.samples_at_rest`), the
-overlapping Allan variances (:mod:`.allan.model`), and for each axis a fit to the Allan variances of
-all recordings (:mod:`.allan.axis`).
+Recordings are divided into contiguous parts (:mod:`.characterisation.samples_at_rest`), from which
+overlapping Allan variances are computed (:mod:`.allan.model`). For each axis, noise terms are then
+fitted to the Allan variances of all recordings (:mod:`.allan.axis`).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def duration_planner(
     -------
     callable
         Function of the squared coefficients of a fit (5,), the index of the term, and its assumed
-        coefficient. It returns the duration [s] or infinity beyond :data:`LONGEST`.
+        coefficient. It returns the duration [s], or infinity if it exceeds :data:`LONGEST`.
     """
 
     @lru_cache(maxsize=None)
@@ -94,7 +94,7 @@ class AllanIdentification:
     ----------
     recordings : tuple of SamplesAtRest
     axes : dict of str to AxisResult
-        Results of each of ``AXES`` that was recorded.
+        Result for each recorded axis; the keys are elements of ``AXES``.
     band : tuple of float
         Shortest and longest averaging time of the assumed bias instability [s].
     """
@@ -105,14 +105,14 @@ class AllanIdentification:
 
     @property
     def rate(self) -> float:
-        """Sampling rate of the first recording, rounded to the accuracy of its clock [Hz]."""
+        """Sampling rate of the first recording, rounded to the accuracy of the clock [Hz]."""
         rate = self.recordings[0].rate
         whole = round(rate)
         return float(whole) if abs(rate - whole) < 1e-3 * rate else rate
 
     @property
     def sensors(self) -> dict[str, tuple[str, ...]]:
-        """Recorded axes of each recorded sensor."""
+        """Recorded axes of each sensor."""
         recorded = {
             sensor: tuple(axis for axis in axes if axis in self.axes)
             for sensor, axes in SENSORS.items()
@@ -122,8 +122,8 @@ class AllanIdentification:
     def to_specification(self, name: str, walk_limit: bool = False) -> ImuSpecification:
         """Return a specification with the identified noise.
 
-        A term is 0 if it is neither identified nor required by the measured curve. All noise of
-        axes that were not recorded is 0.
+        A term is 0 if it is neither identified nor needed to match the measured curve. Axes that
+        were not recorded have no noise.
 
         Parameters
         ----------
@@ -176,19 +176,19 @@ def identify(
 ) -> AllanIdentification:
     """Identify the coefficients Q, N, B, K and R and further noise of each axis.
 
-    The terms are fitted to the Allan variances of all recordings together, weighted with the
-    inverse of their covariance. An average of separate results, weighted with their own variances,
-    would prefer results that happen to be small.
+    The terms are fitted jointly to the Allan variances of all recordings, weighted with the inverse
+    of their covariance. Averaging the results of separate fits with their variances as weights
+    would favour results that happen to be small.
 
     Parameters
     ----------
     recordings : iterable of SamplesAtRest
-        Recordings of a sensor with the same axes.
+        Recordings of the same sensor, with the same axes.
     band : tuple of float
         Shortest and longest averaging time of the assumed bias instability [s].
     progress : callable, optional
-        Function without arguments, called once for each axis of each recording and once more for
-        each axis.
+        Function without arguments that is called once for each axis of each recording, and once
+        more for each axis.
 
     Returns
     -------
@@ -197,7 +197,7 @@ def identify(
     Raises
     ------
     ConfigurationError
-        The band is not two positive times in increasing order.
+        The band does not consist of two positive, increasing times.
     """
     step = progress or (lambda: None)
     band = check_band("band", band)
@@ -212,7 +212,7 @@ def identify(
         step()
         return variance
 
-    # numpy releases the interpreter's lock in long operations.
+    # Threads suffice, because numpy releases the global interpreter lock in long operations.
     longest = max(recording.duration * recording.rate for recording in recordings)
     with ThreadPoolExecutor(choose_thread_count(round(longest))) as pool:
         variances = list(pool.map(compute_variance, tasks))

@@ -1,10 +1,10 @@
-"""Identification of the noise of an axis, and comparison of the result with the measurement.
+"""Identification of the noise of one axis, and comparison of the result with the measurement.
 
-The model consists of the standard terms if they describe the data, and of an extended set
-otherwise. The specification of the identified sensor usually contains the identified coefficients
-only. If two slow terms can replace each other, neither is identified, and a sensor without both
-would have no slow drift. The specification then contains all terms of the fit, and if these are far
-from the measured curve, the coefficients that are closest to it.
+The model consists of the standard terms if they describe the data, and of an extended set of terms
+if they do not. The specification of the identified sensor usually contains only the coefficients
+that are identified. If two slow terms can replace each other, neither is identified, and a sensor
+without both would have no slow drift. The specification then contains all terms of the fit. If
+these also deviate from the measured curve, it contains the coefficients that are closest to it.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from .fit import CONFIDENCE, DETECTION_DEVIATIONS, AllanFit, AllanProblem, fit_t
 from .slow_noise import SlowNoiseLikelihood
 
 SHORTEST = 1.0
-"""Shortest averaging time of the comparison [s]."""
+"""Shortest averaging time at which the identified sensor is compared with the measurement [s]."""
 LONGEST_SHARE = 10.0
-"""Duration of the longest contiguous part over the longest averaging time of the comparison."""
+"""Ratio of the longest contiguous part to the longest averaging time of the comparison."""
 
-_FAMILY_ERROR_RATE = 0.05  # of all comparisons together
-_MIN_MODEL_ERROR = 0.02  # of the Allan variance; two sensors of a batch differ by more
+_FAMILY_ERROR_RATE = 0.05  # probability of at least one false departure in all comparisons
+_MIN_MODEL_ERROR = 0.02  # of the Allan variance; sensors of the same batch differ by more
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class AllanBand:
         Returns
         -------
         ndarray, shape (n,)
-            Natural logarithm of the ratio to the nearer limit, negative inside.
+            Natural logarithm of the ratio to the nearer limit, negative inside the band.
         """
         return np.maximum(np.log(deviation / self.high), np.log(self.low / deviation))
 
@@ -74,7 +74,7 @@ class Departure:
     tau : float
         Averaging time [s].
     ratio : float
-        Allan deviation of the identified sensor over the measured one.
+        Ratio of the Allan deviation of the identified sensor to the measured one.
     """
 
     recording: int
@@ -83,7 +83,7 @@ class Departure:
 
 
 def compute_band(curve: allan_model.AllanCurve, longest, comparisons, model_error=0.0) -> AllanBand:
-    """Compute the band of an Allan deviation for many comparisons and an error of the model.
+    """Compute the confidence band of an Allan deviation for many comparisons.
 
     Parameters
     ----------
@@ -92,9 +92,10 @@ def compute_band(curve: allan_model.AllanCurve, longest, comparisons, model_erro
     longest : float
         Duration of the longest contiguous part [s].
     comparisons : int
-        Number of comparisons that hold together with 95 % probability (Sidak's correction).
+        Number of comparisons that are inside the band jointly with 95 % probability (Sidak's
+        correction).
     model_error : float
-        Relative error of the modelled Allan variance, at least 2 %.
+        Relative error of the modelled Allan variance, which widens the band; at least 2 %.
 
     Returns
     -------
@@ -118,21 +119,23 @@ IDENTIFIED, FITTED, CLOSEST = "identified", "fitted", "closest to the curve"
 
 
 def choose_coefficients(fit, bands, shapes_at):
-    """Choose squared coefficients of a sensor whose Allan deviation lies inside the bands.
+    """Choose squared coefficients of a sensor whose Allan deviation is inside the bands.
 
     Parameters
     ----------
     fit : AllanFit
         Fit of the terms with their intervals.
     bands : sequence of AllanBand
-        Band of each recording without an error of the model.
+        Band of each recording, without model error.
     shapes_at : callable
-        Function from averaging times, s, to the Allan variances of the terms, shape (n, terms).
+        Function of the averaging times [s] that returns the Allan variances of the terms, shape
+        (n, terms).
 
     Returns
     -------
     squares : ndarray, shape (terms,)
-        Squared coefficients of the first choice inside the bands, or of the closest choice.
+        Squared coefficients of the first choice that is inside the bands, or of the choice that is
+        closest to them.
     choice : str
         ``IDENTIFIED``, ``FITTED`` or ``CLOSEST``.
     """
@@ -140,9 +143,9 @@ def choose_coefficients(fit, bands, shapes_at):
     identified = np.array([fit.terms[name].identified for name in names])
     fitted = np.maximum(fit.squares, 0.0)
     if not fit.terms[allan_model.TERMS[0]].identified:
-        # A low-pass filter hides the quantisation.
+        # The quantisation is hidden behind a low-pass filter.
         fitted[0] = 0.0
-    # A ramp is equal in all realisations of a simulated sensor and is therefore avoided.
+    # A ramp is avoided, because it is the same in all realisations of a simulated sensor.
     steady = np.where(identified | (np.array(names) != allan_model.TERMS[4]), fitted, 0.0)
     choices = [(np.where(identified, fitted, 0.0), IDENTIFIED), (steady, FITTED), (fitted, FITTED)]
     shapes = [shapes_at(band.tau) for band in bands]
@@ -167,7 +170,7 @@ def _largest_excess(squares, bands, shapes):
 
 
 def _closest_squares(bands, shapes):
-    """Return non-negative squares with the smallest errors relative to the bands' widths."""
+    """Return non-negative squares that fit the curve best, weighted by the width of the bands."""
     rows, targets = [], []
     for band, columns in zip(bands, shapes):
         width = np.log(band.high / band.low)
@@ -186,7 +189,7 @@ class NeededDuration:
     Attributes
     ----------
     value : float
-        Assumed coefficient: the estimate, or half the upper limit if the estimate is far below it.
+        Assumed coefficient: the estimate, or half of the upper limit if the estimate is far below.
     duration : float
         Recording time [s]; infinite if a month does not suffice.
     """
@@ -197,32 +200,33 @@ class NeededDuration:
 
 @dataclass(frozen=True)
 class AxisResult:
-    """Result of the identification of an axis.
+    """Result of the noise identification of one axis.
 
     Attributes
     ----------
     fit : AllanFit
-        Fit to all recordings together.
+        Joint fit to all recordings.
     single_fits : tuple of AllanFit
-        Fits to each recording alone, if there are several.
+        Separate fit to each recording, if there are several.
     lines : tuple of tuple of SpectralLine
         Spectral lines of each recording, which were removed before the fit.
     curves : tuple of AllanCurve
-        Allan deviation of each recording without the lines.
+        Allan deviation of each recording after removing the lines.
     recorded : tuple of ndarray
-        Allan deviation of each recording with the lines, at the same averaging times.
+        Allan deviation of each recording before removing the lines, at the same averaging times.
     bands : tuple of AllanBand
-        Band of each recording in which the identified sensor is expected.
+        Confidence band of each recording, inside which the identified sensor is expected.
     squares : ndarray, shape (terms,)
         Squared coefficients of the identified sensor.
     choice : str
         Origin of these coefficients, see :func:`choose_coefficients`.
     departures : tuple of Departure
-        Points at which the identified sensor leaves a band.
+        Points at which the identified sensor is outside a band.
     needed : dict of str to NeededDuration
-        Terms that are not identified, without a quantisation that the sensor's filter hides.
+        Recording time required for each term that is not identified, except for a quantisation that
+        is hidden behind the sensor's filter.
     ramp_sign : float
-        1 if the reading grew over the recordings, -1 if it fell.
+        1 if the output increased over the recordings, -1 if it decreased.
     """
 
     fit: AllanFit
@@ -238,7 +242,7 @@ class AxisResult:
     ramp_sign: float
 
     def signed_coefficient(self, term) -> float:
-        """Return the coefficient of a term of the identified sensor.
+        """Return a noise coefficient of the identified sensor, with the sign of a ramp.
 
         Parameters
         ----------
@@ -258,7 +262,7 @@ class AxisResult:
 
     @property
     def unidentified_terms(self) -> tuple[str, ...]:
-        """Terms of the identified sensor that are not identified."""
+        """Terms that the identified sensor contains although they are not identified."""
         if self.choice == IDENTIFIED:
             return ()
         return tuple(
@@ -269,7 +273,7 @@ class AxisResult:
 
 
 class RecordingModel:
-    """Averaging times, shapes of the terms and covariances that all axes of a recording share.
+    """Averaging times, shapes of the terms and covariances, shared by all axes of a recording.
 
     Parameters
     ----------
@@ -294,7 +298,7 @@ class RecordingModel:
         Parameters
         ----------
         gauss_markov_time : float, optional
-            Correlation time of a Gauss-Markov process [s]; without it there is none.
+            Correlation time of a Gauss-Markov process [s]; by default there is no such process.
 
         Returns
         -------
@@ -312,7 +316,7 @@ class RecordingModel:
         return self._terms[gauss_markov_time]
 
     def parts(self, axis):
-        """Return the contiguous parts of an axis.
+        """Return the contiguous parts of one axis.
 
         Parameters
         ----------
@@ -368,7 +372,7 @@ class RecordingModel:
 
 
 def identify_axis(models, axis, variances, planner, comparisons) -> AxisResult:
-    """Identify the noise terms of an axis.
+    """Identify the noise terms of one axis.
 
     Parameters
     ----------
@@ -379,9 +383,10 @@ def identify_axis(models, axis, variances, planner, comparisons) -> AxisResult:
     variances : sequence of ndarray
         Overlapping Allan variances of each recording.
     planner : callable
-        Function of :func:`.duration_planner`.
+        Result of :func:`.duration_planner`.
     comparisons : int
-        Number of averaging times of all axes at which the result is compared with the measurement.
+        Total number of averaging times, over all axes, at which results are compared with the
+        measurement.
 
     Returns
     -------
@@ -438,7 +443,7 @@ def identify_axis(models, axis, variances, planner, comparisons) -> AxisResult:
 
 
 def _joint_terms(models, time):
-    """Return the shapes of all recordings, and a function for the covariance of their variances."""
+    """Return the shapes for all recordings, and a function for the covariance of the variances."""
     shapes, covariances = zip(*(model.terms(time) for model in models))
     if len(models) == 1:
         return shapes[0], covariances[0].evaluate
@@ -449,20 +454,20 @@ def _joint_terms(models, time):
 
 
 def _fit_standard_terms(models, single_variances, comparisons):
-    """Return the fit of the standard terms, or None if the data reject it."""
+    """Return the fit of the standard terms, or None if they do not describe the data."""
     variances = np.concatenate(single_variances)
     shapes, covariances = _joint_terms(models, None)
     fit = fit_terms(variances, shapes, covariances)
     if not fit.describes:
         return None
     if fit.squares[0] == 0.0:
-        # A weak low-pass filter moves N by more than its interval before the fit as a whole fails.
+        # A weak low-pass filter biases N by more than its interval before it rejects the fit.
         plain = AllanProblem(variances, shapes, covariances)
         free = AllanProblem(variances, shapes, covariances, smoothing=True)
         gain = plain.deviance(fit.squares) - free.deviance(free.solve())
         if gain > DETECTION_DEVIATIONS**2:
             return None
-    # The squares of the residuals are insensitive where a variance has few degrees of freedom.
+    # Squared residuals are an insensitive test where a variance has few degrees of freedom.
     for model, variance in zip(models, single_variances):
         band = compute_band(model.curve(variance, fit), model.longest, comparisons)
         curve = (
@@ -484,7 +489,7 @@ def _remove_lines(models, parts, variances):
 
 
 def _fit_single_recording(model, variance, fit) -> AllanFit:
-    """Fit the terms to a single recording, with the model of the common fit."""
+    """Fit the terms to a single recording, with the model of the joint fit."""
     time = fit.gauss_markov_time
     shapes, covariance = model.terms(time and time.value)
     if not fit.start:
@@ -494,7 +499,7 @@ def _fit_single_recording(model, variance, fit) -> AllanFit:
 
 
 def _choose_sensor(models, curves, fit, comparisons):
-    """Return coefficients of the identified sensor, their choice, the bands, and departures."""
+    """Return the coefficients of the identified sensor, their origin, the bands and departures."""
     time = fit.gauss_markov_time
 
     def shapes_at(tau):

@@ -1,26 +1,27 @@
-"""Noise models beyond the standard terms, and the averaging times that they describe.
+"""Noise models with more than the standard terms, and the averaging times that they describe.
 
-At short averaging times an hour of samples determines the Allan variance to 0.1 %. There every real
-sensor differs from the standard terms by its filter, by resonances, and by remains of spectral
-lines, and these points would dominate the fit. Two remedies are compared: to leave out short
-averaging times, and to assume an error of the model. Errors of a model are smooth and therefore
-correlated over averaging times. Independent errors would change the slow terms.
+At short averaging times, one hour of samples determines the Allan variance to 0.1 %. At this
+accuracy, every real sensor differs from the standard terms because of its filter, resonances and
+residual spectral lines, and the short averaging times would dominate the fit. Two remedies are
+compared: excluding short averaging times, and assuming a model error. Model errors are smooth and
+therefore correlated over averaging times; errors that are assumed to be independent would change
+the slow terms.
 
-The choice has the largest restricted likelihood of the logarithm of the Allan variances, which is
-the likelihood with the coefficients integrated out. A point that is left out contributes the
-likelihood of a uniform distribution over about two in the logarithm. The standard terms are
-extended by a ``1 / tau^2`` term of either sign for the sensor's low-pass filter. A Gauss-Markov
-process is added if it raises the restricted likelihood; it describes a drift over minutes that
-levels off. If the standard terms describe the data, such a process may still replace flicker noise
-and random walk, which rise in the same manner. The spectrum decides between them
-(:mod:`.allan.slow_noise`).
+The chosen model maximises the restricted likelihood of the logarithm of the Allan variances, which
+is the likelihood after integration over the coefficients. An excluded point contributes the
+likelihood of a uniform distribution with a width of about two in the logarithm. The standard terms
+are extended by a ``1 / tau^2`` term of either sign, which represents the sensor's low-pass filter.
+A Gauss-Markov process, which describes a drift over minutes that levels off, is added if it
+increases the restricted likelihood. Even if the standard terms describe the data, such a process
+may replace flicker noise and random walk, whose Allan variances rise in the same way. The spectrum
+then decides between them (:mod:`.allan.slow_noise`).
 
-Narrow lines in the noise of a sensor at rest (mains, fans, a pump, the sensor's own clocks) are
-removed before. A line of amplitude a and frequency f adds ``a^2 sin^4(pi f tau) / (pi f tau)^2`` to
-the Allan variance. These ripples would distort the terms of a fit. Lines are detected in the power
-spectrum as bins far above the background around them, and removed by a filter that scales these
-bins to the background. Scaled to zero, they would leave a hole that changes the Allan variance at
-averaging times around a line of low frequency.
+Narrow lines in the noise of a sensor at rest (mains, fans, pumps, internal clocks) are removed
+beforehand. A line with amplitude a and frequency f adds
+``a^2 sin^4(pi f tau) / (pi f tau)^2`` to the Allan variance, and these ripples would distort the
+fitted terms. Lines are detected as bins of the power spectrum far above the surrounding background,
+and removed by a filter that scales these bins to the background. If the bins were scaled to zero,
+the gap would change the Allan variance at averaging times near the period of a low-frequency line.
 """
 
 from __future__ import annotations
@@ -37,28 +38,28 @@ from .fit import AllanFit, AllanProblem, TermEstimate, TimeEstimate, fit_terms
 from .model import GAUSS_MARKOV, TERMS
 from .slow_noise import MARGIN, WALK
 
-# Candidates of the relative error of the modelled Allan variance.
+# Candidates for the relative error of the modelled Allan variance.
 _MODEL_ERRORS = np.concatenate([[0.0], np.geomspace(0.003, 0.4, 10)])
 
-LONGEST_START = 10.0  # s; longest averaging time from which on the terms describe the data
-_OMISSION_DEVIANCE = 2.0 * np.log(2.0)  # of a point that is left out
-_ERROR_CORRELATION = np.log(10.0) / 2.0  # half a decade of averaging time
-_MIN_POINTS = 10  # averaging times of a fit
-_START_STRIDE = 2  # averaging times between two candidates of the start
+LONGEST_START = 10.0  # s; largest candidate for the shortest averaging time in use
+_OMISSION_DEVIANCE = 2.0 * np.log(2.0)  # contribution of an excluded point to the deviance
+_ERROR_CORRELATION = np.log(10.0) / 2.0  # correlation length: half a decade of averaging time
+_MIN_POINTS = 10  # smallest number of averaging times in a fit
+_START_STRIDE = 2  # number of averaging times between candidates for the shortest one in use
 _MAX_ITERATIONS = 6
 
 
 def error_covariance(tau, error) -> np.ndarray:
-    """Return the covariance of the logarithm of the true Allan variances around the modelled ones.
+    """Return the covariance of model errors, in the logarithm of the Allan variance.
 
-    Errors at averaging times half a decade apart have the correlation 1/e.
+    Errors at averaging times that are half a decade apart have a correlation of 1/e.
 
     Parameters
     ----------
     tau : ndarray, shape (n,)
         Averaging times [s].
     error : float
-        Relative standard deviation of the Allan variance.
+        Relative standard deviation of the modelled Allan variance.
 
     Returns
     -------
@@ -70,7 +71,7 @@ def error_covariance(tau, error) -> np.ndarray:
 
 
 def fit_from(start, tau, variances, shapes, covariances, error) -> AllanFit:
-    """Fit the terms to the averaging times from a start on.
+    """Fit the terms to all averaging times from a shortest one on.
 
     Parameters
     ----------
@@ -83,7 +84,8 @@ def fit_from(start, tau, variances, shapes, covariances, error) -> AllanFit:
     shapes : ndarray, shape (n, terms)
         Allan variances of the terms for unit coefficients.
     covariances : callable
-        Function from squared coefficients to the covariance of the variances, shape (n, n).
+        Function of the squared coefficients that returns the covariance of the Allan variances,
+        shape (n, n).
     error : float
         Relative error of the modelled Allan variance.
 
@@ -102,7 +104,7 @@ def fit_from(start, tau, variances, shapes, covariances, error) -> AllanFit:
 
 
 class RestrictedLikelihood:
-    """Restricted likelihood of the shortest averaging time in use and of the model error.
+    """Restricted likelihood as a function of the shortest averaging time and the model error.
 
     Parameters
     ----------
@@ -113,12 +115,13 @@ class RestrictedLikelihood:
     shapes : ndarray, shape (n, terms)
         Allan variances of the terms for unit coefficients.
     covariances : callable
-        Function from squared coefficients to the covariance of the variances, shape (n, n).
+        Function of the squared coefficients that returns the covariance of the Allan variances,
+        shape (n, n).
 
     Attributes
     ----------
     squares : ndarray, shape (terms,)
-        Squared coefficients at the optimum of the last grid.
+        Squared coefficients at the optimum of the last call of :meth:`best`.
     """
 
     def __init__(self, tau, variances, shapes, covariances):
@@ -126,13 +129,13 @@ class RestrictedLikelihood:
         self._variances = variances
         self._shapes = shapes
         self._covariances = covariances
-        # A coefficient is expressed as its largest share of a variance.
+        # Coefficients are scaled so that each term contributes at most 1 to a relative variance.
         self._scale = (shapes / variances[:, None]).max(axis=0)
         self._last = None
         self.squares = None
 
     def starts(self) -> np.ndarray:
-        """Return candidates of the shortest averaging time in use.
+        """Return the candidates for the shortest averaging time in use.
 
         Returns
         -------
@@ -149,12 +152,13 @@ class RestrictedLikelihood:
         Parameters
         ----------
         starts : sequence of float, optional
-            Candidates of the shortest averaging time in use [s].
+            Candidates for the shortest averaging time in use [s].
 
         Returns
         -------
         deviance, start, error : float
-            Minus twice the restricted log-likelihood, the start [s] and the relative model error.
+            Minus twice the restricted log-likelihood, the shortest averaging time [s] and the
+            relative model error.
         """
         best = (np.inf, 0.0, 0.0)
         for start in self.starts() if starts is None else starts:
@@ -166,7 +170,7 @@ class RestrictedLikelihood:
         return best
 
     def deviance(self, start, error) -> float:
-        """Return minus twice the restricted log-likelihood.
+        """Return the deviance, which is minus twice the restricted log-likelihood.
 
         Parameters
         ----------
@@ -206,20 +210,20 @@ class RestrictedLikelihood:
 
 
 GAIN = 9.0
-"""Decrease of the deviance from which on a Gauss-Markov process is part of the model."""
+"""Smallest decrease of the deviance for which the model includes a Gauss-Markov process."""
 
-_SHORTEST_TIME = 3.0  # s; shortest correlation time
-_LONGEST_TIME_SHARE = 30.0  # duration of the recording over the longest correlation time
+_SHORTEST_TIME = 3.0  # s; shortest correlation time of a Gauss-Markov process
+_LONGEST_TIME_SHARE = 30.0  # ratio of the recording's duration to the longest correlation time
 _TIME_STEPS = 12
 _FINER_STEPS = 9
-_SAME_DEVIANCE = 3.84  # 95th percentile of chi-square with one degree of freedom
+_SAME_DEVIANCE = 3.84  # 95th percentile of the chi-square distribution with one degree of freedom
 _SHORTEST_COMPARED = 1.0  # s; shortest averaging time at which curves are compared
-_LONGEST_COMPARED_SHARE = 10.0  # duration of the recording over the longest such time
+_LONGEST_COMPARED_SHARE = 10.0  # ratio of the recording's duration to the longest compared time
 _SLOW_TERMS = TERMS[2:4]
-# Duration of the recording over the longest correlation time that is compared with a random walk; a
-# longer process resembles a constant.
+# Ratio of the recording's duration to the longest correlation time that is compared with a random
+# walk. A process with a longer correlation time resembles a constant.
 _CONSTANT_SHARE = 3.0
-_LONG_TIMES = 6  # number of such correlation times
+_LONG_TIMES = 6  # number of long correlation times that are compared with a random walk
 
 
 def weigh_slow_terms(fit, variances, model, duration, slow_noise) -> AllanFit:
@@ -232,8 +236,8 @@ def weigh_slow_terms(fit, variances, model, duration, slow_noise) -> AllanFit:
     variances : ndarray, shape (n,)
         Measured Allan variances.
     model : callable
-        Function from the correlation time [s] of a Gauss-Markov process to shapes and covariances,
-        as in :func:`fit_real_sensor`.
+        Function of the correlation time of a Gauss-Markov process [s] that returns shapes and
+        covariances, as in :func:`fit_real_sensor`.
     duration : float
         Duration of the recording [s].
     slow_noise : SlowNoiseLikelihood
@@ -242,10 +246,10 @@ def weigh_slow_terms(fit, variances, model, duration, slow_noise) -> AllanFit:
     Returns
     -------
     AllanFit
-        The fit of the standard terms, in which slow terms are identified only if the spectrum
-        supports them, or a fit with a process. The intervals of the latter include those of all
-        correlation times that describe the data equally well, and those of the standard terms
-        unless the spectrum rejects them.
+        The fit of the standard terms, in which slow terms count as identified only if the spectrum
+        supports them, or a fit with a Gauss-Markov process. The intervals of a fit with a process
+        include those for all correlation times that describe the data equally well and, unless the
+        spectrum rejects the standard terms, those of the standard terms.
     """
     if not any(fit.squares[TERMS.index(name)] > 0.0 for name in _SLOW_TERMS):
         return fit
@@ -270,7 +274,7 @@ def weigh_slow_terms(fit, variances, model, duration, slow_noise) -> AllanFit:
 
 
 def require_support(fit, duration, slow_noise) -> AllanFit:
-    """Return a fit in which slow terms are identified only if the spectrum supports them.
+    """Restrict the identified slow terms of a fit to those that the spectrum supports.
 
     Parameters
     ----------
@@ -308,7 +312,7 @@ def _restrict_to_supported(fit, choice, slow_noise, duration):
 
 
 def _time_estimate(time, same, times, half):
-    """Return an estimate with the interval of the equally likely times ``same`` of ``times``."""
+    """Return an estimated time whose interval contains all equally likely times ``same``."""
     return TimeEstimate(
         float(time),
         float(same.min() / half) if same.min() > times.min() else 0.0,
@@ -317,7 +321,7 @@ def _time_estimate(time, same, times, half):
 
 
 def _widen_intervals(fit, alternatives):
-    """Return the terms of a fit with intervals that include those of alternative fits."""
+    """Return the terms of a fit, with intervals that include those of alternative fits."""
     absent = TermEstimate(0.0, 0.0, 0.0, False)
     widened = {}
     for name, estimate in fit.terms.items():
@@ -332,22 +336,22 @@ def _widen_intervals(fit, alternatives):
 
 
 def _possible_times(duration):
-    """Return correlation times that differ from a constant and from white noise."""
+    """Return correlation times that can be distinguished from a constant and from white noise."""
     longest = duration / _LONGEST_TIME_SHARE
     return np.geomspace(min(_SHORTEST_TIME, 0.5 * longest), longest, _TIME_STEPS)
 
 
 def fit_real_sensor(tau, variances, model, duration) -> AllanFit:
-    """Fit the standard terms, a low-pass filter, and if needed a Gauss-Markov process.
+    """Fit the standard terms, a low-pass filter and, if needed, a Gauss-Markov process.
 
     Parameters
     ----------
     tau, variances : ndarray, shape (n,)
         Averaging times [s] and estimated Allan variances of all recordings.
     model : callable
-        Function of the correlation time of a Gauss-Markov process [s] or None. It returns the Allan
-        variances of the terms (n, terms), and a function from squared coefficients to the
-        covariance of ``variances``.
+        Function of the correlation time of a Gauss-Markov process [s], or of None. It returns the
+        Allan variances of the terms (n, terms), and a function of the squared coefficients that
+        returns the covariance of ``variances``.
     duration : float
         Duration of the longest contiguous part [s].
 
@@ -362,7 +366,7 @@ def fit_real_sensor(tau, variances, model, duration) -> AllanFit:
         likelihood = RestrictedLikelihood(tau, variances, *model(time.value))
         _, start, error = likelihood.best()
     if start > tau.min():
-        # The likelihood ends where the model begins to fail, so that a margin is added.
+        # The likelihood chooses the time where the model just fails, so a margin is added.
         start = min(2.0 * start, likelihood.starts()[-1])
 
     def fit_with(correlation_time):
@@ -371,7 +375,7 @@ def fit_real_sensor(tau, variances, model, duration) -> AllanFit:
     fit = fit_with(None if time is None else time.value)
     terms = dict(fit.terms)
     if time is not None:
-        # The standard deviation depends on the correlation time and its uncertainty.
+        # The interval of the standard deviation includes the uncertainty of the correlation time.
         sigmas = [terms[GAUSS_MARKOV], *(fit_with(end).terms[GAUSS_MARKOV] for end in extremes)]
         terms[GAUSS_MARKOV] = replace(
             sigmas[0],
@@ -379,22 +383,22 @@ def fit_real_sensor(tau, variances, model, duration) -> AllanFit:
             high=max(sigma.high for sigma in sigmas),
         )
     if np.any(3.0 * fit.squares[0] / tau[tau < start] ** 2 > variances[tau < start]):
-        # The term is not quantisation, which would exceed the variances at shorter times.
+        # The 1/tau^2 term is not quantisation, which would exceed the variances at shorter times.
         terms[TERMS[0]] = TermEstimate(0.0, 0.0, np.inf, False)
     model_range = {"start": float(start), "model_error": float(error), "gauss_markov_time": time}
     return replace(fit, terms=terms, **model_range)
 
 
 def _gauss_markov_time(tau, variances, model, duration, start, deviance_without):
-    """Return the correlation time of a Gauss-Markov process, or None, and its extremes.
+    """Return the correlation time of a Gauss-Markov process, or None, and the ends of its interval.
 
-    A recording determines the time within a factor of two or three at best. Among equally likely
-    times the estimate is the time whose curve is closest to the measured one.
+    At best, a recording determines the correlation time within a factor of two or three. Among
+    equally likely times, the estimate is the time whose curve is closest to the measured one.
     """
     compared = (tau >= max(start, _SHORTEST_COMPARED)) & (tau <= duration / _LONGEST_COMPARED_SHARE)
 
     def evaluate(times):
-        """Return the deviance of each time, and the distance of its curve from the measured one."""
+        """Return the deviance of each time, and the distance between its curve and the data."""
         rows = []
         for shapes, covariances in map(model, times):
             likelihood = RestrictedLikelihood(tau, variances, shapes, covariances)
@@ -408,7 +412,7 @@ def _gauss_markov_time(tau, variances, model, duration, start, deviance_without)
     best = int(np.argmin(deviances[:, 0]))
     if deviance_without - deviances[best, 0] < GAIN:
         return None, ()
-    # A long recording determines the time more precisely than the steps of the first search.
+    # In a long recording, the interval can be narrower than the steps of the first search.
     ends = times[max(best - 1, 0)], times[min(best + 1, len(times) - 1)]
     finer = np.geomspace(*ends, _FINER_STEPS)
     deviances = np.concatenate([deviances, evaluate(finer)])
@@ -420,30 +424,30 @@ def _gauss_markov_time(tau, variances, model, duration, start, deviance_without)
     return estimate, (times[same].min(), times[same].max())
 
 
-_SEGMENT_DURATION = 330.0  # s
+_SEGMENT_DURATION = 330.0  # s; longest segment of the spectrum
 _MIN_SEGMENTS = 8
-_MIN_SEGMENT = 1000  # samples
-_BACKGROUND_WIDTH = 0.05  # of the frequency
-_MIN_BACKGROUND = 20  # bins
-_LINE_PROBABILITY = 1e-3  # that the background alone exceeds the limit of a line in a bin
-_LINE_MARGIN = 1.3  # factor on that limit
-_INDEPENDENT_SHARE = 0.95  # independent segments per Hann window that overlaps by half
-_MAX_BIN_DISTANCE = 3  # bins of a line, whose frequency wanders with its clock
+_MIN_SEGMENT = 1000  # samples; shorter segments do not resolve lines
+_BACKGROUND_WIDTH = 0.05  # width of the running median, as a share of the frequency
+_MIN_BACKGROUND = 20  # bins; smallest width of the running median
+_LINE_PROBABILITY = 1e-3  # probability that the background of a bin exceeds the detection limit
+_LINE_MARGIN = 1.3  # safety factor of the detection limit
+_INDEPENDENT_SHARE = 0.95  # independent segments per half-overlapping segment with a Hann window
+_MAX_BIN_DISTANCE = 3  # bins; largest gap within a line, whose frequency varies with its clock
 _MAX_ROUNDS = 3
-_MIN_ENVELOPE_SHARE = 0.25  # of the filter's envelope inside a part, which bounds the gain
+_MIN_ENVELOPE_SHARE = 0.25  # lower bound of the envelope's share inside a part, limits the gain
 _SEGMENTS_AT_ONCE = 30
 
 
 @dataclass(frozen=True)
 class SpectralLine:
-    """Narrow line of the spectrum.
+    """Narrow line in the power spectrum of a sensor's noise.
 
     Attributes
     ----------
     frequency : float
-        Frequency [Hz]; a line above half the sampling rate appears mirrored below it.
+        Frequency [Hz]; a line above half of the sampling rate is aliased to a lower frequency.
     amplitude : float
-        Amplitude of the sine of the same power, in the unit of the axis.
+        Amplitude of a sine wave with the same power, in the unit of the axis.
     """
 
     frequency: float
@@ -465,14 +469,14 @@ def remove_lines(parts, rate):
     parts : list of ndarray
         Samples without the lines.
     lines : tuple of SpectralLine
-        Lines, the strongest first.
+        Removed lines, the strongest first.
     """
     longest = max(len(part) for part in parts)
     segment = min(round(_SEGMENT_DURATION * rate), longest // _MIN_SEGMENTS) // 2 * 2
     parts, removed = list(parts), ()
     if segment < _MIN_SEGMENT:
         return parts, removed
-    # The first round leaves a part of a strong line at the ends, which the next round removes.
+    # The first iteration leaves a part of a strong line at the ends; further iterations remove it.
     for _ in range(_MAX_ROUNDS):
         frequencies, power, count = _spectrum(parts, rate, segment)
         background = _background(power)
@@ -482,7 +486,7 @@ def remove_lines(parts, rate):
         high[:_MIN_BACKGROUND] = False
         if not high.any():
             break
-        # The window spreads a line to the neighbouring bins.
+        # A line is widened by one bin on each side, because the window spreads it.
         bins = np.flatnonzero(np.convolve(high, np.ones(3), mode="same") > 0.0)
         groups = np.split(bins, np.flatnonzero(np.diff(bins) > _MAX_BIN_DISTANCE) + 1)
         gains = np.sqrt(np.minimum(1.0, background / power))
@@ -499,7 +503,7 @@ def _spectrum(parts, rate, segment):
     for part in parts:
         half = segment // 2
         last = len(part) // half * half
-        # Welch's method holds all segments in memory, and each sample is in two of them.
+        # Segments are processed in pieces, because welch keeps all segments in memory.
         for start in range(0, last - half, _SEGMENTS_AT_ONCE * half):
             piece = part[start : min(start + (_SEGMENTS_AT_ONCE + 1) * half, last)]
             frequencies, power = welch(piece, rate, nperseg=segment, detrend="linear")
@@ -510,10 +514,10 @@ def _spectrum(parts, rate, segment):
 
 
 def _background(power):
-    """Return a running median over 5 % of the frequency."""
+    """Return a running median of the power, whose width is 5 % of the frequency."""
     background = np.empty_like(power)
     first = 0
-    # The window grows with the frequency, with a filter for each third of an octave.
+    # The median window grows with the frequency, in steps of a third of an octave.
     while first < len(power):
         last = min(len(power), max(first + _MIN_BACKGROUND, int(first * 1.26)))
         width = max(_MIN_BACKGROUND, round(_BACKGROUND_WIDTH * last)) | 1
@@ -532,23 +536,23 @@ def _describe_line(frequencies, excess) -> SpectralLine:
 
 
 def _filter_lines(part, shares, excess, groups, segment):
-    """Return the spectral lines of a part: bins of its spectrum, scaled by ``shares``.
+    """Extract the spectral lines of a part by a filter that scales each bin by ``shares``.
 
-    Near an end the filter exceeds the part and returns a share of each line only. A division by the
-    share of the filter's envelope inside the part compensates it.
+    Near an end of the part, the filter extends beyond it and returns only a share of each line.
+    This is compensated by dividing by the share of the filter's envelope inside the part.
     """
     spectrum = np.zeros(len(shares))
     baseband = np.zeros(segment)
     for group in groups:
         spectrum[group] = shares[group]
         centre = round(np.average(group, weights=excess[group]))
-        # Groups of the same width have the same envelope; strong groups have a larger weight.
+        # The envelope is averaged over all groups of bins, weighted by their power.
         np.add.at(baseband, group - centre, shares[group] * excess[group].sum())
     window = np.hanning(segment + 1)
     response = _centred(np.fft.irfft(spectrum, segment)) * window
     envelope = _centred(np.fft.ifft(baseband).real) * window
     ends = max(1, min(segment, len(part) // 2))
-    # A bias would ring at the ends like a step.
+    # A trend is subtracted, because a bias would cause ringing at the ends, like a step.
     first, last = np.mean(part[:ends]), np.mean(part[-ends:])
     slope = (last - first) / max(1, len(part) - 1)
     inside = np.concatenate([[0.0], np.cumsum(envelope)]) / envelope.sum()
@@ -571,6 +575,6 @@ def _filter_lines(part, shares, excess, groups, segment):
 
 
 def _centred(values):
-    """Return periodic values with lag 0 in the middle, extended by the first value."""
+    """Shift periodic values so that lag 0 is in the middle, and append the first value."""
     values = np.roll(values, len(values) // 2)
     return np.append(values, values[0])

@@ -1,4 +1,4 @@
-"""Figures of an Allan analysis, with the three axes of a sensor one above the other."""
+"""Figures of an Allan analysis, with one panel for each axis of a sensor."""
 
 import numpy as np
 
@@ -7,15 +7,15 @@ from ...report.figure import Figure
 from ...sensors.triads import TRIADS
 from . import model
 
-_READING_TIMES = (1.0, 3.0)  # s; averaging times at which the lines have the values N and K
+_READING_TIMES = (1.0, 3.0)  # s; averaging times at which N and K are read from their lines
 _FIT = {"color": colours.SIMULATED, "linewidth": 1.8}
 _SENSOR = {"color": colours.SENSOR, "linewidth": 1.1, "linestyle": (0, (2, 1.5))}
 _LIMIT = {"color": colours.SIMULATED, "linewidth": 1.4, "linestyle": (0, (5, 1.5))}
 _THIN_GREY = {"color": colours.LINE_GREY, "linewidth": 0.6}
 _QUARTILE = {"color": colours.LINE_GREY, "linewidth": 1.2, "linestyle": (0, (2, 1))}
-# Factors between the limits of the vertical axis and the extremes of the deviation.
+# Ratios of the vertical axis limits to the smallest and the largest deviation.
 _LOWER_MARGIN, _UPPER_MARGIN = 4.0, 2.0
-# Position of a term's letter as a share of its line. Lines that end together differ in it.
+# Position of each term's letter as a share of its line, different for lines that end together.
 _LABEL_POSITIONS = {"random_walk": 0.8, "bias_instability": 0.5, model.GAUSS_MARKOV: 0.6}
 _TERMS = {
     "quantisation": {"color": colours.QUANTISATION, "linestyle": (0, (1, 1.5))},
@@ -28,10 +28,10 @@ _TERMS = {
 
 
 def raw_figure(recording, sensor) -> Figure:
-    """Describe the figure of a recording at rest with its outliers and their limits.
+    """Describe the figure of a recording at rest, with outliers and the limits that define them.
 
-    The panel to the right of each axis shows the distribution of the deviations from the median of
-    ten seconds, with the quartiles from which the limits follow.
+    The panel to the right of each axis shows the distribution of the deviations from the ten-second
+    median, with the quartiles from which the limits are computed.
 
     Parameters
     ----------
@@ -55,9 +55,9 @@ def raw_figure(recording, sensor) -> Figure:
         figure.panel(f"{name} [{unit}]", title, height=230)
         low, high = np.repeat(raw.lowest, 2), np.repeat(raw.highest, 2)
         times = np.repeat(raw.times, 2)[1:-1]
-        figure.band(times, low, high, colours.REAL, 1.0, "recorded: lowest to highest")
+        figure.band(times, low, high, colours.REAL, 1.0, "recorded: minimum to maximum")
         for limit in limits:
-            figure.line(raw.times[:-1], raw.level + limit, _LIMIT, "limits of outliers")
+            figure.line(raw.times[:-1], raw.level + limit, _LIMIT, "outlier limits")
         if len(raw.outliers):
             positions = raw.outlier_times, raw.outliers
             figure.points(*positions, colours.OUTSIDE, "outliers", 6, "circle-open")
@@ -73,7 +73,7 @@ def raw_figure(recording, sensor) -> Figure:
 
 
 def allan_figure(identification, sensor) -> Figure:
-    """Describe the figure of the Allan deviation with its interval, the fit, and the terms.
+    """Describe the figure of the Allan deviation, with its interval, the fit and the terms.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def _title_parts(result):
     if fit.gauss_markov_time:
         yield f"Gauss-Markov {fit.gauss_markov_time.value:.0f} s"
     if lines:
-        yield f"{lines} line{'s' if lines > 1 else ''} left out"
+        yield f"{lines} spectral line{'s' if lines > 1 else ''} removed"
 
 
 def _draw_measurement(figure, result):
@@ -119,7 +119,9 @@ def _draw_measurement(figure, result):
         figure.band(curve.tau, curve.low, curve.high, colour, 0.18)
         if result.lines[number]:
             recorded = result.recorded[number]
-            figure.points(curve.tau, recorded, colours.OUTSIDE, "with its narrow lines", 5, "x")
+            figure.points(
+                curve.tau, recorded, colours.OUTSIDE, "before removing spectral lines", 5, "x"
+            )
         figure.points(curve.tau, curve.deviation, colour, f"{name}, shaded: 95 % interval")
         look = {"color": colour, "linewidth": 0.7, "alpha": 0.7}
         for limit in (band.low, band.high):
@@ -143,9 +145,9 @@ def _draw_fit(figure, identification, result, limits):
         deviation = np.sqrt(shape * square)
         identified = fit.terms[term].identified
         look = {**_TERMS[term], "linewidth": 1.4 if identified else 0.6}
-        name = "term, identified" if identified else "term, only a limit"
+        name = "identified term" if identified else "upper limit of a term"
         figure.line(dense, deviation, look, name)
-        # The letter of the term is near the end of the visible part of its line.
+        # The letter of a term is placed near the end of the visible part of its line.
         inside = np.flatnonzero((deviation > 1.2 * limits[0]) & (deviation < limits[1] / 1.2))
         if len(inside):
             index = inside[int(_LABEL_POSITIONS.get(term, 1.0) * (len(inside) - 1))]
@@ -155,11 +157,11 @@ def _draw_fit(figure, identification, result, limits):
     figure.line(dense[described], total, _FIT, "fit")
     figure.line(dense, np.sqrt(shapes @ result.squares), _SENSOR, "identified sensor")
     if fit.start > tau[0]:
-        figure.span(tau[0], fit.start, colours.SHADE, 0.05, "not described")
+        figure.span(tau[0], fit.start, colours.SHADE, 0.05, "excluded from the fit")
 
 
 def _mark_coefficients(figure, result, limits):
-    """Mark the lines of white noise and random walk where they have the values N and K."""
+    """Mark N and K at the points where they are read from the lines of their terms."""
     tau = result.curves[0].tau
     squares = dict(zip(result.fit.terms, result.fit.squares))
     for time, term in zip(_READING_TIMES, ("white_noise", "random_walk")):

@@ -1,4 +1,4 @@
-"""Contents of the files that an Allan analysis writes."""
+"""Content of the files that an Allan analysis writes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .model import GAUSS_MARKOV, SYMBOLS, TERMS
 from .sentences import AXIS_TRIADS, HIDDEN, NOT_IDENTIFIABLE, format_spectral_lines
 
 KALIBR = "kalibr_imu.yaml"
-"""File for Kalibr; not written if an axis was not recorded."""
+"""File for Kalibr, which is written only if all axes were recorded."""
 
 _FIGURE = re.compile(rf"(allan|raw)_({'|'.join(analysis.SENSORS)})(_\d+)?\.png")
 
@@ -32,7 +32,7 @@ _FIGURE = re.compile(rf"(allan|raw)_({'|'.join(analysis.SENSORS)})(_\d+)?\.png")
 def file_contents(
     identification: analysis.AllanIdentification, name: str
 ) -> tuple[dict[str, bytes], list[str]]:
-    """Return the files of an analysis; all are made before the first one is written.
+    """Return the content of all files of an analysis, before any file is written.
 
     Parameters
     ----------
@@ -44,9 +44,9 @@ def file_contents(
     Returns
     -------
     contents : dict of str to bytes
-        Contents by name.
+        Content of each file, keyed by file name.
     remarks : list of str
-        Remarks on Kalibr's file.
+        Remarks on the file for Kalibr.
     """
     contents = {
         "imu.yaml": imu_specification_text(
@@ -74,14 +74,14 @@ def file_contents(
 
 
 def remove_earlier_files(folder: Path, names: Iterable[str]) -> list[str]:
-    """Remove files of an earlier analysis, which would pass for results of this one.
+    """Remove files of an earlier analysis, which could be mistaken for results of this one.
 
     Parameters
     ----------
     folder : Path
         Folder of the results.
     names : iterable of str
-        Names of the files of this analysis, which stay.
+        Names of the files of this analysis, which are not removed.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def remove_earlier_files(folder: Path, names: Iterable[str]) -> list[str]:
 
 
 def specification_comment(identification) -> str:
-    """Return the comment at the beginning of the specification's file.
+    """Return the comment at the beginning of the specification file.
 
     Parameters
     ----------
@@ -108,9 +108,9 @@ def specification_comment(identification) -> str:
     Returns
     -------
     str
-        Lines without comment marks.
+        Lines of the comment, without comment characters.
     """
-    lines = ["Identified by Allan analysis; the 95 % intervals are in allan_parameters.json."]
+    lines = ["Identified by Allan analysis; allan_parameters.json contains the 95 % intervals."]
     missing = [axis for axis in analysis.AXES if axis not in identification.axes]
     if missing:
         lines.append(f"Not recorded, so without errors here: {', '.join(missing)}.")
@@ -125,19 +125,19 @@ def specification_comment(identification) -> str:
         ]
         kept += [f"  {name} {term}" for term in result.unidentified_terms]
         lines += [
-            f"{name}: lines left out: {format_spectral_lines(found, name)}"
-            for found in result.lines
-            if found
+            f"{name}: removed spectral lines: {format_spectral_lines(removed, name)}"
+            for removed in result.lines
+            if removed
         ]
     if absent:
-        lines += [f"0, or left out, is what was {NOT_IDENTIFIABLE}:", *absent]
+        lines += [f"Zero or omitted, because {NOT_IDENTIFIABLE}:", *absent]
     if kept:
-        lines += ["Not identified alone, but needed to stay with the measured curve:", *kept]
+        lines += ["Not identified individually, but needed to match the measured curve:", *kept]
     return "\n".join(lines)
 
 
 def make_kalibr_file(identification, name) -> tuple[bytes, list[str]]:
-    """Return the content of Kalibr's file, and remarks on properties that it cannot express.
+    """Return the content of the file for Kalibr, and remarks on what the format cannot express.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def make_kalibr_file(identification, name) -> tuple[bytes, list[str]]:
     if limits:
         comment = (
             f"# The random walk of {', '.join(limits)} is {NOT_IDENTIFIABLE};\n"
-            "# Kalibr needs one, so the upper end of its 95 % interval is used.\n"
+            "# Kalibr requires a value, so the upper limit of the 95 % interval is used.\n"
         )
     remarks = [
         f"kalibr_imu.yaml: {remark}"
@@ -186,7 +186,7 @@ def make_kalibr_file(identification, name) -> tuple[bytes, list[str]]:
 
 
 def list_parameters(identification) -> dict[str, Any]:
-    """Return all coefficients with their 95 % intervals, and the findings, for JSON.
+    """Return all coefficients with their 95 % intervals, and all findings, as JSON types.
 
     Parameters
     ----------
@@ -297,7 +297,7 @@ def deviation_table(identification) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Deviations in SI units; the index ``tau`` is the averaging time, s.
+        Deviations in SI units; the index ``tau`` is the averaging time [s].
     """
     tables = []
     for number in range(len(identification.recordings)):

@@ -1,10 +1,10 @@
 """Fit of the standard noise terms to Allan variances, with confidence intervals.
 
-The fit is generalised least squares on the variance with non-negative coefficients. An iteration
-computes the weights from the covariance that the fitted terms imply (:mod:`.allan.model`). An
-estimated square is a weighted sum of the data. Mean, variance and skewness of its distribution are
-known for any true value, so that a test can be inverted: the 95 % interval contains all values that
-the estimate does not reject.
+Squared coefficients are fitted to the Allan variances by non-negative generalised least squares.
+The weights are computed iteratively from the covariance that the fitted terms imply
+(:mod:`.allan.model`). An estimated square is a weighted sum of the data. Mean, variance and
+skewness of its distribution are known for any true value. The 95 % interval is the set of all true
+values that a test does not reject given the estimate.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from .model import GAUSS_MARKOV, TERMS
 CONFIDENCE = 0.95
 
 DETECTION_DEVIATIONS = 4.0
-"""Significance of an identified term, in standard deviations of a Gaussian variable. The false
-detection of any of the dozens of terms of an analysis is unlikely at this level."""
+"""Significance of an identified term, in standard deviations of a Gaussian variable. At this level,
+a false detection is unlikely, even among the dozens of terms in an analysis."""
 
 _MAX_ITERATIONS = 30
-_TOLERANCE = 1e-6  # relative, of the squares
-# Numerical error of the covariance, by the ends of the band and the quadrature, as a share of the
-# variance.
+_TOLERANCE = 1e-6  # relative change of the squares at which the iteration ends
+# Numerical error of the covariance as a share of the variance, caused by the limited band of the
+# flicker noise and by the quadrature.
 _NUGGET = 1e-3
-_MIN_FIT_PROBABILITY = 1e-4  # of a larger misfit, below which the terms do not describe the data
+_MIN_FIT_PROBABILITY = 1e-4  # smallest p-value of the misfit if the terms describe the data
 _NEGLIGIBLE_SKEWNESS = 1e-4
 _MAX_DOUBLINGS = 30
 
@@ -43,11 +43,11 @@ class TermEstimate:
     Attributes
     ----------
     value : float
-        Most likely coefficient, 0 if the data do not show the term.
+        Most likely coefficient, 0 if the data give no evidence of the term.
     low : float
-        Lower end of the interval, 0 if the term is not identified.
+        Lower limit of the interval, 0 if the term is not identified.
     high : float
-        Upper end of the interval, infinite without an upper limit.
+        Upper limit of the interval, infinite if there is none.
     identified : bool
         Whether the term is significant.
     """
@@ -77,29 +77,30 @@ class TimeEstimate:
 
 @dataclass(frozen=True)
 class AllanFit:
-    """Terms that describe the noise of an axis.
+    """Fitted terms that describe the noise of one axis.
 
     Attributes
     ----------
     terms : dict of str to TermEstimate
-        Estimates of all :data:`.allan.model.TERMS`, and of a Gauss-Markov process in the model.
+        Estimates of all :data:`.allan.model.TERMS`, and of the Gauss-Markov process if the model
+        contains one.
     squares : ndarray, shape (terms,)
-        Squared coefficients of the fit, including terms that are not identified. The first is
-        negative behind a low-pass filter.
+        Squared coefficients of the fit, including terms that are not identified. The first square
+        is negative if the sensor has a low-pass filter.
     misfit : float
-        Weighted mean square of the residuals, expected 1.
+        Weighted mean square of the residuals, whose expected value is 1.
     describes : bool
-        Whether the terms describe the data. If not, the weights ignore correlation, and the
-        intervals are widened by the misfit.
+        Whether the terms describe the data. If they do not, the weights ignore correlations, and
+        the intervals are widened according to the misfit.
     start : float
         Shortest averaging time that the terms describe [s].
     model_error : float
-        Relative standard deviation of the true Allan variance around the modelled one.
+        Relative standard deviation of the difference between true and modelled Allan variance.
     gauss_markov_time : TimeEstimate, optional
-        Correlation time of a Gauss-Markov process.
+        Correlation time of the Gauss-Markov process.
     time_like_walk : float, optional
-        Shortest correlation time [s] of a Gauss-Markov process that describes the data as well as
-        the random walk.
+        Shortest correlation time with which a Gauss-Markov process describes the data as well as
+        the random walk does [s].
     """
 
     terms: dict[str, TermEstimate]
@@ -113,11 +114,11 @@ class AllanFit:
 
 
 def fit_terms(variances, shapes, covariances, smoothing=False, model_error=None) -> AllanFit:
-    """Fit squared coefficients to Allan variances of an axis.
+    """Fit squared coefficients to the Allan variances of one axis.
 
     White noise behind a low-pass filter has the Allan variance ``N^2 / tau - A / tau^2`` at
-    averaging times beyond the filter's memory. A negative ``1 / tau^2`` term hides the quantisation
-    Q.
+    averaging times longer than the filter's impulse response. A negative ``1 / tau^2`` term hides
+    the quantisation Q.
 
     Parameters
     ----------
@@ -126,11 +127,11 @@ def fit_terms(variances, shapes, covariances, smoothing=False, model_error=None)
     shapes : ndarray, shape (n, terms)
         Result of :func:`.allan.model.allan_variance_of_terms`.
     covariances : callable
-        Function from squared coefficients (terms,) to the covariance of ``variances``.
+        Function of the squared coefficients (terms,) that returns the covariance of ``variances``.
     smoothing : bool
         Whether the ``1 / tau^2`` term may be negative.
     model_error : ndarray, shape (n, n), optional
-        Covariance of the logarithm of the true Allan variances around the modelled ones.
+        Covariance of the model errors, in the logarithm of the Allan variance.
 
     Returns
     -------
@@ -163,14 +164,14 @@ def fit_terms(variances, shapes, covariances, smoothing=False, model_error=None)
 
 @dataclass
 class AllanProblem:
-    """Regression problem of an axis.
+    """Regression problem for the Allan variances of one axis.
 
     Attributes
     ----------
     variances, shapes, covariances, smoothing, model_error
         Parameters of :func:`fit_terms`.
     correlated : bool
-        Whether the weights use the correlation of the data.
+        Whether the weights take the correlation of the data into account.
     """
 
     variances: np.ndarray
@@ -181,7 +182,7 @@ class AllanProblem:
     model_error: np.ndarray | None = None
 
     def scatter(self, squares):
-        """Return the covariance of the data, including the error of the model.
+        """Return the covariance of the data, including the model error.
 
         Parameters
         ----------
@@ -193,7 +194,7 @@ class AllanProblem:
         ndarray, shape (n, n)
             Covariance of the Allan variances.
         """
-        # A filter reduces the scatter only at the shortest averaging times.
+        # Negative squares are ignored: a filter reduces scatter only at the shortest times.
         matrix = self.covariances(np.maximum(squares, 0.0))
         if self.model_error is not None:
             expected = self.shapes @ squares
@@ -201,7 +202,7 @@ class AllanProblem:
         return matrix
 
     def covariance(self, squares):
-        """Return the covariance of the data, increased by the error of the covariance itself.
+        """Return the covariance of the data, including the numerical error of the covariance.
 
         Parameters
         ----------
@@ -271,12 +272,12 @@ class AllanProblem:
         return float(residuals @ residuals + 2.0 * np.log(np.diag(factor)).sum())
 
     def solve(self, excluded=None, start=None, iterations=_MAX_ITERATIONS):
-        """Iterate to the squared coefficients whose own covariance weights the fit.
+        """Estimate the squared coefficients, with weights that are updated iteratively.
 
         Parameters
         ----------
         excluded : int or list of int, optional
-            Terms to leave out.
+            Indices of the terms to exclude.
         start : ndarray, shape (terms,), optional
             Initial squared coefficients.
         iterations : int
@@ -306,7 +307,7 @@ class AllanProblem:
         free = matrix[:, 0]
         if not (self.smoothing and free.any()):
             return nonnegative_least_squares(matrix, target)
-        # The projection orthogonal to the free coefficient's column does not depend on it.
+        # A projection orthogonal to its column eliminates the coefficient of either sign.
         direction = free / np.linalg.norm(free)
         others = matrix[:, 1:]
         positive = nonnegative_least_squares(
@@ -317,10 +318,10 @@ class AllanProblem:
         return np.concatenate([[first], positive])
 
     def estimator(self, squares, index):
-        """Return weights of the data that estimate a square without bias by other present terms.
+        """Return the weights of an estimate of a square that other terms in the fit do not bias.
 
-        A term of either sign is always present, because even a weak filter biases the white noise
-        by more than its interval.
+        A term of either sign always counts as a term in the fit, because even a weak filter biases
+        the white noise by more than its interval.
 
         Parameters
         ----------
@@ -351,7 +352,7 @@ def square_estimator(shapes, covariance, index, present):
     index : int
         Index of the term to estimate.
     present : ndarray of bool, shape (terms,)
-        Other terms that must not bias the estimate.
+        Mask of other terms that must not bias the estimate.
 
     Returns
     -------
@@ -374,8 +375,8 @@ def square_estimator(shapes, covariance, index, present):
 def _whiten(factor, vectors):
     """Solve with a lower Cholesky factor, column by column.
 
-    A solution for all columns at once would be shared among threads, which is a hundred times
-    slower for so few numbers if a core is busy.
+    If all columns were solved at once, the numerical library would use several threads, which is
+    a hundred times slower for such small matrices if a core is busy.
     """
     if vectors.ndim == 1:
         return dtrsv(factor, vectors, lower=True)
@@ -383,19 +384,19 @@ def _whiten(factor, vectors):
 
 
 def nonnegative_least_squares(matrix, target):
-    """Solve a non-negative least-squares problem with columns of different magnitude.
+    """Solve a non-negative least-squares problem whose columns differ in magnitude.
 
     Parameters
     ----------
     matrix : ndarray, shape (n, terms)
         Design matrix.
     target : ndarray, shape (n,)
-        Data.
+        Right-hand side.
 
     Returns
     -------
     ndarray, shape (terms,)
-        Coefficients, at least zero.
+        Non-negative coefficients.
     """
     scale = np.linalg.norm(matrix, axis=0)
     scale[scale == 0.0] = 1.0
@@ -403,7 +404,7 @@ def nonnegative_least_squares(matrix, target):
 
 
 def _estimate_term(problem, squares, index, inflation, is_needed):
-    """Return a coefficient and its interval by inverting the test of its true value."""
+    """Return a coefficient and its interval, which contains all true values not rejected."""
     estimator = _SquareEstimator(problem, squares, index, inflation)
     tail = 0.5 * (1.0 - CONFIDENCE)
     identified = is_needed and estimator.exceedance(0.0) < norm.sf(DETECTION_DEVIATIONS)
@@ -417,13 +418,13 @@ def _estimate_term(problem, squares, index, inflation, is_needed):
 
 
 class _SquareEstimator:
-    """Distribution of an estimated square for any true square."""
+    """Distribution of an estimated square as a function of the true square."""
 
     def __init__(self, problem, squares, index, inflation):
         weights = problem.estimator(squares, index)
-        # A negative estimate has the same meaning as zero: the data do not show the term.
+        # A negative estimate means the same as zero: the data give no evidence of the term.
         self.estimate = max(0.0, float(weights @ problem.variances))
-        # The covariance is quadratic in the squares, so that three values determine it.
+        # The variance is a quadratic function of the square, so three values determine it.
         step = max(self.estimate, float(np.sqrt(weights @ problem.scatter(squares) @ weights)))
         variances = []
         for square in (0.0, step, 2.0 * step):
@@ -437,10 +438,10 @@ class _SquareEstimator:
         self._other_skewness = _skewness(problem, weights, squares, index)
 
     def exceedance(self, square):
-        """Return the probability of a larger estimate for a true square.
+        """Return the probability that the estimate is exceeded, for a given true square.
 
-        The estimate has a gamma distribution (Pearson's type III), because the scatter of a term is
-        that of a chi-square.
+        The estimate has a gamma distribution (Pearson type III), because the contribution of each
+        term scatters like a chi-square variate.
         """
         own = self._quadratic * square**2
         variance = self._constant + self._linear * square + own
@@ -456,13 +457,13 @@ class _SquareEstimator:
         return float(pearson3.sf(deviation, skewness))
 
     def square_at(self, level, low, high):
-        """Return the square between two bounds at which the exceedance is ``level``."""
-        # Squares are often smaller than brentq's default tolerance of 2e-12.
+        """Return the true square between two bounds at which the exceedance is ``level``."""
+        # The tolerance is set because squares are often below brentq's default of 2e-12.
         tolerance = 1e-6 * high
         return brentq(lambda x: self.exceedance(x) - level, low, high, xtol=tolerance, rtol=1e-6)
 
     def square_above(self, level):
-        """Return the square above the estimate whose exceedance is ``level``, or infinity."""
+        """Return the true square above the estimate with the exceedance ``level``, or infinity."""
         low, step = self.estimate, self._step
         for _ in range(_MAX_DOUBLINGS):
             high = low + step
@@ -473,9 +474,10 @@ class _SquareEstimator:
 
 
 def _skewness(problem, weights, squares, index):
-    """Return the skewness by the other terms, as if only the most important time contributed.
+    """Return the skewness due to the other terms, approximated at the most important time.
 
-    At a single averaging time the estimate is a chi-square with its equivalent degrees of freedom.
+    At a single averaging time, the estimate is a chi-square variate with the equivalent degrees of
+    freedom.
     """
     others = squares.copy()
     others[index] = 0.0

@@ -1,15 +1,16 @@
-"""Allan variances of recordings and of the standard noise terms, and the covariance of estimates.
+"""Allan variances of recordings and of noise terms, and the covariance of their estimates.
 
-A signal ``y`` with the integral ``x`` is sampled at ``dt``. The overlapping estimate at
+A signal ``y`` with the integral ``x`` is sampled with period ``dt``. The overlapping estimate at
 ``tau = m dt`` is the mean of ``z_i^2`` with ``z_i = (x_{i+2m} - 2 x_{i+m} + x_i) / (sqrt(2) tau)``
-(NIST SP 1065, eq. 11). Each noise term has a generalised autocovariance ``s(t)`` of ``x``
+(NIST SP 1065, eq. 11). For each noise term, ``x`` has a generalised autocovariance ``s(t)``
 (Greenhall and Riley, "Uncertainty of stability variances based on finite differences", PTTI
-2003). Second differences of it give the covariance of two ``z``, and for Gaussian noise::
+2003), whose second differences are the covariance of two ``z``. For Gaussian noise::
 
     cov(avar_1, avar_2) = 2 / (n_1 n_2) sum_d w(d) cov(z_1, z_2; d)^2
 
 where ``w(d)`` counts the pairs that are ``d`` samples apart. Overlapping estimates and estimates at
-different ``tau`` are strongly correlated, which valid intervals of a fit must take into account.
+different ``tau`` are strongly correlated. A fit must take this into account for valid confidence
+intervals.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from ...core.errors import import_optional
 from ...sensors.noise.processes import flicker_processes, gauss_markov_allan_variance
 
 TERMS = ("quantisation", "white_noise", "bias_instability", "random_walk", "rate_ramp")
-"""Terms Q, N, B, K and R in the order of all arrays of this module."""
+"""Terms Q, N, B, K and R, in the order of all arrays in this module."""
 
 GAUSS_MARKOV = "gauss_markov"
-"""Term that :mod:`.allan.extended` appends to the others."""
+"""Additional term, which :mod:`.allan.extended` appends to the standard terms."""
 
 SYMBOLS = dict(zip((*TERMS, GAUSS_MARKOV), "QNBKRG"))
 
@@ -35,12 +36,12 @@ _GAUSS, _GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(_NODES)
 
 
 def allan_variance_of_terms(tau, period, band, gauss_markov_time=None):
-    """Return the Allan variance of each term with a unit coefficient.
+    """Return the Allan variance of each term for a unit coefficient.
 
-    The variances are ``3 / tau^2``, ``1 / tau``, flicker noise, ``tau / 3`` and ``tau^2 / 2`` (IEEE
-    Std 952, annex C). The flicker noise is the sum of Gauss-Markov processes that
-    :class:`.noise.processes.BiasInstability` generates. It equals the constant ``2 ln 2 / pi`` on
-    the plateau and falls outside its band.
+    The variances are ``3 / tau^2``, ``1 / tau``, that of flicker noise, ``tau / 3`` and
+    ``tau^2 / 2`` (IEEE Std 952, annex C). The flicker noise is the sum of Gauss-Markov processes
+    that :class:`.noise.processes.BiasInstability` generates. Its Allan variance equals the constant
+    ``2 ln 2 / pi`` within the band and decreases outside the band.
 
     Parameters
     ----------
@@ -51,7 +52,7 @@ def allan_variance_of_terms(tau, period, band, gauss_markov_time=None):
     band : tuple of float
         Shortest and longest averaging time of the bias instability [s].
     gauss_markov_time : float, optional
-        Correlation time of a Gauss-Markov process [s], which is then the sixth term.
+        Correlation time of a Gauss-Markov process [s], which is the sixth term if it is given.
 
     Returns
     -------
@@ -76,9 +77,9 @@ class AllanCovariance:
     tau : ndarray, shape (n,)
         Averaging times [s].
     products : ndarray, shape (terms, terms, n, n)
-        Covariance by each pair of terms with unit coefficients.
+        Contribution of each pair of terms to the covariance, for unit coefficients.
     means : ndarray, shape (terms, n, n)
-        Covariance of the mean of ``z`` by each term, which the ramp needs.
+        Contribution of each term to the covariance of the mean of ``z``, needed for the ramp.
     """
 
     tau: np.ndarray
@@ -86,7 +87,7 @@ class AllanCovariance:
     means: np.ndarray
 
     def evaluate(self, squares) -> np.ndarray:
-        """Evaluate the covariance for coefficients of the terms.
+        """Evaluate the covariance for given coefficients of the terms.
 
         Parameters
         ----------
@@ -102,8 +103,8 @@ class AllanCovariance:
         total = np.zeros_like(self.means[0])
         present = np.flatnonzero(squares)
         ramp = 2.0 * squares[_RAMP] * np.outer(self.tau, self.tau)
-        # A matrix product would be shared among threads by numerical libraries, which is a hundred
-        # times slower than these sums for so few numbers if a core is busy.
+        # For a matrix product, the numerical library would use several threads, which is a hundred
+        # times slower for such small matrices if a core is busy.
         for first in present:
             for second in present:
                 total += squares[first] * squares[second] * self.products[first, second]
@@ -112,9 +113,9 @@ class AllanCovariance:
 
 
 def allan_covariance(factors, lengths, period, band, gauss_markov_time=None) -> AllanCovariance:
-    """Return the covariance of overlapping Allan variances at several averaging times.
+    """Compute the covariance of overlapping Allan variances at several averaging times.
 
-    The estimates of the contiguous parts are averaged with the number of their terms as weights.
+    The estimates of the contiguous parts are averaged with the number of their summands as weights.
 
     Parameters
     ----------
@@ -127,7 +128,7 @@ def allan_covariance(factors, lengths, period, band, gauss_markov_time=None) -> 
     band : tuple of float
         Shortest and longest averaging time of the bias instability [s].
     gauss_markov_time : float, optional
-        Correlation time of a Gauss-Markov process [s]; without it there is none.
+        Correlation time of a Gauss-Markov process [s]; by default there is no such process.
 
     Returns
     -------
@@ -154,7 +155,8 @@ def allan_covariance(factors, lengths, period, band, gauss_markov_time=None) -> 
         for second, other in correlations.items():
             products[first, second] = 2.0 * scale * (pairs * correlation * other).sum(axis=1)
 
-    # White noise of the phase is correlated at single lags only, which the quadrature misses.
+    # White phase noise is treated separately: it is correlated only at isolated lags, which the
+    # quadrature would miss.
     lags, weights = _single_lags(shorter, longer)
     pairs = weights * _pair_counts(lags, shorter, longer, points)
     quantisation = np.zeros_like(lags)
@@ -176,11 +178,11 @@ def allan_covariance(factors, lengths, period, band, gauss_markov_time=None) -> 
 
 
 def _quadrature_lags(shorter, longer, points):
-    """Return lags between the centres of both filters, and weights, for sums over all lags.
+    """Return lags between the centres of two filters, and weights, for sums over all lags.
 
-    All correlations are even in the lag, so that positive lags count twice. A correlation is smooth
-    between its kinks: short intervals are summed sample by sample, long intervals by Gauss-Legendre
-    quadrature. Beyond the last kink only flicker noise is correlated.
+    All correlations are even functions of the lag, so that positive lags count twice. A correlation
+    is smooth between its kinks. Short intervals between kinks are summed sample by sample, long
+    intervals by Gauss-Legendre quadrature. Beyond the last kink, only flicker noise is correlated.
     """
     reach = shorter + longer
     last = np.maximum(points - reach, reach)
@@ -205,7 +207,7 @@ def _kinks(shorter, longer):
 
 
 def _single_lags(shorter, longer):
-    """Return the lags at which two second differences share a sample of the phase, and weights."""
+    """Return the lags at which two second differences share a phase sample, and their weights."""
     lags = _kinks(shorter, longer)
     weights = np.where(lags == 0.0, 1.0, 2.0)
     weights[:, 1:][np.diff(lags, axis=1) == 0.0] = 0.0
@@ -213,7 +215,7 @@ def _single_lags(shorter, longer):
 
 
 def _pair_counts(lags, shorter, longer, points):
-    """Return the number of pairs of ``z`` at each lag, over all contiguous parts."""
+    """Count the pairs of ``z`` at each lag over all contiguous parts."""
     difference, reach = (longer - shorter)[:, None], (shorter + longer)[:, None]
     counts = np.zeros_like(lags)
     for length in points[:, 0]:
@@ -222,7 +224,7 @@ def _pair_counts(lags, shorter, longer, points):
 
 
 def _filter_pairs():
-    """Yield weights and offsets (shorter, longer) of two centred second differences."""
+    """Yield the products of weights, and the offsets, of two centred second differences."""
     for offset, weight in ((-1.0, 1.0), (0.0, -2.0), (1.0, 1.0)):
         for other, other_weight in ((-1.0, 1.0), (0.0, -2.0), (1.0, 1.0)):
             yield weight * other_weight, offset, other
@@ -231,7 +233,7 @@ def _filter_pairs():
 def _correlations(lags, shorter, longer, period, processes):
     """Return the covariance of two ``z`` for white noise, random walk and Gauss-Markov sums.
 
-    The dictionary ``processes`` has the correlation times and standard deviations of each sum.
+    ``processes`` contains the correlation times and standard deviations in each sum.
     """
     white, walk = np.zeros_like(lags), np.zeros_like(lags)
     sums = {term: np.zeros_like(lags) for term in processes}
@@ -250,16 +252,16 @@ def _correlations(lags, shorter, longer, period, processes):
 
 
 POINTS_PER_DECADE = 8
-_LONGEST_SHARE = 5  # duration of the longest contiguous part over the longest averaging time
-_MIN_STEPS = 128  # shifts within an averaging time
-_SAMPLES_AT_ONCE = 2**20  # samples, which bounds the memory
+_LONGEST_SHARE = 5  # ratio of the longest contiguous part to the longest averaging time
+_MIN_STEPS = 128  # smallest number of shifts within an averaging time
+_SAMPLES_AT_ONCE = 2**20  # number of samples processed at once, which limits the memory
 _POWER_LAWS = {"quantisation": 2, "white_noise": 0, "bias_instability": -1, "random_walk": -2}
 
 
 def averaging_factors(length, per_decade=POINTS_PER_DECADE) -> np.ndarray:
-    """Return log-spaced averaging factors from 1 to a fifth of the longest part.
+    """Return logarithmically spaced averaging factors from 1 to a fifth of the longest part.
 
-    Factors from 128 on are multiples of the stride of :func:`overlapping_allan_variance`.
+    From 128 on, factors are multiples of the stride in :func:`overlapping_allan_variance`.
 
     Parameters
     ----------
@@ -280,19 +282,19 @@ def averaging_factors(length, per_decade=POINTS_PER_DECADE) -> np.ndarray:
 
 
 def _strides(factors) -> np.ndarray:
-    """Return powers of two that leave at least ``_MIN_STEPS`` steps in an averaging time."""
+    """Return strides, powers of two, with at least ``_MIN_STEPS`` steps per averaging time."""
     factors = np.asarray(factors)
     return 2 ** np.floor(np.log2(np.maximum(factors / _MIN_STEPS, 1.0))).astype(int)
 
 
 def overlapping_allan_variance(parts, rate, factors):
-    """Return the overlapping Allan variance of a signal in contiguous parts (NIST SP 1065, eq. 11).
+    """Compute the overlapping Allan variance of a signal in contiguous parts.
 
-    :func:`allantools.oadev` computes the variance from a cumulative sum of each part. Estimates
-    with an averaging time of at least ``2^k`` times 128 samples are shifted by ``2^k`` samples
-    instead of a single sample, which costs less than a ten-thousandth of their degrees of freedom.
-    Parts are averaged with the number of their terms as weights, to which the degrees of freedom
-    are proportional.
+    :func:`allantools.oadev` computes the variance (NIST SP 1065, eq. 11) from a cumulative sum of
+    each part. For averaging times of at least ``2^k`` times 128 samples, the windows are shifted by
+    ``2^k`` samples instead of one, which reduces the degrees of freedom by less than a
+    ten-thousandth. The parts are averaged with the number of their summands as weights, because the
+    degrees of freedom are proportional to it.
 
     Parameters
     ----------
@@ -301,7 +303,7 @@ def overlapping_allan_variance(parts, rate, factors):
     rate : float
         Sampling rate [Hz].
     factors : array_like of int
-        Averaging factors.
+        Averaging factors [samples].
 
     Returns
     -------
@@ -312,14 +314,14 @@ def overlapping_allan_variance(parts, rate, factors):
     factors = np.asarray(factors)
     total, weights = np.zeros(len(factors)), np.zeros(len(factors))
     for part in parts:
-        # The mean does not change the variance, but would cost digits.
+        # Subtracting the mean does not change the variance and preserves numerical precision.
         phase = np.zeros(len(part) + 1)
         np.subtract(part, np.mean(part), out=phase[1:])
         np.cumsum(phase[1:], out=phase[1:])
         phase /= rate
         possible = np.flatnonzero(2 * factors < len(part))
         strides = _strides(factors)
-        # The caller may pass factors that are not multiples of their stride.
+        # Factors of other callers may not be multiples of their stride.
         strides[factors % strides != 0] = 1
         for index in possible:
             terms = len(phase) - 2 * factors[index]
@@ -329,7 +331,7 @@ def overlapping_allan_variance(parts, rate, factors):
 
 
 def _allan_variance(phase, rate, factor, stride):
-    """Return the Allan variance at an averaging time, computed in pieces to save memory."""
+    """Compute the Allan variance at one averaging time, in pieces to limit the memory."""
     import allantools
 
     sparse = phase[::stride]
@@ -345,10 +347,10 @@ def _allan_variance(phase, rate, factor, stride):
 
 
 def equivalent_degrees_of_freedom(lengths, factors, contributions) -> np.ndarray:
-    """Return equivalent degrees of freedom of overlapping Allan variances.
+    """Compute the equivalent degrees of freedom of overlapping Allan variances.
 
-    :func:`allantools.ci.edf_greenhall` (Greenhall and Riley 2003) computes them for the power law
-    of the largest term at each averaging time. The degrees of freedom of contiguous parts add up.
+    :func:`allantools.ci.edf_greenhall` (Greenhall and Riley 2003) is evaluated for the power law of
+    the largest term at each averaging time. The degrees of freedom of contiguous parts are added.
 
     Parameters
     ----------
@@ -357,7 +359,7 @@ def equivalent_degrees_of_freedom(lengths, factors, contributions) -> np.ndarray
     factors : sequence of int
         Averaging factors.
     contributions : mapping of str to ndarray, shape (taus,)
-        Allan variance of each term of the fit.
+        Contribution of each fitted term to the Allan variance.
 
     Returns
     -------
@@ -380,7 +382,7 @@ def equivalent_degrees_of_freedom(lengths, factors, contributions) -> np.ndarray
 
 @dataclass(frozen=True)
 class AllanCurve:
-    """Allan deviation of an axis of a recording.
+    """Allan deviation of one axis in one recording.
 
     Attributes
     ----------
@@ -389,7 +391,7 @@ class AllanCurve:
     deviation : ndarray, shape (taus,)
         Allan deviation, in the unit of the axis.
     low, high : ndarray, shape (taus,)
-        Ends of the confidence interval.
+        Limits of the confidence interval.
     degrees_of_freedom : ndarray, shape (taus,)
     """
 
@@ -412,7 +414,7 @@ def allan_curve(tau, variance, degrees_of_freedom, confidence) -> AllanCurve:
     degrees_of_freedom : array_like, shape (taus,)
         Equivalent degrees of freedom [1].
     confidence : float
-        Probability of the interval.
+        Confidence level of the intervals.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Web page of an Allan analysis."""
+"""Web page with the results of an Allan analysis."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def allan_page(
     summary: Sequence[str],
     findings: Sequence[str],
 ) -> Page:
-    """Create the page of an analysis.
+    """Create the page with the results of an analysis.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Text output of an Allan analysis: coefficients, findings, and departures of the model."""
+"""Text output of an Allan analysis: coefficients, findings, and departures from the measurement."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOT_IDENTIFIABLE = "not identifiable from this recording"
 HIDDEN = "unknown, hidden behind the sensor's low-pass filter or resonances"
 
 AXIS_TRIADS = {axis: TRIADS[sensor] for sensor, axes in analysis.SENSORS.items() for axis in axes}
-"""Triad of each axis, for example of ``gyro_x``."""
+"""Triad to which each axis belongs; a key is, for example, ``gyro_x``."""
 
 _SHOWN_LINES = 5
 
@@ -55,7 +55,7 @@ def format_coefficients(identification) -> Iterator[str]:
 
 
 def format_coefficient(result, term, factor) -> str:
-    """Return the estimate of one coefficient of one axis with its 95 % interval, in two units.
+    """Format a coefficient of one axis with its 95 % interval, in two units.
 
     Parameters
     ----------
@@ -81,15 +81,16 @@ def format_coefficient(result, term, factor) -> str:
     if term not in result.needed:
         return HIDDEN
     written = result.signed_coefficient(term)
-    kept = f"; {written:.2e} is written to stay with the curve" if written else ""
+    kept = f"; {written:.2e} is written to match the measured curve" if written else ""
     limit = "no upper limit"
     if np.isfinite(estimate.high):
         limit = f"below {estimate.high:.2e} ({estimate.high * factor:.3g})"
     needed = result.needed[term]
     value = f"{needed.value:.1e} ({needed.value * factor:.2g})"
-    requirement = f"even a month would not show {value}"
+    requirement = f"to identify {value}, even a one-month recording would be too short"
     if np.isfinite(needed.duration):
-        requirement = f"{value} would need about {format_duration(needed.duration)}"
+        duration = format_duration(needed.duration)
+        requirement = f"to identify {value}, a recording of about {duration} would be needed"
     return f"{NOT_IDENTIFIABLE}: {limit}; {requirement}{kept}"
 
 
@@ -98,7 +99,7 @@ def _format_count(items, name) -> str:
 
 
 def describe_recordings(identification) -> Iterator[str]:
-    """Yield a sentence on each recording, on outliers, and on the model of each axis.
+    """Yield sentences on each recording, its outliers, and the model of each axis.
 
     Parameters
     ----------
@@ -132,35 +133,39 @@ def _fit_findings(identification, name, result):
         if lines:
             place = f" of {recording.source}" if len(result.lines) > 1 else ""
             yield (
-                f"{name}{place}: {_format_count(lines, 'narrow line')} left out "
-                f"of the spectrum, {format_spectral_lines(lines, name)}"
+                f"{name}{place}: {_format_count(lines, 'narrow line')} removed "
+                f"from the spectrum, {format_spectral_lines(lines, name)}"
             )
     if fit.start:
         time = fit.gauss_markov_time
-        process = f", and a Gauss-Markov process of {time.value:.0f} s" if time else ""
-        error = f" within {100.0 * fit.model_error:.1f} %" if fit.model_error else ""
+        process = f" and a Gauss-Markov process of {time.value:.0f} s" if time else ""
+        error = (
+            f" within {100.0 * fit.model_error:.1f} % of the Allan variance"
+            if fit.model_error
+            else ""
+        )
         yield (
-            f"{name}: the standard terms alone do not describe this sensor; with a 1/tau^2 term of "
-            f"either sign for its filter{process} they do{error} of the Allan variance from "
+            f"{name}: the standard terms alone do not describe this sensor; together with a "
+            f"1/tau^2 term of either sign for its filter{process}, they describe it{error} from "
             f"{fit.start:.3g} s on"
         )
     yield from _model_findings(name, fit)
     if not fit.describes:
         yield (
             f"{name}: the mean square of the residuals is {fit.misfit:.1f}, expected 1: the terms "
-            "do not describe this Allan deviation, and the intervals are widened accordingly; "
+            "do not describe this Allan deviation, so the intervals are widened accordingly; "
             "compare the curves in the figure"
         )
     if result.unidentified_terms:
         symbols = ", ".join(SYMBOLS[term] for term in result.unidentified_terms)
         yield (
-            f"{name}: {symbols} not identified alone, but written, since without it the simulated "
-            "sensor would leave the measured curve"
+            f"{name}: {symbols} written although not identified individually, because the "
+            "simulated sensor would otherwise deviate from the measured curve"
         )
 
 
 def _model_findings(name, fit):
-    """Yield sentences on other models of the slow noise that describe the recording as well."""
+    """Yield sentences on alternative models of the slow noise."""
     process = fit.terms.get(GAUSS_MARKOV)
     if process and not fit.start:
         time = fit.gauss_markov_time
@@ -170,14 +175,14 @@ def _model_findings(name, fit):
         )
     if fit.time_like_walk:
         yield (
-            f"{name}: instead of the random walk, a Gauss-Markov process of "
-            f"{fit.time_like_walk:.0f} s or longer would describe this recording as well; a longer "
-            "recording distinguishes them"
+            f"{name}: a Gauss-Markov process of {fit.time_like_walk:.0f} s or longer would "
+            "describe this recording as well as the random walk does; a longer recording can "
+            "distinguish them"
         )
 
 
 def format_spectral_lines(lines, axis) -> str:
-    """Return frequency and amplitude of the strongest spectral lines.
+    """Format the frequencies and amplitudes of the strongest spectral lines.
 
     Parameters
     ----------
@@ -197,7 +202,7 @@ def format_spectral_lines(lines, axis) -> str:
 
 
 def describe_departures(identification) -> Iterator[str]:
-    """Yield a sentence on each axis whose identified sensor leaves the measured band.
+    """Yield a sentence on each axis on which the identified sensor is outside the measured band.
 
     Parameters
     ----------
@@ -216,7 +221,7 @@ def describe_departures(identification) -> Iterator[str]:
             yield (
                 f"{name}: the identified sensor's Allan deviation is outside the measured band at "
                 f"{_format_count(times, 'averaging time')} from {min(times):.3g} to "
-                f"{max(times):.3g} s, most at {worst.tau:.3g} s with {worst.ratio:.2f} times the "
-                f"measured one (compared from {SHORTEST:g} s to 1/{LONGEST_SHARE:g} of the "
-                "recording)"
+                f"{max(times):.3g} s; the largest departure is at {worst.tau:.3g} s, "
+                f"{worst.ratio:.2f} times the measured value (compared from {SHORTEST:g} s to "
+                f"1/{LONGEST_SHARE:g} of the recording)"
             )

@@ -1,23 +1,25 @@
-"""Likelihood of models of slow noise: flicker noise, random walk or a Gauss-Markov process.
+"""Likelihood of slow noise models: flicker noise, random walk or a Gauss-Markov process.
 
-In a recording of half an hour a Gauss-Markov process of one minute raises the Allan deviation like
-a random walk, but causes 30 times less heading drift in the following hours. Allan variances end at
-a fifth of the recording, where they have five degrees of freedom. The spectrum contains more
-information. The signal is averaged over short blocks, which removes the effect of the sensor's
-filter, and differenced, which makes every term stationary. Whittle's likelihood compares the
-periodogram ``I_k`` with the expected periodogram ``S_k`` of a model::
+In a half-hour recording, a Gauss-Markov process with a correlation time of one minute raises the
+Allan deviation like a random walk, but it causes 30 times less heading drift in the following
+hours. Allan variances are available only up to a fifth of the recording, where they have five
+degrees of freedom. The spectrum contains more information. The signal is averaged over short
+blocks, which removes the effect of the sensor's filter, and differenced, which makes each term
+stationary. Whittle's likelihood compares the periodogram ``I_k`` with the expected periodogram
+``S_k`` of a model::
 
     deviance = 2 sum_k (ln S_k + I_k / S_k)
 
-with the expected periodogram of the finite recording instead of the spectral density (Sykulski,
-Olhede, Guillaumin, Lilly and Early, "The debiased Whittle likelihood", Biometrika 2019). A ramp is
-a constant of the differences, which the periodogram excludes.
+It uses the expected periodogram of the finite recording instead of the spectral density (Sykulski,
+Olhede, Guillaumin, Lilly and Early, "The debiased Whittle likelihood", Biometrika 2019). A ramp
+becomes a constant after differencing, and the periodogram excludes the constant.
 
-Models are compared by their deviance and a cost of each term. Costs and margin were chosen with 500
-recordings of ``test/benchmarks/coverage_allan.py``. Flicker noise or random walk is supported in 3
-to 4 % of the recordings of a Gauss-Markov process, and in 91 to 92 % of the recordings with flicker
-noise or random walk. With a margin of 2 these shares are 7 to 9 % and 93 to 94 %. Processes longer
-than a thirtieth of the recording often resemble a random walk.
+Models are compared by their deviance plus a cost for each term. Costs and margin were chosen with
+500 recordings from ``test/benchmarks/coverage_allan.py``. Flicker noise or random walk is found to
+be supported in 3 to 4 % of the recordings that contain only a Gauss-Markov process, and in 91 to
+92 % of the recordings that contain flicker noise or random walk. With a margin of 2, these shares
+are 7 to 9 % and 93 to 94 %. Processes with correlation times longer than a thirtieth of the
+recording often resemble a random walk.
 """
 
 from __future__ import annotations
@@ -35,33 +37,33 @@ from .model import GAUSS_MARKOV, TERMS
 WHITE, FLICKER, WALK = TERMS[1:4]
 
 COSTS = {FLICKER: 5.0, WALK: 10.0, GAUSS_MARKOV: 10.0}
-"""Deviance that a term must remove to be in the chosen model."""
+"""Decrease of the deviance that a term must cause to be part of the chosen model."""
 
 MARGIN = 3.0
-"""Smallest increase of deviance and costs in all models without a term that is supported."""
+"""A term is supported if deviance plus costs of all models without it are larger by this margin."""
 
 _MODELS = [terms for count in range(4) for terms in combinations(COSTS, count)]
-_BLOCKS = 3600  # blocks of the longest part; a block of half an hour has 0.5 s
+_BLOCKS = 3600  # number of blocks in the longest part; in half an hour, a block lasts 0.5 s
 _MIN_BLOCKS = 32
 _MAX_ITERATIONS = 50
-_SHORTEST_STEP = 1e-3  # relative to the full step
-_CONVERGED = 1e-3  # change of the deviance
+_SHORTEST_STEP = 1e-3  # relative to the full step; the line search ends at shorter steps
+_CONVERGED = 1e-3  # change of the deviance at which the iteration ends
 
 
 @dataclass(frozen=True)
 class SlowNoiseChoice:
-    """Chosen model of slow noise.
+    """Chosen model of the slow noise.
 
     Attributes
     ----------
     terms : tuple of str
         Terms of the model: flicker noise, random walk or Gauss-Markov process.
     time : float or None
-        Most likely correlation time of the process [s], None without a process.
+        Most likely correlation time of the Gauss-Markov process [s]; None if there is no process.
     possible_times : ndarray, shape (n,)
         Correlation times that describe the data equally well [s], increasing.
     supported : frozenset of str
-        Terms without which every model is worse by more than :data:`MARGIN`.
+        Terms without which all models are worse by more than :data:`MARGIN`.
     """
 
     terms: tuple[str, ...]
@@ -71,13 +73,13 @@ class SlowNoiseChoice:
 
 
 class SlowNoiseLikelihood:
-    """Likelihood of the slow noise of an axis.
+    """Likelihood of models for the slow noise of one axis.
 
     Parameters
     ----------
     recordings : sequence of (sequence of ndarray, float)
-        Contiguous samples of an axis, and their rate [Hz], for each recording of a sensor. Parts of
-        fewer than 32 blocks are ignored.
+        For each recording of a sensor, the contiguous parts of the axis and their sample rate [Hz].
+        Parts with fewer than 32 blocks are ignored.
     band : tuple of float
         Shortest and longest averaging time of the flicker noise [s].
     """
@@ -136,7 +138,7 @@ class SlowNoiseLikelihood:
         Parameters
         ----------
         terms : sequence of str
-            Terms of the model without white noise.
+            Terms of the model other than white noise.
         time : float, optional
             Correlation time of the Gauss-Markov process [s].
 
@@ -148,7 +150,7 @@ class SlowNoiseLikelihood:
         return self.deviance((WHITE, *terms), time) + sum(COSTS[term] for term in terms)
 
     def deviance(self, terms, time=None) -> float:
-        """Return the deviance of the most likely non-negative coefficients.
+        """Return the deviance of a model with its most likely non-negative coefficients.
 
         Parameters
         ----------
@@ -164,7 +166,7 @@ class SlowNoiseLikelihood:
         """
         measured = np.concatenate([spectrum.power for spectrum in self._spectra])
         shapes = np.array([self._shape(term, time) for term in terms])
-        # Fisher scoring: the most likely squares solve the regression with their own weights.
+        # Fisher scoring: each step is a regression whose weights follow from the current squares.
         squares = np.mean(measured / shapes, axis=1) / len(terms)
         best = _whittle(measured, squares @ shapes)
         for _ in range(_MAX_ITERATIONS):
@@ -195,7 +197,7 @@ class SlowNoiseLikelihood:
 
 @dataclass(frozen=True)
 class _Spectrum:
-    """Periodogram of the differences of means of ``size`` samples, ``period`` seconds apart."""
+    """Periodogram of differences of block means, for blocks of ``size`` samples."""
 
     power: np.ndarray
     size: int
@@ -207,20 +209,20 @@ def _whittle(measured, expected):
 
 
 def _periodogram(values):
-    """Return the periodogram (n // 2,) of an odd number of values, without its mean."""
+    """Return the periodogram (n // 2,) of an odd number of values, excluding zero frequency."""
     values = values[: (len(values) - 1) // 2 * 2 + 1]
     return (np.abs(np.fft.rfft(values)) ** 2 / len(values))[1:]
 
 
 def _expected_periodogram(term, time, band, spectrum):
-    """Return the expected value of a periodogram: the transform of a triangular lag window."""
+    """Return the expected periodogram, which is the transform of the windowed autocovariance."""
     count = 2 * len(spectrum.power) + 1
     windowed = (1.0 - np.arange(count) / count) * _autocovariance(term, time, band, spectrum, count)
     return (2.0 * np.fft.fft(windowed).real - windowed[0])[1 : (count + 1) // 2]
 
 
 def _autocovariance(term, time, band, spectrum, count):
-    """Return the autocovariance of differences of block means, shape (count,)."""
+    """Return the autocovariance (count,) of differences of block means."""
     size, period = spectrum.size, spectrum.period
     if term == WALK:
         differences = np.zeros(count)
@@ -243,9 +245,9 @@ def _autocovariance(term, time, band, spectrum, count):
 
 
 def _process_means(size, step, count):
-    """Return the autocovariance of means of ``size`` samples of a unit Gauss-Markov process.
+    """Return the autocovariance (count,) of block means of a unit Gauss-Markov process.
 
-    ``step`` is the time between samples in correlation times. Returns shape (count,).
+    Blocks have ``size`` samples, which are ``step`` correlation times apart.
     """
     remaining, total = -np.expm1(-step), -np.expm1(-step * size)
     first = size * (1.0 - np.exp(-2.0 * step)) - 2.0 * np.exp(-step) * total

@@ -1,1 +1,1 @@
-"""Calibration of an IMU: estimation of its constant errors and their correction."""
+"""Calibration of an IMU: estimation and correction of its constant errors."""

@@ -1,42 +1,45 @@
-r"""Least squares with noise that is correlated over time, stated or estimated.
+r"""Least squares with noise that is correlated over time and either known or estimated.
 
-Noise that is not stated is estimated from the same recording. Values and intervals are then means
-over all likely noise, so that they include the uncertainty of slow noise in a short recording.
+If the noise is not given, it is estimated from the same recording. Estimates and intervals are then
+averages over all likely noise levels, so that they include the uncertainty of slow noise in a short
+recording.
 
-White noise N, flicker noise B and random walk K are those of :mod:`.sensors.imu_specification`. The
-covariances of means over the times i and j of length L with the midpoint m, i before j, are:
+White noise N, flicker noise B and random walk K are defined in :mod:`.sensors.imu_specification`.
+Let i and j be time intervals of length L with the midpoint m, i before j. The covariances of means
+over these intervals are:
 
-* white noise: :math:`N^2 / L` for i = j, else 0;
-* a Gauss-Markov process of variance 1 and correlation time :math:`\tau`, with :math:`x = L / \tau`
-  and :math:`h(x) = (1 - e^{-x}) / x`: :math:`h(x_i) h(x_j) e^{-d / \tau}` with the gap d between
-  them, :math:`2 (x - 1 + e^{-x}) / x^2` for i = j; flicker noise is a sum of such processes
-  (:mod:`.noise.processes`);
-* random walk from zero at the time 0: :math:`K^2 m_i`, for i = j :math:`K^2 (t_i + L / 3)`, with
-  the begin :math:`t_i`.
+* for white noise, :math:`N^2 / L` if i = j, and 0 if not;
+* for a Gauss-Markov process of variance 1 and correlation time :math:`\tau`, with
+  :math:`x = L / \tau`, :math:`h(x) = (1 - e^{-x}) / x` and the gap d between the intervals,
+  :math:`h(x_i) h(x_j) e^{-d / \tau}`, or :math:`2 (x - 1 + e^{-x}) / x^2` if i = j; flicker noise
+  is a sum of such processes (:mod:`.noise.processes`);
+* for a random walk that starts from zero at time 0, :math:`K^2 m_i`, or :math:`K^2 (t_i + L / 3)`
+  if i = j, with the start :math:`t_i` of the interval.
 
-All three are integrals of the processes' covariances over both times.
+All three are integrals of the process covariance over both intervals.
 
 Slow noise is estimated by the restricted likelihood (Patterson and Thompson, Biometrika 58, 1971)
-of N, B and K on a grid of their ratios. A recording of minutes contains little information on slow
-noise. Flicker noise whose Allan deviation meets that of white noise, at about :math:`(N/B)^2`,
-after more than a tenth of the recording is hardly visible, but may change the mean by several times
-the effect of white noise. The prior is therefore important:
+of N, B and K on a grid of their ratios. A recording of a few minutes contains little information on
+slow noise. The Allan deviations of flicker and white noise intersect at about :math:`(N/B)^2`. If
+this is more than a tenth of the recording, flicker noise is hardly visible, but may change the mean
+by several times the effect of white noise. The prior is therefore important:
 
-* For gyroscopes and accelerometers :math:`B/N` is half-Cauchy, a usual prior of unknown scales
-  (Gelman, Bayesian Analysis 1, 2006), with the median :math:`1/\sqrt{20\,s}`. In the bundled
-  specifications that state both, :math:`(N/B)^2` is 0.2 to 140 s in data sheets and 1 to 900 s in
+* For gyroscopes and accelerometers, :math:`B/N` has a half-Cauchy prior, which is usual for unknown
+  scales (Gelman, Bayesian Analysis 1, 2006), with the median :math:`1/\sqrt{20\,s}`. In the bundled
+  specifications that contain both, :math:`(N/B)^2` is 0.2 to 140 s in data sheets and 1 to 900 s in
   measurements.
-* The axes of a triad are similar: the logarithms of their B scatter about a common value (of the
-  measured gyroscope by 0.1, of its accelerometer by 0.3) with Student's distribution, which permits
-  an axis of another kind. The quietest axis thus contributes to the estimates of the others.
-* The Allan deviation of the random walk exceeds that of flicker noise from
-  :math:`3 (0.664\,B/K)^2` on. The prior of this time is five minutes within a factor of e squared
+* The axes of a triad are similar: the logarithms of their B scatter about a common value (by 0.1
+  for the measured gyroscope, by 0.3 for its accelerometer) with Student's t distribution, whose
+  long tails allow for a different axis. The quietest axis thus contributes to the estimates of the
+  others.
+* Beyond an averaging time of :math:`3 (0.664\,B/K)^2`, the Allan deviation of the random walk
+  exceeds that of flicker noise. The prior of this time is five minutes within a factor of e squared
   (7 to 1500 s in the same specifications), or infinite with a probability of one half.
-* A magnetometer has no flicker noise with a probability of 0.3, because few specifications state
-  it. Otherwise the logarithm of a large B is evenly distributed, which makes the intervals valid
-  for any scale.
+* For a magnetometer, flicker noise is absent with a probability of 0.3, because few specifications
+  contain it. If it is present, the logarithm of a large B is uniformly distributed, which makes the
+  intervals valid for any scale.
 
-The intervals of a simulated sensor without flicker noise are too wide.
+For a simulated sensor without flicker noise, the intervals are too wide.
 """
 
 from __future__ import annotations
@@ -54,22 +57,22 @@ from scipy.stats import t as student
 from ...core.errors import RecordingError
 from ...sensors.noise.processes import FLICKER_PLATEAU, flicker_processes
 
-_PERIOD = 0.01  # s; faster flicker noise is negligible in a mean over seconds
+_PERIOD = 0.01  # s; flicker noise at shorter times is negligible in means over seconds
 DEFAULT_BAND = (0.1, 10_000.0)
 
 
 @dataclass(frozen=True)
 class SlowNoise:
-    """Noise of an axis.
+    """Noise levels of one axis.
 
     Attributes
     ----------
     white_noise : float
-        Noise density N, rad/s/sqrt(Hz), m/s^2/sqrt(Hz) or T/sqrt(Hz).
+        Noise density N [rad/s/sqrt(Hz), m/s^2/sqrt(Hz) or T/sqrt(Hz)].
     bias_instability : float
-        Flicker noise B [rad/s] [m/s^2] or T.
+        Flicker noise B [rad/s, m/s^2 or T].
     random_walk : float
-        Bias random walk K, rad/s^2/sqrt(Hz), m/s^3/sqrt(Hz) or T/s/sqrt(Hz).
+        Bias random walk K [rad/s^2/sqrt(Hz), m/s^3/sqrt(Hz) or T/s/sqrt(Hz)].
     band : tuple of float
         Shortest and longest averaging time of the bias instability [s].
     """
@@ -85,7 +88,7 @@ class SlowNoise:
         Parameters
         ----------
         begin, end : ndarray, shape (n,)
-            Limits of the intervals in order and without overlap, s after the first sample.
+            Limits of the ordered, non-overlapping intervals, relative to the first sample [s].
 
         Returns
         -------
@@ -95,7 +98,7 @@ class SlowNoise:
         return self.scaled(unit_covariances(begin, end, self.band))
 
     def scaled(self, units) -> np.ndarray:
-        """Scale covariances for N = 1, B = 1 and K = 1 by the levels of this noise.
+        """Combine the covariances for N = 1, B = 1 and K = 1 with these noise levels.
 
         Parameters
         ----------
@@ -117,14 +120,14 @@ def unit_covariances(begin, end, band=DEFAULT_BAND) -> tuple[np.ndarray, np.ndar
     Parameters
     ----------
     begin, end : ndarray, shape (n,)
-        Limits of the intervals in order and without overlap, s after the first sample.
+        Limits of the ordered, non-overlapping intervals, relative to the first sample [s].
     band : tuple of float
         Shortest and longest averaging time of the flicker noise [s].
 
     Returns
     -------
     white, flicker, walk : ndarray, shape (n, n)
-        Covariances for coefficients of one.
+        Covariances for unit coefficients.
     """
     length = end - begin
     gap = np.maximum(np.maximum(begin[:, None] - end, begin - end[:, None]), 0.0)
@@ -133,7 +136,7 @@ def unit_covariances(begin, end, band=DEFAULT_BAND) -> tuple[np.ndarray, np.ndar
         x = length / time
         decay = -np.expm1(-x) / x
         matrix = np.outer(decay, decay) * np.exp(-gap / time)
-        # The difference loses all digits for small x, where the series is used.
+        # For small x, a power series is used, because the difference would lose all digits.
         diagonal = np.where(x < 1e-3, 1.0 - x / 3.0, 2.0 * (x + np.expm1(-x)) / x**2)
         np.fill_diagonal(matrix, diagonal)
         flicker += sigma**2 * matrix
@@ -148,31 +151,31 @@ def _processes(band):
     return flicker_processes(band, _PERIOD)
 
 
-_FLICKER_RATIOS = np.geomspace(0.003, 10.0, 31)  # B/N, 1/sqrt(s)
-# Averaging times at which random walk and flicker noise have equal Allan deviations, s; infinite
-# without random walk.
+_FLICKER_RATIOS = np.geomspace(0.003, 10.0, 31)  # 1/sqrt(s); candidates for B/N
+# Candidates for the averaging time at which random walk and flicker noise have the same Allan
+# deviation [s]; infinite without random walk.
 _CROSSING_TIMES = np.concatenate([[np.inf], 4.0 ** np.arange(6, -1, -1)])
-_USUAL_CROSSING = 300.0  # s
-_CROSSING_SPREAD = 2.0  # standard deviation of the crossing time's logarithm
+_USUAL_CROSSING = 300.0  # s; prior median of this averaging time, called crossing time
+_CROSSING_SPREAD = 2.0  # prior standard deviation of the crossing time's logarithm
 _NO_WALK_PROBABILITY = 0.5
-# Scale and degrees of freedom of Student's distribution of the logarithms of the axes' B.
+# Scale and degrees of freedom of Student's t distribution for log(B) of the axes.
 _AXIS_SCATTER, _AXIS_FREEDOM = 0.35, 3
-_COMMON_RATIOS = np.geomspace(1e-4, 100.0, 41)  # common B over common N of the axes, 1/sqrt(s)
-_MIN_WEIGHT = np.exp(-7.0)  # relative to the largest
+_COMMON_RATIOS = np.geomspace(1e-4, 100.0, 41)  # 1/sqrt(s); candidates for the axes' common B/N
+_MIN_WEIGHT = np.exp(-7.0)  # relative to the largest weight; smaller weights are ignored
 
 
 @dataclass(frozen=True)
 class Prior:
-    """Prior distribution of slow noise.
+    """Prior distribution of the slow noise.
 
     Attributes
     ----------
     usual : float
-        Median of B/N, 1/sqrt(s), above which the density decreases.
+        Median of B/N [1/sqrt(s)]; the density decreases above it.
     tail : int
-        Power of that decrease: 2 for half-Cauchy, 1 for evenly distributed logarithms.
+        Exponent of the decrease: 2 for a half-Cauchy distribution, 1 for uniform logarithms.
     none : float
-        Probability that a single axis has no flicker noise.
+        Probability that an axis has no flicker noise.
     walks : bool
         Whether a random walk is possible.
     """
@@ -183,7 +186,7 @@ class Prior:
     walks: bool = True
 
     def log_density(self, ratios) -> np.ndarray:
-        """Return the logarithm of the density of log(B/N) on an even grid.
+        """Return the logarithm of the prior density of log(B/N) on a uniform grid.
 
         Parameters
         ----------
@@ -201,20 +204,20 @@ class Prior:
 
 
 INERTIAL = Prior(1.0 / np.sqrt(20.0))
-# The minutes of a turned magnetometer do not separate a random walk from flicker noise.
+# No random walk: a few minutes of magnetometer data cannot distinguish it from flicker noise.
 MAGNETIC = Prior(1.0, tail=1, none=0.3, walks=False)
 
 
 @dataclass(frozen=True)
 class WeightedNoise:
-    """Noise of an axis with its probability; the weights of an axis sum to 1.
+    """Candidate noise of one axis, with its probability; the weights of an axis sum to 1.
 
     Attributes
     ----------
     weight : float
-        Probability of the noise [1].
+        Probability of the candidate [1].
     noise : SlowNoise
-        Coefficients of the noise.
+        Noise levels of the candidate.
     """
 
     weight: float
@@ -227,7 +230,7 @@ def estimate_noise(
     contrasts: Sequence[np.ndarray],
     prior: Prior = INERTIAL,
 ) -> list[list[WeightedNoise]]:
-    """Estimate the probabilities of noise for each axis.
+    """Estimate the probabilities of candidate noise levels for each axis.
 
     Parameters
     ----------
@@ -236,14 +239,14 @@ def estimate_noise(
     values : sequence of ndarray, shape (n,)
         Means of each axis.
     contrasts : sequence of ndarray, shape (n, n - d)
-        Orthonormal basis of the space that the parameters of each axis do not affect.
+        For each axis, an orthonormal basis of the subspace that its parameters do not affect.
     prior : Prior, optional
         Prior of the ratio of flicker to white noise.
 
     Returns
     -------
     list of list of WeightedNoise
-        Noises of each axis with their probabilities.
+        Candidates of each axis, with their probabilities.
     """
     crossing_times = _CROSSING_TIMES if prior.walks else _CROSSING_TIMES[:1]
     likelihoods = []
@@ -278,12 +281,12 @@ def estimate_noise(
 
 
 def _walk_over_flicker(crossing_time):
-    """Return K/B [1/sqrt(s)] with equal Allan deviations at the crossing time [s]."""
+    """Return the ratio K/B [1/sqrt(s)] that corresponds to a crossing time [s]."""
     return np.sqrt(3.0 / crossing_time) * FLICKER_PLATEAU
 
 
 def _walk_log_prior(crossing_times):
-    """Return the logarithm of the prior of crossing times, shape (times,)."""
+    """Return the logarithm of the prior of the crossing times, shape (times,)."""
     if len(crossing_times) == 1:
         return np.zeros(1)
     density = -0.5 * (np.log(crossing_times[1:] / _USUAL_CROSSING) / _CROSSING_SPREAD) ** 2
@@ -292,9 +295,9 @@ def _walk_log_prior(crossing_times):
 
 
 def _decorrelate(units, contrast, crossing_time):
-    """Return variances of the slow noise and a basis in which white and slow noise are independent.
+    """Return a basis in which white and slow noise are independent, and the slow noise variances.
 
-    With :math:`Q^T W Q = S^{-T} S^{-1}` the slow noise's covariance over B squared is
+    With :math:`Q^T W Q = S^{-T} S^{-1}`, the covariance of the slow noise divided by B squared is
     :math:`S^{-T} diag(slow) S^{-1}`.
     """
     white, flicker, walk = units
@@ -306,7 +309,7 @@ def _decorrelate(units, contrast, crossing_time):
 
 
 def _log_likelihood(modes, projected):
-    """Return the log-likelihood and N at each ratio, zero first, and each crossing time."""
+    """Return the log-likelihood and N for each ratio B/N (zero first) and each crossing time."""
     squares = np.concatenate([[0.0], _FLICKER_RATIOS])[:, None] ** 2
     count = len(projected)
     logs, whites = [], []
@@ -320,10 +323,10 @@ def _log_likelihood(modes, projected):
 
 
 def _log_weights(logs, white, prior):
-    """Return the logarithms of weights, shape (axes, ratios, times), from likelihoods.
+    """Return the logarithms of the weights (axes, ratios, times) that follow from likelihoods.
 
-    The axes are independent for a given common B. The likelihood of each is averaged over its own
-    B, and the weights of an axis contain the product of the averages of the others.
+    For a given common B, the axes are independent. The likelihood of each axis is averaged over its
+    B, and the weights of an axis include the product of the averages of the other axes.
     """
     if len(logs) == 1:
         weights = logs.copy()
@@ -344,8 +347,8 @@ def _log_weights(logs, white, prior):
 
 
 CONFIDENCE = 0.95
-_NORMAL_QUANTILE = 1.959963984540054  # half width of the 95 % interval in standard deviations
-_LARGE_FREEDOM = 1e6  # degrees of freedom with stated noise
+_NORMAL_QUANTILE = 1.959963984540054  # half width of the 95 % interval, in standard deviations
+_LARGE_FREEDOM = 1e6  # degrees of freedom if the noise is given
 _MIN_FREEDOM = 5
 
 
@@ -356,7 +359,7 @@ class IntervalEstimate:
     Attributes
     ----------
     value, low, high : float
-        Estimate and ends of the interval.
+        Estimate and limits of the interval.
     """
 
     value: float
@@ -371,17 +374,17 @@ class IntervalEstimate:
 
 @dataclass(frozen=True)
 class Axis:
-    """Means of an axis and their design matrix.
+    """Means of one axis, and their design matrix.
 
     Attributes
     ----------
     values : ndarray, shape (n,)
-        Means of the axis.
+        Means of the axis over time intervals.
     design : ndarray, shape (n, p)
         Derivatives of the means with respect to the parameters.
     extra_covariance : ndarray, shape (n, n), optional
-        Covariance of further errors, for example of the sensor's placement. The noise of groups
-        with such errors is estimated within each group.
+        Covariance of additional errors, such as those of the sensor's placement. If it is given,
+        the noise is estimated within each group only.
     subject : str
         Name of recording and axis in messages.
     """
@@ -394,14 +397,14 @@ class Axis:
 
 @dataclass(frozen=True)
 class Means:
-    """Means of axes over time intervals.
+    """Means of all axes over time intervals.
 
     Attributes
     ----------
     begin, end : ndarray, shape (n,)
-        Limits of the intervals in order and without overlap, s after the first sample.
+        Limits of the ordered, non-overlapping intervals, relative to the first sample [s].
     group : ndarray of int, shape (n,)
-        Time at rest or turn that an interval belongs to.
+        Index of the stationary period or turn to which each interval belongs.
     axes : sequence of Axis
     """
 
@@ -413,14 +416,14 @@ class Means:
 
 @dataclass(frozen=True)
 class Solution:
-    """Least-squares solution of an axis.
+    """Least-squares solution for one axis.
 
     Attributes
     ----------
     estimates : tuple of IntervalEstimate
         Estimates of the parameters.
     noise : SlowNoise
-        Stated noise, or the most likely estimated noise.
+        Given noise, or the most likely estimated noise.
     residuals : ndarray, shape (n,)
     """
 
@@ -446,11 +449,12 @@ def solve(
     noise : sequence of SlowNoise, optional
         Noise of each axis. By default it is estimated from the means.
     seen : ndarray, shape (n, n), optional
-        Factors of the slow noise's covariance, for means that see it from changing sides.
+        Factors by which the covariance of the slow noise is multiplied, for means on which the
+        noise acts in changing directions.
     combinations : ndarray, shape (q, p), optional
         Linear combinations of the parameters to estimate; by default each parameter.
     prior : Prior
-        Prior of estimated noise.
+        Prior of the noise, if it is estimated.
 
     Returns
     -------
@@ -467,8 +471,8 @@ def solve(
         if scaled is None or np.linalg.matrix_rank(scaled, tol=1e-6) < scaled.shape[1]:
             raise RecordingError(
                 f"{axis.subject}: {len(set(means.group.tolist()))} stationary periods or turns do "
-                f"not determine {axis.design.shape[1]} parameters of an axis, expected more "
-                "orientations or turns, or a wider range of temperatures"
+                f"not determine the {axis.design.shape[1]} parameters of the axis, expected more "
+                "orientations or turns, or a wider temperature range"
             )
     if noise is not None:
         likely = [[WeightedNoise(1.0, axis_noise)] for axis_noise in noise]
@@ -484,10 +488,10 @@ def solve(
 
 
 def _estimate_all_noise(means, contrasts, seen, prior):
-    """Return likely noise of each axis; a constant axis does not contribute to the others."""
+    """Return the likely noise of each axis; constant axes do not contribute to other axes."""
     smallest = []
     for axis in means.axes:
-        # The smallest noise is the rounding of numbers, which keeps the matrices invertible.
+        # The noise is at least the rounding error, so that the matrices remain invertible.
         largest = [np.abs(axis.values).max()]
         largest += (
             [] if axis.extra_covariance is None else [np.sqrt(np.diag(axis.extra_covariance).max())]
@@ -533,13 +537,13 @@ def _solve_axis(means, axis, likely, freedom, seen, combinations) -> Solution:
 
 
 def _scaled(design):
-    """Return columns of size 1, or None if a column is zero."""
+    """Return the design matrix with columns scaled to norm 1, or None if a column is zero."""
     size = np.abs(design).max(axis=0)
     return None if np.any(size == 0.0) else design / size
 
 
 def _contrast(means, axis):
-    """Return an orthonormal basis of the space that only noise affects."""
+    """Return an orthonormal basis of the subspace that only noise affects."""
     affected = _scaled(axis.design)
     if axis.extra_covariance is not None:
         uncertain = np.unique(means.group[np.diag(axis.extra_covariance) > 0.0])
@@ -548,8 +552,8 @@ def _contrast(means, axis):
     contrast = basis[:, np.count_nonzero(sizes > 1e-8 * sizes[0]) :]
     if contrast.shape[1] < _MIN_FREEDOM:
         raise RecordingError(
-            f"{axis.subject}: is too short to estimate the noise, expected stationary periods of "
-            "at least 10 s"
+            f"{axis.subject}: the data are too short to estimate the noise, expected stationary "
+            "periods of at least 10 s"
         )
     return contrast
 
@@ -560,7 +564,7 @@ def _units(means, seen, band=DEFAULT_BAND):
 
 
 def _mix(weights, values, spreads, freedom) -> IntervalEstimate:
-    """Return mean and interval of a mixture of Student's distributions."""
+    """Return the mean and the 95 % interval of a mixture of Student's t distributions."""
     value = float(weights @ values)
     if len(weights) == 1:
         half = float(student.ppf(0.5 + 0.5 * CONFIDENCE, freedom) * spreads[0])
@@ -580,16 +584,16 @@ def _mix(weights, values, spreads, freedom) -> IntervalEstimate:
 
 
 class BlockMeans(NamedTuple):
-    """Means of samples over blocks of time.
+    """Means of samples over time blocks.
 
     Attributes
     ----------
     begin, end : ndarray, shape (n,)
-        Limits of the blocks in order and without overlap, after the first sample [s].
+        Limits of the ordered, non-overlapping blocks, relative to the first sample [s].
     values : ndarray, shape (n, axes)
-        Means of the blocks, in the unit of the samples.
+        Mean of each block, in the unit of the samples.
     group : ndarray of int, shape (n,)
-        Index of the time at rest or turn of each block.
+        Index of the stationary period or turn to which each block belongs.
     """
 
     begin: np.ndarray
@@ -598,12 +602,12 @@ class BlockMeans(NamedTuple):
     group: np.ndarray
 
     def selected(self, index: np.ndarray) -> BlockMeans:
-        """Return selected blocks.
+        """Return a subset of the blocks.
 
         Parameters
         ----------
         index : ndarray
-            Index or mask of the blocks.
+            Indices or mask of the blocks.
 
         Returns
         -------
@@ -613,7 +617,7 @@ class BlockMeans(NamedTuple):
 
 
 def average_blocks(times, values, parts: Sequence, most=150, shortest=1.0) -> BlockMeans:
-    """Average blocks of samples within parts of a recording.
+    """Average samples over blocks within parts of a recording.
 
     Parameters
     ----------
@@ -624,14 +628,14 @@ def average_blocks(times, values, parts: Sequence, most=150, shortest=1.0) -> Bl
     parts : sequence of RestTime
         Parts to divide into blocks.
     most : int
-        Approximate number of blocks of all parts.
+        Approximate total number of blocks in all parts.
     shortest : float
         Shortest duration of a block [s].
 
     Returns
     -------
     BlockMeans
-        Means whose group is the index of the part.
+        Means of the blocks; their group is the index of the part.
     """
     period = float(np.median(np.diff(times)))
     total = sum(times[part.stop - 1] - times[part.start] + period for part in parts)
@@ -641,7 +645,7 @@ def average_blocks(times, values, parts: Sequence, most=150, shortest=1.0) -> Bl
         count = int(np.clip(duration / max(shortest, total / most), 1, part.stop - part.start))
         edges = np.linspace(part.start, part.stop, count + 1).round().astype(int)
         for first, last in zip(edges[:-1], edges[1:]):
-            # A sample is the mean over the preceding period.
+            # A block begins one period before its first sample, which is the mean since then.
             begin, end = times[first] - period, times[last - 1]
             rows.append((begin, end, index, values[first:last].mean(axis=0)))
     begin, end, group = (np.array([row[k] for row in rows]) for k in range(3))

@@ -1,6 +1,6 @@
-"""Results of a calibration: sentences, tables and files.
+"""Results of a calibration as text, tables and files.
 
-The files are a correction, a specification of the remaining errors, all numbers, and a figure.
+The files are a correction, a specification of the residual errors, all numbers, and a figure.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from .rest_times import RestTime
 
 
 def write_calibration(result, folder, name, onto=None) -> list[str]:
-    """Write all files of a calibration, after all contents are computed.
+    """Write all files of a calibration after computing their content.
 
     Parameters
     ----------
     result : Calibrated
         Result of the calibration.
     folder : Path
-        Folder of the files.
+        Folder in which to write the files.
     name : str
         Name of the sensor.
     onto : ImuCorrection, optional
-        Correction whose other parts remain.
+        Existing correction to update; its parts for other sensors are preserved.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def write_calibration(result, folder, name, onto=None) -> list[str]:
     ConfigurationError
         The name is invalid, or an estimated matrix cannot be inverted.
     ResultError
-        A file cannot be written, or is an input.
+        A file cannot be written, or it is an input file.
     """
     span = (-273.15, 1000.0)
     if result.temperature is not None and result.rests:
@@ -64,7 +64,7 @@ def write_calibration(result, folder, name, onto=None) -> list[str]:
     }
     correction = replace(onto or ImuCorrection(), name=name, **parts)
     comment = (
-        f"made by calibrate_imu.py, imu_simulation_framework {__version__}, of "
+        f"made by calibrate_imu.py, imu_simulation_framework {__version__}, from "
         f"{Path(result.options.recording).name}"
     )
     contents = {"correction.yaml": imu_correction_text(correction, comment).encode("utf-8")}
@@ -72,12 +72,12 @@ def write_calibration(result, folder, name, onto=None) -> list[str]:
     if result.table is not None or result.options.noise is not None:
         left = specify_residual_errors(correction, _noise(result), name)
         contents["imu.yaml"] = imu_specification_text(
-            left, f"Errors that remain after the correction; {comment}."
+            left, f"Residual errors after the correction; {comment}."
         ).encode("utf-8")
     else:
         remarks.append(
-            "imu.yaml is not written: the noise of gyroscope and accelerometer is unknown in a "
-            "recording of the magnetometer"
+            "imu.yaml is not written, because a magnetometer recording does not determine the "
+            "noise of gyroscope and accelerometer"
         )
     contents["calibration.json"] = format_json(_numbers(result)).encode("utf-8")
     contents["calibration.png"] = whole_files.render_figure(to_matplotlib(_figure(result)))
@@ -147,7 +147,7 @@ _CIRCLE = np.linspace(0.0, 2.0 * np.pi, 200)
 
 
 def _figure(result) -> Figure:
-    """Describe the readings with the intervals used, the bias over temperature, and the sphere."""
+    """Describe a figure of the readings, the bias over temperature, and the magnetometer sphere."""
     figure = Figure()
     if result.table is not None:
         if set(GYRO) <= set(result.table):
@@ -165,7 +165,7 @@ def _draw_readings(figure, result, names, size, text):
     times = result.table.index.to_numpy() - result.table.index[0]
     figure.panel(text, x="time [s]", height=280)
     for used, colour, opacity, name in (
-        (result.rests, colours.REFERENCE, 0.35, "at rest, used"),
+        (result.rests, colours.REFERENCE, 0.35, "stationary period in use"),
         (result.turns, colours.TRUTH, 0.5, "turn, used"),
     ):
         for part in used:
@@ -175,7 +175,7 @@ def _draw_readings(figure, result, names, size, text):
 
 
 def _draw_bias_over_temperature(figure, result):
-    """Draw the bias of the gyroscope in parts of the times at rest, and the fitted polynomials."""
+    """Draw the gyroscope bias in parts of the stationary periods, and the fitted polynomials."""
     gyro = np.degrees(result.table[list(GYRO)].to_numpy())
     calibration = result.sensors["gyroscope"]
     means, temperatures = [], []
@@ -199,7 +199,7 @@ def _draw_bias_over_temperature(figure, result):
 
 
 def _draw_sphere(figure, result):
-    """Draw readings before and after the correction in two planes, relative to the field."""
+    """Draw readings before and after the correction in two planes, divided by the magnitude."""
     size, calibration = result.sphere.size, result.sphere.calibration
     raw = result.magnetic.to_numpy() / size
     bias = np.array([estimate.value for estimate in calibration.bias]) / size
@@ -214,10 +214,10 @@ def _draw_sphere(figure, result):
         ):
             figure.points(values[:, 0] + shift, values[:, second], colour, name, size=2)
         look = {"color": colours.SENSOR, "linewidth": 0.8}
-        figure.path(shift + np.cos(_CIRCLE), np.sin(_CIRCLE), look, "the field's magnitude")
+        figure.path(shift + np.cos(_CIRCLE), np.sin(_CIRCLE), look, "magnitude of the field")
 
 
-# Displayed unit of each sensor, and its size in SI units.
+# Displayed unit of each sensor, with its factor to SI units.
 SHOWN_UNITS = {
     "gyroscope": ("deg/s", np.pi / 180.0),
     "accelerometer": ("m/s^2", 1.0),
@@ -226,7 +226,7 @@ SHOWN_UNITS = {
 
 
 def describe_findings(result) -> list[str]:
-    """Describe the times used, the methods, and remarks.
+    """Describe the periods in use, the methods, and remarks.
 
     Parameters
     ----------
@@ -247,8 +247,8 @@ def describe_findings(result) -> list[str]:
         more = f" and {len(spans) - 20} more" if len(spans) > 20 else ""
         sentences.append(
             f"at rest for {format_duration(total)} in {len(spans)} periods [s]: {listing}{more}; "
-            "in these periods the scatter is that of the quietest tenth, neighbouring half seconds "
-            "agree within noise, and the sensor does not turn"
+            "in these periods, the scatter is that of the quietest tenth, successive half-second "
+            "blocks agree within noise, and the sensor does not turn"
         )
         for turn in result.turns:
             axis = int(np.abs(turn.angle).argmax())
@@ -271,7 +271,7 @@ def list_estimates(result):
     Returns
     -------
     list of tuple
-        Sensor, quantity, unit, estimate, and size of the unit in SI units.
+        Sensor, quantity, unit, estimate, and factor from the unit to SI units.
     """
     estimates = []
     for sensor, triad in result.sensors.items():
@@ -298,7 +298,7 @@ def list_estimates(result):
 
 
 def format_estimates(result) -> str:
-    """Format all estimates with their 95 % intervals as a table.
+    """Format a table of all estimates with their 95 % intervals.
 
     Parameters
     ----------
@@ -309,7 +309,7 @@ def format_estimates(result) -> str:
     -------
     str
     """
-    lines = [f"{'':40s}{'found':>12s}   {'95 % interval':24s}"]
+    lines = [f"{'':40s}{'estimate':>12s}   {'95 % interval':24s}"]
     for sensor, name, unit, estimate, size in list_estimates(result):
         # The width of the interval determines the number of digits.
         half = 0.5 * (estimate.high - estimate.low) / size
@@ -322,7 +322,7 @@ def format_estimates(result) -> str:
     return "\n".join(lines)
 
 
-_MAX_SCATTER_RATIO = 3.0  # scatter of the readings over the stated noise
+_MAX_SCATTER_RATIO = 3.0  # largest ratio of the readings' scatter to the specified noise
 
 
 def noise_remarks(
@@ -332,22 +332,22 @@ def noise_remarks(
     readings: np.ndarray,
     rests: Sequence[RestTime],
 ) -> list[str]:
-    """Return a remark if readings at rest scatter far more than the stated noise.
+    """Return a remark if readings at rest scatter far more than the specified noise.
 
-    A smaller scatter is usual, because sensors have low-pass filters.
+    A smaller scatter is normal, because sensors have low-pass filters.
 
     Parameters
     ----------
     sensor : str
         Name of the sensor in the remark.
     noise : sequence of SlowNoise
-        Stated noise of each axis.
+        Specified noise of each axis.
     times : ndarray, shape (n,)
         Time of each sample [s].
     readings : ndarray, shape (n, 3)
         Samples of the sensor.
     rests : sequence of RestTime
-        Times at rest.
+        Stationary periods.
 
     Returns
     -------
@@ -362,13 +362,13 @@ def noise_remarks(
         return []
     return [
         f"{sensor}: readings at rest scatter {np.max(scatter / stated):.2g} times as much as the "
-        "stated noise; if the noise belongs to another sensor, the intervals are too narrow by "
-        "this factor"
+        "specified noise; if the specification belongs to another sensor, the intervals are too "
+        "narrow by this factor"
     ]
 
 
 def constant_remarks(sensor: str, readings: np.ndarray, rests: Sequence[RestTime]) -> list[str]:
-    """Return a remark if an axis is constant throughout each time at rest.
+    """Return a remark if an axis is constant within each stationary period.
 
     Parameters
     ----------
@@ -377,7 +377,7 @@ def constant_remarks(sensor: str, readings: np.ndarray, rests: Sequence[RestTime
     readings : ndarray, shape (n, 3)
         Samples of the sensor.
     rests : sequence of RestTime
-        Times at rest.
+        Stationary periods.
 
     Returns
     -------
@@ -391,6 +391,6 @@ def constant_remarks(sensor: str, readings: np.ndarray, rests: Sequence[RestTime
     if not rests or not axes:
         return []
     return [
-        f"{sensor}: readings of {', '.join(axes)} are constant at rest: the axis is missing, or "
-        "its steps are larger than its noise, and its intervals are meaningless"
+        f"{sensor}: readings of {', '.join(axes)} are constant at rest, because the axis is "
+        "missing or its resolution is coarser than its noise; its intervals are meaningless"
     ]

@@ -1,4 +1,4 @@
-r"""Calibration of gyroscope and accelerometer from rest, turns and positions of a recording.
+r"""Calibration of gyroscope and accelerometer from stationary periods and turns in a recording.
 
 Bias, scale factor and misalignment follow from means whose true values are known. For each axis a,
 :func:`.calibration.estimates.solve` fits
@@ -6,9 +6,9 @@ Bias, scale factor and misalignment follow from means whose true values are know
 .. math:: y_a - f_a = b_a + \sum_k c_{ak} \Delta T^k + \sum_j M_{aj} f_j
           + f_a \sum_k s_{ak} \Delta T^k + n_a
 
-with the true value f (the specific force in a position, the mean angular velocity of a turn) and
-the difference :math:`\Delta T` of the temperature from a reference. These are the errors of a
-:class:`.TriadSpecification`, as in the models of IEEE Std 1293 and 952.
+with the true value f (the specific force in an orientation, or the mean angular velocity of a turn)
+and the difference :math:`\Delta T` between temperature and reference temperature. This error model
+is that of :class:`.TriadSpecification`, IEEE Std 1293 and IEEE Std 952.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from .estimates import Axis, BlockMeans, IntervalEstimate, Means, SlowNoise, ave
 from .rest_times import RestTime, Turn
 
 Row = Tuple[IntervalEstimate, ...]
-_MIN_EXCITATION = 0.2  # of an axis, relative to the largest true value
+_MIN_EXCITATION = 0.2  # smallest excitation of an axis, relative to the largest true value
 
 
 @dataclass(frozen=True)
 class TemperatureFit:
-    """Temperatures and degrees of the fitted polynomials.
+    """Temperatures, and degrees of the polynomials to fit.
 
     Attributes
     ----------
     values : ndarray, shape (n,)
         Temperature of each sample [degC].
     reference : float, optional
-        Temperature at which the polynomials are zero [degC]; by default the mean of the times used,
-        in whole degrees.
+        Temperature at which the polynomials are zero [degC]; by default the mean temperature of the
+        periods in use, rounded to degrees.
     bias_degree, scale_degree : int
         Degrees of the polynomials of bias and scale factor.
     """
@@ -54,38 +54,38 @@ class TemperatureFit:
 
 @dataclass(frozen=True)
 class IdealMeans:
-    """True values of means and their uncertainty.
+    """True values of means, with their uncertainty.
 
     Attributes
     ----------
     values : ndarray, shape (n, 3)
-        Ideal signal of each mean [rad/s or m/s^2].
+        True value of each mean [rad/s or m/s^2].
     placement_group : ndarray of int, shape (n,)
-        Number of the placement; means with the same number have the same placement error.
+        Number of the sensor's placement; means with the same number have the same placement error.
     placement : float
         Standard deviation of each angle of a placement error [rad].
-    own_sigma : ndarray, shape (n,)
+    value_sigma : ndarray, shape (n,)
         Standard deviation of each true value along its direction [rad/s or m/s^2].
     """
 
     values: np.ndarray
     placement_group: np.ndarray
     placement: float = 0.0
-    own_sigma: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    value_sigma: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
     def covariance(self, row: Any, variance: Any = (0.0, 0.0, 0.0)) -> np.ndarray:
-        """Return the covariance of the readings of an axis by this uncertainty.
+        """Return the covariance of an axis' readings that is due to this uncertainty.
 
-        A tilt by small angles e adds r . (e x f) = e . (f x r) to a reading, and half the squares
-        of the angles along the true value f. Misalignment therefore couples the components across
-        the true value into the reading.
+        A tilt by small angles e adds r . (e x f) = e . (f x r) to a reading, and half of the
+        squared angles along the true value f. Misalignment therefore couples the components
+        perpendicular to the true value into the reading.
 
         Parameters
         ----------
         row : array_like, shape (3,) or (n, 3)
-            Row r of I + M at the temperature of each mean.
+            Row r of the matrix I + M at the temperature of each mean.
         variance : array_like, shape (3,)
-            Variance of the row.
+            Variances of the row's elements.
 
         Returns
         -------
@@ -98,37 +98,37 @@ class IdealMeans:
             lever = np.cross(self.values, direction)
             tilted += weight * self.placement**2 * (lever @ lever.T)
         total = np.where(self.placement_group[:, None] == self.placement_group, tilted, 0.0)
-        if len(self.own_sigma):
+        if len(self.value_sigma):
             size = np.linalg.norm(self.values, axis=1)
             share = np.divide(along, size, out=np.zeros_like(size), where=size > 0.0)
-            total = total + np.diag((self.own_sigma * share) ** 2)
+            total = total + np.diag((self.value_sigma * share) ** 2)
         return total
 
     @property
     def expected(self) -> np.ndarray:
-        """Expected values of a sensor with random placement errors, shape (n, 3)."""
+        """Expected values of the means with random placement errors, shape (n, 3)."""
         return self.values * (1.0 - self.placement**2)
 
 
 @dataclass(frozen=True)
 class TriadCalibration:
-    """Calibration of a triad.
+    """Estimated errors of a triad.
 
     Attributes
     ----------
     bias : tuple of IntervalEstimate
-        Bias of each axis at the first sample and at the reference temperature [rad/s] [m/s^2] or T.
+        Bias of each axis at the first sample and the reference temperature [rad/s, m/s^2 or T].
     matrix : tuple of tuple of IntervalEstimate or None
-        Scale factor errors and misalignments M in ``(I + M) ideal``, 3 by 3; None for an element
-        that the recording does not determine.
+        Scale factor errors and misalignments M in ``(I + M) ideal``, 3 by 3; None for elements that
+        the recording does not determine.
     temperature_bias, temperature_scale : tuple of tuple of IntervalEstimate
-        Coefficients of each axis for each power of the temperature difference.
+        For each axis, the coefficients of the powers of the temperature difference.
     noise : tuple of SlowNoise
-        Stated or estimated noise of each axis.
+        Given or estimated noise of each axis.
     method : str
         Description of the method.
     residual : float
-        Root mean square of the residuals of the means [rad/s] [m/s^2] or T.
+        Root mean square of the residuals of the means [rad/s, m/s^2 or T].
     """
 
     bias: Row
@@ -148,20 +148,20 @@ def fit_triad(
     method: str = "",
     subject: str = "the recording",
 ) -> TriadCalibration:
-    """Fit the errors of a triad to means.
+    """Fit the errors of a triad to means of its readings.
 
     Parameters
     ----------
     means : BlockMeans
-        Means of the readings [rad/s or m/s^2] of times at rest and turns.
+        Means of the readings in stationary periods and turns [rad/s or m/s^2].
     truth : IdealMeans
-        True means with the uncertainty of the placement.
+        True values of the means, with the uncertainty of the placement.
     noise : sequence of SlowNoise, optional
         Noise of each axis; by default it is estimated from the recording.
     temperatures : TemperatureFit, optional
-        Temperature of each mean, with a reference.
+        Temperature of each mean, and the reference temperature.
     method : str
-        Description of the method for the result.
+        Description of the method, for the result.
     subject : str
         Name of recording and sensor in messages.
 
@@ -194,7 +194,7 @@ def fit_triad(
         if is_excited:
             columns += [truth.expected[:, axis] * power for power in powers[:scale_degree]]
         designs.append(np.column_stack(columns))
-        # A rough estimate suffices for the effect of a tilt.
+        # A rough estimate of the rows suffices for the effect of a tilt.
         inverse = np.linalg.pinv(designs[-1])
         rough = inverse @ errors[:, axis]
         spread = np.diag(inverse @ truth.covariance(unit) @ inverse.T)
@@ -235,11 +235,11 @@ def fit_triad(
 
 
 def _likely_rows(rows: np.ndarray, variances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return mean and variance of I + M from estimates with placement errors.
+    """Return the mean and the variance of I + M, from estimates with placement errors.
 
     Placement errors increase the estimated misalignments. The misalignments are therefore treated
-    as random with zero mean, and with the variance by which the squares of the estimates exceed the
-    variance of the estimates (empirical Bayes; Morris, JASA 78, 1983).
+    as random variables with zero mean. Their variance is the amount by which the squared estimates
+    exceed the variance of the estimates (empirical Bayes; Morris, JASA 78, 1983).
     """
     across = (variances > 0.0) & ~np.eye(3, dtype=bool)
     kept = np.ones((3, 3))
@@ -254,16 +254,16 @@ def to_correction(
     reference: float = 25.0,
     temperature_range: tuple[float, float] = (-273.15, 1000.0),
 ) -> TriadCorrection:
-    """Convert a calibration to a correction; undetermined errors are not corrected.
+    """Convert a calibration to a correction; errors that were not determined are not corrected.
 
     Parameters
     ----------
     calibration : TriadCalibration
         Estimated errors of the triad.
     reference : float
-        Reference of the temperature polynomials [degC].
+        Reference temperature of the polynomials [degC].
     temperature_range : tuple of float
-        Lowest and highest temperature of the calibration [degC].
+        Lowest and highest temperature during the calibration [degC].
 
     Returns
     -------
@@ -288,17 +288,17 @@ def to_correction(
     return TriadCorrection(values(bias), values(bias, "sigma"), *matrices, **temperature)
 
 
-_MAX_AXIS_ANGLE = np.cos(np.radians(20.0))  # cosine of the angle between an axis and up
-_MAX_GRAVITY_ERROR = 0.3  # relative; no accelerometer has a larger error
+_MAX_AXIS_ANGLE = np.cos(np.radians(20.0))  # cosine of the largest angle between axis and vertical
+_MAX_GRAVITY_ERROR = 0.3  # relative; no accelerometer has a larger scale factor error
 
 
 def to_slow_noise(triad: TriadSpecification) -> tuple[SlowNoise, ...]:
-    """Return the noise of a specification without its Gauss-Markov and ramp terms.
+    """Return the noise of a specification, without Gauss-Markov processes and ramps.
 
     Parameters
     ----------
     triad : TriadSpecification
-        Errors of gyroscope or accelerometer.
+        Specification of a gyroscope or an accelerometer.
 
     Returns
     -------
@@ -324,7 +324,7 @@ def calibrate_gyroscope(
     temperature: TemperatureFit | None = None,
     source: str = "the recording",
 ) -> TriadCalibration:
-    """Estimate the bias of a gyroscope at rest, and scale factor and misalignment from turns.
+    """Calibrate a gyroscope: bias at rest, scale factor and misalignment from turns.
 
     Parameters
     ----------
@@ -333,14 +333,14 @@ def calibrate_gyroscope(
     gyro : ndarray, shape (n, 3)
         Angular velocity [rad/s].
     rests : sequence of RestTime
-        Times at rest of :func:`.find_rest`.
+        Stationary periods from :func:`.find_rest`.
     turns : sequence of Turn
-        Turns of :func:`.find_whole_turns` or :func:`.find_reference_turns`.
+        Turns from :func:`.find_whole_turns` or :func:`.find_reference_turns`.
     noise : sequence of SlowNoise, optional
         Noise of each axis; by default it is estimated from the recording.
     placement : float
-        Standard deviation of each angle between an axis and the axis of a turn, and of the angle
-        between the end of a turn and its mark [rad].
+        Standard deviation of each angle between a sensor axis and the axis of a turn, and of the
+        angle between the end of a turn and its mark [rad].
     temperature : TemperatureFit, optional
         Temperature of each sample.
     source : str
@@ -358,7 +358,7 @@ def calibrate_gyroscope(
     placement = check_number("placement", placement, minimum=0.0)
     means = average_blocks(times, gyro, rests)
     origin = times[0] - float(np.median(np.diff(times)))
-    # The columns are begin, end, mean, group, true value, placement number, own deviation.
+    # The columns are begin, end, mean, group, true value, placement number, standard deviation.
     columns = (
         *means,
         np.zeros_like(means.values),
@@ -377,12 +377,12 @@ def calibrate_gyroscope(
     if rows:
         columns = tuple(np.concatenate(pair) for pair in zip(columns, map(list, zip(*rows))))
     order = np.argsort(columns[0], kind="stable")
-    *blocks, truth, together, own = (column[order] for column in columns)
+    *blocks, truth, together, sigmas = (column[order] for column in columns)
     means = BlockMeans(*blocks)
     tilt = placement if any(turn.marked for turn in turns) else 0.0
     names = sorted({AXES[row[5]] for row in rows})
     method = f"means of all stationary periods{', turns about ' * bool(names)}{', '.join(names)}"
-    known, subject = IdealMeans(truth, together, tilt, own), f"{source}, gyroscope"
+    known, subject = IdealMeans(truth, together, tilt, sigmas), f"{source}, gyroscope"
     temperatures = _mean_temperatures(temperature, times, means, [*rests, *turns], source)
     return fit_triad(means, known, noise, temperatures, method, subject)
 
@@ -398,12 +398,12 @@ def calibrate_accelerometer(
     temperature: TemperatureFit | None = None,
     source: str = "the recording",
 ) -> TriadCalibration:
-    """Estimate bias, scale factor and misalignment of an accelerometer from six positions at rest.
+    """Calibrate an accelerometer with six orientations: bias, scale factor and misalignment.
 
-    Each axis has to point up and down once. Only the longest time at rest with an axis up is used
-    if the placement has an error, because a sensor on the same face has the same error again. For a
-    scale factor over temperature all times are used, with a common placement error of each face, as
-    in a fixture.
+    Each axis must point up and down at least once. If the placement has an error, only the longest
+    stationary period of each orientation is used, because a sensor on the same face has the same
+    placement error again. To estimate a temperature-dependent scale factor, all periods are used,
+    with a common placement error for each face, as in a fixture.
 
     Parameters
     ----------
@@ -412,7 +412,7 @@ def calibrate_accelerometer(
     accel : ndarray, shape (n, 3)
         Specific force [m/s^2].
     rests : sequence of RestTime
-        Times at rest.
+        Stationary periods.
     gravity : float, optional
         Local gravity [m/s^2].
     noise : sequence of SlowNoise, optional
@@ -431,7 +431,8 @@ def calibrate_accelerometer(
     Raises
     ------
     RecordingError
-        Fewer than six positions with an axis up or down, or the recording is too short.
+        There are fewer than six orientations with an axis up or down, or the recording is too
+        short.
     """
     gravity = check_number("gravity", gravity, above=0.0)
     placement = check_number("placement", placement, minimum=0.0)
@@ -454,7 +455,7 @@ def calibrate_accelerometer(
             "and down once"
         )
     if placement and not (temperature and temperature.scale_degree):
-        longest: dict[tuple, int] = {}  # longest time at rest for each axis that is up
+        longest: dict[tuple, int] = {}  # longest stationary period of each orientation
         for k in sorted(kept.tolist(), key=lambda k: rests[k].start - rests[k].stop):
             longest.setdefault(tuple(directions[k]), k)
         kept = np.array(sorted(longest.values()))
@@ -469,7 +470,7 @@ def calibrate_accelerometer(
 
 
 def _up_direction(means: np.ndarray, gravity: float) -> np.ndarray:
-    """Return the unit vector of the axis that is up, or zeros if none is nearly vertical."""
+    """Return the unit vector of the axis that points up, or zeros if no axis is nearly vertical."""
     force = means.mean(axis=0)
     size = float(np.linalg.norm(force))
     axis = int(np.abs(force).argmax())
@@ -487,12 +488,14 @@ def _mean_temperatures(
     parts: Sequence[Any],
     source: str,
 ) -> TemperatureFit | None:
-    """Return the temperatures of means with a reference, by default the mean of the parts."""
+    """Return the temperature of each mean; the default reference is the mean of the parts."""
     if fit is None:
         return None
     samples = np.concatenate([fit.values[part.start : part.stop] for part in parts])
     if not np.isfinite(samples).all():
-        raise RecordingError(f"{source}: a temperature is not a finite number; remove its sample")
+        raise RecordingError(
+            f"{source}: a temperature is not a number, expected finite numbers; remove its sample"
+        )
     reference = float(np.round(samples.mean())) if fit.reference is None else fit.reference
     since = times - (times[0] - float(np.median(np.diff(times))))
     blocks = zip(means.begin, means.end)

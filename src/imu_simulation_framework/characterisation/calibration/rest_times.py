@@ -1,14 +1,14 @@
-"""Detection of times at rest and of turns in a recording.
+"""Detection of stationary periods and turns in a recording.
 
-A block of half a second is at rest if
+A half-second block is at rest if
 
 * the scatter of its readings is at most three times that of the quietest tenth of all blocks,
 * its medians differ from those of both neighbours by at most ten times their noise, or by at most a
-  fiftieth of the limit of :mod:`.characterisation.samples_at_rest` from second to second, and
-* its angular velocity equals that of the slowest blocks, which excludes an even turn.
+  fiftieth of the limit between successive seconds in :mod:`.characterisation.samples_at_rest`, and
+* its angular velocity equals that of the slowest blocks, which excludes a turn at constant rate.
 
-Consecutive blocks at rest form a time at rest, without the first and the last block, in which a
-movement may begin or end.
+Consecutive blocks at rest form a stationary period. Its first and last block are excluded, because
+a movement may begin or end in them.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from ...core.checks import AXES, Axes, check_number
 from ...core.errors import RecordingError
 from ..samples_at_rest import MAX_CHANGES, block_medians
 
-_BLOCK_DURATION = 0.25  # s, of a magnetometer's means
-_REST_BLOCK = 0.5  # s
+_BLOCK_DURATION = 0.25  # s; duration of the blocks over which a magnetometer is averaged
+_REST_BLOCK = 0.5  # s; duration of the blocks that are tested for rest
 _MIN_BLOCK_SAMPLES = 5
-_MAX_SCATTER_RATIO = 3.0  # to the quietest tenth of the blocks
+_MAX_SCATTER_RATIO = 3.0  # largest scatter relative to the quietest tenth of the blocks
 _QUIET_SHARE = 0.1
-_MAX_NOISE_RATIO = 10.0  # change of a median over its standard deviation by noise
-_MIN_CHANGE_SHARE = 0.02  # of the change that samples_at_rest allows
+_MAX_NOISE_RATIO = 10.0  # largest ratio of a median's change to its standard deviation by noise
+_MIN_CHANGE_SHARE = 0.02  # share of MAX_CHANGES that is always accepted
 
 
 @dataclass(frozen=True)
 class RestTime:
-    """Time at rest.
+    """Stationary period.
 
     Attributes
     ----------
     start, stop : int
-        First sample and end (exclusive).
+        Index of the first sample, and index after the last sample.
     """
 
     start: int
@@ -46,7 +46,7 @@ class RestTime:
 
 
 def find_rest(times, values, names, source, minimum_duration=5.0) -> list[RestTime]:
-    """Find the times at which the sensor was at rest.
+    """Find the periods in which the sensor is at rest.
 
     Parameters
     ----------
@@ -59,12 +59,12 @@ def find_rest(times, values, names, source, minimum_duration=5.0) -> list[RestTi
     source : str
         Name of the recording in messages.
     minimum_duration : float
-        Shortest time at rest [s].
+        Shortest duration of a stationary period [s].
 
     Returns
     -------
     list of RestTime
-        Times at rest in their order.
+        Stationary periods in chronological order.
 
     Raises
     ------
@@ -74,7 +74,9 @@ def find_rest(times, values, names, source, minimum_duration=5.0) -> list[RestTi
     minimum = check_number("minimum_duration", minimum_duration, above=0.0)
     values = np.asarray(values, dtype=float)
     if len(values) != len(times) or not (np.isfinite(values).all() and np.isfinite(times).all()):
-        raise RecordingError(f"{source}: a sample is not a finite number; remove it")
+        raise RecordingError(
+            f"{source}: a sample is not a finite number, expected finite numbers; remove the sample"
+        )
     rests = _still_parts(np.asarray(times, dtype=float), values.T, names, minimum)
     if not rests:
         raise RecordingError(
@@ -97,7 +99,7 @@ def _still_parts(times, values, names, minimum) -> list[RestTime]:
         scatter = signal[: blocks * size].reshape(blocks, size).std(axis=1)
         quiet = np.quantile(scatter, _QUIET_SHARE)
         kind = name.split("_")[0]
-        # A quantised signal may be constant for a while, so that the limits have a minimum.
+        # The limits have a minimum, because a quantised signal may be constant for some time.
         smallest = _MIN_CHANGE_SHARE * MAX_CHANGES[kind]
         still &= scatter <= _MAX_SCATTER_RATIO * quiet + smallest
         limit = max(smallest, _MAX_NOISE_RATIO * quiet / np.sqrt(size))
@@ -110,13 +112,13 @@ def _still_parts(times, values, names, minimum) -> list[RestTime]:
         near = np.all(np.abs(rates - rates[:, [slowest]]) <= MAX_CHANGES["gyro"], axis=0)
         centre = np.median(rates[:, near & still], axis=1)
         still &= np.all(np.abs(rates - centre[:, None]) <= MAX_CHANGES["gyro"], axis=0)
-    # A gap in time ends a time at rest.
+    # A gap in the time stamps ends a stationary period.
     long = np.flatnonzero(np.diff(times) > max(_REST_BLOCK, 1.5 / rate))
     still[np.minimum(long // size, blocks - 1)] = False
     edges = np.flatnonzero(np.diff(np.concatenate([[0], still.astype(int), [0]])))
     parts = []
     for first, last in zip(edges[::2], edges[1::2]):
-        # No movement begins or ends at the limits of the recording.
+        # At the limits of the recording, no block is excluded.
         start = 0 if first == 0 else first + 1
         stop = last if last == blocks else last - 1
         if (stop - start) * size / rate >= minimum:
@@ -124,26 +126,26 @@ def _still_parts(times, values, names, minimum) -> list[RestTime]:
     return parts
 
 
-_MAX_SCALE_ERROR = 0.3  # relative; a larger error is another number of turns
-_MIN_AXIS_SHARE = 0.9  # of a turn's angle about an axis of the sensor
-_LONG_STEP = 1.5  # sampling periods; a longer step lacks samples
-_MIN_ANGLE = np.radians(30.0)  # rad, of a turn of the reference
+_MAX_SCALE_ERROR = 0.3  # relative; a larger deviation means another number of turns
+_MIN_AXIS_SHARE = 0.9  # smallest share of a turn's angle about an axis of the sensor
+_LONG_STEP = 1.5  # sampling periods; in a longer step, samples are missing
+_MIN_ANGLE = np.radians(30.0)  # rad; smallest turn of the reference that is used
 
 
 @dataclass(frozen=True)
 class Turn:
-    """Turn from rest to rest.
+    """Turn between two stationary periods.
 
     Attributes
     ----------
     start, stop : int
-        First sample and end (exclusive).
+        Index of the first sample, and index after the last sample.
     angle : tuple of float
-        Angle about each axis of the sensor [rad].
+        True angle about each axis of the sensor [rad].
     sigma : float
-        Standard deviation of a reference's angle [rad].
+        Standard deviation of an angle from a reference [rad].
     marked : bool
-        Whether the sensor was turned by hand from mark to mark about an axis.
+        Whether the sensor was turned by hand about an axis, from one mark to another.
     """
 
     start: int
@@ -160,9 +162,9 @@ def find_whole_turns(
     turns: float | Mapping[str, float] | None,
     source: str = "the recording",
 ) -> list[Turn]:
-    """Find the movements of a known number of whole turns about an axis.
+    """Find the movements that consist of a known number of whole turns about an axis.
 
-    Movements of less than two thirds of this number lead from a position to the next.
+    Movements of less than two thirds of this number are changes of orientation between turns.
 
     Parameters
     ----------
@@ -171,36 +173,36 @@ def find_whole_turns(
     gyro : ndarray, shape (n, 3)
         Angular velocity [rad/s].
     rests : sequence of RestTime
-        Times at rest between the movements.
+        Stationary periods between the movements.
     turns : float or mapping of str to float
-        Whole turns of each movement in either direction, or whole turns about ``x``, ``y`` and
-        ``z``.
+        Number of whole turns in each movement, in either direction; or a number for each of ``x``,
+        ``y`` and ``z``.
     source : str
         Name of the recording in messages.
 
     Returns
     -------
     list of Turn
-        Turns in their order.
+        Turns in chronological order.
 
     Raises
     ------
     RecordingError
-        The number is missing, no movement is such a turn, a turn is not about an axis or has
-        another angle, or samples are missing in a turn.
+        The number is missing, no movement has this number of turns, a turn is not about an axis or
+        has another angle, or samples are missing in a turn.
     """
     if turns is None:
         raise RecordingError(
-            f"{source}: the angle of the turns is unknown, but the gyroscope's scale factor needs "
-            "it; state the number of whole turns, or a reference"
+            f"{source}: the angle of the turns is unknown, but is needed for the gyroscope's scale "
+            "factor; state the number of whole turns, or a reference"
         )
     counts = dict(turns) if isinstance(turns, Mapping) else dict.fromkeys(AXES, turns)
     if not set(counts) <= set(AXES) or not all(
         np.isfinite(count) and count > 0 and count == round(count) for count in counts.values()
     ):
         raise RecordingError(
-            f"{source}: whole turns are {turns!r}, expected a whole number above 0 for x, y, z or "
-            "all of them"
+            f"{source}: number of turns is {turns!r}, expected a whole number above 0, for all "
+            "axes or for each of x, y and z"
         )
     found = []
     for start, stop, angle in _find_movements(times, gyro, rests):
@@ -208,14 +210,14 @@ def find_whole_turns(
         count = counts.get(AXES[axis])
         if count is None or abs(angle[axis]) < 2.0 * np.pi * count * 2.0 / 3.0:
             continue
-        subject = f"{source}: the turn from {times[start] - times[0]:.1f} s on"
+        subject = f"{source}: the turn that starts at {times[start] - times[0]:.1f} s"
         if abs(angle[axis]) < _MIN_AXIS_SHARE * np.linalg.norm(angle):
             raise RecordingError(
                 f"{subject} is not about an axis of the sensor, expected x, y or z"
             )
         if abs(abs(angle[axis]) / (2.0 * np.pi * count) - 1.0) > _MAX_SCALE_ERROR:
             raise RecordingError(
-                f"{subject} is by about {abs(angle[axis]) / (2.0 * np.pi):.1f} turns about "
+                f"{subject} consists of about {abs(angle[axis]) / (2.0 * np.pi):.1f} turns about "
                 f"{AXES[axis]}, expected {count:g}"
             )
         _require_all_samples(times, start, stop, subject)
@@ -224,8 +226,8 @@ def find_whole_turns(
     if not found:
         expected = ", ".join(f"{count:g} about {axis}" for axis, count in counts.items())
         raise RecordingError(
-            f"{source}: no movement from rest to rest has the stated number of whole turns "
-            f"({expected})"
+            f"{source}: no movement between stationary periods has the stated number of whole "
+            f"turns ({expected})"
         )
     return found
 
@@ -239,7 +241,7 @@ def find_reference_turns(
     sigma: float,
     source: str = "the recording",
 ) -> list[Turn]:
-    """Find the turns on level ground with the angles of a reference.
+    """Find turns on level ground, with angles from a reference.
 
     Parameters
     ----------
@@ -248,7 +250,7 @@ def find_reference_turns(
     gyro : ndarray, shape (n, 3)
         Angular velocity [rad/s].
     rests : sequence of RestTime
-        Times at rest between the movements.
+        Stationary periods between the movements.
     reference_times : ndarray, shape (m,)
         Times of the reference on the same clock [s].
     reference_yaw : ndarray, shape (m,)
@@ -261,7 +263,7 @@ def find_reference_turns(
     Returns
     -------
     list of Turn
-        Turns in their order.
+        Turns in chronological order.
 
     Raises
     ------
@@ -277,18 +279,19 @@ def find_reference_turns(
         angle = float(yaw[1] - yaw[0])
         if abs(angle) < _MIN_ANGLE:
             continue
-        subject = f"{source}: the turn from {times[start] - times[0]:.1f} s on"
+        subject = f"{source}: the turn that starts at {times[start] - times[0]:.1f} s"
         _require_all_samples(times, start, stop, subject)
         found.append(Turn(start, stop, (0.0, 0.0, angle), np.sqrt(2.0) * sigma, marked=False))
     if not found:
         raise RecordingError(
-            f"{source}: the reference has no turn of 30 degrees or more from rest to rest"
+            f"{source}: the reference has no turn between stationary periods, expected at least "
+            "one turn of 30 degrees or more"
         )
     return found
 
 
 def _find_movements(times, gyro, rests):
-    """Return first sample, end and angle of each movement between times at rest."""
+    """Return the indices and the angles of each movement between stationary periods."""
     movements = []
     for previous, following in zip(rests, rests[1:]):
         start, stop = previous.stop, following.start
@@ -302,30 +305,30 @@ def _find_movements(times, gyro, rests):
 def _require_all_samples(times, start, stop, subject):
     steps = np.diff(times[start - 1 : stop])
     if steps.max() > _LONG_STEP * np.median(np.diff(times)):
-        raise RecordingError(f"{subject} lacks samples, so its angle is unknown")
+        raise RecordingError(f"{subject} has missing samples, expected all samples of a turn")
 
 
-_MIN_FIELD_CHANGE = 0.05  # of the field, which is three degrees
-_MAX_DIRECTION_DURATION = 2.0  # s
+_MIN_FIELD_CHANGE = 0.05  # share of the field, corresponds to three degrees of direction
+_MAX_DIRECTION_DURATION = 2.0  # s; duration of the samples that are used in each direction
 
 
 def find_turning_times(times: np.ndarray, readings: np.ndarray) -> list[RestTime]:
-    """Return the times at which a magnetometer is turned, with two seconds of each direction.
+    """Find the periods in which a magnetometer is turned, with at most two seconds per direction.
 
-    A direction lasts until the field changes by 3 degrees. A magnetometer at rest repeats the same
-    reading, so that minutes before and after the motion would dominate a calibration.
+    A direction ends when the field changes by 3 degrees. The limit is needed because a magnetometer
+    at rest repeats the same reading, so that minutes at rest would dominate a calibration.
 
     Parameters
     ----------
     times : ndarray, shape (n,)
         Time of each sample [s].
     readings : ndarray, shape (n, 3)
-        Magnetic field, T.
+        Magnetic field [T].
 
     Returns
     -------
     list of RestTime
-        Times to use; the whole recording if the sensor is turned all the time or has few readings.
+        Periods to use; the complete recording if the sensor always turns or has few readings.
     """
     everything = [RestTime(0, len(times))]
     if len(times) < 3:
@@ -349,10 +352,10 @@ def find_turning_times(times: np.ndarray, readings: np.ndarray) -> list[RestTime
 
 
 def _approximate_field(levels):
-    """Return the approximate magnitude of the field, half the range of the widest axis.
+    """Return the approximate magnitude of the field, half of the largest range of an axis.
 
-    The outermost levels are left out, so that single readings have no effect. The time at rest has
-    no effect on a range.
+    The outermost levels are excluded, so that individual readings have no effect. In contrast to a
+    mean, a range does not depend on the time at rest.
     """
     outer = min(3 + len(levels) // 1000, len(levels) // 10)
     inner = np.sort(levels, axis=0)[outer : len(levels) - outer]

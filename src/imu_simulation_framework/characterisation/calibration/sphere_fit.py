@@ -1,19 +1,20 @@
-"""Scalar calibration with readings of a vector of constant magnitude, a magnetic field or gravity.
+"""Scalar calibration with a vector of constant magnitude: a magnetic field or gravity.
 
 The readings y of a sensor that is turned in all directions lie on an ellipsoid, :math:`y = A h + b
-+ n` with :math:`|h| = F`. A rotation of the sensor does not change the magnitude, so that A is
-determined up to a rotation, and the symmetric A is estimated (Merayo et al., Measurement Science
-and Technology 11, 2000; Gebre-Egziabher et al., Journal of Aerospace Engineering 19, 2006). The
-algebraic fit of an ellipsoid is the start of nonlinear least squares of :math:`|A^{-1} (y - b)|`
-with scipy.optimize.least_squares. Further steps remove the mean effect of noise on lengths. The
-intervals follow from the stated noise, or from white and flicker noise that is estimated from the
-residuals (:mod:`.calibration.estimates`); the residuals see the bias of an axis from changing
-sides. Libraries that fit ellipsoids provide no intervals.
++ n` with :math:`|h| = F`. A rotation of the sensor does not change the magnitude, so that A is only
+determined up to a rotation. The symmetric A is therefore estimated (Merayo et al., Measurement
+Science and Technology 11, 2000; Gebre-Egziabher et al., Journal of Aerospace Engineering 19, 2006).
+The algebraic fit of an ellipsoid is the initial value for nonlinear least squares of
+:math:`|A^{-1} (y - b)|` with scipy.optimize.least_squares. Additional steps remove the bias of the
+lengths that is caused by noise. The intervals follow from the given noise, or from white and
+flicker noise estimated from the residuals (:mod:`.calibration.estimates`). The bias of an axis
+affects the residuals with a sign that changes with the direction. Libraries that fit ellipsoids do
+not provide intervals.
 
-An accelerometer at rest measures gravity in any position (Tedaldi, Pretto, Menegatti: A robust and
-easy to implement method for IMU calibration without external equipments, ICRA 2014). The method
-does not use the direction of gravity, so that errors of placement have no effect. A common rotation
-of all three axes is not observable, so that the estimated misalignment is symmetric.
+An accelerometer at rest measures gravity in any orientation (Tedaldi, Pretto, Menegatti: A robust
+and easy to implement method for IMU calibration without external equipments, ICRA 2014). The method
+does not use the direction of gravity, so that placement errors have no effect. A common rotation of
+all three axes is not observable, so that the estimated misalignment is symmetric.
 """
 
 from __future__ import annotations
@@ -31,18 +32,18 @@ from . import estimates
 from .inertial import TriadCalibration
 from .rest_times import RestTime
 
-# Estimated elements of the symmetric matrix A.
+# Elements of the symmetric matrix A that are estimated.
 _ELEMENTS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
-_MIN_SPREAD = 0.1  # variance of the directions along any axis; isotropic directions have 1/3
+_MIN_SPREAD = 0.1  # smallest variance of directions along any axis; 1/3 for isotropic directions
 _MIN_POINTS = 30
-_BLOCKS = 250  # blocks of samples, whose means show the noise
-_MAX_AXES_RATIO = 3.0  # longest over shortest axis of the ellipsoid
+_BLOCKS = 250  # number of blocks over which samples are averaged to estimate the noise
+_MAX_AXES_RATIO = 3.0  # largest ratio of the longest to the shortest axis of the ellipsoid
 _NOISE_CORRECTION_STEPS = 6
 
-# T; the Earth's field of 22 to 67 uT with scale factors that are wrong by a third.
+# Accepted magnitude [T]: the Earth's field (22 to 67 uT) with scale factor errors of a third.
 _EARTHS_FIELD = (15e-6, 100e-6)
 
-_MAX_SCATTER = 0.05  # of the field's magnitude: 3 degrees of direction
+_MAX_SCATTER = 0.05  # share of the field's magnitude; corresponds to 3 degrees of direction
 _LARGE_SCATTER = (
     ", which means heading errors of degrees; check for iron or a magnet that did not move with "
     "the sensor"
@@ -56,7 +57,7 @@ class SphereFit:
     Attributes
     ----------
     calibration : TriadCalibration
-        Bias (of a magnetometer: hard iron) and matrix (soft iron).
+        Bias and matrix; for a magnetometer, hard iron and soft iron.
     size : float
         Magnitude F of the corrected readings, in their unit.
     scatter : float
@@ -64,7 +65,7 @@ class SphereFit:
     spread : float
         Smallest variance of the directions along any axis.
     directions : ndarray, shape (n, 3)
-        Corrected readings over F.
+        Corrected readings divided by F.
     """
 
     calibration: TriadCalibration
@@ -75,14 +76,14 @@ class SphereFit:
 
 
 def field_remarks(sphere: SphereFit, field: float | None, source: str) -> list[str]:
-    """Describe size and scatter of the corrected magnetic field.
+    """Describe the magnitude and the scatter of the corrected magnetic field.
 
     Parameters
     ----------
     sphere : SphereFit
         Calibration of a magnetometer.
     field : float or None
-        Magnitude of the field at the place [T], if known.
+        Magnitude of the local field [T], if known.
     source : str
         Name of the recording, for messages.
 
@@ -94,7 +95,7 @@ def field_remarks(sphere: SphereFit, field: float | None, source: str) -> list[s
     Raises
     ------
     RecordingError
-        The readings have another unit than the field.
+        The unit of the readings differs from that of the field.
     """
     diagonal = [sphere.calibration.matrix[axis][axis] for axis in range(3)]
     scale = 1.0 + np.mean([element.value for element in diagonal if element is not None])
@@ -106,16 +107,16 @@ def field_remarks(sphere: SphereFit, field: float | None, source: str) -> list[s
     share = sphere.scatter / sphere.size
     cause = _LARGE_SCATTER if share > _MAX_SCATTER else ""
     size = f"the corrected field is {1e6 * sphere.size:.4g} uT"
-    remarks = [f"{size} and scatters by {100.0 * share:.2g} %{cause}"]
+    remarks = [f"{size}, with a scatter of {100.0 * share:.2g} %{cause}"]
     if not _EARTHS_FIELD[0] < sphere.size < _EARTHS_FIELD[1]:
         remarks.append(
-            f"the field's magnitude is {sphere.size:.3g} T, expected 22 to 67 uT; if the readings "
-            "are in another unit than tesla, the correction applies to readings in that unit only"
+            f"the field's magnitude is {sphere.size:.3g} T, expected 22 to 67 uT; if the unit of "
+            "the readings is not tesla, the correction applies only to readings in the same unit"
         )
     if field is None:
         remarks.append(
-            "the magnitude of the magnetic field is unknown, so the mean of the magnetometer's "
-            "scale factors is assumed to be 1, which does not affect a heading"
+            "the magnitude of the magnetic field is unknown, so the mean scale factor of the "
+            "magnetometer is assumed to be 1, which does not affect a heading"
         )
     return remarks
 
@@ -129,19 +130,19 @@ def fit_sphere(
     sensor: str = "magnetometer",
     parts: Sequence[RestTime] | None = None,
 ) -> SphereFit:
-    """Estimate bias and matrix of readings whose true values lie on a sphere.
+    """Estimate the bias and the matrix of readings whose true values lie on a sphere.
 
     Parameters
     ----------
     times : ndarray, shape (n,)
         Time of each sample [s].
     readings : ndarray, shape (n, 3)
-        Magnetic field, T, or specific force [m/s^2].
+        Magnetic field [T] or specific force [m/s^2].
     size : float, optional
-        Magnitude F of the true values, in the unit of the readings. Without it the mean of the
-        three scale factors is assumed to be 1, which does not change a heading.
+        Magnitude F of the true values, in the unit of the readings. By default, the mean of the
+        three scale factors is assumed to be 1, which does not affect a heading.
     noise : sequence of SlowNoise, optional
-        Noise of each axis. By default it is estimated from the readings, equal for all axes.
+        Noise of each axis. By default, it is estimated from the readings, as common to all axes.
     source, sensor : str
         Names of the recording and of the sensor in messages.
     parts : sequence of RestTime, optional
@@ -170,7 +171,7 @@ def fit_sphere(
     spread = float(np.linalg.eigvalsh(np.cov(linearised.directions.T, bias=True))[0])
     if not np.isfinite(parameters).all() or spread < _MIN_SPREAD:
         raise RecordingError(_direction_message(subject))
-    # Without a known magnitude the mean scale factor is 1.
+    # If the magnitude is unknown, the mean scale factor is set to 1.
     mean_scale = parameters[3:6].mean() if size is None else 1.0
     normalised = np.concatenate([parameters[:3], parameters[3:] / mean_scale])
     jacobian = np.diag(np.repeat([1.0, 1.0 / mean_scale], [3, 6]))
@@ -192,7 +193,7 @@ def fit_sphere(
 
 
 def _select_parts(times, readings, parts):
-    """Return times and readings of the parts, and the parts as ranges of these."""
+    """Select the times and readings of the parts, and return the parts as ranges of these."""
     used = np.concatenate([np.arange(part.start, part.stop) for part in parts])
     ends = np.cumsum([part.stop - part.start for part in parts]).tolist()
     selected = [RestTime(start, stop) for start, stop in zip([0, *ends], ends)]
@@ -201,7 +202,9 @@ def _select_parts(times, readings, parts):
 
 def _check_readings(readings, subject):
     if readings.ndim != 2 or readings.shape[1] != 3 or not np.isfinite(readings).all():
-        raise RecordingError(f"{subject}: expected three finite numbers in each sample")
+        raise RecordingError(
+            f"{subject}: a sample is incomplete, expected three finite numbers in each sample"
+        )
     if len(readings) < _MIN_POINTS:
         raise RecordingError(
             f"{subject}: has {len(readings)} samples, expected at least {_MIN_POINTS}"
@@ -209,7 +212,7 @@ def _check_readings(readings, subject):
 
 
 def _typical_magnitude(readings, subject):
-    """Return the median distance of the readings from their mean, which must span all axes."""
+    """Return the median distance of the readings from their mean; they must span all axes."""
     centred = readings - readings.mean(axis=0)
     magnitude = float(np.median(np.linalg.norm(centred, axis=1)))
     if magnitude <= 0.0 or np.linalg.matrix_rank(centred, tol=1e-3 * magnitude) < 3:
@@ -218,7 +221,7 @@ def _typical_magnitude(readings, subject):
 
 
 def _fit_ellipsoid(points, radius, subject):
-    """Return the radius, and bias and elements of A without the mean effect of noise on lengths."""
+    """Return the radius, the bias and the elements of A, after removing the effect of noise."""
     matrix, bias = _fit_quadric(points, subject)
     if radius is None:
         radius = np.trace(matrix) / 3.0
@@ -229,7 +232,9 @@ def _fit_ellipsoid(points, radius, subject):
     )
     parameters = fit.x
     if not fit.success or not np.isfinite(parameters).all():
-        raise RecordingError(f"{subject}: the readings do not lie on an ellipsoid")
+        raise RecordingError(
+            f"{subject}: the readings do not lie on an ellipsoid, expected a constant magnitude"
+        )
     for _ in range(_NOISE_CORRECTION_STEPS):
         linearised = _linearise(parameters, points, radius)
         step = np.linalg.lstsq(linearised.design, linearised.residuals, rcond=None)[0]
@@ -238,7 +243,7 @@ def _fit_ellipsoid(points, radius, subject):
 
 
 def _to_bias_and_matrix(corrections, parameters, unit):
-    """Return the estimates of bias and scale factor errors from corrections of the parameters."""
+    """Convert corrections of the parameters to estimates of bias and scale factor errors."""
     values = np.array([(estimate.value, estimate.low, estimate.high) for estimate in corrections])
     values += parameters[:, None]
     bias = tuple(estimates.IntervalEstimate(*row) for row in (values[:3] * unit).tolist())
@@ -250,14 +255,14 @@ def _to_bias_and_matrix(corrections, parameters, unit):
 
 def _direction_message(subject):
     return (
-        f"{subject}: the motion does not span all directions, turn the sensor about at least two "
+        f"{subject}: the motion does not span all directions; turn the sensor about at least two "
         "axes, with each side up"
     )
 
 
 def _fit_quadric(points, subject):
-    """Return A times F and b of the quadric that fits best, which must be an ellipsoid."""
-    # A quadric in this form cannot contain the origin, which is therefore moved into the middle.
+    """Fit a quadric, which must be an ellipsoid, and return A times F and b."""
+    # A quadric in this form cannot contain the origin, so the origin is moved to its middle.
     middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
     x, y, z = (points - middle).T
     columns = np.column_stack(
@@ -275,7 +280,7 @@ def _fit_quadric(points, subject):
     values, vectors = np.linalg.eigh(quadric / (1.0 + centre @ quadric @ centre))
     if values[0] <= 0.0 or values[-1] > _MAX_AXES_RATIO**2 * values[0]:
         raise RecordingError(_direction_message(subject))
-    # |root (y - b)| = 1, so that y - b is the inverse of the root times a unit vector.
+    # Since |root (y - b)| = 1, y - b is the inverse of the root times a unit vector.
     return vectors @ np.diag(1.0 / np.sqrt(values)) @ vectors.T, centre + middle
 
 
@@ -287,14 +292,14 @@ def _matrix(values):
 
 
 def _true_values(parameters, points):
-    """Return the true vectors in the sensor's axes, shape (n, 3)."""
+    """Return the true vectors in sensor axes, shape (n, 3)."""
     return np.linalg.solve(_matrix(parameters[3:]), (points - parameters[:3]).T).T
 
 
 class _Linearisation(NamedTuple):
-    """Linearised observation of the parameters by the readings, in units of the typical magnitude.
+    """Linearised observation equations, in units of the typical magnitude.
 
-    It contains residuals (n,), their derivatives (n, 9), the direction of the noise that changes
+    The fields are the residuals (n,), their derivatives (n, 9), the noise direction that affects
     each residual (n, 3), the direction of the true vector (n, 3), and the variance of the noise.
     """
 
@@ -309,10 +314,11 @@ def _linearise(parameters, points, radius) -> _Linearisation:
     r"""Return the distance of each reading from the ellipsoid, and its derivatives.
 
     Noise n of the readings changes the length of :math:`h = A^{-1} (y - b)` by u . n with :math:`u
-    = A^{-T} h / |h|`, so that residuals over :math:`|u|` have equal variances. The noise increases
-    the mean length of h by half of its variance times the second derivatives of the length,
-    :math:`(\mathrm{tr} A^{-1} A^{-T} - |u|^2) / F`. The derivatives are taken on the sphere,
-    because the noise of h would correlate them with the residuals and reduce the scale factors.
+    = A^{-T} h / |h|`, so that residuals divided by :math:`|u|` have equal variances. The noise
+    increases the mean length of h by half of its variance times the second derivatives of the
+    length, :math:`(\mathrm{tr} A^{-1} A^{-T} - |u|^2) / F`. The derivatives are evaluated on the
+    sphere, because the noise of h would correlate them with the residuals and bias the scale
+    factors.
     """
     true = _true_values(parameters, points)
     lengths = np.linalg.norm(true, axis=1)
@@ -338,7 +344,7 @@ def _scale_noise(noise, unit):
 
 
 def _solve_with_noise(times, linearised, jacobian, noise, subject, parts):
-    """Return corrections of the parameters with intervals, estimated from means over blocks."""
+    """Estimate corrections of the parameters with their intervals, from means over blocks."""
     samples = np.column_stack([linearised.residuals, linearised.design, linearised.sides])
     parts = parts or [RestTime(0, len(times))]
     means = estimates.average_blocks(times, samples, parts, _BLOCKS, 0.0)
@@ -360,8 +366,8 @@ def _solve_with_noise(times, linearised, jacobian, noise, subject, parts):
     return solution
 
 
-_MIN_POSITIONS = 9  # number of estimated parameters
-_MIN_POSITION_ANGLE = np.cos(np.radians(15.0))  # cosine of the angle between two positions
+_MIN_POSITIONS = 9  # smallest number of orientations, equals the number of parameters
+_MIN_POSITION_ANGLE = np.cos(np.radians(15.0))  # cosine of the smallest angle between orientations
 
 
 def calibrate_accelerometer_by_magnitude(
@@ -373,10 +379,11 @@ def calibrate_accelerometer_by_magnitude(
     gravity: float = STANDARD_GRAVITY,
     source: str = "the recording",
 ) -> TriadCalibration:
-    """Estimate bias, scale factors and misalignments from nine or more arbitrary positions.
+    """Calibrate an accelerometer with nine or more arbitrary orientations.
 
-    The noise of each axis has to be known, because the magnitude of gravity does not separate the
-    axes. With a common noise the intervals would be wrong for axes of different noise.
+    The noise of each axis must be known, because it cannot be estimated separately from the
+    magnitude of gravity. If a common noise level were assumed, the intervals of axes with different
+    noise would be wrong.
 
     Parameters
     ----------
@@ -385,7 +392,7 @@ def calibrate_accelerometer_by_magnitude(
     accel : ndarray, shape (n, 3)
         Specific force [m/s^2].
     rests : sequence of RestTime
-        Times at rest.
+        Stationary periods.
     noise : sequence of SlowNoise
         Noise of each axis.
     gravity : float, optional
@@ -400,7 +407,7 @@ def calibrate_accelerometer_by_magnitude(
     Raises
     ------
     RecordingError
-        There are fewer than nine positions that are 15 degrees apart, or they do not span all
+        There are fewer than nine orientations that are 15 degrees apart, or they do not span all
         directions.
     """
     gravity = check_number("gravity", gravity, above=0.0)

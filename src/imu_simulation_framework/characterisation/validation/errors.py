@@ -1,4 +1,4 @@
-"""Errors of an IMU against ground truth, axis by axis."""
+"""Errors of an IMU relative to ground truth, axis by axis."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ from ...core.tables import ACCEL, EULER, GYRO
 from ..allan.model import averaging_factors, overlapping_allan_variance
 
 QUANTITIES = {"rate": GYRO, "force": ACCEL, "orientation": EULER}
-"""Columns of an ImuRecord, by quantity."""
+"""Columns of an ImuRecord for each quantity."""
 
 AXES = {"rate": "xyz", "force": "xyz", "orientation": EULER}
-"""Axes in the order of the columns, by quantity."""
+"""Names of the axes for each quantity, in the order of the columns."""
 
 UNITS = {"rate": "rad/s", "force": "m/s^2", "orientation": "rad"}
-"""Unit by quantity."""
+"""Unit of each quantity."""
 
 NORM = "norm"
-"""Axis of the norm of the error vector, if all three axes are compared."""
+"""Axis name for the norm of the error vector, if all three axes are compared."""
 
 _MIN_SAMPLES = 10
-_MAX_PITCH = np.radians(75.0)  # above it, roll and yaw errors are remarked as ill-defined
-_GAP = 3.0  # periods of the truth; samples in longer gaps are not compared
+_MAX_PITCH = np.radians(75.0)  # above this pitch, a remark reports that roll and yaw are undefined
+_GAP = 3.0  # sampling periods of the truth; samples in longer gaps are not compared
 
 
 @dataclass(frozen=True)
 class AxisError:
-    """Error of an axis, truth minus IMU.
+    """Error of one axis, truth minus IMU.
 
     Parameters
     ----------
     quantity : str
         Key of :data:`QUANTITIES`.
     axis : str
-        Axis of :data:`AXES`, or :data:`NORM`.
+        Element of :data:`AXES`, or :data:`NORM`.
     error : ndarray, shape (n,)
-        Error, in the unit of :data:`UNITS`.
+        Error, in the unit from :data:`UNITS`.
     statistics : ErrorStatistics
         Statistics of the error.
     tau : ndarray, shape (taus,)
@@ -59,14 +59,14 @@ class AxisError:
     allan_deviation: np.ndarray
 
     def value(self, statistic: str, tau: float | None = None) -> float:
-        """Return the magnitude of a statistic, or the Allan deviation.
+        """Return the magnitude of a statistic, or the Allan deviation at an averaging time.
 
         Parameters
         ----------
         statistic : str
-            Name of a statistic.
+            Name of a statistic; ignored if ``tau`` is given.
         tau : float, optional
-            Averaging time [s]; selects the Allan deviation.
+            Averaging time [s]. If it is given, the Allan deviation is returned.
 
         Returns
         -------
@@ -82,7 +82,8 @@ class AxisError:
             return abs(float(getattr(self.statistics, statistic)))
         if not (len(self.tau) and self.tau[0] * (1 - 1e-9) <= tau <= self.tau[-1] * (1 + 1e-9)):
             raise RecordingError(
-                f"the Allan deviation of {self.quantity} {self.axis} is not known at {tau:g} s"
+                f"averaging time of the Allan deviation of {self.quantity} {self.axis} is {tau:g} "
+                "s, expected a time that the duration and the rate of the recording allow"
             )
         with np.errstate(divide="ignore"):
             logarithm = np.log(self.allan_deviation)
@@ -91,12 +92,12 @@ class AxisError:
 
 @dataclass(frozen=True)
 class ImuValidation:
-    """Errors of an IMU.
+    """Result of comparing an IMU with ground truth.
 
     Parameters
     ----------
     time : ndarray, shape (n,)
-        Times of the compared samples of the IMU [s].
+        Times of the IMU samples that were compared [s].
     axes : list of AxisError
         Errors of the compared axes.
     shift : float
@@ -111,19 +112,19 @@ class ImuValidation:
     remarks: list[str] = field(default_factory=list)
 
     def axis(self, quantity: str, axis: str) -> AxisError | None:
-        """Return the error of an axis.
+        """Return the error of one axis.
 
         Parameters
         ----------
         quantity : str
             Key of :data:`QUANTITIES`.
         axis : str
-            Axis of :data:`AXES`, or :data:`NORM`.
+            Element of :data:`AXES`, or :data:`NORM`.
 
         Returns
         -------
         AxisError or None
-            Error; None if the axis was not compared.
+            Error of the axis; None if it was not compared.
         """
         errors = {(error.quantity, error.axis): error for error in self.axes}
         return errors.get((quantity, axis))
@@ -134,17 +135,17 @@ def validate_imu(
 ) -> ImuValidation:
     """Compare an IMU with ground truth, axis by axis, at the IMU's stamps.
 
-    The truth is interpolated linearly, angles after unwrapping. Samples outside the truth or in its
-    gaps are ignored. Errors are truth minus IMU. Errors of angles are wrapped to (-pi, pi], then
-    unwrapped; a constant error is kept.
+    The truth is interpolated linearly; angles are unwrapped first. Samples before, after and in
+    gaps of the truth are ignored. Errors are truth minus IMU. Angle errors are wrapped to
+    (-pi, pi] and then unwrapped; constant errors are not removed.
 
     Parameters
     ----------
     imu, truth : pandas.DataFrame
-        ImuRecord; only common columns are compared.
+        Tables with columns of ImuRecord; only common columns are compared.
     align : bool, optional
-        Whether the IMU's stamps are shifted to the best fit of yaw rates
-        (:func:`.find_time_shift`). Both tables must have a yaw.
+        Whether the IMU's stamps are shifted so that the yaw rates match best
+        (:func:`.find_time_shift`). Both tables must then contain a yaw.
     max_shift : float, optional
         Largest shift [s].
 
@@ -164,11 +165,12 @@ def validate_imu(
             ", ".join(name for name in columns if name in table) or "none" for table in (imu, truth)
         )
         raise RecordingError(
-            f"the two have no axis in common: the IMU has {imu_columns}, the truth {truth_columns}"
+            f"axes of the IMU are {imu_columns}, and axes of the truth are {truth_columns}, "
+            "expected at least one common axis"
         )
     shift, remark = (
         0.0,
-        "compared at the IMU's stamps; the two clocks are assumed to be synchronous",
+        "compared at the IMU's stamps; both clocks are assumed to be synchronised",
     )
     if align:
         shift, remark = _shift(imu, truth, max_shift)
@@ -176,22 +178,22 @@ def validate_imu(
     time = imu.index.to_numpy(dtype=float) - shift
     true_time = truth.index.to_numpy(dtype=float)
     if min(len(time), len(true_time)) < 2:
-        raise RecordingError("a comparison requires at least two samples")
-    # A sample is compared only between two samples of the truth without a gap.
+        raise RecordingError("IMU or truth has fewer than two samples, expected at least two")
+    # A sample is compared only if it is between two samples of the truth without a gap.
     longest = _GAP * float(np.median(np.diff(true_time)))
     upper = np.clip(np.searchsorted(true_time, time), 1, len(true_time) - 1)
     near = (true_time[upper] - true_time[upper - 1] <= longest) | np.isin(time, true_time)
     inside = (time >= true_time[0]) & (time <= true_time[-1]) & near
     if inside.sum() < _MIN_SAMPLES:
         raise RecordingError(
-            f"only {inside.sum()} samples of the IMU are within the truth, from "
-            f"{true_time[0]:.3f} to {true_time[-1]:.3f} s; the IMU's are {time[0]:.3f} to "
-            f"{time[-1]:.3f} s"
+            f"only {inside.sum()} samples of the IMU are within the truth, expected at least two; "
+            f"the truth is from {true_time[0]:.3f} to {true_time[-1]:.3f} s, the IMU from "
+            f"{time[0]:.3f} to {time[-1]:.3f} s"
         )
     if not inside.all():
         remarks.append(
-            f"{len(inside) - inside.sum()} of {len(inside)} samples are outside the truth or in "
-            "one of its gaps, and are excluded"
+            f"{len(inside) - inside.sum()} of {len(inside)} samples are excluded, because they are "
+            "outside the time range of the truth or in one of its gaps"
         )
     if not np.isin(time[inside], true_time).all():
         remarks.append("the truth was interpolated linearly between its samples")
@@ -217,24 +219,24 @@ def validate_imu(
         steepest = float(np.abs(truth["pitch"].to_numpy()).max())
         if steepest > _MAX_PITCH:
             remarks.append(
-                f"the truth pitches by up to {np.degrees(steepest):.0f} deg; near 90 deg, roll and "
-                "yaw are not defined, so that their errors have no meaning"
+                f"the pitch of the truth reaches {np.degrees(steepest):.0f} deg; near 90 deg, roll "
+                "and yaw are undefined, so that their errors are meaningless"
             )
     missing = [name for name in columns if name not in common]
     if missing:
-        remarks.append(f"not compared, since missing in one of the two: {', '.join(missing)}")
+        remarks.append(f"not compared, because missing in IMU or truth: {', '.join(missing)}")
     return ImuValidation(checked_time, axes, shift, remarks)
 
 
 def _shift(imu, truth, max_shift):
     if "yaw" not in imu or "yaw" not in truth:
-        raise RecordingError("one of the two has no yaw, which an alignment requires")
+        raise RecordingError("IMU or truth has no yaw, but time alignment requires a yaw in both")
     result = find_time_shift(imu.index, imu["yaw"], truth.index, truth["yaw"], max_shift)
     if result.problem:
         return 0.0, f"times were not aligned: {result.problem}"
     return result.shift, (
-        f"the IMU is {result.shift:.4f} s late by its yaw rate (correlation "
-        f"{result.correlation:.2f}); its stamps were shifted by that"
+        f"according to its yaw rate, the IMU is {result.shift:.4f} s late (correlation "
+        f"{result.correlation:.2f}); its stamps were shifted accordingly"
     )
 
 
@@ -247,7 +249,7 @@ def _error(values, true_values, time, true_time, name):
 
 def _axis(quantity, axis, time, error, rate, parts) -> AxisError:
     statistics = error_statistics(time, error)
-    assert statistics is not None  # there are samples
+    assert statistics is not None  # because there are samples
     pieces = [piece for piece in np.split(error, parts) if len(piece) >= _MIN_SAMPLES]
     tau = deviation = np.empty(0)
     if pieces:

@@ -1,4 +1,4 @@
-"""Limits of the errors of an IMU."""
+"""User-defined limits for the error statistics of an IMU."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from ...core.sentences import quote
 from .errors import AXES, NORM, QUANTITIES, ImuValidation
 
 STATISTICS = ("mean", "standard_deviation", "rms", "maximum_absolute")
-"""Statistics that may have a limit, in addition to the Allan deviation."""
+"""Statistics that can be limited, in addition to the Allan deviation."""
 
 _ALLAN = "allan_deviation"
 
 
 class Limit(NamedTuple):
-    """Maximum of a statistic of an error.
+    """Largest permitted value of an error statistic.
 
     Attributes
     ----------
@@ -27,9 +27,9 @@ class Limit(NamedTuple):
     statistic : str
         Name of the statistic.
     maximum : float
-        Maximum, in the unit of the quantity.
+        Largest permitted value, in the unit of the quantity.
     tau : float or None
-        Averaging time of an Allan deviation [s].
+        Averaging time of an Allan deviation [s]; None for other statistics.
     """
 
     quantity: str
@@ -55,19 +55,19 @@ class Limit(NamedTuple):
         Returns
         -------
         bool
-            True up to the maximum; False for nan.
+            True if the value does not exceed the maximum; False for nan.
         """
         return value <= self.maximum
 
 
 def read_limits(content: Any) -> list[Limit]:
-    """Read limits.
+    """Create limits from nested mappings, as in a YAML file.
 
     Parameters
     ----------
     content : dict
-        Mapping ``{quantity: {axis: {statistic: maximum}}}``. The maximum of an Allan deviation is a
-        mapping from averaging times [s] to maxima.
+        Mapping ``{quantity: {axis: {statistic: maximum}}}``. For an Allan deviation, the maximum is
+        a mapping from averaging times [s] to maxima.
 
     Returns
     -------
@@ -92,24 +92,24 @@ def read_limits(content: Any) -> list[Limit]:
                     value = check_number(key, value, above=0.0)
                     limits.append(Limit(quantity, axis, name, value, tau))
     if not limits:
-        raise ConfigurationError("limits are empty, expected at least one")
+        raise ConfigurationError("limits are empty, expected at least one limit")
     return limits
 
 
 def judge_limits(validation: ImuValidation, limits: list[Limit]) -> list[tuple[Limit, float]]:
-    """Return each limit with the value of its statistic.
+    """Evaluate the statistic of each limit.
 
     Parameters
     ----------
     validation : ImuValidation
         Errors of an IMU.
     limits : list of Limit
-        Maxima of the statistics.
+        Limits to evaluate.
 
     Returns
     -------
     list of tuple
-        Limits and values.
+        Each limit with the value of its statistic.
 
     Raises
     ------
@@ -121,8 +121,8 @@ def judge_limits(validation: ImuValidation, limits: list[Limit]) -> list[tuple[L
         axis = validation.axis(limit.quantity, limit.axis)
         if axis is None:
             raise RecordingError(
-                f"there is a limit on {limit.name}, but {limit.quantity} {limit.axis} could not "
-                "be compared"
+                f"{limit.name} has a limit, but {limit.quantity} {limit.axis} could not be "
+                "compared; remove the limit"
             )
         judged.append((limit, axis.value(limit.statistic, limit.tau)))
     return judged
@@ -131,7 +131,7 @@ def judge_limits(validation: ImuValidation, limits: list[Limit]) -> list[tuple[L
 def _entries(value, name, known=None, noun=""):
     """Yield keys and values of a mapping, and check that the keys are known."""
     if not isinstance(value, Mapping):
-        raise ConfigurationError(f"{name} is {quote(value)}, expected keys with values")
+        raise ConfigurationError(f"{name} is {quote(value)}, expected keys and values")
     for key, entry in value.items():
         if known is not None and key not in known:
             raise ConfigurationError(

@@ -1,4 +1,4 @@
-"""Tables, summary, figure and web page of a validation."""
+"""Tables, summary, figure and web page with the results of a validation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TITLES = {"rate": "angular velocity", "force": "specific force", "orientation":
 
 
 def errors_table(validation: ImuValidation) -> pd.DataFrame:
-    """Create the table of the statistics of all errors.
+    """Create a table with the statistics of all errors.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def errors_table(validation: ImuValidation) -> pd.DataFrame:
 
 
 def allan_table(validation: ImuValidation) -> pd.DataFrame:
-    """Create the table of the Allan deviations of all errors.
+    """Create a table with the Allan deviations of all errors.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def allan_table(validation: ImuValidation) -> pd.DataFrame:
 def text_lines(
     validation: ImuValidation, errors: pd.DataFrame, judged: Sequence[tuple[Limit, float]]
 ) -> list[str]:
-    """Return the statistics and limits as lines for the terminal.
+    """Format statistics and limits as lines for the terminal.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def text_lines(
     Returns
     -------
     list of str
-        Lines.
+        Lines of text.
     """
     lines = ["error of    axis   unit           mean         std         rms     maximum"]
     for row in errors.itertuples(index=False):
@@ -96,7 +96,7 @@ def validation_summary(
     judged: Sequence[tuple[Limit, float]],
     remarks: Sequence[str],
 ) -> dict[str, Any]:
-    """Return the results of a validation for JSON.
+    """Return the results of a validation as JSON types.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def validation_summary(
     Returns
     -------
     dict of str to object
-        Results.
+        Value of each result.
     """
     limits = [
         {
@@ -134,7 +134,7 @@ def validation_summary(
 
 
 def validation_figure(validation: ImuValidation) -> Figure:
-    """Create a figure of errors over time on the left, and their Allan deviation on the right.
+    """Create a figure with the errors over time and their Allan deviations.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def validation_figure(validation: ImuValidation) -> Figure:
 def validation_page(
     validation: ImuValidation, errors: pd.DataFrame, summary: Mapping[str, Any]
 ) -> Page:
-    """Create the page of a validation.
+    """Create the web page of a validation.
 
     Parameters
     ----------
@@ -177,8 +177,8 @@ def validation_page(
     errors : pandas.DataFrame
         Result of :func:`errors_table`.
     summary : mapping of str to object
-        Result of :func:`validation_summary`, with the names ``simulated`` and ``truth`` of the
-        recordings.
+        Result of :func:`validation_summary`, with the names of the recordings as ``simulated`` and
+        ``truth``.
 
     Returns
     -------
@@ -202,7 +202,7 @@ def validation_page(
     ]
     headings = ("error of", "axis", "unit", "mean", "std", "rms", "maximum")
     failed = sum(not judged["passed"] for judged in summary["limits"])
-    verdict = "No limits were stated."
+    verdict = "No limits were given."
     if limits:
         verdict = f"{failed} of {len(limits)} limits exceeded." if failed else "Within all limits."
     sections = [Section("Errors", text=summary["remarks"], table=Table(headings, rows, numbers=4))]
@@ -213,8 +213,8 @@ def validation_page(
         Section("Errors and their Allan deviation", figure=validation_figure(validation))
     )
     return Page(
-        title="An IMU compared with the truth",
-        summary=[f"{summary['simulated']} against {summary['truth']}.", verdict],
+        title="Comparison of an IMU with ground truth",
+        summary=[f"{summary['simulated']} compared with {summary['truth']}.", verdict],
         sections=sections,
         footer=f"imu_simulation_framework {__version__}",
     )
