@@ -54,7 +54,7 @@ def check_at_rest(
     Returns
     -------
     list of str
-        A remark if the sensor moves for at most 1 % of the time, otherwise empty.
+        A remark if the sensor moves for at most 1 % of the time; empty if it does not move.
 
     Raises
     ------

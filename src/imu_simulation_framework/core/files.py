@@ -33,7 +33,7 @@ class UnusableFileError(OSError):
 
 
 class _NonBlockingFile(io.FileIO):
-    """File whose end is where no data are available, such as /proc/kmsg.
+    """File that ends where no data are available, such as /proc/kmsg.
 
     Python returns None for a read that would block.
     """

@@ -187,8 +187,8 @@ def run_tool(main, arguments=None) -> int:
     if sys.stdout is None:
         _print_error("standard output is closed, but is needed for the result")
         return REFUSED
-    # Bytes in file names that are not valid text are printed as escape sequences. A stream that
-    # replaces standard output may not have the method reconfigure.
+    # Bytes in file names that are not valid text are printed as escape sequences.
+    # A stream that replaces standard output may not have the method reconfigure.
     with suppress(AttributeError):
         sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     handlers = _catch_signals()
@@ -246,7 +246,7 @@ def _explain_missing_folder() -> str:
 
 
 def _print_error(message) -> None:
-    # Longer words are shortened; Linux limits paths to 4096 bytes, so they are not paths.
+    # Longer words are shortened; they are not paths, which Linux limits to 4096 bytes.
     message = re.sub(r"\S{4096,}", lambda word: shorten(word.group()), str(message))
     # If standard error is also closed or full, only the exit code reports the error.
     with suppress(OSError):
@@ -312,7 +312,7 @@ class SeparateProcess:
                 f"from {__name__} import _serve; _serve({descriptor}, {module!r}, {class_name!r})",
             )
             command = [sys.executable, "-c", "\n".join(lines)]
-            # Ctrl+C reaches all processes of a terminal's session, but this process ends that one.
+            # A new session protects the process from Ctrl+C, so that only its parent ends it.
             self._process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, pass_fds=[descriptor], start_new_session=True
             )
@@ -324,13 +324,13 @@ class SeparateProcess:
         self.end()
 
     def end(self) -> None:
-        """End the process, also before the end of the ``with`` statement."""
+        """End the process before the end of the ``with`` block."""
         self._process.kill()
         self._process.wait()
         self._pipe.close()
 
     def call(self, method: str, *arguments) -> Any:
-        """Call a method of the object and wait for its result.
+        """Call a method of the object, and wait for its result.
 
         Parameters
         ----------
@@ -353,14 +353,14 @@ class SeparateProcess:
         return self.wait()
 
     def start(self, method: str, *arguments) -> None:
-        """Start a method of the object, whose result :meth:`wait` returns.
+        """Start a method of the object; :meth:`wait` returns its result.
 
         Parameters
         ----------
         method : str
             Name of the method.
         *arguments
-            Arguments of the method; they are pickled.
+            Arguments of the method, which are pickled.
 
         Raises
         ------
@@ -373,7 +373,7 @@ class SeparateProcess:
             raise self._early_end() from None
 
     def wait(self) -> Any:
-        """Wait for the end of the method that was started.
+        """Wait for the result of the method that was started.
 
         Returns
         -------

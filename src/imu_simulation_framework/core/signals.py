@@ -71,7 +71,7 @@ def uniform_grid(start, stop, rate) -> np.ndarray:
     ndarray
         Times from ``start`` to at most ``stop`` [s].
     """
-    # The tolerance prevents that rounding drops a last sample which coincides with stop.
+    # The tolerance prevents rounding from dropping a last sample that coincides with stop.
     count = int(np.floor((stop - start) * rate + 1e-6)) + 1
     return np.minimum(start + np.arange(count) / rate, stop)
 
@@ -268,7 +268,7 @@ def variance_interval(degrees_of_freedom, level=0.95):
     return half / special.gammaincinv(half, 1.0 - tail), half / special.gammaincinv(half, tail)
 
 
-MINIMUM_CORRELATION = 0.3  # of two yaw rates; no time shift is applied below this value
+MINIMUM_CORRELATION = 0.3  # smallest correlation of two yaw rates for applying a time shift
 _START_DELAYS = 41  # number of delays on a grid; the best one is the initial value of the fit
 _FITS = 3  # number of fits; each uses the error scale from the residuals of the previous fit
 

@@ -33,8 +33,8 @@ MAX_TOTAL_SIZE = XML_LIMIT  # bytes of all files together
 OPEN_FILES = 64
 MAX_EXPRESSION_LENGTH = 10_000  # characters
 
-# Attributes of generators, frames and functions give access to all other objects, and methods such
-# as format look up attributes by names in a string.
+# Some attributes of generators, frames and functions give access to all other objects.
+# Methods such as format look up attributes by names in a string.
 _UNSAFE_PREFIXES = ("_", "gi_", "cr_", "ag_", "f_", "tb_", "co_", "func_")
 _UNSAFE_ATTRIBUTES = {"format", "format_map", "mro", "with_traceback"}
 _UNSAFE_BUILTINS = ("vars", "type")  # removed from xacro's namespace ``python``
@@ -66,8 +66,8 @@ def expand_xacro(path, arguments: Mapping[str, Any] | None = None) -> str:
     arguments = arguments or {}
     mappings = {k: v if isinstance(v, Mapping) else str(v) for k, v in arguments.items()}
     xacro = import_optional("xacro", "a xacro file")
-    # xacro raises RuntimeError for a missing attribute, RecursionError (a RuntimeError) for a macro
-    # that calls itself, and ValueError for text that is not UTF-8.
+    # xacro raises RuntimeError for a missing attribute and ValueError for text that is not UTF-8.
+    # A macro that calls itself causes a RecursionError, which is a RuntimeError.
     xacro_errors = (xacro.XacroException, ExpatError, OSError, RuntimeError, ValueError)
     try:
         with open_regular(path) as file:

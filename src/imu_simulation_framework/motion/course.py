@@ -10,11 +10,11 @@ from ..core.angles import unwrap, wrap
 
 # Smallest significant speed, in standard deviations of the velocity; slower courses are noise.
 SIGNIFICANT_SPEED = 3.0
-# Multiple of the maximum turn rate. If the course turns faster and by more than a quarter turn near
-# standstill, the robot itself does not turn: it reverses, or its position jumps or fluctuates.
+# Multiple of the maximum turn rate above which a turn of the course is not a turn of the robot.
+# If such a turn near standstill exceeds a quarter turn, the robot reverses or its position jumps.
 FASTEST_TURN = 1.5
-#: m; longest distance that counts as driven backwards between two such flips of the course. Flips
-#: further apart may be caused by a robot that turns on the spot between two rows.
+#: m; longest distance that counts as driven backwards between two such flips of the course.
+#: Flips further apart may be caused by a robot that turns on the spot between two rows.
 LONGEST_REVERSE = 20.0
 SHORTEST_WAY = 0.5  #: m; a shorter distance between two stops may be a jump of the position
 LONGEST_SILENCE = 1.0  # s; longer gaps in the dual-antenna heading are filled from the course
@@ -207,8 +207,8 @@ def heading_from_antennas(times, course, measured_times, measured):
     silent : ndarray of bool, shape (n,)
         Whether the heading is filled from the course.
     """
-    # The difference from the course is interpolated over each gap, because it is not zero if the
-    # robot drives backwards or the antennas are mounted across the robot.
+    # In gaps, the difference from the course is interpolated.
+    # The difference is not zero if the robot reverses or the antennas are mounted across it.
     difference = unwrap(measured - np.interp(measured_times, times, course))
     bridged = course + np.interp(times, measured_times, difference)
     direct = np.interp(times, measured_times, unwrap(measured))

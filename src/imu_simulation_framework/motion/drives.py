@@ -22,8 +22,8 @@ from ..core.settings import TextSettings, setting
 
 MOTION_RATE = 100  #: Hz; sample rate of the true motion
 
-# Gauss-Legendre quadrature that integrates the velocity of a manoeuvre. With 16 nodes over at most
-# a few metres of smooth path, the error is below a nanometre.
+# Gauss-Legendre quadrature that integrates the velocity of a manoeuvre.
+# With 16 nodes over at most a few metres of smooth path, the error is below a nanometre.
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 
 

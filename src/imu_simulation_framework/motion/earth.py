@@ -139,8 +139,7 @@ def gravitation_ecef(position: ArrayLike) -> np.ndarray:
     x, y, z = np.moveaxis(position, -1, 0)
     focal = LINEAR_ECCENTRICITY**2
     beyond = x * x + y * y + z * z - focal
-    # Squared semi-axes of the confocal ellipsoid through the position, and the sine of the
-    # position's reduced latitude.
+    # Squared semi-axes of the confocal ellipsoid through the position, sine of reduced latitude.
     minor_squared = 0.5 * (beyond + np.sqrt(beyond * beyond + 4.0 * focal * z * z))
     major_squared = minor_squared + focal
     minor, major = np.sqrt(minor_squared), np.sqrt(major_squared)

@@ -52,29 +52,29 @@ def jitter(times, positions) -> float:
     return max(SMALLEST_JITTER, float(np.median(lengths)) / _MEDIAN)
 
 
-# Smallest standard deviation of a Doppler velocity component [m/s]. It is twice the accuracy of
-# u-blox's ZED-F9P (0.05 m/s), because the velocity is delayed, rounded and averaged over a period.
+# Smallest standard deviation of a Doppler velocity component [m/s].
+# It is twice the 0.05 m/s of a u-blox ZED-F9P, whose velocity is delayed, rounded and averaged.
 VELOCITY_DEVIATION = 0.1
 SMALLEST_DEVIATION = 1e-4  # m; smallest standard deviation of a position
 OUTLIER_DEVIATIONS = 5.0  # smallest deviation of an outlier, in standard deviations
 OUTLIER_ACCELERATION = 9.81  # m/s^2; a deviation that needs less acceleration is not an outlier
 # Prior standard deviation of log(slow error / standard deviation reported by the receiver).
 _SLOW_PRIOR = 0.5
-# Largest ratio of the slow error to the reported standard deviation. The receiver's filter knows
-# the magnitude of its slow error. If positions and velocities disagree by more, the velocities are
-# wrong, or the robot accelerates more than assumed.
+# Largest ratio of the slow error to the reported standard deviation.
+# The receiver's filter estimates the magnitude of its slow error. If positions and velocities
+# differ by more, the velocities are wrong, or the robot accelerates more than assumed.
 _LARGEST_SLOW = 1.5
-# Largest standard deviation of the slow error's rate if no velocities are recorded [m/s]. Receivers
-# measure their velocity internally, so faster changes are motion of the robot.
+# Largest standard deviation of the slow error's rate if no velocities are recorded [m/s].
+# Receivers measure their velocity internally, so faster changes are motion of the robot.
 _LARGEST_SLOW_RATE = 0.5
-# Prior of the ratio of the white error to the reported standard deviation: median, and standard
-# deviation of the logarithm.
+# Prior of the ratio of the white error to the reported standard deviation.
+# The numbers are the median and the standard deviation of the logarithm.
 _WHITE_PRIOR = (0.3, 2.0)
 _VELOCITY_PRIOR = 2.0  # prior standard deviation of the logarithm of the velocity error
 _BLOCK = 400  # number of fixes in each interval that represents a long recording
 _BLOCKS = 6  # number of intervals that represent a long recording
-# Rate of the fixes used from a long recording [Hz]. It suffices to estimate the acceleration
-# density; at a higher rate, the intervals would be too short to contain turns.
+# Rate of the fixes used from a long recording [Hz], which suffices for the acceleration density.
+# At a higher rate, the intervals would be too short to contain turns.
 _ENOUGH_RATE = 10.0
 _ROUNDS = 5  # largest number of outlier searches with the same parameters
 _ESTIMATES = 3  # largest number of parameter estimations after removing outliers
@@ -368,7 +368,7 @@ def _choose_intervals(times):
     chosen = np.arange(len(times))
     if len(chosen) > _BLOCK * _BLOCKS:
         period = float(np.median(np.diff(times)))
-        # The tolerance prevents that rounded stamps cause fixes to be skipped.
+        # The tolerance prevents fixes from being skipped because their stamps are rounded.
         chosen = chosen[:: max(1, int(1.0 / (_ENOUGH_RATE * period) + 0.01))]
     if len(chosen) <= _BLOCK * _BLOCKS:
         return [chosen]
@@ -489,8 +489,7 @@ def find_outliers(fixes, noise, left_out):
     scores[0, left_out] = 0.0
     steps = np.diff(fixes.times)
     nearest = np.minimum(np.append(steps, np.inf), np.append(np.inf, steps))
-    # Deviation that the robot can reach by accelerating: in position within two steps, in velocity
-    # within one step.
+    # Deviations that acceleration can cause, of a position in two steps and of a velocity in one.
     possible = OUTLIER_ACCELERATION * np.stack([nearest**2 / 2.0, nearest])
     wrong = (scores > OUTLIER_DEVIATIONS) & (distances > possible)
     # A deviation within the reported standard deviation is not an outlier.

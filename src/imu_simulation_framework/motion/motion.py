@@ -281,8 +281,8 @@ class SampledMotion(ABC):
             raise MotionError(f"rotation has {len(mounting)} elements, expected 1 or {count}")
         speed = acceleration = np.zeros(3)
         if arm.ndim > 1:
-            # Differentiating a spline of the first derivative has an error of order step^4; the
-            # second derivative of a single spline would have an error of order step^2.
+            # The derivative of a spline through the first derivative has an error of order step^4.
+            # The second derivative of a single spline would have an error of order step^2.
             speed = self._derivative(arm)
             acceleration = self._derivative(speed)
         turning = None

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 MAX_SAMPLES = 20_000_000  # of a trajectory; two days at 100 Hz have 160 MB per column
 
-#: Standard deviation of a horizontal coordinate [m] at HDOP 1, for a single receiver without
-#: corrections under open sky. HDOP times the range error, 2.5 sqrt(2) = 3.5 m, is the root of the
-#: sum of both coordinates' variances (Kaplan and Hegarty, Understanding GPS, 2006).
+#: Standard deviation of a horizontal coordinate at HDOP 1 [m], without corrections, in open sky.
+#: The range error is 2.5 sqrt(2) = 3.5 m; HDOP times it is the root of the sum of both variances.
+#: See Kaplan and Hegarty, Understanding GPS, 2006.
 RANGE_ERROR = 2.5
 UNKNOWN_VARIANCE = RANGE_ERROR**2  # m^2; assumed for a horizontal coordinate of unknown variance
 VELOCITY_TOLERANCE = 1.5  # largest scale factor between velocities and positions
@@ -56,9 +56,9 @@ def _usable_fixes(fix, minimum_speed):
     left_out = {"repeated": int((~kept).sum())}
     if velocities is None or not np.isfinite(velocities).any():
         return fixes, kept, left_out
-    # A receiver that outputs speed and course holds its course constant while it is slow, so that
-    # the direction of the velocity is outdated. Velocities of fast fixes are used even if the
-    # course repeats, because a course that is rounded to degrees often repeats.
+    # Velocities of slow fixes with a repeated course are ignored.
+    # A slow receiver that outputs speed and course holds its course, so its direction is outdated.
+    # At higher speeds, a repeated course is normal if the receiver rounds it to degrees.
     east, north = velocities.T
     again = np.append(False, np.abs(wrap(np.diff(np.arctan2(north, east)))) < HELD_COURSE)
     speeds = np.hypot(east, north)

@@ -274,8 +274,8 @@ class MotionModel:
         # Imported on first use, because every node imports this module, and scipy needs memory.
         from scipy.special import gammainc
 
-        # The states are the error and l times its rate, both with variance 1. The covariance of the
-        # innovation is I - F F^T, written without cancellation for small steps.
+        # The states are the slow error and l times its rate, both with variance 1.
+        # The covariance of the innovation is I - F F^T, without cancellation for small steps.
         decay = np.exp(-x)
         small = gammainc(3.0, 2.0 * x)
         first, mixed, second = small, 2.0 * (x * decay) ** 2, small + 4.0 * x * decay**2

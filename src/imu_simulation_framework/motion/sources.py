@@ -195,8 +195,8 @@ def mowing(
     piece = np.minimum(np.searchsorted(ends, speed * time, side="right"), len(steps) - 1)
     starts = ends - steps
     start_yaw = np.concatenate([[0.0], np.cumsum(bends * steps)[:-1]])
-    # The chord of an arc of length s is s sin(a) / a long, where a is half of the turned angle. Its
-    # direction is the mean of the directions at both ends.
+    # The chord of an arc of length s has the length s sin(a) / a, with half of the turned angle a.
+    # The direction of the chord is the mean of the directions at both ends.
     chords = steps * np.sinc(0.5 * bends * steps / math.pi)
     middle = start_yaw + 0.5 * bends * steps
     corners = np.cumsum([chords * np.cos(middle), chords * np.sin(middle)], axis=1)

@@ -265,8 +265,8 @@ def _local_quadratic(times, values, window):
             weighted.append(weighted[-1] * distance)
         moments = [np.sum(part, axis=1) for part in weighted]
         normal = np.stack([np.stack(moments[row : row + 3], axis=-1) for row in range(3)], axis=-2)
-        # A sample is unchanged if fewer than four samples have a significant weight, because the
-        # regression would then return the sample itself or be ill-conditioned.
+        # A sample is unchanged if fewer than four samples have a significant weight.
+        # The regression would then return the sample itself or be ill-conditioned.
         usable = np.linalg.det(normal / moments[0][:, np.newaxis, np.newaxis]) > 1e-6
         usable &= np.count_nonzero(weight > 1e-6, axis=1) > 3
         if not np.any(usable):

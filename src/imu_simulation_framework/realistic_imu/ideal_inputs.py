@@ -23,8 +23,8 @@ from ..sensors.imu_models.base import ImuReading, ImuTruth
 
 MAX_GAP = 10.0  #: s; longest gap between messages over which the model continues without restart
 
-# Backward jump of stamps [s] above which the simulation is assumed to have restarted. Smaller jumps
-# are caused by messages that arrive out of order.
+# Backward jump of stamps above which the simulation is assumed to have restarted [s].
+# Smaller jumps are caused by messages that arrive out of order.
 MIN_RESTART_JUMP = 1.0
 
 # Largest relative difference at which a measured period is replaced by the nominal period.
@@ -152,7 +152,7 @@ class StreamReport:
 
 
 class StreamSignals(NamedTuple):
-    """Additional signals of a stream, besides orientation, angular velocity and specific force.
+    """Signals of a stream in addition to orientation, angular velocity and specific force.
 
     Attributes
     ----------
@@ -234,13 +234,12 @@ _COVARIANCES = [IMU.place(f"{name}_covariance") for name in IMU_VECTORS]
 
 NO_ORIENTATION = (0.0, 0.0, 0.0, 1.0)  # quaternion of an IMU without orientation (REP-145)
 
-#: Number of first messages in which an orientation is searched. The IMU is considered to have no
-#: orientation only if all of these messages lack it, because a single message may lack it as well.
+#: Number of first messages in which an orientation is searched.
+#: An IMU has no orientation if all of these messages lack it; single messages may always lack it.
 ORIENTATION_CHECK_MESSAGES = 50
 
 _MIN_GRAVITY = 0.5  # smallest mean specific force, as a share of gravity, if gravity is included
-# Largest tilt of the mean specific force [rad]. For other axes or signs than those of REP-103, the
-# tilt is 90 or 180 degrees.
+# Largest tilt of the mean specific force [rad]; wrong axes or signs cause 90 or 180 degrees.
 _MAX_TILT = np.radians(45.0)
 
 

@@ -314,8 +314,8 @@ RAW_IMU = "imu/data_raw"
 RAW_MAG = "imu/mag_raw"
 TEMPERATURE_TOPIC = "imu/temperature"
 
-# Ratio of a field to a correction's bias above which their units are assumed to differ. Microtesla
-# differ from tesla by 1e6, gauss by 1e4.
+# Ratio of a field to a correction's bias above which their units are assumed to differ.
+# Microtesla differ from tesla by 1e6, gauss by 1e4.
 _MIN_UNIT_RATIO = 1000.0
 _EARTH_FIELD = 60e-6  # T; the Earth's magnetic field near the poles
 _RATE, _FORCE = (

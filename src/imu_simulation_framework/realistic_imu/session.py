@@ -83,7 +83,7 @@ class TimedReading(NamedTuple):
 
 
 def replace_rate(errors, rate: float | None):
-    """Return the errors of an IMU after changing its sampling rate.
+    """Replace the sampling rate in the errors of an IMU.
 
     Parameters
     ----------

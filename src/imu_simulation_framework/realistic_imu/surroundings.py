@@ -24,8 +24,8 @@ from ..sensors.imu_models.base import ImuTruth
 from ..sensors.magnetism.environment import MagneticEnvironment
 from .ideal_inputs import MAX_GAP, MIN_RESTART_JUMP, StreamReport, StreamSignals, rotate_to_body
 
-# Time by which poses must be ahead of the ideal IMU for processing in batches [ns]. Since a batch
-# takes little more time than a single sample, the IMU then catches up.
+# Time by which poses must be ahead of the ideal IMU for processing in batches [ns].
+# A batch takes little more time than a single sample, so that the IMU catches up.
 _BATCH_LEAD = 100_000_000
 _BATCH_SIZE = 50  # largest number of samples in a batch
 

@@ -21,8 +21,8 @@ _DOTS_PER_INCH = 150
 _FOOTER_HEIGHT = 0.2  # inches; space for the footer below the panels
 _FOOTER_SIZE = 7.0  # points; font size of the footer
 _MIN_LEGEND_LINEWIDTH = 1.5  # points; the colour of thinner lines is hardly visible in a legend
-# Number of points along the longer side of a path's bounding box. The number is limited, because
-# each point is an object in a PDF or SVG file.
+# Number of points along the longer side of a path's bounding box.
+# The number is limited, because each point is an object in a PDF or SVG file.
 _COLOURED_POINTS = 800
 _PIXELS_PER_INCH = 100.0  # pixels of a web page that correspond to one inch of a picture
 _MARKERS = {"circle": "o", "circle-open": "o", "square-open": "s", "x": "x"}

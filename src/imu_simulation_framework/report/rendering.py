@@ -1,4 +1,4 @@
-"""Rendering of figures as files, also in a second process."""
+"""Rendering of figures as files, optionally in a second process."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .figure import Figure
 
 
 class RenderedFigure(NamedTuple):
-    """Contents of a figure's files.
+    """Content of the files of one figure.
 
     Attributes
     ----------
     contents : dict of str to bytes
-        Contents by format.
+        Content of the file in each format.
     failure : str
-        Reason why the figure could not be drawn; empty otherwise.
+        Reason why the figure could not be drawn; empty if it was drawn.
     """
 
     contents: dict[str, bytes]
@@ -31,24 +31,24 @@ class RenderedFigure(NamedTuple):
 def render_figures(
     figures: Iterable[Figure], footer: str, formats: Sequence[str]
 ) -> Iterator[RenderedFigure]:
-    """Render figures, one after another.
+    """Render figures one after another.
 
     Parameters
     ----------
     figures : iterable of Figure
-        Described figures.
+        Descriptions of the figures.
     footer : str
         Text below the panels.
     formats : sequence of str
-        Formats, of :data:`.FIGURE_FORMATS`.
+        Formats in :data:`.FIGURE_FORMATS`.
 
     Yields
     ------
     RenderedFigure
-        Contents of the figure's files. A defect in a figure is printed with its traceback.
+        Content of the figure's files. A defect in a figure is printed with its traceback.
     """
-    # A matplotlib figure refers to itself and would stay in memory without a garbage collection.
-    # The collection after each figure skips the objects that exist before the first one.
+    # A matplotlib figure refers to itself and would remain in memory without a garbage collection.
+    # gc.freeze excludes existing objects from the collection after each figure.
     gc.freeze()
     try:
         for figure in figures:
@@ -60,7 +60,7 @@ def render_figures(
 
 def _render(figure, footer, formats):
     try:
-        # Programs without figures do not load matplotlib.
+        # Imported on first use, so that programs without figures do not load matplotlib.
         from .drawing import to_matplotlib
 
         picture = to_matplotlib(figure, footer)
@@ -71,43 +71,43 @@ def _render(figure, footer, formats):
 
 
 class FigureRenderer:
-    """Renderer of figures for a separate process."""
+    """Renderer of figures, to be run in a separate process."""
 
     def load(self) -> None:
-        """Import matplotlib before the first figure, which reports an error of the import."""
+        """Import matplotlib in advance; an import error is reported with the first figure."""
         with contextlib.suppress(ImportError):
             from . import drawing  # noqa: F401
 
     def render(
         self, figures: Sequence[Figure], footer: str, formats: Sequence[str]
     ) -> list[RenderedFigure]:
-        """Render figures.
+        """Render several figures.
 
         Parameters
         ----------
         figures : sequence of Figure
-            Described figures.
+            Descriptions of the figures.
         footer : str
             Text below the panels.
         formats : sequence of str
-            Formats, of :data:`.FIGURE_FORMATS`.
+            Formats in :data:`.FIGURE_FORMATS`.
 
         Returns
         -------
         list of RenderedFigure
-            Contents of the files of each figure.
+            Content of the files of each figure.
         """
         return list(render_figures(figures, footer, formats))
 
 
 @contextlib.contextmanager
 def second_renderer() -> Iterator[SeparateProcess | None]:
-    """Start a process with a :class:`FigureRenderer`, if this process may use a second core.
+    """Start a process with a :class:`FigureRenderer`, if a second processor core is available.
 
     Yields
     ------
     SeparateProcess or None
-        The process, which is importing matplotlib; None on one core.
+        The process, which starts to import matplotlib; None if there is only one core.
     """
     if len(os.sched_getaffinity(0)) < 2:
         yield None
@@ -123,25 +123,25 @@ def render_in_two_processes(
     formats: Sequence[str],
     second: SeparateProcess | None,
 ) -> Iterator[tuple[int, RenderedFigure]]:
-    """Render figures, every other one in a second process.
+    """Render figures, half of them in a second process.
 
     Parameters
     ----------
     figures : sequence of Figure
-        Described figures.
+        Descriptions of the figures.
     footer : str
         Text below the panels.
     formats : sequence of str
-        Formats, of :data:`.FIGURE_FORMATS`.
+        Formats in :data:`.FIGURE_FORMATS`.
     second : SeparateProcess or None
-        Process of :func:`second_renderer`; without it, this process renders all figures.
+        Process from :func:`second_renderer`. If it is None, this process renders all figures.
 
     Yields
     ------
     index : int
         Index of the figure in ``figures``.
     rendered : RenderedFigure
-        Contents of its files.
+        Content of the figure's files.
 
     Raises
     ------

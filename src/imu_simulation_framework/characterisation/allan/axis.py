@@ -27,7 +27,7 @@ LONGEST_SHARE = 10.0
 """Ratio of the longest contiguous part to the longest averaging time of the comparison."""
 
 _FAMILY_ERROR_RATE = 0.05  # probability of at least one false departure in all comparisons
-_MIN_MODEL_ERROR = 0.02  # of the Allan variance; sensors of the same batch differ by more
+_MIN_MODEL_ERROR = 0.02  # relative, of the Allan variance; sensors of the same batch differ by more
 
 
 @dataclass(frozen=True)
@@ -461,7 +461,7 @@ def _fit_standard_terms(models, single_variances, comparisons):
     if not fit.describes:
         return None
     if fit.squares[0] == 0.0:
-        # A weak low-pass filter biases N by more than its interval before it rejects the fit.
+        # A weak low-pass filter may bias N by more than its interval although the fit is accepted.
         plain = AllanProblem(variances, shapes, covariances)
         free = AllanProblem(variances, shapes, covariances, smoothing=True)
         gain = plain.deviance(fit.squares) - free.deviance(free.solve())

@@ -220,8 +220,8 @@ _SAME_DEVIANCE = 3.84  # 95th percentile of the chi-square distribution with one
 _SHORTEST_COMPARED = 1.0  # s; shortest averaging time at which curves are compared
 _LONGEST_COMPARED_SHARE = 10.0  # ratio of the recording's duration to the longest compared time
 _SLOW_TERMS = TERMS[2:4]
-# Ratio of the recording's duration to the longest correlation time that is compared with a random
-# walk. A process with a longer correlation time resembles a constant.
+# Ratio of the recording's duration to the longest correlation time compared with a random walk.
+# A process with a longer correlation time resembles a constant.
 _CONSTANT_SHARE = 3.0
 _LONG_TIMES = 6  # number of long correlation times that are compared with a random walk
 

@@ -137,7 +137,7 @@ def specification_comment(identification) -> str:
 
 
 def make_kalibr_file(identification, name) -> tuple[bytes, list[str]]:
-    """Return the content of the file for Kalibr, and remarks on what the format cannot express.
+    """Return the content of the file for Kalibr, and remarks on omitted properties.
 
     Parameters
     ----------

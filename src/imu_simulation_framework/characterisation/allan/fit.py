@@ -28,8 +28,7 @@ a false detection is unlikely, even among the dozens of terms in an analysis."""
 
 _MAX_ITERATIONS = 30
 _TOLERANCE = 1e-6  # relative change of the squares at which the iteration ends
-# Numerical error of the covariance as a share of the variance, caused by the limited band of the
-# flicker noise and by the quadrature.
+# Numerical error of the covariance due to band limits and quadrature, as a share of the variance.
 _NUGGET = 1e-3
 _MIN_FIT_PROBABILITY = 1e-4  # smallest p-value of the misfit if the terms describe the data
 _NEGLIGIBLE_SKEWNESS = 1e-4
@@ -307,7 +306,7 @@ class AllanProblem:
         free = matrix[:, 0]
         if not (self.smoothing and free.any()):
             return nonnegative_least_squares(matrix, target)
-        # A projection orthogonal to its column eliminates the coefficient of either sign.
+        # The coefficient that may be negative is eliminated by projecting out its column.
         direction = free / np.linalg.norm(free)
         others = matrix[:, 1:]
         positive = nonnegative_least_squares(
@@ -474,7 +473,7 @@ class _SquareEstimator:
 
 
 def _skewness(problem, weights, squares, index):
-    """Return the skewness due to the other terms, approximated at the most important time.
+    """Return the skewness due to the other terms, from the most important averaging time only.
 
     At a single averaging time, the estimate is a chi-square variate with the equivalent degrees of
     freedom.

@@ -103,8 +103,8 @@ class AllanCovariance:
         total = np.zeros_like(self.means[0])
         present = np.flatnonzero(squares)
         ramp = 2.0 * squares[_RAMP] * np.outer(self.tau, self.tau)
-        # For a matrix product, the numerical library would use several threads, which is a hundred
-        # times slower for such small matrices if a core is busy.
+        # Sums are used because the numerical library would use threads for a matrix product.
+        # For such small matrices, threads are a hundred times slower if a core is busy.
         for first in present:
             for second in present:
                 total += squares[first] * squares[second] * self.products[first, second]
@@ -155,8 +155,7 @@ def allan_covariance(factors, lengths, period, band, gauss_markov_time=None) -> 
         for second, other in correlations.items():
             products[first, second] = 2.0 * scale * (pairs * correlation * other).sum(axis=1)
 
-    # White phase noise is treated separately: it is correlated only at isolated lags, which the
-    # quadrature would miss.
+    # White phase noise is correlated only at isolated lags, which the quadrature would miss.
     lags, weights = _single_lags(shorter, longer)
     pairs = weights * _pair_counts(lags, shorter, longer, points)
     quantisation = np.zeros_like(lags)

@@ -152,8 +152,8 @@ def _processes(band):
 
 
 _FLICKER_RATIOS = np.geomspace(0.003, 10.0, 31)  # 1/sqrt(s); candidates for B/N
-# Candidates for the averaging time at which random walk and flicker noise have the same Allan
-# deviation [s]; infinite without random walk.
+# Candidates for the averaging time at which random walk and flicker noise contribute equally [s].
+# An infinite time means that there is no random walk.
 _CROSSING_TIMES = np.concatenate([[np.inf], 4.0 ** np.arange(6, -1, -1)])
 _USUAL_CROSSING = 300.0  # s; prior median of this averaging time, called crossing time
 _CROSSING_SPREAD = 2.0  # prior standard deviation of the crossing time's logarithm
@@ -645,7 +645,7 @@ def average_blocks(times, values, parts: Sequence, most=150, shortest=1.0) -> Bl
         count = int(np.clip(duration / max(shortest, total / most), 1, part.stop - part.start))
         edges = np.linspace(part.start, part.stop, count + 1).round().astype(int)
         for first, last in zip(edges[:-1], edges[1:]):
-            # A block begins one period before its first sample, which is the mean since then.
+            # A block begins one period before its first sample, because a sample is a mean.
             begin, end = times[first] - period, times[last - 1]
             rows.append((begin, end, index, values[first:last].mean(axis=0)))
     begin, end, group = (np.array([row[k] for row in rows]) for k in range(3))
