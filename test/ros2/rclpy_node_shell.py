@@ -62,7 +62,7 @@ WRONG_PARAMETERS = [
     ({"standstill": -2.0}, "standstill is -2.0, expected"),
     ({"stops": "found", "standstill": 10.0}, "stops is found, expected none or detected"),
     ({"xyz": "1 2"}, "xyz is '1 2', expected three numbers"),
-    ({"xyz": "1 2 3", "use_tf": True}, "use_tf is true and xyz or rpy are not zero"),
+    ({"xyz": "1 2 3", "use_tf": True}, "use_tf is true, but xyz or rpy is not zero"),
     ({"qos": "best"}, "qos is 'best', expected"),
     ({"input": "/imu/data"}, "input:=/imu/data is also an output"),
     ({"input": "imu-ideal"}, "input is 'imu-ideal', expected a topic name"),

@@ -372,7 +372,7 @@ def test_unusable_bag_or_invalid_option_is_rejected(bag, motion, tmp_path):
         ("cut.bag", "cut.bag"),
         ("turned.bag, topic /imu: ", "turned.bag"),
         ("infinite.bag, topic /imu: ", "infinite.bag"),
-        ("only an IMU from a specification has a rate", bag, "--rate", "50", "--imu", "hector"),
+        ("only an IMU from a specification has a sampling rate", bag, "--rate", "50", "--imu", "hector"),
     ):
         assert_refused(run("--imu", "bno055", "--out", "out.bag", *arguments), words)
     assert_refused(run(bag, "--imu", "bno055", "--out", bag), bag)

@@ -81,4 +81,4 @@ def test_imu_of_result_is_validated_against_its_ground_truth(tmp_path):
     assert_refused(run(f"{result}@fixes", result), "'fixes'")
     done = assert_success(run(f"{result}@imu_simulated", f"{result}@ground_truth"))
     (sentence,) = [line for line in done.stdout.splitlines() if "earlier version" in line]
-    assert "without" in sentence and "gyro_x, gyro_y" in sentence
+    assert "lacks" in sentence and "gyro_x, gyro_y" in sentence

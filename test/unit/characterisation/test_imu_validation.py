@@ -100,7 +100,7 @@ def test_incomparable_tables_are_rejected(truth):
     later.index = later.index + 1000.0
     with pytest.raises(RecordingError, match="only 0 samples of the IMU are within the truth"):
         validate_imu(later, truth)
-    with pytest.raises(RecordingError, match="at least two samples"):
+    with pytest.raises(RecordingError, match="fewer than two samples"):
         validate_imu(truth.iloc[:1], truth)
 
 

@@ -115,7 +115,7 @@ def test_identical_tables_yield_identical_bytes_even_when_written_in_parts(folde
         ("time,yaw\n0.0,1.0\n0.1,2.0,3.0\n", "line 3: has 3 values, expected 2"),
         ("time,yaw\n0.0,1.0,5.0\n0.1\n", "line 2: has 3 values, expected 2"),
         ("time,yaw\n0.0,1.0\n0.1,2.", "line 3: the line is not terminated"),
-        ("time,yaw\n0.0,1.0\n0.0,2.0\n", "line 3, column time: does not increase"),
+        ("time,yaw\n0.0,1.0\n0.0,2.0\n", "line 3, column time: must increase"),
         ("time,yaw\nnan,1.0\n", "line 2, column time"),
         ("\udc89PNG", "not UTF-8 text"),
     ],

@@ -118,7 +118,7 @@ def _with(line, text):
     [
         (_with(7, "2.5,nan,0.2,0.1"), "line 7, column pan: the angle is nan"),
         (_with(7, "2.5,0.1,0.1"), "line 7: has 3 values, expected 4"),
-        (_with(7, "2.0,0.1,0.1,0.1"), "line 7, column time: does not increase"),
+        (_with(7, "2.0,0.1,0.1,0.1"), "line 7, column time: must increase"),
         (_with(1, "time,pan,tilt,yaw"), "line 1: column roll is missing, expected time, pan"),
         (ROWS[:10] + ROWS[35:], "line 11: the step to this time is 13 s"),
         (ROWS[:2], "has 1 rows of angles"),

@@ -334,7 +334,7 @@ def test_missing_gravity_is_added_along_vertical(motion):
 @pytest.mark.parametrize(
     ("force", "orientation", "words"),
     [
-        ((0.0, 0.0, 0.1), False, "without gravity"),
+        ((0.0, 0.0, 0.1), False, "lacks gravity"),
         ((0.0, 0.0, -9.8), True, "not x forward, y left, z up"),
         ((9.8, 0.0, 0.0), True, "not x forward, y left, z up"),
     ],
