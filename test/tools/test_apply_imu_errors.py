@@ -372,7 +372,14 @@ def test_unusable_bag_or_invalid_option_is_rejected(bag, motion, tmp_path):
         ("cut.bag", "cut.bag"),
         ("turned.bag, topic /imu: ", "turned.bag"),
         ("infinite.bag, topic /imu: ", "infinite.bag"),
-        ("only an IMU from a specification has a sampling rate", bag, "--rate", "50", "--imu", "hector"),
+        (
+            "only an IMU from a specification has a sampling rate",
+            bag,
+            "--rate",
+            "50",
+            "--imu",
+            "hector",
+        ),
     ):
         assert_refused(run("--imu", "bno055", "--out", "out.bag", *arguments), words)
     assert_refused(run(bag, "--imu", "bno055", "--out", bag), bag)
@@ -446,7 +453,7 @@ def test_magnetometer_near_iron_requires_poses(motion, tmp_path):
     done = run(bag, *arguments)
     assert done.returncode == 2 and "depends on the position" in done.stderr
     done = assert_success(run(bag, *arguments, "--pose", "/odom"))
-    assert re.search("messages .*: 10\n", done.stdout)
+    assert "messages ignored at the end: 10;" in done.stdout
     imu = isf.read_imu_specification("bno055_magnetometer")
     table = isf.simulate_imu(motion, imu, seed=1, magnetic_environment=hall)
     written_fields = vectors(fields(tmp_path / "out.bag"))

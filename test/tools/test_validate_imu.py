@@ -57,7 +57,9 @@ def test_realistic_imu_exceeding_limit_fails_validation_against_ideal_imu(bag, t
 
 
 def test_validation_report_without_folder_is_rejected(bag):
-    assert_refused(run(f"{bag}@/imu/data", f"{bag}@/imu", "--report"), "--report needs --out DIR")
+    assert_refused(
+        run(f"{bag}@/imu/data", f"{bag}@/imu", "--report"), "--report requires --out DIR"
+    )
 
 
 def test_imu_within_limits_passes_validation_with_yaw_from_poses(bag, tmp_path):

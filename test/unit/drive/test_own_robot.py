@@ -283,7 +283,9 @@ def test_xacro_resolves_neighbouring_packages_and_accepts_arguments(tmp_path):
     assert load_robot_parameters(file).drivetrain.wheel_radius == 0.05
     text = (package / "urdf" / "robot.xacro").read_text().replace("my_robot", "not_there")
     (package / "urdf" / "robot.xacro").write_text(text)
-    with pytest.raises(ConfigurationError, match="package not_there by .* but no folder above it"):
+    with pytest.raises(
+        ConfigurationError, match="package not_there by .* but no folder above the file"
+    ):
         load_robot_parameters(file)
 
 
