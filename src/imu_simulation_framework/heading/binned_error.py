@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 _MAX_BINS, _MAX_EDGE_BINS = 150, 10
 """Number of bins of an error, and of its start or end; more hardly narrow an interval."""
 _TRANSIENT_TIME = 0.05
-"""Correlation time of an IMU's transient, such as that of tilting misaligned axes, over the
-duration."""
+"""Correlation time of an IMU's transient relative to the duration.
+
+Tilting misaligned axes, for example, cause such a transient."""
 _MAX_MEDIAN_SAMPLES = 500
 """Number of samples at an edge from which the variance of its median is computed."""
 

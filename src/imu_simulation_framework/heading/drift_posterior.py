@@ -17,20 +17,21 @@ from .binned_error import BinnedError
 
 _DRAWS = 1000
 _WALK_STRENGTHS = np.logspace(-2.0, 1.0, 13)
-"""Strengths of the random walk at the end, relative to the observed error. With fewer steps a
-random walk between two of these strengths is mistaken for a transient."""
+"""Strengths of the random walk at the end, relative to the observed error.
+
+With fewer steps, a random walk between two of these strengths is mistaken for a transient."""
 _CONSTANT_STRENGTHS = np.logspace(-2.0, 1.0, 5)
 """Strengths of rate bias and scale factor, relative to the observed error."""
 _TRANSIENT_STRENGTHS = np.array([0.01, 0.2, 0.5])
 """Strengths of the transient, relative to the observed error."""
 _OFFSET_STD, _RESIDUAL_STD = 1e2, 1e-3
-"""Standard deviations of the unknown offset and of the unmodelled remainder, relative to the
-observed error."""
+"""Standard deviations of offset and unmodelled remainder, relative to the observed error."""
 _MIN_LIKELIHOOD_RATIO = 1e-6
 """Least likelihood of a set of strengths relative to the likeliest set; others have no weight."""
 _FAULT_THRESHOLD = 5.0
-"""Threshold for a jump or an outlier in standard deviations; chance exceeds it among 300 tests in 1
-of 6000 errors."""
+"""Threshold for a jump or an outlier, in standard deviations.
+
+Among 300 tests, chance exceeds it in 1 of 6000 errors."""
 
 
 class BinFault(NamedTuple):

@@ -38,8 +38,10 @@ ZEROS = ESTIMATED, START
 _DRAWS = 1000
 """Number of realisations of the reference's error for the distribution of its rms."""
 _MIN_FINAL_CONSTANT = 1.0
-"""Least strength of the constants for a final error, relative to the observed error. Every IMU has
-a rate bias; without this limit, the estimate would tend to zero if the reference drifts."""
+"""Least strength of the constants for a final error, relative to the observed error.
+
+Every IMU has a rate bias; without this limit, the estimate would tend to zero if the reference
+drifts."""
 _BIN_ERROR = 0.02
 """Largest relative difference between the rms of the bin means and the rms of all samples."""
 _MIN_LIMIT = 0.1

@@ -15,8 +15,9 @@ from .judgement.statistic_tests import StatisticJudgement, holm, judge_statistic
 from .judgement.verdict import manner_of_statistic
 
 MIN_DRIVES = 4
-"""Minimum number of drives; percentiles of fewer drives, predicted from each other, are too
-dependent."""
+"""Minimum number of drives for a test of their percentiles.
+
+Percentiles of fewer drives, which are predicted from each other, are too dependent."""
 
 
 class Calibration(NamedTuple):

@@ -61,8 +61,10 @@ def yaw_error(samples: pd.DataFrame, motion: Motion) -> pd.Series:
 
 
 MAX_WAITING = 100_000
-"""Maximum number of waiting samples of either stream, which take 10 MB. At 50 times real time and
-100 Hz, a thread that is blocked for a second falls behind by 5000 samples."""
+"""Maximum number of waiting samples of either stream, which take 10 MB.
+
+At 50 times real time and 100 Hz, a thread that is blocked for a second falls behind by 5000
+samples."""
 
 
 class StreamedYawError:

@@ -29,8 +29,10 @@ LONGEST_WINDOW = 86_400.0
 """Upper limit for windows and shifts [s]: one day, longer than any drive."""
 
 _UNCERTAIN_START_FACTOR, _UNCERTAIN_START = 2.0, np.radians(2.0)
-"""Limits for a reliable start: the reference's standard deviation there must not exceed both this
-multiple of its median and this angle [rad]."""
+"""Limits for a reliable start of the reference.
+
+A start is uncertain if the reference's standard deviation there exceeds both this multiple of its
+median and this angle [rad]."""
 _TURN_WINDOW = 10.0
 """Longest time within which a spurious turn of a course is undone [s]."""
 
@@ -416,8 +418,9 @@ def _remove_spurious_turns(time, error):
 
 
 FASTEST_TURN = np.radians(2000.0)
-"""Fastest plausible yaw rate [rad/s]: full scale of gyroscopes for vehicles and handheld
-devices."""
+"""Fastest plausible yaw rate [rad/s].
+
+This is the full scale of gyroscopes for vehicles and handheld devices."""
 _MIN_JUMP = np.radians(20.0)
 
 

@@ -270,8 +270,9 @@ def question_from_address(query: str) -> Question:
 RUNS = 400
 """Number of simulated drives for the time of the first passage."""
 STEPS = 100
-"""Minimum number of steps of a model; a step divides every second into an integer number of
-samples."""
+"""Minimum number of steps of a model.
+
+A step divides every second into an integer number of samples."""
 SAMPLE = 0.01
 """Sampling period of the sensors [s]."""
 DRIVE_RATE = 20.0
@@ -282,8 +283,7 @@ SAMPLES = 3000
 MAX_SAMPLES = 500_000
 """Maximum number of samples, for which the page waits 4 s and an answer takes 0.5 GB."""
 SAMPLES_PER_TURN = 100.0
-"""Samples per turn that resolve the filter's tilt error in a curve, with a rate of at least 10
-Hz."""
+"""Samples per turn that resolve the filter's tilt error; the rate is at least 10 Hz."""
 
 
 class Moved(NamedTuple):

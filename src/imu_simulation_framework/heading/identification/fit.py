@@ -26,9 +26,11 @@ from . import terms
 PRIOR_STD = 300.0
 """Prior standard deviation of a constant, relative to the rms of the residuals."""
 STARTS = ((0.3, 1.0, 1.0), (1.0, 0.1, 1.0), (3.0, 1.0, 1.0), (1.0, 1.0, 0.1), (1.0, 0.1, 0.1))
-"""Starting points of a search: correlation times, angle random walk and other strengths, relative
-to their typical values. The likelihood is flat in the logarithm of a negligible strength, so that a
-search does not return if it begins with too much of another strength."""
+"""Starting points of a search, relative to the typical values of the parameters.
+
+They are correlation times, angle random walk and other strengths. The likelihood is flat in the
+logarithm of a negligible strength, so that a search does not return if it begins with too much of
+another strength."""
 NEGLIGIBLE_STRENGTH = 0.01
 """Share of the typical value below which a strength is negligible."""
 MIN_GAIN = 1e-3

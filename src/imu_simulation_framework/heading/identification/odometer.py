@@ -41,8 +41,10 @@ MIN_STEPS = 30
 MAX_SIGMA = 0.1
 """Largest standard error of a ratio that a drive is considered to determine."""
 _COSINE_COUNT, _WANDER_LIMIT = 6, 2.8
-"""Number of cosines for the long-run variance, and the limit that it exceeds in one of a hundred
-drives if slips are independent: chi-squared over its degrees of freedom."""
+"""Number of cosines for the long-run variance, and limit for the variance ratio.
+
+The limit is chi-squared over its degrees of freedom; independent slips exceed it in one of a
+hundred drives."""
 _MIN_VARIANCE = 1e-14
 """Lower bound for a variance in the search [rad^2], which keeps the covariance positive."""
 

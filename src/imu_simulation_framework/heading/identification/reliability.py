@@ -29,8 +29,9 @@ _WALK = terms.ANGLE_RANDOM_WALK.parameters[0]
 _SEED, _ROUNDS, _DRAWS, _DEGREES_OF_FREEDOM = 1, 4, 200, 5
 """Number of samples for the average over strengths; degrees of freedom of the proposals."""
 MAX_STRENGTH, MIN_LOG_STD = 1.5, 0.01
-"""Largest strength in that average relative to its upper limit, and least standard deviation of the
-logarithm of a parameter."""
+"""Largest strength relative to its upper limit, and least deviation of a logarithm.
+
+Both apply to the average over strengths; the deviation is that of a parameter's logarithm."""
 MIN_WEIGHT = 1e-3
 """Least weight of a sample, relative to the largest weight, for which constants are estimated."""
 

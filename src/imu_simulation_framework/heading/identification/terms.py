@@ -27,11 +27,13 @@ UNKNOWN_LAG = 0.2
 _MAX_HEADING_STD = math.radians(20.0)
 """Largest standard deviation of a reference heading that counts as an observation [rad]."""
 _NOISE_FACTOR = 6.0
-"""Least reversal of the heading that counts, in medians of the heading's second difference: ten
-standard deviations of white noise."""
+"""Least reversal of the heading that counts, in medians of its second difference.
+
+This corresponds to ten standard deviations of white noise."""
 _MIN_REVERSAL = math.radians(1.2)
-"""Least reversal of the heading that counts [rad]: a heading in whole degrees fluctuates by one
-degree."""
+"""Least reversal of the heading that counts [rad].
+
+A heading in whole degrees fluctuates by one degree."""
 MIN_OBSERVATIONS = 30
 """Minimum number of observations for a model of several processes."""
 
@@ -286,8 +288,9 @@ REFERENCE_SLIP = RandomTerm("slip of the reference on turns", AngleRandomWalk, (
 REFERENCE_ERROR = RandomTerm(
     "known error of the reference", YawGaussMarkov, ("reference_scale", "reference_error_time")
 )
-"""Stated error of the reference, with a scale of about 1 and roughly the stated correlation
-time."""
+"""Stated error of the reference, with adaptable scale and correlation time.
+
+The scale is about 1, and the correlation time is roughly the stated one."""
 RANDOM_TERMS = (
     *(ANGLE_RANDOM_WALK, RATE_RANDOM_WALK, RATE_DRIFT, YAW_DRIFT),
     *(REFERENCE_NOISE, REFERENCE_SLIP, REFERENCE_DRIFT, REFERENCE_ERROR),
@@ -295,8 +298,9 @@ RANDOM_TERMS = (
 REFERENCE_TERMS = RANDOM_TERMS[4:]
 REFERENCE_CONSTANTS = ("lag of the reference", "turn error of the reference")
 _SCALE_FACTOR_STD = 0.05
-"""Standard deviation of scale factors. Data sheets of the least accurate gyroscopes state
-tolerances of 3 to 4 %."""
+"""Standard deviation of scale factors.
+
+Data sheets of the least accurate gyroscopes state tolerances of 3 to 4 %."""
 CONSTANT_TERMS = RATE_BIAS, SCALE_FACTOR, DIRECTION = (
     ConstantTerm("rate bias", "rate_bias", "time"),
     ConstantTerm("scale factor per net turn", "scale_factor", "net_turn", _SCALE_FACTOR_STD),

@@ -29,11 +29,14 @@ _MAX_NORMALS = 2**22
 _NUMBERS_AT_ONCE = 2**15
 """Number of values for which quantiles are computed at once: 256 kB, which fit into the cache."""
 _MAX_ITERATIONS = 100
-"""Maximum number of Newton iterations for a quantile. A mixture over the sensors of a part takes
-three to five; bisection alone, the fallback, would take 30 for the same accuracy."""
+"""Maximum number of Newton iterations for a quantile.
+
+A mixture over the sensors of a part takes three to five; bisection alone, the fallback, would take
+30 for the same accuracy."""
 _ACCURACY = 1e-9
-"""Relative length of the last Newton step; its square, roughly the remaining error, is
-negligible."""
+"""Relative length of the last Newton step.
+
+Its square, roughly the remaining error, is negligible."""
 
 
 @deprecated_names(not_exceeded="absolute_quantile")

@@ -280,8 +280,10 @@ class _DrivenMotion:
 
 
 MAX_SHARED_SAMPLES = 150_000
-"""Maximum number of samples of a motion whose signals are cached for all sensors: 60 MB, or 25
-minutes at 100 Hz. Recomputing the signals of longer motions is cheaper than storing them."""
+"""Maximum number of samples of a motion whose signals are cached for all sensors.
+
+This is 60 MB, or 25 minutes at 100 Hz. Recomputing the signals of longer motions is cheaper than
+storing them."""
 _driven_motion = lru_cache(maxsize=2)(_DrivenMotion)
 
 

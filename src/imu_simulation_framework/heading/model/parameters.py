@@ -279,9 +279,10 @@ class YawErrorParameters(Settings):
 
 
 _LONG_TIME_CONSTANT = 1000.0
-"""Time constant of a filter that hardly responds to accelerations of the body [s]. The observed yaw
-error already includes the effect of accelerations on the sensor's filter, which must not count
-twice."""
+"""Time constant of a filter that hardly responds to accelerations of the body [s].
+
+The observed yaw error already includes the effect of accelerations on the sensor's filter, which
+must not count twice."""
 
 
 def specification_from_parameters(

@@ -29,8 +29,9 @@ from ...sensors.noise.streams import run_seed
 from .sources import StateSpace
 
 RUNS_AT_ONCE = 32
-"""Number of runs that are computed at once, starting from a multiple of it: a matrix product with a
-different number of rows may differ in the last digits."""
+"""Number of runs that are computed at once, starting from a multiple of it.
+
+A matrix product with a different number of rows may differ in the last digits."""
 STEPS_AT_ONCE = 8
 """Number of steps of the lifted model."""
 
@@ -303,10 +304,11 @@ def _initial_root(space, group, inputs):
 
 
 SAMPLED_BARRIER = 0.5826
-"""Shift of a barrier for a sampled random walk, in standard deviations of a step. A random walk
-that is observed only at its samples crosses the shifted barrier as often as the continuous random
-walk crosses the original one: -zeta(1/2) / sqrt(2 pi) (Broadie, Glasserman and Kou: A continuity
-correction for discrete barrier options, Mathematical Finance 7(4), 1997)."""
+"""Shift of a barrier for a sampled random walk, in standard deviations of a step.
+
+A random walk that is observed only at its samples crosses the shifted barrier as often as the
+continuous random walk crosses the original one: -zeta(1/2) / sqrt(2 pi) (Broadie, Glasserman and
+Kou: A continuity correction for discrete barrier options, Mathematical Finance 7(4), 1997)."""
 
 _IMAGES = 2
 """Number of images on either side; more only matter if a step is wider than the band."""
