@@ -23,8 +23,10 @@ LARGEST_NUMBER = 1e12
 """Largest number in SI units; powers and products of such numbers (covariances) stay finite."""
 
 LARGEST_SETTING = 1e10
-"""Largest magnitude of a number in :class:`.TextSettings`, in any unit. Seconds since 1970 are
-below it, and products of two such numbers do not overflow."""
+"""Largest magnitude of a number in :class:`.TextSettings`, in any unit.
+
+Seconds since 1970 are below it, and products of two such numbers do not overflow.
+"""
 
 LARGEST_SEED = 2**63 - 1
 

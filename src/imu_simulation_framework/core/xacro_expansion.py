@@ -29,7 +29,7 @@ from .whole_files import explain_file_error
 
 CPU_TIME = 3  # s; a description of 1000 links takes 1 s
 MEMORY = 300 * 2**20  # bytes, in addition to the memory of the process at its start
-MAX_TOTAL_SIZE = XML_LIMIT  # bytes of all files together
+MAX_TOTAL_SIZE = XML_LIMIT  # bytes; total size of all files
 OPEN_FILES = 64
 MAX_EXPRESSION_LENGTH = 10_000  # characters
 

@@ -53,7 +53,7 @@ def jitter(times, positions) -> float:
 
 
 # Smallest standard deviation of a Doppler velocity component [m/s].
-# It is twice the 0.05 m/s of a u-blox ZED-F9P, whose velocity is delayed, rounded and averaged.
+# u-blox states 0.05 m/s for a ZED-F9P; delay, rounding and averaging are assumed to double it.
 VELOCITY_DEVIATION = 0.1
 SMALLEST_DEVIATION = 1e-4  # m; smallest standard deviation of a position
 OUTLIER_DEVIATIONS = 5.0  # smallest deviation of an outlier, in standard deviations
@@ -61,8 +61,8 @@ OUTLIER_ACCELERATION = 9.81  # m/s^2; a deviation that needs less acceleration i
 # Prior standard deviation of log(slow error / standard deviation reported by the receiver).
 _SLOW_PRIOR = 0.5
 # Largest ratio of the slow error to the reported standard deviation.
-# The receiver's filter estimates the magnitude of its slow error. If positions and velocities
-# differ by more, the velocities are wrong, or the robot accelerates more than assumed.
+# The receiver's filter estimates the magnitude of its slow error, so a larger error is unlikely.
+# If positions and velocities differ by more, velocities are wrong or accelerations are larger.
 _LARGEST_SLOW = 1.5
 # Largest standard deviation of the slow error's rate if no velocities are recorded [m/s].
 # Receivers measure their velocity internally, so faster changes are motion of the robot.
@@ -139,7 +139,7 @@ class PlaneFixes:
 
     @cached_property
     def is_isotropic(self) -> bool:
-        """Whether the errors east and north have the same variances, as of most receivers."""
+        """Whether the errors to the east and to the north have the same variances."""
         known = [] if self.velocities is None else [np.isfinite(self.velocities)]
         return all(np.array_equal(*values.T) for values in (self.deviations, *known))
 

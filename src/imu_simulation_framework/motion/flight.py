@@ -358,11 +358,11 @@ class FlightStates:
         return replace(self, **parts)
 
     def integrated(self) -> FlightStates:
-        """Replace the positions by the integral of the velocities, which then lead.
+        """Replace the positions by the integral of the velocities.
 
-        The mean position is preserved. This method suits positions that are rounded more coarsely
-        than the velocities, because a second derivative multiplies the rounding step by the square
-        of the sample rate.
+        The mean position is preserved, and ``velocities_lead`` is set. This method suits positions
+        that are rounded more coarsely than the velocities, because a second derivative multiplies
+        the rounding step by the square of the sample rate.
 
         Returns
         -------

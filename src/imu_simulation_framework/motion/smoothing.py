@@ -261,7 +261,7 @@ class MotionModel:
         weights = dict(zip((0, 1, size, size + 1), self._state_weights))
         if slow_time > 0.0:
             weights.update({2: 1.0 - s, size + 2: s})
-        # States at the two ends of a step on which its positions depend.
+        # Indices of the states at both ends of a step on which positions within the step depend.
         self._informed = [state for state in sorted(weights) if weights[state].any()]
         # Variance of an integrated Wiener process whose states at both ends are known.
         self._bridge = (step * s * (1.0 - s)) ** 3 / 3.0
@@ -314,7 +314,7 @@ class MotionModel:
         return band
 
     def posterior(self, measurements, acceleration_density) -> Posterior:
-        """Compute the precision of all states after the measurements.
+        """Compute the posterior precision of all states.
 
         Parameters
         ----------
@@ -432,7 +432,7 @@ class MotionModel:
         )
 
     def _add_positions(self, band, rows, weights):
-        """Add the information of positions with weights (n,) to a precision, in place."""
+        """Add the information in positions with weights (n,) to a precision matrix, in place."""
         size, steps = self._size, len(self.steps)
         for index, a in enumerate(self._informed):
             weighted = weights * rows[:, a]
@@ -442,7 +442,7 @@ class MotionModel:
                 band[a - b, begin : begin + steps, column] += step_sums
 
     def _weighted_positions(self, rows, positions, weights):
-        """Return the right side (k, s) of the states' equations by positions (n,)."""
+        """Return the contribution of positions (n,) to the right side of the equations, (k, s)."""
         right, steps = np.zeros((len(self.times), self._size)), len(self.steps)
         for a in self._informed:
             later, state = divmod(a, self._size)

@@ -174,7 +174,7 @@ def identify(
     band: tuple[float, float] = DEFAULT_BAND,
     progress: Callable[[], object] | None = None,
 ) -> AllanIdentification:
-    """Identify the coefficients Q, N, B, K and R and further noise of each axis.
+    """Identify the coefficients Q, N, B, K and R, and additional noise terms, for each axis.
 
     The terms are fitted jointly to the Allan variances of all recordings, weighted with the inverse
     of their covariance. Averaging the results of separate fits with their variances as weights

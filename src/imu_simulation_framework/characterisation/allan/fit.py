@@ -403,7 +403,7 @@ def nonnegative_least_squares(matrix, target):
 
 
 def _estimate_term(problem, squares, index, inflation, is_needed):
-    """Return a coefficient and its interval, which contains all true values not rejected."""
+    """Return a coefficient with its interval, the set of true values that a test accepts."""
     estimator = _SquareEstimator(problem, squares, index, inflation)
     tail = 0.5 * (1.0 - CONFIDENCE)
     identified = is_needed and estimator.exceedance(0.0) < norm.sf(DETECTION_DEVIATIONS)

@@ -320,7 +320,7 @@ def overlapping_allan_variance(parts, rate, factors):
         phase /= rate
         possible = np.flatnonzero(2 * factors < len(part))
         strides = _strides(factors)
-        # Factors of other callers may not be multiples of their stride.
+        # Callers may pass factors that are not multiples of their stride.
         strides[factors % strides != 0] = 1
         for index in possible:
             terms = len(phase) - 2 * factors[index]
