@@ -66,7 +66,9 @@ def _reserved(kind, numbers, is_usable):
             continue
         finally:
             os.close(lock)
-    raise AssertionError(f"every {kind} from {numbers[0]} to {numbers[-1]} is reserved")
+    raise AssertionError(
+        f"each {kind} from {numbers[0]} to {numbers[-1]} is reserved, expected a free {kind}"
+    )
 
 
 def _is_free_port(port):

@@ -241,13 +241,15 @@ class ExperimentProcess:
             code = self._process.wait(limit)
         except subprocess.TimeoutExpired:
             self.end()
-            raise AssertionError(f"did not end within {limit:g} s:\n{self._text}") from None
+            raise AssertionError(
+                f"program still runs after {limit:g} s, expected its exit:\n{self._text}"
+            ) from None
         ended = time.monotonic()
         while self._owns_master and self.members() and time.monotonic() < ended + others:
             time.sleep(0.02)
         left = self.members() if self._owns_master else {}
         self.end()
-        assert not left, f"left behind: {left}\n{self._text}"
+        assert not left, f"processes remain: {left}\n{self._text}"
         return EndedExperiment(code, self._text, ended - self._started, self.directory)
 
     def members(self):

@@ -41,7 +41,9 @@ def refused(tmp_path, monkeypatch, capsys):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["run_experiment.py"])
-    monkeypatch.setattr(launcher, "run", lambda *_: pytest.fail("nodes would have been started"))
+    monkeypatch.setattr(
+        launcher, "run", lambda *_: pytest.fail("nodes were started, expected a rejection")
+    )
 
     def run(*arguments, words):
         code = run_tool(launch_experiment, arguments)

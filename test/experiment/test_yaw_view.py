@@ -62,7 +62,7 @@ def test_live_view_stays_open_after_drive_until_ctrl_c(experiment, display, monk
         return all(count_pixels(display, colour) > pixels for colour in COLOURS.values())
 
     def shows_curves():
-        # The legends have only some dozens of pixels of each colour.
+        # A legend has only a few dozen pixels of each colour.
         return shows(300)
 
     # The drive waits for the window, whose start may take longer than the drive.

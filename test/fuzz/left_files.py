@@ -149,9 +149,9 @@ def _check_text(content) -> str:
     text = content.decode("utf-8")
     bad = next((line for line in text.split("\n") if not line.replace("\t", "").isprintable()), "")
     if bad:
-        raise ValueError(f"unprintable: {bad[:100]!a}")
+        raise ValueError(f"line {bad[:100]!a} is unprintable, expected printable text")
     if not text.endswith("\n"):
-        raise ValueError(f"last line has no line feed: {text[-50:]!r}")
+        raise ValueError(f"end of file is {text[-50:]!r}, expected a line feed")
     return text
 
 
@@ -160,16 +160,16 @@ def _check_csv(_, content):
     for number, row in enumerate(rows, start=2):
         if len(row) != len(header):
             raise ValueError(
-                f"line {number} has {len(row)} cells, expected {len(header)} as in the header"
+                f"line {number}: number of cells is {len(row)}, expected {len(header)}"
             )
     formulas = [cell for row in (header, *rows) for cell in row if _FORMULA.match(cell)]
     if formulas:
-        raise ValueError(f"a cell is a formula: {formulas[0][:100]!r}")
+        raise ValueError(f"cell {formulas[0][:100]!r} is a formula, expected text or a number")
 
 
 def _check_json(_, content):
     def reject(constant):
-        raise ValueError(f"{constant} is not valid JSON")
+        raise ValueError(f"number is {constant}, expected valid JSON")
 
     json.loads(_check_text(content), parse_constant=reject)
 
@@ -177,10 +177,10 @@ def _check_json(_, content):
 def _check_html(_, content):
     text = content.decode("utf-8")
     if "\x1b" in text:
-        raise ValueError("contains ESC")
+        raise ValueError("page contains ESC, expected printable text")
     HTMLParser().feed(text)
     if not text.rstrip().endswith("</html>"):
-        raise ValueError(f"ends with {text[-50:]!r}")
+        raise ValueError(f"end of page is {text[-50:]!r}, expected </html>")
 
 
 def _check_yaml(_, content):

@@ -69,7 +69,9 @@ def load(arguments):
     Path("again.ini").write_text(text, encoding="utf-8")
     again = isf.load_configuration(os.path.abspath("again.ini"))
     if again.to_ini() != text:
-        raise AssertionError("configuration: is changed by writing and reading")
+        raise AssertionError(
+            "again.ini: configuration is changed by writing and reading, expected no change"
+        )
     make_experiment_imu(configuration)
     make_terrain(configuration)
     load_robot_parameters(configuration.robot.parameters or None)
@@ -103,12 +105,14 @@ def correction(arguments):
     loaded = read_imu_correction(arguments[0])
     Path("again.yaml").write_text(imu_correction_text(loaded, "again"), encoding="utf-8")
     if read_imu_correction("again.yaml") != loaded:
-        raise AssertionError("correction: is changed by writing and reading")
+        raise AssertionError(
+            "again.yaml: correction is changed by writing and reading, expected no change"
+        )
     temperatures = np.linspace(-300.0, 1000.0, 27)
     for part in (loaded.gyroscope, loaded.accelerometer, loaded.magnetometer):
         corrected = part.apply(np.ones((len(temperatures), 3)), temperatures)
         if not (np.isfinite(corrected).all() and np.isfinite(part.covariance(np.eye(3))).all()):
-            raise AssertionError("correction: results are not finite")
+            raise AssertionError("corrected values are not finite, expected finite numbers")
     print(loaded.name)
 
 
@@ -123,7 +127,9 @@ def gimbal(arguments):
         Path("again.yaml").write_text(yaml.safe_dump(gimbal_to_mapping(loaded)))
         again = dataclasses.replace(isf.read_gimbal("again.yaml"), name=loaded.name)
         if again != loaded:
-            raise AssertionError("gimbal: is changed by writing and reading")
+            raise AssertionError(
+                "again.yaml: gimbal is changed by writing and reading, expected no change"
+            )
     print(len(isf.simulate_gimbal(isf.at_rest(1.0), loaded).motion))
 
 
@@ -149,7 +155,7 @@ def _print_flight(flight):
     for sentence in (*flight.remarks, *(words for _, words in flight.events)):
         print(sentence)
     if not np.isfinite(flight.states.position).all():
-        raise AssertionError("flight: states are not finite")
+        raise AssertionError("flight states are not finite, expected finite numbers")
 
 
 PARTS = {

@@ -90,7 +90,9 @@ def test_second_imu_terminates_experiment_with_results(driving, ros, tmp_path):
     ],
 )
 def test_invalid_ros2_launch_argument_is_rejected(monkeypatch, capsys, tmp_path, arguments, words):
-    monkeypatch.setattr(launcher, "_run", lambda *_: pytest.fail("nodes would have been started"))
+    monkeypatch.setattr(
+        launcher, "_run", lambda *_: pytest.fail("nodes were started, expected a rejection")
+    )
     code = run_tool(launcher.main, [*arguments, f"output:={tmp_path / 'out'}"])
     assert code == 2
     assert words in capsys.readouterr().err

@@ -198,7 +198,7 @@ def read_values(diagnosed):
     [("reliable", RELIABLE, signal.SIGINT), ("sensor_data", BEST_EFFORT, signal.SIGTERM)],
 )
 def test_program_responds_to_messages_and_exits_cleanly(ros, program, qos, peer_qos, end):
-    # Separate topics: a killed program remains registered for some seconds.
+    # The topics are separate, because a killed program remains registered for several seconds.
     topics = {"input": f"/{qos}/imu", "output": f"/{qos}/data", "qos": qos}
     parameters = [word for name, value in topics.items() for word in ("-p", f"{name}:={value}")]
     running = program("realistic_imu.py", "--ros-args", *parameters)

@@ -175,7 +175,7 @@ class Program:
     def __init__(self, name, *arguments, **changes):
         self._mark = new_mark()
         environment = {**os.environ, PROGRAM_MARK: self._mark, **changes}
-        # Found on PATH as by ./run ros2; the python3 in its first line is that of the environment.
+        # Like with ./run ros2, the program and the python3 of its shebang are found on PATH.
         self._process = subprocess.Popen(
             [name, *map(str, arguments)],
             env={name: text for name, text in environment.items() if text is not None},
@@ -207,7 +207,9 @@ class Program:
         except subprocess.TimeoutExpired:
             kill_marked(self._mark, PROGRAM_MARK)
             output, _ = self._process.communicate()
-            raise AssertionError(f"the program did not exit: {output}") from None
+            raise AssertionError(
+                f"program still runs after {PATIENCE:g} s, expected its exit: {output}"
+            ) from None
         return self._process.returncode, output
 
     def end(self):

@@ -41,7 +41,7 @@ def _undrawn(monkeypatch):
 
 @pytest.fixture(scope="module", autouse=True)
 def _catalogue_read_once():
-    """Read the bundled parts, from which each call recommends a better part, once for all calls."""
+    """Read the catalogue only once, because each call uses it to recommend a better part."""
     parts = imu_options.bundled_parts()
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(imu_options, "bundled_parts", lambda: dict(parts))
@@ -63,7 +63,7 @@ class Answer(NamedTuple):
         return pd.read_csv(self.folder / f"{name}.csv").set_index(index)
 
     def line(self, beginning):
-        """Return the only line that begins with this text."""
+        """Return the only line with a prefix."""
         (line,) = [line for line in self.text.splitlines() if line.startswith(beginning)]
         return line
 

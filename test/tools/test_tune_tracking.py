@@ -56,7 +56,7 @@ def test_tuning_reduces_cost_of_drive_and_writes_settings(tmp_path, capsys):
         for line in printed.splitlines()
         if line.startswith(("before", "after"))
     )
-    # Ten drives suffice to increase a gain that is far too small, also for the rest of the drive.
+    # Ten drives suffice to increase a gain that is far too small.
     assert tuned_cost < 0.7 * first_cost
     control = load_configuration(tmp_path / "config.ini").control
     assert control.controller == "yaw_pid"

@@ -15,7 +15,7 @@ def refusal(read, path, **options):
 
 
 def require_refused(read, path, text, words):
-    """Assert that a file with this text is rejected by one line with its path and these words."""
+    """Assert that a text is rejected by a one-line message with the path and all words."""
     path.write_text(text)
     with pytest.raises(ConfigurationError, match=words) as caught:
         read(path)

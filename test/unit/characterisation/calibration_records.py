@@ -53,7 +53,7 @@ def free_record(seed, positions=15, rest=20.0):
     """Return a sensor, and its recording while stationary in arbitrary orientations."""
     generator = np.random.default_rng(seed)
     sensor = drawn_sensor(generator)
-    # The vertical follows a spiral from pole to pole, with random deviations of some 10 degrees.
+    # The vertical follows a spiral from pole to pole, with random deviations of about 10 degrees.
     height = 1.0 - (2.0 * np.arange(positions) + 1.0) / positions
     angle = 2.4 * np.arange(positions)
     level = np.sqrt(1.0 - height**2)

@@ -71,7 +71,7 @@ def test_spectral_lines_are_removed_and_rounding_adds_white_noise():
 
 
 def terms_of(factors, length, rate=2.0):
-    """Return a function of the Gauss-Markov time for the terms' variances and covariances."""
+    """Return a function that computes variances and covariances from a Gauss-Markov time."""
 
     def model(time):
         period, band = 1.0 / rate, (1.0, 1e4)

@@ -22,7 +22,7 @@ class Worker:
 
     def refuse(self):
         """Raise an error class of the package."""
-        raise RecordingError("drive.csv, line 3: no number")
+        raise RecordingError("drive.csv: line 3: x is 'a', expected a number")
 
     def fill(self):
         """Allocate more memory than any machine has."""
@@ -52,7 +52,7 @@ def test_separate_process_preserves_object_between_calls(apart):
 
 
 def test_rejections_and_out_of_memory_are_returned_as_messages(apart):
-    with pytest.raises(FrameworkError, match="^drive.csv, line 3: no number$"):
+    with pytest.raises(FrameworkError, match="^drive.csv: line 3: x is 'a', expected a number$"):
         apart.call("refuse")
     assert apart.call("add", 1, 2)[:2] == (3, 1)
     with pytest.raises(FrameworkError, match="not enough memory"):

@@ -263,6 +263,6 @@ def test_longest_accepted_result_folder_allows_every_file_name(tmp_path):
 
 
 def _deep(folder, length):
-    """Return a subfolder whose path has this number of characters."""
+    """Return a subfolder whose path has ``length`` characters."""
     more = length - len(str(folder)) - 1
     return folder / (more // 200 * (199 * "a" + "/") + max(1, more % 200) * "b")

@@ -88,7 +88,7 @@ def test_stabilisation_loop_starts_with_target_rate():
     abeam = isf.PointAhead(0.0, 300.0, -900.0)
     found = simulated(shaken((0.0, 0.0, 0.0), duration=2.0), replace(LOOP, target=abeam))
     turning = SPEED / np.hypot(300.0, 900.0)
-    # A loop that assumed a stationary target at the start would lag by a part of this angle.
+    # A loop that initially assumed a stationary target would lag by a part of the angle per delay.
     lag = turning / (2.0 * np.pi * LOOP.bandwidth)
     assert found.residual.largest_pointing_error < 0.01 * lag
 

@@ -44,7 +44,7 @@ def ensemble(imu, motion, environment, runs):
 
 
 def quiet(gyroscope=None, accelerometer=None, magnetometer=None):
-    """Return the IMU with only these errors."""
+    """Return the IMU with only the specified errors."""
     return replace(
         IMU,
         gyroscope=isf.TriadSpecification(**(gyroscope or {})),

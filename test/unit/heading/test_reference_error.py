@@ -156,7 +156,7 @@ def test_drawn_reference_errors_match_covariance():
     found = np.cov(known.draw(runs, np.random.default_rng(8)), rowvar=False)
     variances = np.diag(expected)
     deviations = np.sqrt((np.outer(variances, variances) + expected**2) / runs)
-    # None of some 800 correlated entries deviates by more than 5 standard errors.
+    # None of about 800 correlated entries deviates by more than 5 standard errors.
     assert np.max(np.abs(found - expected) / deviations) < 5.0
 
 

@@ -40,7 +40,7 @@ def test_sampled_step_of_corrected_heading_matches_recursion():
     bias_variance = 0.5 * bias_density * bias_time * (1.0 - held**2)
     covariance, state = np.zeros((2, 2)), np.eye(2)
     for _ in range(samples):
-        # The bias of this sample, the integral with bias and noise, and the correction.
+        # Steps: bias of the sample, integration of bias and noise, correction.
         step = np.array([[kept, kept * period * held], [0.0, held]])
         added = np.array([[kept * math.sqrt(angle_density * period), kept * period], [0.0, 1.0]])
         added = added @ np.diag([1.0, bias_variance]) @ added.T

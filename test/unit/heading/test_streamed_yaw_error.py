@@ -31,7 +31,7 @@ def test_streamed_yaw_errors_match_those_of_complete_tables(phase, lag):
     truth, imu = streams(phase)
     pairs = StreamedYawError()
     known = []
-    # One stream lags by this number of samples.
+    # One stream lags by a number of samples.
     for k in range(len(truth) + lag):
         if k < len(truth):
             known += pairs.add_imu(*imu[k])

@@ -142,7 +142,7 @@ def test_optimiser_continues_without_gradient_after_failed_line_search():
 
 
 def test_failed_search_is_repeated_from_larger_model(monkeypatch):
-    # SciPy's search ended in this wrong optimum on one type of processor: the rate random walk
+    # On one type of processor, SciPy's search ended in this wrong optimum: the rate random walk
     # was rejected in favour of a drift that fits hardly better.
     lost = {"rate_random_walk": 1.564e-3, "reference_noise": 1.1037e-3}
 
@@ -429,7 +429,7 @@ def test_small_reversals_of_smooth_heading_are_included_in_turn():
 
 
 def known_reference(rate, error, std, correlation_time):
-    """Return a drive with this turn rate (n,) and a white or small reference error."""
+    """Return a drive with a turn rate (n,) [rad/s] and a white or small reference error."""
     net = np.cumsum(rate)
     known = ReferenceError(TIME, np.full(len(TIME), std), correlation_time, rate, net)
     return ObservedYawError("a", TIME, error, net, np.cumsum(np.abs(rate)), known)

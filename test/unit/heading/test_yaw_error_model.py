@@ -189,7 +189,7 @@ def test_state_space_of_sampled_sensor_matches_sum_over_samples():
         integral = once @ integral @ once.T + np.outer(kick, kick)
     np.testing.assert_allclose(space.noise[0], integral, rtol=1e-12)
     np.testing.assert_allclose(space.transition, np.linalg.matrix_power(once, samples), rtol=1e-12)
-    # The samples of the fast process are 2e-4 of its correlation time apart.
+    # The sampling period is 2e-4 of the correlation time of the fast process.
     continuous, sampled = (state_space(tuple(SOURCES[2:7]), 1.0, each) for each in (None, 1e-4))
     np.testing.assert_allclose(sampled.transition, continuous.transition, rtol=2e-3, atol=1e-9)
     np.testing.assert_allclose(sampled.noise, continuous.noise, rtol=2e-3, atol=1e-15)

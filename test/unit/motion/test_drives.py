@@ -103,7 +103,7 @@ def test_drive_b_reverses_and_depends_on_seed():
 
 @pytest.mark.gate
 def test_yaw_error_statistics_match_bias_scale_factor_and_random_walks(drive):
-    # The final error over many seeds, without resolution, has this mean and standard deviation.
+    # The final error without rounding has this mean and standard deviation over seeds.
     motion, gyroscope, duration, runs = true_motion(drive), DRIVE_IMU.gyroscope, drive.duration, 40
     scale = gyroscope.scale_factor_and_misalignment[2][2]
     mean = gyroscope.turn_on_bias[2] * duration + scale * motion["yaw"].iloc[-1]

@@ -65,7 +65,7 @@ INSTANTS = np.arange(0.0, 200.0, 1.0 / RATE)
 
 
 def flown(climb, course_rate, speed=60.0):
-    """Return velocities east, north, up of a flight with this climb rate and turn rate."""
+    """Return velocities east, north, up of a flight from climb rate and turn rate."""
     course = np.cumsum(np.broadcast_to(course_rate, INSTANTS.shape)) / RATE
     speed = np.broadcast_to(speed, INSTANTS.shape)
     east, north = speed * np.cos(course), speed * np.sin(course)

@@ -202,7 +202,7 @@ def test_absolute_turn_accumulates_left_and_right_turns(sign):
 def test_absolute_turn_excludes_noise_and_includes_each_reversal():
     noise = np.random.default_rng(1).normal(0.0, math.radians(0.25), len(YAW))
     assert np.sum(np.abs(np.diff(YAW + noise))) > 5.0 * TURNED
-    # Noise extremes of at most 4 sigma add to each of some ten turning points.
+    # Noise extremes of at most 4 sigma add to each of about ten turning points.
     assert absolute_turn(YAW + noise)[-1] == pytest.approx(TURNED, abs=22 * math.radians(1.0))
     assert absolute_turn(noise)[-1] < math.radians(3.0)
     legs = absolute_turn(np.array([0.0, 1.0, 0.5, 2.0, 1.0]))

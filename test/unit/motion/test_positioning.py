@@ -136,7 +136,7 @@ def test_constant_course_output_of_slow_receiver_does_not_affect_path():
         speed * np.sin(reported),
     )
     made = positioning.trajectory_from_fixes(table)
-    # On a straight road, a few fixes above this speed also repeat the course.
+    # On a straight road, a few fixes above the threshold also repeat the course.
     assert made.report.held_courses == pytest.approx(slow.sum(), abs=8)
     assert "holds its course" in " ".join(made.report.sentences())
     inside = (made.poses.index > 27.0) & (made.poses.index < 35.0)

@@ -292,7 +292,7 @@ def test_acceleration_densities_adapt_to_motion():
         stds = np.sqrt([axis.posterior.covariances[:, 1, 1] for axis in motions]).T
         actual.append([errors[steady], (errors / stds)[steady], (errors / stds)[~steady]])
     constant, adapted = np.sqrt([[np.mean(values**2) for values in rows] for rows in actual])
-    # 600 errors of each type, correlated over some seconds: an rms has a standard error of 6 %.
+    # 600 errors of each type, correlated over a few seconds: an rms has a standard error of 6 %.
     assert 0.6 < adapted[1] < adapted[2] < 1.2
     assert adapted[0] < 0.85 * constant[0]
     assert np.median(densities[steady[1:]]) < 0.7 * np.median(densities[~steady[1:]])

@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 from imu_simulation_framework.motion.earth import geodetic_of
 from imu_simulation_framework.motion.strapdown import increments_of
 
-pytestmark = pytest.mark.gate  # each process compiles pyins for some seconds
+pytestmark = pytest.mark.gate  # each process compiles pyins, which takes several seconds
 
 FRD = np.array([1.0, -1.0, -1.0])
 INCREMENTS = ["theta_x", "theta_y", "theta_z", "dv_x", "dv_y", "dv_z"]

@@ -129,7 +129,7 @@ def test_si_units_are_accepted_while_stationary_in_motion_and_on_moon(tmp_path):
 
 def test_linear_acceleration_of_one_metre_per_second_squared_is_accepted(tmp_path):
     times, gyro, accel = make_record_at_rest(accel_noise=0.6)
-    # The magnitude of three normal variables of this sigma is about 1 m/s^2, and varies by 40 %.
+    # With this sigma, the magnitude of three normal variables is about 1 m/s^2 and varies by 40 %.
     read_both_ways(write_table(tmp_path / "linear.csv", times, gyro, accel - [0.0, 0.0, GRAVITY]))
 
 

@@ -81,7 +81,7 @@ def test_covariances_account_for_low_pass_filter_below_half_rate():
     noise = isf.TriadSpecification(white_noise=1e-3, bandwidth=10.0)
     imu = isf.ImuSpecification(gyroscope=noise, output=TRUTH)
     samples = gyro(imu, still(1000.0))
-    # The noise is limited to 10 Hz: some 20 000 independent samples on each of three axes.
+    # The noise is limited to 10 Hz: about 20 000 independent samples on each of three axes.
     assert imu.covariances()[1][0] == pytest.approx(np.var(samples), rel=0.03)
 
 

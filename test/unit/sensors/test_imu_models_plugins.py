@@ -116,7 +116,7 @@ def test_simulated_yaw_is_true_yaw_plus_bias():
 def test_accelerometer_bias_tilts_orientation_about_world_axis(yaw):
     bias = 0.2
     reading = _model({"accel_offset": bias, "yaw_drift": 0.0}).step(_level(yaw))
-    # The bias, equal on all sensor axes, along the horizontal axes of the world.
+    # These are components of the bias, which is equal on all sensor axes, in world axes.
     east = bias * (math.cos(yaw) - math.sin(yaw))
     north = bias * (math.sin(yaw) + math.cos(yaw))
     rotation = Rotation.from_quat(reading.orientation) * Rotation.from_euler("z", yaw).inv()
@@ -166,7 +166,7 @@ CALM = {"yaw_drift": 0.0, "rate_offset": 0.01, "rate_drift": 1.0, "accel_drift":
 def test_setting_drift_does_not_change_offset_and_random_numbers():
     model = _model({**CALM, "rate_drift_frequency": 0.1})
     model.step(_level())
-    # One step later, a thousandth has decayed, and an innovation is added.
+    # In the next step, the drift decays by a thousandth, and an innovation is added.
     innovation = 6.0 * PERIOD * math.sqrt(2.0 * 0.1)
     for drift, off in (((0.3, -0.2, 0.1), 1e-3), ((0.0, 0.0, 0.0), 0.0)):
         model.set_drift(angular_velocity=drift)

@@ -14,7 +14,7 @@ NOISE = 2e-3  # rad/s, per sample
 
 
 def readings(turning, seed=1):
-    """Return times, rates and forces of a gyroscope that turns about z at these rates [rad/s]."""
+    """Return times, rates and forces of a sensor that turns about z at given rates [rad/s]."""
     random = np.random.default_rng(seed)
     rates = OFFSET + NOISE * random.standard_normal((len(turning), 3))
     rates[:, 2] += turning

@@ -190,7 +190,7 @@ def test_disturbed_field_is_accepted_after_one_minute_or_in_turns():
         assert (abs(heading.offset) > 0.5) is accepted
     heading = MagneticHeading(PERIOD, 9.0, rejection=True)
     offsets = [_seen(heading, 10, EARTH)[-1], *_seen(heading, 69)]
-    # Norm and dip converge to those of the new field within some hundredths of a second.
+    # Norm and dip converge to those of the new field within a few hundredths of a second.
     assert np.abs(np.diff(offsets[:60])).max() < 0.1 * math.pi / 9.0
     # The gain is halved for nine seconds, starting from 90 degrees.
     assert offsets[-1] == pytest.approx(math.pi / 2.0 * (1.0 - math.exp(-0.5)), rel=0.1)

@@ -24,7 +24,7 @@ from imu_simulation_framework.sensors.measured import (
 
 DEG = math.pi / 180.0
 TABLE = measurements()
-# Signal units by sensor; the units of other quantities are these times powers of the second.
+# Signal units by sensor; units of other quantities also contain powers of the second.
 SIGNAL = {"gyroscope": "rad/s", "accelerometer": "m/s^2"}
 
 

@@ -52,7 +52,7 @@ def test_odometer_on_circles_and_lines_matches_closed_form(motion, errors):
     rolled = time * np.linalg.norm(motion.velocity[0])
     turn = motion.yaw[-1] - motion.yaw[0]
     half = 0.5 * track * odometer.track * turn
-    # Divided by the true radii (mean: R times scale), and multiplied by the assumed radius.
+    # Wheel angles are distances over true radii (mean: R times scale); readings assume radius R.
     left = (rolled - half) * (1.0 + ratio) / (2.0 * scale)
     right = (rolled + half) * (1.0 + ratio) / (2.0 * scale * ratio)
     forward, turned = 0.5 * (left + right), (right - left) / odometer.track

@@ -43,7 +43,7 @@ def recording(imu):
 
 
 def late(imu, samples):
-    """Return the recording without bias in a number of initial samples."""
+    """Return the recording with zero bias in the first ``samples``, and the biases delayed."""
     reading, later = imu.reading, {}
     for name in ("yaw_bias", "angular_velocity_bias", "specific_force_bias"):
         bias = getattr(reading, name)

@@ -150,7 +150,7 @@ def test_noise_density_is_unchanged_at_another_rate(name, convert):
             np.testing.assert_allclose(result, expected, rtol=1e-12)
 
 
-# Values that have an effect, for parameters of a triad that are not three small numbers.
+# Test values of triad parameters for which three small numbers are not suitable.
 PARAMETERS = {
     "bias_instability_band": (2.0, 300.0),
     "gauss_markov_time": (100.0, 200.0, 300.0),
@@ -171,7 +171,7 @@ OUTPUTS = {
     "topic": "/left/imu",
     "filter": "vqf",
 }
-# Without these, the parameter has no effect.
+# Other parameters that a parameter requires to have an effect.
 COMPANIONS = {
     "bias_instability_band": {"bias_instability": 1e-5},
     "gauss_markov_time": {"gauss_markov_sigma": 1e-4},
