@@ -304,9 +304,9 @@ class SeparateProcess:
 
     def __init__(self, module: str, class_name: str, task: str) -> None:
         self._task = task
-        self._pipe, theirs = multiprocessing.Pipe()
-        with theirs:
-            descriptor = theirs.fileno()
+        self._pipe, child_end = multiprocessing.Pipe()
+        with child_end:
+            descriptor = child_end.fileno()
             lines = (
                 f"import sys; sys.path[:] = {list(map(str, sys.path))}",
                 f"from {__name__} import _serve; _serve({descriptor}, {module!r}, {class_name!r})",

@@ -101,13 +101,13 @@ def setting(
     """
     meanings = dict(choices) if isinstance(choices, Mapping) else {}
     choices = None if choices is None else tuple(choices)
-    given = {"minimum": minimum, "maximum": maximum, "above": above, "choices": choices}
-    arguments.update({name: value for name, value in given.items() if value is not None})
+    restrictions = {"minimum": minimum, "maximum": maximum, "above": above, "choices": choices}
+    arguments.update({name: value for name, value in restrictions.items() if value is not None})
     if part is not None:
         check = check_parts if isinstance(default, tuple) else check_part
         arguments["kind"] = part
     metadata = {
-        **given,
+        **restrictions,
         "meanings": meanings,
         "check": check,
         "arguments": arguments,

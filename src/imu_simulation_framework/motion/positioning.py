@@ -272,9 +272,9 @@ class FixReport:
             Remarks on the smoothing, the deviations, ignored fixes and the heading.
         """
         origin = "estimated from the fixes" if self.estimated else "set by the user"
-        stated, owner = "reported by the receiver", "reported"
+        description, adjective = "reported by the receiver", "reported"
         if self.assumed:
-            stated, owner = "assumed", "assumed"
+            description, adjective = "assumed", "assumed"
         if self.doppler:
             origin += (
                 f", with Doppler velocities whose error is {self.velocity_deviation:.2g} m/s per "
@@ -283,14 +283,14 @@ class FixReport:
         sentences = [
             f"the path is smoothed with an acceleration density of {self.acceleration_density:.3g} "
             f"m/s^2/sqrt(Hz), {origin}; positions deviate from the path by {self.residual_rms:.2g} "
-            f"m rms ({stated}: {self.stated_deviation:.2g} m)"
+            f"m rms ({description}: {self.stated_deviation:.2g} m)"
         ]
         scale = self.variance_scale
         taken = np.hypot(self.white_deviation, self.slow_deviation)
         if self.estimated and not 1.0 / _NOTABLE_SCALE < scale < _NOTABLE_SCALE:
             sentences.append(
-                f"the estimated position variances are {scale:.2g} times the {owner} ones: errors "
-                f"that change during the drive are {taken:.2g} m"
+                f"the estimated position variances are {scale:.2g} times the {adjective} ones: "
+                f"errors that change during the drive are {taken:.2g} m"
             )
         if self.estimated and not self.doppler and self.residual_rms > _FAR_RESIDUAL * taken:
             sentences.append(

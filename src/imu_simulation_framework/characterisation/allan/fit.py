@@ -442,13 +442,13 @@ class _SquareEstimator:
         The estimate has a gamma distribution (Pearson type III), because the contribution of each
         term scatters like a chi-square variate.
         """
-        own = self._quadratic * square**2
-        variance = self._constant + self._linear * square + own
+        quadratic = self._quadratic * square**2
+        variance = self._constant + self._linear * square + quadratic
         if variance <= 0.0:
             return 0.0 if self.estimate > square else 1.0
         third = self._other_skewness * self._constant**1.5
         if square > 0.0:
-            third += 2.0 * own**2 / square
+            third += 2.0 * quadratic**2 / square
         skewness = third / variance**1.5
         deviation = (self.estimate - square) / np.sqrt(variance)
         if abs(skewness) < _NEGLIGIBLE_SKEWNESS:
