@@ -288,7 +288,7 @@ def heading_answer(
     seed: int = 1,
     on_runs: Callable[[int], object] = lambda _: None,
 ) -> HeadingAnswer:
-    """Compute the answer at the end of a model's time.
+    """Compute how far the heading drifts by the end of a model's time.
 
     Parameters
     ----------
@@ -321,7 +321,7 @@ def heading_answers(
     seed: int = 1,
     on_runs: Callable[[int], object] = lambda _: None,
 ) -> list[HeadingAnswer]:
-    """Compute the answers of several models from drives that are simulated together.
+    """Compute how far the heading drifts in several models, with drives simulated together.
 
     Parameters
     ----------

@@ -71,7 +71,7 @@ def requirement_section(sentence: str, requirements: pd.DataFrame) -> Section:
 def budget_settings(
     task: BudgetTask, budgets: Sequence[Budget], limit: float, seed: int, inflate: float | None
 ) -> dict[str, Any]:
-    """Return the settings that the page of some budgets reports.
+    """Return the settings for the page of heading budgets.
 
     Parameters
     ----------

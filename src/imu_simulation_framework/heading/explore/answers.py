@@ -54,7 +54,7 @@ NAMES = {
     "warm_up": "warm-up",
     "ranked": "ranking",
 }
-"""Names of fields on the page that differ from the field itself."""
+"""Displayed names of fields that differ from the field names."""
 
 
 def _checked_parts(name, value):

@@ -429,7 +429,13 @@ class _Page:
                     break
                 rows.append(row)
         except FrameworkError:
-            return keep, keep, keep, keep, rested["number"]  # the fast answer has reported it
+            return (
+                keep,
+                keep,
+                keep,
+                keep,
+                rested["number"],
+            )  # the fast answer has already reported the error
         passages = {name: answer.first_passage for name, answer in answers.items()}
         paragraphs = [
             self.html.P(answer.sentence(name, question.limit_angle) + ".")

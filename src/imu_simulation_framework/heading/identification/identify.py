@@ -156,7 +156,7 @@ class _Search:
                 part is not None
                 and best_fit.log_likelihood < part.log_likelihood - _LIKELIHOOD_TOLERANCE
             ):
-                # A worse fit than that of a submodel is a failed search: restart near the submodel.
+                # If a submodel fits better, the search has failed: restart near the submodel.
                 best_fit = _fit_from_submodel(likelihood, part)
             best_fit = self._refit_from_larger_model(best_fit)
             self._fits[ordered] = best_fit

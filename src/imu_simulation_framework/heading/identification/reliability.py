@@ -289,7 +289,7 @@ def _profile_limit(fall, centre, bound, step, drop):
                 value = bound
         else:
             share = -inside_excess / (outside_excess - inside_excess)
-            # If a bracket end does not move, the curve is not straight: bisect.
+            # The share is limited, so that the bracket shrinks even if the curve is not straight.
             value = inside + min(max(share, 0.05), 0.95) * (outside - inside)
         now = excess(value)
         if abs(now) < LIMIT_TOLERANCE * goal:

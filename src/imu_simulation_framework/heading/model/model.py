@@ -295,7 +295,7 @@ class YawErrorModel(YawErrorDistribution):
         return stays * self._noise_within(errors, noise, limit)
 
     def _stays_between(self, errors, limit):
-        """Return each run's probability (runs, n) of having stayed within, also between times."""
+        """Return the probability (runs, n) of having stayed within the limit, also in steps."""
         variance, sample = self._variance_within_step, self.sensor_period or 0.0
         inside = np.logical_and.accumulate(np.abs(errors) <= limit, axis=1)
         widened = limit + SAMPLED_BARRIER * np.sqrt(variance * sample / self.step)

@@ -401,7 +401,7 @@ def _covariance_after_standstill(drift, density, initial, standstill, sensor_per
     transition, noise = _discretised(drift, density, standstill, sensor_period)
     conditioned = np.empty_like(initial)
     for group, (covariance, added) in enumerate(zip(initial, noise)):
-        # The integral divided by the duration becomes minus the offset, and restarts from zero.
+        # The offset is minus the integral over the duration; the integral restarts from zero.
         taken = np.eye(len(drift))
         taken[offset_states[group], 0] = -1.0 / standstill
         taken[0, 0] = 0.0

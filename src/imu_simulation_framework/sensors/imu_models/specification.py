@@ -508,7 +508,7 @@ class SpecificationImu(ImuModel):
         ]
 
     def _readings(self, realised, responses, draw, time, speed):
-        """Yield readings and bias of each triad on demand, since each takes a third of the time.
+        """Yield readings and bias of each triad on demand: each takes a third of the time.
 
         ``draw`` returns noise and bias of these samples from a :class:`.TriadNoise`.
         """
