@@ -351,7 +351,7 @@ def _has_tags(start) -> bool:
 
 
 def csv_files(path) -> list[Path]:
-    """Return the CSV files in a folder or one of its subfolders, unless they are a result.
+    """Return the CSV files in a folder or one of its subfolders, unless they are results.
 
     Parameters
     ----------

@@ -110,7 +110,7 @@ class RecordedTables:
         return column[len(self.owner(column)) + len(SIGN) :] if self.named else column
 
     def counterpart(self, column, table) -> str:
-        """Return the column of another table with the same name, or its only time.
+        """Return the column with the same name in another table, or its only time column.
 
         Parameters
         ----------

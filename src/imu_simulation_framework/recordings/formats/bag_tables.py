@@ -22,7 +22,7 @@ from .bag import DAMAGE
 from .written_bags import opened_bag
 
 _LARGEST_ARRAY = 9  # elements of a 3 x 3 matrix; the 36 elements of a pose covariance are ignored
-_LARGEST_MESSAGE = 4096  # bytes; images and point clouds are larger, an Odometry message has 700
+_LARGEST_MESSAGE = 4096  # size limit [bytes]: an Odometry message has 700, images have more
 _TIMES = ("builtin_interfaces/msg/Time", "builtin_interfaces/msg/Duration")
 
 

@@ -262,7 +262,7 @@ class Mat5:
             if kind >> 16:
                 kind, size, begin, room = kind & 0xFFFF, kind >> 16, place + 4, 4
             if begin + size > len(data) or size > room:
-                raise ValueError("an element is longer than the file")
+                raise ValueError("an element ends beyond the end of the file")
             yield kind, data[begin : begin + size]
             place = begin + room
 

@@ -46,7 +46,7 @@ They are the largest number of virtual machine steps per byte of a file, the num
 two checks, and the file size that is assumed for smaller files [bytes]. Reading and sorting a
 message, which has at least 30 bytes, takes about 20 steps."""
 
-_LARGEST_MESSAGE = 2**20  # bytes after decompression; messages of the used types have a few hundred
+_LARGEST_MESSAGE = 2**20  # size limit after decompression [bytes]; used types have a few hundred
 
 # MemoryError is included, since a damaged length can exceed the available memory.
 _DAMAGE: tuple = (*bag.DAMAGE, MemoryError, OverflowError, TypeError, sqlite3.Error)
