@@ -235,7 +235,7 @@ def _read_column(path: str, column: str, format: str) -> YawSignal:
     """Read the yaw from a column of a table, or from a message field."""
     maps = find_column_maps(path, column.partition(" [")[0])
     if not maps.time:
-        reasons = [reason for reason in maps.reasons if "is not taken as the time" in reason]
+        reasons = [reason for reason in maps.reasons if "is not used as the time" in reason]
         raise RecordingError(
             f"{path}: {'; '.join(['no column could be identified as the time', *reasons])}; a "
             "header with a unit, such as time [s], identifies it"

@@ -270,7 +270,7 @@ def test_gyroscope_unit_in_motion_is_inferred_from_gravity(size, unit, sign):
     shown = shaken / (1.0 if unit == "rad/s" else np.pi / 180.0)
     chosen = choose(t=time, **vectors("g{}", shown), **vectors("acc_{}", forces))
     assert chosen.imu["gyro_x"] == f"gx [{unit}]"
-    assert any("gravity turns" in reason for reason in chosen.reasons)
+    assert any("turns of gravity" in reason for reason in chosen.reasons)
 
 
 def test_dates_with_time_zone_in_column_without_name_are_read(tmp_path):

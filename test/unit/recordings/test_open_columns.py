@@ -405,7 +405,7 @@ def test_text_in_time_column_is_reported():
     )
     clocks = np.array([f"12:00:{time:06.3f}" for time in TIME])
     clocks[7] = "reset"
-    assert has_reason(choose(Time=clocks, **CAR.inertial()), "Time is not taken", "'reset'")
+    assert has_reason(choose(Time=clocks, **CAR.inertial()), "Time is not used", "'reset'")
 
 
 def test_comment_line_names_columns_of_numbers_and_words(tmp_path):

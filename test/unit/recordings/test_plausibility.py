@@ -238,7 +238,7 @@ def test_constant_reference_is_distinguished_from_drift():
     assert result.grave
     result = check(frozen(reference, ("x", "y", *QUATERNION)), imu)
     assert names(result) == [faults.FROZEN]
-    assert "from 30.0 s on" in result.findings[0].evidence
+    assert "for the first time at 30.0 s" in result.findings[0].evidence
 
 
 def round_and_round(imu_sense):

@@ -270,7 +270,7 @@ def test_unusable_unmapped_column_is_ignored(tmp_path):
     assert recorded.report.remarks == ()
     assert list(read_imu(path).table.columns) == ["roll", "pitch", "yaw", "gyro_z"]
     mapped = read_reference(table(tmp_path), columns={**POSES, "z": "n", "roll": "n"}).report
-    assert any("the reference are ignored: z, roll" in s for s in mapped.remarks)
+    assert any("ignored, since the drive is planar: z, roll" in s for s in mapped.remarks)
 
 
 @pytest.mark.parametrize(

@@ -166,7 +166,7 @@ def test_tables_are_not_read_as_serial_lines(tmp_path, text):
     ("text", "message"),
     [
         ("$GPGGA,1,2,3*00\n", "no NMEA 0183 position or VectorNav sentence"),
-        ("$VNYMR,1,2*00\n$GPGSV,1*00\n", "has a valid checksum, expected $GPGGA"),
+        ("$VNYMR,1,2*00\n$GPGSV,1*00\n", "has a valid checksum, expected sentences such as $GPGGA"),
         ("x: 1 y: 2\n" * 9, "fewer than 10 lines have the same labels"),
     ],
 )

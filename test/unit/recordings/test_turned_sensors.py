@@ -174,7 +174,7 @@ def test_ambiguous_vertical_is_reported_with_interpretations_only(turn, plant):
     gravity, mirrored = finding.readings
     assert "outputs gravity" in gravity and "accelerometer is correct" in mirrored
     # If path and yaw turn in the same direction, the reference is correct.
-    decided = "reference's yaw" not in mirrored
+    decided = "yaw of the reference" not in mirrored
     assert decided == bool(np.ptp(reference.columns["x"]) > 0.0)
     assert "accel_z is then +9.8" in finding.sentence()
 
@@ -205,11 +205,11 @@ def test_third_heading_identifies_wrong_scale(recording, factor):
     reference, imu = recording()
     stretched = scaled_turns(reference, lambda times: np.full(len(times), factor))
     for samples, words in (
-        ((reference, scaled(imu, GYRO, factor)), "it is the gyroscope that"),
-        ((reference, scaled_yaw(imu)), "it is the IMU's yaw that"),
+        ((reference, scaled(imu, GYRO, factor)), "the scale of the gyroscope is wrong"),
+        ((reference, scaled_yaw(imu)), "the scale of the IMU's yaw is wrong"),
         # The IMU's yaw is usually integrated from its gyroscope, so their agreement is no evidence.
-        ((stretched, imu), "of the reference or the IMU's yaw or the gyroscope"),
-        ((reference, bare(scaled(imu, GYRO, factor))), "of the reference or the gyroscope"),
+        ((stretched, imu), "scale of the reference or the IMU's yaw or the gyroscope is wrong"),
+        ((reference, bare(scaled(imu, GYRO, factor))), "reference or the gyroscope is wrong"),
     ):
         result = check(*samples)
         (remark,) = result.remarks
