@@ -46,9 +46,8 @@ tag                                   specification
 ``topic``                             ``output.topic``
 ``output/discard_redundant_data``     not ``output.repeat_samples``
 ``offset_start_time``                 ``output.random_start_offset`` above zero, see below
-``noise``                             as in SDF, in the unit of each signal,
-                                                                            except ``bias_mean``:
-                                      ``turn_on_bias``
+``noise``                             as in SDF, in the unit of each signal, except
+                                      ``bias_mean``: ``turn_on_bias``
 ===================================== =====================================================
 
 Unity's documentation ("Configure an IMU") names the tags ``noise/mean`` and ``noise/stddev``, and
