@@ -6,6 +6,7 @@ import importlib
 import io
 import json
 import re
+import statistics
 import subprocess
 import sys
 from abc import ABC, abstractmethod
@@ -468,6 +469,31 @@ class Dependencies(Directive):
         return [make_table(("library", "reason"), rows, (28, 72))]
 
 
+class BenchmarkRun(Directive):
+    """Measurements of a saved run of ./run benchmark, and the machine."""
+
+    required_arguments = 1
+
+    def run(self):
+        run = json.loads((ROOT / self.arguments[0]).read_text(encoding="utf-8"))
+        machine = ", ".join(f"{name} {value}" for name, value in run["machine"].items())
+        text = (
+            f"Median of {run['turns']} turns and range, measured on {run['date']} at a load of "
+            f"{run['load at the start']:.1f} before the run: {machine}."
+        )
+        rows = [
+            (
+                row["name"],
+                f"{statistics.median(row['values']):.3g} {row['unit']}",
+                f"{min(row['values']):.3g} to {max(row['values']):.3g}",
+                "" if row["bound"] is None else f"{row['bound']:g}",
+            )
+            for row in run["measurements"]
+        ]
+        table = make_table(("measurement", "median", "range", "bound"), rows, (50, 20, 18, 12))
+        return [nodes.paragraph(text, text), table]
+
+
 def add_directives(app):
     """Register the directives of this module.
 
@@ -489,3 +515,4 @@ def add_directives(app):
     app.add_directive("message-files", MessageFiles)
     app.add_directive("figure-sections", FigureSections)
     app.add_directive("dependencies", Dependencies)
+    app.add_directive("benchmark-run", BenchmarkRun)
