@@ -170,9 +170,7 @@ def test_imus_with_same_name_are_numbered(comparison):
 def test_notes_begin_with_imu_name(comparison):
     assert "note: bno055 has only stationary errors" in comparison.text
     assert "note: hector: its yaw error comes from a plug-in" in comparison.text
-    assert (
-        "bno055_datasheet contains the values of the data sheet; --inflate makes" in comparison.text
-    )
+    assert "bno055_datasheet contains the values of the data sheet; increase" in comparison.text
     # A band that has no effect, as after a standstill, is not noted.
     notes = [line for line in comparison.text.splitlines() if line.startswith("note: bno055")]
     assert notes and not any("flicker noise" in note for note in notes)

@@ -137,8 +137,8 @@ def test_identical_recordings_are_written_as_identical_files(tmp_path):
 @pytest.mark.parametrize(
     "name, format, words",
     [
-        ("static.txt", "", "must end in .bag, or in .csv"),
-        ("static.bag", "mat", "'mat' is not a format, expected one of bag, rostopic_csv, csv"),
+        ("static.txt", "", "suffix of the file is not known, expected .bag, or .csv"),
+        ("static.bag", "mat", "format is 'mat', expected one of bag, rostopic_csv, csv"),
     ],
 )
 def test_file_names_that_do_not_match_format_are_rejected(name, format, words):
