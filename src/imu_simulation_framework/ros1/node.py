@@ -310,7 +310,7 @@ class Node:
                 raise SimulatorError(self.failure or f"{self.name}: ended while {waiting()}")
             now = time.monotonic()
             if now > begun + timeout:
-                raise SimulatorError(f"{self.name}: gave up {waiting()} after {timeout:g} s")
+                raise SimulatorError(f"{self.name}: timeout of {timeout:g} s while {waiting()}")
             if now - reported > 5.0:
                 reported = now
                 rospy.loginfo("%s", waiting())

@@ -81,7 +81,7 @@ class ExternalRobot(Participant):
             self._connect_to_robot()
             lacking = self._place()
             if lacking and time.monotonic() > self._deadline:
-                self.fail(f"{self.program}: gave up waiting: {lacking}")
+                self.fail(f"{self.program}: timeout while waiting: {lacking}")
         super().on_timer()
 
     def _connect_to_robot(self) -> None:

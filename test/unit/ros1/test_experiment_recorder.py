@@ -70,7 +70,7 @@ def test_topics_without_publisher_are_reported(recorder):
     begin, end = rospy.Time(0), rospy.Time(1)
     answer = recorder._on_start(StartStopTimeRequest(file_prefix=prefix, start=begin, stop=end))
     assert answer.message == (
-        "experiment_recorder: gave up waiting for publishers of /imu/data after 0.05 s"
+        "experiment_recorder: timeout of 0.05 s while waiting for publishers of /imu/data"
     )
     assert not answer.success
     # The first request has already set the folder.

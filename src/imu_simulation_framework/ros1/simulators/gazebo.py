@@ -146,8 +146,8 @@ class GazeboPace:
         while find_slow_nodes():
             if time.monotonic() > deadline or rospy.is_shutdown():
                 raise SimulatorError(
-                    f"Gazebo: gave up waiting for {', '.join(find_slow_nodes())} to process the "
-                    "published samples"
+                    f"Gazebo: timeout while waiting for {', '.join(find_slow_nodes())} to process "
+                    "the published samples"
                 )
             time.sleep(PACE_PERIOD)
 
@@ -342,7 +342,7 @@ class GazeboInterface(SimulatorInterface):
                 rospy.wait_for_message(topic, message_type, timeout=remaining)
             except rospy.ROSException:
                 raise SimulatorError(
-                    f"Gazebo: nothing on {topic} after {timeout:g} s; {plugin} is missing"
+                    f"Gazebo: no message on {topic} for {timeout:g} s; {plugin} is missing"
                 ) from None
 
     def set_pose(self, x, y, yaw):
@@ -495,5 +495,5 @@ def _set_hector_parameters(sensor, values) -> None:
 def _wait(condition, deadline, awaited) -> None:
     while not condition():
         if time.monotonic() > deadline or rospy.is_shutdown():
-            raise SimulatorError(f"Gazebo: gave up waiting for {awaited}")
+            raise SimulatorError(f"Gazebo: timeout while waiting for {awaited}")
         time.sleep(POLL_PERIOD)

@@ -421,8 +421,8 @@ class ExternalInterface(SimulatorInterface):
         )
         if slow_nodes:
             raise SimulatorError(
-                f"gave up waiting for {', '.join(slow_nodes)} to process the published samples; "
-                f"or {self.silence_reason()}"
+                f"timeout while waiting for {', '.join(slow_nodes)} to process the published "
+                f"samples; or {self.silence_reason()}"
             )
 
     def set_imu_parameters(self, model, parameters, seed):
