@@ -197,8 +197,8 @@ def _read(
     usable = np.concatenate(masks, axis=1)
     filled = [row for row, mask in enumerate(usable) if mask.any()]
     if not filled:
-        axes = " or ".join(", ".join(group) for group in groups)
-        raise RecordingError(f"{samples.source}: no sample has finite values of {axes}")
+        alternatives = " or ".join(", ".join(group) for group in groups)
+        raise RecordingError(f"{samples.source}: no sample has finite values of {alternatives}")
     names = [axis for row in filled for axis in groups[row]]
     times = {name: kept[place] for place, name in enumerate(kept.names) if name in _TIMES}
     measured = (kept[kept.names.index(name)] for name in names)
