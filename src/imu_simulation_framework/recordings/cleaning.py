@@ -177,7 +177,7 @@ or overflow."""
 class Samples:
     """Samples as recorded; absolute values below :data:`MIN_VALUE` are set to zero.
 
-    Axes, senses of rotation, and the order of samples are those of the recording;
+    Axes, directions of rotation, and the order of samples are those of the recording;
     :mod:`~imu_simulation_framework.recordings.frames` converts them.
 
     Parameters

@@ -116,7 +116,7 @@ def _contradiction(path, maps):
 
 
 def find_angle_column(path, column) -> str:
-    """Determine the unit of a column of angles in a text file, and the sense if possible.
+    """Determine the unit of a column of angles in a text file, and its direction if possible.
 
     Parameters
     ----------

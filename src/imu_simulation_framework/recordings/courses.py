@@ -1,4 +1,4 @@
-"""Determine units and senses of speeds, courses and coordinates from the positions of a drive.
+"""Determine units and directions of speeds, courses and coordinates from the positions of a drive.
 
 In all functions, ``seconds`` (n,) are times [s], and ``pieces`` (n,) are the indices of the pieces
 of the recording to which the rows belong; rows of different pieces are not compared. ``east`` and

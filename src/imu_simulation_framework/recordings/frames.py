@@ -1,10 +1,10 @@
 """Conversion of orientations and vectors from the conventions of a recording to REP-103.
 
-Recordings differ in the axes of the world frame (east-north-up or north-east-down), in the sense
-and zero of the yaw, and in the order and direction of quaternions. This module converts them to
-ENU, body axes forward-left-up, and yaw counter-clockwise from east (REP-103). A north-east-down
-world frame implies body axes forward-right-down; in both cases, roll, pitch and yaw are rotations
-about x, then y, then z of the world frame. Conventions that a column map states
+Recordings differ in the axes of the world frame (east-north-up or north-east-down), in the
+direction and zero of the yaw, and in the order and direction of quaternions. This module converts
+them to ENU, body axes forward-left-up, and yaw counter-clockwise from east (REP-103). A
+north-east-down world frame implies body axes forward-right-down; in both cases, roll, pitch and yaw
+are rotations about x, then y, then z of the world frame. Conventions that a column map states
 (``yaw = heading [deg cw from north]``) have priority over those of the settings.
 """
 

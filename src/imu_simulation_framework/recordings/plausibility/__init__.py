@@ -8,10 +8,10 @@ signals, the check computes a correlation, a scale, and the delay with the best 
 
 - Window: turns are compared over one second, or over four samples of the slower signal. The window
   is four or sixteen times as long if noise hides the turns of a slow drive.
-- Alternative interpretations: the check tries other senses of yaw, frames, orders and directions of
-  quaternions, units, signs and mountings. If all signals agree only under an alternative
-  interpretation, its settings are the remedy. If several interpretations agree equally well, the
-  report lists all of them.
+- Alternative interpretations: the check tries other directions of yaw, frames, orders and
+  directions of quaternions, units, signs and mountings. If all signals agree only under an
+  alternative interpretation, its settings are the remedy. If several interpretations agree equally
+  well, the report lists all of them.
 - Sign of the gyroscope: on a robot that drives forwards, the accelerometer measures the change of
   speed along the forward axis, and speed times yaw rate along the left axis. If the lateral
   acceleration has the opposite sign, the sign of the gyroscope is wrong. The test requires

@@ -46,7 +46,7 @@ UNVERIFIED = "not verified"
 AMBIGUOUS_VERTICAL = "ambiguous vertical"
 
 FAULTS = {
-    MIRRORED_YAW: "all turns agree if the sense of the yaw is reversed; or the path of a "
+    MIRRORED_YAW: "all turns agree if the direction of the yaw is reversed; or the path of a "
     "reference turns against its yaw",
     MIRRORED_GYRO: "all turns agree if the sign of the gyroscope is reversed; or the lateral "
     "acceleration has the opposite sign",

@@ -36,7 +36,7 @@ class Handedness:
     On a robot that drives forwards, the specific force is dv/dt along its x axis and v times the
     yaw rate along its y axis. Seen from above, the second response is the first response rotated by
     +90 deg, independently of the rotation of the sensor about the vertical, of the sign of the
-    accelerometer, and of the sense of the reference yaw.
+    accelerometer, and of the direction of the reference yaw.
 
     Attributes
     ----------

@@ -599,7 +599,7 @@ def path_direction(reference) -> PathDirection:
     Returns
     -------
     PathDirection
-        Offset, concentration and sense.
+        Offset, concentration and direction.
     """
     times, positions = _times(reference), reference[["x", "y"]].to_numpy()
     path = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(positions, axis=0).T))])

@@ -19,7 +19,7 @@ wrong result. A few thousand rows, spread over the table, are used as a sample.
 - Times as large as counts since 1970 are counted from the start of a device if the steps of an IMU
   are longer than 0.25 s, or if the date is before 2004.
 - Clocks of a receiver and of a computer: the clock of the computer is used, unless it has the same
-  time for several samples with different stamps. Of two clocks, the clock that does not overflow.
+  time for several samples with different stamps. If one of two clocks overflows, the other is used.
 - Rates without a unit: an orientation or turns of gravity determine the unit, or the name
   ``angular_velocity``, which is in rad/s as in sensor_msgs/Imu. In all other cases, the unit is
   undetermined.
