@@ -143,7 +143,7 @@ def test_calibration_of_true_model_is_uniform():
         observed = drives(generator, count, **options)
         return several_drives.calibrations([isf.judge(TIME, drive, model) for drive in observed])
 
-    # Of a thousand seeds, one is expected to yield a smaller p-value.
+    # One of a thousand seeds is expected to yield a smaller p-value.
     assert min(holm([verdict.p_value for verdict in found(20)])) > 0.001
     twice = found(20, drift=3.0)
     assert all(verdict.p_value < 1e-4 for verdict in twice)

@@ -67,7 +67,7 @@ def test_stationary_statistics_agree_for_same_model_and_late_drift(name, seed, m
     kind = "hector" if name == "late" else name
     imu = recording(model(kind, seed=seed))
     table = at_rest.compare_with_model(late(imu, 1500) if name == "late" else imu, models[kind], 60)
-    # Of fifteen statistics, one may be outside by chance, but hardly any by more than four sigma.
+    # By chance, one of fifteen statistics may be outside, but hardly any by more than four sigma.
     assert len(outside(table)) <= 1, table
     assert table["deviation"].abs().max() < 4.5
 
