@@ -302,7 +302,7 @@ def test_track_without_imu_is_usable_with_imu_disabled_in_config(tmp_path):
     write_gpx(tmp_path / "track.gpx")
     done = assert_success(call_tool(TOOL, tmp_path / "track.gpx", "--out", tmp_path / "out"))
     last = done.stdout.splitlines()[-1]
-    assert last.startswith("usable") and "no IMU" in last
+    assert last.startswith("usable") and "no recorded IMU" in last
     (length,) = re.findall(r"the reference drives ([\d.]+) m", done.stdout)
     assert float(length) == pytest.approx(59.5, rel=0.02)
     configuration = load_configuration(tmp_path / "out" / "config.ini")

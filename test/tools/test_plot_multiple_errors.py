@@ -69,7 +69,7 @@ def test_imu_option_selects_recorded_or_simulated_imus(output):
 def test_runs_of_different_duration_require_until_option(output, tmp_path):
     write_result(tmp_path / "own", "drive_a", seed=1, duration=30.0)
     write_result(tmp_path / "own", "drive_a", seed=2, duration=20.0)
-    assert_refused(run(tmp_path / "own"), "ends at 20.0 s", "at 30.0 s", "--until 20")
+    assert_refused(run(tmp_path / "own"), "the duration is 20.0 s, expected 30.0 s", "--until 20")
     table, _ = shown(tmp_path / "own", "--until", 20)
     assert table["duration [s]"].max() == pytest.approx(20.0, abs=0.03)
 

@@ -65,7 +65,7 @@ def test_ranking_uses_complete_motion_by_default():
 
 def test_omitted_bundled_imus_are_reported():
     printed = printed_by(call_tool("which_imu.py", "--straight", "1min", "--within", "5deg"))
-    (note,) = [line for line in printed.splitlines() if "left out" in line]
+    (note,) = [line for line in printed.splitlines() if "excluded" in line]
     assert "agisim, bno055, bno055_magnetometer" in note
     chosen = call_tool("which_imu.py", "--straight", "1min", "--within", "5deg", "--imu", "bmi088")
-    assert "left out" not in printed_by(chosen)
+    assert "excluded" not in printed_by(chosen)
