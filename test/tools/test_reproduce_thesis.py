@@ -53,7 +53,7 @@ def test_figure_of_one_lap_contains_drift_and_filtered_noise():
     recorded, simulated = map(float, re.findall(r"([\d.]+) deg \(", row.here))
     # A median over 101 samples reduces the white noise of 2 * 0.00105 rad by a factor of 12.
     assert recorded > 1.0 and simulated < 6.0 * np.degrees(0.0021) / 8.0
-    assert "60 s driven" in output
+    assert "60 s of drives" in output
     page = html.unescape(Path("thesis/thesis.html").read_text(encoding="utf-8"))
     for part in (row.thesis, row.here, "Figure 4.5"):
         assert part in page
@@ -81,7 +81,7 @@ def test_user_recordings_produce_all_figures_of_chapter(short_drives):
     assert list(table["file"].isna()) == [not item.shown for item in thesis_items().values()]
     for name in table["file"].dropna():
         assert Path("thesis", name).read_bytes().startswith(PNG)
-    assert "26 pictures of 27 (4.3 cannot be made), " in output
+    assert "26 of 27 figures (4.3 cannot be made), " in output
 
 
 def test_distance_control_reduces_distance_error_and_increases_yaw_error(short_drives):
