@@ -114,7 +114,7 @@ def tune(
     cost: Callable[[Mapping[str, float]], float],
     effort: float,
     tries: int,
-    on_try: Callable[[], object] = lambda: None,
+    report_trial: Callable[[], object] = lambda: None,
 ) -> Mapping[str, float]:
     """Find the gains with the smallest cost.
 
@@ -130,7 +130,7 @@ def tune(
         Largest ratio of the effort to the effort with the initial gains.
     tries : int
         Largest number of simulated drives.
-    on_try : callable, optional
+    report_trial : callable, optional
         Function that is called after each drive.
 
     Returns
@@ -151,7 +151,7 @@ def tune(
         except (SimulatorError, ConfigurationError):
             return _FAILURE_COST * best[0]
         finally:
-            on_try()
+            report_trial()
         value = float(cost(driven))
         excess = driven["effort"] / (effort * initial["effort"])
         if excess > 1.0:

@@ -77,17 +77,17 @@ class GnssPublisher:
     ----------
     gnss : GnssSpecification
         GNSS receiver.
-    on_robot : bool
+    is_on_robot : bool
         Whether to publish the antenna's position on the robot on ``/tf_static``. If the antenna is
         mounted elsewhere, its carrier publishes the transform, as a tf frame has only one parent.
     """
 
-    def __init__(self, gnss: GnssSpecification, on_robot: bool = True) -> None:
+    def __init__(self, gnss: GnssSpecification, is_on_robot: bool = True) -> None:
         self._topics = [
             (fix_topic, advertise(fix_topic.topic, FIX_MESSAGE_TYPES[fix_topic.type_name]))
             for fix_topic in fix_topics(gnss)
         ]
-        if on_robot:
+        if is_on_robot:
             self._transforms = advertise(topics.STATIC_TRANSFORMS, TFMessage, latch=True)
             self._transforms.publish(make_antenna_transform(gnss))
 

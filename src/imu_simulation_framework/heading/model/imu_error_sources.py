@@ -490,7 +490,7 @@ def _with_magnetic_heading(sources, imu, motion, time, sample, environment):
     if noise > 0.0:
         # Each reading enters with a share, after earlier readings have been reduced by this share.
         density = noise / level * math.expm1(sample / constant) / sample
-        kept.append(AngleRandomWalk("magnetometer noise", density, of_gyroscope=False))
+        kept.append(AngleRandomWalk("magnetometer noise", density, is_gyroscope_error=False))
     dip = abs(environment.undisturbed[2]) / level
     tilt_time = imu.output.filter_time_constant
     rate, force = (
@@ -500,7 +500,7 @@ def _with_magnetic_heading(sources, imu, motion, time, sample, environment):
     tilt = math.sqrt(rate * tilt_time / 2.0 + force / (2.0 * tilt_time * STANDARD_GRAVITY**2))
     if tilt * dip > 0.0:
         sigma = tilt * dip / constant
-        kept.append(RateGaussMarkov("filter's tilt", sigma, tilt_time, of_gyroscope=False))
+        kept.append(RateGaussMarkov("filter's tilt", sigma, tilt_time, is_gyroscope_error=False))
     known = MagnetometerSpecification(
         **{name: getattr(magnetometer, name) for name in _KNOWN_ERRORS}
     )

@@ -280,17 +280,17 @@ class YawErrorModel(YawErrorDistribution):
         ]
 
     @cached_property
-    def _without_noise(self) -> YawErrorModel:
+    def _noise_free_model(self) -> YawErrorModel:
         return replace(self, sources=tuple(s for s in self.sources if not isinstance(s, YawNoise)))
 
     @property
     def _is_random(self) -> bool:
-        return bool(np.any(self._without_noise.variance() > 0.0))
+        return bool(np.any(self._noise_free_model.variance() > 0.0))
 
     def _draw_stays(self, limit, runs, seed, first_run):
         # A run is weighted with its probability of staying within the limit between the times.
-        errors = self._without_noise.realisations(runs, seed, first_run)
-        stays = self._without_noise._stays_between(errors, limit)
+        errors = self._noise_free_model.realisations(runs, seed, first_run)
+        stays = self._noise_free_model._stays_between(errors, limit)
         noise = float(np.sqrt(np.sum(self.state_space.yaw_noise)))
         return stays * self._noise_within(errors, noise, limit)
 

@@ -101,14 +101,14 @@ class AngleRandomWalk(RandomSource):
         Name of the source.
     density : float
         Two-sided density N of the median sensor [rad/s/sqrt(Hz)].
-    of_gyroscope : bool, optional
+    is_gyroscope_error : bool, optional
         Whether the process is included in the rate that is measured at standstill.
     spread : float, optional
         Standard deviation of the logarithm of N over sensors.
     """
 
     density: float
-    of_gyroscope: bool = True
+    is_gyroscope_error: bool = True
     spread: float = 0.0
 
 
@@ -144,7 +144,7 @@ class RateGaussMarkov(RandomSource):
         Stationary standard deviation of the median sensor [rad/s].
     correlation_time : float
         Correlation time [s].
-    of_gyroscope : bool, optional
+    is_gyroscope_error : bool, optional
         Whether the process is included in the rate that is measured at standstill.
     spread : float, optional
         Standard deviation of the logarithm of sigma over sensors.
@@ -152,7 +152,7 @@ class RateGaussMarkov(RandomSource):
 
     sigma: float
     correlation_time: float
-    of_gyroscope: bool = True
+    is_gyroscope_error: bool = True
     spread: float = 0.0
 
 
@@ -329,7 +329,7 @@ def state_space(
             drift, density, initial, standstill, sensor_period, offset_states
         )
         for source in sources:
-            if getattr(source, "of_gyroscope", isinstance(source, RateRandomWalk)):
+            if getattr(source, "is_gyroscope_error", isinstance(source, RateRandomWalk)):
                 group = names.index(source.name)
                 initial[group] = conditioned[group]
         drift[0, offset_states] = 1.0

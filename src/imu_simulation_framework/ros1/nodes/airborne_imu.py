@@ -206,7 +206,7 @@ class AirborneImuNode(Node):
         self._gimbal = read_gimbal(arguments.gimbal)
         self._named_imu = named_imu(arguments.imu)
         self._imu = advertise(topics.IMU, Imu)
-        self._gnss = self._receiver and GnssPublisher(self._receiver, on_robot=False)
+        self._gnss = self._receiver and GnssPublisher(self._receiver, is_on_robot=False)
         self._answers = 0
         self._answered = threading.Condition()
         if arguments.answer:
