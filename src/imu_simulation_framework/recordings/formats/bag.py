@@ -221,7 +221,8 @@ class ArrayReader(Reader):
         parts = [part for c in connections for part in self.entries[c.id]]
         entries = np.concatenate([entries for _, entries in parts])
         chunk = np.repeat([pos for pos, _ in parts], [len(entries) for _, entries in parts])
-        receipt = entries["seconds"] * np.int64(10**9) + entries["nanoseconds"]
+        # In NumPy 1, the product of uint32 and 10^9 would be uint32.
+        receipt = entries["seconds"].astype(np.int64) * 10**9 + entries["nanoseconds"]
         order = np.argsort(receipt, kind="stable")
         return receipt[order], chunk[order], entries["offset"][order].astype(np.int64)
 
