@@ -227,7 +227,7 @@ def quaternion_product(x, y, z, w, x2, y2, z2, w2):
 
 
 def relative_rotations(first, second):
-    """Return the rotation vectors from first to second orientations.
+    """Return the rotation vectors from the first to the second orientations.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ def describe_range(
     unit : str, optional
         Unit of the number; empty or 1 for a dimensionless number.
     noun : str, optional
-        Noun for the number, such as "whole number".
+        Noun for the number, such as "number" or "whole number".
 
     Returns
     -------
@@ -107,7 +107,7 @@ def check_number(
         Inclusive and exclusive lower bound. Without a ``maximum``, a number must exceed the
         exclusive bound by at least 1 / :data:`LARGEST_NUMBER`.
     maximum : float, optional
-        Inclusive upper bound; also the largest magnitude.
+        Inclusive upper bound, and the largest accepted magnitude of negative numbers.
     unit : str, optional
         Unit for the message; no conversion takes place.
 
@@ -408,7 +408,7 @@ def check_axes(name: str, value: Any, **bounds: Any) -> Axes:
     Raises
     ------
     ConfigurationError
-        The value has another length, or a number is out of bounds.
+        The value is neither one number nor three numbers, or a number is out of bounds.
     """
     value = _sequence(value)
     if not isinstance(value, list):
@@ -439,7 +439,7 @@ def check_matrix(name: str, value: Any) -> Matrix:
     Raises
     ------
     ConfigurationError
-        The value has another shape, or an element is not a number.
+        The shape is not (3, 3), or an element is not a number.
     """
     rows = [_sequence(row) for row in value] if isinstance(_sequence(value), list) else []
     if len(rows) != 3 or any(not isinstance(row, list) or len(row) != 3 for row in rows):
@@ -451,7 +451,7 @@ def check_matrix(name: str, value: Any) -> Matrix:
 
 
 def check_band(name: str, value: Any) -> tuple[float, float]:
-    """Check a band that is limited by two positive times.
+    """Check a band of time constants or averaging times, given by its two limits.
 
     Parameters
     ----------
@@ -567,7 +567,7 @@ def check_part(name: str, value: Any, kind: type) -> Any:
     Raises
     ------
     ConfigurationError
-        The value has another type.
+        The value is not an instance of ``kind`` itself.
     """
     if type(value) is not kind:
         raise ConfigurationError(f"{name} is {quote(value)}, expected a {kind.__name__}")
@@ -596,7 +596,7 @@ def check_parts(name: str, value: Any, kind: type, most: int = 10_000) -> tuple[
     Raises
     ------
     ConfigurationError
-        The value is not a list, is too long, or an element has another type.
+        The value is not a list, is too long, or has an element that is not of this class.
     """
     return tuple(check_part(name, item, kind) for item in check_list(name, value, most))
 

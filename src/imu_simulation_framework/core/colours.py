@@ -1,4 +1,4 @@
-"""Colours of figures, live views and rviz; a test compares them with the files of the views."""
+"""Colours of figures, live views and rviz; a test compares them with the views' files."""
 
 # Signals that are compared in figures. They also differ in luminance, for greyscale prints.
 REAL = "#0b2a5b"
@@ -29,9 +29,9 @@ GAUSS_MARKOV = "#2a6ab0"
 SERIES = (REAL, SIMULATED, FIXES, ODOMETER, "#4aa3df", "#a3322a", "#b59a00")
 """Colours of the first seven curves of the same kind; all further curves are grey."""
 PALE_SERIES = (REFERENCE, "#f3cfa3", "#b5dcc5")
-"""Colours of the ground truth that belongs to the first colours of :data:`SERIES`."""
+"""Colours of the ground-truth curves that belong to the first curves of :data:`SERIES`."""
 SIMULATED_SERIES = (SIMULATED, "#a3322a", "#d8a800", "#c26a8f", "#7a5a3a")
-"""Colours of several simulated IMUs that are compared with a recorded IMU."""
+"""Colours of the curves of several simulated IMUs in a comparison with a recorded IMU."""
 
 # Colour scale of signed values: positions from 0 to 1, with their colours.
 DIVERGING = (
@@ -42,7 +42,7 @@ DIVERGING = (
     (1.0, "#b40426"),
 )
 
-# Elements that are not data.
+# Text, axes, grids and shaded areas.
 SHADE = "#000000"
 DARK_GREY = "#555555"
 TEXT_GREY = "#666666"

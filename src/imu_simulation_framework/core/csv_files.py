@@ -42,8 +42,8 @@ class CsvFile(NamedTuple):
     program : str
         Program that writes the file.
     content : str
-        Short description of the content. It begins with the meaning of a row, unless each row
-        belongs to a time.
+        Short description of the content. It begins with the meaning of a row, except for time
+        series, in which each row contains the values at one time.
     columns : tuple of CsvColumn
         Columns in their order in the file.
     """
@@ -86,16 +86,16 @@ _MEANINGS = {
         "rad",
         "reference minus robot, in (-pi, pi]; negative if the robot must turn right",
     ),
-    "distance_error": ("m", "distance of the robot from the trajectory's pose, never negative"),
+    "distance_error": ("m", "distance of the robot from the reference position, never negative"),
     "along_track_error": ("m", "positive if the robot is behind"),
     "cross_track_error": ("m", "positive if the reference is to the left"),
     "latitude": ("deg", "WGS 84, north positive"),
     "longitude": ("deg", "WGS 84, east positive"),
     "altitude": ("m", "height above the WGS 84 ellipsoid"),
-    "status": ("1", "status of NavSatStatus; no fix if negative"),
-    "variance_east": ("m^2", "variance of the position"),
-    "variance_north": ("m^2", "variance of the position"),
-    "variance_up": ("m^2", "variance of the position"),
+    "status": ("1", "status, as in NavSatStatus; negative without a fix"),
+    "variance_east": ("m^2", "variance of the position to the east"),
+    "variance_north": ("m^2", "variance of the position to the north"),
+    "variance_up": ("m^2", "variance of the height"),
     "velocity_east": ("m/s", ""),
     "velocity_north": ("m/s", ""),
     "velocity_up": ("m/s", ""),
@@ -103,14 +103,17 @@ _MEANINGS = {
     "velocity_variance_up": ("m^2/s^2", ""),
     "heading": ("rad", "dual-antenna heading, counter-clockwise from east, unwrapped"),
     "heading_variance": ("rad^2", ""),
-    "quality": ("1", "fix quality, as in GGA sentences"),
+    "quality": ("1", "fix quality, as in NMEA GGA sentences"),
     "arrival": ("s", "arrival time of the message"),
     "yaw_known": ("1", "1 where the reference has a heading, 0 elsewhere"),
     "yaw_std": ("rad", "standard deviation of the heading"),
     "yaw_error_time": ("s", "correlation time of the heading's error"),
     "yaw_lag": ("s", "standard deviation of the heading's lag"),
-    "turn_error": ("1", "standard deviation of the turns' scale factor error"),
-    "turn_slip": ("rad/sqrt(rad)", "random walk of the heading over the turned angle"),
+    "turn_error": ("1", "standard deviation of the scale factor error of turns"),
+    "turn_slip": (
+        "rad/sqrt(rad)",
+        "random walk of the heading, per square root of the turned angle",
+    ),
     "steering": ("rad", "angle of the steered joint"),
     "steering_left": ("rad", "angle of the left steered joint"),
     "steering_right": ("rad", "angle of the right steered joint"),
@@ -164,7 +167,7 @@ _DRIVE = (
     "97.5 % of runs [deg] | deg | 97.5th percentile of the final error under the model",
     "percentile | 1 | percentile of the recorded final error under the model, 0 to 100",
     "that of rms | 1 | percentile of the rms error",
-    "p of the whole curve | 1 | p-value of the error over time",
+    "p of the whole curve | 1 | p-value of a test of the complete error curve",
     _SMALLEST_P,
 )
 
@@ -197,7 +200,7 @@ CSV_FILES = (
     CsvFile(
         "trajectory_data.csv",
         _EXPERIMENT,
-        "trajectory to be followed, and the wheel speeds that inverse kinematics gives for it",
+        "trajectory to be followed, with wheel speeds computed by inverse kinematics",
         _shared((*tables.TRAJECTORY, *tables.WHEELS), _STEERING),
     ),
     CsvFile(
@@ -286,7 +289,7 @@ CSV_FILES = (
     CsvFile(
         "summary.csv",
         "monte_carlo.py",
-        "error over time",
+        "distribution of the yaw error over time",
         _columns(
             "time [s] | s | since the start",
             "mean [deg] | deg | mean of all runs",
@@ -351,8 +354,11 @@ CSV_FILES = (
     CsvFile(
         "predictions.csv",
         "identify_yaw_error.py",
-        "a row for each of several drives, predicted by a model identified from the others",
-        _columns(*_DRIVE, "the model from the others | | verdict on that model"),
+        "a row for each drive, if there are several: prediction by a model of the other drives",
+        _columns(
+            *_DRIVE,
+            "the model from the others | | verdict on the model of the other drives",
+        ),
     ),
     CsvFile(
         "judgement.csv",
@@ -363,7 +369,7 @@ CSV_FILES = (
             "imu | | name of the model",
             "statistic | | tested statistic",
             "unit | | unit of the statistic",
-            "deviation of the model | | too little, too much or other direction, if rejected",
+            "deviation of the model | | if rejected: too little, too much or other direction",
             "recorded | unit | value of the recorded IMU",
             "median of runs | unit | median under the model",
             "2.5 % of runs | unit | 2.5th percentile under the model",
@@ -435,9 +441,9 @@ CSV_FILES = (
     CsvFile(
         "compare_yaw.csv",
         "compare_yaw.py",
-        "a row for each yaw; the error is the first yaw minus this yaw",
+        "a row for each yaw signal after the first; the error is the first minus this signal",
         _columns(
-            "first minus | | name of the yaw",
+            "first minus | | name of the yaw signal",
             "duration [s] | s | duration of the common time interval",
             "rms [deg] | deg | rms error",
             "?of the first [deg] | deg | expected rms error of the reference, if known",
@@ -448,7 +454,7 @@ CSV_FILES = (
             "?final of this one [deg] | deg | final error that is due to the IMU alone",
             "?its within [deg] | deg | uncertainty of the IMU's final error",
             "drift [deg/min] | deg/min | slope of the error",
-            "delay [s] | s | delay of the yaw relative to the first",
+            "delay [s] | s | delay of the yaw signal relative to the first",
             "correlation | 1 | correlation of the yaw rates",
         ),
     ),

@@ -26,7 +26,7 @@ class ErrorStatistics:
         Median over the last seconds, so that the noise of a single sample has little influence.
     drift : float
         Slope of the least-squares line over time, per second; NaN for less than two samples. It
-        describes only this drive, because a random walk has a slope as well.
+        describes only this drive, because even a pure random walk has a slope.
     """
 
     samples: int
@@ -42,17 +42,17 @@ class ErrorStatistics:
 
 
 def edge_samples(time: np.ndarray, window: float, is_end: bool = False) -> int:
-    """Count the samples in the first or last seconds of a time series.
+    """Count the samples in the first or last few seconds of a time series.
 
-    In a short series, only a tenth of its duration is counted, but at least one sample, so that
-    aligning the start does not remove the error itself.
+    The window is at most a tenth of the duration, so that aligning the start of a short series does
+    not remove the error itself. At least one sample is counted.
 
     Parameters
     ----------
     time : numpy.ndarray
         Strictly ascending times, shape (n,) [s].
     window : float
-        Duration of the beginning or end [s].
+        Duration of the window at the beginning or end [s].
     is_end : bool, optional
         Whether to count the samples at the end instead of those at the beginning.
 

@@ -22,14 +22,14 @@ SETTINGS_LIMIT = 16 * 2**20
 """Largest accepted settings or parameter file [bytes]."""
 
 TABLE_LIMIT = 4 * 2**30
-"""Largest text table [bytes]; one day of a 100 Hz IMU by ``rostopic echo -p`` has 3.5 GB."""
+"""Largest text table [bytes]; one day of a 100 Hz IMU by ``rostopic echo -p`` takes up 3.5 GB."""
 
 BLOCK_SIZE = 2**20
 """Block size for reading files [bytes]."""
 
 
 class UnusableFileError(OSError):
-    """A file has the wrong type or size; the text is to be appended to a message."""
+    """A file has the wrong type or size; its text is to be appended to the name of the file."""
 
 
 class _NonBlockingFile(io.FileIO):
@@ -215,7 +215,7 @@ RECORDING_SUFFIXES = (
 
 
 def recording_name(path) -> str:
-    """Return the name of a recording's file or folder, without suffixes.
+    """Return the name of a recording, which is the name of its file or folder without suffixes.
 
     Parameters
     ----------
@@ -323,7 +323,7 @@ XML_LIMIT = 8 * 2**20
 """Largest XML file [bytes], far larger than any description of a robot or an aircraft."""
 
 MAX_TAGS = 200_000  #: largest number of elements in an XML file
-MAX_DEPTH = 200  #: nesting depth of tags; deeper files overflow the stack of recursive parsers
+MAX_DEPTH = 200  #: largest depth of tags; deeper files overflow the stack of recursive parsers
 
 
 class UnusableXmlError(ValueError):
@@ -343,7 +343,7 @@ class UnusableXmlError(ValueError):
 
 
 def require_bounded_xml(content: bytes) -> None:
-    """Check that XML text is not nested too deeply, has few enough tags, and declares no entities.
+    """Check that XML text is neither too deep nor too large, and declares no entities.
 
     The check builds no tree, so its memory and recursion depth are constant. XML text that is not
     well-formed is accepted here, since the parser that reads it afterwards reports the error.

@@ -71,7 +71,7 @@ _ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def use_one_thread() -> None:
-    """Restrict numpy and scipy to one thread, unless environment variables set the number.
+    """Restrict numpy and scipy to one thread, unless environment variables set another number.
 
     Call this function before numpy and scipy are imported. Most programs use small matrices; with
     one thread per core, a matrix exponential needs ten times as much processor time.
@@ -229,7 +229,7 @@ def _exit_code(main, arguments, target="the file system") -> int:
         _print_error(f"{error.filename or target}: {reason}")
         _discard_output()
     except MemoryError:
-        advice = "close other programs, or use a shorter recording or smaller numbers"
+        advice = "close other programs, use a shorter recording, or choose smaller values"
         _print_error(f"there is not enough memory; {advice}")
     except RecursionError:
         _print_error("the input is nested too deeply")
@@ -237,7 +237,7 @@ def _exit_code(main, arguments, target="the file system") -> int:
 
 
 def _explain_missing_folder() -> str:
-    """Return a message's last part if the working directory was removed, else an empty string."""
+    """Return a hint for the message if the working directory was removed, else an empty string."""
     try:
         os.getcwd()
     except OSError:

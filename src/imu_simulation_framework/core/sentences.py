@@ -143,7 +143,7 @@ def format_duration(seconds) -> str:
     Returns
     -------
     str
-        Integer with the largest unit for which it is at least two.
+        Integer with a unit, which is the largest unit for which the integer is at least two.
     """
     for unit, size in (("days", 86400.0), ("h", 3600.0), ("min", 60.0)):
         if seconds >= 2.0 * size:

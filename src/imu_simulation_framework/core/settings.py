@@ -86,8 +86,8 @@ def setting(
         Whether a string is a path: True for always, ``yaml`` for a path only if the string ends
         with this suffix, or ``FORMAT:yaml`` if a format's name and a colon may precede the path.
     part : type, optional
-        The subclass of :class:`Settings` of which the value is an instance. If the default is a
-        tuple, each element of the value is an instance of it.
+        Class of nested settings, a subclass of :class:`Settings`. If the default is a tuple, each
+        element of the value is an instance of this class; if it is not, the value itself is.
     always : bool, optional
         Whether :func:`to_mapping` includes the field even if it has its default value.
     **arguments
@@ -249,7 +249,7 @@ def from_mapping(kind: type[Made], content: Any, subject: str, prefix: str = "")
     kind : type
         The subclass of :class:`Settings`.
     content : mapping
-        Value of each key. A nested part is a mapping, several parts are a list of mappings.
+        Value of each key. Nested settings are a mapping; several of them are a list of mappings.
     subject : str
         Object that the settings describe, for error messages, such as "the receiver".
     prefix : str, optional
@@ -299,7 +299,7 @@ def to_mapping(settings: Settings) -> dict[str, Any]:
     Parameters
     ----------
     settings : Settings
-        Settings, with nested parts.
+        Settings, which may contain nested settings.
 
     Returns
     -------

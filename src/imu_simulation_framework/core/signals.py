@@ -268,7 +268,7 @@ def variance_interval(degrees_of_freedom, level=0.95):
     return half / special.gammaincinv(half, 1.0 - tail), half / special.gammaincinv(half, tail)
 
 
-MINIMUM_CORRELATION = 0.3  # smallest correlation of two yaw rates for applying a time shift
+MINIMUM_CORRELATION = 0.3  # smallest correlation of the yaw rates to apply a shift
 _START_DELAYS = 41  # number of delays on a grid; the best one is the initial value of the fit
 _FITS = 3  # number of fits; each uses the error scale from the residuals of the previous fit
 
@@ -293,9 +293,9 @@ class TimeShift(NamedTuple):
 
 
 def find_time_shift(signal_time, signal_yaw, reference_time, reference_yaw, max_shift) -> TimeShift:
-    """Find the delay between two yaws by cross-correlation of their yaw rates.
+    """Find the delay between two yaw signals by cross-correlation of their yaw rates.
 
-    Yaw rates are used because a yaw that drifts or turns continually correlates with any other yaw.
+    Yaw rates are used because two yaws that continually drift or turn are always correlated.
     The coefficient of each lag is normalised by the energy of the overlapping part. A parabola
     through the largest coefficient and its neighbours gives the delay to a fraction of a sample.
 
@@ -349,7 +349,7 @@ def find_time_shift(signal_time, signal_yaw, reference_time, reference_yaw, max_
             f"the yaw rates match best at the largest permitted shift, {max_shift:g} s, so no "
             "shift "
         )
-        return TimeShift(0.0, highest, problem + "was applied; permit a larger one")
+        return TimeShift(0.0, highest, problem + "was applied; permit a larger shift")
     return TimeShift(float((lags[best] + parabola_peak(correlation, best)) / rate), highest)
 
 

@@ -10,10 +10,10 @@ STAMP_TOLERANCE = 1e-6
 """Tolerance for the difference between a stamp and its nominal time [s]."""
 
 GAP_FACTOR = 5.0
-"""Shortest step that is a gap, as a multiple of the median step."""
+"""Time steps longer than this multiple of the median step may be gaps."""
 
 MIN_GAP = 0.5
-"""Shortest step that is a gap [s], at any rate; within this time, a heading changes little."""
+"""Time steps shorter than this are never gaps [s], because a heading changes little meanwhile."""
 
 
 def find_gap_ends(time) -> np.ndarray:
@@ -192,7 +192,7 @@ class StampReport:
 
     @property
     def never_set(self) -> bool:
-        """Whether all of several samples have the same time."""
+        """Whether there are several samples, and all have the same time."""
         timed = self.samples - self.missing.count
         return timed > 1 and self.duplicates.count == timed - 1
 

@@ -233,7 +233,7 @@ def _parse_numbers(path, text, header, first):
 
 
 def _broken_line(path, text, header, first) -> ResultError:
-    """Return an error that reports the first line and column without a number."""
+    """Return an error that reports the line and column of the first cell without a number."""
     skipped = 1 if first == 1 else 0
     for number, line in enumerate(text.splitlines()[skipped:], start=first + skipped):
         cells = line.split(",")

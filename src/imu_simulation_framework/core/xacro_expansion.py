@@ -33,7 +33,7 @@ MAX_TOTAL_SIZE = XML_LIMIT  # bytes; total size of all files
 OPEN_FILES = 64
 MAX_EXPRESSION_LENGTH = 10_000  # characters
 
-# Some attributes of generators, frames and functions give access to all other objects.
+# Some attributes of generators, frames and functions give access to all objects of Python.
 # Methods such as format look up attributes by names in a string.
 _UNSAFE_PREFIXES = ("_", "gi_", "cr_", "ag_", "f_", "tb_", "co_", "func_")
 _UNSAFE_ATTRIBUTES = {"format", "format_map", "mro", "with_traceback"}

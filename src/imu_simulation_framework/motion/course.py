@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.angles import unwrap, wrap
 
-# Smallest significant speed, in standard deviations of the velocity; slower courses are noise.
+# Smallest significant speed, in standard deviations of the velocity; below it, courses are noise.
 SIGNIFICANT_SPEED = 3.0
 # Multiple of the maximum turn rate above which a turn of the course is not a turn of the robot.
 # If such a turn near standstill exceeds a quarter turn, the robot reverses or its position jumps.
@@ -88,7 +88,7 @@ def heading_from_course(times, velocities, minimum_speed, maximum_turn_rate, dev
 
 
 def _driven_backwards(times, velocities, moving, least, maximum_turn_rate):
-    """Return masks of the samples while the robot drives backwards, and of flips of the course.
+    """Return a mask of the samples with the robot driving backwards, and one of course flips.
 
     In a flip, the course turns by more than a quarter turn, faster than the robot can turn, and the
     speed falls below the smallest significant speed. The shortest distance between two flips is
@@ -167,7 +167,7 @@ def _hold_where_unsure(times, directions, moving, significant, maximum_turn_rate
 
 
 def _turning_time(angle, maximum_turn_rate):
-    """Return the duration of a turn 3 s^2 - 2 s^3, whose peak rate is 1.5 times the mean rate."""
+    """Return the duration of a turn along 3 s^2 - 2 s^3; its peak rate is 1.5 times its mean."""
     return 1.5 * abs(angle) / maximum_turn_rate
 
 
@@ -228,7 +228,7 @@ class CourseCheck:
     Parameters
     ----------
     offset : float
-        Mean difference while the robot drives forwards [rad].
+        Mean of measured heading minus course while the robot drives forwards [rad].
     rms : float
         Root mean square of the difference about the offset [rad].
     backwards : float

@@ -248,7 +248,7 @@ def true_motion(drive):
 
 @dataclass(frozen=True)
 class Drive:
-    """Synthetic drive.
+    """Synthetic drive, which consists of one or more laps.
 
     Parameters
     ----------
@@ -366,7 +366,7 @@ MAX_LAPS = 1000  # for any drive; about a day of driving
 
 
 def with_laps(drive, laps):
-    """Return a drive with another number of laps.
+    """Return a copy of a drive with the given number of laps.
 
     Parameters
     ----------
@@ -483,7 +483,7 @@ class Terrain(TextSettings):
         x, y : float
             Position [m].
         distance : float
-            Distance from the position within which a bump is near [m].
+            Distance from the position to the edge of a bump, below which the bump is near [m].
 
         Returns
         -------

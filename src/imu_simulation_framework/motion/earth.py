@@ -22,7 +22,7 @@ EARTH_RATE = 7.292115e-5  # rad/s; Earth's rotation rate relative to inertial sp
 
 SEMI_MINOR_AXIS = SEMI_MAJOR_AXIS * (1.0 - FLATTENING)  # m
 ECCENTRICITY_SQUARED = FLATTENING * (2.0 - FLATTENING)
-# Half of the distance between the foci [m].
+# Half of the distance between the foci of a meridian ellipse [m].
 LINEAR_ECCENTRICITY = math.sqrt(SEMI_MAJOR_AXIS**2 - SEMI_MINOR_AXIS**2)
 
 

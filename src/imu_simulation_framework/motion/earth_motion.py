@@ -159,7 +159,7 @@ class EarthMotion(SampledMotion):
         orientation: ArrayLike,
         at: ArrayLike | None = None,
     ) -> EarthMotion:
-        """Create the motion through poses; the velocity is the derivative of the position.
+        """Create a motion that passes through poses; the velocity is derived from the positions.
 
         Parameters
         ----------
@@ -202,7 +202,7 @@ class EarthMotion(SampledMotion):
         orientation: ArrayLike,
         at: ArrayLike | None = None,
     ) -> EarthMotion:
-        """Create the motion with given velocities; the position is their integral.
+        """Create a motion with given velocities, whose integral is the position.
 
         This method suits sources with rounded or noisy positions. If positions and velocities
         are inconsistent, the velocities determine the shape of the path, and the positions only
@@ -440,7 +440,7 @@ def circling(
         A number is not finite, the latitude is not within -90 and 90 deg, or duration, rate, radius
         or speed is not positive.
     """
-    require_positive({"radius of a circle": radius, "speed of a circle": speed})
+    require_positive({"radius of a circle": radius, "speed on a circle": speed})
     time = even_times(duration, rate)
     place, local = _place(latitude, longitude, height)
     yaw_rate = speed / radius
@@ -463,10 +463,10 @@ def circling(
 def on_earth(
     motion: Motion, latitude: float, longitude: float = 0.0, height: float = 0.0
 ) -> EarthMotion:
-    """Convert a motion in a flat world to one on the rotating Earth, the inverse of ``local``.
+    """Convert a motion in a flat world to one on the rotating Earth; ``local`` is the inverse.
 
     The flat world becomes the horizontal plane at a place, with x to the east and y to the north.
-    The angular velocity includes the Earth's rotation, and gravity is that at the place.
+    The angular velocity includes the Earth's rotation, and gravity is the normal gravity there.
 
     Parameters
     ----------

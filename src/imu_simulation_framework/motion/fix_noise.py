@@ -62,7 +62,7 @@ OUTLIER_ACCELERATION = 9.81  # m/s^2; a deviation that needs less acceleration i
 _SLOW_PRIOR = 0.5
 # Largest ratio of the slow error to the reported standard deviation.
 # The receiver's filter estimates the magnitude of its slow error, so a larger error is unlikely.
-# If positions and velocities differ by more, velocities are wrong or accelerations are larger.
+# Larger differences from the velocities are due to wrong velocities or larger accelerations.
 _LARGEST_SLOW = 1.5
 # Largest standard deviation of the slow error's rate if no velocities are recorded [m/s].
 # Receivers measure their velocity internally, so faster changes are motion of the robot.
@@ -78,7 +78,7 @@ _BLOCKS = 6  # number of intervals that represent a long recording
 _ENOUGH_RATE = 10.0
 _ROUNDS = 5  # largest number of outlier searches with the same parameters
 _ESTIMATES = 3  # largest number of parameter estimations after removing outliers
-_MAX_OUTLIERS = 0.2  # share of outliers above which the model is rejected
+_MAX_OUTLIERS = 0.2  # fraction of outliers above which the noise model is rejected
 # Limits of acceleration densities [m/s^2/sqrt(Hz)] and of their squares.
 _DENSITIES, _INTENSITIES = (1e-3, 1e2), (1e-6, 1e4)
 _SCALE_TIME = 5.0  # s; duration of the displacements that are compared with velocities
@@ -128,7 +128,7 @@ class PlaneFixes:
     velocities : ndarray, shape (n, 2), optional
         Velocities [m/s], nan where missing.
     velocity_lag : float
-        Lag of the velocities: they apply this long before ``times`` [s].
+        Lag of the velocities behind the positions; they are valid this long before ``times`` [s].
     """
 
     times: np.ndarray
@@ -295,7 +295,7 @@ def estimate_noise(fixes, correlation_time, left_out=None, start=None) -> FixNoi
             )
         except ValueError:
             return 1e12
-        # Far from the centre, the likelihood is flat, and the prior leads the search back.
+        # Far from the prior's centre, the likelihood is flat, so only the prior guides the search.
         return deviance + np.sum(((values - centre[free]) / np.minimum(spread, 10.0)) ** 2)
 
     begin, step = centre[free], 1.0
@@ -455,7 +455,8 @@ def find_outliers(fixes, noise, left_out):
     other positions. It is ``(y - x) / (1 - P / R)`` and has the variance ``R / (1 - P / R)``, with
     R the variance of the white error and P the variance of the estimate (Cook and Weisberg,
     Residuals and Influence in Regression, 1982). Velocities are treated in the same way. Among
-    neighbours, only the worst is an outlier, because it distorts the others.
+    neighbouring samples, only the one with the largest residual is an outlier, because it distorts
+    the residuals of the others.
 
     Parameters
     ----------
@@ -489,7 +490,7 @@ def find_outliers(fixes, noise, left_out):
     scores[0, left_out] = 0.0
     steps = np.diff(fixes.times)
     nearest = np.minimum(np.append(steps, np.inf), np.append(np.inf, steps))
-    # Deviations that acceleration can cause, of a position in two steps and of a velocity in one.
+    # Deviations that an acceleration can cause: of a position in two steps, of a velocity in one.
     possible = OUTLIER_ACCELERATION * np.stack([nearest**2 / 2.0, nearest])
     wrong = (scores > OUTLIER_DEVIATIONS) & (distances > possible)
     # A deviation within the reported standard deviation is not an outlier.

@@ -20,12 +20,12 @@ from ..core.errors import MotionError
 from .earth import ecef_of, geodetic_of
 from .earth_motion import EarthMotion, enu_to_ecef, ned_to_ecef, orientation_of_aviation
 
-CLIMB_SHARE = 0.25  # an aircraft ascends if it climbs faster than this share of the fastest climb
+CLIMB_SHARE = 0.25  # an ascent is faster than this fraction of the fastest climb of the flight
 MIN_CLIMB = 0.5  # m/s; a flight that never climbs faster is level
 TURN_RATE = np.radians(1.0)  # rad/s; smallest rate of a turn, a third of a standard rate turn
 MIN_TURN = np.radians(20.0)  # rad; smallest change of course in a turn
 MIN_SPEED = 10.0  # m/s over ground; a slower aircraft is on the ground or has no clear course
-WINDOW = 1.0  # s; averaging window for climb and course, which suppresses bumps of the ground
+WINDOW = 1.0  # s; averaging window for climb rate and course, which suppresses jolts on the ground
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class FlightInstants:
     Parameters
     ----------
     lift_off : float, optional
-        Last time before the ascent at which a wheel bears weight; 16.5 s in c3104.
+        Last time before the ascent at which a wheel bears weight; 16.5 s in JSBSim's script c3104.
     ascent : float, optional
         (i) Start of the longest interval in which the aircraft climbs faster than a quarter of its
         fastest climb; 16.9 s in c3104.
@@ -144,7 +144,7 @@ def flight_instants(time, velocity, on_ground=None) -> FlightInstants:
 
 
 def _ascent(time, climb, ground):
-    """Return the start of the ascent, the start of the cruise and lift-off; None if missing."""
+    """Return the start of the ascent, the start of the cruise, and lift-off; None if missing."""
     fastest = float(np.max(climb))
     if fastest < MIN_CLIMB:
         return None, None, None
@@ -192,7 +192,7 @@ class FlightStates:
     orientation : ndarray, shape (n, 4)
         Rotation from the body (forward, left, up) to ECEF; unit quaternions x, y, z, w.
     velocity : ndarray, shape (n, 3), optional
-        Velocity relative to the Earth in ECEF axes, as given by the source [m/s].
+        Velocity relative to the Earth in ECEF axes, if the source provides it [m/s].
     on_ground : ndarray of bool, shape (n,), optional
         Whether a wheel bears weight, if the source provides it.
     velocities_lead : bool

@@ -248,7 +248,7 @@ class SampledMotion(ABC):
             Position of the device in body axes [m].
         rotation : scipy.spatial.transform.Rotation or array_like, optional
             Rotation from device axes to body axes, constant or at each sample: a rotation, or
-            quaternions x, y, z, w; by default, both have the same axes.
+            quaternions x, y, z, w; by default, the device has the axes of the body.
 
         Returns
         -------
@@ -258,8 +258,8 @@ class SampledMotion(ABC):
         Raises
         ------
         MotionError
-            The number of lever arms or rotations is neither 1 nor n. Or there are fewer than three
-            samples, but the mounting is time-varying or has a lever arm on a rotating body.
+            The number of lever arms or rotations is neither 1 nor n. There are fewer than three
+            samples, although the mounting is time-varying or has a lever arm on a rotating body.
 
         Examples
         --------
@@ -386,7 +386,7 @@ class Motion(SampledMotion):
         gravity: float = WORLD_GRAVITY,
         at: ArrayLike | None = None,
     ) -> Motion:
-        """Create the motion through poses.
+        """Create a motion that passes through poses.
 
         The poses should be smooth, because velocities and forces are their derivatives.
 
@@ -439,7 +439,7 @@ class Motion(SampledMotion):
         angular_velocity: ArrayLike,
         gravity: float = WORLD_GRAVITY,
     ) -> Motion:
-        """Create the motion of a body with known velocities, for example from a simulator.
+        """Create the motion of a body whose velocities are known, for example from a simulator.
 
         The specific force is computed from central differences of the velocity.
 

@@ -24,10 +24,10 @@ from .smoothing import SmoothMotion, bridge_variance
 if TYPE_CHECKING:
     import pandas as pd
 
-MAX_SAMPLES = 20_000_000  # of a trajectory; two days at 100 Hz have 160 MB per column
+MAX_SAMPLES = 20_000_000  # samples of a trajectory: two days at 100 Hz, 160 MB per column
 
 #: Standard deviation of a horizontal coordinate at HDOP 1 [m], without corrections, in open sky.
-#: The range error is 2.5 sqrt(2) = 3.5 m; HDOP times it is the root of the sum of both variances.
+#: The range error is 2.5 sqrt(2) = 3.5 m; times HDOP, it is the root of the summed variances.
 #: See Kaplan and Hegarty, Understanding GPS, 2006.
 RANGE_ERROR = 2.5
 UNKNOWN_VARIANCE = RANGE_ERROR**2  # m^2; assumed for a horizontal coordinate of unknown variance
@@ -35,7 +35,7 @@ VELOCITY_TOLERANCE = 1.5  # largest scale factor between velocities and position
 HELD_COURSE = 1e-9  # rad; courses that differ by less are considered identical
 HOLDING_SPEED = 2.0  # m/s; at this speed, a receiver outputs a new course with each fix
 
-_DRAWS, _SEED = 20, 1  # number of draws of the course error, and their seed
+_DRAWS, _SEED = 20, 1  # number of random draws of the course error, and their seed
 
 
 def _usable_fixes(fix, minimum_speed):
@@ -290,7 +290,8 @@ class FixReport:
         if self.estimated and not 1.0 / _NOTABLE_SCALE < scale < _NOTABLE_SCALE:
             sentences.append(
                 f"the estimated position variances are {scale:.2g} times the {adjective} ones: "
-                f"errors that change during the drive are {taken:.2g} m"
+                "errors that vary during the drive have a standard deviation of "
+                f"{taken:.2g} m"
             )
         if self.estimated and not self.doppler and self.residual_rms > _FAR_RESIDUAL * taken:
             sentences.append(
@@ -316,13 +317,13 @@ class FixReport:
         if self.held_courses:
             sentences.append(
                 f"at {self.held_courses} of the fixes, the receiver holds its course constant, "
-                "because it is slow; their velocities are ignored"
+                "because the speed is low; their velocities are ignored"
             )
         if self.velocity_lag:
             late = "late" if self.velocity_lag > 0.0 else "early"
             sentences.append(
                 f"the Doppler velocities are {abs(self.velocity_lag):.2g} s {late} relative to the "
-                "positions; this is corrected"
+                "positions; this delay is corrected"
             )
         if self.doppler and self.residual_rms > _NOTABLE_RESIDUAL * self.stated_deviation:
             sentences.append(
@@ -404,8 +405,8 @@ class FixSettings(TextSettings):
     turn_error : float
         Standard deviation of the scale factor error of turns, as in odometry [1].
     turn_slip : float
-        Standard deviation of a random walk of the heading over the turned angle, as caused by wheel
-        slip [rad/sqrt(rad)].
+        Random walk of the heading per square root of the turned angle, as caused by wheel slip
+        [rad/sqrt(rad)].
     course_lag : float
         Standard deviation of a constant delay of the course, as caused by a receiver's filter [s].
 
@@ -638,7 +639,7 @@ class _Heading(NamedTuple):
 
     ``yaw`` (m,) is the heading [rad], and ``known`` (m,) a mask where it was measured. ``check``
     compares the antennas with the course. ``backwards`` is the time during which the robot is
-    assumed to drive backwards, judging by its course alone [s]. ``deviations`` (m,) [rad],
+    assumed to drive backwards, according to the course alone [s]. ``deviations`` (m,) [rad],
     ``error_time`` and ``lag`` [s] describe the heading error.
     """
 

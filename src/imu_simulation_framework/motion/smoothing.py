@@ -15,7 +15,7 @@ Random Fields, 2005, chapter 2). The result equals that of a Rauch-Tung-Striebel
 no loop over samples.
 
 If there are no slow errors, velocities or outliers, ``scipy.interpolate.make_smoothing_spline``
-yields the same path. It does not support these, and if they are present, the errors of its
+yields the same path. It supports none of the three; if they are present, the errors of its
 positions or velocities are 1.1 to 2.9 times as large.
 """
 
@@ -73,7 +73,7 @@ class Posterior:
     factor : ndarray, shape (2 s, k s)
         Cholesky factor of the precision.
     log_determinants : float
-        Part of the deviance that does not depend on the values.
+        Part of the deviance that does not depend on the measured values.
     """
 
     model: MotionModel
@@ -129,7 +129,7 @@ class Posterior:
         """
         from scipy.linalg import cholesky_banded
 
-        # The precision matrix with rows and columns in reverse order.
+        # This is the precision matrix with rows and columns in reverse order.
         turned = np.zeros_like(self.precision)
         for i, diagonal in enumerate(self.precision):
             turned[i, : len(diagonal) - i] = diagonal[: len(diagonal) - i][::-1]
@@ -226,7 +226,7 @@ class MotionModel:
     slow_time : float
         Time ``l`` in the slow error's correlation function [s]; 0 for a model without slow error.
     velocity_lag : float
-        Time by which the velocities apply before the positions [s].
+        Time by which the velocities lag behind the positions [s].
 
     Attributes
     ----------
@@ -375,7 +375,7 @@ class MotionModel:
             Density of the white noise that drives the velocity, constant or for each step
             [m/s^2/sqrt(Hz)].
         posterior : Posterior, optional
-            Posterior of other measurements with the same variances, and of the same density.
+            Result of :meth:`posterior` for the same variances and density, to avoid recomputation.
 
         Returns
         -------

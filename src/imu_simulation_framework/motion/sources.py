@@ -1,4 +1,4 @@
-"""Motions that need no simulator: rest, simple figures, drives and planar paths."""
+"""Motions that need no simulator: rest, simple shapes, bundled drives and planar paths."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def rounds(
     Parameters
     ----------
     count : float
-        Number of rounds; negative for clockwise rounds.
+        Number of circles; negative for clockwise circles.
     radius : float
         Radius of the circle [m].
     speed : float
@@ -120,7 +120,7 @@ def rounds(
     Raises
     ------
     MotionError
-        A value is not positive, or the number of rounds is zero.
+        A value is not positive, or the number of circles is zero.
     """
     values = {"radius": radius, "speed": speed, "number of rounds": abs(count)}
     require_positive({f"{name} of a circle": value for name, value in values.items()})
@@ -227,7 +227,7 @@ def read_drive(name: str, laps: int | None = None, gravity: float = WORLD_GRAVIT
     Raises
     ------
     ConfigurationError
-        There is no such drive, or it cannot have this number of laps.
+        There is no drive with this name, or it cannot have this number of laps.
     """
     chosen = get_drive(name)
     table = true_motion(chosen if laps is None else with_laps(chosen, laps))

@@ -41,7 +41,7 @@ from .motion import checked_samples, composed
 # Function that returns the gravitation (n, 3) [m/s^2] at positions (n, 3) [m], both in ECEF.
 Gravitation = Callable[[np.ndarray], np.ndarray]
 
-_SMALL = 1e-2  # rad; for smaller angles, the power series of the coefficients is exact
+_SMALL = 1e-2  # rad; below this angle, the truncated power series are exact up to rounding
 _SETTLED = 1e-7  # m; the iteration over gravitation ends when the path changes by less
 _MAX_ROUNDS = 100
 
@@ -126,7 +126,7 @@ def increments_of(motion: StatesOnEarth, gravitation: Gravitation = gravitation_
         Motion of the IMU.
     gravitation : callable
         Function that returns the gravitation (n, 3) [m/s^2] at positions (n, 3) [m], both in ECEF.
-        Other functions than the default are for comparisons with other software.
+        Use another function than the default only for comparisons with other software.
 
     Returns
     -------

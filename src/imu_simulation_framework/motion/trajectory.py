@@ -1,4 +1,4 @@
-"""Preparation of recorded poses as a trajectory for a robot: crop, resample, smooth, move, scale.
+"""Preparation of a robot's trajectory from recorded poses: crop, resample, smooth, move, scale.
 
 All functions accept and return tables as documented in the package, and never modify their
 arguments. Samples need not be evenly spaced.
@@ -71,7 +71,7 @@ def crop(table, start=None, stop=None):
 
 
 def crop_by_index(table, start=None, stop=None):
-    """Crop a table to the samples from a first index to a last index, which is excluded.
+    """Crop a table to a range of sample indices, whose end is excluded.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def smooth(table, window):
 
     Each value is replaced by the value of a quadratic polynomial that is fitted to its neighbours
     in a centred window; at the ends, the window becomes one-sided. Straight lines and turns on the
-    spot are preserved and, in contrast to a moving average, the radius of a bend as well. Because
+    spot are preserved. In contrast to a moving average, so is the radius of a bend. Because
     the same linear filter is applied to all columns, yaw remains the direction of motion.
 
     Parameters
@@ -378,10 +378,10 @@ def add_velocities(poses):
 
 
 def motion_at(poses, times):
-    """Return a Trajectory at some times of a drive, with derivatives from the complete drive.
+    """Return a Trajectory at given times of a drive, with derivatives from the complete drive.
 
-    If only a part were differentiated, its ends would have one-sided differences, which amplify
-    noise, so that a wheel could be too fast for one sample.
+    If only a part were differentiated, its ends would have one-sided differences. They amplify
+    noise, so that the computed speed of a wheel could exceed the limit at one sample.
 
     Parameters
     ----------

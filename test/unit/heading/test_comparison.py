@@ -256,7 +256,7 @@ def test_alignment_reduces_yaw_error_or_is_reported_as_impossible():
     waves, late = wavy_yaw(time), wavy_yaw(time - 0.4)
     for arguments, word in (
         ((time, noise[0], time, noise[1], 1.0), "correlation"),
-        ((time, late, time, waves, 0.2), "permit a larger one"),
+        ((time, late, time, waves, 0.2), "permit a larger shift"),
         ((time[:5], time[:5], time, time, 1.0), ""),
         ((time, np.ones(5000), time, np.ones(5000), 1.0), ""),
     ):
