@@ -94,7 +94,7 @@ def test_tipped_over_robot_is_reported_and_ramp_is_accepted(axis):
 
     drive().ground_truth(lean(30.0))
     for angle in (62.0, 180.0):
-        with pytest.raises(SimulatorError, match=f"tipped over: 0.05 s .* by {angle:.0f} deg"):
+        with pytest.raises(SimulatorError, match=f"tipped over: 0.05 s .* tilt is {angle:.0f} deg"):
             drive().ground_truth(lean(angle))
 
 
