@@ -59,7 +59,9 @@ def test_emulated_plugin_agrees_with_model(compared, imu):
     assert "3001 messages, 0 lost" in ended.output
 
 
-def test_experiment_with_other_parameters_contradicts_model(compared, compare, tmp_path):
+def test_experiment_with_changed_drift_parameter_is_found_to_differ_from_model(
+    compared, compare, tmp_path
+):
     (summary,) = (compared("hector").directory / "compared").glob("hector/*/*/1/*_summary.json")
     result = shutil.copytree(summary.parent, tmp_path / "1")
     text = summary.read_text()

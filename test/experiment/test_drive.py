@@ -154,7 +154,7 @@ def count_messages(result):
         )
 
 
-def test_repeated_experiment_with_failing_view_has_same_tables_and_messages(
+def test_repeated_experiment_without_display_for_live_view_has_same_tables_and_messages(
     experiment, recorded_drive, result, monkeypatch
 ):
     # Without a display, the view exits at once, and the experiment continues.

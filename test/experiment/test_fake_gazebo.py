@@ -182,7 +182,7 @@ def check_start_at_rest(result, truth, field):
     assert (first.yaw, first.yaw_unwrapped) == (0.0, 0.0)
 
 
-def test_car_with_receiver_drives_to_end(gazebo, tmp_path):
+def test_car_with_gnss_receiver_completes_drive(gazebo, tmp_path):
     (tmp_path / "receiver.yaml").write_text("rate: 5\nheading: {source: antennas}\n")
     robot = urdf_path("robot_ackermann.yaml")
     arguments = (*DRIVE, "imu:=generic", f"robot:={robot}", "gnss:=receiver.yaml", "record:=true")
@@ -191,7 +191,7 @@ def test_car_with_receiver_drives_to_end(gazebo, tmp_path):
     check_fixes(result)
 
 
-def test_delayed_receiver_publishes_last_fixes_before_bag_is_closed(gazebo, tmp_path):
+def test_delayed_gnss_receiver_publishes_last_fixes_before_bag_is_closed(gazebo, tmp_path):
     (tmp_path / "receiver.yaml").write_text("rate: 5\nheading: {source: antennas}\n")
     # The simulator may be ten control periods ahead of a node; at 2 Hz, this exceeds the drive.
     slow = {"control": {"rate": 2.0}, "simulation": {"command_timeout": PATIENCE}}

@@ -133,7 +133,7 @@ def test_summary_contains_yaw_error_of_odometer(result, odometry):
     assert set(errors["odometer"]) == set(errors["simulated"])
 
 
-def test_receiver_and_odometer_do_not_affect_drive_and_imu(result):
+def test_gnss_receiver_and_odometer_affect_neither_drive_nor_imu(result):
     settings = isf.load_configuration(overrides={"trajectory": {"stop": DURATION}})
     tables = isf.run_in_process(settings)
     for name in ("ground_truth", "imu_simulated"):

@@ -68,7 +68,7 @@ def test_result_columns_match_reference_page():
 
 
 @pytest.mark.parametrize("controller", sorted(CONTROLLERS))
-def test_controllers_drive_to_end_with_different_commands(controller, default_drive):
+def test_controllers_complete_drive_with_different_commands(controller, default_drive):
     tables = run(control={"controller": controller})
     assert tables.ground_truth.index[-1] == 8.0
     assert rms(tables.control_error["distance_error"]) < 0.15
@@ -88,7 +88,7 @@ def test_controllers_drive_to_end_with_different_commands(controller, default_dr
         for controller in sorted(CONTROLLERS)
     ],
 )
-def test_controller_drives_car_around_lap(drive, controller):
+def test_controller_completes_lap_with_car(drive, controller):
     tables = run(
         robot={"parameters": str(urdf_path("robot_ackermann.yaml"))},
         recording={"drive": drive, "laps": 1},
@@ -108,7 +108,7 @@ def test_controller_drives_car_around_lap(drive, controller):
     assert angles.diff().abs().to_numpy()[1:].max() < 4.0 * 0.05 + 1e-9
 
 
-def test_summary_of_car_contains_wheels_and_steering():
+def test_summary_of_car_contains_entries_of_wheels_and_steering_joints():
     tables = run(robot={"parameters": str(urdf_path("robot_ackermann.yaml"))})
     wheels = evaluate(tables)[0]["wheels"]
     assert list(wheels) == ["left", "right", "steering_left", "steering_right"]

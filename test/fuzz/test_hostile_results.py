@@ -138,7 +138,7 @@ def result_files() -> dict[str, bytes]:
         )
     )
 )
-def test_result_tool_writes_complete_tables(judge, item):
+def test_program_that_reads_results_writes_complete_tables(judge, item):
     tool, extents = item
     tables = {f"{OUT}/{name}": extent for name, extent in extents.items()}
     case = Case(tool, ("run", "--out", OUT), result_files(), Expected((0,), tables=tables))
@@ -148,7 +148,7 @@ def test_result_tool_writes_complete_tables(judge, item):
 @pytest.mark.thorough
 @EXPENSIVE
 @given(specimen=st.deferred(lambda: st.sampled_from(specimens.recordings_at_rest())))
-def test_allan_analysis_writes_complete_table(judge, specimen):
+def test_allan_analysis_writes_complete_result_table(judge, specimen):
     # 2000 samples at 25 Hz; the largest averaging time is a fifth of the duration.
     tables = {f"{OUT}/allan_deviation.csv": Extent(20, 16.0)}
     words = (specimen.name, "--axis", "gyro_z", "--out", OUT, "--quiet")

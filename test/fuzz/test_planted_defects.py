@@ -111,7 +111,7 @@ def endless_loop(monkeypatch):
 
 WRITING = (
     test_hostile_results.test_simulate_static_writes_all_samples,
-    test_hostile_results.test_result_tool_writes_complete_tables,
+    test_hostile_results.test_program_that_reads_results_writes_complete_tables,
 )
 READING_TEXT = (
     test_hostile_recordings.test_damaged_text_is_read_or_rejected,

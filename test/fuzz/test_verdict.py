@@ -60,7 +60,7 @@ def shortcomings(program, scratch, **options):
         ("open('../../x', 'w')", "writes outside of its folder: "),
     ],
 )
-def test_judge_reports_shortcoming(scratch, text, expected_shortcoming):
+def test_judge_reports_violated_requirement(scratch, text, expected_shortcoming):
     limits = Limits(cpu=1.0 if text.startswith("while") else Limits.cpu)
     reported = shortcomings(python(text), scratch, limits=limits)
     assert any(message.startswith(expected_shortcoming) for message in reported), reported

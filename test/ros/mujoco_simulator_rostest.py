@@ -88,7 +88,7 @@ class HeldSimulator(unittest.TestCase):
         # Programs built with hector_gazebo_plugins can call the service only with this checksum.
         self.assertEqual(SetBias._md5sum, HECTORS_SUM)
 
-    def test_hector_service_is_rejected_by_other_imu_model(self):
+    def test_hector_service_is_rejected_by_imu_model_other_than_hector(self):
         self.service("set_imu_parameters", SetImuParameters)("ideal", "", 1)
         with self.assertRaisesRegex(rospy.ServiceException, "model has no drift"):
             rospy.ServiceProxy("held/imu/data/calibrate", Empty)()

@@ -90,7 +90,7 @@ def test_temporarily_stopped_recorder_misses_no_live_yaw_errors(program, ros, tm
     np.testing.assert_allclose(differences, differences[0], atol=1e-9)
 
 
-def test_experiment_settings_are_parameters_with_values_and_ranges(ros):
+def test_experiment_settings_are_ros2_parameters_with_values_and_ranges(ros):
     overrides = [Parameter("control.rate", value=25.0), Parameter("experiment.seed", value=9)]
     node = ErrorPublisher(parameter_overrides=overrides)
     ros.nodes.append(node)

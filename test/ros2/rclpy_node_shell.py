@@ -123,7 +123,7 @@ def test_input_without_usable_message_is_reported(ros):
         (Odometry, ".* publishes nav_msgs/msg/Odometry on /imu, expected sensor_msgs/msg/Imu"),
     ],
 )
-def test_second_publisher_or_other_type_terminates_ros2_node(ros, other, words):
+def test_second_publisher_or_wrong_message_type_terminates_ros2_node(ros, other, words):
     node = ros.start(RealisticImuNode)
     ros.publisher("/imu", Imu)
     # A participant has only one type per topic, so a second participant is required.
@@ -236,7 +236,7 @@ def test_program_responds_to_messages_and_exits_cleanly(ros, program, qos, peer_
         ([], {"RMW_IMPLEMENTATION": "rmw_zenoh_cpp"}, "RMW_IMPLEMENTATION is rmw_zenoh_cpp, which"),
     ],
 )
-def test_ros2_program_reports_failure_in_one_line(program, arguments, environment, words):
+def test_ros2_program_reports_failure_on_one_line(program, arguments, environment, words):
     code, output = program("realistic_imu.py", "--ros-args", *arguments, **environment).wait()
     assert code == 1
     (line,) = [line for line in output.splitlines() if "[FATAL]" in line]

@@ -44,7 +44,7 @@ def check_source(tmp_path, capsys):
     return report
 
 
-def test_completely_documented_function_passes(check_source):
+def test_completely_documented_function_passes_docstring_check(check_source):
     assert check_source(BASE) == []
 
 

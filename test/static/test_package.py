@@ -80,7 +80,7 @@ def _requirements(repository, name):
     [({}, "catkin", "rospy"), ({"ROS_VERSION": "1"}, "catkin", "rospy"),
      ({"ROS_VERSION": "2"}, "ament_python", "rclpy")],
 )  # fmt: skip
-def test_manifest_declares_build_type_and_library_of_ros_version(
+def test_manifest_declares_build_type_and_client_library_of_each_ros_version(
     repository, environment, build_type, library
 ):
     package = pytest.importorskip("catkin_pkg.package").parse_package(repository / "package.xml")
@@ -164,7 +164,7 @@ def test_imported_libraries_are_declared(repository, declared, modules):
     assert undeclared == set()
 
 
-def test_extras_contain_libraries_reported_by_errors(repository):
+def test_extras_contain_libraries_named_in_error_messages(repository):
     text = (repository / "setup.py").read_text(encoding="utf-8")
     offered = dict(re.findall(r'"(\w+)": \["(.*?)"\]', text))
     assert set(offered) == set(EXTRAS.values())

@@ -142,7 +142,7 @@ def test_missing_packages_without_sudo_are_reported_with_install_command(machine
         ("12", ["test", "--all"], True, True),
     ],
 )
-def test_system_packages_depend_on_release_and_command(
+def test_installed_packages_depend_on_debian_release_and_run_command(
     machine, version, command, has_sdf, has_browser
 ):
     machine.release.write_text(f'ID=debian\nVERSION_ID="{version}"\n')

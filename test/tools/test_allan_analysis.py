@@ -141,7 +141,7 @@ def test_recordings_of_different_sensors_cause_exit_code_3(tmp_path):
 
 
 @pytest.mark.usefixtures("skip_drawing")
-def test_single_axis_without_time_stamps_is_analysed(tmp_path):
+def test_single_axis_without_time_stamps_is_analysed_with_specified_rate(tmp_path):
     samples = table(120.0)[["gyro_y"]]
     path = tmp_path / "static.csv"
     samples.to_csv(path, index=False)

@@ -211,7 +211,7 @@ def test_columns_without_column_map_are_recognised(tmp_path):
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_two_files_and_arguments_of_run_experiment_are_accepted(tmp_path):
+def test_two_files_and_run_experiment_arguments_are_accepted(tmp_path):
     reference, imu = drives.drive()
     empty = drives.drive()[1]
     bag = drives.write_bag(tmp_path / "drive.bag", reference, empty)
@@ -245,7 +245,7 @@ def test_several_problems_are_reported_together(tmp_path):
     ("content", "words"),
     [(None, "does not exist, expected a recording"), (b"a,b\n1,2\n1,2,3\n", "line 3 has 3 cells")],
 )
-def test_invalid_recording_is_rejected_in_one_line(tmp_path, content, words):
+def test_invalid_recording_is_rejected_with_one_line_message(tmp_path, content, words):
     path = tmp_path / "file.csv"
     if content is not None:
         path.write_bytes(content)

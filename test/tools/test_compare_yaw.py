@@ -44,7 +44,7 @@ def statistics_of(imu, truth):
     return compare_yaw(imu["yaw"], truth["yaw"], ComparisonSettings()).statistics
 
 
-def test_yaws_of_result_are_compared_with_reference_or_specified_table(tmp_path, tables):
+def test_yaw_signals_of_result_are_compared_with_reference_or_specified_table(tmp_path, tables):
     folder = write_result(tmp_path / "results", tables=tables)
     table, _ = compared(folder.folder)
     assert list(table.index) == ["recorded IMU", "simulator's truth", "simulated IMU"]
@@ -90,7 +90,7 @@ def test_bag_csv_and_tum_are_compared_in_one_table(tables):
     assert table.loc["imu.csv", "rms [deg]"] == pytest.approx(np.degrees(expected.rms), rel=1e-6)
 
 
-def test_column_of_csv_is_selected_with_unit_and_sense(tables):
+def test_csv_column_is_selected_with_unit_and_direction(tables):
     yaw = tables.ground_truth["yaw"]
     log = pd.DataFrame({"heading": 90.0 - np.degrees(yaw), "other": 0.1})
     write_csv("log.csv", log)
@@ -139,7 +139,7 @@ def test_output_that_would_overwrite_input_is_rejected(tables):
     assert Path("compare_yaw/compare_yaw.csv").read_bytes() == content
 
 
-def test_unusable_input_is_rejected_with_name(tmp_path, tables):
+def test_unusable_input_is_rejected_with_its_name(tmp_path, tables):
     write_tum("truth.tum", tables.ground_truth)
     write_tum("one.tum", tables.ground_truth.iloc[:1])
     folder = write_result(tmp_path / "results", with_real_imu=False).folder

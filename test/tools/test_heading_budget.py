@@ -176,7 +176,7 @@ def test_notes_begin_with_imu_name(comparison):
     assert notes and not any("flicker noise" in note for note in notes)
 
 
-def test_first_lines_state_magnitude_time_and_most_useful_calibration(comparison):
+def test_budget_begins_with_error_magnitude_time_and_most_useful_calibration(comparison):
     title = comparison.text.splitlines()[0]
     assert ", zeroed at rest for 10 s: yaw error after 62 s" in title
     sentence = comparison.line("mpu6050: stays within 5 deg for all 62 s in ")
@@ -223,7 +223,7 @@ def test_recommended_part_is_listed_with_its_95_percent_error():
     assert f"another part, stim300, {size} deg (95 %)" in answer.text
 
 
-def test_omitted_earth_rotation_is_noted_only_for_good_gyroscopes():
+def test_omitted_earth_rotation_is_noted_only_for_accurate_gyroscopes():
     Path("good.yaml").write_text(GOOD)
     text = answered(
         "--straight", "1min", "--imu", "good.yaml", "--imu", "bmi088", *AS_SWITCHED_ON

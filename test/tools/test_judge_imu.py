@@ -70,7 +70,7 @@ def verdicts(folder="judgement"):
     return {imu["name"]: imu["verdict"] for imu in record["imus"]}
 
 
-def test_models_with_true_small_and_large_noise_have_different_verdicts(tmp_path):
+def test_models_with_true_too_small_and_too_large_noise_have_different_verdicts(tmp_path):
     folder = result(tmp_path)
     text = judged(
         folder, "--imu", "right.yaml", "--imu", "small.yaml", "--imu", "large.yaml",
@@ -107,7 +107,7 @@ def test_models_with_true_small_and_large_noise_have_different_verdicts(tmp_path
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_judgement_of_program_matches_library(tmp_path):
+def test_judgement_by_program_matches_library(tmp_path):
     folder = result(tmp_path)
     judged(folder, "--imu", "right.yaml", "--runs", 200, "--seed", 7)
     assert {path.name for path in Path("judgement").iterdir()} == {

@@ -70,7 +70,7 @@ def test_ensemble_with_random_bias_matches_closed_form():
 SHORT = ("--straight", "20s", "--imu", "mine.yaml", "--runs", "100", "--standstill", "0")
 
 
-def test_zero_share_of_runs_is_reported_with_upper_limit():
+def test_share_of_zero_runs_within_limit_is_reported_with_its_upper_bound():
     text = drawn(*SHORT, "--within", "1mdeg")
     assert "all the time: none of 100 runs (at most 3 % inside" in text
 

@@ -73,7 +73,7 @@ def test_malformed_recording_json_without_summary_is_rejected(result):
     assert_refused(run(result.folder), result.path("recording.json"), "not valid JSON")
 
 
-def test_changed_settings_write_figures_and_summary_to_out_folder(result, tmp_path):
+def test_figures_and_summary_for_changed_settings_are_written_to_out_folder(result, tmp_path):
     original = contents(result.folder)
     target = tmp_path / "again" / "wide"
     settings = ("--median-window", 12, "--align", "--max-shift", 0.5, "--zero", "start")
@@ -95,7 +95,7 @@ def test_changed_settings_write_figures_and_summary_to_out_folder(result, tmp_pa
     assert summary["messages"]["imu_simulated"]["expected_according_to"] == "simulator"
 
 
-def test_settings_omitted_in_next_call_are_taken_from_summary(result):
+def test_settings_omitted_in_repeated_call_are_taken_from_summary(result):
     result.path("summary.json").unlink()
     assert_success(run(result.folder, "--align", "--median-window", 3))
     summary = json.loads(result.read_text("summary.json"))
@@ -105,7 +105,7 @@ def test_settings_omitted_in_next_call_are_taken_from_summary(result):
     assert (settings["align"], settings["median_window_s"]) == (False, 3.0)
 
 
-def test_missing_and_malformed_result_files_are_rejected_with_name(result, tmp_path):
+def test_missing_and_malformed_result_files_are_rejected_with_file_name(result, tmp_path):
     assert_refused(run(tmp_path / "gone" / "x"), tmp_path / "gone" / "x")
     assert_refused(run(tmp_path), tmp_path)
     assert_refused(run(result.folder, "--median-window", -1), "median_window")

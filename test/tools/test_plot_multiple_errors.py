@@ -39,7 +39,7 @@ def shown(*arguments):
     return pd.read_csv("yaw_errors/yaw_errors.csv"), done.stdout
 
 
-def test_results_below_folder_are_listed_with_each_recording_once(output):
+def test_table_of_results_in_folder_lists_each_recorded_imu_once(output):
     table, _ = shown(output)
     assert list(zip(table["drive"], table["IMU"], table["run"].fillna(0))) == [
         ("drive_a", "recorded IMU", 0),

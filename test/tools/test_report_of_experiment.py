@@ -10,7 +10,7 @@ from tool_calls import TOOLS, assert_refused, assert_success, call_tool
 from written_results import write_result
 
 
-def test_report_has_same_content_next_to_result_and_in_out_file(tmp_path):
+def test_report_has_same_content_in_result_folder_and_in_out_file(tmp_path):
     folder = write_result(tmp_path, drive="a<b>")
     done = call_tool("report.py", folder.folder)
     assert (done.returncode, done.stderr) == (0, "")

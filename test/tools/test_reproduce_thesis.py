@@ -76,7 +76,7 @@ SHORT = 70.0  # s
 
 
 @pytest.mark.thorough
-def test_user_recordings_produce_all_figures_of_chapter(short_drives):
+def test_user_recordings_produce_all_figures_of_thesis_chapter(short_drives):
     table, output = make_figures(*short_drives)
     assert list(table["file"].isna()) == [not item.shown for item in thesis_items().values()]
     for name in table["file"].dropna():

@@ -40,7 +40,7 @@ def test_gain_search_finds_minimum_cost_and_does_not_change_zero_gains():
     assert gains["off"] == 0.0
 
 
-def test_gain_search_respects_effort_limit():
+def test_gain_search_stays_within_control_effort_limit():
     gains = tune(Bowl(), FIRST, distance, effort=1.5, tries=100)
     assert 1.3 < gains["a"] <= 1.5
     assert gains["b"] == pytest.approx(0.5, rel=0.2)

@@ -20,7 +20,7 @@ def ranked(*arguments, path="table.csv"):
     return title, pd.read_csv(path, index_col="IMU")
 
 
-def test_catalogue_on_drive_is_ranked_by_yaw_error_model():
+def test_catalogue_imus_are_ranked_for_a_drive_by_yaw_error_model():
     title, table = ranked("a", "--within", "5deg", "--for", "10min")
     parts = [entry.specification for entry in imu_catalogue() if entry.specification.is_any_unit]
     assert set(table.index) == {part.name for part in parts} and len(parts) > 15

@@ -12,7 +12,7 @@ import pytest
 import imu_simulation_framework as isf
 
 
-def test_package_provides_documented_names_and_rejects_others():
+def test_package_provides_documented_names_and_rejects_unknown_names():
     for name in isf.__all__:
         assert getattr(isf, name) is not None
     assert set(isf.__all__) <= set(dir(isf))

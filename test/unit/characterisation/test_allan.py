@@ -36,7 +36,7 @@ def recording(generator, hours, walk=0.0, ramp=0.0, instability=0.0, quantisatio
     return prepare_at_rest(times, values + ramp * times[:, None], axes, "made")
 
 
-def test_white_noise_recording_has_no_other_identified_term():
+def test_only_white_noise_is_identified_in_recording_of_white_noise():
     hours = 0.5
     axes = ("gyro_x", "accel_x")
     result = identify([recording(np.random.default_rng(11), hours, axes=axes)])
@@ -55,7 +55,7 @@ def test_white_noise_recording_has_no_other_identified_term():
         identify([made], (10.0, 1.0))
 
 
-def test_outlier_rule_does_not_bias_clean_gaussian_noise():
+def test_outlier_removal_does_not_bias_white_noise_estimate():
     result = identify([recording(np.random.default_rng(1), 0.5)])
     estimates = [axis.fit.terms["white_noise"] for axis in result.axes.values()]
     widths = np.array([estimate.high - estimate.low for estimate in estimates]) / WHITE

@@ -195,7 +195,7 @@ def test_spectral_line_is_reported_and_noise_is_unchanged(frequency, amplitude):
     assert np.abs(after / before - 1.0).max() < 0.02 + 7 * 0.004 / frequency
 
 
-def test_spectral_lines_are_removed_up_to_ends_of_parts():
+def test_spectral_lines_are_removed_up_to_ends_of_recording_segments():
     signal = white() + sine(3.3, 5.0)
     parts, lines = remove_lines([signal[:60_000], signal[60_700:]], RATE)
     assert [len(part) for part in parts] == [60_000, 39_300]

@@ -192,7 +192,7 @@ def fit_of(squares, identified):
     return AllanFit(terms, squares, 1.0, True)
 
 
-def test_band_for_single_comparison_matches_chi_square_interval():
+def test_allan_band_for_single_comparison_matches_chi_square_interval():
     band = axis.compute_band(curve(TRUTH), LONGEST, 1)
     few = band.tau > 100.0
     freedom = FREEDOM[np.isin(TAU, band.tau)][few]
@@ -202,7 +202,7 @@ def test_band_for_single_comparison_matches_chi_square_interval():
     np.testing.assert_allclose(band.low[few], band.deviation[few] * np.sqrt(ratio[1]), rtol=5e-3)
 
 
-def test_band_ends_at_tenth_of_recording_and_widens_with_model_error():
+def test_allan_band_ends_at_tenth_of_recording_and_widens_with_model_error():
     band = axis.compute_band(curve(TRUTH), LONGEST, 30)
     assert band.tau[0] >= 1.0
     assert band.tau[-1] <= LONGEST / 10.0
@@ -234,7 +234,7 @@ def choose(fitted, identified):
     return axis.choose_coefficients(fit_of(fitted, identified), [band], shapes_at)
 
 
-def test_fitted_terms_are_added_only_if_identified_terms_leave_band():
+def test_fitted_terms_are_chosen_only_if_identified_terms_are_outside_allan_band():
     small = TRUTH + [1e-9, 0.0, 0.0, 0.0, 1e-12]
     squares, choice = choose(small, model.TERMS[1:4])
     assert choice == axis.IDENTIFIED

@@ -84,7 +84,7 @@ def test_clocks_are_aligned_with_yaw_rates_on_request(truth):
         validate_imu(truth.drop(columns="yaw"), truth, align=True)
 
 
-def test_missing_quantity_is_reported_and_has_no_norm(truth):
+def test_quantity_missing_from_imu_is_reported_and_has_no_error_norm(truth):
     validation = validate_imu(truth, truth[["yaw", "gyro_z"]])
     compared = [(compared_axis.quantity, compared_axis.axis) for compared_axis in validation.axes]
     assert compared == [("rate", "z"), ("orientation", "yaw")]
@@ -104,7 +104,7 @@ def test_incomparable_tables_are_rejected(truth):
         validate_imu(truth.iloc[:1], truth)
 
 
-def test_limits_are_evaluated_and_nan_exceeds_limit(truth):
+def test_errors_are_compared_with_limits_and_nan_exceeds_limit(truth):
     wrong = truth.copy()
     wrong["gyro_z"] -= 0.002
     validation = validate_imu(wrong, truth)

@@ -55,7 +55,7 @@ def test_moving_sensor_is_rejected(axis, amplitude, period):
         check(times, values)
 
 
-def test_short_push_is_reported_and_motion_within_two_seconds_is_rejected():
+def test_two_second_offset_is_reported_and_motion_in_two_second_recording_is_rejected():
     times, values = resting_sensor()
     values[1, (times > 100.0) & (times < 102.0)] += 0.5
     (remark,) = check(times, values)

@@ -25,7 +25,7 @@ GONE = "the working directory no longer exists"
         (FileNotFoundError(2, "no"), GONE),
     ],
 )
-def test_expected_error_is_printed_in_one_line(error, sentence, tmp_path, monkeypatch, capsys):
+def test_expected_error_is_printed_on_one_line(error, sentence, tmp_path, monkeypatch, capsys):
     def main(_):
         raise error
 

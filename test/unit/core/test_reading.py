@@ -93,7 +93,7 @@ def test_file_with_huge_decompressed_size_is_rejected(tmp_path, monkeypatch, nam
     assert "MiB, which exceeds the limits" in reason
 
 
-def test_file_compressed_a_hundredfold_is_read(tmp_path):
+def test_file_compressed_by_factor_of_hundred_is_read(tmp_path):
     path = tmp_path / "rest.csv.gz"
     lines = (f"{k / 100},{0.001 * k},0.0,0.0,0.0,0.0,0.0,0.0\n" for k in range(20_000))
     path.write_bytes(gzip.compress(("time,x,y,z,vx,vy,vz,yaw\n" + "".join(lines)).encode()))

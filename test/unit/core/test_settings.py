@@ -117,7 +117,7 @@ def test_default_outside_choices_is_accepted():
     assert Example(side="").side == "" and Example(limit=None).limit is None
 
 
-def test_number_without_maximum_has_limit_of_its_type():
+def test_number_without_declared_maximum_has_limit_of_its_type():
     assert Part(2e10).mass == 2e10
     with pytest.raises(ConfigurationError, match="^mass is "):
         Part(2e12)

@@ -177,7 +177,7 @@ def test_imu_publication_rate_is_limited_to_simulation_rate(tmp_path, rate, publ
     assert imu_sampling(load_configuration(overrides=sections)) == (published, 0.0)
 
 
-def test_errors_missing_from_specification_are_reported():
+def test_error_sources_missing_from_specification_are_reported():
     def remarks(file, latitude=None, model="specification", standstill=0.0):
         sections = {"imu": {"model": model}, "imu_specification": {"file": file}}
         sections["operation"] = {"standstill": standstill}

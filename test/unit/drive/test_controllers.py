@@ -508,7 +508,7 @@ def test_limit_check_reports_time_and_ratio_and_its_remedies_work():
         check(trajectory.scale(poses, factor + 0.01), limits)
 
 
-def test_limit_check_suggests_window_and_scale_relative_to_current_values():
+def test_limit_check_suggests_smoothing_window_and_scale_relative_to_current_values():
     poses = _step_in_speed()
     limits = RobotLimits(15.0, 20.0)
     present = trajectory.scale(trajectory.smooth(poses, 0.5), 0.9)
@@ -523,7 +523,7 @@ def test_limit_check_suggests_window_and_scale_relative_to_current_values():
         check(remedy, limits)
 
 
-def test_limit_check_does_not_suggest_ineffective_window_or_scale():
+def test_limit_check_does_not_suggest_ineffective_smoothing_window_or_scale():
     gentle = _circle(np.arange(800) / 20.0)
     with pytest.raises(TrajectoryError, match=r"smoothing over 4 s would stay within the limits"):
         check(_step_in_speed(), RobotLimits(15.0, 20.0), recorded=gentle, present_window=3.0)

@@ -142,7 +142,7 @@ def test_published_fixes_match_simulated_fixes_of_motion(motion, step):
         assert (table["arrival"] > time - step / 100.0 - 1e-9).all()
 
 
-def test_receiver_restarts_after_pose_is_set(motion):
+def test_gnss_receiver_restarts_after_pose_is_set(motion):
     session = PositioningSession(GNSS, 6)
     first = drive(session, motion, 5)
     session.restart()
@@ -164,7 +164,7 @@ def configured(tmp_path, text):
     return isf.load_configuration(path)
 
 
-def test_receiver_is_read_by_name_or_file_and_invalid_receiver_is_rejected(tmp_path):
+def test_gnss_receiver_is_read_by_name_or_file_and_invalid_receiver_is_rejected(tmp_path):
     assert experiment_gnss(configured(tmp_path, "")) is None
     assert experiment_gnss(isf.load_configuration()) is None
     gnss = experiment_gnss(configured(tmp_path, "[gnss]\nfile = rtk_heading\n"))

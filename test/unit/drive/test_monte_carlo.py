@@ -144,7 +144,9 @@ def test_chunk_with_valid_hash_and_unusable_arrays_is_simulated_again(tmp_path, 
         ("density", lambda values: np.append(values, 1.0)),
     ],
 )
-def test_chunk_with_valid_hash_and_other_arrays_is_rejected_with_name(tmp_path, name, change):
+def test_chunk_with_valid_hash_and_unexpected_arrays_is_rejected_with_file_name(
+    tmp_path, name, change
+):
     monte_carlo(Walks(), 20, tmp_path)
     path = tmp_path / "chunks" / "runs_000000008.chunk"
     path.write_bytes(forged(path, lambda arrays: {name: change(arrays[name])}))

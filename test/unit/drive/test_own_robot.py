@@ -206,7 +206,7 @@ SKID = {
 }
 
 
-def test_skid_steered_robot_turns_with_estimated_track(robot):
+def test_skid_steered_robot_turns_with_estimated_track_width(robot):
     parameters = robot(four_wheels(), **SKID)
     assert parameters.wheel_joints == (*SKID["left_wheel"], *SKID["right_wheel"])
     # The estimate balances friction moments; MuJoCo's wheels bounce and slide differently.
@@ -349,7 +349,7 @@ BOMB = '<!DOCTYPE r [<!ENTITY a "aaaaaaaaaa">' + "".join(
         ),
     ],
 )
-def test_undrivable_description_is_rejected_in_one_line(robot, change, sentence):
+def test_undrivable_description_is_rejected_with_one_line_message(robot, change, sentence):
     with pytest.raises(FrameworkError, match=sentence) as refused:
         MujocoSimulator(robot(**change))
     assert "\n" not in str(refused.value) and len(str(refused.value)) < 400
@@ -438,7 +438,7 @@ def test_command_delay_is_rejected_in_gazebo(robot):
         load_robot_parameters(path, "gazebo")
 
 
-def test_external_robot_has_geometric_half_track(robot):
+def test_external_robot_uses_half_the_geometric_track_width(robot):
     path = robot(four_wheels(), **SKID).path
     half_track = load_robot_parameters(path, "external").drivetrain.half_track
     assert half_track == pytest.approx(HALF_TRACK)
@@ -517,7 +517,7 @@ def test_car_is_read_from_description(robot):
         ({"text": car().replace(f'"{WHEELBASE} ', '"0 ')}, "own.yaml: steering must be one or"),
     ],
 )  # fmt: skip
-def test_car_without_valid_steering_is_rejected_in_one_line(robot, change, sentence):
+def test_car_without_valid_steering_is_rejected_with_one_line_message(robot, change, sentence):
     change = {"text": car(), **STEERED, **change}
     with pytest.raises(FrameworkError, match=sentence) as refused:
         MujocoSimulator(robot(**change))

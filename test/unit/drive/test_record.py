@@ -157,7 +157,7 @@ def test_existing_tables_are_not_overwritten(folder):
     assert not list(folder.folder.glob("*.samples"))
 
 
-def test_samples_before_drive_or_of_other_columns_are_rejected(folder):
+def test_samples_before_drive_or_with_wrong_columns_are_rejected(folder):
     ExperimentRecord().keep_in(folder)
     with pytest.raises(ResultError, match="killed before the drive"):
         files.complete_tables(folder)
@@ -186,7 +186,7 @@ def record_with_a_receiver(folder=None, delay=0.0):
     return record
 
 
-def test_receiver_messages_become_table_of_fixes():
+def test_gnss_receiver_messages_become_table_of_fixes():
     end = ZERO + 10_000 * MILLISECOND
     table = record_with_a_receiver().tables(ZERO, end)["gnss_simulated"].whole()
     np.testing.assert_allclose(table.index, 0.2 * np.arange(51))
@@ -315,7 +315,7 @@ def test_samples_stay_in_memory_while_disk_is_full(path, monkeypatch):
     check(Stream.open(path), 300)
 
 
-def test_missing_or_foreign_sample_file_is_rejected(path):
+def test_missing_or_unrelated_sample_file_is_rejected(path):
     with pytest.raises(ResultError, match="No such file"):
         Stream.open(path)
     path.write_bytes(b'{"columns": 3}\n')

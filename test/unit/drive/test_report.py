@@ -46,7 +46,7 @@ def information(seed=1, wall_time=2.0):
     )
 
 
-def test_result_files_yield_same_summary_after_reading(folder):
+def test_summary_recomputed_from_result_files_is_identical(folder):
     summary = write_results(folder, make_tables(20.0), None, information())
     names = {path.name for path in folder.folder.iterdir()}
     assert names == (

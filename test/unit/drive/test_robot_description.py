@@ -152,7 +152,9 @@ def test_four_wheeled_robot_has_two_wheels_per_side_and_no_casters(numbers, four
     assert parameters.footprint_radius == pytest.approx((reach[0] ** 2 + reach[1] ** 2) ** 0.5)
 
 
-def test_four_wheels_in_gazebo_have_specific_track_motors_and_contacts(four_wheels):
+def test_four_wheeled_robot_in_gazebo_has_gazebo_track_width_and_driven_wheels_with_friction(
+    four_wheels,
+):
     path = urdf_path("robot_four_wheels.yaml")
     description = load_robot_parameters(path, "gazebo")
     assert description.drivetrain.half_track == four_wheels["wheel"]["turning_half_track_in_gazebo"]
@@ -191,7 +193,7 @@ def test_robot_without_casters_needs_wheels_at_both_ends(four_wheels, write):
         load_robot_parameters(write(four_wheels, "wheel", "positions", [0.0]))
 
 
-def test_missing_or_invalid_parameter_file_is_rejected_with_name(tmp_path):
+def test_missing_or_invalid_parameter_file_is_rejected_with_file_name(tmp_path):
     with pytest.raises(ConfigurationError, match="nowhere.yaml: .* cannot be read"):
         load_robot_parameters(tmp_path / "nowhere.yaml")
     broken = tmp_path / "broken.xacro"

@@ -317,7 +317,7 @@ def four_wheels():
 
 
 @pytest.mark.parametrize(("left", "right"), [(6.0, 6.0), (2.0, 6.0), (8.0, 5.0), (-3.0, 3.0)])
-def test_four_wheeled_robot_turns_with_effective_half_track(four_wheels, left, right):
+def test_four_wheeled_robot_turns_with_effective_track_width(four_wheels, left, right):
     states = _drive(MujocoSimulator(four_wheels), left, right, 5.0)[200:]
     v, yaw_rate = four_wheels.drivetrain.forward(left, right)
     speeds = [state.linear_velocity[0] for state in states]
@@ -359,7 +359,7 @@ def test_command_acts_after_command_delay(parameters, tmp_path):
     assert np.abs(velocities[1][:20]).max() < 1e-6
 
 
-def test_parameter_file_contains_only_differences(parameters, tmp_path):
+def test_parameter_file_contains_only_differences_from_file_named_by_like_key(parameters, tmp_path):
     changed = _changed(parameters, tmp_path, wheel={"half_track": 0.3}, caster={"radius": 0.04})
     assert changed.drivetrain.half_track == 0.3
     assert changed.numbers["caster"] == {**parameters.numbers["caster"], "radius": 0.04}

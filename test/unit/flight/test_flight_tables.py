@@ -86,7 +86,7 @@ def test_flight_signals_are_cropped_by_time(flown):
     assert part.measured[0].shape == part.true[1].shape == (len(part.time), 3)
 
 
-def test_navigation_assumes_receiver_at_imu(flown):
+def test_navigation_assumes_gnss_antenna_at_imu(flown):
     imu = isf.read_imu_specification("adis16470")
     _, rmse = figures.navigated(flown.imu_motion, imu, isf.read_gnss_specification("rtk"), runs=3)
     assert len(rmse) == 3 and np.all(rmse["position_n"] < 0.1)

@@ -126,7 +126,7 @@ def test_joint_table_is_interpolated_with_spline():
     np.testing.assert_allclose(found.angle, expected.angle, rtol=0.0, atol=1e-5)
 
 
-def test_short_joint_table_and_joints_with_other_times_are_rejected():
+def test_joint_table_shorter_than_motion_and_joints_at_different_times_are_rejected():
     tabulated = isf.TabulatedJoints((0.0, 1.0, 2.0), ((0.0,) * 3,) * 3, "angles.csv")
     gimbal = isf.GimbalSpecification(drive=tabulated)
     with pytest.raises(MotionError, match=r"angles\.csv: .* from 0 s to 2 s, .* to 12 s"):

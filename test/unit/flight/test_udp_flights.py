@@ -199,7 +199,7 @@ def test_lost_and_reordered_packets_are_reported():
     np.testing.assert_allclose(np.linalg.norm(motion.velocity, axis=1), 60.0, rtol=1e-3)
 
 
-def test_unusable_packets_and_other_packet_types_are_ignored_and_reported():
+def test_unusable_packets_and_unsupported_packet_types_are_ignored_and_reported():
     packets = list(map(row, range(20)))
     packets[5:5] = [b"hello\n", b"\x00\xff", b",,,,,,,,,\n"]
     flight = flight_of(HEADER, *packets)

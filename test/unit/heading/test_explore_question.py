@@ -24,7 +24,7 @@ QUESTIONS = [
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_page_settings_are_restored_from_form_texts_and_url(question):
+def test_page_settings_are_restored_from_form_fields_and_url(question):
     assert question_from_texts(question_texts(question)) == question
     assert question_from_address(f"?{question_address(question)}") == question
 

@@ -24,7 +24,7 @@ def model():
     return yaw_error_model(ImuSpecification(gyroscope=bias), motion, 1.0, operation=operation)
 
 
-def test_share_always_within_limit_does_not_exceed_share_within_at_end(model):
+def test_share_of_drives_always_within_limit_is_at_most_share_within_limit_at_end(model):
     answers = [heading_answer(model, LIMIT, runs=200, seed=seed) for seed in range(8)]
     # The error at the end is normal with a standard deviation of 60 s * 0.05 deg/s = 3 deg.
     assert answers[0].within == pytest.approx(math.erf(math.sqrt(0.5)), abs=1e-6)

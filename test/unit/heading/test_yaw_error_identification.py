@@ -141,7 +141,7 @@ def test_optimiser_continues_without_gradient_after_failed_line_search():
     assert identify.p_value(2.0, 2) == pytest.approx(0.5 * np.exp(-2.0))
 
 
-def test_failed_search_is_repeated_from_larger_model(monkeypatch):
+def test_failed_likelihood_search_is_repeated_from_larger_model(monkeypatch):
     # On one type of processor, SciPy's search ended in this wrong optimum: the rate random walk
     # was rejected in favour of a drift that fits hardly better.
     lost = {"rate_random_walk": 1.564e-3, "reference_noise": 1.1037e-3}
@@ -247,7 +247,7 @@ def change_sensor(drive):
     return replace(drive, name="other", error=drive.error - 0.05 * drive.net_turn)
 
 
-def test_drive_of_different_sensor_is_rejected_by_model_from_other_drives(monkeypatch):
+def test_drive_of_different_sensor_is_rejected_by_model_identified_from_other_drives(monkeypatch):
     values = study.MODELS["angle random walk"]
     parameters = YawErrorParameters(
         rate_bias=study.CONSTANTS["rate_bias"],

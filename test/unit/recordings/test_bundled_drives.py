@@ -87,7 +87,7 @@ def test_imu_file_has_fields_of_imu_message(tmp_path):
     assert _rows(reference_path)[-1]["field.header.stamp"] == str(stamps[-1])
 
 
-def test_same_seed_yields_identical_bytes_and_other_seed_differs(tmp_path):
+def test_same_seed_yields_identical_bytes_and_different_seed_does_not(tmp_path):
     run_program("generate_drive", ["c", "--laps", "1", "--seed", "5", "--out", str(tmp_path)])
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == [f"drive_c_1laps_seed5_{kind}.csv.gz" for kind in ("gps", "imu")]
@@ -114,7 +114,7 @@ def test_ensure_drive_writes_only_missing_files(tmp_path, monkeypatch):
         bundled_drives.ensure_drive("x", tmp_path)
 
 
-def test_generate_drive_reports_unwritable_folder_in_one_line():
+def test_generate_drive_reports_unwritable_folder_on_one_line():
     done = _run("a", "--laps", "1", "--out", "/dev/null/here")
     assert (done.returncode, done.stdout) == (2, "")
     (sentence,) = done.stderr.splitlines()

@@ -510,7 +510,7 @@ def test_increasing_clock_is_preferred_over_overflowing_clock():
 @pytest.mark.parametrize(
     "name, unit", [("rover_timestamps", "s"), ("rover_time_ms", "ms"), ("host stamp (us)", "us")]
 )
-def test_column_with_time_in_its_name_is_time_unless_another_is(name, unit):
+def test_column_with_time_in_its_name_is_used_unless_table_has_usual_time_column(name, unit):
     table = {name: IN_ONE_SECOND[unit] * TIME, **Car().inertial()}
     assert choose(**table).imu["time"] == f"{name} [{unit}]"
     assert choose(**table, time_s=TIME).imu["time"] == "time_s [s]"

@@ -41,7 +41,9 @@ def lateral_of(result):
 @pytest.mark.parametrize("degrees", [0.0, 90.0, 180.0, 215.0])
 @pytest.mark.parametrize(("gyroscope", "sense"), [(1.0, 1.0), (-1.0, -1.0)])
 @pytest.mark.parametrize("accelerometer", [1.0, -1.0], ids=["reaction", "gravity"])
-def test_gyroscope_handedness_is_detected_in_any_mounting(degrees, gyroscope, sense, accelerometer):
+def test_gyroscope_handedness_is_detected_for_any_mounting(
+    degrees, gyroscope, sense, accelerometer
+):
     reference, imu = traffic_drive()
     imu = bare(turned_about_vertical(degrees)(imu))
     imu = scaled(scaled(imu, GYRO, gyroscope), ACCEL, accelerometer)
@@ -49,7 +51,7 @@ def test_gyroscope_handedness_is_detected_in_any_mounting(degrees, gyroscope, se
     assert lateral_of(check(reference, imu)).sine == pytest.approx(sense, abs=0.02)
 
 
-def test_mirrored_reference_does_not_change_sense_of_gyroscope():
+def test_mirrored_reference_does_not_change_detected_gyroscope_handedness():
     reference, imu = traffic_drive()
     lateral = lateral_of(check(clockwise_from_north(reference), imu))
     assert lateral.sine == pytest.approx(1.0, abs=0.02)

@@ -109,7 +109,7 @@ def test_gyroscope_in_wrong_unit_is_rejected_if_sensor_turns(
         assert read_imu(path).report.orientation_source == "recorded"
 
 
-def test_unit_in_conventions_is_used(tmp_path):
+def test_unit_specified_in_conventions_is_used(tmp_path):
     times, gyro, accel = make_record_at_rest()
     path = write_table(tmp_path / "table.csv", times, np.degrees(gyro), accel / GRAVITY)
     conventions = ImuConventions(gyro_unit="deg/s", accel_unit="g")

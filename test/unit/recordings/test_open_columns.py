@@ -506,7 +506,7 @@ def test_north_and_east_velocities_are_recognised_from_positions():
     assert swapped.reference["velocity_east"] == "vel[0] [m/s]"
 
 
-def test_quaternion_matching_gyroscope_replaces_euler_angles_of_other_order():
+def test_quaternion_matching_gyroscope_replaces_euler_angles_that_are_not_zyx():
     """HiPNUC's angles are about z, x and y."""
     angles = np.column_stack([YAW, 40.0 * np.sin(0.5 * TIME), 50.0 * np.sin(0.8 * TIME + 1.0)])
     turned = Rotation.from_euler("ZXY", angles, degrees=True)

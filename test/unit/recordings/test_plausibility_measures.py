@@ -128,7 +128,7 @@ def test_nearly_constant_headings_are_unrelated():
     assert not (relation.related or relation.agree or relation.opposed)
 
 
-def test_steady_rotation_is_compared_by_direction():
+def test_steady_rotations_are_compared_only_by_direction():
     generator = np.random.default_rng(1)
     circle = np.radians(20.0) * TIMES + 0.01 * generator.standard_normal(len(TIMES))
     same = related(circle, np.radians(20.0) * TIMES)

@@ -108,7 +108,7 @@ def test_message_fields_are_mapped_like_columns(car, tmp_path, version):
 
 
 @pytest.mark.parametrize(("version", "distribution"), [(4, "foxy"), (5, "humble"), (8, "iron")])
-def test_messages_without_definitions_are_read_with_definitions_of_distribution(
+def test_messages_without_definitions_are_read_with_definitions_of_ros_distribution(
     tmp_path, version, distribution
 ):
     kind = "shape_msgs/msg/SolidPrimitive"

@@ -89,7 +89,7 @@ def test_quote_in_comment_and_duplicate_columns_are_accepted(tmp_path):
 
 
 @pytest.mark.parametrize("rows_at_once", [1, 3, 1000])
-def test_table_parsed_in_blocks_matches_table_parsed_completely(rows_at_once):
+def test_table_parsed_in_blocks_matches_table_parsed_at_once(rows_at_once):
     # Integers and fractions, a column with text and numbers, a column that begins with empty cells,
     # quoted cells, comments and empty lines in between, two types of line endings.
     text = (

@@ -211,7 +211,9 @@ def test_units_in_header_are_read_without_column_map(tmp_path, names):
         *((10.0, 0.0, "ms"), (5_000.0, 0.0, "us"), (5_000_000.0, 0.0, "ns")),
     ],
 )
-def test_times_not_in_seconds_are_rejected_with_unit(tmp_path, step, start, unit):
+def test_times_that_seem_not_to_be_in_seconds_are_rejected_with_likely_unit(
+    tmp_path, step, start, unit
+):
     path = table(tmp_path, clock=(start + step * np.arange(COUNT)).tolist())
     sentence = refusal(read_imu, path, columns={"time": "clock", "yaw": "n"})
     assert f"write time = clock [{unit}], or [s] if the times are in seconds" in sentence
@@ -221,7 +223,7 @@ def test_times_not_in_seconds_are_rejected_with_unit(tmp_path, step, start, unit
 
 @pytest.mark.parametrize("start", [0.0, 1.5e9])
 @pytest.mark.parametrize("step", [0.001, 0.05, 1.0, 2.5])
-def test_times_in_seconds_require_no_unit(tmp_path, step, start):
+def test_times_in_seconds_require_no_unit_in_column_map(tmp_path, step, start):
     path = table(tmp_path, clock=(start + step * np.arange(COUNT)).tolist())
     assert len(read_imu(path, columns={"time": "clock", "yaw": "n"}).table) == COUNT
 

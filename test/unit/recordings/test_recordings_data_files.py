@@ -203,7 +203,7 @@ def test_same_content_yields_same_table_in_every_file_format(car, tmp_path, name
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_truncated_file_is_rejected_in_one_line(car, tmp_path, name):
+def test_truncated_file_is_rejected_with_one_line_message(car, tmp_path, name):
     path = WRITERS[name](tmp_path / name, car)
     content = path.read_bytes()
     for size in (len(content) // 2, len(content) - 9):

@@ -49,7 +49,7 @@ def test_unset_orientation_is_replaced_by_fused_orientation(tmp_path, filter, or
     assert any(f"by the filter {filter} with a time constant of 2 s" in r for r in report.remarks)
 
 
-def test_orientation_setting_selects_fused_or_recorded(tmp_path):
+def test_orientation_setting_selects_fused_or_recorded_orientation(tmp_path):
     tilted = tuple(Rotation.from_euler("Z", 0.3).as_quat())
     path = written(tmp_path, orientation=tilted)
     recorded = isf.read_imu(path)

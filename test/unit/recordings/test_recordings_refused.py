@@ -275,7 +275,7 @@ def test_truncated_ros1_bag_is_rejected(tmp_path, share):
     assert "truncated or damaged" in refusal(read_reference, writers.pack(path))
 
 
-def test_topic_without_slash_and_minimum_samples_are_accepted(tmp_path):
+def test_topic_without_slash_and_minimum_number_of_samples_are_accepted(tmp_path):
     path = bag(odometry(STAMPS[:9]))(tmp_path)
     recorded = read_reference(path, topic="topic", minimum_samples=9)
     assert recorded.report.topic == "/topic"

@@ -83,7 +83,7 @@ def test_ros2_messages_match_ros1_messages_in_every_storage_format(tmp_path, kin
 
 
 @pytest.mark.parametrize("storage", ["ros1", *STORAGES])
-def test_other_sensors_are_read_from_every_storage_format(tmp_path, storage):
+def test_magnetometer_and_thermometer_are_read_from_every_storage_format(tmp_path, storage):
     content = {
         "/mag": [writers.magnetic_field(*row) for row in zip(STAMPS, 1e-5 * GYRO)],
         "/temperature": [writers.temperature(*row) for row in zip(STAMPS, 20.0 + ACCEL[:, 0])],
@@ -211,7 +211,7 @@ RECORD = 22 + len(writers.ros2_bytes(IMU[0]))  # bytes of a message in MCAP
         ),
     ],
 )
-def test_mcap_file_that_is_damaged_or_no_ros2_bag_is_rejected(tmp_path, options, change, words):
+def test_damaged_or_unrelated_mcap_file_is_rejected(tmp_path, options, change, words):
     path = tmp_path / "a.mcap"
     checked = words == "the checksum of a chunk is wrong"
     writer = McapWriter(str(path), compression=CompressionType.NONE, enable_crcs=checked)
@@ -228,7 +228,7 @@ def test_mcap_file_that_is_damaged_or_no_ros2_bag_is_rejected(tmp_path, options,
     assert words in refusals.refusal(reading.read_imu_samples, path, topic="/imu")
 
 
-def test_database_that_is_no_ros2_bag_is_rejected(tmp_path):
+def test_database_that_is_not_a_ros2_bag_is_rejected(tmp_path):
     with closing(sqlite3.connect(tmp_path / "a.db3")) as database:
         database.execute("CREATE TABLE words (word TEXT)")
         database.commit()

@@ -281,7 +281,7 @@ def test_columns_of_unnamed_line_kinds_are_numbered(car, tmp_path):
     assert table["accel_z"].to_numpy() == pytest.approx(car.forces[:, 2], abs=1e-8)
 
 
-def test_row_numbers_are_counted_in_mapped_table_only(tmp_path):
+def test_rows_are_numbered_only_in_table_named_in_column_map(tmp_path):
     """A BNO055 logger prints its calibration status between samples without times."""
     path = tmp_path / "bno055.txt"
     path.write_text(

@@ -71,7 +71,7 @@ def zipped(car, tmp_path_factory):
     return write_zip(tmp_path_factory.mktemp("phone") / "drive.zip", phone(car))
 
 
-def test_other_sensors_are_interpolated_at_gyroscope_times(car, zipped):
+def test_readings_of_other_sensors_are_interpolated_at_gyroscope_times(car, zipped):
     maps = find_column_maps(zipped)
     assert maps.imu["time"] == "Gyroscope.time [ns]"
     assert maps.imu["gyro_z"] == "Gyroscope.z [rad/s]"

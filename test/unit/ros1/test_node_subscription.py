@@ -41,7 +41,7 @@ def test_second_publisher_terminates_node(subscription):
     assert received == [b"message"] * 2
 
 
-def test_publisher_with_other_message_type_terminates_node(subscription):
+def test_publisher_with_wrong_message_type_terminates_node(subscription):
     node, received, deliver = subscription
     deliver("/camera", Imu)
     words = "/camera publishes sensor_msgs/Imu on /ground_truth/state, expected nav_msgs/Odometry"

@@ -128,7 +128,7 @@ def test_earth_field_matches_british_geological_survey(
     assert np.allclose((north, east, -up), published, rtol=0.0, atol=0.5 + 150.0 / 366.0)
 
 
-def test_field_model_accepts_dates_and_strings_and_is_defined_at_poles():
+def test_geomagnetic_model_accepts_dates_and_strings_and_is_defined_at_poles():
     text = earth_field(50.0, 14.0, 200.0, "2026-06-01")
     assert np.array_equal(text, earth_field(50.0, 14.0, 200.0, datetime.date(2026, 6, 1)))
     zone = datetime.timezone(datetime.timedelta(hours=2))
@@ -149,7 +149,7 @@ def test_field_model_accepts_dates_and_strings_and_is_defined_at_poles():
         ((0.0, 0.0, 0.0, "yesterday"), "expected a date such as 2026-11-22"),
     ],
 )
-def test_location_outside_field_model_is_rejected(place, sentence):
+def test_location_outside_geomagnetic_model_is_rejected(place, sentence):
     assert model_dates()[1].year == 2030
     with pytest.raises(ConfigurationError, match=sentence):
         earth_field(*place)

@@ -83,7 +83,7 @@ def test_gnss_antenna_heading_and_course_match_yaw(motion):
     np.testing.assert_allclose(course[driving], motion.yaw[::20][driving], rtol=0.0, atol=1e-9)
 
 
-def test_motion_is_interpolated_if_receiver_rate_is_no_divisor(motion):
+def test_motion_is_interpolated_if_receiver_rate_does_not_divide_motion_rate(motion):
     table = isf.simulate_gnss(motion, isf.GnssSpecification(rate=8.0))
     np.testing.assert_allclose(np.diff(table.index), 0.125)
     expected = np.interp(table.index, motion.time, motion.position[:, 0])
@@ -321,7 +321,7 @@ def test_errors_of_fixes_on_earth_match_specified_sigma_along_local_axes():
     assert stated == pytest.approx(np.array([[1.0, 1.0, 4.0, 0.01, 0.01, 0.04]]))
 
 
-def test_receiver_rate_that_is_no_divisor_is_rejected_on_earth():
+def test_receiver_rate_that_does_not_divide_motion_rate_is_rejected_on_earth():
     for rate in (3.0, 500.0):
         with pytest.raises(ConfigurationError, match="rate of the receiver is"):
             isf.simulate_earth_fixes(FLOWN, replace(RECEIVER, rate=rate))

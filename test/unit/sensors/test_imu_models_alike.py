@@ -193,7 +193,7 @@ def test_different_runs_or_seeds_of_random_imu_model_differ(make, truth, request
 
 
 @pytest.mark.parametrize("parts", [("yaw",), ("orientation_bias", "yaw_bias"), base.SIGNALS, ()])
-def test_imu_batch_contains_only_requested_parts(make, truth, parts):
+def test_imu_batch_contains_only_requested_quantities(make, truth, parts):
     everything = make().batch(truth, 2, parts=base.PARTS)
     reading = make().batch(truth, 2, parts=parts)
     assert list(reading.parts()) == list(parts)

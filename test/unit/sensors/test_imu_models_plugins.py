@@ -163,7 +163,7 @@ def test_hector_covariances_match_plugin_and_invalid_drift_is_rejected():
 CALM = {"yaw_drift": 0.0, "rate_offset": 0.01, "rate_drift": 1.0, "accel_drift": 1.0}
 
 
-def test_setting_drift_does_not_change_offset_and_random_numbers():
+def test_setting_drift_changes_neither_offset_nor_random_numbers():
     model = _model({**CALM, "rate_drift_frequency": 0.1})
     model.step(_level())
     # In the next step, the drift decays by a thousandth, and an innovation is added.

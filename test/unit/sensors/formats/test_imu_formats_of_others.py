@@ -34,7 +34,7 @@ imu0:
 """
 
 
-def test_line_numbers_are_correct_with_opencv_header_and_named_file_is_read(read, tmp_path):
+def test_error_states_line_after_opencv_header_and_referenced_imu_file_is_read(read, tmp_path):
     with pytest.raises(ConfigurationError, match=r"line 9: imu0\.gyroscope_noise_density"):
         read("kalibr", CHAIN.replace("1.5e-04", "-1.5e-04"))
     (tmp_path / "chain.yaml").write_text(CHAIN)
@@ -143,7 +143,7 @@ XACRO = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
         ),
     ],
 )
-def test_files_of_other_tools_are_converted_to_si(
+def test_imu_parameter_files_of_other_tools_are_converted_to_si(
     name, content, asked, rate, gyroscope, accelerometer, notes, read
 ):
     reading = read(name, content, asked)
