@@ -225,4 +225,4 @@ def test_simulated_imu_restarts_when_time_jumps_back(ros, motion):
     ros.until(lambda: len(received) >= 200, "last reading")
     node.session.close()
     (warning,) = [text for text in node.warned if "jumps of the stamps" in text]
-    assert "the IMU restarted there with other random numbers" in warning
+    assert "the IMU restarted with new random numbers" in warning

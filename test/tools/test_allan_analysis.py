@@ -154,7 +154,7 @@ def test_single_axis_without_time_stamps_is_analysed_with_specified_rate(tmp_pat
     estimated = load_imu_specification(tmp_path / "out" / "imu.yaml")
     assert estimated.output.rate == RATE
     assert estimated.gyroscope.white_noise == pytest.approx((0.0, WHITE, 0.0), rel=0.04)
-    assert "Not recorded, so without errors here: gyro_x, gyro_z, accel_x" in (
+    assert "Not recorded, so their errors are zero here: gyro_x, gyro_z, accel_x" in (
         tmp_path / "out" / "imu.yaml"
     ).read_text().replace("\n# ", " ")
 
@@ -169,7 +169,7 @@ def test_recording_with_gap_is_split_and_earlier_results_are_removed(tmp_path):
     done = assert_success(call_tool(TOOL, path, "--axis", "gyro_z", "--out", out))
     assert not (out / "kalibr_imu.yaml").exists()
     assert "kalibr_imu.yaml of an earlier analysis is removed" in done.stdout
-    assert "gaps are not averaged across: 2 parts are combined" in done.stdout
+    assert "averages do not span gaps: 2 parts are combined" in done.stdout
     parameters = json.loads((out / "allan_parameters.json").read_text())
     assert parameters["recordings"][0]["parts"] == [[0, 10_000], [10_000, 29_700]]
 

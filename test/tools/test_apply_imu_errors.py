@@ -299,8 +299,8 @@ def test_gaps_and_invalid_stamps_are_counted_without_changing_later_samples(moti
     receipt = [START + 10**7 * index for index in range(len(messages))]
     bag = write_bag(tmp_path / "in.bag", {"/imu": messages}, receipt=receipt)
     done = assert_success(run(bag, "--imu", "bno055", "--out", tmp_path / "out.bag"))
-    assert "ignored because their stamp repeats the previous one: 1\n" in done.stdout
-    assert "ignored because their stamp is before the previous one: 1\n" in done.stdout
+    assert "ignored because they repeat the previous stamp: 1\n" in done.stdout
+    assert "ignored because they are older than the previous message: 1\n" in done.stdout
     assert "ignored because a value is NaN or infinite: 1\n" in done.stdout
     assert "messages missing: 103, in 4 gaps of up to 1.01 s" in done.stdout
     written = imus(tmp_path / "out.bag")

@@ -24,7 +24,7 @@ from ..core.stamps import Occurrences, count_places
 
 _BLOCK_DURATION = 1.0  # s; duration of the blocks whose medians are compared
 _MIN_BLOCK_SAMPLES = 5
-_MAX_NOISE_RATIO = 10.0  # ratio of a median's change to its standard deviation by white noise
+_MAX_NOISE_RATIO = 10.0  # largest change of a median at rest, in standard deviations by white noise
 MAX_CHANGES = {"gyro": 0.02, "accel": 0.3}
 """Largest change of the median between successive seconds at rest [rad/s and m/s^2]."""
 
@@ -414,8 +414,8 @@ def _gap_remarks(
         parts = f"one part is used; {unused} samples in other parts are not used"
     return [
         f"samples are missing at {gaps.count} {'place' if gaps.count == 1 else 'places'}, the "
-        f"first at {gaps.first_time:.2f} s; the longest gap is {longest:.2f} s; gaps are not "
-        f"averaged across: {parts}"
+        f"first at {gaps.first_time:.2f} s; the longest gap is {longest:.2f} s; averages do not "
+        f"span gaps: {parts}"
     ]
 
 
@@ -485,7 +485,7 @@ def _find_outliers(
     blocks = max(1, len(signal) // size)
     size = size if blocks > 1 else len(signal)
     medians = block_medians(signal[None, :], size)[0]
-    # The deviations are computed twice, because np.quantile sorts its input in place here.
+    # The deviations are computed twice, because np.quantile sorts its input in place.
     lower, upper = np.quantile(
         _deviations(signal, medians, size), [0.25, 0.75], overwrite_input=True
     )

@@ -83,7 +83,7 @@ def read_imu_table(text: str, truth: bool = False) -> ImuTable:
     if recording_format(path) == "bag":
         return _read_bag(path, name, truth)
     if name:
-        raise RecordingError(f"{path}: is not a bag, so it has no topics; remove @{name}")
+        raise RecordingError(f"{path}: not a bag, so it has no topics; remove @{name}")
     return _read_table_file(path, truth)
 
 
@@ -192,7 +192,8 @@ class BagSurroundings:
     surroundings : Surroundings
         Magnetic field and speed at the IMU.
     field, environment : str
-        Source of the magnetic field: either its topic or the environment; the other one is empty.
+        Topic of the magnetic field, and its environment; only one of them is the source of the
+        field, and the other is empty.
     remarks : list of str
         Remarks on effects that are not simulated.
     frames : list of str

@@ -122,13 +122,14 @@ class StreamReport:
             One sentence per kind of irregularity; empty for a regular stream.
         """
         counts = (
-            (self.repeated, "ignored because their stamp repeats the previous one"),
-            (self.disordered, "ignored because their stamp is before the previous one"),
+            (self.repeated, "ignored because they repeat the previous stamp"),
+            (self.disordered, "ignored because they are older than the previous message"),
             (self.not_finite, "ignored because a value is NaN or infinite"),
             (self.out_of_range, f"ignored because a value is above {LARGEST_VALUE:g}"),
             (
                 self.incomplete,
-                "ignored because they lack an orientation, rate or acceleration, which others have",
+                "ignored because they lack an orientation, angular velocity or acceleration that "
+                "other messages have",
             ),
             (self.poses, "ignored because they contain no valid pose of the robot"),
             (self.fields, "ignored because they contain no valid magnetic field"),
@@ -146,7 +147,7 @@ class StreamReport:
         if self.restarts:
             reported.append(
                 f"jumps of the stamps backwards, or ahead by more than {MAX_GAP:g} s: "
-                f"{self.restarts}; the IMU restarted there with other random numbers"
+                f"{self.restarts}; each time, the IMU restarted with new random numbers"
             )
         return reported
 
@@ -229,16 +230,16 @@ def stamp_deviation(stamps, period: float) -> float:
 
 
 _ORIENTATION, _RATE, _FORCE = (IMU.place(f"{name}.") for name in IMU_VECTORS)
-# Positions of the covariances; a first element of -1 marks a quantity as missing (REP-145).
+# Covariances in the payload; a first element of -1 marks the quantity as missing (REP-145).
 _COVARIANCES = [IMU.place(f"{name}_covariance") for name in IMU_VECTORS]
 
-NO_ORIENTATION = (0.0, 0.0, 0.0, 1.0)  # quaternion of an IMU without orientation (REP-145)
+NO_ORIENTATION = (0.0, 0.0, 0.0, 1.0)  # quaternion in messages without orientation
 
-#: Number of first messages in which an orientation is searched.
-#: An IMU has no orientation if all of these messages lack it; single messages may always lack it.
+#: Number of messages at the start of a stream in which the node looks for an orientation.
+#: If all of them lack an orientation, the IMU has none; later, individual messages may lack it.
 ORIENTATION_CHECK_MESSAGES = 50
 
-_MIN_GRAVITY = 0.5  # smallest mean specific force, as a share of gravity, if gravity is included
+_MIN_GRAVITY = 0.5  # below this fraction of gravity, the mean specific force lacks gravity
 # Largest tilt of the mean specific force [rad]; wrong axes or signs cause 90 or 180 degrees.
 _MAX_TILT = np.radians(45.0)
 
@@ -569,7 +570,7 @@ class OdometryInput:
         return self._next(*state, motion.angular_velocity[1])
 
     def _next(self, stamp, position, orientation, velocity, rate):
-        """Return the ideal signals between the previous state and a new state in world axes."""
+        """Return the mean ideal signals between the previous state and this state in world axes."""
         arm, mounting = self._mounting.lever_arm, self._mounting.rotation
         state = (
             stamp,

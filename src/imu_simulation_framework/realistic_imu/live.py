@@ -28,7 +28,7 @@ The node publishes the readings for the first 50 messages together, after it has
 and checked the axes. From then on, it publishes a reading for each message when the message
 arrives. It exits with an error message for
 
-- another message type, or a second publisher,
+- a message type other than that of the input, or a second publisher,
 - a mean acceleration in world axes that is not about +9.8 m/s^2 along z (if there is no
   orientation: a wrong norm),
 - ``magnetometer:=true`` with a specification that has no magnetometer, an ideal IMU without
@@ -472,7 +472,7 @@ class LiveImu(Session):
         is_lacking = self._diagnosed[2] > last_irregularities
         message = f"{topic} becomes {self._output}"
         if not rate:
-            message = f"no message on {topic} {'now' if self._message_count else 'yet'}"
+            message = f"no message on {topic} {'any more' if self._message_count else 'yet'}"
         elif is_lacking:
             message = f"messages on {topic} are missing or ignored"
         values = {

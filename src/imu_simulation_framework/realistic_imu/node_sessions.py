@@ -111,7 +111,7 @@ class Diagnostic(NamedTuple):
     message : str
         One-line summary.
     values : dict of str to str
-        Value of each detail.
+        Details of the status, such as counts, keyed by name.
     """
 
     is_warning: bool
@@ -382,7 +382,7 @@ class LiveCorrector(Session):
             self._zeroing = LiveZeroing(operation) if operation.standstill > 0.0 else None
         if not path and self._zeroing is None:
             raise ConfigurationError(
-                f"{self.name}: correction is empty, expected a file of calibrate_imu.py or a "
+                f"{self.name}: correction is empty, expected a file written by calibrate_imu.py or a "
                 "standstill above 0"
             )
         self._correction = read_imu_correction(os.path.abspath(path)) if path else ImuCorrection()

@@ -16,7 +16,7 @@ irregularities and warns about them:
        except for a due sample if the sensor is slower than its input and the gap is shorter than
        the sensor's period
    * - gap of more than 10 s, or a step back by more than 1 s
-     - the simulation is assumed to have restarted: the IMU restarts with other random numbers
+     - the simulation is assumed to have restarted: the IMU restarts with new random numbers
    * - same stamp as before, or a step back by at most 1 s
      - ignored
    * - NaN, infinity, or values above 1e9
@@ -55,7 +55,7 @@ from .ideal_inputs import (
     estimate_nominal_period,
 )
 
-#: Number of first messages from which the period is estimated.
+#: Number of messages at the start of a stream from which the period is estimated.
 PERIOD_MESSAGES = ORIENTATION_CHECK_MESSAGES
 
 # Largest recognised number of steps per sample of the sensor: a 0.1 Hz sensor with a 1 kHz input.
@@ -90,7 +90,7 @@ def replace_rate(errors, rate: float | None):
     errors : ImuSpecification or parameters of a plug-in
         Errors of the IMU.
     rate : float or None
-        Sampling rate of the sensor [Hz]; None for that of the specification.
+        Sampling rate of the sensor [Hz]; None for the rate in the specification.
 
     Returns
     -------
@@ -105,7 +105,7 @@ def replace_rate(errors, rate: float | None):
         return errors
     if not isinstance(errors, ImuSpecification):
         raise ConfigurationError(
-            f"rate is {rate:g}, expected none, because only an IMU from a specification has a "
+            f"rate is {rate:g}, expected no rate, because only an IMU from a specification has a "
             "sampling rate"
         )
     return dataclasses.replace(errors, output=dataclasses.replace(errors.output, rate=rate))
@@ -311,14 +311,14 @@ class _SteppedModel:
         self.model = model
         self._report = report
         self._previous: Any = None  # stamp and ideal signals of the previous message
-        # Number of steps per sample of the sensor.
+        # Number of model steps per sample of the sensor.
         new = np.flatnonzero(model.new_samples(_MAX_STEPS_PER_SAMPLE + 1))
         self._stride = int(new[1] - new[0]) if len(new) > 1 else _MAX_STEPS_PER_SAMPLE
         self._first = self._count = 0
         self._sampled = False
 
     def add(self, stamp: int, truth: ImuTruth) -> Iterator[TimedReading]:
-        """Step the model through missing messages, and then by a message."""
+        """Step the model through missing messages, if there are any, and then to this message."""
         if self._previous is not None:
             elapsed = stamp - self._previous[0]
             if elapsed == 0:

@@ -31,7 +31,7 @@ _BATCH_SIZE = 50  # largest number of samples in a batch
 
 NO_MOTORS = "the fields of motors are not simulated, because no joint states contain their torques"
 
-# Plausible range of an ideal field [T]; the Earth's field is 2e-5 to 7e-5, larger near magnets.
+# Plausible range of an ideal field [T]; the Earth's field is 2e-5 to 7e-5, magnets increase it.
 _MIN_FIELD, _MAX_FIELD = 1e-6, 1e-2
 
 TimedSignals = List[Tuple[int, Optional[ImuTruth]]]

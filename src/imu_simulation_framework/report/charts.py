@@ -14,7 +14,7 @@ POINTS = 2000
 # Heights in pixels: margins of the figure, title and axis label of a panel, gap between panels.
 _TOP, _BOTTOM = 28, 56
 _TITLE, _LABEL, _GAP = 28, 56, 16
-_PIXELS_PER_POINT = 1.25  # converts the line widths of the styles, which are in points
+_PIXELS_PER_POINT = 1.25  # for the line widths of the styles, which are in points
 _AXIS = {
     "gridcolor": colours.GRID, "zerolinecolor": colours.LINE_GREY, "zerolinewidth": 1,
     "showline": True, "linecolor": colours.LINE_GREY, "ticks": "outside", "ticklen": 4,
@@ -107,7 +107,7 @@ class _Chart:
         return axis
 
     def _panel_domains(self):
-        """Return the height of all panels [pixels], and the share of each panel from below."""
+        """Return the total height [pixels], and the ends of each panel as fractions of it."""
         inside = 0
         from_above = []
         for number, panel in enumerate(self.panels):
@@ -235,7 +235,7 @@ def _kinds(panel):
 
 def _log_options(panel, axis):
     decades = count_decades(panel, axis)
-    # On an axis of less than two decades, ticks at powers of ten would be too few.
+    # On an axis of less than two decades, there would be too few ticks at powers of ten.
     ticks = "D2" if decades < 2.0 else 1 if decades < 8.0 else 2
     return {"type": "log", "exponentformat": "power", "dtick": ticks}
 

@@ -1,4 +1,4 @@
-"""Conversion of figure descriptions to matplotlib, for files, and common parts of all pictures."""
+"""Conversion of figure descriptions to matplotlib for image files, and parts that they share."""
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -212,7 +212,7 @@ class _Layers:
 
 
 def _write_signs(figure, axes):
-    """Write the signs of vertical lines above their panels, and merge signs that would overlap."""
+    """Write the symbols of vertical lines above the panels, and merge overlapping symbols."""
     for panel, axis in zip(figure.panels, axes):
         marks = [layer.values for layer in panel.layers if layer.values.get("sign")]
         groups: list = []

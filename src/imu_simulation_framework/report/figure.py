@@ -167,7 +167,7 @@ class Figure:
         return self._add("path", x=x, y=y, look=look, name=name)
 
     def points(self, x, y, colour, name="", size=4.0, symbol="circle") -> Figure:
-        """Draw points; on a web page, many points are thinned to an even selection.
+        """Draw points; if there are very many, a web page shows an evenly spaced subset.
 
         Parameters
         ----------
@@ -337,7 +337,7 @@ class Figure:
         return self._add("level", value=value, look=look, name=name)
 
     def mark(self, value, look, name="", sign="") -> Figure:
-        """Draw a vertical line through the panel; a picture may show a sign above it.
+        """Draw a vertical line through the panel; a picture may show a symbol above it.
 
         Parameters
         ----------
@@ -348,7 +348,7 @@ class Figure:
         name : str, optional
             Name in the legend.
         sign : str, optional
-            Sign above the line in a picture.
+            Symbol above the line in a picture.
 
         Returns
         -------
@@ -387,12 +387,12 @@ class Figure:
         return self._add("text", x=x, y=y, text=text, colour=colour)
 
     def message(self, text) -> Figure:
-        """Write the reason why curves are missing in the middle of the panel.
+        """Write a message, such as why there are no curves, in the middle of the panel.
 
         Parameters
         ----------
         text : str
-            Reason why curves are missing.
+            Message to write.
 
         Returns
         -------

@@ -29,7 +29,7 @@ _SERIES = tuple(
     )
 )
 SHADES = tuple(zip(colours.SIMULATED_SERIES, ("-", *_DASHES)))
-"""Colours and dashes of several simulated IMUs that are compared with a recorded IMU."""
+"""Colours and dashes of the curves of simulated IMUs in a comparison with a recorded IMU."""
 
 
 def lighten(look) -> dict:

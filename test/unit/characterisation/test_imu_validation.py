@@ -52,8 +52,8 @@ def test_pitch_near_gimbal_lock_is_reported(truth):
     tumbled = truth.copy()
     tumbled["pitch"] = 1.5 * np.sin(0.5 * truth.index.to_numpy())
     remarks = validate_imu(tumbled, tumbled).remarks
-    assert any("the pitch of the truth reaches 86 deg" in remark for remark in remarks)
-    assert not any("pitch of the truth" in remark for remark in validate_imu(truth, truth).remarks)
+    assert any("the true pitch reaches 86 deg" in remark for remark in remarks)
+    assert not any("true pitch" in remark for remark in validate_imu(truth, truth).remarks)
 
 
 def test_truth_is_interpolated_across_at_most_two_missing_samples(truth):
@@ -63,7 +63,7 @@ def test_truth_is_interpolated_across_at_most_two_missing_samples(truth):
     validation = validate_imu(imu, coarse)
     assert len(validation.time) == 899 + 999
     assert "1102 of 3000 samples are excluded" in validation.remarks[1]
-    assert "the truth was interpolated" in validation.remarks[2]
+    assert "the ground truth was interpolated" in validation.remarks[2]
     imu = truth.iloc[100:900].copy()
     imu.index = imu.index + 0.003
     for missing, left_out in ((1, 0), (4, 5)):
@@ -88,17 +88,18 @@ def test_quantity_missing_from_imu_is_reported_and_has_no_error_norm(truth):
     validation = validate_imu(truth, truth[["yaw", "gyro_z"]])
     compared = [(compared_axis.quantity, compared_axis.axis) for compared_axis in validation.axes]
     assert compared == [("rate", "z"), ("orientation", "yaw")]
-    assert "not compared, because missing in IMU or truth: gyro_x" in validation.remarks[-1]
+    expected = "not compared, because missing in the IMU or the ground truth: gyro_x"
+    assert expected in validation.remarks[-1]
 
 
 def test_incomparable_tables_are_rejected(truth):
     with pytest.raises(
-        RecordingError, match="axes of the IMU are yaw, and axes of the truth are gyro_z"
+        RecordingError, match="axes of the IMU are yaw, and axes of the ground truth are gyro_z"
     ):
         validate_imu(truth[["yaw"]], truth[["gyro_z"]])
     later = truth.copy()
     later.index = later.index + 1000.0
-    with pytest.raises(RecordingError, match="only 0 samples of the IMU are within the truth"):
+    with pytest.raises(RecordingError, match="only 0 samples of the IMU are within the time range"):
         validate_imu(later, truth)
     with pytest.raises(RecordingError, match="fewer than two samples"):
         validate_imu(truth.iloc[:1], truth)

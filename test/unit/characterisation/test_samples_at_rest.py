@@ -91,7 +91,7 @@ def test_gap_splits_recording_and_short_parts_are_excluded():
     samples = prepared(times[kept], values[kept])
     assert samples.parts == ((0, 8000), (8000, 19_999))
     assert samples.gaps.count == 1
-    assert "gaps are not averaged across" in samples.remarks[0]
+    assert "averages do not span gaps" in samples.remarks[0]
     assert samples.rate == pytest.approx(100.0, rel=1e-4)
     times, values = sampled()
     kept = ~np.isin(np.arange(len(times)), [15_000, 15_500])

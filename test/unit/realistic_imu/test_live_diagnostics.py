@@ -66,7 +66,7 @@ def test_diagnostics_report_rate_gaps_ignored_messages_and_yaw_error(clock):
     assert abs(error) > 0.005
     assert float(bad.values["yaw error [deg]"]) == pytest.approx(error, abs=0.0006)
     later = next_diagnostic(1.0)
-    assert later.is_warning and later.message == "no message on /imu now"
+    assert later.is_warning and later.message == "no message on /imu any more"
 
 
 def test_missing_errors_in_motion_and_remaining_bias_are_reported():

@@ -316,7 +316,7 @@ def test_imu_without_acceleration_is_rejected_and_single_message_is_ignored():
     source = ImuInput(report=report)
     source.truths(0, imu_payload(LEVEL))
     assert source.truths(1, lacking) == [(1, None)]
-    assert "rate or acceleration, which others have: 1" in report.sentences()[0]
+    assert "acceleration that other messages have: 1" in report.sentences()[0]
 
 
 def test_missing_gravity_is_added_along_vertical(motion):

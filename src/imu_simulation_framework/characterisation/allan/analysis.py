@@ -88,7 +88,7 @@ _DEFAULT_TIME = TriadSpecification().gauss_markov_time[0]
 
 @dataclass(frozen=True)
 class AllanIdentification:
-    """Noise parameters of an IMU.
+    """Identified noise parameters of an IMU.
 
     Attributes
     ----------
@@ -177,8 +177,8 @@ def identify(
     """Identify the coefficients Q, N, B, K and R, and additional noise terms, for each axis.
 
     The terms are fitted jointly to the Allan variances of all recordings, weighted with the inverse
-    of their covariance. Averaging the results of separate fits with their variances as weights
-    would favour results that happen to be small.
+    of their covariance. An average of separate fits with their inverse variances as weights would
+    favour results that happen to be small.
 
     Parameters
     ----------

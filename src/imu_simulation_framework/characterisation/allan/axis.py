@@ -3,8 +3,9 @@
 The model consists of the standard terms if they describe the data, and of an extended set of terms
 if they do not. The specification of the identified sensor usually contains only the coefficients
 that are identified. If two slow terms can replace each other, neither is identified, and a sensor
-without both would have no slow drift. The specification then contains all terms of the fit. If
-these also deviate from the measured curve, it contains the coefficients that are closest to it.
+with neither of them would have no slow drift. The specification then contains all terms of the
+fit. If these also deviate from the measured curve, it contains the coefficients that are closest to
+the curve.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ LONGEST_SHARE = 10.0
 """Ratio of the longest contiguous part to the longest averaging time of the comparison."""
 
 _FAMILY_ERROR_RATE = 0.05  # probability of at least one false departure in all comparisons
-_MIN_MODEL_ERROR = 0.02  # relative, of the Allan variance; sensors of the same batch differ by more
+_MIN_MODEL_ERROR = 0.02  # relative error of the Allan variance; sensors of a batch differ by more
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class AllanBand:
     tau : ndarray, shape (n,)
         Averaging times [s].
     deviation, low, high : ndarray, shape (n,)
-        Measured Allan deviation and the limits of the true one, in the unit of the axis.
+        Measured Allan deviation, and limits of the true Allan deviation, in the unit of the axis.
     """
 
     tau: np.ndarray
@@ -48,7 +49,7 @@ class AllanBand:
     high: np.ndarray
 
     def excess(self, deviation) -> np.ndarray:
-        """Return the distance of another Allan deviation from the band.
+        """Return the distance of a given Allan deviation from the band.
 
         Parameters
         ----------
@@ -170,7 +171,7 @@ def _largest_excess(squares, bands, shapes):
 
 
 def _closest_squares(bands, shapes):
-    """Return non-negative squares that fit the curve best, weighted by the width of the bands."""
+    """Return the non-negative squares that fit the curves best, weighted by the bands' widths."""
     rows, targets = [], []
     for band, columns in zip(bands, shapes):
         width = np.log(band.high / band.low)
@@ -189,7 +190,8 @@ class NeededDuration:
     Attributes
     ----------
     value : float
-        Assumed coefficient: the estimate, or half of the upper limit if the estimate is far below.
+        Assumed coefficient: the estimate, or half of the upper limit if the estimate is below a
+        quarter of this limit.
     duration : float
         Recording time [s]; infinite if a month does not suffice.
     """

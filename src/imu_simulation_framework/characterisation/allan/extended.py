@@ -71,7 +71,7 @@ def error_covariance(tau, error) -> np.ndarray:
 
 
 def fit_from(start, tau, variances, shapes, covariances, error) -> AllanFit:
-    """Fit the terms to all averaging times from a shortest one on.
+    """Fit the terms to the averaging times that are not shorter than a limit.
 
     Parameters
     ----------
@@ -336,7 +336,7 @@ def _widen_intervals(fit, alternatives):
 
 
 def _possible_times(duration):
-    """Return correlation times that can be distinguished from a constant and from white noise."""
+    """Return correlation times at which a process differs from a constant and from white noise."""
     longest = duration / _LONGEST_TIME_SHARE
     return np.geomspace(min(_SHORTEST_TIME, 0.5 * longest), longest, _TIME_STEPS)
 
@@ -398,7 +398,7 @@ def _gauss_markov_time(tau, variances, model, duration, start, deviance_without)
     compared = (tau >= max(start, _SHORTEST_COMPARED)) & (tau <= duration / _LONGEST_COMPARED_SHARE)
 
     def evaluate(times):
-        """Return the deviance of each time, and the distance between its curve and the data."""
+        """Return the deviance for each time, and the distance of its curve to the data."""
         rows = []
         for shapes, covariances in map(model, times):
             likelihood = RestrictedLikelihood(tau, variances, shapes, covariances)
@@ -434,7 +434,7 @@ _LINE_MARGIN = 1.3  # safety factor of the detection limit
 _INDEPENDENT_SHARE = 0.95  # independent segments per half-overlapping segment with a Hann window
 _MAX_BIN_DISTANCE = 3  # bins; largest gap within a line, whose frequency varies with its clock
 _MAX_ROUNDS = 3
-_MIN_ENVELOPE_SHARE = 0.25  # lower bound of the envelope's share inside a part, limits the gain
+_MIN_ENVELOPE_SHARE = 0.25  # lower bound of an envelope's share inside a part; limits the gain
 _SEGMENTS_AT_ONCE = 30
 
 
@@ -476,7 +476,7 @@ def remove_lines(parts, rate):
     parts, removed = list(parts), ()
     if segment < _MIN_SEGMENT:
         return parts, removed
-    # The first iteration leaves a part of a strong line at the ends; further iterations remove it.
+    # At the ends of a part, the first iteration leaves a residue of a strong line.
     for _ in range(_MAX_ROUNDS):
         frequencies, power, count = _spectrum(parts, rate, segment)
         background = _background(power)

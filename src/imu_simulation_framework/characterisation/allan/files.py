@@ -113,7 +113,7 @@ def specification_comment(identification) -> str:
     lines = ["Identified by Allan analysis; allan_parameters.json contains the 95 % intervals."]
     missing = [axis for axis in analysis.AXES if axis not in identification.axes]
     if missing:
-        lines.append(f"Not recorded, so without errors here: {', '.join(missing)}.")
+        lines.append(f"Not recorded, so their errors are zero here: {', '.join(missing)}.")
     absent, kept = [], []
     for name, result in identification.axes.items():
         if np.isinf(result.fit.terms[TERMS[0]].high):

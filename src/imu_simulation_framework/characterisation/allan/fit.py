@@ -317,7 +317,7 @@ class AllanProblem:
         return np.concatenate([[first], positive])
 
     def estimator(self, squares, index):
-        """Return the weights of an estimate of a square that other terms in the fit do not bias.
+        """Return weights that estimate a square without bias by the other terms in the fit.
 
         A term of either sign always counts as a term in the fit, because even a weak filter biases
         the white noise by more than its interval.
@@ -421,7 +421,7 @@ class _SquareEstimator:
 
     def __init__(self, problem, squares, index, inflation):
         weights = problem.estimator(squares, index)
-        # A negative estimate means the same as zero: the data give no evidence of the term.
+        # A negative estimate is treated as zero: the data give no evidence of the term.
         self.estimate = max(0.0, float(weights @ problem.variances))
         # The variance is a quadratic function of the square, so three values determine it.
         step = max(self.estimate, float(np.sqrt(weights @ problem.scatter(squares) @ weights)))

@@ -38,7 +38,7 @@ _GAUSS, _GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(_NODES)
 def allan_variance_of_terms(tau, period, band, gauss_markov_time=None):
     """Return the Allan variance of each term for a unit coefficient.
 
-    The variances are ``3 / tau^2``, ``1 / tau``, that of flicker noise, ``tau / 3`` and
+    The variances are ``3 / tau^2``, ``1 / tau``, the variance of flicker noise, ``tau / 3`` and
     ``tau^2 / 2`` (IEEE Std 952, annex C). The flicker noise is the sum of Gauss-Markov processes
     that :class:`.noise.processes.BiasInstability` generates. Its Allan variance equals the constant
     ``2 ln 2 / pi`` within the band and decreases outside the band.
@@ -223,7 +223,7 @@ def _pair_counts(lags, shorter, longer, points):
 
 
 def _filter_pairs():
-    """Yield the products of weights, and the offsets, of two centred second differences."""
+    """Yield the product of the weights, and both offsets, for two centred second differences."""
     for offset, weight in ((-1.0, 1.0), (0.0, -2.0), (1.0, 1.0)):
         for other, other_weight in ((-1.0, 1.0), (0.0, -2.0), (1.0, 1.0)):
             yield weight * other_weight, offset, other

@@ -73,5 +73,11 @@ def _coefficients(identification, sensor, axes) -> Table:
         for axis in axes:
             line = format_coefficient(identification.axes[axis], term, factor)
             rows.append((label, triad.unit_of(term), unit, axis, line))
-    headings = ("term", "unit", "and", "axis", "estimate (95 % interval), in both units")
+    headings = (
+        "term",
+        "SI unit",
+        "data sheet unit",
+        "axis",
+        "estimate (95 % interval), first in the SI unit",
+    )
     return Table(headings, rows)

@@ -138,7 +138,7 @@ def _fit_findings(identification, name, result):
             )
     if fit.start:
         time = fit.gauss_markov_time
-        process = f" and a Gauss-Markov process of {time.value:.0f} s" if time else ""
+        process = f" and a Gauss-Markov process (time {time.value:.0f} s)" if time else ""
         error = (
             f" within {100.0 * fit.model_error:.1f} % of the Allan variance"
             if fit.model_error
@@ -160,7 +160,7 @@ def _fit_findings(identification, name, result):
         symbols = ", ".join(SYMBOLS[term] for term in result.unidentified_terms)
         yield (
             f"{name}: {symbols} written although not identified individually, because the "
-            "simulated sensor would otherwise deviate from the measured curve"
+            "simulated sensor would deviate from the measured curve without this noise"
         )
 
 
@@ -170,14 +170,15 @@ def _model_findings(name, fit):
     if process and not fit.start:
         time = fit.gauss_markov_time
         yield (
-            f"{name}: a Gauss-Markov process of {time.value:.0f} s describes the slow noise best"
+            f"{name}: a Gauss-Markov process with a correlation time of {time.value:.0f} s "
+            "describes the slow noise best"
             + ("" if process.identified else "; flicker noise or a random walk is not ruled out")
         )
     if fit.time_like_walk:
         yield (
-            f"{name}: a Gauss-Markov process of {fit.time_like_walk:.0f} s or longer would "
-            "describe this recording as well as the random walk does; a longer recording can "
-            "distinguish them"
+            f"{name}: a Gauss-Markov process with a correlation time of {fit.time_like_walk:.0f} s "
+            "or more would describe this recording as well as the random walk does; a longer "
+            "recording can distinguish them"
         )
 
 

@@ -30,8 +30,8 @@ by several times the effect of white noise. The prior is therefore important:
   measurements.
 * The axes of a triad are similar: the logarithms of their B scatter about a common value (by 0.1
   for the measured gyroscope, by 0.3 for its accelerometer) with Student's t distribution, whose
-  long tails allow for a different axis. The quietest axis thus contributes to the estimates of the
-  others.
+  long tails allow for an axis that differs from the others. The quietest axis thus contributes to
+  the estimates of the others.
 * Beyond an averaging time of :math:`3 (0.664\,B/K)^2`, the Allan deviation of the random walk
   exceeds that of flicker noise. The prior of this time is five minutes within a factor of e squared
   (7 to 1500 s in the same specifications), or infinite with a probability of one half.
@@ -488,7 +488,7 @@ def solve(
 
 
 def _estimate_all_noise(means, contrasts, seen, prior):
-    """Return the likely noise of each axis; constant axes do not contribute to other axes."""
+    """Return the likely noise of each axis; constant axes do not affect the other axes."""
     smallest = []
     for axis in means.axes:
         # The noise is at least the rounding error, so that the matrices remain invertible.
@@ -645,7 +645,7 @@ def average_blocks(times, values, parts: Sequence, most=150, shortest=1.0) -> Bl
         count = int(np.clip(duration / max(shortest, total / most), 1, part.stop - part.start))
         edges = np.linspace(part.start, part.stop, count + 1).round().astype(int)
         for first, last in zip(edges[:-1], edges[1:]):
-            # A block begins one period before its first sample, because a sample is a mean.
+            # A block begins one period before its first sample, which is the mean over that period.
             begin, end = times[first] - period, times[last - 1]
             rows.append((begin, end, index, values[first:last].mean(axis=0)))
     begin, end, group = (np.array([row[k] for row in rows]) for k in range(3))

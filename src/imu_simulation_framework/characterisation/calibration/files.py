@@ -206,7 +206,7 @@ def _draw_sphere(figure, result):
     elements = [[estimate.value for estimate in row] for row in calibration.matrix]
     matrix = np.eye(3) + np.array(elements)
     corrected = np.linalg.solve(matrix, (raw - bias).T).T
-    figure.panel("reading / field", x="x and y (left), x and z (right, moved by 4)", equal=True)
+    figure.panel("reading / field", x="x and y (left), x and z (right, shifted by 4)", equal=True)
     for shift, second in ((0.0, 1), (4.0, 2)):
         for values, colour, name in (
             (raw, colours.SIMULATED, "as recorded"),
@@ -247,8 +247,9 @@ def describe_findings(result) -> list[str]:
         more = f" and {len(spans) - 20} more" if len(spans) > 20 else ""
         sentences.append(
             f"at rest for {format_duration(total)} in {len(spans)} periods [s]: {listing}{more}; "
-            "in these periods, the scatter is that of the quietest tenth, successive half-second "
-            "blocks agree within noise, and the sensor does not turn"
+            "in these periods, the scatter is close to that of the quietest tenth of the "
+            "recording, successive half-second blocks agree within noise, and the sensor does not "
+            "turn"
         )
         for turn in result.turns:
             axis = int(np.abs(turn.angle).argmax())

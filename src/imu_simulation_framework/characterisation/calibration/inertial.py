@@ -194,7 +194,7 @@ def fit_triad(
         if is_excited:
             columns += [truth.expected[:, axis] * power for power in powers[:scale_degree]]
         designs.append(np.column_stack(columns))
-        # A rough estimate of the rows suffices for the effect of a tilt.
+        # A rough estimate of the rows of I + M suffices to compute the effect of a tilt.
         inverse = np.linalg.pinv(designs[-1])
         rough = inverse @ errors[:, axis]
         spread = np.diag(inverse @ truth.covariance(unit) @ inverse.T)
@@ -401,9 +401,9 @@ def calibrate_accelerometer(
     """Calibrate an accelerometer with six orientations: bias, scale factor and misalignment.
 
     Each axis must point up and down at least once. If the placement has an error, only the longest
-    stationary period of each orientation is used, because a sensor on the same face has the same
-    placement error again. To estimate a temperature-dependent scale factor, all periods are used,
-    with a common placement error for each face, as in a fixture.
+    stationary period of each orientation is used, because the placement error is the same whenever
+    the sensor is on the same face. To estimate a temperature-dependent scale factor, all periods
+    are used, with a common placement error for each face, as in a fixture.
 
     Parameters
     ----------
@@ -450,9 +450,8 @@ def calibrate_accelerometer(
     ]
     if missing:
         raise RecordingError(
-            f"{source}: none of {len(rests)} stationary periods have the vertical along "
-            f"{', '.join(missing)}; the accelerometer needs six orientations, with each axis up "
-            "and down once"
+            f"{source}: in none of the {len(rests)} stationary periods does {' or '.join(missing)} "
+            "point up; the accelerometer needs six orientations, with each axis up and down once"
         )
     if placement and not (temperature and temperature.scale_degree):
         longest: dict[tuple, int] = {}  # longest stationary period of each orientation

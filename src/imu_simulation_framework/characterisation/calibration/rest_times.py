@@ -4,7 +4,7 @@ A half-second block is at rest if
 
 * the scatter of its readings is at most three times that of the quietest tenth of all blocks,
 * its medians differ from those of both neighbours by at most ten times their noise, or by at most a
-  fiftieth of the limit between successive seconds in :mod:`.characterisation.samples_at_rest`, and
+  fiftieth of the limit for successive seconds in :mod:`.characterisation.samples_at_rest`, and
 * its angular velocity equals that of the slowest blocks, which excludes a turn at constant rate.
 
 Consecutive blocks at rest form a stationary period. Its first and last block are excluded, because
@@ -126,10 +126,10 @@ def _still_parts(times, values, names, minimum) -> list[RestTime]:
     return parts
 
 
-_MAX_SCALE_ERROR = 0.3  # relative; a larger deviation means another number of turns
-_MIN_AXIS_SHARE = 0.9  # smallest share of a turn's angle about an axis of the sensor
+_MAX_SCALE_ERROR = 0.3  # relative; a larger deviation implies a different number of turns
+_MIN_AXIS_SHARE = 0.9  # smallest fraction of a turn's angle about a single axis of the sensor
 _LONG_STEP = 1.5  # sampling periods; in a longer step, samples are missing
-_MIN_ANGLE = np.radians(30.0)  # rad; smallest turn of the reference that is used
+_MIN_ANGLE = np.radians(30.0)  # rad; smallest angle of a turn of the reference that is used
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,7 @@ def find_whole_turns(
     ------
     RecordingError
         The number is missing, no movement has this number of turns, a turn is not about an axis or
-        has another angle, or samples are missing in a turn.
+        has a different angle, or samples are missing in a turn.
     """
     if turns is None:
         raise RecordingError(
@@ -308,8 +308,8 @@ def _require_all_samples(times, start, stop, subject):
         raise RecordingError(f"{subject} has missing samples, expected all samples of a turn")
 
 
-_MIN_FIELD_CHANGE = 0.05  # share of the field, corresponds to three degrees of direction
-_MAX_DIRECTION_DURATION = 2.0  # s; duration of the samples that are used in each direction
+_MIN_FIELD_CHANGE = 0.05  # fraction of the field; corresponds to a change of direction by 3 degrees
+_MAX_DIRECTION_DURATION = 2.0  # s; longest duration of the samples that are used in each direction
 
 
 def find_turning_times(times: np.ndarray, readings: np.ndarray) -> list[RestTime]:
@@ -328,7 +328,8 @@ def find_turning_times(times: np.ndarray, readings: np.ndarray) -> list[RestTime
     Returns
     -------
     list of RestTime
-        Periods to use; the complete recording if the sensor always turns or has few readings.
+        Periods to use; the complete recording if the sensor is always turning, or if there are few
+        readings.
     """
     everything = [RestTime(0, len(times))]
     if len(times) < 3:

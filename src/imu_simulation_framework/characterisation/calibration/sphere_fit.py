@@ -45,7 +45,7 @@ _EARTHS_FIELD = (15e-6, 100e-6)
 
 _MAX_SCATTER = 0.05  # share of the field's magnitude; corresponds to 3 degrees of direction
 _LARGE_SCATTER = (
-    ", which means heading errors of degrees; check for iron or a magnet that did not move with "
+    ", which causes heading errors of degrees; check for iron or a magnet that did not turn with "
     "the sensor"
 )
 
@@ -142,7 +142,7 @@ def fit_sphere(
         Magnitude F of the true values, in the unit of the readings. By default, the mean of the
         three scale factors is assumed to be 1, which does not affect a heading.
     noise : sequence of SlowNoise, optional
-        Noise of each axis. By default, it is estimated from the readings, as common to all axes.
+        Noise of each axis. By default, the same noise of all axes is estimated from the readings.
     source, sensor : str
         Names of the recording and of the sensor in messages.
     parts : sequence of RestTime, optional
@@ -193,7 +193,7 @@ def fit_sphere(
 
 
 def _select_parts(times, readings, parts):
-    """Select the times and readings of the parts, and return the parts as ranges of these."""
+    """Select the times and readings of the parts, and return the index ranges of the parts."""
     used = np.concatenate([np.arange(part.start, part.stop) for part in parts])
     ends = np.cumsum([part.stop - part.start for part in parts]).tolist()
     selected = [RestTime(start, stop) for start, stop in zip([0, *ends], ends)]
@@ -366,7 +366,7 @@ def _solve_with_noise(times, linearised, jacobian, noise, subject, parts):
     return solution
 
 
-_MIN_POSITIONS = 9  # smallest number of orientations, equals the number of parameters
+_MIN_POSITIONS = 9  # smallest number of orientations, which is the number of parameters
 _MIN_POSITION_ANGLE = np.cos(np.radians(15.0))  # cosine of the smallest angle between orientations
 
 

@@ -28,7 +28,7 @@ NORM = "norm"
 
 _MIN_SAMPLES = 10
 _MAX_PITCH = np.radians(75.0)  # above this pitch, a remark reports that roll and yaw are undefined
-_GAP = 3.0  # sampling periods of the truth; samples in longer gaps are not compared
+_GAP = 3.0  # sampling periods of the ground truth; samples in longer gaps are not compared
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def validate_imu(
             ", ".join(name for name in columns if name in table) or "none" for table in (imu, truth)
         )
         raise RecordingError(
-            f"axes of the IMU are {imu_columns}, and axes of the truth are {truth_columns}, "
+            f"axes of the IMU are {imu_columns}, and axes of the ground truth are {truth_columns}, "
             "expected at least one common axis"
         )
     shift, remark = (
@@ -178,7 +178,7 @@ def validate_imu(
     time = imu.index.to_numpy(dtype=float) - shift
     true_time = truth.index.to_numpy(dtype=float)
     if min(len(time), len(true_time)) < 2:
-        raise RecordingError("IMU or truth has fewer than two samples, expected at least two")
+        raise RecordingError("IMU or ground truth has fewer than two samples, expected two")
     # A sample is compared only if it is between two samples of the truth without a gap.
     longest = _GAP * float(np.median(np.diff(true_time)))
     upper = np.clip(np.searchsorted(true_time, time), 1, len(true_time) - 1)
@@ -186,17 +186,17 @@ def validate_imu(
     inside = (time >= true_time[0]) & (time <= true_time[-1]) & near
     if inside.sum() < _MIN_SAMPLES:
         raise RecordingError(
-            f"only {inside.sum()} samples of the IMU are within the truth, expected at least two; "
-            f"the truth is from {true_time[0]:.3f} to {true_time[-1]:.3f} s, the IMU from "
-            f"{time[0]:.3f} to {time[-1]:.3f} s"
+            f"only {inside.sum()} samples of the IMU are within the time range of the ground "
+            f"truth, expected at least two; the ground truth is from {true_time[0]:.3f} to "
+            f"{true_time[-1]:.3f} s, the IMU from {time[0]:.3f} to {time[-1]:.3f} s"
         )
     if not inside.all():
         remarks.append(
             f"{len(inside) - inside.sum()} of {len(inside)} samples are excluded, because they are "
-            "outside the time range of the truth or in one of its gaps"
+            "outside the time range of the ground truth or in one of its gaps"
         )
     if not np.isin(time[inside], true_time).all():
-        remarks.append("the truth was interpolated linearly between its samples")
+        remarks.append("the ground truth was interpolated linearly between its samples")
     checked_time = time[inside]
     errors = {
         name: _error(
@@ -219,24 +219,28 @@ def validate_imu(
         steepest = float(np.abs(truth["pitch"].to_numpy()).max())
         if steepest > _MAX_PITCH:
             remarks.append(
-                f"the pitch of the truth reaches {np.degrees(steepest):.0f} deg; near 90 deg, roll "
+                f"the true pitch reaches {np.degrees(steepest):.0f} deg; near 90 deg, roll "
                 "and yaw are undefined, so that their errors are meaningless"
             )
     missing = [name for name in columns if name not in common]
     if missing:
-        remarks.append(f"not compared, because missing in IMU or truth: {', '.join(missing)}")
+        remarks.append(
+            f"not compared, because missing in the IMU or the ground truth: {', '.join(missing)}"
+        )
     return ImuValidation(checked_time, axes, shift, remarks)
 
 
 def _shift(imu, truth, max_shift):
     if "yaw" not in imu or "yaw" not in truth:
-        raise RecordingError("IMU or truth has no yaw, but time alignment requires a yaw in both")
+        raise RecordingError(
+            "time alignment requires a yaw in both IMU and ground truth, but one has none"
+        )
     result = find_time_shift(imu.index, imu["yaw"], truth.index, truth["yaw"], max_shift)
     if result.problem:
         return 0.0, f"times were not aligned: {result.problem}"
     return result.shift, (
-        f"according to its yaw rate, the IMU is {result.shift:.4f} s late (correlation "
-        f"{result.correlation:.2f}); its stamps were shifted accordingly"
+        f"according to the yaw rates, the IMU is {result.shift:.4f} s late (correlation "
+        f"{result.correlation:.2f}); this delay was subtracted from its stamps"
     )
 
 
