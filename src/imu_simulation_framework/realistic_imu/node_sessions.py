@@ -382,8 +382,8 @@ class LiveCorrector(Session):
             self._zeroing = LiveZeroing(operation) if operation.standstill > 0.0 else None
         if not path and self._zeroing is None:
             raise ConfigurationError(
-                f"{self.name}: correction is empty, expected a file written by calibrate_imu.py or a "
-                "standstill above 0"
+                f"{self.name}: correction is empty, expected a file written by calibrate_imu.py "
+                "or a standstill above 0"
             )
         self._correction = read_imu_correction(os.path.abspath(path)) if path else ImuCorrection()
         self._temperature: float | None = None
