@@ -86,7 +86,7 @@ NO_GAINS = [
     ("arguments", "words"),
     [
         (["a", "--setting", "control/controller=open_loop"], "open_loop"),
-        (["a", "--setting", "trajectory/stop=8"], "parts of 5 s"),
+        (["a", "--setting", "trajectory/stop=8"], "two parts of at least 5 s"),
         (["a", "--seconds", "2s"], "--seconds is 2"),
         (
             ["a", "--controller", "lq", *NO_GAINS],
