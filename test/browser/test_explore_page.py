@@ -228,7 +228,7 @@ def test_invalid_input_shows_one_message_until_it_is_corrected(desktop, address)
     for query, sentence in (
         ("imu=nobody", "IMU nobody: is unknown, expected one of adis16448,"),
         ("motion=drive&drive=gone.bag", "Drive gone.bag: is unknown, expected one of a, b, c, d;"),
-        ("colour=red", "The page has no field colour; it has motion,"),
+        ("colour=red", "The page has no field colour; choose one of: motion,"),
     ):
         opened(desktop, f"{address}?{query}")
         assert text(desktop, "unread").startswith(sentence)

@@ -62,7 +62,7 @@ def test_operation_in_page_settings_has_regular_stops():
         ({"radius": "wide"}, "radius: is 'wide', expected"),
         ({"motion": "flying"}, "motion: is 'flying', expected"),
         ({"imu": "a,b,c,d,e,f,g"}, "parts: is ("),
-        ({"colour": "red"}, "no field colour; it has motion, drive"),
+        ({"colour": "red"}, "no field colour; choose one of: motion, drive"),
     ],
 )
 def test_invalid_page_setting_is_rejected_with_field_name(texts, words):

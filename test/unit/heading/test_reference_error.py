@@ -134,7 +134,7 @@ def test_error_split_with_overstated_reference_error_is_unknown():
     split = split_error(error, known, START)
     assert math.isnan(split.imu) and math.isnan(split.imu_high)
     assert math.isnan(split.imu_final)
-    assert split.imu_words().startswith("nothing")
+    assert split.imu_words().startswith("unknown")
 
 
 def test_error_split_does_not_weight_samples_by_gaps():
