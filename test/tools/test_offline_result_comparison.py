@@ -131,7 +131,7 @@ def test_missing_and_malformed_result_files_are_rejected_with_file_name(result, 
     "key, value, words",
     [
         ("run", {"a": json.loads("[" * 500 + "]" * 500)}, "nested deeper than 30 levels"),
-        ("messages", {"x": {"expected_according_to": "simulator", "expected": -1}}, "the count of x is -1"),
+        ("messages", {"x": {"expected_according_to": "simulator", "expected": -1}}, "of x is -1"),
         ("comparison_settings", {"align": 1}, "align is 1"),
         ("execution", {"real_time_factor": "x"}, "real_time_factor is 'x'"),
     ],
