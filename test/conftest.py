@@ -1,5 +1,6 @@
 """Tiers, time limits and environment of all tests."""
 
+import contextlib
 import itertools
 import os
 import shlex
@@ -136,3 +137,21 @@ def pytest_terminal_summary(terminalreporter):
     command = "./run ros2 python -m pytest" if uses_ros2 else "./run test"
     for nodeid in sorted(failed):
         terminalreporter.write_line(f"run again: {command} {shlex.quote(nodeid)}")
+
+
+def pytest_unconfigure(config):
+    """Kill the processes that interrupted tests have left behind, such as nodes and browsers.
+
+    After Ctrl+C, pytest-xdist kills its processes without the end of their fixtures. All processes
+    that they have started inherit the identifier of the test run in their environment.
+    """
+    distribution = config.pluginmanager.getplugin("dsession")
+    manager = getattr(distribution, "nodemanager", None)
+    if manager is None:
+        return
+    mark = f"PYTEST_XDIST_TESTRUNUID={manager.testrunuid}".encode()
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        # A process may end meanwhile, or belong to another user.
+        with contextlib.suppress(OSError):
+            if mark in path.read_bytes().split(b"\0"):
+                os.kill(int(path.parent.name), signal.SIGKILL)
