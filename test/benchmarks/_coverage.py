@@ -19,11 +19,11 @@ def run_study(study, count, *arguments, first=0):
 
 
 def standard_error(count):
-    """Return a text with the standard error of a coverage of 95 % over ``count`` intervals."""
+    """Return the standard error of a 95 % coverage over ``count`` intervals, as text."""
     return f"standard error of a coverage of 95 %: {100.0 * math.sqrt(0.95 * 0.05 / count):.1f} %"
 
 
 def call_with_arguments(main, *kinds):
-    """Call a study with the command-line arguments; convert the first ones to types ``kinds``."""
+    """Call a study with the command-line arguments, the first ones converted to ``kinds``."""
     words = sys.argv[1:]
     main(*(kind(word) for kind, word in zip(kinds, words)), *words[len(kinds) :])

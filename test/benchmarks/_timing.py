@@ -9,7 +9,7 @@ import os
 import time
 from pathlib import Path
 
-# The CPU time would include threads of BLAS that wait in a loop.
+# With several threads, the CPU time would include BLAS threads that wait in a loop.
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import numpy as np
@@ -20,7 +20,7 @@ BLOCK = np.empty(12_288)
 
 
 def duration_of(call, clock=time.process_time):
-    """Return the duration of a call [s], by default the processor time."""
+    """Return the duration of a call [s], by default as processor time."""
     begin = clock()
     call()
     return clock() - begin
@@ -78,7 +78,7 @@ class Measurements:
         print(f"{name:52} {describe(row)}", flush=True)
 
     def save(self):
-        """Write the measurements to the file of ``--save``, if it is specified."""
+        """Write the measurements to the file specified with ``--save``, if any."""
         if self.options.save is not None:
             self.options.save.write_text(json.dumps(self._rows))
 

@@ -79,7 +79,7 @@ def simulate_motions(start):
 
 
 def bias_only(imu):
-    """Return an IMU with only random biases of the same rms value and the same white noise."""
+    """Return the IMU reduced to random biases with its rms values and to its white noise."""
 
     def simplify(triad):
         return isf.TriadSpecification(

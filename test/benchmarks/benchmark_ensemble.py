@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Cost of ensembles of a sensor and of the linear model, relative to their random numbers.
+"""Cost of sensor and linear-model ensembles, relative to drawing their random numbers.
 
 Each measurement alternates with drawing the same number of normal random numbers. Wall times of one
 and two workers exclude the start of the processes and require an idle machine. The process that

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MAX_LATENCY = 5.0  # 99th percentile [ms]
 MAX_CORES = 0.5
 RATE, DURATION = 1000.0, 4.0  # message rate [Hz] and duration [s]
-WARM_UP = 2.0  # duration that is not evaluated [s]
+WARM_UP = 2.0  # initial duration that is not evaluated [s]
 FORWARDING_NODE = """
 import rclpy
 from rclpy.qos import QoSProfile, ReliabilityPolicy
@@ -95,7 +95,7 @@ def measure_answers(command, output, reliability, rate, seconds):
             publisher.publish(data)
         cpu_seconds = cpu_time(node.pid) - cpu_seconds
         elapsed = time.perf_counter() - begin
-        complete.wait(1.0)  # the last message may be lost
+        complete.wait(1.0)  # the last message may have been lost
     finally:
         node.terminate()
         node.wait()

@@ -5,7 +5,7 @@
   is known, or estimated from the recording.
 * ``rest``: gyroscopes with low and with high specified flicker noise, at rest for five minutes; the
   noise is estimated.
-* ``free``: fifteen arbitrary positions; the noise is known.
+* ``free``: fifteen arbitrary orientations; the noise is known.
 * ``chamber``: six positions at each of three temperatures, with temperature coefficients of scale
   factors and biases; the noise is known.
 * ``magnetometer``: one minute of tumbling with random hard and soft iron and white noise of 0.6 uT
@@ -15,7 +15,7 @@
   predicted by a budget, and simulated for forty individually calibrated sensors.
 
 The accepted coverage of a 95 % interval is 90 to 99 %. With 200 recordings, the standard error of
-the coverage is 1.5 %, so one in 150 correct quantities is outside.
+the coverage is 1.5 %, so one in 150 correct quantities is outside this range by chance.
 
     coverage_calibration.py [RECORDINGS [CASE ...]]
 """

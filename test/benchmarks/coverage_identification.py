@@ -1,7 +1,7 @@
 """Separation of reference errors and sensor errors by identify_yaw_error.py.
 
 A car drives for seven and a half minutes in a simulation that is independent of the package. The
-reference and the IMU are written to files, read and identified like in the program. Each reference
+reference and the IMU are written to files, read and identified as by the program. Each reference
 has one kind of error: white noise, noise with a correlation time of ten seconds, a delay, or slip
 in turns. A further reference is the course over ground of a GNSS receiver with position drift and
 delayed velocities. The config.ini specifies standard deviation and correlation time of white and
@@ -100,7 +100,7 @@ def write_drive(folder, number, kind, has_sensor_error):
 
 
 def study(number, kind, has_sensor_error):
-    """Identify one drive; return the terms, the result of the checks and the CPU time [s]."""
+    """Identify one drive; return its terms, whether all checks passed, and the CPU time [s]."""
     begin = time.process_time()
     with tempfile.TemporaryDirectory() as place, contextlib.redirect_stdout(io.StringIO()):
         path, truth = write_drive(Path(place), number, kind, has_sensor_error)

@@ -102,12 +102,12 @@ def simulate_drives(name, first, count=1, duration=DURATION):
 
 
 def study(number, name):
-    """Identify one drive; return estimates, results of the checks and CPU time [s]."""
+    """Identify one drive; return estimates, results of the residual checks and CPU time [s]."""
     return identify(simulate_drives(name, number))
 
 
 def identify(*arguments):
-    """Return estimates, results of the checks and CPU time [s]."""
+    """Return estimates, results of the residual checks and CPU time [s]."""
     begin = time.process_time()
     result = identify_yaw_error(*arguments)
     seconds = time.process_time() - begin
@@ -115,7 +115,7 @@ def identify(*arguments):
 
 
 def simulate_drive_with_reference(number, kind, sensor, duration=DURATION):
-    """Return a simulated drive with a kind of reference error and optional sensor errors."""
+    """Return a simulated drive with one kind of reference error and optional sensor errors."""
     times, net, absolute = turns(duration)
     std, correlation_time, lag, turn_error, slip = REFERENCES[kind]
     std = std[: len(times)]
@@ -134,7 +134,7 @@ def simulate_drive_with_reference(number, kind, sensor, duration=DURATION):
 
 
 def study_with_reference(number, kind, sensor):
-    """Identify one drive with a kind of reference error; see :func:`study`."""
+    """Identify one drive with one kind of reference error; see :func:`study`."""
     return identify([simulate_drive_with_reference(number, kind, sensor)], kind != "slipping")
 
 

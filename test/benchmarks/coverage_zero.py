@@ -28,7 +28,7 @@ KINDS = {
     "poor at the start": (_SLOW, 10.0, 0.0, 0.0, 0.0),
     "jumping": (0.02 * _CONSTANT, 10.0, 0.0, 0.0, 0.0),
 }
-# Time [s] -> step of the error [rad]: an outlier of two seconds and a permanent step.
+# Time [s] -> step of the error [rad]: an outlier lasting two seconds and a permanent step.
 JUMPS = {150: 0.5, 152: -0.5, 250: 0.35}
 
 
@@ -49,7 +49,7 @@ def simulate_references(kind, runs, random):
 
 
 def study(number, kind):
-    """Return errors and standard deviations of both estimates, and the rejection of the model."""
+    """Return error and standard deviation of both estimates, and whether the model is rejected."""
     random = np.random.default_rng([number, len(kind)])
     times = turns()[0]
     reference, reference_errors = simulate_references(kind, 1, random)

@@ -206,7 +206,7 @@ def estimate_scatter(rate, period, white_noise):
 
 
 def model_of(imu, motion, sample, operation, mounting, scatter):
-    """Return the model of the integrated yaw error of a randomly selected sensor of a part.
+    """Return the model of the integrated yaw error of a random sensor with a part number.
 
     Parameters
     ----------
@@ -326,7 +326,7 @@ def summary(rows, kind, sensor, window):
 
 
 def table_of(rows):
-    """Return table rows for each sensor and window, for each sensor, and for all sensors."""
+    """Return table rows per sensor and window duration, per sensor, and for all sensors."""
     table = []
     for moving, group in rows.groupby(rows["axis"] == "heading"):
         sensor_summaries = []

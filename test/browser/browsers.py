@@ -24,7 +24,7 @@ SWITCHES = (
 
 
 def programs():
-    """Return the paths of browser and driver; if they are missing, fail, or skip with Noetic."""
+    """Return the paths of browser and driver; if missing, fail the test, or skip it with Noetic."""
     paths = [shutil.which(name) for name in ("chromium", "chromedriver")]
     if None in paths and Path("/opt/ros/noetic").exists():
         pytest.skip("Ubuntu 20.04 has Chromium as a snap only")
@@ -44,7 +44,7 @@ def _end_with_parent():
 
 @contextmanager
 def browser(kind):
-    """Start a browser of a width; a phone has a touch screen."""
+    """Start a browser with a given window width; a phone has a touch screen."""
     program, driver = programs()
     width, height = WIDTHS[kind]
     options = webdriver.ChromeOptions()

@@ -1,4 +1,4 @@
-"""Browsers of the tests, started once per session."""
+"""Browsers for the tests, started once per test session."""
 
 import sys
 from pathlib import Path

@@ -23,7 +23,7 @@ SETTLED = """
     const error = document.querySelector("#mistake").textContent;
     return error !== "" || (quiet && document.querySelector("#ranking table") !== null);
 """
-# The script returns when number and figure have responded to the key.
+# The script returns when the number and the figure have responded to the key press.
 PRESS = """
     const [name, key, done] = arguments;
     const handle = document.querySelector(`#slider-${name} [role=slider]`);
@@ -61,7 +61,7 @@ def address():
             _, errors = run.communicate(timeout=PATIENCE)
         finally:
             run.kill()
-    # There is neither a traceback nor a line for each request.
+    # The log contains neither a traceback nor a line for each request.
     assert run.returncode == 128 + signal.SIGINT
     assert errors == "explore.py: terminated by SIGINT; no file is left half-written\n"
 
@@ -88,7 +88,7 @@ def text(driver, name):
 
 
 def asked(driver):
-    """Return the query of the browser's address line."""
+    """Return the query string in the browser's address bar."""
     return dict(parse_qsl(urlsplit(driver.current_url).query))
 
 

@@ -56,7 +56,7 @@ def server():
 
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory, server):
-    """Return the files of the reports by their kind."""
+    """Return the report files by kind of report."""
     folder = tmp_path_factory.mktemp("reports")
     name = HOSTILE.format(port=server.server_port)
     result = write_result(folder, drive=name, duration=40.0)
@@ -182,7 +182,7 @@ def test_security_policy_of_report_blocks_every_request(desktop, reports, server
     """
     assert desktop.execute_async_script(script, address) == "refused"
     assert server.reached == []
-    # Another page can load the address.
+    # Outside the report, the browser can load the address.
     desktop.get(address)
     assert server.reached[0] == "/asked"
     server.reached.clear()
@@ -221,8 +221,8 @@ def test_printed_report_shows_collapsed_sections_and_fits_paper_width(desktop, r
     desktop.execute_script("window.dispatchEvent(new Event('afterprint'))")
     assert desktop.execute_script(widths) == pytest.approx(before)
     assert desktop.execute_script(closed) == folded
-    # WebDriver's own command has a fixed time limit of 10 s.
+    # WebDriver's print command has a fixed time limit of 10 s.
     printed = base64.b64decode(desktop.execute_cdp_cmd("Page.printToPDF", {})["data"])
-    # The pages are A4, with one or two figures each.
+    # The printed pages are A4, with one or two figures each.
     assert printed.startswith(b"%PDF")
     assert len(plots) / 2 <= printed.count(b"/Type /Page\n") <= 2 * len(plots)

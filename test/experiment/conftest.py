@@ -82,7 +82,7 @@ def run_once(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def recorded_drive(run_once):
-    """Run an experiment with receiver, odometer and bag; results are below ``some/results``."""
+    """Run an experiment with GNSS, odometer and bag; its results are below ``some/results``."""
     return run_once(
         "recorded_drive",
         *("config:=mine.ini", "record:=true", "output:=some/results"),

@@ -257,7 +257,7 @@ class ExperimentProcess:
         return find_marked(self._mark, MASTER_MARK)
 
     def end(self) -> None:
-        """Kill the processes of the experiment's master, or the client program; close the pipe."""
+        """Kill the processes on the ROS master, or only the client program; close the pipe."""
         if self._owns_master:
             kill_marked(self._mark, MASTER_MARK)
         if self.is_running:
@@ -271,7 +271,7 @@ class ExperimentProcess:
 
 
 def environment_of(directory, master_uri):
-    """Return environment variables of a ROS master and of a ROS home below the directory."""
+    """Return environment variables for a ROS master, and for a ROS home below the directory."""
     home = f"{directory}/ros"
     own = {"ROS_MASTER_URI": master_uri, "ROS_IP": "127.0.0.1", "PWD": str(directory)}
     return {**own, "ROS_HOME": home, "ROS_LOG_DIR": f"{home}/log"}

@@ -2,8 +2,8 @@
 
     fake_ideal_imu.py MESSAGES.json EXPECTED [TYPE]
 
-MESSAGES.json has stamps [ns] and rows of numbers; EXPECTED is the number of output messages.
-TYPE is
+MESSAGES.json has stamps [ns] and rows of numbers; EXPECTED is the expected number of output
+messages. TYPE is
 
 imu         an IMU on /imu;
 odometry    odometry on /imu;

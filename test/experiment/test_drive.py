@@ -157,7 +157,7 @@ def count_messages(result):
 def test_repeated_experiment_without_display_for_live_view_has_same_tables_and_messages(
     experiment, recorded_drive, result, monkeypatch
 ):
-    # Without a display, the view exits at once, and the experiment continues.
+    # Without a display, the live view exits at once, and the experiment continues.
     monkeypatch.setenv("DISPLAY", ":98765")
     options = (f"config:={recorded_drive.directory / 'mine.ini'}", "record:=true")
     repeated = experiment.run(*options, "view:=matplotlib", settings={})

@@ -146,7 +146,8 @@ def test_killed_recorders_leave_samples_and_readable_bag(driving):
     done = running.run_client(find_program("offline_result_comparison.py"), result.folder)
     assert done.returncode == 0, done.stdout
     run = summary_of(result)["run"]
-    # config.ini and recording.json contain the description that the killed node did not write.
+    # The killed node did not write the summary, so these values are from config.ini and
+    # recording.json.
     description = {
         name: run[name] for name in ("completed", "drive", "simulator", "seed", "controller")
     }

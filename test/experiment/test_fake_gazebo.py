@@ -95,10 +95,10 @@ right_wheel: [right_wheel_1_joint, right_wheel_2_joint]
 """
 
 
-# This IMU has no errors, so that only a wrong start causes an error in the first second.
+# This IMU has no errors, so only a wrong initial state can cause an error in the first second.
 OWN_IMU = "gyroscope: {}\nmagnetometer: {}\noutput: {magnetic_heading: true}\n"
-# The field of the bar rotates by 0.1 deg in the first second. The vertical fields of the motors do
-# not affect the heading.
+# The field of the iron bar rotates by 0.1 deg in the first second. The vertical fields of the
+# motors do not affect the heading.
 OWN_HALL = """\
 bars: [{position: [2.0, -0.4, 0.1], size: [1.0, 0.1, 0.1], magnetisation: [3e4, 0, 0]}]
 motors: {left: [0.0, 0.0, 5e-6], right: [0.0, 0.0, 3e-6]}
@@ -148,7 +148,7 @@ def check_magnetic_field(result, truth, hall, robot):
     torque = 2.0 * FAKE_TORQUE * np.column_stack(wheels)[last]
     assert np.abs(torque).max() > 0.2
     expected = hall.measured_field(place, turn_of_imu.as_quat(), torque)
-    # The times differ by at most a sample: 0.01 s at 1 m/s and 1 rad/s.
+    # The times differ by at most one sample: 0.01 s at 1 m/s and 1 rad/s.
     assert np.abs(measured.to_numpy() - expected).max() < 0.02 * np.linalg.norm(hall.undisturbed)
     assert np.ptp(expected, axis=0).max() > 0.2 * np.linalg.norm(hall.undisturbed)
     return turn_of_imu.apply(expected)
@@ -167,7 +167,7 @@ def check_start_at_rest(result, truth, field):
     # A tilt changes the magnetic heading by up to tan(dip) times the tilt; the dip is below 70 deg.
     turn = np.tan(np.radians(70.0)) * tilt
     errors = {angle: wrap(imu[angle].to_numpy() - truth[angle].to_numpy()) for angle in ANGLES}
-    # The sensor does not correct the declination and the field of the bar.
+    # The sensor corrects neither the declination nor the field of the iron bar.
     declination = errors["yaw"][0]
     # On a busy machine, the first torque may arrive before or after the first sample.
     assert declination == pytest.approx(np.arctan2(field[0], field[1]), abs=5e-3)
@@ -175,7 +175,7 @@ def check_start_at_rest(result, truth, field):
     errors["yaw"] -= declination
     for angle, limit in zip(ANGLES, (tilt, tilt, turn)):
         assert np.abs(errors[angle]).max() < limit, angle
-        # Motion before the first sample tilts the orientation by the speed change.
+        # A speed change before the first sample tilts the fused orientation.
         assert np.abs(errors[angle][0]) < abs(truth["v"].iloc[0]) / (9.81 * 3.0) + 1e-6
     first, *_ = read_messages(result.path("experiment.bag"))["/imu_yaw/simulated_error"]
     # The yaw error in the live view is also zero at the start.
@@ -266,11 +266,11 @@ def check_fixes(result, most=22, control_period=0.05):
 
 
 def test_drive_waits_for_stopped_gzserver_and_ends_at_reset(gazebo):
-    # Longer than the clients below may take on a busy machine; the reset ends the drive.
+    # This drive is longer than the clients below may take on a busy machine; the reset ends it.
     running = gazebo(*GAZEBO, "real_time_factor:=2", settings={"trajectory": {"stop": 600.0}})
     running.wait_until_driving()
     running.signal_node("gazebo", signal.SIGSTOP)
-    # At the second progress line, the follower requests the time of the world, without a response.
+    # At the second progress line, path_follower requests the simulated time and gets no response.
     running.wait_for_progress(3)
     time_at_stop = running.simulated_time
     running.signal_node("gazebo", signal.SIGCONT)

@@ -1,4 +1,4 @@
-"""Packing and reading of messages without a ROS master, and rejection of invalid messages."""
+"""Serialising and reading messages without a ROS master, and rejection of invalid messages."""
 
 import io
 import math
@@ -41,7 +41,7 @@ class EndlessDrive:
 
 
 def answer(previous=10.0, time_from_start=10.05, **errors):
-    """Let a drive respond to a tracking error at a time from its start [s]."""
+    """Let a drive respond to a tracking error at a time since its start [s]."""
     session = DriveSession(EndlessDrive())
     session.time = previous
     session.answer(time_from_start, TrackingError(**{**dict.fromkeys(ERRORS, 0.0), **errors}))
@@ -114,7 +114,7 @@ class SubscribedPublisher:
     release = acquire
 
     def messages(self):
-        """Return the written messages without their lengths."""
+        """Return the written messages without their length prefixes."""
         data, messages = self.written, []
         while data:
             end = 4 + int.from_bytes(data[:4], "little")

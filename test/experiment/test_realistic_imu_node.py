@@ -1,4 +1,4 @@
-"""Launch files realistic_imu.launch, with the IMU of another simulator, and airborne.launch."""
+"""Launch files airborne.launch, and realistic_imu.launch with the IMU of a fake simulator."""
 
 import json
 import sys

@@ -46,7 +46,7 @@ def _is_thorough(config):
 
 @pytest.fixture(scope="session")
 def judge(tmp_path_factory):
-    """Judge that has imported all programs; the import takes several seconds."""
+    """Return a judge that has imported all programs; the import takes several seconds."""
     from judge import Judge
 
     return Judge(tmp_path_factory.mktemp("cases"))

@@ -14,7 +14,7 @@ DEFAULT_LIMITS = Limits()
 
 
 class Judge:
-    """Judge of cases; keeps the files of the last case with shortcomings."""
+    """Judge of cases, which keeps the files of the last failed case."""
 
     def __init__(self, base, limits=DEFAULT_LIMITS) -> None:
         self._base = Path(base)
@@ -31,7 +31,7 @@ class Judge:
         case : Case
             Inputs and required exit.
         as_command : bool, optional
-            Whether to run the program as a command instead of a function in a forked process.
+            Whether to run the program as a command, not as a function in a forked process.
 
         Returns
         -------

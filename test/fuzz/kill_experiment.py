@@ -44,7 +44,7 @@ WRITERS = ("result_comparison", "experiment_recorder", "path_follower")
 NEEDED = ("master", "mujoco_simulator", "error_publisher", "imu_yaw_publisher")
 VICTIMS = (LAUNCHER, *NEEDED, *WRITERS, *BYSTANDERS)
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGSTOP)
-# Wall-clock pause of a stopped launcher [s]; the launcher must continue to report the exit.
+# Wall-clock time for which a launcher is stopped [s]; afterwards, it must report the exit.
 PAUSE_OF_LAUNCHER = 3.0
 
 NOISE = ("Traceback", "Exception in thread", "Exception ignored", "Fatal Python error")
@@ -73,7 +73,7 @@ class Trial:
 
 
 def make_trial(seed: int, number: int) -> Trial:
-    """Draw the trial with a number from a seed."""
+    """Draw the trial with the given number, reproducibly for each seed."""
     chance = random.Random(f"{seed}-{number}")
     victim = VICTIMS[number % len(VICTIMS)]
     kind = SIGNALS[(number // len(VICTIMS)) % len(SIGNALS)]
@@ -113,7 +113,7 @@ class DisturbedExperiment:
         return self._judge(ended), ended.output
 
     def _victim(self):
-        """Wait for the victim; return its process id, or None if the experiment exits before."""
+        """Wait for the victim; return its process id, or None if the experiment exits first."""
         experiment, victim = self._experiment, self._trial.victim
         if victim == LAUNCHER:
             return experiment.pid if experiment.is_running else None
@@ -199,13 +199,13 @@ def undisturbed_duration(folder: Path) -> float:
     ended = ExperimentProcess(folder, ARGUMENTS).wait(PATIENCE)
     if ended.code:
         raise SystemExit(
-            f"undisturbed, the experiment ends with code {ended.code}:\n{ended.output}"
+            f"the undisturbed experiment exited with code {ended.code}:\n{ended.output}"
         )
     return ended.seconds
 
 
 def main(arguments=None) -> int:
-    """Run the trials; return 1 if any trial has shortcomings."""
+    """Run the trials; return 1 if any trial fails."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--trials", type=int, default=44)
     parser.add_argument("--seed", type=int, default=1)

@@ -83,7 +83,7 @@ def unreadable_files(folder, names) -> list[str]:
         try:
             if (path := Path(folder) / name).is_file():
                 _check_file(path)
-        except Exception as error:  # each reader raises other exceptions
+        except Exception as error:  # each reader raises different exceptions
             shortcomings.append(
                 f"leaves an unreadable file: {name}: {type(error).__name__}: {error}"[:300]
             )
@@ -252,5 +252,5 @@ _READERS = {
         (".svg", ".world", ".sdf", ".xml"), lambda _, content: ElementTree.fromstring(content)
     ),
 }
-# Formats without a check: those of this package, and files that require their folder.
+# Formats without a check: those of this package, and files that are read only in their folder.
 _UNCHECKED_SUFFIXES = (".chunk", ".zstd")

@@ -50,7 +50,7 @@ class Specimen:
     separator : str, optional
         Column separator, empty for a binary file.
     serves : tuple of str, optional
-        Data in the recording: ``reference``, ``imu`` or both.
+        Kinds of data in the recording: ``reference``, ``imu`` or both.
     """
 
     name: str

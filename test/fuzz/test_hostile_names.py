@@ -38,7 +38,7 @@ def test_unusual_imu_name_is_accepted_or_rejected_in_results(judge, name, tool):
     words = ["--straight", "20s", "--imu", "mine.yaml", "--out", OUT, "--report"]
     if tool == "monte_carlo.py":
         words += ["--runs", "20", "--what", "linear", "--workers", "1"]
-    # Results have the name in their file names.
+    # Result file names contain the IMU's name.
     is_rejected = "/" in name or not name.isprintable()
     expected = Expected((REJECTED,), names=("mine.yaml",)) if is_rejected else Expected((0,))
     case = Case(tool, tuple(words), {"mine.yaml": content}, expected, draws_figures=True)

@@ -40,12 +40,12 @@ def evaluations(draw):
     words, options = ["run", "--out", OUT], []
     for option in TOOL_OPTIONS[tool]:
         if draw(st.integers(0, 9)) == 0:
-            # Messages may contain the setting, which has underscores instead of hyphens.
+            # Messages may contain the name of the setting, with underscores instead of hyphens.
             options += [option, option[2:].replace("-", "_")]
             words += [option, draw(numbers()).replace("\0", "")]
     if draw(st.booleans()):
         words.append("--align")
-    # Messages on a result contain its folder.
+    # Messages about a result contain its folder.
     expected = Expected(names=("run", *options))
     return Case(tool, join_options(words), files, expected)
 

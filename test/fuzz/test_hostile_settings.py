@@ -18,7 +18,7 @@ from imu_simulation_framework.sensors.imu_models.plugins import IMU_MODELS
 
 CONFIG = "config.ini"
 
-# Messages without a file name, on several settings or on a trajectory.
+# Messages about several settings or about a trajectory, which contain no file name.
 NAMELESS = (
     r"^\w+: The IMU's \w+ is ",
     r"^\w+: \[\w+\] \w+ (has no effect|is|must be) ",

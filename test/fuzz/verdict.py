@@ -68,7 +68,7 @@ class Expected:
     codes : tuple of int
         Allowed exit codes.
     names : tuple of str
-        Files and options; the last line of a rejection must contain at least one.
+        Files and options; the last line of a rejection must contain at least one of them.
     nameless : tuple of str
         Regular expressions for last lines of rejections without any of ``names``.
     output : tuple of str

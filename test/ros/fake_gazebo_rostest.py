@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Interface to Gazebo, its pace, the spawner of the robot and paths for rviz."""
+"""Interface to Gazebo: services, pace control, the robot's spawner, and paths for RViz."""
 
 # rostest runs unittest, whose own assertions print the compared values.
 # ruff: noqa: PT009, PT027
@@ -67,7 +67,7 @@ class Interface(GazeboTest):
         after = [imu.next() for _ in range(3)]
         self.assertEqual(len(set(before)), 1)
         for earlier, later in zip(after, after[1:]):
-            # A busy machine may lose messages.
+            # Messages may be lost on a busy machine.
             samples = round((later.header.stamp - earlier.header.stamp).to_sec() / SAMPLE_PERIOD)
             drift = difference(yaw(later.orientation), yaw(earlier.orientation))
             self.assertAlmostEqual(drift, 0.01 * samples)

@@ -53,7 +53,7 @@ class GazeboExperiment(unittest.TestCase):
         times = folder.read_table("ground_truth").index.to_numpy()
         self.assertLess(max(abs(np.diff(times) - 0.01)), 1e-9)
         imu = summary["messages"]["imu_simulated"]
-        # The sensor of the generic plug-in is occasionally late.
+        # The generic plug-in's sensor is occasionally late, so samples may be missing.
         least = imu["expected"] if imu["expected_according_to"] == "simulator" else 1900
         self.assertGreaterEqual(imu["received"], least)
         yaw_rms = summary["tracking"]["yaw_error"]["rms_rad"]
@@ -62,7 +62,7 @@ class GazeboExperiment(unittest.TestCase):
     def test_hector_plugin_on_level_ground_loses_no_samples(self):
         folder, summary = self.drive("imu:=hector")
         self.check(folder, summary)
-        # Both measure at the same times.
+        # The ground truth plug-in and the Hector plug-in measure at the same times.
         truth, imu = (folder.read_table(name).index for name in ("ground_truth", "imu_simulated"))
         self.assertEqual(set(imu.round(6)) - set(truth.round(6)), set())
 

@@ -49,7 +49,7 @@ class HeldSimulator(unittest.TestCase):
         return rospy.ServiceProxy(name, kind)
 
     def newest(self, collector):
-        """Return a message that was created after this call; the next one may be older."""
+        """Return a message created after this call; the next message may be older."""
         collector.next()
         return collector.next()
 
@@ -129,7 +129,7 @@ class DrivenSimulator(unittest.TestCase):
 
     @classmethod
     def has_period(cls, messages):
-        """Return whether messages of the last control period are among them."""
+        """Return whether the received messages include those of the last control period."""
         return messages and messages[-1].header.stamp.to_sec() > cls.ticks * PERIOD - 1e-6
 
     def test_command_advances_one_control_period(self):

@@ -50,9 +50,9 @@ def test_temporarily_stopped_recorder_misses_no_live_yaw_errors(program, ros, tm
     scenario = SCENARIOS["car with magnetometer"]
     scenario.write(tmp_path)
     config = f"config:={tmp_path / 'mine.ini'}"
-    # The first message is at 4 s.
+    # The drive begins at 4 s of the recording, so it lasts 30 s.
     settings = {"trajectory": {"stop": 34.0}, "simulation": {"real_time_factor": 3.0}}
-    # A stopped process may hold a lock in the shared memory that all others use.
+    # A stopped process may hold a lock in the shared memory that all other processes use.
     environment = {"FASTDDS_BUILTIN_TRANSPORTS": "UDPv4"}
     running = program(*experiment_arguments(tmp_path, config, settings=settings), **environment)
     errors, truths = (

@@ -29,7 +29,7 @@ def driving(program, tmp_path):
         return running
 
     def is_driving():
-        # os.walk skips a folder that is renamed meanwhile, such as that of a result.
+        # os.walk skips a folder that is renamed meanwhile, such as a result folder.
         for folder, _, names in os.walk(tmp_path / "out"):
             for name in names:
                 with contextlib.suppress(FileNotFoundError):
@@ -59,7 +59,7 @@ def test_interrupted_ros2_drive_saves_recorded_data_and_exits_with_130(driving, 
 def test_nodes_of_killed_launcher_exit_with_results(driving, tmp_path):
     running = driving()
     running.send_signal(signal.SIGKILL)
-    # The nodes share its standard output, which closes with the last of them.
+    # The nodes share the launcher's standard output, which is closed when the last node exits.
     code, output = running.wait()
     assert code == -signal.SIGKILL
     assert "run_experiment.py has ended" in output

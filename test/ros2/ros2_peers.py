@@ -83,7 +83,7 @@ class Ros:
         return node
 
     def publisher(self, topic, message_type, qos=RELIABLE, subscribers=1):
-        """Return a publisher that has some subscribers."""
+        """Return a publisher that has at least ``subscribers`` subscribers."""
         publisher = self.peer.create_publisher(message_type, topic, qos)
         self.until(
             lambda: publisher.get_subscription_count() >= subscribers, f"subscriber of {topic}"
@@ -153,7 +153,7 @@ def ros():
 
 
 def bytes_of_session(arguments, messages, ros2=True):
-    """Return the shell of a realistic_imu session after messages, given as (topic, bytes)."""
+    """Return the shell of a realistic_imu session that has processed (topic, bytes) messages."""
     return shell_of(LiveImu, arguments, messages, ros2)
 
 

@@ -34,7 +34,7 @@ class AcyclicContract(Contract):
         return ContractCheck(kept=not imports, warnings=unknown, metadata={"cycle": imports})
 
     def render_broken_contract(self, check):
-        """Print the imports in the cycles and between them."""
+        """Print the imports in and between the cycles."""
         for module, targets in sorted(check.metadata["cycle"].items()):
             for target in sorted(targets):
                 output.print_error(f"{module} -> {target}", bold=False)

@@ -117,7 +117,7 @@ class Hierarchy:
         return bases
 
     def is_inherited(self, node, method):
-        """Return whether a base class documents a method, as is assumed of other libraries.
+        """Return whether a base class documents a method; classes of other libraries always do.
 
         Sections ``Attributes`` document properties.
         """
@@ -213,7 +213,7 @@ class PublicVisitor(DocstringVisitor):
 
     def _ignored_checks(self, node):
         if isinstance(node, ast.Module):
-            return {"GL06", "GL07"}  # a module has specific headings
+            return {"GL06", "GL07"}  # module docstrings may have any headings
         text, ignored = get_sections(node), set()
         # Names that share a description are listed together, such as related fields of a class.
         if isinstance(node, ast.ClassDef) or any("," in entry.name for entry in text["Parameters"]):

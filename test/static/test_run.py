@@ -75,7 +75,7 @@ class Machine:
         self._add(self.programs / name, f"#!/bin/sh\n{text}\n")
 
     def keep_definitions(self, command):
-        """Replace the part of ./run that follows the definitions by a command."""
+        """Replace the part of ./run that follows the definitions with a command."""
         definitions, dispatch, _ = (self.checkout / "run").read_text().partition(DISPATCH)
         assert dispatch
         self._add(self.checkout / "run", definitions + command)

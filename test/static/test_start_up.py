@@ -1,4 +1,4 @@
-"""Libraries that a program loads before it computes: for ``--help`` and a rejected command line."""
+"""Libraries that a program loads for ``--help`` or for a rejected command line."""
 
 import os
 import subprocess

@@ -41,7 +41,7 @@ output:
 
 @pytest.fixture
 def skip_drawing(monkeypatch):
-    """Replace the figures by a PNG header, since drawing takes most of the time of a call."""
+    """Replace figures with a PNG header, since drawing takes most of the time of a call."""
     monkeypatch.setattr(files, "render_figure", lambda *_: PNG)
 
 
@@ -61,7 +61,7 @@ def write(path, samples):
 
 @pytest.fixture(scope="module")
 def bag(tmp_path_factory):
-    """Create a recording with simulate_static.py that has a known specification."""
+    """Simulate the recording of a sensor with a known specification by simulate_static.py."""
     folder = tmp_path_factory.mktemp("static")
     specification = folder / "made.yaml"
     specification.write_text(SPECIFICATION)
@@ -86,12 +86,12 @@ def test_allan_analysis_of_simulated_recording_estimates_its_specification(bag, 
     assert estimated.accelerometer.white_noise == pytest.approx((2e-3,) * 3, rel=0.015)
     assert estimated.accelerometer.random_walk == (0.0, 0.0, 0.0)
     parameters = json.loads((out / "allan_parameters.json").read_text())
-    # A Gauss-Markov process fits as well in 10 % of records, and on two of three axes in 3 %.
+    # A Gauss-Markov process fits equally well in 10 % of records, on two of three axes in 3 %.
     walks = [parameters["axes"][f"gyro_{axis}"]["terms"]["random_walk"] for axis in "xyz"]
     identified = [walk for walk in walks if walk["identified"]]
     assert len(identified) >= 2
     for walk in identified:
-        # Twice the half-width of the 95 % interval contains 99.99 %.
+        # An interval of twice the half-width contains the true value in 99.99 % of records.
         low, high = walk["interval_95"]
         middle, half_width = np.sqrt(low * high), np.log(high / low) / 2.0
         assert abs(np.log(1e-3 / middle)) < 2.0 * half_width

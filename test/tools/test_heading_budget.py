@@ -153,7 +153,7 @@ def test_requirements_without_imu_are_printed_in_data_sheet_units():
 
 @pytest.fixture(scope="module")
 def comparison(tmp_path_factory):
-    """Compare several IMUs on 31 rad in 62 s, with a requirement and a report."""
+    """Compare several IMUs over a turn of 31 rad in 62 s, with a requirement and a report."""
     imus = ("bno055", "hector", "bno055", "mpu6050")
     with working_folder(tmp_path_factory.mktemp("comparison")):
         return answered(
@@ -171,7 +171,7 @@ def test_notes_begin_with_imu_name(comparison):
     assert "note: bno055 has only stationary errors" in comparison.text
     assert "note: hector: its yaw error comes from a plug-in" in comparison.text
     assert "bno055_datasheet contains the values of the data sheet; increase" in comparison.text
-    # A band that has no effect, as after a standstill, is not noted.
+    # The band of bias instability is not mentioned where it has no effect.
     notes = [line for line in comparison.text.splitlines() if line.startswith("note: bno055")]
     assert notes and not any("flicker noise" in note for note in notes)
 
@@ -230,7 +230,7 @@ def test_omitted_earth_rotation_is_noted_only_for_accurate_gyroscopes():
     ).text
     note = f"good: the Earth's rotation is omitted: it adds -{EARTH_TURN:.3g} deg times the sine"
     assert note in text
-    # The drift of the other IMU is far larger.
+    # The drift of the other IMU is far larger than the effect of the Earth's rotation.
     assert text.count("Earth") == 1
 
 
@@ -404,4 +404,4 @@ def test_magnetic_heading_uses_declination_of_environment():
         "--straight", "60s", "--imu", "bno055_magnetometer", "--heading", "magnetometer",
         "--magnetic-environment", "west.yaml",
     ).table("bands", "time")  # fmt: skip
-    assert bands["mean"].abs().max() < 0.01  # instead of 14 degrees
+    assert bands["mean"].abs().max() < 0.01  # instead of 14 degrees without declination

@@ -98,7 +98,7 @@ def test_identified_model_has_true_parameters_and_can_be_read_by_programs(tmp_pa
     assert list(table["chosen"].fillna("")).count("yes") == 1
     parts = pd.read_csv("found/parts.csv", index_col=0)
     assert len(parts) == 201 and parts["innovation"].notna().all()
-    # Removing an explained constant cannot increase the remainder; both are about their means.
+    # Both rms values are about the mean; subtracting fitted constants cannot increase the rms.
     remainder = parts["error"] - parts[["rate bias", "scale factor per net turn"]].sum(axis=1)
     whole, smaller = np.degrees([parts["error"].std(ddof=0), remainder.std(ddof=0)])
     assert smaller < whole

@@ -160,7 +160,7 @@ def test_drives_of_same_imu_are_evaluated_together(tmp_path):
     pit = np.array(right["calibration"]["rms"]["pit"])
     assert right["calibration"]["rms"]["p_value"] == pytest.approx(stats.kstest(pit, "uniform")[1])
     assert [drive["seed"] for drive in record["drives"]] == [1, 2, 3, 4]
-    # Each row is the judgement of that drive alone.
+    # Each row contains the judgement of one drive alone.
     judged(folders[1], "--imu", "right.yaml", "--runs", 399, "--seed", 2, "--out", "second")
     tests = json.loads(Path("second/judgement.json").read_text())["imus"][0]["tests"]
     rms = next(test for test in tests if test["name"] == "rms error")

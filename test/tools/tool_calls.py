@@ -41,10 +41,12 @@ def call_tool(tool, *arguments):
 
 def _check_columns(tool, begin):
     """Compare the CSV files that a program has written with their declared columns."""
+    # A fixture called in the repository's folder writes elsewhere; files that appear in this
+    # folder may be from a simultaneous build of the guide.
     if Path.cwd() == TOOLS.parent:
-        return  # a fixture that writes elsewhere; here, the guide may be built at the same time
+        return
     for path in [*Path.cwd().rglob("*.csv"), *Path.cwd().rglob("*.csv.gz")]:
-        if path.stat().st_mtime < begin - 0.1:  # file stamps are coarser than the clock
+        if path.stat().st_mtime < begin - 0.1:  # time stamps of files are coarser than the clock
             continue
         with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8") as file:
             columns = next(csv.reader(file), [])
@@ -76,13 +78,13 @@ def printed_by(done):
 
 
 def assert_success(done):
-    """Assert exit code 0, whatever is on standard error; return the call."""
+    """Assert exit code 0, ignoring standard error; return the call."""
     assert done.returncode == 0, done.stderr
     return done
 
 
 def assert_refused(done, *words):
-    """Assert exit code 2 and one message with all words; return the standard error.
+    """Assert exit code 2 and one message that contains all words; return the standard error.
 
     The usage that argparse prints above the message is ignored.
     """

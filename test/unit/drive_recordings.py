@@ -28,9 +28,9 @@ def drive(seed=1, speed=SPEED, duration=DURATION, rates=(REFERENCE_RATE, IMU_RAT
     seed : int, optional
         Seed of the IMU's noise.
     speed : float or callable, optional
-        Speed [m/s], or a function of the times.
+        Speed [m/s], or a function that returns it at given times.
     duration : float, optional
-        [s]
+        Duration [s].
     rates : tuple of float, optional
         Sampling rates of reference and IMU [Hz].
     wander : bool, optional

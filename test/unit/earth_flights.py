@@ -67,7 +67,7 @@ def require_same_motion(actual, expected, inner=WHOLE, angle=None, **tolerances)
     angle : float, optional
         Limit of the angle between the orientations [rad].
     **tolerances : float
-        Absolute tolerance by the name of the quantity.
+        Absolute tolerance of each quantity, by name.
     """
     if angle is not None:
         difference = Rotation.from_quat(actual.orientation).inv()

@@ -12,14 +12,14 @@ from imu_simulation_framework.recordings.plausibility.check import RecordingChec
 from imu_simulation_framework.recordings.plausibility.diagnosis import diagnose
 from imu_simulation_framework.recordings.plausibility.interpretation import Interpretation
 
-FROZEN = (30.0, 60.0)  # interval of constant values, from the beginning [s]
+FROZEN = (30.0, 60.0)  # interval of constant values, since the start of the recording [s]
 
 _WORLD_FROM_NED = Rotation.from_quat([np.sqrt(0.5), np.sqrt(0.5), 0.0, 0.0])
 _BODY_FROM_FRD = Rotation.from_quat([1.0, 0.0, 0.0, 0.0])
 
 
 def check(reference, imu, reference_changes=None, offset=0.0, **changes):
-    """Return the check of a recording that is read with other conventions and another clock."""
+    """Return the result of checking a recording after its conventions and clock are changed."""
     result, conventions = RecordingCheck(), ReferenceConventions(**(reference_changes or {}))
     imu_conventions = ImuConventions(**changes)
     diagnose(result, Interpretation(reference, imu, conventions, imu_conventions, (0.0, offset)))

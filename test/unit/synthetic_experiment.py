@@ -15,14 +15,14 @@ WHEEL_RADIUS = 0.1  # [m]
 def make_tables(duration=660.0, seed=1, lap=60.0, with_real_imu=True):
     """Return the tables of a robot that drives a loop repeatedly.
 
-    The reference has 5 Hz, both IMUs and the ground truth have 100 Hz. The recorded IMU has a
-    bias, a scale factor error and a random walk. The simulated IMU has a slow Gauss-Markov drift
-    and white noise. The tracking error of the robot is sinusoidal.
+    The sampling rate is 5 Hz for the reference and 100 Hz for both IMUs and the ground truth. The
+    recorded IMU has a bias, a scale factor error and a random walk. The simulated IMU has a slow
+    Gauss-Markov drift and white noise. The tracking error of the robot is sinusoidal.
 
     Parameters
     ----------
     duration : float, optional
-        [s]
+        Duration [s].
     seed : int, optional
         Seed of all noise.
     lap : float, optional

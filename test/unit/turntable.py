@@ -54,7 +54,7 @@ def turntable_motion(steps, rate=100.0, start=(0.0, 0.0, 0.0)):
         Rotation vector in body axes [rad] and duration T [s]. The vector may have several full
         turns; a zero vector is a standstill.
     rate : float, optional
-        [Hz]
+        Sampling rate [Hz].
     start : array_like, optional
         Rotation vector from level to the first orientation [rad].
 

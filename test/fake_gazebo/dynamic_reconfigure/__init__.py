@@ -1,4 +1,4 @@
-"""The part of dynamic_reconfigure that this package uses, over a service of this package."""
+"""The part of dynamic_reconfigure that this package uses, as calls of a fake service."""
 
 
 class DynamicReconfigureParameterException(Exception):

@@ -37,7 +37,7 @@ def _edit_cells(draw, rows):
 
 
 def _edit_column(draw, rows):
-    """Scale, shift or replace a column, like a wrong unit or a defective sensor does."""
+    """Scale, shift or replace a column, as a wrong unit or a defective sensor would."""
     column = draw(_index(rows[0]))
     change = draw(st.sampled_from(_COLUMN_CHANGES))
     factor = draw(st.sampled_from(_FACTORS))

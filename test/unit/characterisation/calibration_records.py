@@ -31,7 +31,7 @@ def drawn_sensor(generator):
 
 
 def table_record(seed, rest=30.0, turns=10):
-    """Simulate six positions within 0.5 deg, and full turns about each axis in both senses."""
+    """Simulate six positions accurate to 0.5 deg, and full turns about each axis both ways."""
     generator = np.random.default_rng(seed)
     sensor = drawn_sensor(generator)
     tilts = generator.normal(0.0, PLACEMENT, (6, 3))

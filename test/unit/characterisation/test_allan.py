@@ -20,7 +20,7 @@ WHITE = 1e-4
 
 
 def recording(generator, hours, walk=0.0, ramp=0.0, instability=0.0, quantisation=0.0, axes=AXES):
-    """Simulate a recording with white noise N = 1e-4; all axes have the same other coefficients."""
+    """Simulate a recording with white noise N = 1e-4 and further noise, the same on all axes."""
     length = round(hours * 3600.0 * RATE)
     values = WHITE * np.sqrt(RATE) * generator.standard_normal((length, 6))
     if walk:
@@ -84,7 +84,8 @@ def test_true_terms_are_within_confidence_intervals():
     # Fewer than four of six 95 % intervals contain the truth in 0.2 % of all cases.
     assert all(count >= 4 for count in held.values()), held
     assert identified["quantisation"] == identified["white_noise"] == 6
-    # A Gauss-Markov process fits as well in 10 % of records: fewer than four of six in 2 %.
+    # A Gauss-Markov process fits equally well in 10 % of records, so fewer than four of six axes
+    # are identified in 2 % of all cases.
     assert identified["bias_instability"] >= 4
     assert identified["random_walk"] >= 4
 

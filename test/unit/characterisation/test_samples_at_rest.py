@@ -30,7 +30,7 @@ def check(times, values):
 @pytest.mark.parametrize(
     "change",
     [
-        # The sensor is stationary, warms up, has a coarse resolution and spikes, or is in degrees.
+        # The sensor is unchanged, warms up, has a coarse resolution and spikes, or uses degrees.
         lambda times, values: values,
         lambda times, values: values + np.outer([1, 1, -10, -10], 0.05 * np.exp(-times / 60.0)),
         lambda times, values: np.round(values / 0.05) * 0.05 + 100.0 * (times % 50.0 == 0.0),

@@ -187,7 +187,7 @@ KINDS = (*PARTS.values(), GenericParameters, HectorParameters, gnss.FixQuality, 
 KINDS += (gnss.GnssOutages, gnss.GnssHeading, gnss.GnssOrigin, gnss.GnssSpecification)
 KINDS += (gimbal.HeldAttitude, gimbal.PointAhead, gimbal.PointOnEarth, gimbal.Stabilisation)
 DECLARED: dict = {**{kind: {} for kind in KINDS}, Bar: {"position": (0.0, 0.0, 0.0), "size": 1.0}}
-"""Settings class to values of its keys that have no default."""
+"""Settings class -> values of its keys that have no default."""
 
 
 @pytest.mark.parametrize("kind", DECLARED)

@@ -112,7 +112,7 @@ def wheels_of(controller, left, right, error):
 @pytest.mark.parametrize("name", control.CONTROLLERS)
 def test_controllers_output_reference_velocities_at_zero_error(name):
     assert made(name).correct(0.4, -0.6, NO_ERROR) == (0.4, -0.6)
-    # The open loop ignores all errors.
+    # The open-loop controller ignores all tracking errors.
     if name == "open_loop":
         assert made(name).correct(0.4, 0.6, TrackingError(1.0, 2.0, 1.0, -1.0)) == (0.4, 0.6)
 
@@ -202,10 +202,10 @@ def test_invalid_controller_gains_are_rejected(key, value, words):
 
 
 class Robot(NamedTuple):
-    """Robot with first-order wheels and without slip whose parameters deviate from the model.
+    """Robot with first-order wheels and without slip, whose parameters differ from the model's.
 
     The time constant is larger than in the simulated robots, the robot turns less than
-    it should (scrubbing), and its left wheel is larger.
+    it should (scrubbing), and its left wheel is larger than the right one.
     """
 
     time_constant: float = 0.08

@@ -1,4 +1,4 @@
-"""Sessions with an external robot, transformed to the world frame of the experiment."""
+"""Sessions with simulator:=external, which transform the robot's messages to the world frame."""
 
 import math
 

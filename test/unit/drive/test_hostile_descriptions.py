@@ -21,7 +21,7 @@ def load(folder, text, **keys):
 
 
 def describe_with(added):
-    """Return a xacro file of a valid robot with an addition."""
+    """Return the xacro file of a valid robot with additional elements."""
     return description().replace('<robot name="own">', XACRO + added)
 
 

@@ -178,7 +178,8 @@ def test_wheel_multipliers_match_diff_drive_controller(robot):
     radii = {"left_wheel_radius_multiplier": 1.01, "right_wheel_radius_multiplier": 0.99}
     parameters = robot(description((1.01 * RADIUS, 0.99 * RADIUS)), **radii)
     states = driven(parameters, *parameters.drivetrain.inverse(0.4, 0.0))
-    # The controller compensates the radii: the robot drives straight at the commanded speed.
+    # The controller compensates for unequal radii: the robot drives straight at the commanded
+    # speed.
     assert abs(np.mean(states.angular_velocity[:, 2])) < 2e-4
     assert np.mean(states.linear_velocity[:, 0]) == pytest.approx(0.4, rel=2e-3)
     wider = robot(four_wheels(), **SKID, wheel_separation_multiplier=1.8)
@@ -209,7 +210,7 @@ SKID = {
 def test_skid_steered_robot_turns_with_estimated_track_width(robot):
     parameters = robot(four_wheels(), **SKID)
     assert parameters.wheel_joints == (*SKID["left_wheel"], *SKID["right_wheel"])
-    # The estimate balances friction moments; MuJoCo's wheels bounce and slide differently.
+    # The estimate assumes a balance of friction moments; MuJoCo's wheels also bounce.
     track = HALF_TRACK + BEHIND**2 / HALF_TRACK
     assert parameters.drivetrain.half_track == pytest.approx(track, rel=0.1)
     states = driven(parameters, 6.0, 10.0)
@@ -541,7 +542,8 @@ def test_gazebo_car_has_velocity_steering_and_free_front_wheels(robot):
 
 def test_car_torque_limit_is_computed_from_weight_on_all_wheels(robot):
     parameters = robot(car(), **STEERED)
-    # The body, and per side a driven wheel, a kingpin and a front wheel; two wheels are driven.
+    # Masses of the body and, per side, of a driven wheel, a kingpin and a front wheel; two wheels
+    # are driven.
     mass = 3.0 + 2.0 * (0.2 + 0.1 + 0.2)
     grip = 1.0 * mass * 9.80665 / 4.0
     assert parameters.motors.max_wheel_torque == pytest.approx(2.0 * grip * RADIUS)

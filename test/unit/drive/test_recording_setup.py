@@ -22,7 +22,7 @@ FIX, IMU = "sensor_msgs/NavSatFix", "sensor_msgs/Imu"
     ("topics", "expected"),
     [
         ({"/odom": (ODOMETRY, 9), "/fix": (FIX, 9)}, ["/odom", "/fix"]),
-        # Ground truth has priority, and results fused with the evaluated IMU come last.
+        # Ground truth has priority, and poses fused with the evaluated IMU come last.
         (
             {
                 "/odometry/filtered": (ODOMETRY, 9),
@@ -189,7 +189,8 @@ def test_orientation_of_imu_is_not_used_for_reference(tmp_path, place):
         "x": east,
         "y": north,
     }
-    # An orientation that deviates from the positions, with the column names of this package.
+    # An orientation that is inconsistent with the course of the positions, with this package's
+    # column names.
     table = {
         "time": times,
         **{name: positions[name] for name in place.split()},

@@ -323,7 +323,8 @@ def test_four_wheeled_robot_turns_with_effective_track_width(four_wheels, left, 
     speeds = [state.linear_velocity[0] for state in states]
     rates = [state.angular_velocity[2] for state in states]
     assert np.mean(speeds) == pytest.approx(v, rel=5e-3, abs=1e-3)
-    # The half track is identified from simulation and depends on speed by a few per cent.
+    # The effective track width is identified from simulations and varies with speed by a few per
+    # cent.
     assert np.mean(rates) == pytest.approx(yaw_rate, rel=0.03, abs=1e-3)
 
 

@@ -1,7 +1,7 @@
 """Fly c3104 with JSBSim and send it by UDP, as fast as the receiver accepts packets.
 
-Call ``python jsbsim_sender.py PORT SECONDS OUTPUT``; OUTPUT is the output element, in which
-PORT and RATE are replaced.
+Call ``python jsbsim_sender.py PORT SECONDS OUTPUT``; OUTPUT is JSBSim's output element with the
+placeholders PORT and RATE.
 """
 
 import sys

@@ -188,7 +188,7 @@ def test_velocity_at_first_fix_includes_rotation_of_lever_arm(airframe):
     # The start is exact, so only the noise of fixes remains; four standard errors of the mean.
     bound = 4.0 * 0.15 / math.sqrt(RUNS)
     assert np.all(np.abs(innovation) < bound)
-    # The rotation of the airframe moves the antenna by far more.
+    # The rotation of the airframe moves the antenna much faster than this.
     assert np.linalg.norm(np.cross(airframe.angular_velocity[0], arm)) > 10.0 * bound
 
 

@@ -1,4 +1,4 @@
-"""Settings of the page as form texts and as the query string of its address."""
+"""Settings of the page as form fields and as the query string of its address."""
 
 import math
 

@@ -117,7 +117,7 @@ def test_fused_heading_includes_gyroscope_zeroing_at_standstills():
     zeroed = isf.yaw_error_model(imu, moved, 1.0, operation=operation)
     odometer = isf.yaw_error_model(isf.OdometerSpecification(slip=0.5), moved, 1.0)
     fused = isf.FusedYawError(zeroed, odometer)
-    # Wheels that slip by 0.5 m per metre contribute little.
+    # An odometer with a slip of 0.5 m/sqrt(m) contributes little.
     assert fused.variance()[-1] == pytest.approx(zeroed.variance()[-1], rel=0.01)
 
 

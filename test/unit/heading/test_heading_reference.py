@@ -34,7 +34,7 @@ IMU = isf.ImuSpecification(
     ),
 )
 SETTLED = 4.0 * CONSTANT
-"""The heading begins as a mean of readings; the low-pass model applies only later."""
+"""The heading starts at a mean of readings; the low-pass model is valid from this time [s]."""
 
 
 def ensemble(imu, motion, environment, runs):

@@ -51,7 +51,7 @@ def test_odometer_error_intervals_contain_simulated_errors(motion):
         assert abs(np.std(standardised) - 1.0) < 4.0 / math.sqrt(2.0 * RUNS)
     noise = np.mean([result.noise for result in found])
     assert noise == pytest.approx(1e-3, rel=0.1)
-    assert sum(result.wander > 1.0 for result in found) <= 2  # one in a hundred is expected
+    assert sum(result.wander > 1.0 for result in found) <= 2  # 1 % is expected by chance
 
 
 def test_odometer_errors_without_slip_and_noise_are_identified_exactly(motion):
@@ -85,7 +85,7 @@ def test_prediction_interval_accounts_for_changing_wheel_diameters(motion):
         halves.append((observed - predicted) / std)
         wander.append(found.wander)
     assert np.median(wander) > 5.0
-    # With slip alone, it would be 4.9; half a drive determines the variation poorly.
+    # If only slip were predicted, this would be 4.9; half a drive determines the variation poorly.
     assert np.std(halves) < 2.6
 
 

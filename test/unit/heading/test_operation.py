@@ -83,7 +83,7 @@ GATE_CASES = [
     ("walk", "warm"),
     ("temperature", "warm"),
 ]
-"""Remaining operations with two terms each, and remaining terms with one operation."""
+"""All other operations with two terms each, and all other terms with one operation."""
 OTHER_CASES = [
     *((term, "stops") for term in TERMS if term not in DISTINCT),
     *((term, name) for term in DISTINCT for name in ("zeroed", "stops alone", "warm")),

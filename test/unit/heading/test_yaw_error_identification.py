@@ -293,7 +293,7 @@ def test_unidentifiable_constants_are_omitted_and_reported():
     assert names(turning(0.3)) == ["rate_bias"]
     assert names(turning(np.abs(both))) == ["rate_bias", "scale_factor"]
     assert len(names(turning(both))) == 3
-    # A second drive in the other direction separates bias and scale factor.
+    # A second drive in the opposite direction separates bias and scale factor.
     assert names(turning(0.3), turning(-0.3)) == ["rate_bias", "scale_factor"]
     still = reliability.identifiable_constants([turning(0.0)])[1]
     assert all("several full turns" in sentence for sentence in still)

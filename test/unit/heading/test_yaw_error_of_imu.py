@@ -84,7 +84,7 @@ QUIET = isf.ImuSpecification(
     gyroscope=isf.TriadSpecification(white_noise=5e-5, bias_instability=5e-6),
     output=isf.OutputSpecification(rate=RATE, filter_time_constant=3.0),
 )
-"""This IMU is as good as a stationary BNO055, so the filter's tilt error is noticeable."""
+"""This IMU has the noise of a stationary BNO055, so the filter's tilt error is noticeable."""
 
 
 def test_filter_yaw_rate_on_circle_is_reduced_by_cosine_of_tilt():
@@ -126,7 +126,9 @@ def test_misalignment_error_while_tumbling_matches_closed_form(rate):
     imu = isf.ImuSpecification(gyroscope=gyroscope, output=output)
     (source,) = isf.yaw_error_model(imu, motion).sources
     up = Rotation.from_quat(motion.orientation).as_matrix()[:, 2][:: int(rate)]
-    # Since h' = -rate x h, the integrand h . (turned x rate) is the derivative of turned . h.
+    # The yaw error is minus the integral of h . (turned x rate). As h' = -rate x h, this integrand
+    # is minus the derivative of turned . h, so the error is the change of turned . h since the
+    # start.
     assert source.curve == pytest.approx((up - up[0])[: len(source.curve)] @ turned, abs=2e-4)
 
 

@@ -1,4 +1,4 @@
-"""Magnetic field and speed for an ideal IMU, computed from messages of the robot."""
+"""Magnetic field and speed at an ideal IMU, computed from the robot's messages."""
 
 import math
 

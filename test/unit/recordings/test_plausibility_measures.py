@@ -157,7 +157,7 @@ def test_heading_relation_uses_only_common_interval():
     assert relation.net[0] == pytest.approx(yaw_at(times[-1]) - yaw_at(times[0]), abs=1e-9)
 
 
-# Paths
+# Directions of paths
 
 
 def poses(yaw, times, speed, course=None):
@@ -219,7 +219,7 @@ def test_paths_without_clear_direction_are_inconclusive():
     assert path_direction(table).steps == 0
 
 
-# Clocks
+# Offsets between clocks
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])

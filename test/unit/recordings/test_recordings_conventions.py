@@ -130,7 +130,7 @@ def test_headings_in_columns_and_quaternions_are_converted_by_convention(tmp_pat
     columns = {"time": "t", "x": "e", "y": "n", "heading": "h [deg]"}
     path = angles_csv(tmp_path, *WORDS["cw from north"], "enu")
     assert_is_the_drive(read_reference(path, columns=columns).table)
-    # Some drivers convert a heading, clockwise from north, to a quaternion in the same sense.
+    # Some drivers convert a heading, clockwise from north, to a clockwise quaternion.
     headings = Rotation.from_euler("Z", (np.pi / 2.0 - YAW)[:, None]).as_quat()
     messages = [writers.odometry(*row) for row in zip(STAMPS, POSITIONS, headings)]
     path = writers.write_bag(tmp_path / "a.bag", {"/odom": messages})

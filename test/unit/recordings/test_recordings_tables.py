@@ -107,7 +107,7 @@ def test_gravity_is_added_to_accelerations_without_gravity(car, tmp_path, name):
     rows = np.rint(RATE * (table.index.to_numpy() - START / 1e9)).astype(int)
     expected = np.interp(nanoseconds(TIME[rows]), measured["time"], measured["x"])
     assert table["accel_x"].to_numpy() == pytest.approx(expected, abs=1e-4)
-    # The table of another recording is not used.
+    # A gravity table from another time is not used.
     tables["Gravity"]["time"] = times + 1_000_000_000_000
     assert "accel_z" not in find_column_maps(write_folder(tmp_path / "other", tables)).imu
 

@@ -83,7 +83,7 @@ def opposite_roll(imu):
 
 
 def drop_path(reference):
-    """Return the reference without positions, so that only the IMU indicates the turn direction."""
+    """Return the reference with constant positions, so no path indicates the turn direction."""
     return constant(reference, ("x", "y"), (0.0, 0.0))
 
 

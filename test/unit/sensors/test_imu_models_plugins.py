@@ -116,7 +116,7 @@ def test_simulated_yaw_is_true_yaw_plus_bias():
 def test_accelerometer_bias_tilts_orientation_about_world_axis(yaw):
     bias = 0.2
     reading = _model({"accel_offset": bias, "yaw_drift": 0.0}).step(_level(yaw))
-    # These are components of the bias, which is equal on all sensor axes, in world axes.
+    # These are the world-axis components of the bias, which is the same on all sensor axes.
     east = bias * (math.cos(yaw) - math.sin(yaw))
     north = bias * (math.sin(yaw) + math.cos(yaw))
     rotation = Rotation.from_quat(reading.orientation) * Rotation.from_euler("z", yaw).inv()

@@ -17,7 +17,7 @@ def still(samples, yaw=0.0, gravity=GRAVITY):
 
 
 def turned(start, rates):
-    """Integrate mean angular velocities from an orientation."""
+    """Integrate mean angular velocities, starting from an orientation."""
     orientations = [start]
     for step in Rotation.from_rotvec(rates[1:] * PERIOD):
         orientations.append(orientations[-1] * step)
@@ -33,5 +33,5 @@ def tumbling(samples=2000):
 
 
 def angles_between(computed, expected):
-    """Return the angles of the rotations from quaternions to others [rad]."""
+    """Return the angles between corresponding orientations [rad]."""
     return (Rotation.from_quat(computed) * Rotation.from_quat(expected).inv()).magnitude()
