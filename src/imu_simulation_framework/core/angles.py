@@ -201,7 +201,7 @@ def quaternion_from_roll_pitch_yaw(roll_pitch_yaw):
 
 
 def quaternion_product(x, y, z, w, x2, y2, z2, w2):
-    """Multiply two quaternions, given by their components.
+    """Multiply two quaternions that are given by their components.
 
     The function is meant for inner loops; elsewhere, scipy's Rotation is easier to read. Both give
     bit-identical results.
@@ -227,7 +227,7 @@ def quaternion_product(x, y, z, w, x2, y2, z2, w2):
 
 
 def relative_rotations(first, second):
-    """Return the rotation vectors from the first to the second orientations.
+    """Return the rotation vectors that turn the first orientations into the second.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ def relative_rotations(first, second):
         Rotation vectors (axis times angle) in the axes of ``first`` [rad], of at most half a turn.
     """
     x, y, z, w = first.T
-    # For many rotations, this is several times faster than scipy's Rotation.
+    # For many rotations, this code is several times faster than scipy's Rotation.
     product = np.array(quaternion_product(-x, -y, -z, w, *second.T))
     product *= np.where(product[3] < 0.0, -1.0, 1.0)
     vector, size = product[:3], np.sqrt((product[:3] * product[:3]).sum(axis=0))

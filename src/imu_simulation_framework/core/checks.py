@@ -31,7 +31,7 @@ Seconds since 1970 are below it, and products of two such numbers do not overflo
 LARGEST_SEED = 2**63 - 1
 
 _LIMITS = (LARGEST_NUMBER, LARGEST_SETTING)
-_LEAST_EXCESS = 1.0 / LARGEST_NUMBER  # smallest difference from an exclusive lower bound
+_LEAST_EXCESS = 1.0 / LARGEST_NUMBER  # smallest accepted excess over an exclusive lower bound
 
 
 def describe_range(
@@ -187,7 +187,7 @@ def check_integer(
 
 
 def check_choice(name: str, value: Any, choices: Sequence) -> Any:
-    """Check that a value is one of the choices.
+    """Check that a value is one of the accepted choices.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ def list_choices(choices: Collection) -> str:
 
 
 def check_selection(name: str, value: Any, choices: Sequence[str]) -> tuple[str, ...]:
-    """Check that a value is a non-empty tuple of different choices.
+    """Check that a value is a non-empty tuple of distinct accepted choices.
 
     Parameters
     ----------
@@ -451,7 +451,7 @@ def check_matrix(name: str, value: Any) -> Matrix:
 
 
 def check_band(name: str, value: Any) -> tuple[float, float]:
-    """Check a band of time constants or averaging times, given by its two limits.
+    """Check a band of averaging times that is given by its two limits.
 
     Parameters
     ----------
@@ -549,7 +549,7 @@ def require_increasing(name: str, rows: Any, variable: str = "time") -> Any:
 
 
 def check_part(name: str, value: Any, kind: type) -> Any:
-    """Check that a value is an instance of a class, and not of a subclass.
+    """Check that a value is an instance of a class itself, and not of a subclass.
 
     Parameters
     ----------

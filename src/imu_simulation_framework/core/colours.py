@@ -1,4 +1,4 @@
-"""Colours of figures, live views and rviz; a test compares them with the views' files."""
+"""Colours of figures, live views and rviz; a test compares them with the view configurations."""
 
 # Signals that are compared in figures. They also differ in luminance, for greyscale prints.
 REAL = "#0b2a5b"
@@ -33,7 +33,7 @@ PALE_SERIES = (REFERENCE, "#f3cfa3", "#b5dcc5")
 SIMULATED_SERIES = (SIMULATED, "#a3322a", "#d8a800", "#c26a8f", "#7a5a3a")
 """Colours of the curves of several simulated IMUs in a comparison with a recorded IMU."""
 
-# Colour scale of signed values: positions from 0 to 1, with their colours.
+# Colour scale of signed values: positions from 0 to 1, and the colour at each position.
 DIVERGING = (
     (0.0, "#3b4cc0"),
     (0.25, "#8db0fe"),

@@ -33,7 +33,7 @@ class CsvColumn(NamedTuple):
 
 
 class CsvFile(NamedTuple):
-    """CSV file of a program.
+    """CSV file that a program writes.
 
     Parameters
     ----------
@@ -546,4 +546,4 @@ CSV_FILES = (
         ),
     ),
 )
-"""All CSV files; two programs may write files with the same name."""
+"""CSV files of all programs; two programs may write files with the same name."""

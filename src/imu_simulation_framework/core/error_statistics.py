@@ -1,4 +1,4 @@
-"""Statistics of an error over time, with the same definitions for all kinds of errors."""
+"""Statistics of an error over time, defined in the same way for all kinds of errors."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def edge_samples(time: np.ndarray, window: float, is_end: bool = False) -> int:
 def error_statistics(
     time: ArrayLike, error: ArrayLike, final_window: float = 3.0
 ) -> ErrorStatistics | None:
-    """Compute the statistics of an error.
+    """Compute the statistics of an error over time.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ class FrameworkError(Exception):
         text = escape_unprintable(super().__str__())
         if len(text) <= MAX_MESSAGE_LENGTH:
             return text
-        # The middle is cut, because the beginning names the file and the end contains the remedy.
+        # The middle is cut, because the message starts with the file and ends with the remedy.
         half = MAX_MESSAGE_LENGTH // 2
         return f"{text[:half]} [...] {text[-half:]} ({len(text)} characters)"
 
@@ -64,7 +64,7 @@ class NotRecordedError(RecordingError):
 
 
 class ImplausibleRecordingError(RecordingError):
-    """Parts of a recording contradict each other, so that its results are meaningless."""
+    """Parts of a recording contradict each other, so that results from it are meaningless."""
 
 
 class MotionError(FrameworkError):
@@ -135,7 +135,7 @@ class MissingLibraryError(ConfigurationError, ModuleNotFoundError):
 
 
 def import_optional(module: str, user: str) -> Any:
-    """Import an optional library, which an extra of this package installs.
+    """Import an optional library that is installed with an extra of this package.
 
     Parameters
     ----------

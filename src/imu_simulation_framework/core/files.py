@@ -1,4 +1,4 @@
-"""Paths of the package's files, and bounded reading of untrusted files.
+"""Paths of the package's files, and reading of untrusted files within limits.
 
 Only regular files are read, up to a size limit. The depth and the number of tags of XML are checked
 before a parser builds a tree.
@@ -19,10 +19,10 @@ from .errors import FrameworkError
 from .whole_files import describe_file_kind
 
 SETTINGS_LIMIT = 16 * 2**20
-"""Largest accepted settings or parameter file [bytes]."""
+"""Largest accepted size of a settings or parameter file [bytes]."""
 
 TABLE_LIMIT = 4 * 2**30
-"""Largest text table [bytes]; one day of a 100 Hz IMU by ``rostopic echo -p`` takes up 3.5 GB."""
+"""Largest size of a text table [bytes]; ``rostopic echo -p`` writes 3.5 GB a day at 100 Hz."""
 
 BLOCK_SIZE = 2**20
 """Block size for reading files [bytes]."""
@@ -215,7 +215,7 @@ RECORDING_SUFFIXES = (
 
 
 def recording_name(path) -> str:
-    """Return the name of a recording, which is the name of its file or folder without suffixes.
+    """Return the name of a recording: the name of its file or folder, without suffixes.
 
     Parameters
     ----------
@@ -320,7 +320,7 @@ def to_json_types(value):
 
 
 XML_LIMIT = 8 * 2**20
-"""Largest XML file [bytes], far larger than any description of a robot or an aircraft."""
+"""Largest size of an XML file [bytes]; robot and aircraft descriptions are far smaller."""
 
 MAX_TAGS = 200_000  #: largest number of elements in an XML file
 MAX_DEPTH = 200  #: largest depth of tags; deeper files overflow the stack of recursive parsers

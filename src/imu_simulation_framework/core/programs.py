@@ -62,7 +62,7 @@ EXIT_CODES = (
         "file is left half-written",
     ),
 )
-"""Exit codes, programs and meanings for the documentation, in Markdown."""
+"""Each exit code, the programs that use it, and its meaning, in Markdown for the documentation."""
 
 SIGNALLED = 128
 """Exit code of a program terminated by a signal, minus the signal's number, as in shells."""
@@ -203,7 +203,7 @@ def run_tool(main, arguments=None) -> int:
 
 
 def _exit_code(main, arguments, target="the file system") -> int:
-    """Return the exit code of a function; print the error that it raises."""
+    """Run a main function, print the error that it raises, and return the exit code."""
     try:
         code = main(arguments)
         return 0 if code is None else code
@@ -394,7 +394,7 @@ class SeparateProcess:
         return result
 
     def _early_end(self) -> FrameworkError:
-        # The process has printed the traceback of an exception that is not a FrameworkError.
+        # The separate process has already printed the traceback of any other exception.
         code = self._process.wait()
         if code == -signal.SIGXCPU:
             return FrameworkError(f"{self._task} exceeded its processor time limit")

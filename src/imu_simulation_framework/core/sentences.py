@@ -1,4 +1,4 @@
-"""Formatting of values and lists in messages; very long ones are shortened."""
+"""Formatting of values and lists in messages; very long values and lists are shortened."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def escape_unprintable(text: str) -> str:
 
 
 def quote(value) -> str:
-    """Return the Python representation of a value; the middle of a long one is cut out.
+    """Return the Python representation of a value; long representations lose their middle.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def number_duplicates(names) -> list[str]:
 
 
 class _Short(reprlib.Repr):
-    """Abbreviation with limits that handwritten values do not exceed."""
+    """Abbreviation of values; handwritten values do not exceed its limits."""
 
     def __init__(self):
         super().__init__()

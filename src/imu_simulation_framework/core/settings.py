@@ -155,7 +155,7 @@ class TextSettings(Settings):
 
 
 def check_setting(kind: type[Settings], key: dataclasses.Field, name: str, value: Any) -> Any:
-    """Check a value of a field.
+    """Check the value of a field against the declaration of the field.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def check_setting(kind: type[Settings], key: dataclasses.Field, name: str, value
 
 
 def _check_of(kind: type[Settings], key: dataclasses.Field) -> tuple[Callable[..., Any], dict]:
-    """Return the function that checks a field, and its arguments."""
+    """Return the function that checks a field, and the arguments of this function."""
     declaration = key.metadata
     check, arguments = declaration["check"], dict(declaration["arguments"])
     if check is None:
@@ -208,7 +208,7 @@ _CHECKS: dict[str, Callable[..., Any]] = {
     "str": check_text,
     "tuple": check_selection,
 }
-"""Default check for each annotation."""
+"""Function that checks a field by default, for each annotation."""
 
 
 def _annotation(key: dataclasses.Field) -> str:

@@ -133,7 +133,7 @@ def _interpolate(grid, time, values):
 
 
 def logarithmic_average(spectrum, per_decade=40):
-    """Average a density within frequency bands of equal logarithmic width.
+    """Average a power spectral density within frequency bands of equal logarithmic width.
 
     At low frequencies, a band contains a single value, which is unchanged. At high frequencies, a
     band contains hundreds of values, so that averaging reduces the scatter and preserves the power.
@@ -182,7 +182,7 @@ def confidence_factors(spectrum, per_decade=40, level=0.95):
 
 
 def degrees_of_freedom(segments, values) -> float:
-    """Return the degrees of freedom of a density averaged over segments and frequencies.
+    """Return the degrees of freedom of a spectral density averaged over segments and frequencies.
 
     Two values of the periodogram of a locally flat Gaussian process, d segments and m frequencies
     apart, have the covariance ``density^2 |A(d, m)|^2`` with
@@ -219,7 +219,7 @@ def degrees_of_freedom(segments, values) -> float:
     return 2.0 * segments * values / variance
 
 
-_CORRELATED_FREQUENCIES = 16  # values this many frequencies apart are considered uncorrelated
+_CORRELATED_FREQUENCIES = 16  # values at least this many bins apart are considered uncorrelated
 
 
 @functools.lru_cache(maxsize=None)
@@ -269,12 +269,12 @@ def variance_interval(degrees_of_freedom, level=0.95):
 
 
 MINIMUM_CORRELATION = 0.3  # smallest correlation of the yaw rates to apply a shift
-_START_DELAYS = 41  # number of delays on a grid; the best one is the initial value of the fit
+_START_DELAYS = 41  # number of delays on a grid; the best of them is the initial value of the fit
 _FITS = 3  # number of fits; each uses the error scale from the residuals of the previous fit
 
 
 class TimeShift(NamedTuple):
-    """Delay of a signal, with its correlation.
+    """Delay of a signal relative to a reference, with their correlation at this delay.
 
     Parameters
     ----------
@@ -391,7 +391,7 @@ def estimate_delay(times, increments, integral, used, largest) -> tuple[float, f
     delays = np.linspace(-largest, largest, _START_DELAYS)
     delay = delays[np.argmin([np.abs(residuals(start)).sum() for start in delays])]
     limits = -largest, largest
-    # The scale is estimated again after each fit, since residuals are large before the first fit.
+    # The error scale is estimated again after each fit, since the first residuals are large.
     for _ in range(_FITS):
         # For Gaussian values, 1.4826 times the median absolute deviation is the standard deviation.
         size = max(1.4826 * float(np.median(np.abs(residuals(delay)))), 1e-9)

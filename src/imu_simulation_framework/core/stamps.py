@@ -10,10 +10,10 @@ STAMP_TOLERANCE = 1e-6
 """Tolerance for the difference between a stamp and its nominal time [s]."""
 
 GAP_FACTOR = 5.0
-"""Time steps longer than this multiple of the median step may be gaps."""
+"""A time step that is longer than this multiple of the median step may be a gap."""
 
 MIN_GAP = 0.5
-"""Time steps shorter than this are never gaps [s], because a heading changes little meanwhile."""
+"""A shorter time step is never a gap [s], because the heading changes little during the step."""
 
 
 def find_gap_ends(time) -> np.ndarray:
@@ -208,7 +208,7 @@ class StampReport:
 
     @property
     def duration(self) -> float:
-        """Time from the first to the last sample [s]."""
+        """Time between the first and the last sample [s]."""
         return self.stop - self.start
 
     def refusal(self, limits: StampLimits, place_name="sample") -> str:
@@ -284,7 +284,7 @@ def seconds_from_nanoseconds(nanoseconds):
 
 
 def seconds_from_counts(counts, per_second):
-    """Convert counts of a clock to seconds.
+    """Convert clock counts to seconds.
 
     Parameters
     ----------
@@ -326,7 +326,7 @@ def count_occurrences(mask, times, places=None) -> Occurrences:
 
 
 def count_places(where, times, places=None) -> Occurrences:
-    """Count the samples at ascending indices, and locate the first one.
+    """Count samples that are given by ascending indices, and locate the first one.
 
     Parameters
     ----------

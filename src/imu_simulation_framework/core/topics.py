@@ -28,7 +28,7 @@ AIRCRAFT_FRAME = "base_link"
 """Body frame of an aircraft, at its centre of gravity, with x forward, y left and z up."""
 
 GIMBAL_FRAMES = ("pan_link", "tilt_link", "roll_link")
-"""Frames of a gimbal's joints, in order from the aircraft to the IMU, which is on the last one."""
+"""Frames of a gimbal's joints, from the aircraft outwards; the IMU is mounted on the last one."""
 
 SIDES = ("left", "right")
 
@@ -61,7 +61,7 @@ WHEEL_GROUP_CONTROLLER = "wheel_group_controller"
 """Controller for several wheels per side; its commands contain one velocity per wheel."""
 
 STEERING_CONTROLLER = "steering_controller"
-"""Name of a steering joint's controller, without the number of the joint at its end."""
+"""Prefix of the name of a steering joint's controller; the number of the joint is appended."""
 
 CLOCK = "/clock"
 DIAGNOSTICS = "/diagnostics"

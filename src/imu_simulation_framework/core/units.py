@@ -68,7 +68,7 @@ _PART = re.compile(r"([ /]?)(?:sqrt\((\w+)\)|([A-Za-z]+|1)(?:\^?(-?\d+))?)")
 
 
 def factor(unit: str) -> float:
-    """Return the factor from a unit to SI units.
+    """Return the conversion factor from a unit to SI units.
 
     Parameters
     ----------
@@ -90,14 +90,14 @@ def factor(unit: str) -> float:
         if name not in SIZES:
             raise ValueError(f"{unit!r} contains {name!r}, which is not a known unit")
         size = SIZES[name]
-        # The factors are applied in written order, so that rounding matches a manual calculation.
+        # The factors are applied in their written order, as in a calculation by hand.
         size = math.sqrt(size) if abs(power) == 0.5 else size ** abs(power)
         value = value * size if power > 0.0 else value / size
     return value
 
 
 def factors(*units: str) -> dict[str, float]:
-    """Return the factors from several units to SI units.
+    """Return the conversion factors from several units to SI units.
 
     Parameters
     ----------

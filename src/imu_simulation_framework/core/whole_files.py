@@ -55,7 +55,7 @@ def make_folder(path) -> Path:
     return Path(path)
 
 
-# Metadata that differ between machines or between days: program, version and date.
+# These metadata (program, version and date) differ between machines or between days.
 _OMITTED_METADATA = {
     "png": {"Software": None},
     "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
@@ -93,7 +93,7 @@ def render_figure(figure, format="png") -> bytes:
 
 @contextmanager
 def replace_file(path):
-    """Replace a file by a temporary file that is written in the ``with`` block.
+    """Replace a file with a temporary file that is written in the ``with`` block.
 
     The temporary file is renamed to ``path`` at the end of the block. It is removed if the block
     raises an exception.

@@ -28,13 +28,13 @@ from .sentences import quote
 from .whole_files import explain_file_error
 
 CPU_TIME = 3  # s; a description of 1000 links takes 1 s
-MEMORY = 300 * 2**20  # bytes, in addition to the memory of the process at its start
-MAX_TOTAL_SIZE = XML_LIMIT  # bytes; total size of all files
+MEMORY = 300 * 2**20  # bytes, in addition to the memory that the process uses at its start
+MAX_TOTAL_SIZE = XML_LIMIT  # bytes; largest total size of the xacro file and all included files
 OPEN_FILES = 64
 MAX_EXPRESSION_LENGTH = 10_000  # characters
 
 # Some attributes of generators, frames and functions give access to all objects of Python.
-# Methods such as format look up attributes by names in a string.
+# Methods such as format access attributes whose names are in a string.
 _UNSAFE_PREFIXES = ("_", "gi_", "cr_", "ag_", "f_", "tb_", "co_", "func_")
 _UNSAFE_ATTRIBUTES = {"format", "format_map", "mro", "with_traceback"}
 _UNSAFE_BUILTINS = ("vars", "type")  # removed from xacro's namespace ``python``
@@ -191,7 +191,7 @@ class XacroExpander:
         return " ".join(str(error).split()) or type(error).__name__
 
     def _guard(self) -> None:
-        """Replace the open, eval and compile functions that xacro uses by checked versions."""
+        """Replace the functions open, eval and compile in xacro's modules with checked versions."""
         modules = [self._xacro]
         for name in ("xacro.substitution_args", "roslaunch.substitution_args"):
             with suppress(ImportError):
@@ -228,7 +228,7 @@ class XacroExpander:
         return io.StringIO(content.decode("utf-8"))
 
     def _search_parents_for_packages(self, file: Path) -> None:
-        """Make ``$(find PACKAGE)`` search the folders above the file before ROS_PACKAGE_PATH.
+        """Make ``$(find PACKAGE)`` search the folders above the file, and then ROS_PACKAGE_PATH.
 
         A robot description can then be read from a repository outside any workspace.
         """

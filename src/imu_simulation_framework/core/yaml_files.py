@@ -25,11 +25,12 @@ from .sentences import quote
 from .whole_files import explain_file_error
 
 MAX_DEPTH = 100
-"""Largest number of nested lists and mappings. Parameter files have up to about five levels.
-PyYAML's time grows with the square of the number, and some thousands exceed Python's recursion."""
+"""Largest nesting depth of lists and mappings. Parameter files have up to about five levels.
+PyYAML's run time grows with the square of the depth, and a few thousand levels exceed Python's
+recursion limit."""
 
 MAX_VALUES = 10**6
-"""Largest number of values after expanding all aliases; ten lines can expand beyond any memory."""
+"""Largest number of values after expanding all aliases; ten lines can expand to any size."""
 
 Described = TypeVar("Described")
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -78,14 +79,14 @@ class PlainLoader(yaml.SafeLoader):
         sexagesimal = tag in (f"{_YAML_TAG}int", f"{_YAML_TAG}float") and ":" in value
         return self.DEFAULT_SCALAR_TAG if sexagesimal else tag
 
-    # The scanner checks the depth, because PyYAML scans further ahead than it composes nodes.
+    # The scanner checks the depth, because PyYAML's scanner is ahead of its composer.
     def fetch_flow_collection_start(self, TokenClass):
-        """Begin a list or mapping that is written in brackets."""
+        """Begin a list or mapping in brackets, and check the nesting depth."""
         self._require_shallow()
         super().fetch_flow_collection_start(TokenClass)
 
     def add_indent(self, column):
-        """Begin a list or mapping that is written by indentation."""
+        """Begin an indented list or mapping, and check the nesting depth."""
         if column > self.indent:
             self._require_shallow()
         return super().add_indent(column)
@@ -148,7 +149,7 @@ PlainLoader.add_implicit_resolver(
 )
 
 NOT_YAML = (yaml.YAMLError, RecursionError, ValueError, TypeError)
-"""Exceptions that :func:`load_plain` raises if a text is not YAML or is nested too deeply."""
+"""Exceptions that :func:`load_plain` raises if a text is not valid YAML or nested too deeply."""
 
 
 def load_plain(text):

@@ -10,11 +10,11 @@ from ..core.angles import unwrap, wrap
 
 # Smallest significant speed, in standard deviations of the velocity; below it, courses are noise.
 SIGNIFICANT_SPEED = 3.0
-# Multiple of the maximum turn rate above which a turn of the course is not a turn of the robot.
-# If such a turn near standstill exceeds a quarter turn, the robot reverses or its position jumps.
+# Multiple of the maximum turn rate above which a change of course is not a turn of the robot.
+# If such a change at low speed exceeds a quarter turn, the robot reverses or its position jumps.
 FASTEST_TURN = 1.5
-#: m; longest distance that counts as driven backwards between two such flips of the course.
-#: Flips further apart may be caused by a robot that turns on the spot between two rows.
+#: m; longest distance between two such flips of the course that counts as driven backwards.
+#: Flips further apart may be due to a robot that turns on the spot at the ends of crop rows.
 LONGEST_REVERSE = 20.0
 SHORTEST_WAY = 0.5  #: m; a shorter distance between two stops may be a jump of the position
 LONGEST_SILENCE = 1.0  # s; longer gaps in the dual-antenna heading are filled from the course
@@ -78,7 +78,7 @@ def heading_from_course(times, velocities, minimum_speed, maximum_turn_rate, dev
     _hold_where_unsure(times, directions, moving, significant, maximum_turn_rate)
     indices = np.flatnonzero(moving)
     course = unwrap(directions[indices])
-    # The heading before each stop is held first; the turns are inserted below.
+    # The heading is first held constant during each stop; the turns are inserted below.
     latest = np.searchsorted(indices, np.arange(len(times)), side="right") - 1
     heading = course[np.maximum(latest, 0)]
     for k in np.flatnonzero(np.diff(indices) > 1):
@@ -88,7 +88,7 @@ def heading_from_course(times, velocities, minimum_speed, maximum_turn_rate, dev
 
 
 def _driven_backwards(times, velocities, moving, least, maximum_turn_rate):
-    """Return a mask of the samples with the robot driving backwards, and one of course flips.
+    """Return masks of the samples at which the robot drives backwards, and of the course flips.
 
     In a flip, the course turns by more than a quarter turn, faster than the robot can turn, and the
     speed falls below the smallest significant speed. The shortest distance between two flips is
@@ -125,7 +125,7 @@ def _driven_backwards(times, velocities, moving, least, maximum_turn_rate):
 
 
 def _slowest_between(velocities):
-    """Return the smallest speed on the line between consecutive velocities, (n - 1,)."""
+    """Return the smallest speed while each velocity changes linearly to the next, (n - 1,)."""
     first, step = velocities[:-1], np.diff(velocities, axis=0)
     squares = np.sum(step**2, axis=1)
     share = -np.sum(first * step, axis=1) / np.where(squares > 0.0, squares, 1.0)
@@ -153,7 +153,7 @@ def _find_intervals(mask):
 
 
 def _hold_where_unsure(times, directions, moving, significant, maximum_turn_rate):
-    """Clear ``moving``, in place, where the speed is insignificant and a turn has enough time."""
+    """Clear ``moving``, in place, where the speed is insignificant and there is time for the turn."""
     sure = np.flatnonzero(significant)
     if len(sure) == 0:
         return
@@ -208,7 +208,7 @@ def heading_from_antennas(times, course, measured_times, measured):
         Whether the heading is filled from the course.
     """
     # In gaps, the difference from the course is interpolated.
-    # The difference is not zero if the robot reverses or the antennas are mounted across it.
+    # The difference is not zero if the robot reverses, or if the antennas are mounted crosswise.
     difference = unwrap(measured - np.interp(measured_times, times, course))
     bridged = course + np.interp(times, measured_times, difference)
     direct = np.interp(times, measured_times, unwrap(measured))

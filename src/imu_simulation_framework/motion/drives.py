@@ -1,4 +1,4 @@
-"""Synthetic drives of the package: laps that consist of manoeuvres in closed form.
+"""Synthetic drives of the package: laps of manoeuvres whose motion is known in closed form.
 
 A drive is a sequence of manoeuvres of a differential-drive robot. If it consists of closed laps,
 the motion repeats exactly, and only the sensor errors differ between laps.
@@ -23,7 +23,7 @@ from ..core.settings import TextSettings, setting
 MOTION_RATE = 100  #: Hz; sample rate of the true motion
 
 # Gauss-Legendre quadrature that integrates the velocity of a manoeuvre.
-# With 16 nodes over at most a few metres of smooth path, the error is below a nanometre.
+# With 16 nodes for a smooth path of at most a few metres, the error is below a nanometre.
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 
 
@@ -100,7 +100,7 @@ def _closed_lap(drive):
 
 
 def random_lap(duration, generator):
-    """Draw random manoeuvres, from rest to rest, within about 50 m of the origin.
+    """Draw random manoeuvres that start and end at rest, within about 50 m of the origin.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def seed_for(seed, stream):
 
 
 def generator_for(seed, stream):
-    """Return the random generator of one of the streams of a drive, see :func:`seed_for`.
+    """Return the generator of one of the random streams of a drive, see :func:`seed_for`.
 
     Parameters
     ----------
@@ -394,8 +394,8 @@ def with_laps(drive, laps):
     return replace(drive, laps=laps)
 
 
-START_CLEARANCE = 1.5  # m; smallest distance between a bump's centre and the origin (start)
-LARGEST_LENGTH = 1000.0  # m; upper bound of a terrain's lengths; robots drive some hundred metres
+START_CLEARANCE = 1.5  # m; smallest distance between a bump's centre and the start of the drive
+LARGEST_LENGTH = 1000.0  # m; upper bound of a terrain's lengths; drives extend over some 100 m
 MAX_BUMPS = 10_000  # limited because a simulator checks each bump for contact in each step
 
 

@@ -183,7 +183,7 @@ class EarthMotion(SampledMotion):
         """
         pose_times, positions, quaternions = checked_poses(time, position, orientation)
         times = pose_times if at is None else np.asarray(at, dtype=float)
-        # Positions relative to the first one preserve the precision of the derivatives.
+        # Subtracting the first position preserves the precision of the derivatives.
         path = CubicSpline(pose_times, positions - positions[0])
         return cls._from_splines(
             times,
@@ -317,7 +317,7 @@ class EarthMotion(SampledMotion):
         )
 
     def means(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the mean angular velocity and specific force since the previous sample.
+        """Return the mean angular velocity and mean specific force since the previous sample.
 
         The means are the increments of :func:`.increments_of` divided by their period. The first
         sample contains instantaneous values.
@@ -341,7 +341,7 @@ class EarthMotion(SampledMotion):
         return earth.gravitation_ecef(position)
 
     def _positions_at(self, times):
-        # Positions relative to the first one preserve the precision of the differences.
+        # Subtracting the first position preserves the precision of the differences.
         path = CubicHermiteSpline(self.time, self.position - self.position[0], self.velocity)
         return self.position[0] + path(times)
 

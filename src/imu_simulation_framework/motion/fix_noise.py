@@ -68,7 +68,7 @@ _LARGEST_SLOW = 1.5
 # Receivers measure their velocity internally, so faster changes are motion of the robot.
 _LARGEST_SLOW_RATE = 0.5
 # Prior of the ratio of the white error to the reported standard deviation.
-# The numbers are the median and the standard deviation of the logarithm.
+# The numbers are its median and the standard deviation of its logarithm.
 _WHITE_PRIOR = (0.3, 2.0)
 _VELOCITY_PRIOR = 2.0  # prior standard deviation of the logarithm of the velocity error
 _BLOCK = 400  # number of fixes in each interval that represents a long recording
@@ -76,15 +76,16 @@ _BLOCKS = 6  # number of intervals that represent a long recording
 # Rate of the fixes used from a long recording [Hz], which suffices for the acceleration density.
 # At a higher rate, the intervals would be too short to contain turns.
 _ENOUGH_RATE = 10.0
-_ROUNDS = 5  # largest number of outlier searches with the same parameters
-_ESTIMATES = 3  # largest number of parameter estimations after removing outliers
+_ROUNDS = 5  # largest number of outlier searches with the same noise parameters
+_ESTIMATES = 3  # largest number of new noise estimates after removing outliers
 _MAX_OUTLIERS = 0.2  # fraction of outliers above which the noise model is rejected
-# Limits of acceleration densities [m/s^2/sqrt(Hz)] and of their squares.
+# Lower and upper limits of acceleration densities [m/s^2/sqrt(Hz)], and of their squares.
 _DENSITIES, _INTENSITIES = (1e-3, 1e2), (1e-6, 1e4)
 _SCALE_TIME = 5.0  # s; duration of the displacements that are compared with velocities
 _FREEDOM = 3.0  # degrees of freedom of Student's t distribution; fewer give heavier tails
 _MANOEUVRE_TIME = 3.0  # s; time in which a vehicle turns a corner or brakes
-_ADAPTATIONS, _ADAPTED = 6, 0.1  # iterations, and change of logarithms below which they end
+_ADAPTATIONS = 6  # largest number of iterations of the acceleration densities
+_ADAPTED = 0.1  # largest change of log(squared density) at which the iteration ends
 
 
 @dataclass(frozen=True)
@@ -236,7 +237,7 @@ def white_variances(fixes, noise):
 
 
 def estimate_noise(fixes, correlation_time, left_out=None, start=None) -> FixNoise:
-    """Estimate the model's parameters from the fixes.
+    """Estimate the noise parameters of the model from the fixes.
 
     From a long recording, only six evenly spread intervals of 400 fixes are used, with at most ten
     fixes per second. They suffice to estimate the density to a few per cent.
@@ -377,7 +378,7 @@ def _choose_intervals(times):
 
 
 def velocity_scale(fixes):
-    """Estimate the ratio of displacements to the integral of the velocities.
+    """Estimate the ratio of the displacements to the integrals of the velocities.
 
     The ratio is the regression slope of displacements over about 5 s on the integrated velocities.
     It is 1 for correct velocities, and 1 / 3.6 if km/h were interpreted as m/s.
@@ -408,8 +409,8 @@ def velocity_scale(fixes):
 
 
 _MAX_LAG = 2.0  # s; largest velocity lag in the search
-_NOTABLE_LAG, _LAG_STDS = 0.02, 5.0  # s, standard deviations; smaller lags are insignificant
-_LONGEST_STEP = 1.5  # median steps; longest step over which velocities are interpolated
+_NOTABLE_LAG, _LAG_STDS = 0.02, 5.0  # s, and standard deviations; smaller lags are ignored
+_LONGEST_STEP = 1.5  # longest step over which velocities are interpolated, in median steps
 
 
 def velocity_lag(fixes) -> float:
@@ -475,7 +476,7 @@ def find_outliers(fixes, noise, left_out):
     model = motion_model(fixes, noise)
     motions = smooth_plane(fixes, noise, left_out, model)
     count = len(fixes.times)
-    # Squared deletion residuals summed over both axes: standardised, and in their units.
+    # Squared deletion residuals summed over both axes: standardised, and in physical units.
     scores, distances = np.zeros((2, count)), np.zeros((2, count))
     for axis, motion in enumerate(motions):
         posterior = motion.posterior
@@ -509,7 +510,7 @@ def _add_deleted(scores, distances, residuals, known, variances):
 
 
 def estimate_robustly(fixes, correlation_time):
-    """Estimate the model's parameters, and remove outliers iteratively.
+    """Estimate the noise parameters of the model, and remove outliers iteratively.
 
     Parameters
     ----------
@@ -549,7 +550,7 @@ def estimate_robustly(fixes, correlation_time):
 
 
 def stated_noise(fixes, acceleration_density, correlation_time):
-    """Return noise parameters for a given density, with the errors reported by the receiver.
+    """Return noise parameters from a given acceleration density and the receiver's reported errors.
 
     The mean of n errors with the correlation exp(-t/T) is as accurate as that of n dt / (dt + 2 T)
     independent errors if dt is small relative to T. The variances are increased accordingly, so

@@ -1,4 +1,4 @@
-"""Flights: states of an aircraft over time, and instants at which the flight phase changes.
+"""Flights: states of an aircraft over time, and times at which the flight phase changes.
 
 The instants are determined from the motion, regardless of the source of the flight. Figure 8 of the
 paper on AGISim marks four of them (start of ascending, start of cruise, start and end of the strong
@@ -30,7 +30,7 @@ WINDOW = 1.0  # s; averaging window for climb rate and course, which suppresses 
 
 @dataclass(frozen=True)
 class CourseTurn:
-    """Turn of an aircraft to one side.
+    """Turn of an aircraft to the left or to the right.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class FlightInstants:
     turns: tuple[CourseTurn, ...] = ()
 
     def marked(self) -> dict[str, float]:
-        """Return the instants of this flight in chronological order.
+        """Return the times at which the phase of this flight changes, in chronological order.
 
         Returns
         -------
@@ -90,7 +90,7 @@ class FlightInstants:
         return {name: time for time, name in sorted(instants, key=lambda instant: instant[0])}
 
     def sentences(self) -> list[str]:
-        """Return a short text for each instant.
+        """Return a short text for each change of the flight phase.
 
         Returns
         -------
@@ -101,7 +101,7 @@ class FlightInstants:
 
 
 def flight_instants(time, velocity, on_ground=None) -> FlightInstants:
-    """Determine the instants of a flight.
+    """Determine the times at which the phase of a flight changes.
 
     The ascent is the longest interval in which the aircraft climbs faster than a quarter of its
     fastest climb in the air; the cruise starts at the end of the ascent. In a turn, the course,
@@ -296,7 +296,7 @@ class FlightStates:
         return len(self.time)
 
     def motion(self, at: ArrayLike | None = None) -> EarthMotion:
-        """Return a consistent motion through these states.
+        """Return a motion through these states, with consistent derivatives.
 
         Splines interpolate the orientations, and the velocities or the positions depending on
         ``velocities_lead``. Angular velocities and specific forces are derivatives of the splines,

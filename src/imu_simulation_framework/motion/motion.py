@@ -65,7 +65,7 @@ class Mount(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SampledMotion(ABC):
-    """Common base of :class:`.Motion` and :class:`.EarthMotion`.
+    """Common base class of :class:`.Motion` and :class:`.EarthMotion`.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ class SampledMotion(ABC):
         """Return the rotation from local east, north, up to the world at each sample."""
 
     def rate_against_ground(self) -> np.ndarray:
-        """Return the angular velocity relative to the ground.
+        """Return the angular velocity of the body relative to the ground.
 
         Returns
         -------
@@ -190,7 +190,7 @@ class SampledMotion(ABC):
         """Return the angular velocity and the specific force at rest in the first pose, (3,)."""
 
     def standing_before(self: Sampled, samples: int) -> Sampled:
-        """Prepend a standstill in the first pose.
+        """Prepend a standstill at the first pose.
 
         Parameters
         ----------
@@ -292,7 +292,7 @@ class SampledMotion(ABC):
         return self.carrying(Mount(arm, speed, acceleration, mounting, turning))
 
     def carrying(self: Sampled, mount: Mount) -> Sampled:
-        """Return the motion of a device on a mount, by the equations of :meth:`mounted`.
+        """Return the motion of a device on a mount, computed as in :meth:`mounted`.
 
         Parameters
         ----------
@@ -513,7 +513,7 @@ class Motion(SampledMotion):
         )
 
     def means(self) -> tuple[np.ndarray, np.ndarray]:
-        r"""Return the mean angular velocity and specific force since the previous sample.
+        r"""Return the mean angular velocity and mean specific force since the previous sample.
 
         An IMU that integrates internally outputs these means: integrated over a period, they lead
         from the orientation and velocity at one sample to those at the next. The mean angular
@@ -734,7 +734,7 @@ REVERSAL = math.radians(3.0)  # rad; a smaller turn in the opposite direction ma
 
 
 def absolute_turn(yaw: np.ndarray, reversal: float = REVERSAL) -> np.ndarray:
-    """Compute the turned angle since the start, as the sum of left and right turns.
+    """Compute the total angle turned since the start, summed over left and right turns.
 
     The sum of the absolute steps of a noisy yaw would grow with each sample. Only the angles
     between successive turning points are therefore added.

@@ -31,15 +31,15 @@ MAX_SAMPLES = 20_000_000  # samples of a trajectory: two days at 100 Hz, 160 MB 
 #: See Kaplan and Hegarty, Understanding GPS, 2006.
 RANGE_ERROR = 2.5
 UNKNOWN_VARIANCE = RANGE_ERROR**2  # m^2; assumed for a horizontal coordinate of unknown variance
-VELOCITY_TOLERANCE = 1.5  # largest scale factor between velocities and positions
+VELOCITY_TOLERANCE = 1.5  # largest accepted ratio of displacements to integrated velocities
 HELD_COURSE = 1e-9  # rad; courses that differ by less are considered identical
-HOLDING_SPEED = 2.0  # m/s; at this speed, a receiver outputs a new course with each fix
+HOLDING_SPEED = 2.0  # m/s; at higher speeds, a receiver outputs a new course with each fix
 
-_DRAWS, _SEED = 20, 1  # number of random draws of the course error, and their seed
+_DRAWS, _SEED = 20, 1  # number of random draws of the course error, and the random seed
 
 
 def _usable_fixes(fix, minimum_speed):
-    """Return the fixes with new information, a mask of their rows, and counts for the report.
+    """Return the fixes that contain new information, a mask of their rows, and counts for a report.
 
     Times are relative to the first row. Below ``minimum_speed`` [m/s], the robot is at rest.
     """
@@ -57,7 +57,7 @@ def _usable_fixes(fix, minimum_speed):
     if velocities is None or not np.isfinite(velocities).any():
         return fixes, kept, left_out
     # Velocities of slow fixes with a repeated course are ignored.
-    # A slow receiver that outputs speed and course holds its course, so its direction is outdated.
+    # A receiver that outputs speed and course holds the course at low speed, so it is outdated.
     # At higher speeds, a repeated course is normal if the receiver rounds it to degrees.
     east, north = velocities.T
     again = np.append(False, np.abs(wrap(np.diff(np.arctan2(north, east)))) < HELD_COURSE)
@@ -132,7 +132,7 @@ def variances_from_quality(position_error=None, hdop=None):
 
 
 def repeated_fixes(times, coordinates, minimum_speed):
-    """Find rows that only repeat an earlier position of the receiver.
+    """Find the rows of a fix table that only repeat an earlier position of the receiver.
 
     While the robot moves, all rows with the same position, except the first, are repetitions. A
     receiver whose positions repeat during motion is assumed to repeat them at rest as well. At
@@ -254,7 +254,7 @@ class FixReport:
 
     @property
     def variance_scale(self) -> float:
-        """Ratio of the position variance in the smoother to the variance that is reported."""
+        """Ratio of the position variance that the smoother uses to the reported variance."""
         taken = self.white_deviation**2 + self.slow_deviation**2
         return float(taken / self.stated_deviation**2)
 
@@ -661,7 +661,7 @@ def _heading(fix, path, settings, rate) -> _Heading:
     moving = speeds >= settings.minimum_speed
     significant = moving & (speeds >= course.SIGNIFICANT_SPEED * deviations)
     headings = fix["heading"].dropna() if "heading" in fix else pd.Series(dtype=float)
-    # If the user sets the density, the velocity errors are too uncertain to hold the heading.
+    # If the user sets the density, the velocity errors are too uncertain to decide on holding.
     unsure = deviations if settings.acceleration_density is None else 0.0
     try:
         yaw = course.heading_from_course(
@@ -690,7 +690,7 @@ def _heading(fix, path, settings, rate) -> _Heading:
 
 
 def heading_errors(settings, deviations, error_time, lag) -> dict:
-    """Return the columns of poses that describe their heading error.
+    """Return the columns of a pose table that describe the heading error.
 
     Parameters
     ----------

@@ -110,7 +110,7 @@ class Posterior:
 
     @property
     def _shape(self):
-        """Number of times, and number of states at each time."""
+        """Number of times in the model, and number of states at each time."""
         count = len(self.model.times)
         return count, self.precision.shape[1] // count
 
@@ -303,7 +303,7 @@ class MotionModel:
         diagonal = band[0, :, first], band[1, :, first], band[0, :, first + 1]
         for element, value in zip(diagonal, innovation):
             element[1:] += value
-        # The products W F and F^T W F, written by components.
+        # The products W F and F^T W F are written out by components.
         wf = ((a * f + b * h, a * g + b * k), (b * f + c * h, b * g + c * k))
         diagonal[0][:-1] += f * wf[0][0] + h * wf[1][0]
         diagonal[1][:-1] += g * wf[0][0] + k * wf[1][0]
@@ -365,7 +365,7 @@ class MotionModel:
         return Posterior(self, variances, rows, precision, factor, logarithms)
 
     def smooth(self, measurements, acceleration_density, posterior=None) -> SmoothMotion:
-        """Estimate the motion.
+        """Estimate the smoothed motion from measurements.
 
         Parameters
         ----------
@@ -451,7 +451,7 @@ class MotionModel:
         return right
 
     def _sum_by_step(self, values):
-        """Sum values of positions (n,) over each step, (k - 1,)."""
+        """Sum the values of the positions (n,) in each step, (k - 1,)."""
         return np.bincount(self.position_steps, values, minlength=len(self.steps))
 
     def _slow_exponent(self, error, rate):

@@ -16,7 +16,7 @@ from .drives import get_drive, true_motion, with_laps
 from .motion import Motion
 
 RATE = 100.0  # Hz; default sampling rate
-MAX_SAMPLES = 100_000_000  # of a motion; protects against wrong durations and rates
+MAX_SAMPLES = 100_000_000  # samples of a motion; larger numbers are due to a wrong duration or rate
 
 
 def at_rest(
@@ -96,7 +96,7 @@ def rounds(
     rate: float = RATE,
     gravity: float = WORLD_GRAVITY,
 ) -> Motion:
-    """Return a horizontal motion in circles at constant speed.
+    """Return a horizontal motion around a circle at constant speed.
 
     The motion starts eastwards at the world's origin.
 

@@ -183,7 +183,7 @@ def integrate(
     orientation: ArrayLike,
     gravitation: Gravitation = gravitation_ecef,
 ) -> Path:
-    """Integrate increments from a state at their first time.
+    """Integrate increments, starting from a given state at the first time.
 
     For the result of :func:`increments_of`, attitude and velocity are exact. The position is the
     integral of the velocity by the trapezoidal rule in inertial axes, which is of second order.

@@ -17,7 +17,7 @@ from ..core.errors import TrajectoryError
 from ..core.tables import POSES
 
 _MAX_FILLED = 10_000  # largest number of evenly spaced samples per recorded sample
-_BLOCK_ELEMENTS = 1_000_000  # number of samples times samples per window in memory at once
+_BLOCK_ELEMENTS = 1_000_000  # number of window samples, over all windows, in memory at once
 
 
 def _times(table):
@@ -231,7 +231,7 @@ def smooth(table, window):
 
 
 def _local_quadratic(times, values, window):
-    """Replace each value (n, m) by that of a quadratic polynomial fitted to its neighbours.
+    """Replace each value (n, m) with that of a quadratic polynomial fitted to its neighbours.
 
     Neighbours are within half a ``window``; their weights are ``(1 - |d|^3)^3``, where d is the
     distance divided by half a window (Cleveland, "Robust locally weighted regression and smoothing
@@ -398,7 +398,7 @@ def motion_at(poses, times):
     times = np.asarray(times, dtype=float)
     whole = _times(poses)
     lead, tail = 2.0 * times[0] - times[1], 2.0 * times[-1] - times[-2]
-    # At the ends of the drive, there is no sample before or after the requested times.
+    # At the ends of the drive, there may be no sample before or after the requested times.
     leading, trailing = int(lead >= whole[0]), int(tail <= whole[-1])
     around = np.concatenate([[lead] * leading, times, [tail] * trailing])
     return add_velocities(interpolate(poses, around)).iloc[leading : leading + len(times)]
