@@ -134,7 +134,7 @@ def _is_close(text, value) -> bool:
 def _check_file(path):
     content = path.read_bytes()
     if not content:
-        raise ValueError("empty")
+        raise ValueError("file is empty")
     # A bag may have any name.
     suffix = ".bag" if content.startswith(b"#ROSBAG") else path.suffix
     if suffix == ".gz":
@@ -185,7 +185,7 @@ def _check_html(_, content):
 
 def _check_yaml(_, content):
     if yaml.safe_load(_check_text(content)) is None:
-        raise ValueError("no content")
+        raise ValueError("file has no content")
 
 
 def _check_image(path, _):
@@ -195,7 +195,7 @@ def _check_image(path, _):
 
 def _check_pdf(_, content):
     if not content.rstrip().endswith(b"%%EOF"):
-        raise ValueError("end is missing")
+        raise ValueError("%%EOF is missing at the end")
 
 
 def _check_arrays(path, _):
@@ -206,7 +206,7 @@ def _check_arrays(path, _):
 def _check_bag(path, _):
     # A bag may have any name.
     if not sum(1 for _ in _MESSAGE_READERS.get(path.suffix, _read_bag_messages)(path)):
-        raise ValueError("no message")
+        raise ValueError("bag contains no message")
 
 
 def _read_bag_messages(path):

@@ -26,13 +26,13 @@ def damaged_flights(draw, tool):
 
 
 @given(case=damaged_flights("flight"))
-def test_damaged_flight_is_read_or_rejected(judge, case):
+def test_damaged_flight_recording_is_read_or_rejected(judge, case):
     assert not judge(case).shortcomings
 
 
 @EXPENSIVE
 @given(case=damaged_flights("simulate_flight.py"))
-def test_damaged_flight_is_accepted_or_rejected_by_simulate_flight(judge, case):
+def test_damaged_flight_recording_is_accepted_or_rejected_by_simulate_flight(judge, case):
     assert not judge(case).shortcomings
 
 

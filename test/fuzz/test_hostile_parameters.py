@@ -40,7 +40,7 @@ def conversions(draw):
 
 
 @given(case=conversions())
-def test_damaged_parameters_are_converted_or_rejected(judge, case):
+def test_damaged_imu_parameter_file_is_converted_or_rejected(judge, case):
     assert not judge(case).shortcomings
 
 
@@ -58,12 +58,12 @@ def simulations(draw):
 
 
 @given(case=simulations())
-def test_damaged_specification_is_simulated_or_rejected(judge, case):
+def test_damaged_imu_specification_is_simulated_or_rejected(judge, case):
     assert not judge(case).shortcomings
 
 
 @given(item=parameter_files(), out=st.sampled_from(((), ("--out", "a.yaml"))))
-def test_intact_parameters_are_converted(judge, item, out):
+def test_intact_imu_parameter_file_is_converted(judge, item, out):
     source, specimen = item
     words = (specimen.name, "--from", source, "--to", "specification", "--rate", "100", *out)
     files = {specimen.name: specimen.content}

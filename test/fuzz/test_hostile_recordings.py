@@ -50,12 +50,12 @@ def check_cases(draw, chosen, tool="check"):
 
 
 @given(case=read_cases(recordings(*READABLE_TEXTS)))
-def test_damaged_text_is_read_or_rejected(judge, case):
+def test_damaged_text_recording_is_read_or_rejected(judge, case):
     assert not judge(case).shortcomings
 
 
 @given(case=check_cases(recordings(*TEXTS)))
-def test_damaged_text_is_checked_or_rejected(judge, case):
+def test_damaged_text_recording_is_checked_or_rejected(judge, case):
     assert not judge(case).shortcomings
 
 

@@ -39,18 +39,18 @@ def damaged_files(name, text, tool, **more):
 
 
 @given(case=damaged_files("robot.yaml", specimens.ROBOT, "robot"))
-def test_damaged_robot_is_loaded_or_rejected(judge, case):
+def test_damaged_robot_file_is_loaded_or_rejected(judge, case):
     assert not judge(case).shortcomings
 
 
 @given(case=damaged_files("mine.yaml", specimens.CORRECTION, "correction"))
-def test_damaged_correction_is_loaded_or_rejected(judge, case):
+def test_damaged_correction_file_is_loaded_or_rejected(judge, case):
     assert not judge(case).shortcomings
 
 
 @EXPENSIVE
 @given(content=damaged_settings(specimens.CORRECTION))
-def test_damaged_correction_is_accepted_or_rejected_by_calibrate_imu(judge, content):
+def test_damaged_correction_file_is_accepted_or_rejected_by_calibrate_imu(judge, content):
     files = {"mine.yaml": content, "rest.csv": specimens.recordings_at_rest()[0].content}
     arguments = ("rest.csv", "--onto", "mine.yaml", "--out", OUT)
     expected = Expected(names=tuple(files))
@@ -72,7 +72,7 @@ def damaged_gimbals(draw):
 
 
 @given(case=damaged_gimbals())
-def test_damaged_gimbal_is_loaded_or_rejected(judge, case):
+def test_damaged_gimbal_file_is_loaded_or_rejected(judge, case):
     assert not judge(case).shortcomings
 
 
@@ -86,7 +86,7 @@ def test_damaged_gimbal_is_loaded_or_rejected(judge, case):
         )
     )
 )
-def test_intact_settings_are_loaded(judge, item):
+def test_intact_settings_files_are_loaded(judge, item):
     tool, text = item
     assert not judge(
         Case(tool, ("settings",), {"settings": text.encode()}, Expected((0,)))
@@ -215,6 +215,6 @@ def test_drive_with_arbitrary_configuration_value_succeeds_or_is_rejected(judge,
 
 
 @given(content=st.one_of(damaged_settings(specimens.ROBOT), damaged_trees(specimens.ROBOT)))
-def test_drive_with_damaged_robot_succeeds_or_is_rejected(judge, content):
+def test_drive_with_damaged_robot_file_succeeds_or_is_rejected(judge, content):
     case = drive_case({"robot": {"parameters": "robot.yaml"}}, {"robot.yaml": content})
     assert not judge(case).shortcomings

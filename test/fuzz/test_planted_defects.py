@@ -114,20 +114,20 @@ WRITING = (
     test_hostile_results.test_program_that_reads_results_writes_complete_tables,
 )
 READING_TEXT = (
-    test_hostile_recordings.test_damaged_text_is_read_or_rejected,
-    test_hostile_recordings.test_damaged_text_is_checked_or_rejected,
+    test_hostile_recordings.test_damaged_text_recording_is_read_or_rejected,
+    test_hostile_recordings.test_damaged_text_recording_is_checked_or_rejected,
 )
 REJECTING = (
     *READING_TEXT,
     test_hostile_recordings.test_damaged_bag_is_read_or_rejected,
     test_hostile_recordings.test_missing_empty_or_special_input_file_is_rejected,
     test_hostile_recordings.test_damaged_log_is_checked_or_rejected,
-    test_hostile_settings.test_damaged_robot_is_loaded_or_rejected,
-    test_hostile_settings.test_damaged_correction_is_loaded_or_rejected,
+    test_hostile_settings.test_damaged_robot_file_is_loaded_or_rejected,
+    test_hostile_settings.test_damaged_correction_file_is_loaded_or_rejected,
     test_hostile_settings.test_damaged_configuration_is_loaded_or_rejected,
     test_hostile_settings.test_arbitrary_configuration_value_is_loaded_or_rejected,
-    test_hostile_parameters.test_damaged_parameters_are_converted_or_rejected,
-    test_hostile_parameters.test_damaged_specification_is_simulated_or_rejected,
+    test_hostile_parameters.test_damaged_imu_parameter_file_is_converted_or_rejected,
+    test_hostile_parameters.test_damaged_imu_specification_is_simulated_or_rejected,
     test_hostile_results.test_damaged_result_is_evaluated_or_rejected,
 )
 # Defect -> properties that must be violated.

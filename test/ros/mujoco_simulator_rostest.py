@@ -74,7 +74,7 @@ class HeldSimulator(unittest.TestCase):
         self.assertFalse(answer.success)
         self.assertIn("finite", answer.message)
 
-    def test_set_imu_parameters_changes_model(self):
+    def test_set_imu_parameters_service_changes_imu_model(self):
         offset = 0.25
         answer = self.service("set_imu_parameters", SetImuParameters)(
             "hector", f"{{yaw_offset: {offset}, yaw_drift: 0.0}}", 3
@@ -93,7 +93,7 @@ class HeldSimulator(unittest.TestCase):
         with self.assertRaisesRegex(rospy.ServiceException, "model has no drift"):
             rospy.ServiceProxy("held/imu/data/calibrate", Empty)()
 
-    def test_unknown_models_and_parameters_are_rejected(self):
+    def test_unknown_imu_models_and_parameters_are_rejected(self):
         set_parameters = self.service("set_imu_parameters", SetImuParameters)
         for model, parameters, word in (
             ("bno055", "", "bno055"),

@@ -23,7 +23,7 @@ def check(path):
     if remaining:
         print("\n".join(remaining), f"FAILED: {path}", sep="\n")
     elif absent:
-        print(f"not checked: nodes of {' '.join(sorted(absent))} in {path}, not installed")
+        print(f"not checked, because not installed: {' '.join(sorted(absent))} in {path}")
     else:
         print(f"passed: {path}")
     return not remaining

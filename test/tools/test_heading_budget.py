@@ -334,7 +334,7 @@ def test_odometer_track_error_is_proportional_to_turn():
     assert "the largest source is track; wheels and track calibrated would make it" in answer.text
 
 
-def test_fused_heading_on_circles_weights_scale_factor_and_track():
+def test_fused_heading_on_circles_weights_scale_factor_and_track_errors():
     """On circles, only a scale factor of 0.2 % and a track of 1 % matter."""
     Path("wheels.yaml").write_text("track_ratio_sigma: 0.01\nslip: 0.0001\n")
     Path("uneven.yaml").write_text("track_ratio: 1.01\nslip: 0.0001\n")

@@ -147,7 +147,7 @@ def test_several_drives_are_pooled_and_each_is_predicted_from_others(tmp_path):
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_recording_in_configuration_is_identified():
+def test_yaw_error_of_recording_in_configuration_is_identified():
     tables = tables_of(40.0)
     tables.reference[["x", "y", "yaw"]].to_csv("reference.csv")
     tables.imu_real[["yaw"]].to_csv("imu.csv")
@@ -162,7 +162,7 @@ def test_recording_in_configuration_is_identified():
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_gyroscope_is_identified_if_imu_yaw_is_corrected(tmp_path):
+def test_gyroscope_errors_are_identified_if_imu_yaw_is_corrected(tmp_path):
     tables = tables_of(120.0)
     imu = tables.imu_real.copy()
     imu["roll"] = imu["pitch"] = 0.0

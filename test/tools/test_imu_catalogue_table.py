@@ -31,7 +31,7 @@ def test_catalogue_table_for_drive_a_contains_all_imus_and_expected_values(capsy
     }
 
 
-def test_measured_tables_contain_all_sources_and_reasons(capsys):
+def test_tables_of_measured_values_contain_all_sources_and_reasons(capsys):
     run_program("imu_catalogue", ["--measured"])
     text = capsys.readouterr().out
     table = measured_values()

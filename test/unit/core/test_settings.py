@@ -106,7 +106,7 @@ def test_setting_within_declared_range_is_accepted_as_value_and_as_string(key, v
         ("colours", (), ","),
     ],
 )
-def test_setting_outside_declared_range_is_rejected_with_name(key, value, text):
+def test_setting_outside_declared_range_is_rejected_with_setting_name(key, value, text):
     with pytest.raises(ConfigurationError, match=f"^{key} is .*, expected "):
         Example(**{key: value})
     with pytest.raises(ConfigurationError, match=rf"^a.ini, \[b\] {key}: is .*, expected "):
@@ -191,7 +191,7 @@ DECLARED: dict = {**{kind: {} for kind in KINDS}, Bar: {"position": (0.0, 0.0, 0
 
 
 @pytest.mark.parametrize("kind", DECLARED)
-def test_yaml_number_outside_bounds_is_rejected_with_name(kind):
+def test_yaml_number_outside_bounds_is_rejected_with_setting_name(kind):
     for key in dataclasses.fields(kind):
         is_number = key.metadata and key.type.replace(" | None", "") == "float"
         if not is_number and key.metadata.get("check") not in (check_axes, checked_parameter):

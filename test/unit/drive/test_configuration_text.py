@@ -45,7 +45,7 @@ def test_key_has_description_in_plain_sentences(section, key):
     assert not re.search(r"[`|*]", key.meaning)
 
 
-def test_comments_fit_line_length():
+def test_comments_in_config_ini_fit_line_length():
     assert max(map(len, configuration_text().splitlines())) <= LINE_LENGTH
 
 

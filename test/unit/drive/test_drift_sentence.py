@@ -18,7 +18,7 @@ def summarise(simulated, recorded=None, reference=None):
     return {"yaw_error": {"simulated": drift, "real": real}}
 
 
-def test_drift_ratio_has_no_sign():
+def test_drift_ratio_is_printed_without_sign():
     sentence = drift_sentence(summarise(2.8, -1.1))
     assert sentence == "the simulated IMU drifts 2.5 times as fast as the recorded IMU"
 

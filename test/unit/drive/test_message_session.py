@@ -88,7 +88,7 @@ def test_drive_ends_with_last_tracking_error_and_is_complete_with_last_command(s
         ([(topics.YAW_REAL, 3.0), (topics.YAW_ERROR_REAL, 3.0)], None),
     ],
 )
-def test_session_is_complete_when_every_topic_reaches_end(session, messages, last):
+def test_session_is_complete_when_every_topic_reaches_end_of_drive(session, messages, last):
     for topic, time in [(topics.IMU, DURATION), *messages]:
         session.take(topic, at(time), "message")
     if last is not None:
@@ -222,11 +222,11 @@ def test_wheel_velocity_of_side_is_mean_of_its_wheels(recording):
 
 
 @pytest.mark.parametrize(("rate", "ticks"), [(20.0, 4), (5.0, 1), (2.0, 1), (8.0, 2), (100.0, 20)])
-def test_wheels_are_read_about_five_times_per_second(rate, ticks):
+def test_wheel_velocities_are_sampled_about_five_times_per_second(rate, ticks):
     assert ticks_between_wheels(1.0 / rate) == ticks
 
 
-def test_robot_has_arrived_before_last_imu_message_is_received():
+def test_session_reports_arrival_of_robot_before_last_imu_message_is_received():
     recording = RecordingSession(PERIOD)
     recording.ends_after(TICKS * PERIOD)
     recording.add_imu(stamps_of([0.0, 0.3]), np.zeros((2, 10)))

@@ -90,7 +90,7 @@ def test_cropping_drive_does_not_change_required_wheel_velocities(prepared):
         np.testing.assert_allclose(cut.trajectory[wheels], same[wheels], rtol=0.0, atol=1e-6)
 
 
-def test_smoothing_shift_is_reported_with_remark_if_large(prepared):
+def test_path_shift_from_smoothing_is_reported_with_remark_if_large(prepared):
     path, drive = prepared(recorded(), trajectory={"smoothing_window": 2.0, "check_limits": False})
     smoothing = drive.report["smoothing"]
     # A local fit over 20 samples removes most white noise, so the shift has the noise's sigma.
@@ -112,7 +112,7 @@ def test_smoothing_shift_is_reported_with_remark_if_large(prepared):
     assert drive.reference.index[0] == 0.0
 
 
-def test_rolling_shift_is_reported_and_reference_is_unchanged(prepared):
+def test_path_shift_from_rolling_conversion_is_reported_and_reference_is_unchanged(prepared):
     settings = {"smoothing_window": 0.8, "check_limits": False}
     columns = recorded(noise=0.0)
     columns["y"] = columns["y"] + 0.2 * np.sin(2.0 * np.pi * columns["time"])

@@ -120,7 +120,7 @@ def test_identical_tables_yield_identical_bytes_even_when_written_in_parts(folde
         ("\udc89PNG", "not UTF-8 text"),
     ],
 )
-def test_broken_table_is_rejected_with_line_and_column(tmp_path, text, sentence):
+def test_broken_table_is_rejected_with_line_number_and_column(tmp_path, text, sentence):
     path = tmp_path / "broken.csv"
     path.write_text(text, errors="surrogateescape")
     with pytest.raises(ResultError) as caught:

@@ -145,7 +145,7 @@ NO_SUCH = "<event><condition>no/such ge 1</condition></event>"
         ),
     ],
 )
-def test_invalid_script_is_rejected_with_name_and_without_output(
+def test_invalid_jsbsim_script_is_rejected_with_file_name_and_without_output(
     script, tmp_path, capfd, make, words
 ):
     with pytest.raises(SimulatorError, match=words) as refusal:

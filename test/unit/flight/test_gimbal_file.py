@@ -124,6 +124,6 @@ def _with(line, text):
         (ROWS[:2], "has 1 rows of angles"),
     ],
 )
-def test_invalid_joint_table_is_rejected_with_line(tmp_path, rows, message):
+def test_invalid_joint_table_is_rejected_with_line_number(tmp_path, rows, message):
     text = "\n".join(rows) + "\n"
     require_refused(read_joint_table, tmp_path / "angles.csv", text, rf"angles.csv: .*{message}.*")

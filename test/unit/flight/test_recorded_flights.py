@@ -127,7 +127,9 @@ def test_coarsely_rounded_positions_are_replaced_by_velocities_or_reported(flown
 
 
 @pytest.mark.parametrize("column", ["latitude [deg]", "velocity_down [m/s]", "heading [rad]"])
-def test_sample_with_missing_number_is_dropped_and_reported_with_line(aviation, write, column):
+def test_sample_with_missing_number_is_dropped_and_reported_with_line_number(
+    aviation, write, column
+):
     aviation.loc[100, column] = np.nan
     recorded = read_flight(write(aviation))
     assert len(recorded.flight.states) == len(aviation) - 1
@@ -160,7 +162,7 @@ def test_gaps_up_to_quarter_second_or_five_samples_are_interpolated(
         read_flight(write(table.drop(index=range(100, 100 + refused))))
 
 
-def test_invalid_quaternions_are_rejected_with_line(flown, aviation, write):
+def test_invalid_quaternions_are_rejected_with_line_number(flown, aviation, write):
     table = ros(flown, aviation)
     table.loc[300, "qx"] = 3.0
     with pytest.raises(RecordingError, match=r"flight.csv: line 302: qx, qy, qz, qw have the leng"):
@@ -192,7 +194,7 @@ def but_for(column, row, value):
         ),
     ],
 )
-def test_invalid_flight_table_is_rejected_with_line(aviation, write, change, words):
+def test_invalid_flight_table_is_rejected_with_line_number(aviation, write, change, words):
     with pytest.raises(RecordingError, match=f"flight.csv: .*{words}"):
         read_flight(write(change(aviation)))
 
@@ -268,7 +270,7 @@ def test_recorded_flight_is_cropped_and_start_after_its_end_is_rejected(flown, t
     "wanted, message",
     [("udp:", "'udp:', expected udp:PORT"), ("udp:99999", "99999")],
 )
-def test_unknown_source_of_flight_is_rejected_with_name(wanted, message):
+def test_unknown_flight_source_is_rejected_with_its_name(wanted, message):
     pytest.importorskip("jsbsim")
     with pytest.raises(isf.FrameworkError, match=message):
         find_flight(wanted)

@@ -249,7 +249,7 @@ def test_packet_with_implausible_time_is_ignored_and_reported(place, astray):
     assert remark.startswith("1 packet omitted, whose times differ by more than 1 s from")
 
 
-def test_long_gap_is_accepted_and_slow_simulator_is_received():
+def test_long_packet_gap_is_accepted_and_flight_of_slow_simulator_is_received():
     flight = flight_of(HEADER, *map(row, [*range(50), *range(200, 250)]))
     assert len(flight.states) == 100 and flight.states.time[-1] == pytest.approx(249 * 0.02)
     assert "150 packets of 250 did not arrive" in flight.remarks[0]

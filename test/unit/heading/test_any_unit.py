@@ -38,7 +38,7 @@ def motion():
 
 
 @pytest.mark.parametrize("standstill", [5.0, pytest.param(0.0, marks=pytest.mark.gate)])
-def test_model_bands_for_any_specimen_match_full_simulations(motion, standstill):
+def test_yaw_error_bands_for_random_specimen_match_full_simulations(motion, standstill):
     operation = isf.Operation(standstill=standstill)
     model = isf.yaw_error_model(PART, motion, operation=operation)
     full = imu_model(operated(PART, operation, motion), motion.period, 3)

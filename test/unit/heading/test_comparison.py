@@ -342,7 +342,7 @@ def test_missing_recorded_imu_is_reported_and_arguments_are_not_modified():
 
 @pytest.mark.parametrize("key", ["median_window", "max_shift", "start_window"])
 @pytest.mark.parametrize("value", [0.0, -1.0, 1e5, 1e308, float("nan"), float("inf"), "x"])
-def test_comparison_settings_out_of_range_are_rejected_with_name(key, value):
+def test_comparison_settings_out_of_range_are_rejected_with_setting_name(key, value):
     with pytest.raises(ConfigurationError, match=key):
         ComparisonSettings(**{key: value})
 

@@ -23,7 +23,7 @@ def equal(first, second):
     return all(np.array_equal(first.arrays()[key], second.arrays()[key]) for key in first.arrays())
 
 
-def test_merged_reductions_of_parts_match_complete_reduction():
+def test_merged_reductions_of_ensemble_parts_match_complete_reduction():
     values = 1e6 + np.random.default_rng(2).standard_normal((1000, 5))
     parts = np.split(values, [1, 37, 600])
     whole = Moments.of(parts[0])
@@ -65,7 +65,7 @@ def test_value_beyond_histogram_yields_infinite_quantile():
     np.testing.assert_allclose(found, -0.2, rtol=ensemble.RESOLUTION)
 
 
-def test_reduction_has_limited_quantile_times_and_no_spectrum_of_short_run():
+def test_ensemble_reduction_has_limited_quantile_times_and_no_spectrum_of_short_run():
     for times in (2, 121, 122, 601, 86401):
         places = ensemble.quantile_places(times)
         assert places[-1] == times - 1 and len(places) <= 121
@@ -75,7 +75,7 @@ def test_reduction_has_limited_quantile_times_and_no_spectrum_of_short_run():
     assert reduction.statistics["final"][0] == pytest.approx(0.1)
 
 
-def test_reduction_is_restored_from_small_arrays():
+def test_ensemble_reduction_is_restored_from_small_arrays():
     reduction = reduce_runs(TIME, walks(50), keep=7)
     again = Reduction.from_arrays(TIME, reduction.arrays())
     assert equal(again, reduction) and again.curves.shape == (7, 301)

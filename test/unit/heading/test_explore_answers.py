@@ -135,7 +135,7 @@ def test_uploaded_recording_is_read_once(tmp_path):
         ("stops=given&every=4s&stop=3s", "leave no time to drive"),
     ],
 )
-def test_unanswerable_page_settings_are_rejected(answers, address, words):
+def test_page_settings_that_cannot_be_simulated_are_rejected(answers, address, words):
     question = question_from_address(address)
     with pytest.raises(FrameworkError) as refusal:
         answers.part(question, question.imu[0])

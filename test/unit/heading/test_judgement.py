@@ -33,7 +33,7 @@ def drives(generator, runs, drift=1.0, bias=0.0, noise=0.0):
     return errors - errors[:, :1]
 
 
-def test_curve_statistics_of_many_curves_match_single_curves():
+def test_statistics_of_many_curves_match_those_of_single_curves():
     time = np.sort(np.random.default_rng(1).uniform(0.0, 300.0, 400))
     curves = np.cumsum(np.random.default_rng(2).normal(size=(7, 400)), axis=1)
     found = curve_statistics(time, curves)
@@ -90,7 +90,7 @@ def test_p_values_of_true_model_are_uniform():
         ({}, {}, "not rejected"),
     ],
 )
-def test_judgement_message_contains_count_and_verdict(observed, model, verdict):
+def test_judgement_message_contains_verdict_and_number_of_simulated_drives(observed, model, verdict):
     ensemble = drives(np.random.default_rng(40), 999, **model)
     judgement = isf.judge(TIME, drives(np.random.default_rng(41), 1, **observed)[0], ensemble)
     assert judgement.verdict == verdict

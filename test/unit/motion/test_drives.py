@@ -66,7 +66,7 @@ def test_true_motion_follows_differential_drive_kinematics(simulated):
     wheel_limits.check_limits(trajectory.add_velocities(prepared), DRIVETRAIN)
 
 
-def test_laps_repeat_exactly_and_fewer_laps_are_start_of_drive():
+def test_laps_repeat_exactly_and_drive_with_fewer_laps_is_start_of_complete_drive():
     motion, whole, read = bundled_drives.simulate_drive(DRIVES["a"])
     part = motion.iloc[1000:5500]
     assert part["yaw_rate"].max() > 1.2

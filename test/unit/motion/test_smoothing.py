@@ -126,7 +126,7 @@ def test_doppler_velocities_are_weighted_by_estimated_noise():
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("doppler", [False, True])
-def test_only_outliers_are_rejected(seed, doppler):
+def test_only_outlying_fixes_are_rejected(seed, doppler):
     generator, times, _, velocities, noisy = drawn(seed, 400, 5.0, 0.8, 0.5)
     velocities += 0.1 * generator.standard_normal(velocities.shape)
     wrong = np.array([40, 150, 151, 300])

@@ -122,7 +122,9 @@ def test_corrector_corrects_magnetic_field(tmp_path, ros2):
     ("reading", "is_mismatch"),
     [(4.8e-5, False), (1.0e-3, False), (48.0, True), (0.48, True), (0.0, False), (np.nan, False)],
 )
-def test_unit_mismatch_of_field_and_correction_is_warned_of_once(tmp_path, reading, is_mismatch):
+def test_unit_mismatch_between_field_and_correction_causes_single_warning(
+    tmp_path, reading, is_mismatch
+):
     field, part = np.array([0.0, reading, 0.0]), TriadCorrection(bias=(2e-5, 0.0, -1e-5))
     assert bool(node_sessions.explain_unit_mismatch(field, part)) == is_mismatch
     # A correction in microtesla matches only readings in microtesla.

@@ -430,7 +430,7 @@ def test_row_numbers_and_wrapping_times_of_day_are_not_used_as_time():
         ([], None, None),
     ],
 )
-def test_yaw_is_assigned_to_reference_or_imu_by_name(names, reference, imu):
+def test_yaw_is_assigned_to_reference_or_imu_by_column_name(names, reference, imu):
     yaws = dict.fromkeys(names, wrapped(CAR.yaw))
     chosen = choose(t=TIME, **pose(**yaws, **CAR.inertial()))
     assert (chosen.reference.pop("yaw", None), chosen.imu.get("yaw")) == (reference, imu)

@@ -179,7 +179,7 @@ UNKNOWN.update(mounting_yaw=(0.0, 1.0), orientation="chosen", filter="madgwick")
 
 
 @pytest.mark.parametrize("key", UNKNOWN)
-def test_unknown_convention_is_rejected_with_name(key):
+def test_unknown_convention_is_rejected_with_its_name(key):
     with pytest.raises(ConfigurationError, match=f"^{key} "):
         ImuConventions(**{key: UNKNOWN[key]})
 

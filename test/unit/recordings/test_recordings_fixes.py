@@ -128,7 +128,7 @@ def test_heading_recorded_with_fixes_is_used(form):
     assert any("check their mounting" in remark for remark in report.remarks)
 
 
-def test_outlier_is_reported_with_line():
+def test_outlier_is_reported_with_line_number():
     wrong = samples()
     wrong.columns["latitude"][120] += 1e-3
     table, report = reference_table(wrong)
@@ -181,7 +181,7 @@ def test_velocity_nearest_to_fix_is_used(tmp_path, make, late):
     assert np.array_equal(samples.columns["latitude"], [fix.latitude for fix in ROUGH_FIXES])
 
 
-def test_velocities_with_higher_rate_or_missing_are_accepted(tmp_path):
+def test_velocities_that_are_missing_or_faster_than_fixes_are_accepted(tmp_path):
     times = [START + PERIOD // 10 * k for k in range(10 * TOLD)]
     messages = [writers.twist_stamped(time, (k, 0.0, 0.0)) for k, time in enumerate(times)]
     path = writers.write_ros2_bag(tmp_path / "a", {"/fix": ROUGH_FIXES, "/vel": messages})

@@ -97,7 +97,7 @@ def test_poses_are_read_from_rostopic_echo_with_and_without_arrays(tmp_path, mak
     assert recorded.report.message_type == writers.ros_name(poses(make)[0])
 
 
-def test_imu_is_identical_in_every_format(tmp_path):
+def test_imu_samples_are_identical_in_every_format(tmp_path):
     bag = writers.write_bag(tmp_path / "a.bag", {"/imu/data": imu_messages()})
     # The columns have the names of the package's tables.
     read_imu(bag).table.to_csv(tmp_path / "a.csv")

@@ -142,7 +142,7 @@ def test_experiment_ended_immediately_has_valid_page(tables, stop):
     page_html(make_experiment_page(cut(tables, stop))[0])
 
 
-def test_experiment_page_without_recorded_imu_has_no_difference():
+def test_experiment_page_without_recorded_imu_has_no_difference_between_imus():
     page, _ = make_experiment_page(make_tables(duration=30.0, with_real_imu=False), run={})
     assert page.title == "Yaw error of an experiment"
     assert any("no recorded IMU" in text for text in find_section(page, "Result").text)

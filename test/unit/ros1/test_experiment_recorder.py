@@ -53,7 +53,7 @@ def test_recorder_opens_no_bag_after_its_end(recorder):
     assert sorted(recorder.folder.folder.iterdir()) == before
 
 
-def test_missing_robot_state_publisher_is_warned_of(recorder, monkeypatch):
+def test_missing_robot_state_publisher_causes_warning(recorder, monkeypatch):
     warned = []
     monkeypatch.setattr(experiment_recorder, "STATIC_TIMEOUT", 0.05)
     monkeypatch.setattr(experiment_recorder.rospy, "logwarn", lambda *words: warned.append(words))

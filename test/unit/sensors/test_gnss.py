@@ -204,7 +204,7 @@ def test_fix_qualities_have_expected_stationary_shares():
     assert abs(share - 0.75) < ERRORS * math.sqrt(0.75 * 0.25 / (floats + nones))
 
 
-def test_fixes_arrive_late_and_in_order():
+def test_fixes_arrive_in_order_after_receiver_latency():
     gnss = receiver(latency=0.15, latency_jitter=0.1)
     table = isf.simulate_gnss(REST, gnss)
     late = table["arrival"] - table.index

@@ -55,7 +55,7 @@ def test_imu_presets_have_distinct_labels():
         *(("ideal", {}, period, "period") for period in (0.0, -0.01, math.nan, math.inf)),
     ],
 )
-def test_invalid_imu_model_is_rejected_with_name(name, parameters, period, words):
+def test_invalid_imu_model_is_rejected_with_its_name(name, parameters, period, words):
     with pytest.raises(ConfigurationError, match=words):
         _model(parameters, name, period)
 

@@ -38,7 +38,7 @@ def test_single_number_in_specification_applies_to_three_axes():
         ({"scale_factor_and_misalignment": [[0, NAN, 0]] * 3}, "misalignment xy is nan"),
     ],
 )
-def test_invalid_imu_errors_are_rejected_with_name(values, words):
+def test_invalid_imu_error_parameters_are_rejected_with_parameter_name(values, words):
     with pytest.raises(ConfigurationError, match=words):
         isf.TriadSpecification(**values)
 

@@ -47,7 +47,7 @@ def test_measured_values_have_source_quantity_and_unit():
     assert (used.loc[used["quantity"] == "sample_deviation", "rate"] > 0.0).all()
 
 
-def test_measured_recordings_are_unique_and_used():
+def test_recordings_of_measured_values_are_unique_and_used():
     folder = package_share() / "config" / "measured_imus"
     names = pd.read_csv(folder / "recordings.csv")["recording"]
     assert names.is_unique and set(names) == set(measured_values()["recording"])

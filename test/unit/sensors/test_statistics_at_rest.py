@@ -63,7 +63,9 @@ def outside(table):
 
 @pytest.mark.parametrize("name", ["hector", "generic", "late"])
 @pytest.mark.parametrize("seed", [11, *(pytest.param(k, marks=pytest.mark.gate) for k in (12, 13))])
-def test_stationary_statistics_agree_for_same_model_and_late_drift(name, seed, models):
+def test_stationary_recording_of_same_model_agrees_even_if_its_drift_starts_late(
+    name, seed, models
+):
     kind = "hector" if name == "late" else name
     imu = recording(model(kind, seed=seed))
     table = at_rest.compare_with_model(late(imu, 1500) if name == "late" else imu, models[kind], 60)

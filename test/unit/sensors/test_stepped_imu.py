@@ -98,7 +98,7 @@ def test_single_stepped_imu_matches_member_and_reset_starts_next_run(specificati
 
 
 @pytest.mark.parametrize("specification", [EVERYTHING, ANY_UNIT], ids=["unit", "any unit"])
-def test_reset_members_start_new_runs_and_others_continue(specification):
+def test_reset_members_of_stepped_imu_start_new_runs_and_other_members_continue(specification):
     members, first, second = 130, 25, 40
     signals = _signals(members, first + second)
     imu = isf.Imu(specification, RATE, SEED, members)
@@ -130,7 +130,7 @@ def test_stepped_imu_does_not_modify_inputs_and_accepts_plain_numbers():
     assert ideal.specific_force.tolist() == [4, 5, 6]
 
 
-def test_members_have_independent_noise_and_bias():
+def test_members_of_stepped_imu_have_independent_noise_and_bias():
     triad = isf.TriadSpecification(white_noise=1.0, turn_on_bias_sigma=1.0)
     members, still = 2000, np.zeros((2000, 3))
     imu = isf.Imu(isf.ImuSpecification(gyroscope=triad, accelerometer=triad), 1.0, SEED, members)

@@ -195,7 +195,7 @@ MACRO = f"""<robot {XACRO}>
 """
 
 
-def test_expression_in_uncalled_xacro_macro_is_rejected_with_line(read):
+def test_expression_in_uncalled_xacro_macro_is_rejected_with_line_number(read):
     with pytest.raises(ConfigurationError, match=r"line 5: .*'\$\{density\}'.*expand .* xacro"):
         read("rotors", MACRO % "", rate=100.0)
 

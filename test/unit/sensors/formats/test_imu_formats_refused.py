@@ -80,7 +80,7 @@ def refused(read, tmp_path):
     ],
 )
 @pytest.mark.filterwarnings("error")
-def test_invalid_value_is_rejected_with_line_and_key(name, old, new, words, refused):
+def test_invalid_value_is_rejected_with_line_number_and_key(name, old, new, words, refused):
     assert old in GOOD[name]
     refused(name, GOOD[name].replace(old, new, 1), *words)
 
