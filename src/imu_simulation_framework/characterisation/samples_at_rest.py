@@ -29,7 +29,7 @@ MAX_CHANGES = {"gyro": 0.02, "accel": 0.3}
 """Largest change of the median between successive seconds at rest [rad/s and m/s^2]."""
 
 _UNITS = {"gyro": "rad/s", "accel": "m/s^2"}
-_MAX_MOVED_SHARE = 0.01  # largest share of seconds with motion
+_MAX_MOVED_SHARE = 0.01  # largest accepted share of seconds in which the sensor moves
 _SORTED_AT_ONCE = 1_000_000  # number of samples sorted at once, which limits the memory
 
 
@@ -116,22 +116,22 @@ def block_medians(values: np.ndarray, size: int) -> np.ndarray:
 
 
 _LONG_STEP = 1.5  # sampling periods; a longer step may be a gap
-_LASTING_SHIFT = 0.5  # sampling periods; a gap shifts all later samples by at least this time
+_LASTING_SHIFT = 0.5  # sampling periods; a gap delays all later samples by at least this time
 _NEIGHBOURS = 20  # number of samples on each side of a step from which the shift is estimated
 _RATE_BLOCKS = 60  # number of blocks whose median sampling periods are compared
 _RATE_TOLERANCE = 0.1  # largest relative difference between sampling periods
-_OUTLIER_BLOCK = 10.0  # s; in this time, a bias hardly changes
-_MAX_OUTLIER_SHARE = 0.01  # if more samples exceed the limits, they belong to the sensor's noise
+_OUTLIER_BLOCK = 10.0  # s; duration of the blocks for outliers, during which a bias hardly changes
+_MAX_OUTLIER_SHARE = 0.01  # if more samples exceed the limits, they are noise and not outliers
 _MAX_PARTS = 100
 _SAMPLES_AT_ONCE = 8_000_000  # total number of samples in all threads, which limits the memory
 
-# Sizes of a RawSignal: number of intervals, bins and outliers, interquartile ranges in a histogram.
+# Sizes of a RawSignal: intervals, bins, outliers, and drawn deviation in interquartile ranges.
 _INTERVALS, _BINS, _DRAWN_OUTLIERS, _DRAWN_SPREADS = 1500, 120, 2000, 4.0
 
 
 @dataclass(frozen=True)
 class RestSettings(TextSettings):
-    """Requirements for a recording at rest, and the outlier limit.
+    """Requirements for a recording at rest, and the limit beyond which samples are outliers.
 
     Attributes
     ----------
@@ -332,7 +332,7 @@ def prepare_axes(
             f"without a gap lasts {seconds:.1f} s, expected at least "
             f"{settings.minimum_duration:g} s"
         )
-    # The longest parts are used, in chronological order.
+    # The longest contiguous parts are used, in chronological order.
     least = min(settings.minimum_duration / period, stop - start)
     used = [part for part in parts if part[1] - part[0] >= least]
     used = sorted(sorted(used, key=lambda part: part[0] - part[1])[:_MAX_PARTS])

@@ -153,7 +153,7 @@ def _find_intervals(mask):
 
 
 def _hold_where_unsure(times, directions, moving, significant, maximum_turn_rate):
-    """Clear ``moving``, in place, where the speed is insignificant and there is time for the turn."""
+    """Clear ``moving``, in place, where the speed is insignificant and there is time to turn."""
     sure = np.flatnonzero(significant)
     if len(sure) == 0:
         return

@@ -34,12 +34,12 @@ from ..sensors.imu_specification import ImuSpecification
 from ..sensors.magnetism.environment import read_magnetic_environment
 from .surroundings import NO_MOTORS, Surroundings
 
-#: Tables of a result that have the columns of an IMU.
+#: Names of the tables of a result that have the columns of an IMU.
 RESULT_TABLES = ("imu_simulated", "imu_real", "ground_truth")
 
 
 class ImuTable(NamedTuple):
-    """IMU signals from a file.
+    """IMU signals that were read from a file.
 
     Attributes
     ----------

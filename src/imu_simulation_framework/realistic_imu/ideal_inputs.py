@@ -21,13 +21,13 @@ from ..recordings.cleaning import LARGEST_VALUE, ZERO_NORM
 from ..recordings.messages import IMU, IMU_VECTORS
 from ..sensors.imu_models.base import ImuReading, ImuTruth
 
-MAX_GAP = 10.0  #: s; longest gap between messages over which the model continues without restart
+MAX_GAP = 10.0  #: s; longest gap between messages after which the model continues without a restart
 
-# Backward jump of stamps above which the simulation is assumed to have restarted [s].
+# After a larger backward jump of the stamps, the simulation is assumed to have restarted [s].
 # Smaller jumps are caused by messages that arrive out of order.
 MIN_RESTART_JUMP = 1.0
 
-# Largest relative difference at which a measured period is replaced by the nominal period.
+# Largest relative difference at which a measured period is replaced with the nominal period.
 _MAX_PERIOD_DEVIATION = 1e-3
 
 
@@ -553,7 +553,7 @@ class OdometryInput:
         if last is not None and -MIN_RESTART_JUMP * NANOSECONDS <= stamp - last <= 0:
             return None
         if last is not None and not 0 < stamp - last <= MAX_GAP * NANOSECONDS:
-            # A difference across a restart or a long gap has no physical meaning.
+            # A difference of states across a restart or a long gap has no physical meaning.
             self._poses, self._state = [], None
         self._poses = [*self._poses[-2:], (stamp, numbers[:7])]
         if self._use_twist:

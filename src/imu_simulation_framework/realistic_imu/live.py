@@ -73,7 +73,7 @@ _TRIPLE = "expected three numbers separated by spaces, such as '0.3 0 0.1'"
 
 
 def check_boolean_text(name: str, value: Any) -> str:
-    """Check a parameter that is true, false or empty.
+    """Check a parameter whose value must be true, false or empty.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def check_boolean_text(name: str, value: Any) -> str:
 
 
 def check_triple(name: str, value: Any) -> str:
-    """Check a parameter with three numbers, written as in URDF.
+    """Check a parameter whose value must be three numbers, written as in URDF.
 
     Parameters
     ----------
@@ -243,13 +243,13 @@ class RealisticImuArguments(TextSettings):
 
     @property
     def mounting(self) -> Mounting:
-        """Mounting of the IMU that ``xyz`` and ``rpy`` define."""
+        """Mounting of the IMU, which ``xyz`` and ``rpy`` define."""
         arm, angles = ([float(word) for word in text.split()] for text in (self.xyz, self.rpy))
         # According to REP-103, rotations are about fixed axes in the order roll, pitch, yaw.
         return Mounting(np.array(arm), Rotation.from_euler("xyz", angles))
 
     def make_operation(self) -> Operation | None:
-        """Create the zeroing of the gyroscope from the parameters.
+        """Create the operation that zeroes the gyroscope, as the parameters specify.
 
         Returns
         -------
@@ -268,7 +268,7 @@ class RealisticImuArguments(TextSettings):
         return None if operation == Operation(standstill=0.0) else operation
 
     def read_errors(self) -> tuple[Any, Sequence[str]]:
-        """Read the errors of the IMU.
+        """Read the errors of the simulated IMU.
 
         Returns
         -------
@@ -324,10 +324,10 @@ class RealisticImuArguments(TextSettings):
 
 DIAGNOSTICS_PERIOD = 1.0  # s, wall-clock time between messages on /diagnostics
 STREAM_REPORT_PERIOD = 10.0  # s, wall-clock time between warnings about stamps
-MAX_UNUSED_MESSAGES = 500  # messages without a reading before a warning; a few seconds of data
+MAX_UNUSED_MESSAGES = 500  # number of unusable messages before a warning; a few seconds of data
 TIMED_MESSAGES = 200  # number of messages over which the processing time is averaged
-MAX_LOAD = 0.8  # share of the message period above which the processing time causes a warning
-MAX_EARLY_FIELDS = 1000  # magnetic field messages stored before the first message of the IMU
+MAX_LOAD = 0.8  # fraction of the message period above which the processing time causes a warning
+MAX_EARLY_FIELDS = 1000  # largest number of field messages queued before the first IMU message
 MAX_LAG = 1.0  # s, simulated time by which the output may lag before a warning
 
 _POSE, _TWIST = messages.ODOMETRY.place("pose.pose."), messages.ODOMETRY.place("twist.twist.")
@@ -564,7 +564,7 @@ class LiveImu(Session):
 
     def _on_pose(self, message, _):
         if not self._frame:
-            return  # because the first message of the IMU determines the frame
+            return  # the first message of the IMU determines the frame
         if not self._has_pose_mounting:
             self._has_pose_mounting = True
             mounting = self._mounting(message.child, self._arguments.pose)

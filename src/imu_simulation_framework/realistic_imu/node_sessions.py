@@ -1,4 +1,4 @@
-"""Sessions: nodes that do not depend on ROS, and the interface of their ROS wrappers (shells).
+"""Sessions, which are nodes without a dependency on ROS, and the interface of their ROS wrappers.
 
 A shell for ROS 1 or ROS 2 reads the arguments, passes the bytes of each message to the session and
 publishes the bytes that the session returns. Both shells therefore have the same parameters and
@@ -189,7 +189,7 @@ class Shell(Protocol):
         """
 
     def lookup_transform(self, parent: str, frame: str, topic: str) -> Mounting:
-        """Look up a frame in tf.
+        """Look up the mounting of a frame in tf.
 
         Parameters
         ----------
@@ -216,7 +216,7 @@ class Shell(Protocol):
 
 
 class Session:
-    """Node that does not depend on ROS: its callbacks process messages within any shell.
+    """Node that does not depend on ROS; a shell for ROS 1 or ROS 2 passes the messages to it.
 
     Parameters
     ----------
@@ -299,10 +299,10 @@ class Session:
         """
 
     def on_timer(self) -> None:
-        """Check conditions that no message triggers; called by the shell a few times per second."""
+        """Check conditions independent of messages; the shell calls this a few times per second."""
 
     def close(self) -> None:
-        """Log final remarks when the node ends."""
+        """Log remaining remarks when the node ends."""
 
     def _warn_once(self, key, sentence):
         if key not in self._warned:

@@ -186,7 +186,7 @@ class RealisticImu:
         return self._has_input_orientation or self._fuses
 
     def covariances(self):
-        """Return the covariances to publish; the period must be known.
+        """Return the covariances to publish; the period must already be known.
 
         Returns
         -------
@@ -200,7 +200,7 @@ class RealisticImu:
         return orientation, rate, force
 
     def magnetic_covariance(self):
-        """Return the covariance of the magnetometer; the period must be known.
+        """Return the covariance of the magnetometer; the period must already be known.
 
         Returns
         -------
@@ -243,7 +243,7 @@ class RealisticImu:
         self._has_input_orientation = False
 
     def add(self, stamp: int, truth: ImuTruth | None) -> list[TimedReading]:
-        """Add the ideal signals of a message.
+        """Process the ideal signals of a message.
 
         Parameters
         ----------
@@ -347,7 +347,7 @@ class _SteppedModel:
                 yield TimedReading(stamp, reading)
 
     def _bridge(self, stamp, truth) -> Iterator[TimedReading]:
-        """Step the model through a gap; in a short gap, yield a due sample of a slower sensor."""
+        """Step the model through a gap; if the gap is short, yield a sample that is due in it."""
         previous_stamp, previous = self._previous
         due = round((stamp - self._first) / NANOSECONDS / self.model.period)
         missing = due - self._count
@@ -358,7 +358,7 @@ class _SteppedModel:
         self._report.bridged += missing
         self._report.largest_gap = max(self._report.largest_gap, elapsed / NANOSECONDS)
         is_short = missing < self._stride
-        # A quaternion and its negative are the same rotation; the closer one is interpolated.
+        # The sign of the quaternion is chosen such that the interpolation takes the shorter way.
         sign = -1.0 if np.dot(previous.orientation, truth.orientation) < 0.0 else 1.0
         near = previous._replace(orientation=sign * np.asarray(previous.orientation))
         for number in range(1, missing + 1):

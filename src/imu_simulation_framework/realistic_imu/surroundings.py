@@ -24,8 +24,8 @@ from ..sensors.imu_models.base import ImuTruth
 from ..sensors.magnetism.environment import MagneticEnvironment
 from .ideal_inputs import MAX_GAP, MIN_RESTART_JUMP, StreamReport, StreamSignals, rotate_to_body
 
-# Time by which poses must be ahead of the ideal IMU for processing in batches [ns].
-# A batch takes little more time than a single sample, so that the IMU catches up.
+# Samples are processed in batches if the poses are ahead of the ideal IMU by this time [ns].
+# A batch takes little more time than a single sample, so that the IMU catches up with the poses.
 _BATCH_LEAD = 100_000_000
 _BATCH_SIZE = 50  # largest number of samples in a batch
 
@@ -126,7 +126,7 @@ class Surroundings:
         self._conditions.set_imu_position(lever_arm)
 
     def add(self, stamp: int, truth: ImuTruth | None) -> TimedSignals:
-        """Add ideal signals of the IMU.
+        """Add the ideal signals of the IMU at one time.
 
         Parameters
         ----------
@@ -248,7 +248,7 @@ class Surroundings:
             complete.append(self._waiting.popleft())
         finite = [number for number, (_, truth) in enumerate(complete) if truth is not None]
         if finite:
-            # Batches save time, because an IMU may have many samples per pose.
+            # Batches save time, because there may be many IMU samples per pose.
             completed = self._conditions.complete(*zip(*(complete[number] for number in finite)))
             for number, truth in zip(finite, completed):
                 complete[number] = (complete[number][0], truth)

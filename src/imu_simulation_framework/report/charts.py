@@ -47,7 +47,7 @@ class _Chart:
 
     def build(self):
         inside, domains = self._panel_domains()
-        # The title of the first panel is in the margin, below the legend.
+        # The first panel's title is in the top margin, below the legend.
         title = _TITLE if self._title(0) else 6
         is_plane = any(panel.equal or _kinds(panel)[:1] == ["bars"] for panel in self.panels)
         legend = {"orientation": "h", "x": 0, "y": 1.0 + title / inside, "xanchor": "left"}
@@ -241,12 +241,12 @@ def _log_options(panel, axis):
 
 
 def _axis_coordinates(panel, axis, values) -> list:
-    """Return values as plotly expects them for ranges and annotations, as logarithms if needed."""
+    """Return values as plotly expects them in ranges and annotations: logarithms on a log axis."""
     return [float(np.log10(value) if axis in panel.log else value) for value in values]
 
 
 def _even_indices(values, most):
-    """Return at most ``most`` evenly spaced indices of values, including the last index."""
+    """Return at most ``most`` evenly spaced indices, including the index of the last value."""
     count = len(values)
     return np.linspace(0, count - 1, min(count, most)).round().astype(int)
 
@@ -264,7 +264,7 @@ def _to_numbers(values) -> list:
 
 
 def _escape(text) -> str:
-    # Markup is escaped, because plotly interprets it, including links.
+    # Markup is escaped, because plotly interprets it and creates links.
     return escape(str(text), quote=False)
 
 
@@ -272,7 +272,7 @@ def _line_options(look) -> dict:
     width = max(1.0, round(_PIXELS_PER_POINT * look.get("linewidth", 1.5), 2))
     dashes, line = look.get("linestyle", "-"), {"color": look["color"], "width": width}
     if not isinstance(dashes, str):
-        # The dash lengths of the styles are in line widths, but plotly expects pixels.
+        # The dash lengths of the styles are multiples of the line width, but plotly expects pixels.
         line["dash"] = ",".join(f"{max(1.0, part * width):.1f}px" for part in dashes[1])
     return line
 

@@ -24,7 +24,7 @@ _MIN_LEGEND_LINEWIDTH = 1.5  # points; the colour of thinner lines is hardly vis
 # Number of points along the longer side of a path's bounding box.
 # The number is limited, because each point is an object in a PDF or SVG file.
 _COLOURED_POINTS = 800
-_PIXELS_PER_INCH = 100.0  # pixels of a web page that correspond to one inch of a picture
+_PIXELS_PER_INCH = 100.0  # number of pixels on a web page that correspond to one inch of a picture
 _MARKERS = {"circle": "o", "circle-open": "o", "square-open": "s", "x": "x"}
 
 
@@ -86,7 +86,7 @@ def _panel_height(figure, panel, rows):
     """Return the height of a panel in inches."""
     if not panel.equal:
         return panel.height / _PIXELS_PER_INCH
-    # The height depends on the path; with a fixed height, equal scales would leave empty space.
+    # The height depends on the path, because equal axis scales could leave empty space.
     width, height = (
         np.ptp(np.hstack([layer.values[name] for layer in panel.layers if name in layer.values]))
         for name in "xy"
@@ -118,7 +118,7 @@ def _scale(axis, panel):
 
 
 class _Layers:
-    """Drawing of each kind of layer in matplotlib, like :class:`.charts._Chart` for plotly."""
+    """Methods that draw each kind of layer with matplotlib; :class:`.charts._Chart` uses plotly."""
 
     def __init__(self, axis):
         self.axis = axis
@@ -143,7 +143,7 @@ class _Layers:
         self.axis.plot(x, y, label=name, color=colour, **look)
 
     def coloured_path(self, time, x, y, values, name, title, largest):
-        """Draw a path except for its gaps, with each segment in the colour of its value."""
+        """Draw a path without its gaps; the colour of each segment represents its value."""
         time, x, y, values = (np.asarray(array, dtype=float) for array in (time, x, y, values))
         pieces, piece_values = [], []
         for part in np.split(np.arange(len(time)), find_gap_ends(time)):
@@ -301,7 +301,7 @@ def label_axis(axis, x=None, y=None, title=None):
 
 
 def add_outside_legend(figure, axes, columns=3):
-    """Add a legend above all axes, in which each name occurs once.
+    """Add a single legend above all axes, in which each name occurs once.
 
     If the legend is wider than the picture, the number of columns is reduced; if a single column is
     still too wide, the font size is reduced. A name with several colours is shown in grey.
@@ -322,7 +322,7 @@ def add_outside_legend(figure, axes, columns=3):
     if not handles:
         return
     entries = [_merge_handles(same) for same in handles.values()]
-    # Rows have the same length: four names in at most three columns become two rows of two.
+    # Legend rows have the same length: four names in up to three columns become two rows of two.
     columns = -(-len(entries) // -(-len(entries) // columns))
     size = 8.0
     while True:

@@ -126,7 +126,7 @@ class Figure:
         return self
 
     def line(self, x, y, look, name="", dots=False) -> Figure:
-        """Draw a line, which is thinned without losing peaks, with gaps where samples are missing.
+        """Draw a line with gaps where samples are missing; it is thinned without losing peaks.
 
         On a logarithmic horizontal axis, where steps increase, the line has no gaps.
 
@@ -257,7 +257,7 @@ class Figure:
         return self._add("band", x=x, low=low, high=high, colour=colour, opacity=opacity, name=name)
 
     def span(self, begin, end, colour, opacity, name="") -> Figure:
-        """Shade the panel between two values of the horizontal axis.
+        """Shade the panel between two values on the horizontal axis.
 
         Parameters
         ----------
@@ -368,7 +368,7 @@ class Figure:
         return self._add("zero_line")
 
     def text(self, x, y, text, colour) -> Figure:
-        """Write a text above a point.
+        """Write text above a point.
 
         Parameters
         ----------
@@ -429,7 +429,7 @@ def count_decades(panel: Panel, axis: str) -> float:
 
 
 def thin(x, y, points):
-    """Thin a long line without losing its ends and peaks.
+    """Thin out a long line without losing its ends and peaks.
 
     The line is divided into blocks of equal length. The smallest and the largest value of each
     block remain, in their original order.
@@ -459,7 +459,7 @@ def thin(x, y, points):
 
 
 def thin_with_gaps(time, values, points):
-    """Thin a line over time like :func:`thin`, with nan where samples are missing.
+    """Thin out a line over time like :func:`thin`, with nan where samples are missing.
 
     Parameters
     ----------
@@ -484,7 +484,7 @@ def thin_with_gaps(time, values, points):
 
 
 def select_path_points(x, y, points):
-    """Select the points of a path that are visibly apart.
+    """Select points of a path that can be visually distinguished from each other.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ from .figure import Figure
 
 
 class Table(NamedTuple):
-    """Table of a page.
+    """Table on a web page.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Table(NamedTuple):
 
 
 class Section(NamedTuple):
-    """Section of a page.
+    """Section of a web page.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Section(NamedTuple):
 
 
 class Page(NamedTuple):
-    """Content of a report.
+    """Content of a report that is rendered as a web page.
 
     Attributes
     ----------
@@ -83,11 +83,11 @@ class Page(NamedTuple):
 
 
 MAX_LENGTH = 300
-"""Largest number of characters in a value; longer values are truncated."""
+"""Largest number of characters in a formatted value; longer values are truncated."""
 
 
 def tabulate_values(values: Mapping[str, Any], skip_empty: bool = False) -> Table:
-    """Create a table of names and values.
+    """Create a table of named values.
 
     Parameters
     ----------

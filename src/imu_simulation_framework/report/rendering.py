@@ -47,8 +47,8 @@ def render_figures(
     RenderedFigure
         Content of the figure's files. A defect in a figure is printed with its traceback.
     """
-    # A matplotlib figure refers to itself and would remain in memory without a garbage collection.
-    # gc.freeze excludes existing objects from the collection after each figure.
+    # A matplotlib figure contains reference cycles, so only a garbage collection frees its memory.
+    # gc.freeze excludes existing objects from the garbage collection after each figure.
     gc.freeze()
     try:
         for figure in figures:

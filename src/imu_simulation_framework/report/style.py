@@ -1,10 +1,10 @@
-"""Line styles of the signals, which can be distinguished in print and without colour."""
+"""Line styles that distinguish the signals on screen, in print and without colour."""
 
 from __future__ import annotations
 
 from ..core import colours
 
-# Signals can be distinguished by their dashes if there is no colour.
+# Without colour, signals are distinguished by their dashes.
 DASHED = (0, (5, 1.5))
 REAL = {"color": colours.REAL, "linestyle": "-", "linewidth": 1.6}
 SIMULATED = {"color": colours.SIMULATED, "linestyle": DASHED, "linewidth": 1.8}
@@ -19,7 +19,7 @@ ZERO = {"color": colours.DARK_GREY, "linewidth": 0.7}
 LIMIT = {"color": colours.OUTSIDE, "linewidth": 1.0, "linestyle": (0, (4, 2))}
 
 BANDS = ((0.99, 0.16), (0.95, 0.28), (0.5, 0.5))
-"""Probability and opacity of the bands around simulated signals, the widest first."""
+"""Probability and opacity of each band around simulated signals, from the widest band on."""
 
 # Dashes are ordered from dark to light, so that successive styles also differ in print.
 _DASHES = (DASHED, (0, (5, 1.2, 1, 1.2)), (0, (2, 1)), (0, (1, 1)))
@@ -51,7 +51,7 @@ def lighten(look) -> dict:
 
 
 def line_styles(count, styles=_SERIES, width=1.5) -> list:
-    """Return styles for several lines of the same kind.
+    """Return distinguishable styles for several lines of the same kind.
 
     Parameters
     ----------

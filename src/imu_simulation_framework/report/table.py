@@ -141,7 +141,7 @@ def format_percent(share: float) -> str:
 
 
 def to_page_table(table: pd.DataFrame, columns, texts: int = 1) -> Table:
-    """Convert a table to a table of a web page.
+    """Convert a DataFrame to a table for a web page.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def _cell(value, digits) -> str:
         return "" if value is None else escape_unprintable(str(value))
     if value is None or not math.isfinite(value):
         return "-"
-    return f"{round(value, digits) + 0.0:.{digits}f}"  # removes the sign of zero
+    return f"{round(value, digits) + 0.0:.{digits}f}"  # adding zero removes its sign
 
 
 def _format_csv(table, columns):

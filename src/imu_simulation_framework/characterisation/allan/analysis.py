@@ -112,7 +112,7 @@ class AllanIdentification:
 
     @property
     def sensors(self) -> dict[str, tuple[str, ...]]:
-        """Recorded axes of each sensor."""
+        """Names of the recorded axes of each sensor."""
         recorded = {
             sensor: tuple(axis for axis in axes if axis in self.axes)
             for sensor, axes in SENSORS.items()
@@ -120,7 +120,7 @@ class AllanIdentification:
         return {sensor: axes for sensor, axes in recorded.items() if axes}
 
     def to_specification(self, name: str, walk_limit: bool = False) -> ImuSpecification:
-        """Return a specification with the identified noise.
+        """Return a specification of an IMU with the identified noise.
 
         A term is 0 if it is neither identified nor needed to match the measured curve. Axes that
         were not recorded have no noise.

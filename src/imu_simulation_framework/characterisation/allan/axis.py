@@ -23,11 +23,11 @@ from .fit import CONFIDENCE, DETECTION_DEVIATIONS, AllanFit, AllanProblem, fit_t
 from .slow_noise import SlowNoiseLikelihood
 
 SHORTEST = 1.0
-"""Shortest averaging time at which the identified sensor is compared with the measurement [s]."""
+"""Shortest averaging time at which the identified sensor is compared with the recorded one [s]."""
 LONGEST_SHARE = 10.0
-"""Ratio of the longest contiguous part to the longest averaging time of the comparison."""
+"""Ratio of the duration of the longest contiguous part to the longest compared averaging time."""
 
-_FAMILY_ERROR_RATE = 0.05  # probability of at least one false departure in all comparisons
+_FAMILY_ERROR_RATE = 0.05  # probability of at least one false alarm in all comparisons
 _MIN_MODEL_ERROR = 0.02  # relative error of the Allan variance; sensors of a batch differ by more
 
 
@@ -84,7 +84,7 @@ class Departure:
 
 
 def compute_band(curve: allan_model.AllanCurve, longest, comparisons, model_error=0.0) -> AllanBand:
-    """Compute the confidence band of an Allan deviation for many comparisons.
+    """Compute the confidence band of an Allan deviation that is used in many comparisons.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def choose_coefficients(fit, bands, shapes_at):
     identified = np.array([fit.terms[name].identified for name in names])
     fitted = np.maximum(fit.squares, 0.0)
     if not fit.terms[allan_model.TERMS[0]].identified:
-        # The quantisation is hidden behind a low-pass filter.
+        # The sensor's low-pass filter hides its quantisation.
         fitted[0] = 0.0
     # A ramp is avoided, because it is the same in all realisations of a simulated sensor.
     steady = np.where(identified | (np.array(names) != allan_model.TERMS[4]), fitted, 0.0)
@@ -264,7 +264,7 @@ class AxisResult:
 
     @property
     def unidentified_terms(self) -> tuple[str, ...]:
-        """Terms that the identified sensor contains although they are not identified."""
+        """Terms of the identified sensor that are not individually identified."""
         if self.choice == IDENTIFIED:
             return ()
         return tuple(
@@ -275,7 +275,7 @@ class AxisResult:
 
 
 class RecordingModel:
-    """Averaging times, shapes of the terms and covariances, shared by all axes of a recording.
+    """Averaging times, noise terms and covariances that all axes of a recording share.
 
     Parameters
     ----------
@@ -445,7 +445,7 @@ def identify_axis(models, axis, variances, planner, comparisons) -> AxisResult:
 
 
 def _joint_terms(models, time):
-    """Return the shapes for all recordings, and a function for the covariance of the variances."""
+    """Return the terms' Allan variances in all recordings, and a function for their covariance."""
     shapes, covariances = zip(*(model.terms(time) for model in models))
     if len(models) == 1:
         return shapes[0], covariances[0].evaluate
@@ -463,13 +463,13 @@ def _fit_standard_terms(models, single_variances, comparisons):
     if not fit.describes:
         return None
     if fit.squares[0] == 0.0:
-        # A weak low-pass filter may bias N by more than its interval although the fit is accepted.
+        # A weak low-pass filter may bias N by more than the interval of N although the fit is good.
         plain = AllanProblem(variances, shapes, covariances)
         free = AllanProblem(variances, shapes, covariances, smoothing=True)
         gain = plain.deviance(fit.squares) - free.deviance(free.solve())
         if gain > DETECTION_DEVIATIONS**2:
             return None
-    # Squared residuals are an insensitive test where a variance has few degrees of freedom.
+    # Where a variance has few degrees of freedom, a test of squared residuals is insensitive.
     for model, variance in zip(models, single_variances):
         band = compute_band(model.curve(variance, fit), model.longest, comparisons)
         curve = (
@@ -491,7 +491,7 @@ def _remove_lines(models, parts, variances):
 
 
 def _fit_single_recording(model, variance, fit) -> AllanFit:
-    """Fit the terms to a single recording, with the model of the joint fit."""
+    """Fit the terms to a single recording, using the noise model of the joint fit."""
     time = fit.gauss_markov_time
     shapes, covariance = model.terms(time and time.value)
     if not fit.start:

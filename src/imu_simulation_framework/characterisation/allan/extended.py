@@ -1,4 +1,4 @@
-"""Noise models with more than the standard terms, and the averaging times that they describe.
+"""Noise models with more terms than the standard ones, and the averaging times that they describe.
 
 At short averaging times, one hour of samples determines the Allan variance to 0.1 %. At this
 accuracy, every real sensor differs from the standard terms because of its filter, resonances and
@@ -42,15 +42,17 @@ from .slow_noise import MARGIN, WALK
 _MODEL_ERRORS = np.concatenate([[0.0], np.geomspace(0.003, 0.4, 10)])
 
 LONGEST_START = 10.0  # s; largest candidate for the shortest averaging time in use
-_OMISSION_DEVIANCE = 2.0 * np.log(2.0)  # contribution of an excluded point to the deviance
+_OMISSION_DEVIANCE = 2.0 * np.log(
+    2.0
+)  # deviance of an averaging time that is excluded from the fit
 _ERROR_CORRELATION = np.log(10.0) / 2.0  # correlation length: half a decade of averaging time
 _MIN_POINTS = 10  # smallest number of averaging times in a fit
-_START_STRIDE = 2  # number of averaging times between candidates for the shortest one in use
+_START_STRIDE = 2  # every second averaging time is a candidate for the shortest one in use
 _MAX_ITERATIONS = 6
 
 
 def error_covariance(tau, error) -> np.ndarray:
-    """Return the covariance of model errors, in the logarithm of the Allan variance.
+    """Return the covariance of model errors in the logarithm of the Allan variance.
 
     Errors at averaging times that are half a decade apart have a correlation of 1/e.
 
@@ -147,7 +149,7 @@ class RestrictedLikelihood:
         return possible[possible <= LONGEST_START]
 
     def best(self, starts=None):
-        """Maximise the restricted likelihood over a grid.
+        """Maximise the restricted likelihood over a grid of averaging times and model errors.
 
         Parameters
         ----------
@@ -218,7 +220,7 @@ _TIME_STEPS = 12
 _FINER_STEPS = 9
 _SAME_DEVIANCE = 3.84  # 95th percentile of the chi-square distribution with one degree of freedom
 _SHORTEST_COMPARED = 1.0  # s; shortest averaging time at which curves are compared
-_LONGEST_COMPARED_SHARE = 10.0  # ratio of the recording's duration to the longest compared time
+_LONGEST_COMPARED_SHARE = 10.0  # ratio of the duration to the longest compared averaging time
 _SLOW_TERMS = TERMS[2:4]
 # Ratio of the recording's duration to the longest correlation time compared with a random walk.
 # A process with a longer correlation time resembles a constant.
@@ -312,7 +314,7 @@ def _restrict_to_supported(fit, choice, slow_noise, duration):
 
 
 def _time_estimate(time, same, times, half):
-    """Return an estimated time whose interval contains all equally likely times ``same``."""
+    """Return an estimated correlation time whose interval contains the equally likely ``same``."""
     return TimeEstimate(
         float(time),
         float(same.min() / half) if same.min() > times.min() else 0.0,
@@ -366,7 +368,7 @@ def fit_real_sensor(tau, variances, model, duration) -> AllanFit:
         likelihood = RestrictedLikelihood(tau, variances, *model(time.value))
         _, start, error = likelihood.best()
     if start > tau.min():
-        # The likelihood chooses the time where the model just fails, so a margin is added.
+        # The likelihood selects the averaging time at which the model just fails; add a margin.
         start = min(2.0 * start, likelihood.starts()[-1])
 
     def fit_with(correlation_time):
@@ -383,7 +385,7 @@ def fit_real_sensor(tau, variances, model, duration) -> AllanFit:
             high=max(sigma.high for sigma in sigmas),
         )
     if np.any(3.0 * fit.squares[0] / tau[tau < start] ** 2 > variances[tau < start]):
-        # The 1/tau^2 term is not quantisation, which would exceed the variances at shorter times.
+        # Quantisation of this size would exceed the variances at shorter averaging times.
         terms[TERMS[0]] = TermEstimate(0.0, 0.0, np.inf, False)
     model_range = {"start": float(start), "model_error": float(error), "gauss_markov_time": time}
     return replace(fit, terms=terms, **model_range)
@@ -398,7 +400,7 @@ def _gauss_markov_time(tau, variances, model, duration, start, deviance_without)
     compared = (tau >= max(start, _SHORTEST_COMPARED)) & (tau <= duration / _LONGEST_COMPARED_SHARE)
 
     def evaluate(times):
-        """Return the deviance for each time, and the distance of its curve to the data."""
+        """Return the deviance at each time, and the distance between its curve and the data."""
         rows = []
         for shapes, covariances in map(model, times):
             likelihood = RestrictedLikelihood(tau, variances, shapes, covariances)
@@ -427,7 +429,7 @@ def _gauss_markov_time(tau, variances, model, duration, start, deviance_without)
 _SEGMENT_DURATION = 330.0  # s; longest segment of the spectrum
 _MIN_SEGMENTS = 8
 _MIN_SEGMENT = 1000  # samples; shorter segments do not resolve lines
-_BACKGROUND_WIDTH = 0.05  # width of the running median, as a share of the frequency
+_BACKGROUND_WIDTH = 0.05  # width of the running median as a fraction of the frequency
 _MIN_BACKGROUND = 20  # bins; smallest width of the running median
 _LINE_PROBABILITY = 1e-3  # probability that the background of a bin exceeds the detection limit
 _LINE_MARGIN = 1.3  # safety factor of the detection limit
@@ -503,7 +505,7 @@ def _spectrum(parts, rate, segment):
     for part in parts:
         half = segment // 2
         last = len(part) // half * half
-        # Segments are processed in pieces, because welch keeps all segments in memory.
+        # The segments are processed in groups, because welch keeps all its segments in memory.
         for start in range(0, last - half, _SEGMENTS_AT_ONCE * half):
             piece = part[start : min(start + (_SEGMENTS_AT_ONCE + 1) * half, last)]
             frequencies, power = welch(piece, rate, nperseg=segment, detrend="linear")

@@ -24,7 +24,7 @@ from .model import GAUSS_MARKOV, SYMBOLS, TERMS
 from .sentences import AXIS_TRIADS, HIDDEN, NOT_IDENTIFIABLE, format_spectral_lines
 
 KALIBR = "kalibr_imu.yaml"
-"""File for Kalibr, which is written only if all axes were recorded."""
+"""Name of the file for Kalibr, which is written only if all axes were recorded."""
 
 _FIGURE = re.compile(rf"(allan|raw)_({'|'.join(analysis.SENSORS)})(_\d+)?\.png")
 
@@ -137,7 +137,7 @@ def specification_comment(identification) -> str:
 
 
 def make_kalibr_file(identification, name) -> tuple[bytes, list[str]]:
-    """Return the content of the file for Kalibr, and remarks on omitted properties.
+    """Return the content of the file for Kalibr, and remarks on properties that it omits.
 
     Parameters
     ----------

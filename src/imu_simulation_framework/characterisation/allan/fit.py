@@ -30,7 +30,7 @@ _MAX_ITERATIONS = 30
 _TOLERANCE = 1e-6  # relative change of the squares at which the iteration ends
 # Numerical error of the covariance due to band limits and quadrature, as a share of the variance.
 _NUGGET = 1e-3
-_MIN_FIT_PROBABILITY = 1e-4  # smallest p-value of the misfit if the terms describe the data
+_MIN_FIT_PROBABILITY = 1e-4  # smallest p-value of the misfit at which the terms describe the data
 _NEGLIGIBLE_SKEWNESS = 1e-4
 _MAX_DOUBLINGS = 30
 
@@ -193,7 +193,7 @@ class AllanProblem:
         ndarray, shape (n, n)
             Covariance of the Allan variances.
         """
-        # Negative squares are ignored: a filter reduces scatter only at the shortest times.
+        # Negative squares are ignored: a filter reduces scatter only at short averaging times.
         matrix = self.covariances(np.maximum(squares, 0.0))
         if self.model_error is not None:
             expected = self.shapes @ squares
@@ -317,7 +317,7 @@ class AllanProblem:
         return np.concatenate([[first], positive])
 
     def estimator(self, squares, index):
-        """Return weights that estimate a square without bias by the other terms in the fit.
+        """Return weights that estimate a squared coefficient without bias by other fitted terms.
 
         A term of either sign always counts as a term in the fit, because even a weak filter biases
         the white noise by more than its interval.
@@ -403,7 +403,7 @@ def nonnegative_least_squares(matrix, target):
 
 
 def _estimate_term(problem, squares, index, inflation, is_needed):
-    """Return a coefficient with its interval, the set of true values that a test accepts."""
+    """Return a coefficient with its interval: the set of true values that a test accepts."""
     estimator = _SquareEstimator(problem, squares, index, inflation)
     tail = 0.5 * (1.0 - CONFIDENCE)
     identified = is_needed and estimator.exceedance(0.0) < norm.sf(DETECTION_DEVIATIONS)
@@ -417,7 +417,7 @@ def _estimate_term(problem, squares, index, inflation, is_needed):
 
 
 class _SquareEstimator:
-    """Distribution of an estimated square as a function of the true square."""
+    """Distribution of an estimated squared coefficient as a function of the true square."""
 
     def __init__(self, problem, squares, index, inflation):
         weights = problem.estimator(squares, index)
@@ -473,7 +473,7 @@ class _SquareEstimator:
 
 
 def _skewness(problem, weights, squares, index):
-    """Return the skewness due to the other terms, from the most important averaging time only.
+    """Return an estimate's skewness due to other terms, at the most important averaging time.
 
     At a single averaging time, the estimate is a chi-square variate with the equivalent degrees of
     freedom.

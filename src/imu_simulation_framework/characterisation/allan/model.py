@@ -26,7 +26,7 @@ TERMS = ("quantisation", "white_noise", "bias_instability", "random_walk", "rate
 """Terms Q, N, B, K and R, in the order of all arrays in this module."""
 
 GAUSS_MARKOV = "gauss_markov"
-"""Additional term, which :mod:`.allan.extended` appends to the standard terms."""
+"""Name of the term that :mod:`.allan.extended` appends to the standard terms."""
 
 SYMBOLS = dict(zip((*TERMS, GAUSS_MARKOV), "QNBKRG"))
 
@@ -103,8 +103,8 @@ class AllanCovariance:
         total = np.zeros_like(self.means[0])
         present = np.flatnonzero(squares)
         ramp = 2.0 * squares[_RAMP] * np.outer(self.tau, self.tau)
-        # Sums are used because the numerical library would use threads for a matrix product.
-        # For such small matrices, threads are a hundred times slower if a core is busy.
+        # Sums are used because the numerical library computes matrix products in several threads.
+        # For such small matrices, several threads are a hundred times slower if a core is busy.
         for first in present:
             for second in present:
                 total += squares[first] * squares[second] * self.products[first, second]
@@ -281,7 +281,7 @@ def averaging_factors(length, per_decade=POINTS_PER_DECADE) -> np.ndarray:
 
 
 def _strides(factors) -> np.ndarray:
-    """Return strides, powers of two, with at least ``_MIN_STEPS`` steps per averaging time."""
+    """Return powers of two as strides, with at least ``_MIN_STEPS`` steps per averaging time."""
     factors = np.asarray(factors)
     return 2 ** np.floor(np.log2(np.maximum(factors / _MIN_STEPS, 1.0))).astype(int)
 
@@ -320,7 +320,7 @@ def overlapping_allan_variance(parts, rate, factors):
         phase /= rate
         possible = np.flatnonzero(2 * factors < len(part))
         strides = _strides(factors)
-        # Callers may pass factors that are not multiples of their stride.
+        # Callers may pass averaging factors that are not multiples of their stride.
         strides[factors % strides != 0] = 1
         for index in possible:
             terms = len(phase) - 2 * factors[index]

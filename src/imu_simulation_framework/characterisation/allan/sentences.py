@@ -165,7 +165,7 @@ def _fit_findings(identification, name, result):
 
 
 def _model_findings(name, fit):
-    """Yield sentences on alternative models of the slow noise."""
+    """Yield sentences on alternative models of an axis' slow noise."""
     process = fit.terms.get(GAUSS_MARKOV)
     if process and not fit.start:
         time = fit.gauss_markov_time
@@ -203,7 +203,7 @@ def format_spectral_lines(lines, axis) -> str:
 
 
 def describe_departures(identification) -> Iterator[str]:
-    """Yield a sentence on each axis on which the identified sensor is outside the measured band.
+    """Yield a sentence for each axis on which the identified sensor is outside the measured band.
 
     Parameters
     ----------

@@ -40,19 +40,19 @@ COSTS = {FLICKER: 5.0, WALK: 10.0, GAUSS_MARKOV: 10.0}
 """Decrease of the deviance that a term must cause to be part of the chosen model."""
 
 MARGIN = 3.0
-"""A term is supported if deviance plus costs of all models without it are larger by this margin."""
+"""A term is supported if all models without it are worse by this margin in deviance plus costs."""
 
 _MODELS = [terms for count in range(4) for terms in combinations(COSTS, count)]
 _BLOCKS = 3600  # number of blocks in the longest part; in half an hour, a block lasts 0.5 s
 _MIN_BLOCKS = 32
 _MAX_ITERATIONS = 50
-_SHORTEST_STEP = 1e-3  # relative to the full step; the line search ends at shorter steps
-_CONVERGED = 1e-3  # change of the deviance at which the iteration ends
+_SHORTEST_STEP = 1e-3  # shortest step of the line search, relative to the full step
+_CONVERGED = 1e-3  # largest change of the deviance at which the iteration ends
 
 
 @dataclass(frozen=True)
 class SlowNoiseChoice:
-    """Chosen model of the slow noise.
+    """Chosen model of the slow noise of one axis.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class SlowNoiseLikelihood:
         self._shapes: dict = {}
 
     def choose(self, times, same) -> SlowNoiseChoice:
-        """Choose the model with the smallest sum of deviance and costs.
+        """Choose the noise model with the smallest sum of deviance and costs.
 
         Parameters
         ----------
@@ -183,7 +183,7 @@ class SlowNoiseLikelihood:
         return best
 
     def _shape(self, term, time):
-        """Return the expected periodograms of all parts for a unit coefficient."""
+        """Return the expected periodograms of all parts for a unit coefficient of a term."""
         key = (term, time if term == GAUSS_MARKOV else None)
         if key not in self._shapes:
             self._shapes[key] = np.concatenate(
@@ -209,7 +209,7 @@ def _whittle(measured, expected):
 
 
 def _periodogram(values):
-    """Return the periodogram (n // 2,) of an odd number of values, excluding zero frequency."""
+    """Return the periodogram (n // 2,) of an odd number n of values, excluding zero frequency."""
     values = values[: (len(values) - 1) // 2 * 2 + 1]
     return (np.abs(np.fft.rfft(values)) ** 2 / len(values))[1:]
 

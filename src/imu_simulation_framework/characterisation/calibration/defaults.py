@@ -3,4 +3,4 @@
 import numpy as np
 
 PLACEMENT = np.radians(0.5)
-"""Standard deviation of each orientation angle if a sensor is placed on a table by hand [rad]."""
+"""Standard deviation of each angle of a sensor that is placed on a table by hand [rad]."""

@@ -1,4 +1,4 @@
-r"""Least squares with noise that is correlated over time and either known or estimated.
+r"""Least squares with noise that is correlated over time, and is either known or estimated.
 
 If the noise is not given, it is estimated from the same recording. Estimates and intervals are then
 averages over all likely noise levels, so that they include the uncertainty of slow noise in a short
@@ -83,7 +83,7 @@ class SlowNoise:
     band: tuple[float, float] = DEFAULT_BAND
 
     def covariance(self, begin, end) -> np.ndarray:
-        """Return the covariance of means over time intervals.
+        """Return the covariance of the noise in means over time intervals.
 
         Parameters
         ----------
@@ -115,7 +115,7 @@ class SlowNoise:
 
 
 def unit_covariances(begin, end, band=DEFAULT_BAND) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the covariances of means for N = 1, B = 1 and K = 1.
+    """Return the covariances of the noise in means for N = 1, B = 1 and K = 1.
 
     Parameters
     ----------
@@ -161,12 +161,12 @@ _NO_WALK_PROBABILITY = 0.5
 # Scale and degrees of freedom of Student's t distribution for log(B) of the axes.
 _AXIS_SCATTER, _AXIS_FREEDOM = 0.35, 3
 _COMMON_RATIOS = np.geomspace(1e-4, 100.0, 41)  # 1/sqrt(s); candidates for the axes' common B/N
-_MIN_WEIGHT = np.exp(-7.0)  # relative to the largest weight; smaller weights are ignored
+_MIN_WEIGHT = np.exp(-7.0)  # smallest weight that is not ignored, relative to the largest weight
 
 
 @dataclass(frozen=True)
 class Prior:
-    """Prior distribution of the slow noise.
+    """Prior distribution of a sensor's slow noise.
 
     Attributes
     ----------
@@ -286,7 +286,7 @@ def _walk_over_flicker(crossing_time):
 
 
 def _walk_log_prior(crossing_times):
-    """Return the logarithm of the prior of the crossing times, shape (times,)."""
+    """Return the logarithm of the prior probability of each crossing time, shape (times,)."""
     if len(crossing_times) == 1:
         return np.zeros(1)
     density = -0.5 * (np.log(crossing_times[1:] / _USUAL_CROSSING) / _CROSSING_SPREAD) ** 2
@@ -323,7 +323,7 @@ def _log_likelihood(modes, projected):
 
 
 def _log_weights(logs, white, prior):
-    """Return the logarithms of the weights (axes, ratios, times) that follow from likelihoods.
+    """Return the log-weights (axes, ratios, times) of candidate noise from their log-likelihoods.
 
     For a given common B, the axes are independent. The likelihood of each axis is averaged over its
     B, and the weights of an axis include the product of the averages of the other axes.
@@ -348,7 +348,7 @@ def _log_weights(logs, white, prior):
 
 CONFIDENCE = 0.95
 _NORMAL_QUANTILE = 1.959963984540054  # half width of the 95 % interval, in standard deviations
-_LARGE_FREEDOM = 1e6  # degrees of freedom if the noise is given
+_LARGE_FREEDOM = 1e6  # degrees of freedom of the intervals if the noise is given
 _MIN_FREEDOM = 5
 
 
@@ -368,7 +368,7 @@ class IntervalEstimate:
 
     @property
     def sigma(self) -> float:
-        """Standard deviation that corresponds to the width of the interval."""
+        """Standard deviation that corresponds to the width of the 95 % interval."""
         return (self.high - self.low) / (2.0 * _NORMAL_QUANTILE)
 
 
@@ -491,7 +491,7 @@ def _estimate_all_noise(means, contrasts, seen, prior):
     """Return the likely noise of each axis; constant axes do not affect the other axes."""
     smallest = []
     for axis in means.axes:
-        # The noise is at least the rounding error, so that the matrices remain invertible.
+        # The noise is assumed to be at least the rounding error, so that matrices are invertible.
         largest = [np.abs(axis.values).max()]
         largest += (
             [] if axis.extra_covariance is None else [np.sqrt(np.diag(axis.extra_covariance).max())]
@@ -543,7 +543,7 @@ def _scaled(design):
 
 
 def _contrast(means, axis):
-    """Return an orthonormal basis of the subspace that only noise affects."""
+    """Return an orthonormal basis of the subspace of the means that only noise affects."""
     affected = _scaled(axis.design)
     if axis.extra_covariance is not None:
         uncertain = np.unique(means.group[np.diag(axis.extra_covariance) > 0.0])

@@ -29,7 +29,7 @@ from .rest_times import RestTime
 
 
 def write_calibration(result, folder, name, onto=None) -> list[str]:
-    """Write all files of a calibration after computing their content.
+    """Compute the content of all files of a calibration, and then write them.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ _CIRCLE = np.linspace(0.0, 2.0 * np.pi, 200)
 
 
 def _figure(result) -> Figure:
-    """Describe a figure of the readings, the bias over temperature, and the magnetometer sphere."""
+    """Describe a figure of readings, bias versus temperature, and the magnetometer sphere."""
     figure = Figure()
     if result.table is not None:
         if set(GYRO) <= set(result.table):
@@ -199,7 +199,7 @@ def _draw_bias_over_temperature(figure, result):
 
 
 def _draw_sphere(figure, result):
-    """Draw readings before and after the correction in two planes, divided by the magnitude."""
+    """Draw readings divided by the field in two planes, before and after the correction."""
     size, calibration = result.sphere.size, result.sphere.calibration
     raw = result.magnetic.to_numpy() / size
     bias = np.array([estimate.value for estimate in calibration.bias]) / size
@@ -217,7 +217,7 @@ def _draw_sphere(figure, result):
         figure.path(shift + np.cos(_CIRCLE), np.sin(_CIRCLE), look, "magnitude of the field")
 
 
-# Displayed unit of each sensor, with its factor to SI units.
+# Displayed unit of each sensor, and the conversion factor from this unit to SI units.
 SHOWN_UNITS = {
     "gyroscope": ("deg/s", np.pi / 180.0),
     "accelerometer": ("m/s^2", 1.0),
@@ -226,7 +226,7 @@ SHOWN_UNITS = {
 
 
 def describe_findings(result) -> list[str]:
-    """Describe the periods in use, the methods, and remarks.
+    """Describe the stationary periods and turns in use, the methods, and remarks.
 
     Parameters
     ----------
@@ -312,7 +312,7 @@ def format_estimates(result) -> str:
     """
     lines = [f"{'':40s}{'estimate':>12s}   {'95 % interval':24s}"]
     for sensor, name, unit, estimate, size in list_estimates(result):
-        # The width of the interval determines the number of digits.
+        # The width of the confidence interval determines the number of digits.
         half = 0.5 * (estimate.high - estimate.low) / size
         digits = int(np.clip(1 - np.floor(np.log10(half)), 0, 9)) if half > 0.0 else 6
         value, low, high = (
@@ -323,7 +323,7 @@ def format_estimates(result) -> str:
     return "\n".join(lines)
 
 
-_MAX_SCATTER_RATIO = 3.0  # largest ratio of the readings' scatter to the specified noise
+_MAX_SCATTER_RATIO = 3.0  # a remark is made if readings scatter more, relative to specified noise
 
 
 def noise_remarks(

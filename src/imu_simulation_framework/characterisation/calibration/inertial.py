@@ -33,7 +33,7 @@ _MIN_EXCITATION = 0.2  # smallest excitation of an axis, relative to the largest
 
 @dataclass(frozen=True)
 class TemperatureFit:
-    """Temperatures, and degrees of the polynomials to fit.
+    """Temperature of each sample, and degrees of the temperature polynomials to fit.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class TemperatureFit:
 
 @dataclass(frozen=True)
 class IdealMeans:
-    """True values of means, with their uncertainty.
+    """True values of mean readings, with their uncertainty.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class IdealMeans:
     value_sigma: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
     def covariance(self, row: Any, variance: Any = (0.0, 0.0, 0.0)) -> np.ndarray:
-        """Return the covariance of an axis' readings that is due to this uncertainty.
+        """Return the covariance of an axis' readings due to the uncertainty of the true values.
 
         A tilt by small angles e adds r . (e x f) = e . (f x r) to a reading, and half of the
         squared angles along the true value f. Misalignment therefore couples the components
@@ -106,7 +106,7 @@ class IdealMeans:
 
     @property
     def expected(self) -> np.ndarray:
-        """Expected values of the means with random placement errors, shape (n, 3)."""
+        """Expected true values, averaged over random placement errors, shape (n, 3)."""
         return self.values * (1.0 - self.placement**2)
 
 
@@ -289,11 +289,11 @@ def to_correction(
 
 
 _MAX_AXIS_ANGLE = np.cos(np.radians(20.0))  # cosine of the largest angle between axis and vertical
-_MAX_GRAVITY_ERROR = 0.3  # relative; no accelerometer has a larger scale factor error
+_MAX_GRAVITY_ERROR = 0.3  # relative error of the measured gravity; scale factor errors are smaller
 
 
 def to_slow_noise(triad: TriadSpecification) -> tuple[SlowNoise, ...]:
-    """Return the noise of a specification, without Gauss-Markov processes and ramps.
+    """Return the noise in a triad's specification, without Gauss-Markov processes and ramps.
 
     Parameters
     ----------
@@ -487,7 +487,7 @@ def _mean_temperatures(
     parts: Sequence[Any],
     source: str,
 ) -> TemperatureFit | None:
-    """Return the temperature of each mean; the default reference is the mean of the parts."""
+    """Return the temperature of each mean; by default, the reference is the mean of all parts."""
     if fit is None:
         return None
     samples = np.concatenate([fit.values[part.start : part.stop] for part in parts])

@@ -25,15 +25,15 @@ from ..samples_at_rest import MAX_CHANGES, block_medians
 _BLOCK_DURATION = 0.25  # s; duration of the blocks over which a magnetometer is averaged
 _REST_BLOCK = 0.5  # s; duration of the blocks that are tested for rest
 _MIN_BLOCK_SAMPLES = 5
-_MAX_SCATTER_RATIO = 3.0  # largest scatter relative to the quietest tenth of the blocks
+_MAX_SCATTER_RATIO = 3.0  # largest scatter at rest, relative to the quietest tenth of the blocks
 _QUIET_SHARE = 0.1
 _MAX_NOISE_RATIO = 10.0  # largest ratio of a median's change to its standard deviation by noise
-_MIN_CHANGE_SHARE = 0.02  # share of MAX_CHANGES that is always accepted
+_MIN_CHANGE_SHARE = 0.02  # changes of up to this fraction of MAX_CHANGES are always accepted
 
 
 @dataclass(frozen=True)
 class RestTime:
-    """Stationary period.
+    """Stationary period of a recording.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ def _still_parts(times, values, names, minimum) -> list[RestTime]:
     edges = np.flatnonzero(np.diff(np.concatenate([[0], still.astype(int), [0]])))
     parts = []
     for first, last in zip(edges[::2], edges[1::2]):
-        # At the limits of the recording, no block is excluded.
+        # At the start and the end of the recording, no block is excluded.
         start = 0 if first == 0 else first + 1
         stop = last if last == blocks else last - 1
         if (stop - start) * size / rate >= minimum:
@@ -134,7 +134,7 @@ _MIN_ANGLE = np.radians(30.0)  # rad; smallest angle of a turn of the reference 
 
 @dataclass(frozen=True)
 class Turn:
-    """Turn between two stationary periods.
+    """Turn of a sensor between two stationary periods.
 
     Attributes
     ----------
@@ -241,7 +241,7 @@ def find_reference_turns(
     sigma: float,
     source: str = "the recording",
 ) -> list[Turn]:
-    """Find turns on level ground, with angles from a reference.
+    """Find turns on level ground, and determine their angles from a reference.
 
     Parameters
     ----------
@@ -353,7 +353,7 @@ def find_turning_times(times: np.ndarray, readings: np.ndarray) -> list[RestTime
 
 
 def _approximate_field(levels):
-    """Return the approximate magnitude of the field, half of the largest range of an axis.
+    """Return the approximate magnitude of a field: half of the largest range of an axis.
 
     The outermost levels are excluded, so that individual readings have no effect. In contrast to a
     mean, a range does not depend on the time at rest.

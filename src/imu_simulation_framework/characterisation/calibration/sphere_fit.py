@@ -43,7 +43,7 @@ _NOISE_CORRECTION_STEPS = 6
 # Accepted magnitude [T]: the Earth's field (22 to 67 uT) with scale factor errors of a third.
 _EARTHS_FIELD = (15e-6, 100e-6)
 
-_MAX_SCATTER = 0.05  # share of the field's magnitude; corresponds to 3 degrees of direction
+_MAX_SCATTER = 0.05  # fraction of the field's magnitude, as from direction errors of 3 degrees
 _LARGE_SCATTER = (
     ", which causes heading errors of degrees; check for iron or a magnet that did not turn with "
     "the sensor"
@@ -52,7 +52,7 @@ _LARGE_SCATTER = (
 
 @dataclass(frozen=True)
 class SphereFit:
-    """Result of a scalar calibration.
+    """Result of a scalar calibration of a triad.
 
     Attributes
     ----------
@@ -130,7 +130,7 @@ def fit_sphere(
     sensor: str = "magnetometer",
     parts: Sequence[RestTime] | None = None,
 ) -> SphereFit:
-    """Estimate the bias and the matrix of readings whose true values lie on a sphere.
+    """Estimate bias and matrix of a triad from readings whose true values lie on a sphere.
 
     Parameters
     ----------
@@ -262,7 +262,7 @@ def _direction_message(subject):
 
 def _fit_quadric(points, subject):
     """Fit a quadric, which must be an ellipsoid, and return A times F and b."""
-    # A quadric in this form cannot contain the origin, so the origin is moved to its middle.
+    # A quadric in this form cannot contain the origin, so the origin is moved into the ellipsoid.
     middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
     x, y, z = (points - middle).T
     columns = np.column_stack(
@@ -292,7 +292,7 @@ def _matrix(values):
 
 
 def _true_values(parameters, points):
-    """Return the true vectors in sensor axes, shape (n, 3)."""
+    """Return the noise-free vectors in sensor axes, shape (n, 3)."""
     return np.linalg.solve(_matrix(parameters[3:]), (points - parameters[:3]).T).T
 
 
@@ -344,7 +344,7 @@ def _scale_noise(noise, unit):
 
 
 def _solve_with_noise(times, linearised, jacobian, noise, subject, parts):
-    """Estimate corrections of the parameters with their intervals, from means over blocks."""
+    """Estimate parameter corrections, with intervals, from residuals averaged over blocks."""
     samples = np.column_stack([linearised.residuals, linearised.design, linearised.sides])
     parts = parts or [RestTime(0, len(times))]
     means = estimates.average_blocks(times, samples, parts, _BLOCKS, 0.0)

@@ -178,8 +178,8 @@ def validate_imu(
     time = imu.index.to_numpy(dtype=float) - shift
     true_time = truth.index.to_numpy(dtype=float)
     if min(len(time), len(true_time)) < 2:
-        raise RecordingError("IMU or ground truth has fewer than two samples, expected two")
-    # A sample is compared only if it is between two samples of the truth without a gap.
+        raise RecordingError("IMU or ground truth has fewer than two samples, but needs two")
+    # A sample is compared only if it is between two samples of the ground truth without a gap.
     longest = _GAP * float(np.median(np.diff(true_time)))
     upper = np.clip(np.searchsorted(true_time, time), 1, len(true_time) - 1)
     near = (true_time[upper] - true_time[upper - 1] <= longest) | np.isin(time, true_time)
@@ -233,7 +233,7 @@ def validate_imu(
 def _shift(imu, truth, max_shift):
     if "yaw" not in imu or "yaw" not in truth:
         raise RecordingError(
-            "time alignment requires a yaw in both IMU and ground truth, but one has none"
+            "time alignment requires a yaw in both the IMU and the ground truth, but one lacks it"
         )
     result = find_time_shift(imu.index, imu["yaw"], truth.index, truth["yaw"], max_shift)
     if result.problem:
@@ -253,7 +253,7 @@ def _error(values, true_values, time, true_time, name):
 
 def _axis(quantity, axis, time, error, rate, parts) -> AxisError:
     statistics = error_statistics(time, error)
-    assert statistics is not None  # because there are samples
+    assert statistics is not None  # there is at least one sample
     pieces = [piece for piece in np.split(error, parts) if len(piece) >= _MIN_SAMPLES]
     tau = deviation = np.empty(0)
     if pieces:

@@ -10,7 +10,7 @@ from ...core.sentences import quote
 from .errors import AXES, NORM, QUANTITIES, ImuValidation
 
 STATISTICS = ("mean", "standard_deviation", "rms", "maximum_absolute")
-"""Statistics that can be limited, in addition to the Allan deviation."""
+"""Statistics for which a limit can be set, in addition to the Allan deviation."""
 
 _ALLAN = "allan_deviation"
 
@@ -40,7 +40,7 @@ class Limit(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Name of the limit in messages."""
+        """Name by which messages refer to the limit."""
         suffix = "" if self.tau is None else f" at {self.tau:g} s"
         return f"{self.quantity} {self.axis} {self.statistic.replace('_', ' ')}{suffix}"
 
@@ -97,7 +97,7 @@ def read_limits(content: Any) -> list[Limit]:
 
 
 def judge_limits(validation: ImuValidation, limits: list[Limit]) -> list[tuple[Limit, float]]:
-    """Evaluate the statistic of each limit.
+    """Evaluate the statistic that each limit applies to.
 
     Parameters
     ----------
