@@ -90,7 +90,7 @@ def test_p_values_of_true_model_are_uniform():
         ({}, {}, "not rejected"),
     ],
 )
-def test_judgement_message_contains_verdict_and_number_of_simulated_drives(observed, model, verdict):
+def test_judgement_message_contains_verdict_and_number_of_drives(observed, model, verdict):
     ensemble = drives(np.random.default_rng(40), 999, **model)
     judgement = isf.judge(TIME, drives(np.random.default_rng(41), 1, **observed)[0], ensemble)
     assert judgement.verdict == verdict
