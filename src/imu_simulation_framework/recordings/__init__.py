@@ -1,4 +1,4 @@
-"""Readers for recordings of a drive in any format, and checks of their plausibility.
+"""Readers for drive recordings in many formats, and plausibility checks.
 
 A recording is read in four steps, each with one input type and one output type:
 
@@ -12,7 +12,7 @@ evidence  :mod:`.evidence`                    :class:`.Samples`         :class:`
 samples   :mod:`.reading`                     path and conventions      :class:`.Recorded`
 ========  ==================================  ========================  =========================
 
-After both have been read, ``plausibility`` compares the reference and the IMU of a drive.
+After the reference and the IMU of a drive have been read, ``plausibility`` compares them.
 """
 
 import lazy_loader

@@ -1,4 +1,4 @@
-"""Read a static IMU recording that may be larger than the memory.
+"""Read a static IMU recording that may not fit into memory.
 
 The recording is read in blocks. Each column is stored in a temporary file until it is processed.
 """
@@ -21,13 +21,13 @@ from .frames import ImuConventions, conventional_imu
 from .imu import mask_unknown_parts
 from .quantities import SampleRequest, sample_blocks
 
-_ROWS_AT_ONCE = 20_000  # rows of text that are in memory at the same time
+_ROWS_AT_ONCE = 20_000  # maximum number of text rows in memory at the same time
 _TIMES = ("stamp", "receipt")
 _USED = (*_TIMES, *GYRO, *ACCEL, "gyro_covariance", "accel_covariance")
 
 
 class ColumnsOnDisk:
-    """Columns of numbers in temporary files; ``columns[k]`` reads or replaces a column.
+    """Numeric columns in temporary files; ``columns[k]`` reads or replaces a column.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class ColumnsOnDisk:
         Parameters
         ----------
         columns : mapping of str to ndarray, shape (n,)
-            New samples of all columns.
+            New samples for all columns.
         """
         for name, file in self._files.items():
             file.write(np.ascontiguousarray(columns[name], dtype=float).data)
@@ -79,7 +79,7 @@ class ColumnsOnDisk:
         Returns
         -------
         ColumnsOnDisk
-            View of the same files.
+            Selected columns in the same files.
         """
         some = ColumnsOnDisk(())
         some.names = tuple(names)
@@ -96,7 +96,7 @@ class RecordedAtRest:
     times : numpy.ndarray, shape (n,)
         Strictly increasing times [s].
     axes : ColumnsOnDisk
-        Columns among ``gyro_x`` ... [rad/s] and ``accel_x`` ... [m/s^2].
+        Some or all of the columns ``gyro_x`` ... [rad/s] and ``accel_x`` ... [m/s^2].
     report : RecordingReport
         Report on used and ignored samples.
     """
@@ -127,13 +127,13 @@ def read_at_rest(
     columns : mapping of str to str, optional
         Column map, quantity -> ``"column [unit]"``.
     conventions : ImuConventions, optional
-        Axes and units.
+        Axes and units of the recording.
     rate : float, optional
         Sample rate of a recording without times [Hz].
     stamp_limits : StampLimits, optional
         Limits on gaps and disorder of the stamps.
     progress : callable, optional
-        Function that is called with the number of bytes of each block that has been read.
+        Function that is called with the number of bytes of each block after it has been read.
 
     Returns
     -------
@@ -143,7 +143,7 @@ def read_at_rest(
     Raises
     ------
     RecordingError
-        The recording cannot be read or used, its samples contradict their units, or the disk is
+        The recording cannot be read or used, its values contradict their units, or the disk is
         full.
     """
     try:
@@ -232,6 +232,6 @@ def _joined(places: list[Any]) -> Any:
 
 
 def _range_of(places: np.ndarray) -> range | np.ndarray:
-    """Return increasing integers, as a range if none is missing, which saves memory."""
+    """Return increasing integers; if none is missing, return a range to save memory."""
     first, last = int(places[0]), int(places[-1])
     return range(first, last + 1) if last - first + 1 == len(places) else places

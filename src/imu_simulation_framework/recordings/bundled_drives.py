@@ -1,9 +1,9 @@
-"""Sensors of the synthetic drives, and their files in the format of ``rostopic echo -p``.
+"""Sensors on the bundled synthetic drives, and recordings in the format of ``rostopic echo -p``.
 
 On each drive, the reference is a GNSS receiver, and the IMU has onboard fusion.
 
 A drive consists of two files, ``drive_<name>_gps.csv.gz`` (geometry_msgs/PoseStamped) and
-``drive_<name>_imu.csv.gz`` (sensor_msgs/Imu). Since this format has no comments, the frame in
+``drive_<name>_imu.csv.gz`` (sensor_msgs/Imu). Since this format has no comments, the frame name in
 each line contains the name of the drive: ``synthetic_drive_<name>``.
 """
 
@@ -47,7 +47,8 @@ DRIVE_IMU = ImuSpecification(
     gyroscope=TriadSpecification(
         # The typical value in the data sheet is 0.014 deg/s/sqrt(Hz), one-sided.
         white_noise=(math.radians(0.014) / math.sqrt(2.0),) * 3,
-        # The bias and scale factor of a moving sensor are known less accurately than at rest.
+        # The bias and scale factor of a moving sensor are known less accurately than those of a
+        # stationary one.
         turn_on_bias=(0.0, 0.0, 2.1e-4),
         random_walk=(0.0, 0.0, 3e-6),
         scale_factor_and_misalignment=((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 1.3e-3)),
@@ -70,7 +71,7 @@ RESOLUTIONS = {
 
 
 def reference_poses(motion, gnss, generator):
-    """Simulate the poses that the reference outputs at the rate of the receiver.
+    """Simulate the poses that the GNSS receiver outputs as the reference.
 
     Parameters
     ----------
@@ -79,7 +80,7 @@ def reference_poses(motion, gnss, generator):
     gnss : GnssSpecification
         Receiver with two antennas and without outages; only its white errors are simulated.
     generator : numpy.random.Generator
-        Generator of the noise.
+        Random number generator for the noise.
 
     Returns
     -------
@@ -111,7 +112,7 @@ class _PoseNumbers:
 
 
 def imu_samples(motion, imu, seed) -> ImuSamples:
-    """Simulate an IMU at the centre of the axle with the axes of the robot.
+    """Simulate an IMU at the centre of the axle, aligned with the axes of the robot.
 
     Parameters
     ----------
@@ -141,9 +142,9 @@ def simulate_drive(drive, gnss=DRIVE_GNSS, imu=DRIVE_IMU):
     Parameters
     ----------
     drive : Drive
-        Drive of :data:`.DRIVES`, possibly with other laps or another seed.
+        Drive of :data:`.DRIVES`, possibly with a different number of laps or seed.
     gnss : GnssSpecification, optional
-        Receiver that is the reference.
+        Receiver that serves as the reference.
     imu : ImuSpecification, optional
         IMU on the robot.
 
@@ -202,7 +203,7 @@ def gps_csv(drive, poses):
 
 
 def imu_csv(drive, samples, imu=DRIVE_IMU):
-    """Format the samples of the IMU as CSV text with decimals finer than its resolution.
+    """Format the IMU samples as CSV text with more digits than the sensor resolves.
 
     All elements of the orientation covariance are zero, which means unknown (REP-145), since the
     sensor does not output a covariance.
@@ -214,7 +215,7 @@ def imu_csv(drive, samples, imu=DRIVE_IMU):
     samples : DataFrame
         Columns gyro_x to gyro_z [rad/s] and accel_x to accel_z [m/s^2].
     imu : SpecificationImu, optional
-        IMU with the covariances of its readings.
+        IMU that determines the covariances in the file.
 
     Returns
     -------
@@ -240,7 +241,7 @@ def imu_csv(drive, samples, imu=DRIVE_IMU):
 def drive_paths(drive, directory):
     """Return the paths of the two files of a drive.
 
-    The file names contain the laps and the seed if they differ from those in :data:`.DRIVES`.
+    The file names contain the number of laps and the seed if these differ from :data:`.DRIVES`.
 
     Parameters
     ----------
@@ -292,13 +293,13 @@ def write_drive(drive, directory):
     reference_path, imu_path = drive_paths(drive, directory)
     texts = {imu_path: imu_csv(drive, samples), reference_path: gps_csv(drive, poses)}
     for path, text in texts.items():
-        # Without time and name in the gzip header, the same drive gives the same bytes.
+        # Without time and name in the gzip header, the files of a drive are always identical.
         write_whole(path, gzip.compress(text.encode("ascii"), compresslevel=9, mtime=0))
     return reference_path, imu_path
 
 
 def ensure_drive(name, directory):
-    """Return the files of a bundled drive, which are written at the first use.
+    """Return the paths of a bundled drive's files; the files are created on first use.
 
     Parameters
     ----------
@@ -310,7 +311,7 @@ def ensure_drive(name, directory):
     Returns
     -------
     tuple of pathlib.Path
-        Files of the reference and of the IMU.
+        Paths of the reference file and the IMU file.
 
     Raises
     ------

@@ -144,11 +144,11 @@ GLOBAL_POSITION = ("latitude", "longitude")
 VELOCITY = ("velocity_east", "velocity_north")
 VARIANCES = ("variance_east", "variance_north")
 
-_FAR = 1.0  # deg; a drive whose median distance from 0, 0 is larger does not pass through 0, 0
+_FAR = 1.0  # deg; a drive whose median position is farther from 0, 0 does not pass through 0, 0
 
 
 def is_missing_fix(latitude, longitude) -> np.ndarray:
-    """Return a mask of the positions at 0, 0 that mean that the receiver has no fix.
+    """Return a mask of the positions at 0, 0, which a receiver outputs without a fix.
 
     Parameters
     ----------
@@ -267,7 +267,7 @@ class Samples:
 
 
 def describe_samples(samples: Samples) -> str:
-    """Describe number, rate and duration of samples.
+    """Describe the number, rate and duration of samples.
 
     Parameters
     ----------
@@ -294,17 +294,18 @@ def describe_samples(samples: Samples) -> str:
     )
 
 
-_FEWEST_RUNS = 20  # fewest runs of identical samples for which the median length is evaluated
-_MANY_REPEATED = 0.05  # share of samples with duplicate stamps above which they are duplicates
-_SAME_LENGTH = 0.9  # smallest share of runs with the median length if a logger repeats samples
+_FEWEST_RUNS = 20  # minimum number of runs of identical samples for evaluating the median length
+_MANY_REPEATED = 0.05  # share of repeated stamps and values above which they are duplicates
+_SAME_LENGTH = 0.9  # minimum share of runs with the median length if a logger repeats samples
 
 
 def repeated_samples(columns, stamps=None) -> np.ndarray:
     """Return a mask of the samples that repeat the previous sample.
 
     If two nodes publish a message, or a bag was merged with itself, each sample is recorded twice;
-    a logger that is faster than its sensor records each sample equally often. A sensor at rest with
-    a coarse resolution repeats values by chance, not equally often: these samples are not marked.
+    a logger that is faster than its sensor records each sample the same number of times. A sensor
+    at rest with a coarse resolution repeats values by chance, and each a different number of times:
+    these samples are not marked.
 
     Parameters
     ----------
@@ -362,10 +363,10 @@ MINIMUM_SAMPLES = 10
 LARGEST_VALUE = 1e9
 """Largest absolute value in SI units or degrees.
 
-It exceeds the distance of the Moon in metres, and larger angles have too few significant digits."""
+It exceeds the distance to the Moon in metres, and larger angles have too few significant digits."""
 ZERO_NORM = 1e-6
 """Norm below which a quaternion does not represent an orientation."""
-_NO_QUATERNION = 0.1  # deviation of the median norm from 1 above which values are no quaternions
+_NO_QUATERNION = 0.1  # deviation of the median norm from 1 above which values are not quaternions
 _NORM_TOLERANCE = 1e-3  # deviation of a norm from 1 that cannot result from rounding
 _LATEST = 1e19  # s, largest absolute time; nanoseconds since 1970 read as seconds are 1.8e18
 
@@ -436,7 +437,7 @@ class Cleaner:
             )
 
     def count(self, mask, name):
-        """Count samples in a field of the report.
+        """Count samples in a field of the report, without removing them.
 
         Parameters
         ----------

@@ -1,8 +1,8 @@
 """Column maps of text files: ``yaw = (raw - 512) * 0.0625 [deg cw from north]``.
 
 A line assigns a column to a quantity, with the unit in brackets; without brackets, the unit is the
-first unit of the quantity. A line that cannot be used is rejected with an error that names it, as
-is a quantity without its counterpart, such as a speed without a course.
+first unit of the quantity. A line that cannot be used is rejected with an error that quotes it. A
+quantity without its counterpart, such as a speed without a course, is rejected as well.
 
 .. list-table::
    :header-rows: 1
@@ -80,13 +80,13 @@ class Quantity:
     meaning : str
         Description for the documentation.
     units : mapping of str to float
-        Unit -> factor to the first unit, which this package uses.
+        Unit -> conversion factor to the first unit, which is the unit in this package.
     column : str, optional
-        Column of :class:`.Samples`, if it has another name than the quantity.
+        Column of :class:`.Samples`, if its name differs from the quantity.
     power : int, optional
-        Exponent of the value in this column: a standard deviation becomes a variance.
+        Exponent applied to the value, such as 2 to convert a standard deviation to a variance.
     sense : str, optional
-        Default for direction and zero of a horizontal angle; empty if the conventions of the
+        Default direction and zero of a horizontal angle; empty if the conventions of the
         recording apply, None if the quantity is not a horizontal angle.
     """
 
@@ -110,7 +110,7 @@ def _several(names, meaning, units):
 _UNLESS = "unless the unit states another convention"
 _NAUTICAL = f"clockwise from north {_UNLESS}"
 _TABLE = [
-    Quantity("time", "time of the sample, with any zero", {**_TIME, ISO_TIME: 1.0}),
+    Quantity("time", "time of the sample, with an arbitrary zero", {**_TIME, ISO_TIME: 1.0}),
     *_several("xyz", "position along {} of the world frame", _LENGTH),
     *_several(QUATERNION, "quaternion, {}", _NUMBER),
     Quantity("roll", "rotation about x", _ANGLE),
@@ -145,7 +145,7 @@ _TABLE = [
 QUANTITIES = {quantity.name: quantity for quantity in _TABLE}
 """Quantities by name."""
 _UNITS = {unit for quantity in _TABLE for unit in quantity.units}
-# Columns with these names and an unknown unit contain another quantity.
+# Columns with these names and an unknown unit contain a different quantity.
 _AMBIGUOUS_NAMES = ("x", "y", "z", "temperature")
 
 ANGLE_WORDS = {
@@ -249,7 +249,7 @@ def parse_map(path, columns, present) -> list[MappedColumn]:
     Returns
     -------
     list of MappedColumn
-        Lines of the map in the same order.
+        Parsed lines in the order of the map.
 
     Raises
     ------
@@ -303,9 +303,9 @@ def check_description(path, quantity, description) -> None:
 
 
 def implied_map(present) -> dict[str, str]:
-    """Return the column map of a file whose columns have names of quantities.
+    """Return the column map of a file whose columns are named after quantities.
 
-    Units are optional, in square or round brackets. If two columns have the same quantity, the
+    Units are optional, in square or round brackets. If two columns contain the same quantity, the
     first is used. A column with the unit of another quantity, such as ``z [m/s^2]``, is ignored.
 
     Parameters
@@ -417,7 +417,7 @@ _DAY = 86400.0  # s
 _MULTIPLES = {"ms": 1e3, "us": 1e6, "ns": 1e9}
 _NAMES = {"ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 _SINCE_1970 = 1e8  # s, more than three years; larger times count from 1970
-_LONGEST_STEP = 5.0  # s, longest period of a usable reference; at most 0.5 s is recommended
+_LONGEST_STEP = 5.0  # s, longest sampling period of a usable reference; recommended: 0.5 s
 _LONG_RECORDING = 1000.0  # s; longer times with steps above _LONGEST_STEP are not in seconds
 _USUAL_RATES = (0.5, 2000.0)  # Hz, usual sample rates of receivers and IMUs
 
@@ -430,7 +430,7 @@ def read_times(table, column) -> np.ndarray:
     table : TextTable
         Table with the columns.
     column : MappedColumn
-        Line of the time in a column map.
+        Line of the column map that defines the time.
 
     Returns
     -------
@@ -473,14 +473,14 @@ def convert_term(table, term) -> np.ndarray:
 
 
 def settled_times(table, column):
-    """Return the time column with the unit that the first part of the file determines.
+    """Return the time column with the unit inferred from the first part of the file.
 
     Parameters
     ----------
     table : TextTable
         First part of the file.
     column : MappedColumn
-        Line of the time in a column map.
+        Line of the column map that defines the time.
 
     Returns
     -------
@@ -565,7 +565,7 @@ def _from_dates(table, names):
 def seconds_of_dates(texts: pd.Series) -> np.ndarray:
     """Convert dates to seconds since 1970.
 
-    Times of day without a date count from the midnight before the first sample.
+    Times of day without a date are counted from the midnight before the first sample.
 
     Parameters
     ----------
@@ -627,8 +627,8 @@ def usable_columns(path, columns, purpose, present, explicit, timed=True):
     present : sequence of str
         Columns of the file, for messages.
     explicit : bool
-        Whether the user wrote the map. A line that cannot be used is then rejected; in other maps,
-        it is ignored.
+        Whether the user wrote the map. A line that cannot be used is rejected in a user's map, and
+        ignored in an automatic map.
     timed : bool
         Whether times are required.
 

@@ -45,12 +45,12 @@ def find_column_maps(path, column="", inertial=True, layout=None) -> ColumnMaps:
     inertial : bool
         Whether a text file may contain a gyroscope and an accelerometer.
     layout : RecordingLayout, optional
-        Layout that the user names.
+        Layout that the user has chosen.
 
     Returns
     -------
     ColumnMaps
-        Maps of reference and IMU.
+        Column maps of reference and IMU.
 
     Raises
     ------
@@ -75,10 +75,10 @@ def find_column_maps(path, column="", inertial=True, layout=None) -> ColumnMaps:
 
 
 def _with_layout(path, named_maps, layouts, reports_absent):
-    """Return the maps of the first layout that agrees with the values, or maps by name.
+    """Return the maps of the first layout that agrees with the values, or maps based on names.
 
     Bundled layouts list columns that only some versions of a logger write, so absent columns are
-    reported only for a layout that the user names.
+    reported only for a layout that the user has chosen.
     """
     reasons = []
     for maps in layouts:
@@ -116,7 +116,7 @@ def _contradiction(path, maps):
 
 
 def find_angle_column(path, column) -> str:
-    """Determine the unit of a column of angles in a text file, and its direction if possible.
+    """Determine the unit and, if possible, the direction of an angle column in a text file.
 
     Parameters
     ----------
@@ -181,12 +181,12 @@ def find_columns(path, section, orientation=False, shared=False, layout=None) ->
     section : str
         Section of config.ini that describes the recording, ``reference`` or ``imu_recording``.
     orientation : bool
-        Whether an orientation suffices as reference, as with an IMU in another file.
+        Whether an orientation alone suffices as the reference, as for an IMU in a separate file.
     shared : bool
         Whether reference and IMU are both read from this file, so that an orientation belongs to
         only one of them.
     layout : RecordingLayout, optional
-        Layout that the user names.
+        Layout that the user has chosen.
 
     Returns
     -------
@@ -203,13 +203,14 @@ def find_columns(path, section, orientation=False, shared=False, layout=None) ->
     maps, is_reference = find_column_maps(path, layout=layout), section == "reference"
     headless = "x" in maps.reference and {"qw", "yaw", "heading"}.isdisjoint(maps.reference)
     if is_reference and orientation and headless:
-        # Odometry contains rates as well, but is not an IMU if the IMU has another file.
+        # Odometry contains rates as well, but is not an IMU if the IMU has a separate file.
         maps = find_column_maps(path, inertial=False)
     columns, other = maps.imu, maps.reference
     if is_reference:
         columns, other = other, columns
     if not columns and (orientation if is_reference else not shared):
-        # The user states that the file is an IMU or a reference, to which the orientation belongs.
+        # The user has declared the file to be an IMU or a reference, so the orientation belongs to
+        # it.
         columns = {n: other[n] for n in (*QUATERNION, *EULER, "heading") if n in other}
         if columns and "time" in other:
             columns = {"time": other["time"], **columns}

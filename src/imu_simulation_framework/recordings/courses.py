@@ -28,7 +28,7 @@ _SENSES = {
 
 
 def chords(seconds, pieces, east, north):
-    """Return the first and last rows of displacements between distinct positions.
+    """Return the row indices at which displacements between distinct positions begin and end.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def degrees_of(values, unit):
     Parameters
     ----------
     values : ndarray, shape (n,)
-        Latitudes or longitudes in the unit.
+        Latitudes or longitudes in the given unit.
     unit : str
         ``deg``, ``rad``, ``e7`` or ``ddmm.mmmm``.
 

@@ -49,7 +49,7 @@ MAX_SAMPLES = 100_000
 
 @dataclass(frozen=True)
 class EvidenceCheck:
-    """Check of the unit of several quantities.
+    """Result of checking the unit of several quantities.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class EvidenceCheck:
     verdict : str
         ``confirmed``, ``rejected`` or ``undecided``.
     unit : PossibleUnit, optional
-        Unit that fits, if the check rejects the stated unit.
+        Unit that fits the data, if the check rejects the stated unit.
     """
 
     quantities: tuple[str, ...]
@@ -91,7 +91,7 @@ class EvidenceCheck:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Results of all checks of a recorded IMU.
+    """Results of all unit checks of a recorded IMU.
 
     Parameters
     ----------

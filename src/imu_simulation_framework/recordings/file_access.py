@@ -21,7 +21,7 @@ BAG_MAGIC = b"#ROSBAG V"
 SQLITE_MAGIC, MCAP_MAGIC, ZSTD_MAGIC = b"SQLite format 3\0", b"\x89MCAP", b"\x28\xb5\x2f\xfd"
 _GZIP_MAGIC = b"\x1f\x8b"
 _GZIP = 16 + zlib.MAX_WBITS
-_PACKED_BLOCK = 2**14  # bytes; small, since the rest of a block is copied for each gzip member
+_PACKED_BLOCK = 2**14  # bytes; small, since the remainder of a block is copied for each gzip member
 
 UNPACKED_LIMIT = TABLE_LIMIT
 RATIO_LIMIT = 200
@@ -260,7 +260,7 @@ def _match_magic(kinds, start, otherwise) -> str:
 
 
 def versions_of(files) -> tuple:
-    """Return versions of files, which change if the files are modified.
+    """Return version identifiers of files, which change if the files are modified.
 
     Parameters
     ----------
@@ -351,7 +351,7 @@ def _has_tags(start) -> bool:
 
 
 def csv_files(path) -> list[Path]:
-    """Return the CSV files in a folder or one of its subfolders, unless they are results.
+    """Return the CSV files in a folder or one of its subfolders, except result files.
 
     Parameters
     ----------

@@ -1,9 +1,10 @@
 """Autopilot logs, with one table per topic of PX4 (ULog) or per message type of ArduPilot.
 
-Columns are named such as ``sensor_combined.gyro_rad[2]`` (PX4, ``.ulg``) or ``IMU.GyrZ`` (DataFlash
-logs of ArduPilot, ``.bin`` and ``.log``). If a topic or message has several instances, the first
-has the plain name, and the others have a number after it: ``sensor_gps_1``, ``IMU_1``. The axes
-(world: north-east-down, body: forward-right-down) are converted, so ``frame`` remains ``enu``.
+Column names are, for example, ``sensor_combined.gyro_rad[2]`` (PX4, ``.ulg``) or ``IMU.GyrZ``
+(DataFlash logs of ArduPilot, ``.bin`` and ``.log``). If a topic or message type has several
+instances, the first has the plain name, and the others have a numeric suffix: ``sensor_gps_1``,
+``IMU_1``. The axes (world: north-east-down, body: forward-right-down) are converted, so ``frame``
+remains ``enu``.
 
 After a damaged part, a PX4 log is read from the next synchronisation message
 (https://docs.px4.io/main/en/dev_log/ulog_file_format.html). An ArduPilot log is self-describing:
@@ -33,7 +34,7 @@ _FORMAT, _ADDED, _DATA = b"FAD"
 _TYPES = {f"{u}int{8 * n}_t": f"<{u or 'i'}{n}" for u in ("", "u") for n in (1, 2, 4, 8)}
 _TYPES.update({"float": "<f4", "double": "<f8", "bool": "u1", "char": "S1"})
 _FIELD = re.compile(r"(?P<type>\w+)(?:\[(?P<count>\d{1,4})\])? (?P<name>\w+)\Z")
-_DEEPEST = 5  # levels of nested formats; damage may cause an endless recursion
+_DEEPEST = 5  # maximum nesting depth of formats; damage may cause an endless recursion
 
 
 def read_ulog(path) -> dict[str, pd.DataFrame]:
@@ -75,7 +76,7 @@ def read_ulog(path) -> dict[str, pd.DataFrame]:
 
 
 def _messages(content):
-    """Return formats by name, and topics with instance and positions of rows by number."""
+    """Return formats by name, and topics with instance and row positions by topic number."""
     formats: dict[str, list[str]] = {}
     topics: dict[int, tuple[str, int]] = {}
     places: dict[int, list] = collections.defaultdict(list)
@@ -135,7 +136,7 @@ def _columns(rows, prefix=""):
                 yield label, part
 
 
-_MARK = b"\xa3\x95"  # followed by the number of the message
+_MARK = b"\xa3\x95"  # precedes the number of the message type
 _FMT, _FMT_LENGTH = 128, 89
 _LETTERS = {
     **dict(zip("bBhHiIqQ", ("i1", "u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8"))),
@@ -184,7 +185,7 @@ def read_binary_log(path) -> dict[str, pd.DataFrame]:
 
 
 def _described(content):
-    """Return positions of messages, and length, name, types and labels of formats, by number."""
+    """Return message positions, and length, name, types and labels of formats, by type number."""
     places: dict = collections.defaultdict(list)
     formats: dict = {_FMT: (_FMT_LENGTH, "FMT", "", [])}
     lengths, last, place, end = {_FMT: _FMT_LENGTH}, 0, 0, len(content) - 3

@@ -215,7 +215,7 @@ class ArrayReader(Reader):
         Returns
         -------
         receipt, chunk, offset : ndarray of int, shape (n,)
-            Time of the receipt [ns], position of the chunk in the bag and offset in the chunk of
+            Time of receipt [ns], position of the chunk in the bag and offset in the chunk of
             each message, in the order of receipt.
         """
         parts = [part for c in connections for part in self.entries[c.id]]
@@ -228,7 +228,7 @@ class ArrayReader(Reader):
 
 
 class UnsuitableTopicError(NotRecordedError):
-    """The named topic, or each topic of a bag, has a type that cannot be read."""
+    """The requested topic, or every topic of a bag, has a type that cannot be read."""
 
 
 def read_bag(path, topic, message_types) -> Samples:

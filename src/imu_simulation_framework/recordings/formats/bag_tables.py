@@ -34,8 +34,8 @@ def read_bag_tables(path, columns=()) -> RecordedTables:
     path : path-like
         The bag.
     columns : collection of str
-        Expressions of a column map, whose topics are read; by default all topics with small
-        messages, which excludes images and point clouds.
+        Expressions of a column map; only their topics are read. By default, all topics with small
+        messages are read, which excludes images and point clouds.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def read_bag_tables(path, columns=()) -> RecordedTables:
 def _store(bag, connection):
     """Return a type store with the message definition in the bag.
 
-    For bags without definitions, as before ROS 2 Iron, it contains those of the distribution.
+    If a bag has no definitions, as before ROS 2 Iron, those of the ROS distribution are used.
     """
     known = get_typestore(getattr(Stores, bag.distribution, Stores.ROS2_HUMBLE))
     text = bag.definition(connection)
@@ -118,7 +118,7 @@ def _fields(store, kind, prefix=""):
     return sizes
 
 
-# The result is cached, since a program reads the same bag several times, as for reference and IMU.
+# The result is cached, since a program reads the same bag for the reference and for the IMU.
 @functools.lru_cache(maxsize=16)
 def _table(path, topic, _):
     """Return the table of a topic; raise KeyError or TypesysError if its structure is unknown."""

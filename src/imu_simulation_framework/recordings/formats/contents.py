@@ -12,7 +12,7 @@ from ..text_table import ROWS_AT_ONCE, table_blocks
 from .any_format import topics_of_bag
 from .table_files import read_table_file
 
-_MAX_NAMES = 40  # column names in a line of a report; an autopilot log has a thousand
+_MAX_NAMES = 40  # maximum number of column names in a report line; autopilot logs have a thousand
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def list_contents(path: str | os.PathLike[str], format: str = "auto") -> Recordi
         The recording cannot be read.
     """
     recorded = recording_format(path)
-    # Messages of unknown types are read as tables, including messages of a bag.
+    # A bag is listed by topic, even if its messages of unknown types are read as tables.
     format = recorded if format == "auto" or recorded == "bag" else format
     tables: list[TableContents] = []
     if format == "bag":

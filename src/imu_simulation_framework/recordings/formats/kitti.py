@@ -4,7 +4,8 @@ A folder ``oxts`` contains ``timestamps.txt``, with a local time in each line, a
 file with 30 numbers in ``data``, whose name is the line number counted from 0 (readme.txt of the
 raw data development kit). The numbers are positions with their accuracy, orientation, rates and
 accelerations, at 10 Hz (``sync``) or 100 Hz (``extract``). All of them belong to the same
-navigation solution, which is a reference for another IMU, but not for the IMU of this navigator.
+navigation solution, which can be a reference for another IMU, but not for the IMU of this
+navigator.
 """
 
 import re
@@ -24,9 +25,9 @@ _PLACE_AND_VELOCITY = ("latitude", "longitude", "altitude", *EULER, *reversed(VE
 _VALUES = {name: place for place, name in enumerate(_PLACE_AND_VELOCITY)}
 _VALUES.update({**dict(zip(ACCEL, range(11, 14))), **dict(zip(GYRO, range(17, 20)))})
 _POSITION_ACCURACY = 23  # index of the accuracy of north and east [m]
-_NUMBERS = 30  # numbers in the file of a sample
+_NUMBERS = 30  # number of values in the file of a sample
 _TIME = re.compile(r"(?:19|20)\d\d-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?")
-_MAX_TIMES = 64 * 2**20  # bytes, about six hours at 100 Hz
+_MAX_TIMES = 64 * 2**20  # bytes of timestamps.txt, about six hours at 100 Hz
 _MAX_SAMPLE = 2**14  # bytes; a file with 30 numbers has less than 1000
 
 
@@ -69,7 +70,7 @@ def read_kitti(path) -> Samples:
     values = np.array([_values(file) for file in files])
     columns = {name: values[:, index] for name, index in _VALUES.items()}
     columns["stamp"] = times[numbers]
-    with np.errstate(over="ignore"):  # an accuracy whose square overflows is unknown
+    with np.errstate(over="ignore"):  # an accuracy whose square overflows is treated as unknown
         columns["variance_east"] = columns["variance_north"] = values[:, _POSITION_ACCURACY] ** 2
     stated = {name: next(iter(QUANTITIES[name].units)) for name in columns if name in QUANTITIES}
     return Samples(str(path), "kitti", columns, np.array(numbers), "file", stated_units=stated)

@@ -91,7 +91,7 @@ def read_numpy(path) -> dict[str, pd.DataFrame]:
             if isinstance(loaded, np.ndarray):
                 loaded = {"array": loaded}
             content = {name: loaded[name] for name in loaded}
-        except Exception as error:  # NumPy parses the header as Python code, which raises anything
+        except Exception as error:  # NumPy evaluates the header, which may raise anything
             raise damaged(path, "a NumPy file", error) from None
     return _tables(path, content, False)
 
@@ -217,7 +217,7 @@ _MATRIX, _PACKED, _HEADER = 14, 15, 128
 _CELL, _STRUCT, _TEXT, _NUMBERS, _OPAQUE = 1, 2, 4, range(6, 16), 17
 _UTF_8 = 16  # type code of a text element
 _COMPLEX = 0x800  # flag of a complex array
-_DEEPEST = 20  # levels of nested structs; damage may cause an endless recursion
+_DEEPEST = 20  # maximum nesting depth of structs; damage may cause an endless recursion
 
 
 class Mat5:

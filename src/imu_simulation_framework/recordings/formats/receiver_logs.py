@@ -116,7 +116,7 @@ _MISS = 0.05  # largest relative deviation of the median specific force from gra
 
 
 def _with_rates(table, scales):
-    """Add rates and accelerations to a table if a scale factor gives the magnitude of gravity."""
+    """Add rates and accelerations to a table if a scale factor yields the magnitude of gravity."""
     times = table["time [s]"].to_numpy()
     steps = np.diff(times)
     step = float(np.median(steps[steps > 0.0])) if (steps > 0.0).any() else np.nan
@@ -140,7 +140,7 @@ def _row(name, header, fields):
     try:
         if name in _SOLVED and set(_SOLVED[name]).isdisjoint(fields):
             return {}
-        # A short header is week and seconds; a long header has port, number, idle, status before.
+        # A short header contains week and seconds, which a long header has after four other fields.
         place = _WEEK_AT.get(name)
         clock = fields[place:] if place is not None else header[-2 if len(header) == 2 else 4 :]
         row = {"time [s]": _WEEK * int(clock[0]) + float(clock[1])}

@@ -46,7 +46,9 @@ They are the largest number of virtual machine steps per byte of a file, the num
 two checks, and the file size that is assumed for smaller files [bytes]. Reading and sorting a
 message, which has at least 30 bytes, takes about 20 steps."""
 
-_LARGEST_MESSAGE = 2**20  # size limit after decompression [bytes]; used types have a few hundred
+_LARGEST_MESSAGE = (
+    2**20
+)  # message size limit [bytes], decompressed; supported types need a few hundred
 
 # MemoryError is included, since a damaged length can exceed the available memory.
 _DAMAGE: tuple = (*bag.DAMAGE, MemoryError, OverflowError, TypeError, sqlite3.Error)
@@ -431,11 +433,11 @@ class McapFile:
         self._file.seek(offset)
         data = self._file.read(length)
         if len(data) < length:
-            raise EOFError(f"the file ends at byte {offset + len(data)}")
+            raise EOFError(f"unexpected end of file at byte {offset + len(data)}")
         return data
 
     def _messages(self, wanted=None):
-        """Yield channel, time [ns] and bytes of the messages of wanted channels, by time."""
+        """Yield channel, time [ns] and bytes of messages on the requested channels, by time."""
         waiting: list[tuple[int, int, bytes]] = []
         # Messages are held back until no later chunk can precede them, since chunks may overlap.
         for start, offset, length, code in [*self._places, (math.inf, 0, 0, Opcode.MESSAGE)]:
@@ -479,7 +481,7 @@ def _stream(record):
 
 
 def plain_message(message, limit=None):
-    """Decompress a message that is compressed individually; return others unchanged.
+    """Decompress a message that is compressed individually; return other messages unchanged.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Line-based recordings: NMEA 0183, VectorNav, labelled numbers, printed messages, tagged lines.
+"""Read line-based recordings: NMEA 0183, VectorNav, printed messages, tagged or labelled lines.
 
 Each line may begin with its time of reception, as a number or a date. NMEA sentences with a wrong
 checksum are ignored, as is everything between sentences.
@@ -255,7 +255,7 @@ def read_words(path) -> dict[str, pd.DataFrame]:
 
 
 def _split_clock(line):
-    """Split the time of day [s], or nan, from the rest of a line."""
+    """Split a line into its time of day [s], or nan, and the remaining text."""
     match = _CLOCK.match(line.lstrip())
     if match is None:
         return np.nan, line
@@ -286,7 +286,7 @@ def _unit(text):
 
 
 def _plain(label, previous):
-    """Return a label without punctuation; a label that is only an axis is completed."""
+    """Return a label without punctuation; a label that is only an axis gets the previous label."""
     words = label.strip(" \t:=->[]()").split()
     if previous and len(words) > 1 and _unit(words[0]):
         words = words[1:]  # the first word is the unit of the previous number

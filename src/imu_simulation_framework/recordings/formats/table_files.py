@@ -419,10 +419,10 @@ def _text(path, archive, member):
 
 
 def _tables(files):
-    """Parse files, given as pairs of a name for messages and a text by file name."""
+    """Parse the text of each file; for error messages, each text is paired with a name."""
     tables = {}
     for name, (source, text) in files.items():
-        # The file of a sensor that the smartphone lacks is empty or contains only a header.
+        # The file is empty or contains only a header if the smartphone lacks the sensor.
         if len(list(itertools.islice(text_lines(text()), 2))) == 2:
             tables[_stem(name)] = parse_table(source, text)
     return {**tables, **_with_gravity(tables)}
@@ -467,7 +467,7 @@ def _with_gravity(tables):
 
 
 def _axes(cells):
-    """Return the columns whose names contain an axis, by axis."""
+    """Return the columns whose names contain an axis, as a mapping from the axis."""
     axes = {name: _AXIS.findall(name) for name in cells}
     return {letters[-1].lower(): name for name, letters in axes.items() if letters}
 
@@ -535,7 +535,7 @@ def read_table_file(path) -> RecordedTables:
     return _read(str(path), kind, versions_of(files))
 
 
-# The result is cached, since a program reads the same file several times, as for reference and IMU.
+# The result is cached, since a program reads the same file for the reference and for the IMU.
 @functools.lru_cache(maxsize=2)
 def _read(path, kind, _):
     read, frame = TABLE_FILES[kind]

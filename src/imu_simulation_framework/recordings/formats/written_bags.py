@@ -2,8 +2,8 @@
 
 Messages of any type can be copied as bytes. A ROS 1 bag may be compressed with gzip. A ROS 2 bag is
 a folder with a ``metadata.yaml``, and is written with the same storage and version as the bag that
-was read. The fields of this file are those of rosbag2's ``rosbag2_storage/yaml.hpp``. Since version
-9 (Jazzy), the QoS profiles are a list; in earlier versions they were a text.
+was read. The fields of ``metadata.yaml`` are those of rosbag2's ``rosbag2_storage/yaml.hpp``. Since
+version 9 (Jazzy), the QoS profiles are a list; in earlier versions they were a text.
 """
 
 from __future__ import annotations
@@ -57,12 +57,12 @@ CREATE INDEX timestamp_idx ON messages (timestamp ASC);
 
 
 class Stored(NamedTuple):
-    """Storage of a topic.
+    """Storage properties of a topic.
 
     Attributes
     ----------
     serialization_format : str
-        Serialization of the messages, for example ``cdr``.
+        Serialization format of the messages, for example ``cdr``.
     offered_qos_profiles : object
         QoS profiles, as in the metadata.
     encoding : str
@@ -181,7 +181,7 @@ class Ros2Folder:
 
 
 def _read_metadata(path) -> dict:
-    """Return the metadata of a bag; the fields that this module uses are checked."""
+    """Return the metadata of a bag after checking the fields that this module uses."""
     file = Path(path) / METADATA
     content = read_yaml(file, "the metadata of the ROS 2 bag")
     information = content.get(_INFORMATION) if isinstance(content, dict) else None
@@ -226,8 +226,8 @@ def _read_metadata(path) -> dict:
 class Ros2Writer:
     """Writer of a ROS 2 bag with the storage, compression and version of another bag.
 
-    It is a context manager with the used methods of the writer in the library rosbags, which
-    supports only some versions.
+    It is a context manager with the required methods of the writer in the library rosbags. That
+    writer supports only some versions.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ class Ros2Writer:
     """
 
     def __init__(self, folder, metadata, chunk_compression=""):
-        if metadata.get("compression_format", "") != "zstd":  # other bags are not compressed
+        if metadata.get("compression_format", "") != "zstd":  # no compression except zstd
             metadata = {**metadata, "compression_format": "", "compression_mode": ""}
         self._folder, self._metadata = Path(folder), metadata
         self._connections: list[StoredConnection] = []
@@ -370,7 +370,7 @@ class Ros2Writer:
         return
 
     def finish(self) -> None:
-        """Write ``metadata.yaml``; call this method after the context has ended."""
+        """Write ``metadata.yaml``; call this method after leaving the context."""
         if self._packs_file:
             plain, self._name = self._folder / self._name, f"{self._name}.zstd"
             with open(plain, "rb") as source, open(self._folder / self._name, "wb") as target:
@@ -400,7 +400,7 @@ class Ros2Writer:
 
 
 class Messages(NamedTuple):
-    """Messages of a topic that is to be written.
+    """Messages to be written to a topic.
 
     Parameters
     ----------
@@ -622,7 +622,7 @@ def bag_like(source: RawBag, path) -> Iterator[BagCopy]:
     Parameters
     ----------
     source : RawBag
-        Bag whose format is used.
+        Bag that determines the format.
     path : path-like
         Path of the new bag.
 
@@ -648,7 +648,7 @@ def bag_like(source: RawBag, path) -> Iterator[BagCopy]:
 
 
 class BagCopy:
-    """Bag that is being written, as opened by :func:`bag_like`.
+    """Bag that is being written; it is created by :func:`bag_like`.
 
     Parameters
     ----------
