@@ -522,6 +522,6 @@ def _deviations(signal: np.ndarray, medians: np.ndarray, size: int) -> np.ndarra
 
 
 def _resolution(signal: np.ndarray) -> float:
-    """Return the smallest difference between values among the first samples."""
+    """Return the smallest difference between two distinct values among the first samples."""
     levels = np.unique(signal[:10_000])
     return float(np.diff(levels).min()) if len(levels) > 1 else 0.0

@@ -102,7 +102,7 @@ def read_settings(path) -> str:
 
 
 def read_at_most(file, limit) -> bytes:
-    """Read the remainder of a file, up to a limit.
+    """Read the remainder of a file, up to a size limit.
 
     Parameters
     ----------

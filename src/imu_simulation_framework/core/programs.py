@@ -28,7 +28,7 @@ REFUSED = 2
 EXIT_CODES = (
     ("0", "all; `roslaunch` always", "results are written"),
     ("1", "`run_experiment.py`", "the drive or the results are incomplete"),
-    ("1", "`validate_imu.py`", "a limit is exceeded"),
+    ("1", "`validate_imu.py`", "an error of the IMU exceeds a limit"),
     (
         "1",
         "`compare_plugins.py`",

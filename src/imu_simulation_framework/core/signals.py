@@ -268,7 +268,7 @@ def variance_interval(degrees_of_freedom, level=0.95):
     return half / special.gammaincinv(half, 1.0 - tail), half / special.gammaincinv(half, tail)
 
 
-MINIMUM_CORRELATION = 0.3  # smallest correlation of the yaw rates to apply a shift
+MINIMUM_CORRELATION = 0.3  # smallest correlation of the yaw rates at which a shift is applied
 _START_DELAYS = 41  # number of delays on a grid; the best of them is the initial value of the fit
 _FITS = 3  # number of fits; each uses the error scale from the residuals of the previous fit
 

@@ -238,14 +238,14 @@ class StampReport:
             )
         if self.unordered.count > max(3, limits.unordered_fraction * self.samples):
             return (
-                f"{self.unordered.count} of {self.samples} time stamps are earlier than one before "
-                f"them, the first at {place_name} {self.unordered.first_place}, "
+                f"{self.unordered.count} of {self.samples} time stamps are earlier than a previous "
+                f"one, the first at {place_name} {self.unordered.first_place}, "
                 "but time stamps must increase"
             )
         if self.longest_gap > limits.longest_gap:
             return (
-                f"nothing was recorded for {self.longest_gap:.1f} s from "
-                f"{self.longest_gap_time:.3f} s on, but gaps must not exceed "
+                f"nothing was recorded for {self.longest_gap:.1f} s after "
+                f"{self.longest_gap_time:.3f} s, but gaps must not exceed "
                 f"{limits.longest_gap:g} s"
             )
         return ""

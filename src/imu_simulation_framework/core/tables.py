@@ -248,4 +248,4 @@ def _broken_line(path, text, header, first) -> ResultError:
                 return ResultError(
                     f"{path}: line {number}, column {name}: is {quote(cell)}, expected a number"
                 )
-    return ResultError(f"{path}: not a table of numbers")
+    return ResultError(f"{path}: not a table of numbers, expected a CSV file of a result")

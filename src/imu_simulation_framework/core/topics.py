@@ -122,7 +122,10 @@ class InterfaceDescription(NamedTuple):
 
 TOPIC_DESCRIPTIONS = (
     InterfaceDescription(
-        CLOCK, "rosgraph_msgs/Clock", "simulated time, once per control period", "simulator -> all"
+        CLOCK,
+        "rosgraph_msgs/Clock",
+        "simulated time, published once per control period",
+        "simulator -> all",
     ),
     InterfaceDescription(
         IMU,
@@ -202,8 +205,8 @@ TOPIC_DESCRIPTIONS = (
     InterfaceDescription(
         PROGRESS,
         "std_msgs/Header",
-        "newest sample that a node has processed; only with Gazebo",
-        "participants -> path_follower",
+        "stamp of the newest sample that a node has processed; only with Gazebo",
+        "processing nodes -> path_follower",
     ),
     InterfaceDescription(
         f"{YAW_SIMULATED}, {YAW_REAL}, {YAW_GROUND_TRUTH}",
@@ -232,7 +235,7 @@ TOPIC_DESCRIPTIONS = (
     InterfaceDescription(
         f"{TRANSFORMS}, {STATIC_TRANSFORMS}",
         "tf2_msgs/TFMessage",
-        "true pose, once per control period; links of the robot",
+        "true pose of the robot, once per control period; poses of its links",
         "simulator, robot_state_publisher",
     ),
 )

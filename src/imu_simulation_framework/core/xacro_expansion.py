@@ -117,7 +117,7 @@ def expand_description(file: Path, arguments: Mapping[str, Any]) -> str:
 
 
 class XacroExpander:
-    """Expander of xacro files, to be run with limits in a separate process."""
+    """Expander of xacro files, to be run with resource limits in a separate process."""
 
     def __init__(self) -> None:
         self._xacro = import_optional("xacro", "a xacro file")

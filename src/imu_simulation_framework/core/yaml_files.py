@@ -62,7 +62,7 @@ class PlainLoader(yaml.SafeLoader):
         node = super().compose_node(parent, index)
         if isinstance(event, yaml.AliasEvent):
             if event.anchor not in self._values_of_anchor:
-                self._refuse(f"{event.anchor!r} contains itself", event.start_mark)
+                self._refuse(f"the anchor {event.anchor!r} contains itself", event.start_mark)
             self._values += self._values_of_anchor[event.anchor]
             if self._values > MAX_VALUES:
                 problem = f"its aliases expand to more than {MAX_VALUES} values"

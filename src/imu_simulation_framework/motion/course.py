@@ -207,7 +207,7 @@ def heading_from_antennas(times, course, measured_times, measured):
     silent : ndarray of bool, shape (n,)
         Whether the heading is filled from the course.
     """
-    # In gaps, the difference from the course is interpolated.
+    # In gaps, the difference between the dual-antenna heading and the course is interpolated.
     # The difference is not zero if the robot reverses, or if the antennas are mounted crosswise.
     difference = unwrap(measured - np.interp(measured_times, times, course))
     bridged = course + np.interp(times, measured_times, difference)

@@ -50,7 +50,7 @@ class Manoeuvre(NamedTuple):
 
 
 def _motion(manoeuvres, time):
-    """Return v, acceleration, yaw and yaw rate at times since the start, in any shape."""
+    """Return speed, acceleration, yaw and yaw rate at times since the start, in any shape."""
     durations = np.array([manoeuvre.duration for manoeuvre in manoeuvres])
     speeds = np.array([0.0] + [manoeuvre.speed for manoeuvre in manoeuvres])
     turns = np.array([manoeuvre.turn for manoeuvre in manoeuvres])
@@ -225,7 +225,7 @@ def true_motion(drive):
         manoeuvres = random_lap(drive.lap_duration, generator_for(drive.seed, 0))
     remaining = drive.lap_duration - sum(manoeuvre.duration for manoeuvre in manoeuvres)
     if remaining <= 0.0:
-        raise ValueError(f"drive {drive.name}: a lap is {-remaining} s too long")
+        raise ValueError(f"drive {drive.name}: manoeuvres exceed lap_duration by {-remaining} s")
     manoeuvres += (Manoeuvre(remaining, 0.0),)
 
     samples_per_lap = round(drive.lap_duration * MOTION_RATE)
@@ -362,7 +362,7 @@ def get_drive(name):
     return DRIVES[name]
 
 
-MAX_LAPS = 1000  # for any drive; about a day of driving
+MAX_LAPS = 1000  # laps of any drive, which take about a day
 
 
 def with_laps(drive, laps):

@@ -159,7 +159,7 @@ class EarthMotion(SampledMotion):
         orientation: ArrayLike,
         at: ArrayLike | None = None,
     ) -> EarthMotion:
-        """Create a motion that passes through poses; the velocity is derived from the positions.
+        """Create a motion that passes through given poses; velocities are derived from positions.
 
         Parameters
         ----------
@@ -286,7 +286,7 @@ class EarthMotion(SampledMotion):
         return pd.DataFrame(values, columns=FLIGHT, index=pd.Index(self.time, name="time"))
 
     def local(self, origin: ArrayLike | None = None) -> Motion:
-        """Convert to a motion in a flat, non-rotating world with axes east, north, up.
+        """Convert this motion to a motion in a flat, non-rotating world with axes east, north, up.
 
         The result suits code for such a world, such as figures, tf and odometry. Position, velocity
         and orientation are exact. The angular velocity is relative to the Earth, and gravity is

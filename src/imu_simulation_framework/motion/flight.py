@@ -20,7 +20,7 @@ from ..core.errors import MotionError
 from .earth import ecef_of, geodetic_of
 from .earth_motion import EarthMotion, enu_to_ecef, ned_to_ecef, orientation_of_aviation
 
-CLIMB_SHARE = 0.25  # an ascent is faster than this fraction of the fastest climb of the flight
+CLIMB_SHARE = 0.25  # smallest climb rate in an ascent, relative to the largest climb rate
 MIN_CLIMB = 0.5  # m/s; a flight that never climbs faster is level
 TURN_RATE = np.radians(1.0)  # rad/s; smallest rate of a turn, a third of a standard rate turn
 MIN_TURN = np.radians(20.0)  # rad; smallest change of course in a turn
@@ -174,7 +174,7 @@ def _turns(time, velocity, counts) -> list[CourseTurn]:
 
 
 def _find_intervals(mask) -> list[tuple[int, int]]:
-    """Return the first index and the index after the last of each interval with a true mask."""
+    """Return the first index, and the index after the last, of each interval with a true mask."""
     steps = np.flatnonzero(np.diff(np.pad(mask, 1).astype(np.int8))).tolist()
     return list(zip(steps[::2], steps[1::2]))
 

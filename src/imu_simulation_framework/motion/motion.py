@@ -386,7 +386,7 @@ class Motion(SampledMotion):
         gravity: float = WORLD_GRAVITY,
         at: ArrayLike | None = None,
     ) -> Motion:
-        """Create a motion that passes through poses.
+        """Create a motion that passes through given poses.
 
         The poses should be smooth, because velocities and forces are their derivatives.
 
@@ -439,7 +439,7 @@ class Motion(SampledMotion):
         angular_velocity: ArrayLike,
         gravity: float = WORLD_GRAVITY,
     ) -> Motion:
-        """Create the motion of a body whose velocities are known, for example from a simulator.
+        """Create the motion of a body with known velocities, such as those from a simulator.
 
         The specific force is computed from central differences of the velocity.
 

@@ -43,7 +43,7 @@ def _usable_fixes(fix, minimum_speed):
 
     Times are relative to the first row. Below ``minimum_speed`` [m/s], the robot is at rest.
     """
-    # Times relative to the first row preserve the precision of their squares.
+    # Subtracting the first time preserves the precision of squared times.
     times = fix.index.to_numpy(dtype=float)
     times = times - times[0]
     position, velocities = local_position(fix), None
@@ -352,7 +352,7 @@ class FixReport:
             sentences.append(
                 f"the heading from the antennas differs from the course by "
                 f"{np.degrees(check.offset):+.1f} deg on average, with {np.degrees(check.rms):.1f} "
-                "deg rms about the average; check their mounting"
+                "deg rms about the average; check the mounting of the antennas"
             )
         if check is not None and check.backwards > 0.0:
             sentences.append(f"the robot drives backwards for {check.backwards:.1f} s")

@@ -271,7 +271,7 @@ class MotionModel:
             self._slow, self._log_slow = self._slow_error(steps / slow_time)
 
     def _slow_error(self, x):
-        # Imported on first use, because every node imports this module, and scipy needs memory.
+        # Imported on first use: every node imports this module, and scipy.special needs much memory.
         from scipy.special import gammainc
 
         # The states are the slow error and l times its rate, both with variance 1.

@@ -185,7 +185,7 @@ def interpolate(table, times):
         Same columns, with the index ``times``.
     """
     recorded = _times(table)
-    # Times relative to the first sample preserve precision.
+    # Subtracting the first time preserves the precision of the interpolation.
     elapsed = recorded - recorded[0]
     within = np.clip(times - recorded[0], 0.0, elapsed[-1])
     values = PchipInterpolator(elapsed, table.to_numpy(dtype=float), axis=0)(within)
@@ -224,7 +224,7 @@ def smooth(table, window):
     if window == 0.0 or len(poses) < 4:
         return poses
     times = _times(poses)
-    # Coordinates and times relative to the first sample preserve the precision of the sums.
+    # Subtracting the first coordinates and the first time preserves the precision of the sums.
     origin = poses.to_numpy()[0]
     values = _local_quadratic(times - times[0], poses.to_numpy() - origin, window)
     return _with_index(values + origin, POSES, times)

@@ -23,7 +23,7 @@ from ..sensors.imu_models.base import ImuReading, ImuTruth
 
 MAX_GAP = 10.0  #: s; longest gap between messages after which the model continues without a restart
 
-# After a larger backward jump of the stamps, the simulation is assumed to have restarted [s].
+# Backward jump of the stamps [s] above which the simulation is assumed to have restarted.
 # Smaller jumps are caused by messages that arrive out of order.
 MIN_RESTART_JUMP = 1.0
 

@@ -328,7 +328,7 @@ MAX_UNUSED_MESSAGES = 500  # number of unusable messages before a warning; a few
 TIMED_MESSAGES = 200  # number of messages over which the processing time is averaged
 MAX_LOAD = 0.8  # fraction of the message period above which the processing time causes a warning
 MAX_EARLY_FIELDS = 1000  # largest number of field messages queued before the first IMU message
-MAX_LAG = 1.0  # s, simulated time by which the output may lag before a warning
+MAX_LAG = 1.0  # s of simulated time; a longer lag of the output causes a warning
 
 _POSE, _TWIST = messages.ODOMETRY.place("pose.pose."), messages.ODOMETRY.place("twist.twist.")
 
@@ -470,7 +470,7 @@ class LiveImu(Session):
         rate = (self._message_count - last_count) / (now - last_time)
         self._diagnosed = (now, self._message_count, report.left_out + report.gaps)
         is_lacking = self._diagnosed[2] > last_irregularities
-        message = f"{topic} becomes {self._output}"
+        message = f"publishing {self._output} from {topic}"
         if not rate:
             message = f"no message on {topic} {'any more' if self._message_count else 'yet'}"
         elif is_lacking:

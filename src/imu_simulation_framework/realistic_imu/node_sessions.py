@@ -315,7 +315,7 @@ RAW_MAG = "imu/mag_raw"
 TEMPERATURE_TOPIC = "imu/temperature"
 
 # Ratio of a field to a correction's bias above which their units are assumed to differ.
-# Microtesla differ from tesla by 1e6, gauss by 1e4.
+# A field in microtesla is 1e6 times as large as in tesla, and a field in gauss 1e4 times.
 _MIN_UNIT_RATIO = 1000.0
 _EARTH_FIELD = 60e-6  # T; the Earth's magnetic field near the poles
 _RATE, _FORCE = (

@@ -155,7 +155,7 @@ class Surroundings:
             elif elapsed > MAX_GAP and not self._conditions.is_complete(first):
                 raise RecordingError(
                     f"{' and '.join(self._conditions.missing(first))} was not reported for "
-                    f"{MAX_GAP:g} s, measured by the stamps of the ideal IMU"
+                    f"{MAX_GAP:g} s, according to the stamps of the ideal IMU"
                 )
         self._waiting.append((stamp, truth))
         if self._conditions.lead(stamp) > _BATCH_LEAD and len(self._waiting) < _BATCH_SIZE:
@@ -235,8 +235,8 @@ class Surroundings:
             return []
         if not self._is_checked and not _MIN_FIELD <= size <= _MAX_FIELD:
             raise RecordingError(
-                f"the ideal magnetic field is {size:g}, expected tesla (REP-103); the Earth's "
-                "field is 2e-5 to 7e-5 T"
+                f"the ideal magnetic field is {size:g}, expected a value in tesla (REP-103); the "
+                "Earth's field is 2e-5 to 7e-5 T"
             )
         self._is_checked = True
         self._conditions.add_field(stamp, field)

@@ -358,7 +358,7 @@ class Figure:
         return self._add("mark", value=value, look=look, name=name, sign=sign)
 
     def zero_line(self) -> Figure:
-        """Draw a horizontal line at zero, which a web page always contains.
+        """Draw a horizontal line at zero in a picture; a web page always shows this line.
 
         Returns
         -------

@@ -57,7 +57,7 @@ def test_more_than_three_unordered_stamps_or_long_gap_are_rejected():
     times = regular()
     times[50:] += 700.0
     _, report = examine_stamps(times)
-    assert "nothing was recorded for 700.1 s from 4.900 s on" in report.refusal(StampLimits())
+    assert "nothing was recorded for 700.1 s after 4.900 s," in report.refusal(StampLimits())
     assert report.refusal(StampLimits(longest_gap=800.0)) == ""
 
 

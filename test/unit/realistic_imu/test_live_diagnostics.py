@@ -51,7 +51,7 @@ def test_diagnostics_report_rate_gaps_ignored_messages_and_yaw_error(clock):
     silent = next_diagnostic(0.5)
     assert silent.is_warning and silent.message == "no message on /imu yet"
     good = next_diagnostic(2.0, messages[:150])
-    assert not good.is_warning and good.message == "/imu becomes /imu/data"
+    assert not good.is_warning and good.message == "publishing /imu/data from /imu"
     assert good.values["messages per second"] == "75.0"
     bad = next_diagnostic(1.0, messages[150:])
     assert bad.is_warning and bad.message == "messages on /imu are missing or ignored"

@@ -134,7 +134,7 @@ def test_missing_or_implausible_poses_and_fields_are_rejected(motion):
         Surroundings(None, speed=True, poses=False)
     assert not Surroundings(None, poses=False).has_field
     for field in ((0.0, 0.0, 0.0), (20.0, 0.0, -40.0), (0.2, 0.0, -0.4)):
-        with pytest.raises(RecordingError, match="expected tesla"):
+        with pytest.raises(RecordingError, match="expected a value in tesla"):
             Surroundings(None, poses=False, fields=True).add_field(0, field)
     surroundings = Surroundings(None, poses=False, fields=True)
     surroundings.add(0, truths(motion)[0])

@@ -125,7 +125,7 @@ def test_heading_recorded_with_fixes_is_used(form):
     table, report = reference_table(samples(**columns))
     assert yaw_error(table, yaw + np.radians(40.0)) < np.radians(1.0)
     assert report.positioning["antennas"]["offset_deg"] == pytest.approx(40.0, abs=2.0)
-    assert any("check their mounting" in remark for remark in report.remarks)
+    assert any("check the mounting of the antennas" in remark for remark in report.remarks)
 
 
 def test_outlier_is_reported_with_line_number():

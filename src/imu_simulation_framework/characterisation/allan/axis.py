@@ -244,7 +244,7 @@ class AxisResult:
     ramp_sign: float
 
     def signed_coefficient(self, term) -> float:
-        """Return a noise coefficient of the identified sensor, with the sign of a ramp.
+        """Return a noise coefficient of the identified sensor; only a ramp may be negative.
 
         Parameters
         ----------

@@ -193,7 +193,7 @@ class AllanProblem:
         ndarray, shape (n, n)
             Covariance of the Allan variances.
         """
-        # Negative squares are ignored: a filter reduces scatter only at short averaging times.
+        # Negative squares are ignored; a filter reduces scatter only at short averaging times.
         matrix = self.covariances(np.maximum(squares, 0.0))
         if self.model_error is not None:
             expected = self.shapes @ squares
@@ -372,7 +372,7 @@ def square_estimator(shapes, covariance, index, present):
 
 
 def _whiten(factor, vectors):
-    """Solve with a lower Cholesky factor, column by column.
+    """Solve triangular systems with a lower Cholesky factor, column by column.
 
     If all columns were solved at once, the numerical library would use several threads, which is
     a hundred times slower for such small matrices if a core is busy.

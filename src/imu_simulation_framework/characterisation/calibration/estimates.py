@@ -374,7 +374,7 @@ class IntervalEstimate:
 
 @dataclass(frozen=True)
 class Axis:
-    """Means of one axis, and their design matrix.
+    """Mean readings of one axis, and their design matrix.
 
     Attributes
     ----------
@@ -397,7 +397,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Means:
-    """Means of all axes over time intervals.
+    """Mean readings of all axes over time intervals.
 
     Attributes
     ----------
@@ -552,8 +552,8 @@ def _contrast(means, axis):
     contrast = basis[:, np.count_nonzero(sizes > 1e-8 * sizes[0]) :]
     if contrast.shape[1] < _MIN_FREEDOM:
         raise RecordingError(
-            f"{axis.subject}: the data are too short to estimate the noise, expected stationary "
-            "periods of at least 10 s"
+            f"{axis.subject}: the recording is too short to estimate the noise, expected "
+            "stationary periods of at least 10 s"
         )
     return contrast
 

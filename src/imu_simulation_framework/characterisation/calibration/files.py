@@ -64,7 +64,7 @@ def write_calibration(result, folder, name, onto=None) -> list[str]:
     }
     correction = replace(onto or ImuCorrection(), name=name, **parts)
     comment = (
-        f"made by calibrate_imu.py, imu_simulation_framework {__version__}, from "
+        f"written by calibrate_imu.py, imu_simulation_framework {__version__}, from "
         f"{Path(result.options.recording).name}"
     )
     contents = {"correction.yaml": imu_correction_text(correction, comment).encode("utf-8")}

@@ -99,7 +99,7 @@ def _still_parts(times, values, names, minimum) -> list[RestTime]:
         scatter = signal[: blocks * size].reshape(blocks, size).std(axis=1)
         quiet = np.quantile(scatter, _QUIET_SHARE)
         kind = name.split("_")[0]
-        # The limits have a minimum, because a quantised signal may be constant for some time.
+        # The limits have a lower bound, because a quantised signal may be constant for some time.
         smallest = _MIN_CHANGE_SHARE * MAX_CHANGES[kind]
         still &= scatter <= _MAX_SCATTER_RATIO * quiet + smallest
         limit = max(smallest, _MAX_NOISE_RATIO * quiet / np.sqrt(size))
@@ -213,7 +213,7 @@ def find_whole_turns(
         subject = f"{source}: the turn that starts at {times[start] - times[0]:.1f} s"
         if abs(angle[axis]) < _MIN_AXIS_SHARE * np.linalg.norm(angle):
             raise RecordingError(
-                f"{subject} is not about an axis of the sensor, expected x, y or z"
+                f"{subject} is about an oblique axis, expected the axis x, y or z of the sensor"
             )
         if abs(abs(angle[axis]) / (2.0 * np.pi * count) - 1.0) > _MAX_SCALE_ERROR:
             raise RecordingError(

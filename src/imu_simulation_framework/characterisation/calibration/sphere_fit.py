@@ -43,7 +43,7 @@ _NOISE_CORRECTION_STEPS = 6
 # Accepted magnitude [T]: the Earth's field (22 to 67 uT) with scale factor errors of a third.
 _EARTHS_FIELD = (15e-6, 100e-6)
 
-_MAX_SCATTER = 0.05  # fraction of the field's magnitude, as from direction errors of 3 degrees
+_MAX_SCATTER = 0.05  # fraction of the field's magnitude; corresponds to errors of 3 degrees
 _LARGE_SCATTER = (
     ", which causes heading errors of degrees; check for iron or a magnet that did not turn with "
     "the sensor"

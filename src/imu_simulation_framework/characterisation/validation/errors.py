@@ -83,7 +83,7 @@ class AxisError:
         if not (len(self.tau) and self.tau[0] * (1 - 1e-9) <= tau <= self.tau[-1] * (1 + 1e-9)):
             raise RecordingError(
                 f"averaging time of the Allan deviation of {self.quantity} {self.axis} is {tau:g} "
-                "s, expected a time that the duration and the rate of the recording allow"
+                "s, expected at least the sampling period and at most a fifth of the recording"
             )
         with np.errstate(divide="ignore"):
             logarithm = np.log(self.allan_deviation)
