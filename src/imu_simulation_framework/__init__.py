@@ -89,14 +89,14 @@ name                 columns
 
 Conventions
 -----------
-All values are in SI units with radians; degrees occur only in output for users. The
-world frame is ENU, the body frame is x forward, y left, z up (REP-103), and yaw is
-counter-clockwise from east. Yaw is unwrapped before differences, and differences are
-wrapped to (-pi, pi]. Quaternions are in ROS order (x, y, z, w). On the rotating Earth
-(``motion``) the world is ECEF (WGS 84), and output for users is relative to east, north,
-up; axes of aviation (north, east, down; forward, right, down) are converted at input.
-An error is reference minus actual, so that a negative yaw error demands a right turn.
-Random numbers come from a :class:`numpy.random.Generator` that is passed in.
+All values are in SI units with radians; degrees occur only in output for users. The world frame is
+ENU, the body frame is x forward, y left, z up (REP-103), and yaw is counter-clockwise from east.
+Yaw is unwrapped before differences, and differences are wrapped to (-pi, pi]. Quaternions are in
+ROS order (x, y, z, w). On the rotating Earth (``motion``) the world is ECEF (WGS 84), and output
+for users is relative to east, north, up; axes of aviation (north, east, down; forward, right, down)
+are converted at input. Errors are reference minus actual value. A negative tracking yaw error
+therefore calls for a right turn, and the yaw error of an IMU is negative if its yaw is too far
+counter-clockwise. Random numbers come from a :class:`numpy.random.Generator` that is passed in.
 
 All errors with messages for users derive from
 :class:`imu_simulation_framework.core.errors.FrameworkError`.

@@ -1,4 +1,4 @@
-"""The yaw error of a heading: model, budget, statistics, identification and judgement.
+"""Yaw errors of headings: model, budget, statistics, identification and judgement.
 
 Prediction for a sensor and a motion:
 
@@ -11,8 +11,9 @@ Prediction for a sensor and a motion:
 
 Yaw errors of recorded and simulated drives:
 
-- ``true_yaw_error``: error against a true motion, also of streamed samples
-- ``yaw_comparison``: error against a reference, with alignment in time and zero
+- ``true_yaw_error``: error relative to the true motion, for complete tables and for streamed
+  samples
+- ``yaw_comparison``: error relative to a reference, after aligning the times and setting the zero
 - ``reference_error``, ``error_split``: error of the reference, and the shares of the reference and
   of the IMU in a yaw error (``binned_error``, ``drift_posterior``)
 - ``statistics``, ``relative_error``: statistics over time, and over intervals of distance or
@@ -25,7 +26,7 @@ Models and drives:
 - ``ensemble``: reduction of many simulated drives to a few numbers
 - ``judgement``, ``several_drives``: tests of a model against one drive, or against several
 
-``figures`` describes the figures, and ``explore`` is a web page with sliders.
+``figures`` creates the figures, and ``explore`` is a web page with sliders.
 """
 
 import lazy_loader

@@ -1,7 +1,7 @@
 """Answer to "how far will the heading drift": percentiles, time of the first passage, causes.
 
-All figures follow from the linear model of the yaw error (:mod:`.model.imu_error_sources`). Only
-the time at which a drive first exceeds the limit is counted in simulated drives.
+All values follow from the linear model of the yaw error (:mod:`.model.imu_error_sources`), except
+the time at which a drive first exceeds the limit, which is estimated from simulated drives.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from .model.distribution import YawErrorDistribution, estimate_survivals
 from .model.sources import KnownError, RandomConstant
 
 RUNS = 4000
-"""Number of simulated drives from which the time of the first passage is counted."""
+"""Number of simulated drives from which the first-passage time is estimated."""
 EARLY_SHARE = 0.05
 """Share of drives that have exceeded the limit at the earlier of the two times in a message."""
 SMALLEST_BASIS = 0.01
-"""Smallest share of the variance for which a message states the origin."""
+"""Smallest share of the variance for which a message states the origin of the parameters."""
 
 KNOWN, UNITS, STARTS, DRIVE = "known", "between units", "between switch-ons", "within a drive"
 
@@ -48,7 +48,7 @@ class FirstPassage(NamedTuple):
     half_width: np.ndarray
 
     def time_at(self, probability: float) -> float:
-        """Return the time by which a share of drives has exceeded the limit.
+        """Return the time by which a given share of drives has exceeded the limit.
 
         Parameters
         ----------
@@ -109,7 +109,7 @@ class Improvement(NamedTuple):
     mendings="improvements",
 )
 class HeadingAnswer(NamedTuple):
-    """Heading drift at the end of a model's time, and its causes.
+    """Heading drift at the last time of a model, and its causes.
 
     Attributes
     ----------
@@ -183,7 +183,7 @@ class HeadingAnswer(NamedTuple):
         return words if math.isinf(median) else f"{words}, in half of them within {seconds(median)}"
 
     def _improvement_words(self) -> str:
-        """Describe the best change of use and the best other part."""
+        """Describe the best change in the use of the sensor, and the best other part."""
         uses = [improvement for improvement in self.improvements if not improvement.is_part]
         parts = [improvement for improvement in self.improvements if improvement.is_part]
         best = uses[:1] + parts[:1]
@@ -204,7 +204,7 @@ FIELDS = {
     imu_error_sources.SCALE_FACTOR: "scale_factor",
     imu_error_sources.MISALIGNMENT: "misalignment",
 }
-"""Fields of a part, by the yaw error source that they determine."""
+"""Field of the specification that determines each source of the yaw error."""
 
 
 def basis_words(shares: pd.Series, origins: Mapping[str, str]) -> str:
@@ -243,12 +243,12 @@ def _basis(origin: str) -> str:
     if origin == SHEET:
         return "from the data sheet"
     if origin.endswith(CLASS_SUFFIX):
-        return "measured on this part and weighed with similar ones"
+        return "measured on this part and weighted with similar ones"
     return "measured on this part"
 
 
 def seconds(time: float) -> str:
-    """Format a time with three digits, or rounded to seconds.
+    """Format a time with three significant digits, or rounded to full seconds.
 
     Parameters
     ----------
@@ -264,7 +264,7 @@ def seconds(time: float) -> str:
 
 
 def angle(size: float) -> str:
-    """Format the magnitude of a yaw error in degrees with three digits, at most half a turn.
+    """Format the magnitude of a yaw error in degrees, or as ``half a turn or more``.
 
     Parameters
     ----------
@@ -288,7 +288,7 @@ def heading_answer(
     seed: int = 1,
     on_runs: Callable[[int], object] = lambda _: None,
 ) -> HeadingAnswer:
-    """Compute how far the heading drifts by the end of a model's time.
+    """Compute how far the heading drifts by the last time of a model.
 
     Parameters
     ----------
@@ -303,7 +303,7 @@ def heading_answer(
     seed : int, optional
         Seed of the simulated drives.
     on_runs : callable, optional
-        Called with the number of further drives whenever some have been simulated.
+        Called with the number of new drives after each batch of simulated drives.
 
     Returns
     -------
@@ -321,7 +321,7 @@ def heading_answers(
     seed: int = 1,
     on_runs: Callable[[int], object] = lambda _: None,
 ) -> list[HeadingAnswer]:
-    """Compute how far the heading drifts in several models, with drives simulated together.
+    """Compute the heading drift for several models, whose drives share random numbers.
 
     Parameters
     ----------
@@ -336,7 +336,7 @@ def heading_answers(
     seed : int, optional
         Seed of the simulated drives.
     on_runs : callable, optional
-        Called with the number of further drives whenever some have been simulated for a model.
+        Called with the number of new drives after each batch of simulated drives.
 
     Returns
     -------
@@ -355,7 +355,7 @@ def _answer(
 ) -> HeadingAnswer:
     stays, half_width = survival
     within = model.probability_within(limit)
-    # The probability of being within the limit at each time is exact and bounds the counted one.
+    # The probability of being within the limit at each time is an exact upper bound.
     stays = np.minimum.accumulate(np.minimum(stays, within))
     return HeadingAnswer(
         percentile_50=model.absolute_quantile(0.5),

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MAX_BINS, _MAX_EDGE_BINS = 150, 10
-"""Number of bins of an error, and of its start or end; more hardly narrow an interval."""
+"""Number of bins of an error, and of its start and end; more bins hardly narrow the intervals."""
 _TRANSIENT_TIME = 0.05
 """Correlation time of an IMU's transient relative to the duration.
 
 Tilting misaligned axes, for example, cause such a transient."""
 _MAX_MEDIAN_SAMPLES = 500
-"""Number of samples at an edge from which the variance of its median is computed."""
+"""Number of samples at the start or end from which the variance of their median is computed."""
 
 
 class Bins(NamedTuple):
@@ -174,7 +174,7 @@ class BinnedError:
 
 
 def _bin_begins(times: np.ndarray, first: int, last: int) -> np.ndarray:
-    """Return the beginnings of even bins, of finer bins at both edges, and of bins after gaps."""
+    """Return the first index of each bin; bins are finer at both ends, and gaps begin bins."""
     count = len(times)
     stretches = (
         (0, count, _MAX_BINS),
@@ -217,7 +217,7 @@ def _part_covariances(bins: Bins, times: np.ndarray, reference: ReferenceError) 
 
 
 def _decimate(times: np.ndarray, reference_times: np.ndarray) -> np.ndarray:
-    """Return indices of the samples next to the reference's samples, which are interpolated."""
+    """Return indices of the samples closest to the samples of a slower reference, or of all."""
     every = np.arange(len(times))
     if len(times) < 3 or len(reference_times) < 3:
         return every
@@ -231,7 +231,7 @@ def _decimate(times: np.ndarray, reference_times: np.ndarray) -> np.ndarray:
 
 
 def _median_variance_ratio(times: np.ndarray, correlation_time: float) -> float:
-    """Return the ratio of a median's variance to a mean's for a correlated Gaussian process.
+    """Return the variance ratio of median and mean for a correlated Gaussian process.
 
     The error of a median is the error of the samples' mean sign divided by the density at the
     median; the correlation of signs is the arcsine of the samples' correlation.

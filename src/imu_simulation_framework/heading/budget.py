@@ -22,7 +22,7 @@ from .model.odometer import FusedYawError
 from .model.sources import RateGaussMarkov
 
 NOTABLE_SHARE = 0.1
-"""Least share of an error for which an uncertain component is reported."""
+"""Smallest share of an error for which an uncertain component is reported."""
 
 MIN_STEPS = 20
 """Minimum number of steps of a model."""
@@ -61,7 +61,7 @@ class Budget(NamedTuple):
 
 
 def budget_step(at: float, max_steps: int) -> float:
-    """Choose a round step that divides a model into a suitable number of steps.
+    """Choose a round time step such that a model has a suitable number of steps.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def budget_remarks(budgets: Sequence[Budget]) -> list[str]:
 
 
 def bias_instability_remark(errors: ImuSpecification, model: YawErrorModel) -> str | None:
-    """Describe how far the yaw error depends on the assumed band of a bias instability.
+    """Describe how the yaw error depends on the averaging times assumed for a bias instability.
 
     Data sheets state a bias instability without the range of averaging times of the flicker noise.
 

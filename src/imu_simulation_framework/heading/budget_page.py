@@ -1,4 +1,4 @@
-"""Web page of heading budgets on a motion, and its sections."""
+"""Web page with heading budgets for a motion, and its sections."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def result_sections(
     Parameters
     ----------
     sentences : sequence of str
-        Message of each budget.
+        One message per budget.
     summary : pandas.DataFrame
         Result of :func:`.summary_table`.
     sources : pandas.DataFrame
@@ -115,12 +115,12 @@ def budget_page(
     remarks: Sequence[str] = (),
     footer: str = "",
 ) -> Page:
-    """Create the page of the budgets on one motion, or of the requirements alone.
+    """Create the page with the budgets for one motion, or with the requirements alone.
 
     Parameters
     ----------
     motion : str
-        Text on the motion and its duration.
+        Description of the motion and its duration.
     budgets : sequence of ShownBudget
         Budgets of the compared sensors, reduced for figures.
     limit : float
@@ -148,8 +148,8 @@ def budget_page(
                 "Yaw error over time",
                 figure=budget_bands(budgets, limit),
                 how_to_read="At each time, a band contains its share of all drives. The mean is "
-                "common to all drives, such as the error of a scale factor if the motion turns "
-                "more to one side.",
+                "the same in all drives, for example due to a scale factor error if the motion "
+                "turns more to one side.",
             ),
             _causes(budgets),
         ]

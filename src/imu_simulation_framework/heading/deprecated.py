@@ -14,7 +14,7 @@ def deprecated_names(**new_names: str) -> Callable[[_Class], _Class]:
     Parameters
     ----------
     **new_names : str
-        New name by deprecated name.
+        New name for each deprecated name.
 
     Returns
     -------

@@ -17,21 +17,21 @@ from .binned_error import BinnedError
 
 _DRAWS = 1000
 _WALK_STRENGTHS = np.logspace(-2.0, 1.0, 13)
-"""Strengths of the random walk at the end, relative to the observed error.
+"""Candidate strengths of the random walk at the end, relative to the observed error.
 
 With fewer steps, a random walk between two of these strengths is mistaken for a transient."""
 _CONSTANT_STRENGTHS = np.logspace(-2.0, 1.0, 5)
-"""Strengths of rate bias and scale factor, relative to the observed error."""
+"""Candidate strengths of rate bias and scale factor, relative to the observed error."""
 _TRANSIENT_STRENGTHS = np.array([0.01, 0.2, 0.5])
-"""Strengths of the transient, relative to the observed error."""
+"""Candidate strengths of the transient, relative to the observed error."""
 _OFFSET_STD, _RESIDUAL_STD = 1e2, 1e-3
 """Standard deviations of offset and unmodelled remainder, relative to the observed error."""
 _MIN_LIKELIHOOD_RATIO = 1e-6
-"""Least likelihood of a set of strengths relative to the likeliest set; others have no weight."""
+"""Likelihood relative to the likeliest set of strengths, below which a set has no weight."""
 _FAULT_THRESHOLD = 5.0
 """Threshold for a jump or an outlier, in standard deviations.
 
-Among 300 tests, chance exceeds it in 1 of 6000 errors."""
+With 300 tests per error, it is exceeded by chance in one of 6000 errors."""
 
 
 class BinFault(NamedTuple):
@@ -100,7 +100,7 @@ class DriftPosterior:
         self._weights = weights / weights.sum()
 
     def _add_sets(self, walk: np.floating[Any], transient: np.floating[Any]) -> list[float]:
-        """Add the sets with all strengths of the constants, and return their log-likelihoods."""
+        """Add a set for each pair of constant strengths, and return the log-likelihoods."""
         from scipy.linalg import cho_factor, cho_solve
 
         binned, curves = self._binned, self._curves
@@ -142,7 +142,7 @@ class DriftPosterior:
         random : numpy.random.Generator
             Source of the random numbers.
         min_constant : float, optional
-            Least strength of rate bias and scale factor, relative to the observed error.
+            Smallest strength of rate bias and scale factor, relative to the observed error.
 
         Returns
         -------
@@ -157,7 +157,7 @@ class DriftPosterior:
         transient_root = covariance_root(binned.covariances.transient)
         least = np.array([np.min(strengths.constants) for strengths in self._sets])
         is_strong = least >= min_constant * binned.size
-        # If only weak constants are likely, they are known to be small.
+        # If no set above the limit has a weight, the constants are known to be small.
         has_strong = self._weights @ is_strong > 0.0
         weights = self._weights * is_strong if has_strong else self._weights
         for index, times in enumerate(random.multinomial(_DRAWS, weights / weights.sum())):

@@ -109,7 +109,7 @@ RESOLUTION = 0.01
 """Width of a bin relative to the values in it."""
 _SCALE = 1e-6
 _BINS = 2400
-"""Number of bins on either side of zero, up to 1.3e4, two thousand turns in radians."""
+"""Number of bins on either side of zero, which reach 1.3e4 rad, about two thousand turns."""
 
 COUNT = 2 * _BINS + 2
 """Number of bins; the first contains all values below the grid, the last all above it."""
@@ -128,7 +128,7 @@ def count_values(values) -> np.ndarray:
     Returns
     -------
     numpy.ndarray
-        Counts of int64, shape (times, COUNT).
+        Counts (int64), shape (times, COUNT).
     """
     times = np.shape(values)[1]
     places = np.searchsorted(_EDGES, values, side="right") + COUNT * np.arange(times)
@@ -157,7 +157,7 @@ def quantiles(counts, probabilities) -> np.ndarray:
     for row, (count, cumulative) in enumerate(zip(counts, upto)):
         ranks = np.asarray(probabilities) * cumulative[-1]
         bins = np.minimum(np.searchsorted(cumulative, ranks, side="left"), COUNT - 1)
-        # The rank zero means the smallest value.
+        # Rank zero is the smallest value.
         bins = np.maximum(bins, np.argmax(count > 0))
         share = (ranks - (cumulative[bins] - count[bins])) / count[bins]
         low, high = edges[bins], edges[bins + 1]
@@ -168,7 +168,7 @@ def quantiles(counts, probabilities) -> np.ndarray:
 
 
 MAX_TIMES = 121
-"""Maximum number of times with quantiles."""
+"""Maximum number of times at which quantiles are available."""
 BANDS_PER_DECADE = 10
 """Number of frequency bands per decade over which the density is averaged."""
 
@@ -347,7 +347,7 @@ def reduce_runs(time, errors, keep: int = 0) -> Reduction:
     errors : array_like
         Errors, shape (runs, n) [rad].
     keep : int, optional
-        Number of the first runs whose complete curves are kept.
+        Number of runs, counted from the first, whose complete curves are kept.
 
     Returns
     -------
@@ -388,7 +388,7 @@ def reduce_runs(time, errors, keep: int = 0) -> Reduction:
 
 
 def merge_reductions(reductions: Iterable[Reduction]) -> Reduction:
-    """Merge the reductions of several parts while only one of them is in memory.
+    """Merge the reductions of several parts, of which only one is in memory at a time.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ ZEROS = ESTIMATED, START
 _DRAWS = 1000
 """Number of realisations of the reference's error for the distribution of its rms."""
 _MIN_FINAL_CONSTANT = 1.0
-"""Least strength of the constants for a final error, relative to the observed error.
+"""Smallest strength of the constants for a final error, relative to the observed error.
 
 Every IMU has a rate bias; without this limit, the estimate would tend to zero if the reference
 drifts."""
@@ -241,7 +241,7 @@ def _estimate_zero(binned: BinnedError, kind: str) -> _ZeroEstimate:
 
 
 def _posterior_without_faults(binned: BinnedError) -> tuple[DriftPosterior, tuple[Fault, ...]]:
-    """Return the posterior in which jumps and outliers have small weights, and these faults."""
+    """Return the posterior in which jumps and outliers have small weights, and their list."""
     covariance = binned.covariances.reference.copy()
     faults: list[Fault] = []
     posterior = DriftPosterior(binned, covariance)
@@ -258,7 +258,7 @@ def _posterior_without_faults(binned: BinnedError) -> tuple[DriftPosterior, tupl
 
 
 def _zeroed_variance(binned: BinnedError, weights: np.ndarray) -> np.ndarray:
-    """Return the variance (m,) of the reference's error minus the error of the zero, per sample.
+    """Return the variance (m,) of a sample of the reference's error relative to the zero.
 
     On average, the covariance of a bin's mean with its samples is the variance of the mean.
     """

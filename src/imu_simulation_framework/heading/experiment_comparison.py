@@ -55,7 +55,7 @@ class Comparison:
     simulated, real : YawComparison or None
         Yaw errors of the simulated and of the recorded IMU; None if data are missing.
     difference : YawErrorDifference or None
-        Difference of the two errors; None if it is unknown.
+        Difference of the two errors; None if one is missing or they do not overlap.
     tracking : dict of str to ErrorStatistics
         Statistics by column of ``control_error``.
     remarks : list of str

@@ -143,7 +143,7 @@ def better_part(
     Returns
     -------
     Improvement
-        Proposed part; the best part if none stays within the limit so often.
+        Proposed part; the best part if none stays within the limit in 95 % of drives.
     """
     sizes = {
         name: model.absolute_quantile(0.95)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _RATE_WINDOW = 0.5
 """Window for the rate of a heading [s], long enough that noise does not count as turning."""
 _PHASES = 20
-"""Number of phases of a step among which the best-known heading is searched."""
+"""Number of grid offsets within a step that are searched for the best-known heading."""
 _SEED = 1
 _SPECTRA = 20
 """Number of error realisations whose densities are averaged."""
@@ -315,8 +315,8 @@ def _mean_correlation(counts: np.ndarray, steps: np.ndarray) -> np.ndarray:
 def expected_spectrum(reference: ReferenceError, time: np.ndarray) -> Spectrum | None:
     """Estimate the power spectral density of a yaw error that is due to the reference alone.
 
-    The density is the mean over realisations of the reference's error, which are interpolated
-    between the samples of the reference like a yaw error.
+    The density is the mean over realisations of the reference's error. Like a yaw error, they are
+    interpolated between the samples of the reference.
 
     Parameters
     ----------

@@ -202,7 +202,7 @@ def _check_requirement(
 
 
 def _largest_std(limit: float, mean: float, probability: float) -> float:
-    """Return the largest std for which a normal error stays within the limit at a probability."""
+    """Return the largest std for which a normal error is within the limit with a probability."""
     if mean >= limit:
         return 0.0
     largest = limit / float(ndtri(0.5 + 0.5 * probability))  # for zero mean

@@ -18,7 +18,7 @@ from .model.model import YawErrorModel
 from .model.state_space import RunNormals
 
 _MAX_NORMALS = 2**22
-"""Maximum number of stored random numbers for the other models: 32 MB, enough for :data:`STEPS`."""
+"""Maximum number of random numbers stored for reuse: 32 MB, enough for :data:`STEPS`."""
 
 STEPS = 60
 """Number of steps of the compared models; a few suffice, since only the end counts."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def yaw_error(samples: pd.DataFrame, motion: Motion) -> pd.Series:
-    """Compute the true yaw minus the IMU's yaw, which is negative if the IMU has turned too far.
+    """Compute true yaw minus IMU yaw, which is negative if the IMU yaw is too far to the left.
 
     Unlike the error of an experiment (:func:`.compare_yaw`), this error need not start at zero.
 

@@ -51,8 +51,8 @@ class ComparisonSettings(TextSettings):
     max_shift : float
         Largest time shift [s].
     start_window : float
-        Time at the start over which the median of an error is set to zero, and time at the end over
-        which the median is the final value [s]. Three seconds contain 15 samples of a 5 Hz GPS,
+        Length of the start window, over which the median of an error is set to zero, and of the end
+        window, whose median is the final value [s]. Three seconds contain 15 samples of a 5 Hz GPS,
         whose noise of 0.25 deg then offsets the complete error by only 0.08 deg; a drift of 1.3
         deg/min adds no more than that.
     zero : {"estimated", "start"}

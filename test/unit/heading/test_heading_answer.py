@@ -87,7 +87,7 @@ def test_heading_message_reports_variance_shares_by_origin_of_parameters():
     found = answer(0.01, 0.05, [1.0, 0.97, 0.92])._replace(causes=causes)
     assert (
         "the largest source is rate random walk; 62 % of the variance is assumed from similar "
-        "parts, 30 % measured on this part and weighed with similar ones, 5 % measured on this "
+        "parts, 30 % measured on this part and weighted with similar ones, 5 % measured on this "
         "part, 3 % from the data sheet"
     ) in found.sentence("part", LIMIT, origins)
     assert "variance" not in found.sentence("part", LIMIT)

@@ -51,7 +51,7 @@ def make_budget_page(*errors, limit=5.0):
         for number, parameters in enumerate(errors)
     ]
     settings, remarks = {"seed": 1}, ["a remark"]
-    return budget_page("straight on", budgets, math.radians(limit), [ANSWER], settings, remarks)
+    return budget_page("straight ahead", budgets, math.radians(limit), [ANSWER], settings, remarks)
 
 
 def make_flight_page(instants=None, navigated=True):

@@ -53,7 +53,8 @@ class TrackingError(NamedTuple):
     Attributes
     ----------
     yaw_error : float
-        Yaw error in (-pi, pi] [rad]; a negative error requires a right turn.
+        Yaw error in (-pi, pi] [rad]; if it is negative, the robot points too far to the left and
+        has to turn right.
     distance_error : float
         Distance to the position of the reference [m], never negative.
     along_track_error : float

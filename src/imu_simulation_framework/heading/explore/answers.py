@@ -1,4 +1,4 @@
-"""Questions of the page, and answers from the linear model, computed as fast as a slider moves.
+"""Questions from the page, and answers from the linear model, fast enough to follow a slider.
 
 A :class:`Question` consists of a motion, parts, their use, and a limit. Each field is a text on the
 page and in the address: a time such as ``10min``, the limit in degrees, and all other numbers in
@@ -67,7 +67,7 @@ def _checked_parts(name, value):
 
 @dataclass(frozen=True)
 class Question(settings.TextSettings):
-    """Question of the page; times in s, lengths in m, the limit in degrees.
+    """Question from the page; times in s, lengths in m, the limit in degrees.
 
     Parameters
     ----------
@@ -86,7 +86,8 @@ class Question(settings.TextSettings):
     imu : tuple of str
         Names of the parts.
     unit : {"stated", "any", "this"}
-        Constant errors of a part: as its file states, of any sensor, or the values in its file.
+        Individual sensor whose constant errors are assumed: as the file of the part states, any
+        sensor of the part, or the sensor with exactly the values in the file.
     standstill, warm_up, stops : float, float, str
         See :class:`.Operation`; ``given`` stops are defined by ``every`` and ``stop``.
     every, stop : float
@@ -287,7 +288,7 @@ SAMPLES_PER_TURN = 100.0
 
 
 class Moved(NamedTuple):
-    """Motion of a question with its stops.
+    """Motion that a question describes, with and without stops.
 
     Attributes
     ----------
@@ -467,7 +468,7 @@ class Answers:
                 "choose a shorter time or wider turns, or use heading_budget.py"
             )
         if question.motion == "straight":
-            return "straight on", sources.straight(amount, speed, rate), ()
+            return "straight ahead", sources.straight(amount, speed, rate), ()
         if question.motion == "circles":
             return (
                 f"circles of {radius:g} m radius",

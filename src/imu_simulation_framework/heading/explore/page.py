@@ -43,7 +43,7 @@ from .answers import (
 
 TITLE = "How far does the heading drift?"
 MAX_UPLOAD = 200_000_000
-"""Maximum size of a dropped recording [bytes]; larger recordings are passed on the command line."""
+"""Maximum size of a dropped recording [bytes]; larger ones go on the command line."""
 
 MAX_PAGES = 100
 """Maximum number of open pages whose newest question is recorded."""
@@ -64,7 +64,7 @@ SCALES: dict[str, tuple[str, ...]] = {
     "stop": (*_SECONDS[1:], *_MINUTES[:4]),
     "warm_up": ("0s", "10s", "30s", *_SECONDS[-1:], *_MINUTES, *_HOURS[:4]),
 }  # fmt: skip
-"""Texts on the scale of a field's slider."""
+"""Labels on the scale of each field's slider."""
 _OPTIONS = {
     "motion": {"straight": "straight", "circles": "circles", "mowing": "mowing", "drive": "drive"},
     "stops": {"none": "none", "given": "at intervals", "found": "whenever it is stationary"},
@@ -95,7 +95,7 @@ _EMPTY_FIGURE = {"data": [], "layout": {"xaxis": _NO_AXIS, "yaxis": _NO_AXIS, "h
 """Figure before the first answer; without it, plotly would draw default axes."""
 
 MIN_CAUSE = 1e-3
-"""Least share of the error's magnitude for which a cause is shown."""
+"""Smallest share of the error's magnitude for which a cause is shown."""
 
 
 def _plot(figure) -> tuple[Mapping[str, Any], dict[str, str]]:
@@ -118,7 +118,7 @@ def make_app(answers: Answers, words: Words, folder: str) -> Any:
     words : Words
         Translation of questions into commands.
     folder : str
-        Folder in which recordings are stored that are dropped onto the page.
+        Folder in which recordings that are dropped onto the page are stored.
 
     Returns
     -------
@@ -573,7 +573,7 @@ def _scale(name):
 
 
 SHOWN_LIMIT = 3.0
-"""Largest ratio of limit and band at which the limit is drawn; beyond, bands shrink to lines."""
+"""Largest ratio of limit to band at which the limit is drawn; above it, bands would be lines."""
 
 
 def colour_of(place: int) -> str:
@@ -587,7 +587,7 @@ def colour_of(place: int) -> str:
     Returns
     -------
     str
-        Colour as a text.
+        Hexadecimal colour, such as ``#1f77b4``.
     """
     return colours.SERIES[place % len(colours.SERIES)]
 

@@ -101,7 +101,7 @@ def ensemble_figure(ensemble: ShownEnsemble, title: str, limit: float) -> Figure
 
 
 def ensemble_over_time(ensemble: ShownEnsemble, limit: float) -> Figure:
-    """Create a figure with bands of the error over time, and with some runs.
+    """Create a figure with bands of the error over time, and with the curves of some runs.
 
     Parameters
     ----------

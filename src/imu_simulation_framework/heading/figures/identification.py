@@ -1,4 +1,4 @@
-"""Figures of identifications: components of a yaw error, innovations, and an odometer's error."""
+"""Identification figures: components of a yaw error, innovations, and an odometer's error."""
 
 from __future__ import annotations
 

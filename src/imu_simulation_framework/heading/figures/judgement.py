@@ -1,4 +1,4 @@
-"""Figures of judgements: an observed error in its ensemble, and percentiles of several drives."""
+"""Judgement figures: an observed error in its ensemble, and percentiles of several drives."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _place(test) -> float:
 
 
 def calibration_figure(results) -> Figure:
-    """Create a figure of the distribution of the drives' percentiles in their predictions.
+    """Create a figure of the percentiles of drives within their predicted distributions.
 
     Parameters
     ----------

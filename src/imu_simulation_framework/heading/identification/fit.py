@@ -28,15 +28,15 @@ PRIOR_STD = 300.0
 STARTS = ((0.3, 1.0, 1.0), (1.0, 0.1, 1.0), (3.0, 1.0, 1.0), (1.0, 1.0, 0.1), (1.0, 0.1, 0.1))
 """Starting points of a search, relative to the typical values of the parameters.
 
-They are correlation times, angle random walk and other strengths. The likelihood is flat in the
-logarithm of a negligible strength, so that a search does not return if it begins with too much of
-another strength."""
+Each contains factors for the correlation times, the angle random walk, and all other strengths.
+Several starting points are needed since the likelihood is flat in the logarithm of a negligible
+strength: a search in which a strength becomes negligible does not recover it."""
 NEGLIGIBLE_STRENGTH = 0.01
 """Share of the typical value below which a strength is negligible."""
 MIN_GAIN = 1e-3
-"""Least gain of log-likelihood for which a search is restarted."""
+"""Smallest gain of log-likelihood for which a search is restarted."""
 MAX_ESCAPES = 6
-"""Maximum number of searches that are restarted with more of a negligible strength."""
+"""Maximum number of restarts of a search with an increased, previously negligible strength."""
 MAX_STARTS = 2
 """Number of the most likely starting points from which a search begins."""
 PILOT_ITERATIONS, MAX_ITERATIONS = 8, 200
@@ -46,7 +46,7 @@ LINE_SEARCH_FAILED = 2
 SIMPLEX_STEP = 0.3
 """Edge length of the first simplex of a gradient-free search, in logarithms."""
 MIN_SLOPE = 0.1
-"""Least gradient that is no rounding error, in log-likelihood per logarithm of a parameter."""
+"""Smallest gradient that is not a rounding error, in log-likelihood per parameter logarithm."""
 
 
 class Likelihood:
@@ -543,7 +543,7 @@ def refit(likelihood: Likelihood, values: dict[str, float]) -> Fit:
 
 
 def _escape(result):
-    """Return likelier values with an increase of a negligible strength; None if there are none.
+    """Return more likely values with an increased negligible strength; None if there are none.
 
     A search cannot find these, since the likelihood is flat in the logarithm of a negligible
     strength.
@@ -608,7 +608,7 @@ def maximise(function, first, bounds, iterations=MAX_ITERATIONS):
 
 
 def _slope(result, lower, upper):
-    """Return the steepest gradient at a result that does not point towards a bound."""
+    """Return the largest slope at a result, without arguments that would leave their bounds."""
     downhill = -result.jac
     blocked = ((result.x <= lower) & (downhill < 0.0)) | ((result.x >= upper) & (downhill > 0.0))
     return float(np.max(np.where(blocked, 0.0, np.abs(downhill))))

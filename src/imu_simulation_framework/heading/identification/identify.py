@@ -45,9 +45,9 @@ from .terms import (
 _LIKELIHOOD_TOLERANCE = 1e-3
 """Difference of log-likelihoods below which two models fit equally well."""
 _MIN_AIC_GAIN = float(chi2.isf(reliability.LEVEL, 1))
-"""Least gain of AIC for which a drift of the yaw is attributed to the sensor."""
+"""Smallest gain of AIC for which a drift of the yaw is attributed to the sensor."""
 _LIMITING_WALKS = {RATE_DRIFT: RATE_RANDOM_WALK, YAW_DRIFT: ANGLE_RANDOM_WALK}
-"""Random walk that is the limit of a Gauss-Markov drift with a long correlation time."""
+"""Random walk that each Gauss-Markov drift approaches with a long correlation time."""
 
 
 class Choice(NamedTuple):
@@ -241,7 +241,7 @@ class _Search:
         return [term for term in random if term not in REFERENCE_TERMS]
 
     def walk_or_drift(self, random: Sequence[Any]) -> list[Any]:
-        """Choose between each random walk and the drift that has this walk as its slow limit."""
+        """Choose between each random walk and the drift that approaches it if slow."""
         random = list(random)
         for drift, walk in _LIMITING_WALKS.items():
             if (drift in random) == (walk in random):
@@ -301,7 +301,8 @@ def _kept_constants(
         low, high = estimate - half, estimate + half
         differs = p < reliability.LEVEL
         if differs and term is DIRECTION:
-            # This term is rare and easily confused: its interval averages over the random terms.
+            # This term is rare and easily confused with others: its interval averages over the
+            # random terms.
             _, low, high, _ = _with_intervals(chosen, 1.0 - reliability.LEVEL)[1][term.parameter]
             differs = not low <= 0.0 <= high
         reason = (
@@ -339,7 +340,7 @@ def _remove_faults_iteratively(
     return choice, [
         f"{choice.fit.likelihood.drives[fault.drive].name}: at {fault.time:g} s the yaw error "
         + ("jumps by" if fault.step else "has an outlier of")
-        + f" about {math.degrees(fault.size):.2g} deg, as if wheels slip or a fix jumps, and "
+        + f" about {math.degrees(fault.size):.2g} deg, as if wheels slipped or a fix jumped, and "
         "is excluded"
         for fault in sorted(all_faults)
     ]
@@ -392,8 +393,9 @@ def gyroscope_sentence(drives: Sequence[ObservedYawError], correlated_reference:
     place = constants.index(SCALE_FACTOR)
     reach = TWO_SIDED * math.sqrt(max(covariance[place, place], 0.0))
     return (
-        f"the gyroscope turns {100.0 * estimates[place]:+.2g} +- {100.0 * reach:.2g} % (95 %) "
-        "more than the reference; this is its scale factor, however the yaw output is computed"
+        f"the integrated yaw rate turns {100.0 * estimates[place]:+.2g} +- {100.0 * reach:.2g} % "
+        "(95 %) more than the reference; this is the gyroscope's scale factor, however the yaw "
+        "output is computed"
     )
 
 
@@ -473,7 +475,7 @@ class YawErrorIdentification:
 
     @property
     def hidden(self) -> bool:
-        """Whether the reference masks the sensor, so that the drives only yield upper limits."""
+        """Whether the reference masks the sensor's errors, of which only upper limits are known."""
         strengths = {
             name: estimate
             for name, estimate in self.estimates.items()

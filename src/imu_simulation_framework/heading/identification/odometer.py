@@ -39,7 +39,7 @@ from ..statistics import TWO_SIDED
 MIN_STEPS = 30
 """Minimum number of steps of a drive from which errors are identified."""
 MAX_SIGMA = 0.1
-"""Largest standard error of a ratio that a drive is considered to determine."""
+"""Largest standard error of E_d or E_b with which a drive is considered to determine it."""
 _COSINE_COUNT, _WANDER_LIMIT = 6, 2.8
 """Number of cosines for the long-run variance, and limit for the variance ratio.
 

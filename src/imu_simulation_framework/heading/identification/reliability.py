@@ -20,20 +20,20 @@ from .fit import Fit, Likelihood, maximise, refit
 
 CONFIDENCE = 0.95
 SEARCH_TOLERANCE = 0.02
-"""Gain of log-likelihood that exceeds the tolerance of a search."""
+"""Gain of log-likelihood above the tolerance of a search, which indicates a better fit."""
 MAX_POINTS = 25
 """Maximum number of points in the search for a limit."""
 LIMIT_TOLERANCE = 0.01
 """Tolerance of the root of the likelihood drop at a limit, relative to the required root."""
 _WALK = terms.ANGLE_RANDOM_WALK.parameters[0]
 _SEED, _ROUNDS, _DRAWS, _DEGREES_OF_FREEDOM = 1, 4, 200, 5
-"""Number of samples for the average over strengths; degrees of freedom of the proposals."""
+"""Seed, rounds and draws of the average over strengths; degrees of freedom of the proposals."""
 MAX_STRENGTH, MIN_LOG_STD = 1.5, 0.01
-"""Largest strength relative to its upper limit, and least deviation of a logarithm.
+"""Largest strength relative to its upper limit, and smallest std of a parameter's logarithm.
 
-Both apply to the average over strengths; the deviation is that of a parameter's logarithm."""
+Both apply to the average over strengths."""
 MIN_WEIGHT = 1e-3
-"""Least weight of a sample, relative to the largest weight, for which constants are estimated."""
+"""Smallest weight of a sample, relative to the largest, for which constants are estimated."""
 
 
 class Estimate(NamedTuple):
@@ -262,7 +262,7 @@ class _ProfileSearch:
 
 
 def _profile_limits(fall, search, centre, bounds, step, drop):
-    """Return where the likelihood has dropped enough on either side; infinite if nowhere.
+    """Return the values on either side at which the likelihood has dropped enough, or infinity.
 
     The root of the drop is nearly a straight line (Cox and Hinkley: Theoretical statistics, 1974,
     section 9.3), so that few points suffice.
@@ -313,7 +313,7 @@ IDENTICAL_SHARE = 1.0 - 1e-6
 SIMILAR_SHARE = 0.9
 """Share of a curve explained by others, above which a remark reports it."""
 MIN_TURN = math.radians(45.0)
-"""Least turn of a drive for which a scale factor is estimated [rad]."""
+"""Smallest turn of a drive for which a scale factor is estimated [rad]."""
 
 
 def identifiable_constants(
@@ -563,7 +563,7 @@ def _size(drives: Sequence[np.ndarray]) -> ResidualCheck:
 
 
 FAULT_LEVEL = 0.01
-"""Probability by chance below which an innovation of a drive is treated as a fault."""
+"""Probability of a chance innovation below which the innovation is treated as a fault."""
 MAX_FAULTS = 0.03
 """Largest share of observations that are faults; with more, the model is considered wrong."""
 

@@ -397,7 +397,7 @@ def _model_text(identification, sources, options, predictions):
 
 def _specification_comment(identification, omissions):
     drives = ", ".join(drive.name for drive in identification.drives)
-    source = f"Identified from the yaw error of {drives}: the gyroscope about z only."
+    source = f"Identified from the yaw error of {drives}: the z-axis gyroscope only."
     intervals = "The 95 % intervals are in yaw_error_model.yaml."
     return "\n".join(
         [source, intervals, *omissions, *identification.remarks, *identification.sentences]

@@ -27,11 +27,11 @@ UNKNOWN_LAG = 0.2
 _MAX_HEADING_STD = math.radians(20.0)
 """Largest standard deviation of a reference heading that counts as an observation [rad]."""
 _NOISE_FACTOR = 6.0
-"""Least reversal of the heading that counts, in medians of its second difference.
+"""Smallest heading reversal that counts as a turn, in medians of the second difference.
 
 This corresponds to ten standard deviations of white noise."""
 _MIN_REVERSAL = math.radians(1.2)
-"""Least reversal of the heading that counts [rad].
+"""Smallest heading reversal that counts as a turn [rad].
 
 A heading in whole degrees fluctuates by one degree."""
 MIN_OBSERVATIONS = 30

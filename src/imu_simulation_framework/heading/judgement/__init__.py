@@ -9,12 +9,12 @@ weights of an estimated zero (``common_zero.zero_where_known``). The results are
 - ``curve_statistics``, ``statistic_tests``: final error, maximum error, rms, drift per minute, and
   power in each decade of frequency, each with a two-sided p-value
 - ``judge``, ``verdict``: the model is rejected if one of these p-values is at most 0.05 after
-  Holm's correction; it then drifts too little or too much, or prefers the other direction
+  Holm's correction; the model then drifts too little or too much, or prefers the other direction
 
 On several drives of one robot, the sensor keeps its scale factor and misalignment, while its bias
 differs between drives. The results are a verdict over all drives; a row per drive; the number of
 drives within the 95 % interval of the model; the deviations that so few drives cannot detect; and
 with four or more drives, a Kolmogorov-Smirnov test of their percentiles. A specification that
-describes any sensor of a part, or whose noise differs between sensors, simulates another individual
-sensor on each drive; it is judged by each drive separately.
+describes any sensor of a part, or whose noise differs between sensors, is simulated as a different
+individual sensor on each drive; it is judged by each drive separately.
 """

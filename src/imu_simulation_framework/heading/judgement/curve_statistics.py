@@ -1,4 +1,4 @@
-"""Statistics of a curve that are tested: final, maximum and rms error, drift and spectrum."""
+"""Tested statistics of an error curve: final, maximum and rms error, drift and spectrum."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _BANDS_PER_DECADE = 1
 
 
 def curve_statistics(time: np.ndarray, errors: np.ndarray, final_window: float = 3.0) -> dict:
-    """Compute the statistics of errors over time that are tested.
+    """Compute the statistics by which error curves are tested.
 
     ``final``, ``maximum``, ``rms`` and ``drift`` are defined as in :class:`.ErrorStatistics`, with
     the drift per minute; ``psd 0.01 to 0.1 Hz`` is the mean power spectral density within a decade
@@ -39,7 +39,7 @@ def curve_statistics(time: np.ndarray, errors: np.ndarray, final_window: float =
     errors : numpy.ndarray
         Errors in any unit, shape (curves, samples).
     final_window : float, optional
-        Time at the end over which the median is the final value [s].
+        Length of the window at the end, whose median is the final value [s].
 
     Returns
     -------

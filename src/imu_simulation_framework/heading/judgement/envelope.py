@@ -180,7 +180,7 @@ def _extreme_rank_lengths(observed: np.ndarray, ensemble: np.ndarray) -> list[by
     from scipy.stats import rankdata  # imported here, since it takes half a second
 
     count = len(ensemble) + 1
-    # Doubled, since mean ranks may be half-integers; big-endian, since bytes are compared in order.
+    # Ranks are doubled as mean ranks may be half-integers, and big-endian as bytes are compared.
     ranks = np.empty((count, ensemble.shape[1]), dtype=">u2" if count + 1 < 2**16 else ">u4")
     for samples in ensemble_blocks(ensemble, 1):
         # The wider type is used, since rounding an observed value would create ties.

@@ -99,7 +99,7 @@ def judge(
     level : float, optional
         Level of the envelope and of the verdict.
     final_window : float, optional
-        Time at the end over which the median is the final error [s].
+        Length of the window at the end, whose median is the final error [s].
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Distribution of a yaw error over time: percentiles, bands and the time of leaving a limit.
+"""Distribution of a yaw error over time: percentiles, bands and first-passage time.
 
 The yaw error of each individual sensor is normal. The sensors of a part differ in the strengths of
 some sources, with log-normal strengths, so that the error over all sensors is a mixture of normal
@@ -25,7 +25,7 @@ _QUADRATURE_POINTS = 7
 _RUNS_AT_ONCE = 128
 """Number of runs that are in memory when a probability is estimated."""
 _MAX_NORMALS = 2**22
-"""Maximum number of stored random numbers of these runs for other models, 32 MB."""
+"""Maximum number of random numbers that are stored for reuse by other models (32 MB)."""
 _NUMBERS_AT_ONCE = 2**15
 """Number of values for which quantiles are computed at once: 256 kB, which fit into the cache."""
 _MAX_ITERATIONS = 100
@@ -41,7 +41,7 @@ Its square, roughly the remaining error, is negligible."""
 
 @deprecated_names(not_exceeded="absolute_quantile")
 class YawErrorDistribution(ABC):
-    """Distribution of a yaw error at each of its times, and of the time of leaving a limit.
+    """Distribution of a yaw error at each time, and of the time at which it exceeds a limit.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ class YawErrorDistribution(ABC):
         seed: int | RunNormals = 1,
         on_runs: Callable[[int], object] = lambda _: None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Estimate the probability that the yaw error has not left a limit until each time.
+        """Estimate the probability that the yaw error has stayed within a limit up to each time.
 
         The complement is the distribution of the time of the first passage. The estimate is a mean
         over simulated runs.
@@ -119,7 +119,7 @@ class YawErrorDistribution(ABC):
         seed : int or RunNormals, optional
             Seed of all runs, or normal random numbers shared by several models.
         on_runs : callable, optional
-            Called with the number of further runs whenever some have been simulated.
+            Called with the number of new runs after each batch of simulated runs.
 
         Returns
         -------
@@ -151,7 +151,7 @@ class YawErrorDistribution(ABC):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the sources without duplicates, in their order."""
+        """Names of the sources in their order, without duplicates."""
         return tuple(dict.fromkeys(source.name for source in self.sources))
 
     def bands(self, probabilities: Sequence[float] = (0.5, 0.95, 0.99)) -> pd.DataFrame:
@@ -248,7 +248,7 @@ class YawErrorDistribution(ABC):
         seed : int or RunNormals, optional
             Seed of all runs, or normal random numbers shared by several models.
         on_runs : callable, optional
-            Called with the number of further runs whenever some have been simulated.
+            Called with the number of new runs after each batch of simulated runs.
 
         Returns
         -------
@@ -303,7 +303,7 @@ def estimate_survivals(
     seed : int or RunNormals, optional
         Seed of all runs, or the normal random numbers of the runs.
     on_runs : callable, optional
-        Called with the number of further runs whenever some have been simulated for a model.
+        Called with the number of new runs after each batch of simulated runs.
 
     Returns
     -------
@@ -376,7 +376,7 @@ def _solve_quantiles(probability, factor, mean, std, shares):
 
 
 def _compute_tail_and_density(size, mean, std, shares):
-    """Return the probability to exceed a magnitude (n,), and its density (n,), over sensors."""
+    """Return the probability of exceeding a magnitude (n,), and the density (n,), over sensors."""
     from scipy.special import ndtr
 
     scale = 1.0 / std

@@ -85,7 +85,7 @@ MISALIGNMENT = "misalignment"
 G_SENSITIVITY = "g-sensitivity"
 _MAX_TILT = math.radians(10.0)
 _MIN_YAW = 1e-6
-"""Least yaw error due to the filter's tilt error that is included [rad]."""
+"""Smallest yaw error due to the filter's tilt error that is included [rad]."""
 _RESPONSE_ERRORS = tuple(name for name in TOLERANCES if name != "vibration_rectification")
 """Errors that are the same in every run, unless they differ between individual sensors."""
 
@@ -242,7 +242,7 @@ def _noise_free_yaw_error(imu, motion, environment=None):
 
 
 class _DrivenMotion:
-    """Motion of n samples including the standstill before it, and ideal gyroscope signals.
+    """Motion of n samples including the standstill before the drive, and ideal IMU signals.
 
     Attributes
     ----------
@@ -288,7 +288,7 @@ _driven_motion = lru_cache(maxsize=2)(_DrivenMotion)
 
 
 def _verticals(motion, standstill_samples, period, samples) -> Callable[[tuple], _Vertical]:
-    """Return a function from stops during the drive to the yaw errors along a motion."""
+    """Return a function that creates the :class:`_Vertical` for given stops during the drive."""
     if len(motion.time) <= MAX_SHARED_SAMPLES:
         return partial(_vertical, motion, standstill_samples, period, samples)
     driven = _DrivenMotion(motion, standstill_samples)
@@ -297,14 +297,14 @@ def _verticals(motion, standstill_samples, period, samples) -> Callable[[tuple],
 
 @lru_cache(maxsize=4)
 def _vertical(motion, standstill_samples, period, samples, standstills) -> _Vertical:
-    """Return yaw errors along a motion at evenly spaced times, cached with their curves."""
+    """Return the :class:`_Vertical` at evenly spaced times, cached with its curves."""
     return _Vertical(
         _driven_motion(motion, standstill_samples), period * np.arange(samples), standstills
     )
 
 
 class _Vertical:
-    """Yaw errors due to rate errors, along a motion of n samples.
+    """Conversion of rate errors to yaw errors along a motion of n samples.
 
     ``driven``: the motion including any standstill before the drive, whose mean rate is subtracted.
     ``time`` (k,): times of the model since the beginning of the drive [s]. ``standstills``: stops
@@ -580,7 +580,7 @@ LinearImu = Union[
     ImuSpecification, SpecificationParameters, plugins.HectorParameters,
     plugins.GenericParameters, YawErrorParameters, OdometerSpecification,
 ]  # fmt: skip
-"""Errors of IMUs and odometers for which the yaw error is linear."""
+"""Types of IMU and odometer errors for which the yaw error is linear."""
 
 
 @accept_names(imu=simulation.named_errors, magnetic_environment=read_magnetic_environment)
@@ -702,7 +702,7 @@ def _specification_model(imu, motion, time, sample, operation, magnetic_environm
 
 
 def _whole_period(period: float, sample: float) -> float | None:
-    """Return the sensor's sampling period; None if the model's is not an integer multiple of it."""
+    """Return the sensor's sampling period; None if the model's step is not a multiple."""
     ratio = period / sample
     is_whole = round(ratio) >= 1 and abs(ratio - round(ratio)) < 1e-6 * ratio
     return sample if is_whole else None

@@ -90,8 +90,8 @@ class YawErrorModel(YawErrorDistribution):
     Raises
     ------
     ConfigurationError
-        If times are uneven or fewer than two, a curve has a different length, a stop does not end
-        after it begins, or the step is no multiple of the sensor's period.
+        If there are fewer than two times, the times are uneven, a curve has a different length, a
+        stop does not end after it begins, or the step is no multiple of the sensor's period.
     """
 
     time: np.ndarray
@@ -134,7 +134,7 @@ class YawErrorModel(YawErrorDistribution):
                 )
         if self.standstills and self.heading_time_constant is not None:
             raise ConfigurationError(
-                "a yaw error that is held at stops must not have a magnetic heading"
+                "holding the yaw error at stops cannot be combined with a magnetic heading"
             )
         _ = self.state_space  # rejects a step that is no multiple of the sensor's period
 
@@ -155,7 +155,7 @@ class YawErrorModel(YawErrorDistribution):
         )
 
     def only(self, *names: str) -> YawErrorModel:
-        """Return the same model with only the sources of some names.
+        """Return the same model with only the named sources.
 
         Parameters
         ----------
@@ -295,7 +295,7 @@ class YawErrorModel(YawErrorDistribution):
         return stays * self._noise_within(errors, noise, limit)
 
     def _stays_between(self, errors, limit):
-        """Return the probability (runs, n) of having stayed within the limit, also in steps."""
+        """Return the probability (runs, n) of having always stayed within the limit."""
         variance, sample = self._variance_within_step, self.sensor_period or 0.0
         inside = np.logical_and.accumulate(np.abs(errors) <= limit, axis=1)
         widened = limit + SAMPLED_BARRIER * np.sqrt(variance * sample / self.step)
@@ -421,7 +421,7 @@ class YawErrorModel(YawErrorDistribution):
 
     @cached_property
     def _stops(self) -> list[tuple[int, int, int]]:
-        """Indices of the times at which each standstill begins, is held from, and ends."""
+        """Indices of the times at which each standstill begins, its holding begins, and it ends."""
         last = len(self.time) - 1
         times = np.array(self.standstills).reshape(-1, 3) - self.time[0]
         places = np.rint(times / self.step).astype(int).tolist()
@@ -506,7 +506,7 @@ class YawErrorModel(YawErrorDistribution):
 
 
 def _assign_state(covariance, state, weights, divisor):
-    """Return covariances (g, m, m) after setting a state to a weighted sum over a divisor."""
+    """Return covariances (g, m, m) after setting a state to a weighted sum of states."""
     matrix = np.eye(covariance.shape[-1])
     matrix[state] = 0.0
     for other, weight in weights.items():

@@ -1,8 +1,8 @@
 """Parameters of an identified yaw error, and the resulting error sources.
 
-An :class:`.ImuSpecification` has more parameters than a yaw can determine. This module contains the
-parameters that a yaw determines, including a drift of the yaw itself and a scale factor that
-depends on the turning direction.
+An :class:`.ImuSpecification` has more parameters than a yaw signal can determine. This module
+contains the parameters that a yaw signal determines, including a drift of the yaw itself and a
+scale factor that depends on the turning direction.
 
 They are stored in YAML files. The keys under ``parameters`` are the fields of
 :class:`.YawErrorParameters`, each with its value and its 95 % interval; an unknown limit is
@@ -288,9 +288,9 @@ must not count twice."""
 def specification_from_parameters(
     parameters: YawErrorParameters, name: str, rate: float
 ) -> tuple[ImuSpecification, list[str]]:
-    """Convert identified parameters to the specification of a gyroscope about z.
+    """Convert identified parameters to the specification of a z-axis gyroscope.
 
-    The other axes and the accelerometer have no errors, since a yaw does not determine them.
+    The other axes and the accelerometer have no errors, since a yaw signal does not determine them.
 
     Parameters
     ----------
@@ -373,17 +373,17 @@ def read_yaw_error_model(path: str | os.PathLike[str]) -> YawErrorParameters:
     Raises
     ------
     ConfigurationError
-        If the file cannot be read, or is no identified model.
+        If the file cannot be read, or is not an identified model.
     """
     content = read_yaml(path, "the model of a yaw error")
     if not _is_model(content):
         raise ConfigurationError(
-            f"{path}: is not a yaw error model, expected a mapping with kind: {KIND}"
+            f"{path}: not a yaw error model, expected a mapping with kind: {KIND}"
         )
     parameters, drives = content.get("parameters"), content.get("drives")
     if not isinstance(parameters, dict):
         raise ConfigurationError(
-            f"{path}: parameters is {quote(parameters)}, expected a mapping by name"
+            f"{path}: parameters is {quote(parameters)}, expected a mapping of names to values"
         )
     if not (isinstance(drives, list) and drives):
         raise ConfigurationError(f"{path}: drives is {quote(drives)}, expected a list of names")
@@ -420,7 +420,7 @@ def is_yaw_error_model_file(path: str | os.PathLike[str]) -> bool:
     Returns
     -------
     bool
-        False if the file is no YAML.
+        False if the file is not YAML.
     """
     try:
         return _is_model(read_yaml(path, "the model"))

@@ -179,7 +179,7 @@ class YawGaussMarkov(RandomSource):
 
 @dataclass(frozen=True)
 class YawRandomWalk(RandomSource):
-    """Random walk of the yaw itself that grows unevenly, such as with the path of slipping wheels.
+    """Random walk of the yaw itself that grows unevenly, for example while wheels slip.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-r"""Realisations of a linear state-space model, and the likelihood of observed yaw errors in it.
+r"""Realisations of a linear state-space model, and its likelihood for observed yaw errors.
 
 For :math:`x_{k+1} = \Phi x_k + L w_k` with :math:`L L^T = Q`, b steps can be combined into a lifted
 model: matrices yield each of the b outputs and the final states from the initial states and all
@@ -29,7 +29,7 @@ from ...sensors.noise.streams import run_seed
 from .sources import StateSpace
 
 RUNS_AT_ONCE = 32
-"""Number of runs that are computed at once, starting from a multiple of it.
+"""Number of runs per batch; the number of the first run is a multiple of it.
 
 A matrix product with a different number of rows may differ in the last digits."""
 STEPS_AT_ONCE = 8
@@ -464,7 +464,7 @@ class DriveFilter:
     def log_likelihood(
         self, space: StateSpace, own_std: Sequence[float] | None = None, slip: float = 0.0
     ) -> float:
-        """Compute the natural logarithm of the joint density of the drives, faster than filtering.
+        """Compute the log-likelihood of all drives, which is faster than :meth:`filtered`.
 
         Parameters
         ----------
