@@ -26,7 +26,7 @@ for number in ENDING_SIGNALS:
             number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
         )
 
-# Each test has exactly one of these markers; CONTRIBUTING.md, Tests, describes them.
+# Each test has exactly one of these markers (see CONTRIBUTING.md, section Tests).
 TIERS = ("quick", "gate", "thorough")
 
 # Tier of unmarked tests by folder; in all other folders it is ``gate``.

@@ -43,7 +43,7 @@ DRIVE_RATES = (50.0, 100.0)  # odometry and IMU [Hz]
 
 
 def compare(measurements, name, call, reference_name, reference, bound):
-    """Measure the processor time of a call in alternation with a reference, and the ratio."""
+    """Measure processor times of alternating calls of a function and a reference, and the ratio."""
     calls = {name: call, reference_name: reference}
     durations = time_alternating(calls, measurements.options.repeats)
     measurements.add(name, durations[name], "s CPU")

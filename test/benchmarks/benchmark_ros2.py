@@ -78,7 +78,7 @@ def measure_answers(command, output, reliability, rate, seconds):
 
     listener = threading.Thread(target=listen)
     listener.start()
-    # The reference prints a traceback when SIGTERM terminates it.
+    # The reference node prints a traceback when SIGTERM terminates it.
     node = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     try:
         while not (publisher.get_subscription_count() and peer.count_publishers(f"/{output}")):

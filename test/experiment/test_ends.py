@@ -132,8 +132,8 @@ def test_node_killed_during_drive_terminates_experiment_with_results(driving):
 
 def test_killed_recorders_leave_samples_and_readable_bag(driving):
     running = driving("record:=true", "seed:=7")
-    # The killed nodes lose the last twenty samples of each table, a second of commands, and the
-    # last 64 kB of the bag, half a second of all topics.
+    # The killed nodes lose the last twenty samples of each table, one second of commands, and the
+    # last 64 kB of the bag, which are half a second of all topics.
     running.wait_for(r"simulated ([4-9]|\d\d+)\.\d of")
     for node in ("experiment_recorder", "result_comparison"):
         running.signal_node(node, signal.SIGKILL)

@@ -241,8 +241,8 @@ def check_fixes(result, most=22, control_period=0.05):
     first, *_ = read_messages(bag)["/trajectory_error"]
     stamp = first.header.stamp.sec + 1e-9 * first.header.stamp.nanosec
     since = samples.columns["stamp"] - (stamp - first.time_from_start)
-    # The receiver restarts at the first command, when simulated time may be up to ten
-    # control periods of 0.05 s ahead of it.
+    # The GNSS receiver restarts at the first command, when simulated time may be up to ten control
+    # periods of 0.05 s ahead of the receiver.
     irregular = np.flatnonzero(np.abs(np.diff(since) - 0.2) > 0.015)
     # Only one step is irregular, so no fix is lost before or after it.
     assert np.count_nonzero(since[irregular] > -0.21) <= 1

@@ -1,4 +1,4 @@
-"""Runs of a program within limits, and the shortcomings of its exit.
+"""Runs of a program within time and memory limits, and comparison with the required exit.
 
 A program runs as a process in a scratch folder. Its exit code, its output and its files are
 compared with the required exit; each shortcoming is a message.

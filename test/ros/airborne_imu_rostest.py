@@ -124,7 +124,7 @@ class Airborne(unittest.TestCase):
     def _check_parents(self, messages):
         pairs = {(t.child_frame_id, t.header.frame_id) for m in messages for t in m.transforms}
         self.assertEqual(len(pairs), len({child for child, _ in pairs}), pairs)
-        # Only odom has no parent: rviz warns of each frame that is not connected to it.
+        # Only odom has no parent, since RViz warns of each frame that is not connected to the root.
         self.assertEqual({parent for _, parent in pairs} - {child for child, _ in pairs}, {"odom"})
 
     def test_flight_without_responding_subscriber_fails(self):

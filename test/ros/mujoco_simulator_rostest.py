@@ -159,7 +159,7 @@ class DrivenSimulator(unittest.TestCase):
 
 
 class FailingSimulator(unittest.TestCase):
-    """Simulators that exit, so that each test starts one."""
+    """Simulators that exit on an error; each test starts a new one."""
 
     def start(self, namespace, *arguments):
         program = roslib.packages.find_node(PACKAGE, "mujoco_simulator.py")[0]

@@ -175,7 +175,7 @@ class Program:
     def __init__(self, name, *arguments, **changes):
         self._mark = new_mark()
         environment = {**os.environ, PROGRAM_MARK: self._mark, **changes}
-        # Like with ./run ros2, the program and the python3 of its shebang are found on PATH.
+        # As with ./run ros2, the program and the python3 of its shebang are found on PATH.
         self._process = subprocess.Popen(
             [name, *map(str, arguments)],
             env={name: text for name, text in environment.items() if text is not None},

@@ -257,7 +257,7 @@ def write_tum(path, nanoseconds, positions, orientations):
 
 
 def write_kitti(folder, seconds, values):
-    """Write a KITTI drive; ``values`` has a sequence by its position in a line of 30 numbers."""
+    """Write a KITTI drive; ``values`` maps a position in a line of 30 numbers to a sequence."""
     (folder / "oxts" / "data").mkdir(parents=True)
     times = np.datetime_as_string((1e9 * np.asarray(seconds)).astype("datetime64[ns]"))
     text = "\n".join(time.replace("T", " ") for time in times)

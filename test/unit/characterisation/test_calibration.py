@@ -245,7 +245,7 @@ def test_sphere_fit_residual_matches_noise_and_scale_is_unbiased(table):
     found = fit_sphere(0.04 * np.arange(2000), readings, 1.0).calibration
     # Four standard errors of a standard deviation.
     assert found.residual == pytest.approx(0.01, rel=4.0 / np.sqrt(2.0 * 2000))
-    # No sensor has readings whose magnitudes differ by factors from 0.5 to 2.
+    # Scale factors of 1, 0.5 and 2 on the three axes are implausible.
     with pytest.raises(RecordingError, match="does not span all directions"):
         fit_sphere(0.04 * np.arange(2000), readings * [1.0, 0.625, 5.0 / 3.0], 1.0)
     _, times, values, rests = table

@@ -47,7 +47,8 @@ def test_expected_periodogram_matches_mean_of_simulated_periodograms(term, noise
     shape = likelihood._shape(term, 20.0)[: power.shape[1]] * coefficient**2
     if term != WHITE:
         shape = shape + likelihood._shape(WHITE, None)[: power.shape[1]] * N**2
-    # Each ordinate has two degrees of freedom, so its standard deviation equals its mean.
+    # Each periodogram ordinate has two degrees of freedom, so its standard deviation equals its
+    # mean.
     deviations = (power.mean(axis=0) / shape - 1.0) * np.sqrt(len(records))
     assert np.sqrt(np.mean(deviations**2)) == pytest.approx(1.0, abs=0.2)
     assert abs(np.mean(deviations)) < 4.0 / np.sqrt(len(deviations))

@@ -34,7 +34,7 @@ def test_fused_random_walks_and_bias_match_closed_form():
     found = isf.FusedYawError(walking(), rolling())
     np.testing.assert_allclose(found.variance(), walks, rtol=1e-3, atol=2e-10)
 
-    # The difference of both headings yields a bias with 1 / variance = 1 / BIAS^2 + t / both.
+    # The difference of the two headings determines the bias: 1 / variance = 1 / BIAS^2 + t / both.
     found = isf.FusedYawError(walking(RandomConstant("rate bias", -TIME, BIAS)), rolling())
     known = 1.0 / (1.0 / BIAS**2 + TIME / both)
     expected = walks + (SLIP**2 / both * TIME) ** 2 * known

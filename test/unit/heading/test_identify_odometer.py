@@ -59,8 +59,8 @@ def test_odometer_errors_without_slip_and_noise_are_identified_exactly(motion):
         rate=10, track=TRACK, diameter_ratio=0.98, track_ratio=0.9, wheel_radius=0.2
     )
     found = isf.heading.identify_odometer(*driven(motion, odometer, noise=0.0), TRACK)
-    # The distance is the odometer's: turns with unequal wheels lengthen it by (1 - E_d) b / 4 per
-    # radian, and E_d turns by (1 - E_d) / b per metre.
+    # The distance is measured by the odometer: turns with unequal wheels lengthen it by (1 - E_d) b
+    # / 4 per radian, and E_d turns by (1 - E_d) / b per metre.
     assert found.specification.diameter_ratio == pytest.approx(0.98, abs=1e-5)
     assert found.specification.track_ratio == pytest.approx(0.9, abs=0.02**2 / 4.0)
     assert found.specification.slip < 1e-4

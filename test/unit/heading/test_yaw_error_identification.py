@@ -403,8 +403,8 @@ def test_turn_is_computed_from_less_noisy_heading():
     for imu, right in ((yaw, yaw + noise), (yaw + noise, yaw)):
         error, reference = pd.Series(right - imu, TIME), pd.Series(right, TIME)
         observed = observed_yaw_error("a", error, reference)
-        # The heading is a straight line within 4 standard errors of its fit; those at the ends are
-        # twice that of the mean.
+        # The turn is that of a fitted straight line, whose standard error at the ends is twice that
+        # of its mean; four standard errors are allowed.
         np.testing.assert_allclose(np.diff(observed.net_turn, 2), 0.0, atol=1e-12)
         reach = 4.0 * 2.0 * 0.01 * np.sqrt(2.0 / len(TIME))
         np.testing.assert_allclose(observed.net_turn, yaw, atol=2.0 * reach)
@@ -415,7 +415,7 @@ def test_turn_is_computed_from_less_noisy_heading():
 def test_small_reversals_of_smooth_heading_are_included_in_turn():
     import pandas as pd
 
-    # If they were omitted, the slip of the wheels would be identified as a random walk.
+    # If reversals were omitted, the slip of the wheels would be identified as a random walk.
     random, wave = np.random.default_rng(1), np.radians(1.2) * np.sin(TIME / 8.0)
     for yaw, noise in ((wave, 0.0), (0.0 * wave, 0.004)):
         reference = yaw + 0.004 * random.standard_normal(len(TIME))

@@ -136,7 +136,7 @@ def test_likelihood_with_reference_error_matches_dense_matrices():
         {**VALUES, "reference_slip": slip, "reference_scale": scale, "reference_error_time": time}
         for slip, scale, time in ((3e-3, 1.0, 4.0), (6e-3, 0.6, 8.0))
     )
-    # The prior standard deviation of both is a factor of two.
+    # The prior standard deviation of reference_scale and reference_error_time is a factor of two.
     prior = -0.5 * ((np.log(0.6) ** 2 + np.log(2.0) ** 2) / np.log(2.0) ** 2)
     expected = dense(others) - dense(changed) + prior
     assert likelihood(others) - likelihood(changed) == pytest.approx(expected, rel=2e-3)

@@ -121,7 +121,7 @@ def test_misalignment_error_while_tumbling_matches_closed_form(rate):
     matrix = np.cross(turned, np.eye(3)).T  # turned x rate
     gyroscope = isf.TriadSpecification(scale_factor_and_misalignment=matrix.tolist())
     motion = tumbling(rate)
-    # The filter hardly corrects the tilt, because the closed form does not include it.
+    # With this time constant, the filter hardly corrects the tilt, as the closed form assumes.
     output = isf.OutputSpecification(rate=rate, filter_time_constant=1e9)
     imu = isf.ImuSpecification(gyroscope=gyroscope, output=output)
     (source,) = isf.yaw_error_model(imu, motion).sources
@@ -207,7 +207,8 @@ def test_model_of_stationary_gyroscope_includes_earth_rotation(latitude):
 
 
 def test_model_of_eastward_aircraft_includes_transport_rate():
-    # Transport rate at 200 m/s: the vertical turns about north, and east and north about it.
+    # Transport rate at 200 m/s: the vertical turns about north, and the horizontal axes turn about
+    # the vertical.
     rate, speed, latitude = 10.0, 200.0, np.radians(60.0)
     time = np.arange(1001) / rate
     transverse = ecef_of(latitude, 0.0, 0.0)[0] / np.cos(latitude)

@@ -280,7 +280,7 @@ def test_velocity_variance_between_fixes_matches_brownian_bridge():
     count, step = 200, 2.0
     at = (np.arange(count) + 1.0) / count
     walk = np.minimum.outer(at, at) * step
-    # Both ends of the process and of the integral are known.
+    # The process and its integral are known at both ends of the interval.
     known = np.zeros((2, count))
     known[0, -1], known[1] = 1.0, step / count
     known[1, -1] *= 0.5

@@ -20,7 +20,7 @@ def motion(generator, times, density, speed=8.0):
     first, second = generator.standard_normal((2, len(steps), 2))
     jumps = density * np.sqrt(steps)[:, None] * first
     velocities[1:] = velocities[0] + np.cumsum(jumps, axis=0)
-    # Given both velocities, the position in the middle has a variance of q^2 dt^3 / 12.
+    # Given the velocities at both ends of a step, the displacement has a variance of q^2 dt^3 / 12.
     bridges = density * np.sqrt(steps**3 / 12.0)[:, None] * second
     means = steps[:, None] * (velocities[1:] + velocities[:-1]) / 2.0
     positions[1:] = np.cumsum(means + bridges, axis=0)

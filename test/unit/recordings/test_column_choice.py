@@ -155,7 +155,7 @@ def inertial(gyro=1.0, accel=1.0, **columns):
             {**TWO_COLUMNS, **CAR.inertial()},
             *("time", "header.stamp.secs [s] + header.stamp.nsecs [ns]"),
         ),
-        # A column name that a map cannot contain is replaced by its number.
+        # A column name that a map cannot contain is replaced by the column's number.
         ({"%time": 1e9 * SECONDS, **CAR.inertial()}, "time", "col1 [ns]"),
         # The computer's stamp has priority over a stamp of another clock.
         *(
@@ -304,7 +304,7 @@ def test_table_without_known_column_names_has_no_column_map(tmp_path):
     chosen = find_column_maps(path)
     assert (chosen.imu, chosen.reference) == ({}, {})
     assert chosen.unused == [f"col{place}" for place in range(1, 8)]
-    # This reason is only for a table without reference and IMU, so a table with an IMU lacks it.
+    # This reason is given only for tables that contain neither a reference nor an IMU.
     imu = choose(t=TIME, **vectors("g{} [rad/s]", CAR.rates), **vectors("acc_{}", CAR.forces))
     assert imu.imu and not imu.reference
     assert chosen.reasons and not set(chosen.reasons) & set(imu.reasons)
@@ -350,7 +350,7 @@ SPARSE = np.where(np.arange(len(TIME)) % 3, np.nan, wrapped(CAR.yaw))
         (given(yaw=0.3 * np.sin(TIME)), "yaw"),
         # The yaw is unwrapped.
         (given(yaw=CAR.yaw), "yaw"),
-        # A roll of up to 3 is in degrees, because 3 rad would be almost a half turn.
+        # A roll of up to 3 is in degrees, because 3 rad would be almost half a turn.
         (
             given(roll=3.0 * np.sin(TIME), pitch=np.cos(TIME), yaw=2.0 * np.sin(0.3 * TIME)),
             "roll pitch yaw",

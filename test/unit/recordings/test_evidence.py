@@ -82,7 +82,7 @@ def test_correct_unit_in_header_is_confirmed_by_each_check(tmp_path, units, size
 
 
 def test_rates_confirmed_by_gravity_are_accepted_despite_wrong_orientation(tmp_path):
-    # Angles in rad with degrees in the header describe only a 57th of the motion.
+    # Angles in rad with degrees in the header describe only 1/57 of the motion.
     times, rates, forces, orientation = make_motion()
     angles = Rotation.from_quat(orientation).as_euler("ZYX")[:, ::-1]
     columns = {"time [s]": times, **dict(zip((f"{name} [rad/s]" for name in GYRO), rates.T))}

@@ -183,7 +183,7 @@ LEFT_OUT = [("gyro_y",), ("gyro_x",), GYRO[:2], GYRO, ("accel_x",), ACCEL, QUATE
 def test_imu_with_missing_quantities_is_checked_with_remaining_ones(left_out):
     reference, imu = made_drive()
     if left_out == (*GYRO, *ACCEL):
-        # With independent noise, it is not a copy of the reference, but a second sensor.
+        # This error makes the yaw that of a second sensor, not a copy of the reference.
         imu = with_yaw(imu, lambda yaw: yaw + 1e-3 * np.sin(elapsed(imu)))
     assert names(check(reference, drop_columns(imu, *left_out))) == []
     if "gyro_z" not in left_out:

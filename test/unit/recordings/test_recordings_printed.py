@@ -147,7 +147,7 @@ def test_novatel_log_with_invalid_checksums_is_rejected(tmp_path):
     assert "no line is a NovAtel log" in refusal(isf.read_imu, path)
 
 
-NOON = 12.0 * 3600.0 - 20.0  # the drive passes it
+NOON = 12.0 * 3600.0 - 20.0  # [s] of the day; the drive passes noon
 
 
 def clock(seconds):

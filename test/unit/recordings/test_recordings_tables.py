@@ -34,7 +34,7 @@ def phone(car):
         for name, values in (("latitude", car.latitude), ("longitude", car.longitude))
     }
     turned = Rotation.from_euler("z", car.yaw[::2]).as_quat()
-    turned[7] *= -1.0  # another name of the same rotation
+    turned[7] *= -1.0  # the opposite quaternion is the same rotation
     return {
         "Gyroscope": {"time": nanoseconds(TIME), **dict(zip("xyz", car.rates.T))},
         "Accelerometer": {
@@ -99,7 +99,7 @@ def test_gravity_is_added_to_accelerations_without_gravity(car, tmp_path, name):
     tables = phone(car)
     measured = tables.pop("TotalAcceleration")
     tables[name] = tables.pop("Accelerometer")
-    times = tables["Gyroscope"]["time"]  # Other
+    times = tables["Gyroscope"]["time"]  # not those of the accelerometer
     tables["Gravity"] = {"time": times, "z": np.full(len(TIME), 9.81), "y": 0.0, "x": 0.0}
     maps = find_column_maps(write_folder(tmp_path / "drive", tables))
     assert maps.imu["accel_z"] == f"{name}+Gravity.z [m/s^2]"

@@ -33,7 +33,7 @@ PLACE = isf.MagneticEnvironment(earth=tuple(EARTH))
 def test_bno055_mode_has_rate_and_sensors_of_data_sheet(mode):
     samples = isf.simulate_imu(MOTION, bno055_in_mode(PERFECT, mode), magnetic_environment=PLACE)
     assert np.diff(samples.index) == pytest.approx(1.0 / MODES[mode].rate)
-    # Gyroscope drift appears in the yaw if the gyroscope is used; north limits it.
+    # Gyroscope drift appears in the yaw if the gyroscope is used; magnetic north limits the drift.
     drifting = isf.simulate_imu(MOTION, bno055_in_mode(DRIFTING, mode), magnetic_environment=PLACE)
     drift = difference(samples["yaw"].iloc[-1], drifting["yaw"].iloc[-1])
     expected = {"IMU": -0.01 * MOTION.duration, "COMPASS": 0.0, "M4G": 0.0}.get(mode, -0.01 * 9.0)

@@ -172,7 +172,7 @@ def test_linear_model_includes_supply_nonlinearity_and_rectification():
             vibration_rectification=(0.0, 0.0, 0.05),
         ),
         supply=SupplyVoltage(3.3, ((0.0, 3.3), (60.0, 3.0))),
-        # The vibration is weak, because it tilts the fused orientation.
+        # The vibration is weak, because strong vibration would tilt the fused orientation.
         vibration=Vibration(spectrum=((0.0, 2e-6), (400.0, 2e-6))),
     )
     model = isf.yaw_error_model(imu, motion)

@@ -12,7 +12,7 @@ from imu_simulation_framework.sensors.files import imu_catalogue
 from imu_simulation_framework.sensors.imu_specification import AGISIM_SPREAD, UnitSpread, draw_unit
 
 ENTRIES = {entry.specification.name: entry for entry in imu_catalogue()}
-# The other documents measured or chose their values, in SI.
+# IMUs from data sheets; agisim and bno055 have chosen and measured values in SI units.
 SHEETS = sorted(set(ENTRIES) - {"agisim", "bno055"})
 DEG, G, ROOT2 = math.pi / 180.0, 9.80665, math.sqrt(2.0)
 

@@ -169,7 +169,7 @@ def test_class_mean_matches_statsmodels():
 
 
 def test_prediction_for_part_is_averaged_over_posterior_of_spread():
-    # Samples of the spread, of the class mean and of the part given both, as in the model.
+    # Samples of the spread, then of the class mean, then of the part given spread and class mean.
     model = ClassModel(
         np.array([0.1, 2.0]), np.array([0.3, 0.7]), np.array([0.0, 1.0]), np.array([0.2, 0.3]), 0.1
     )

@@ -141,7 +141,7 @@ STEADY = TriadSpecification(white_noise=1e-3)
         ("kalibr", {}, r"accelerometer.random_walk is 0"),
         ("kalibr", {"yaw_drift": (1, 1)}, "yaw drift"),
         ("kalibr", {"subsampled": True}, "rate is 100 Hz .* 100 Hz"),
-        # Results of other tools.
+        # These are output formats of other tools, which can only be read.
         *((name, {}, f"{name} is read-only") for name in ("imu_utils", "vins", "orb_slam3")),
         ("urdf", {}, "'urdf'.*kalibr"),
     ],
