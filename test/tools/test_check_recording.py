@@ -200,14 +200,14 @@ def test_columns_without_column_map_are_recognised(tmp_path):
     writers.write_csv(tmp_path / "log.csv", {n: v.tolist() for n, v in columns.items()})
     code, printed = check("log.csv", "out:=out")
     assert code == 0, printed.stdout
-    assert "log.csv are chosen by their names" in printed.stdout
+    assert "log.csv are chosen by name" in printed.stdout
     configuration = load_configuration(written_config(tmp_path / "out"))
     assert configuration.columns["reference_columns"]["yaw"] == "gt_yaw (deg) [deg]"
     assert configuration.columns["imu_columns"]["gyro_z"] == "gyroZ (deg/s) [deg/s]"
     assert configuration.columns["imu_columns"]["accel_x"] == "accX (g) [g]"
     code, printed = check("config:=out/config.ini", "out:=again")
     assert code == 0
-    assert "chosen by their names" not in printed.stdout
+    assert "chosen by name" not in printed.stdout
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -303,7 +303,7 @@ def test_track_without_imu_is_usable_with_imu_disabled_in_config(tmp_path):
     done = assert_success(call_tool(TOOL, tmp_path / "track.gpx", "--out", tmp_path / "out"))
     last = done.stdout.splitlines()[-1]
     assert last.startswith("usable") and "no recorded IMU" in last
-    (length,) = re.findall(r"the reference drives ([\d.]+) m", done.stdout)
+    (length,) = re.findall(r"the reference covers ([\d.]+) m", done.stdout)
     assert float(length) == pytest.approx(59.5, rel=0.02)
     configuration = load_configuration(tmp_path / "out" / "config.ini")
     assert configuration.imu_recording.use is False

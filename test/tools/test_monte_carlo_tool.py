@@ -86,7 +86,7 @@ def test_repeated_call_writes_same_files_and_redraws_damaged_chunk():
     path.write_bytes(path.read_bytes()[:-1])
     again = call_tool("monte_carlo.py", *arguments)
     assert (again.returncode, again.stdout) == (0, first.stdout)
-    assert again.stderr.startswith(f"note: {path}: is damaged")
+    assert again.stderr.startswith(f"note: {path}: damaged chunk")
 
 
 def test_ensemble_of_experiments_runs_physics_simulation():

@@ -56,7 +56,7 @@ _MODELS = {
     "ideal": "no errors",
     "generic": "Gazebo's generic plug-in",
     "hector": "Hector's plug-in",
-    "specification": "standard parameters and a fused orientation; set it as launch argument, "
+    "specification": "standard parameters and a fused orientation; set it as a launch argument, "
     "because it runs in a separate node",
     "hector_slow": "Hector's plug-in with the slower of two drifts tuned to a BNO055",
     PUBLISHED: "IMU of an external robot, unchanged",
@@ -92,7 +92,7 @@ MIN_RATE = 0.1  # Hz; with more than 10 s between commands a robot cannot follow
 
 @dataclass(frozen=True)
 class ExperimentSection(TextSettings):
-    """Name, results and random numbers of the experiment."""
+    """Name, results folder and random seed of the experiment."""
 
     name: str = setting(
         "",
@@ -113,15 +113,15 @@ class ExperimentSection(TextSettings):
     )
     accept_implausible: bool = setting(
         False,
-        about="whether to accept a recording with contradictory data, which check_recording.py "
-        "reports",
+        about="whether to accept a recording whose data contradict each other, as reported by "
+        "check_recording.py",
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if NO_FIGURES in self.figure_formats and len(self.figure_formats) > 1:
             raise ConfigurationError(
-                f"figure_formats is {', '.join(self.figure_formats)}, expected formats or "
+                f"figure_formats is {', '.join(self.figure_formats)}, expected figure formats, or "
                 f"{NO_FIGURES} alone."
             )
 
@@ -172,12 +172,13 @@ class ReferenceSection(ReferenceConventions, FixSettings):
     )
     velocity_topic: str = setting(
         "",
-        about="velocity topic of a receiver with NavSatFix: geometry_msgs/TwistStamped or "
-        "TwistWithCovarianceStamped, with linear.x east and linear.y north",
+        about="velocity topic of a GNSS receiver that publishes NavSatFix: "
+        "geometry_msgs/TwistStamped or TwistWithCovarianceStamped, with linear.x "
+        "east and linear.y north",
     )
     heading_topic: str = setting(
         "",
-        about="heading topic of a dual-antenna receiver with NavSatFix: "
+        about="heading topic of a dual-antenna receiver that publishes NavSatFix: "
         "geometry_msgs/QuaternionStamped, PoseStamped or sensor_msgs/Imu",
     )
     time_offset: float = setting(
@@ -251,7 +252,7 @@ class TrajectorySection(TextSettings):
         False,
         about="whether to remove the lateral position noise, which a wheeled robot cannot follow "
         "and which limits the tracking accuracy of every controller. The evaluation of the "
-        "recorded IMU does not change",
+        "recorded IMU is not affected",
     )
     check_limits: bool = setting(
         True, about="whether to reject a trajectory that the robot cannot follow"
@@ -363,7 +364,7 @@ class TerrainSection(Terrain):
 
     kind: str = setting(
         "flat",
-        choices={"flat": "", "uneven": "with bumps, the caps of large spheres below the plane"},
+        choices={"flat": "", "uneven": "with bumps: caps of large spheres centred below the plane"},
         about="shape of the ground",
     )
 
@@ -403,7 +404,7 @@ class ImuSpecificationSection(TextSettings):
 class OperationSection(Operation):
     """Zeroing of the gyroscope while stationary, used with imu:=specification."""
 
-    # An experiment has only the stops of its recording; none can be inserted.
+    # An experiment only has the stops in its recording; further stops cannot be inserted.
     stops: str = setting(
         "none",
         choices=_STOPS,
@@ -524,7 +525,8 @@ class Configuration:
     columns : mapping
         Columns by quantity, for each of :data:`COLUMN_SECTIONS`.
     imu_parameters : mapping
-        Configured parameters by name, for each IMU model; others keep the model's default.
+        Configured parameters by name, for each IMU model; other parameters have the model's
+        defaults.
     given : mapping
         Content of the config.ini as text, by section and key.
     """
@@ -678,7 +680,8 @@ class _SettingTexts:
                     f"{_suggestion(section, known)}"
                 )
             for key, text in keys.items():
-                # In the config.ini of the results, such a text would be read as another value.
+                # Such a text would be read back as another value from the config.ini in the
+                # results.
                 location = self.location(section, key)
                 if escape_unprintable(key + text) != key + text:
                     raise ConfigurationError(
@@ -686,8 +689,8 @@ class _SettingTexts:
                     )
                 if _COMMENT.search(text):
                     raise ConfigurationError(
-                        f"{location}: a semicolon after a blank begins a comment in config.ini, "
-                        f"got {quote(text)}"
+                        f"{location}: expected no semicolon after a space, because it begins a "
+                        f"comment in config.ini, got {quote(text)}"
                     )
 
     def parse(self, name: str, section_type: type[TextSettings]) -> TextSettings:
@@ -734,7 +737,8 @@ def _override_texts(overrides: Mapping[str, Mapping[str, Any]]) -> dict[tuple[st
     for section, values in overrides.items():
         if not isinstance(values, Mapping):
             raise ConfigurationError(
-                f"override of section [{section}]: expected keys with values, got {quote(values)}"
+                f"override of section [{section}]: expected a mapping of keys to "
+                f"values, got {quote(values)}"
             )
         for key, value in values.items():
             if isinstance(value, (Mapping, list, tuple, set)):

@@ -56,7 +56,7 @@ class Drivetrain(Settings, ABC):
     limits : RobotLimits
         Limits of the driven wheels; unlimited by default.
     radius_multipliers : tuple of float
-        Factors by which the left and the right radius differ from R.
+        Ratios of the left and the right wheel radius to R.
 
     Raises
     ------
@@ -124,7 +124,7 @@ class Drivetrain(Settings, ABC):
         return v, self.wheel_radius * (right - left) / (2.0 * self.half_track)
 
     def sideslip(self, yaw_rate: float) -> float:
-        """Return the angle from the course to the yaw.
+        """Return the sideslip angle, yaw minus course.
 
         Parameters
         ----------
@@ -221,15 +221,15 @@ class DifferentialDrivetrain(Drivetrain):
     track (for example Siegwart, Nourbakhsh, Scaramuzza: Introduction to Autonomous Mobile Robots,
     section 3.2).
 
-    The model also applies to skid steering with an effective half track, the lateral distance to
-    the instantaneous centre of rotation of the wheels on one side (Mandow, Martinez, Morales,
-    Blanco, Garcia-Cerezo, Gonzalez: Experimental kinematics for wheeled skid-steer mobile robots,
-    IROS 2007).
+    The model also applies to skid steering with half the effective track width, which is the
+    lateral distance to the instantaneous centre of rotation of the wheels on one side (Mandow,
+    Martinez, Morales, Blanco, Garcia-Cerezo, Gonzalez: Experimental kinematics for wheeled
+    skid-steer mobile robots, IROS 2007).
 
     Parameters
     ----------
     sideslip_time : float
-        Angle from the course to the yaw, divided by the yaw rate [s]. The lateral friction of
+        Sideslip angle (yaw minus course) divided by the yaw rate [s]. The lateral friction of
         skidding wheels provides the centripetal force, and the centre of rotation moves ahead in
         proportion to speed and yaw rate, so that the angle per yaw rate is the same at all speeds.
     """
@@ -270,7 +270,7 @@ def _check_positions(name: str, value: Any) -> tuple[tuple[float, float], ...]:
 
 @dataclass(frozen=True)
 class AckermannDrivetrain(Drivetrain):
-    """Car drivetrain with non-steered driven wheels and one or two steered free wheels.
+    """Car drivetrain with driven, non-steered wheels and one or two steered, undriven wheels.
 
     All wheels turn about one point on the line of the driven axle, 1/k to the left of its midpoint,
     where k is the curvature of the path (Siegwart, Nourbakhsh, Scaramuzza: Introduction to

@@ -218,7 +218,7 @@ def node_configuration(
 
 
 def folder_of_call(parameters: Mapping[str, Any]) -> Path:
-    """Return the working directory in which a launch file was called, the base of relative paths.
+    """Return the folder from which the launch file was started, the base of relative paths.
 
     Parameters
     ----------

@@ -66,7 +66,7 @@ def path_sentence(poses: pd.DataFrame) -> str:
     steps = np.hypot(np.diff(poses["x"]), np.diff(poses["y"]))
     turns = np.diff(poses["yaw"])
     return (
-        f"the reference drives {steps.sum():.1f} m in {poses.index[-1] - poses.index[0]:.1f} s and "
+        f"the reference covers {steps.sum():.1f} m in {poses.index[-1] - poses.index[0]:.1f} s and "
         f"turns by {format_degrees(np.abs(turns).sum())} in total, "
         f"{format_degrees(turns.sum())} net"
     )

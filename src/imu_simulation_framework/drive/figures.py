@@ -99,7 +99,7 @@ def _arrows(x, y):
     def interpolate(distance):
         return np.array([np.interp(distance, travelled, values) for values in (x, y)])
 
-    # With as many laps as arrows, all arrows would be at the same place: try one arrow less.
+    # With as many laps as arrows, all arrows would be at the same place: try one arrow fewer.
     evenly = ((np.arange(count) + 0.5) / count * travelled[-1] for count in (_ARROWS, _ARROWS - 1))
     places = max(
         evenly, key=lambda those: min(dist(*two) for two in combinations(interpolate(those).T, 2))
@@ -224,7 +224,7 @@ def imu_yaw(comparison) -> Figure:
 
 
 def _turned_from_start(result, trajectory):
-    """Return the yaw offset from a trajectory that is shifted to start at zero [rad]."""
+    """Return the yaw offset [rad] from a trajectory that is shifted to start at zero."""
     if len(trajectory) == 0:
         return float(result.reference_yaw.iloc[0])
     wanted = np.interp(result.reference_yaw.index, trajectory.index, trajectory["yaw"])
@@ -485,7 +485,7 @@ def yaws(names, series, differences) -> Figure:
     for difference, look in zip(differences, styles):
         yaw = difference.comparison.imu_yaw - first.iloc[0]
         figure.line(yaw.index - zero, np.degrees(yaw), look, difference.name)
-    title = "First yaw minus each of the others, thin; bold: its trend"
+    title = "First yaw minus each of the others (thin), and trend (bold)"
     figure.panel("difference [deg]", title, height=260).zero_line()
     for difference in differences:
         alone = f"{names[0]} alone" + (f" ({difference.name})" if len(differences) > 1 else "")

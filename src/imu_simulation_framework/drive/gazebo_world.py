@@ -37,8 +37,8 @@ def world_sdf(terrain: Terrain | None = None) -> str:
       <max_step_size>{1.0 / PHYSICS_RATE}</max_step_size>
       <real_time_update_rate>{HIGHEST_UPDATE_RATE}</real_time_update_rate>
       <ode>
-        <!-- Exact; the iterative one lets a robot at rest creep by 0.3 mm/s. Without cfm it
-             complains of wheels that touch the ground in more points than needed. -->
+        <!-- Exact solver; with the iterative one, a stationary robot creeps by 0.3 mm/s. Without
+             cfm, it warns about wheels that touch the ground at more points than needed. -->
         <solver>
           <type>world</type>
         </solver>

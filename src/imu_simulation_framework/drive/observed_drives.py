@@ -169,7 +169,7 @@ def read_drives(
         Results, recordings, config.ini files of recordings, or names of bundled drives.
     config : str, optional
         A config.ini that describes the recordings; by default, topics are chosen by their type and
-        columns by their name.
+        columns by name.
     step : float
         Time between yaw errors [s].
     settings : mapping
@@ -362,7 +362,7 @@ def _compare(tables: _DriveTables) -> _ComparedImu:
         raise RecordingError(f"{name}: the IMU has no sample in the time range of its reference")
     if comparison.time_shift is not None or tables.satellite:
         return _ComparedImu(imu, comparison, ())
-    # If the lag was identified with the model, other terms would absorb it except in sharp turns.
+    # If the lag were identified with the model, other terms would absorb it except in sharp turns.
     process = None if comparison.split is None else comparison.split.process
     late, _ = lateness(imu["yaw"], reference, UNKNOWN_LAG, process)
     if late is None:
@@ -372,7 +372,7 @@ def _compare(tables: _DriveTables) -> _ComparedImu:
     direction = "late" if late.shift > 0.0 else "early"
     remark = (
         f"the IMU is {abs(late.shift):.3g} s {direction} relative to the reference, and this "
-        "delay is removed"
+        "offset is removed"
     )
     return _ComparedImu(imu, comparison, (remark,))
 

@@ -53,7 +53,7 @@ class PreparedDrive:
     smoothing_remarks : tuple of str
         Notes on significant deviations of the trajectory from the reference.
     report : mapping
-        Findings as counts, for the summary.
+        Number of findings of each kind, for the summary.
     """
 
     name: str

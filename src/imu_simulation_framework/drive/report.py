@@ -45,7 +45,7 @@ FIGURE_SECTIONS = {
     ),
     "imu_yaw": (
         "Yaw",
-        "Yaw of each IMU in front of its reference yaw. Zoom in to see the differences.",
+        "Yaw of each IMU, drawn over its reference yaw. Zoom in to see the differences.",
     ),
     "yaw_psd": (
         "Spectrum of the yaw",
@@ -176,8 +176,8 @@ def _describe_parts(statistics) -> str:
         return ""
     reference_part, imu_part = parts_of_rms(reference)
     return (
-        f" ({math.degrees(statistics['rms_rad']):.2f} deg rms, with an expected contribution of "
-        f"{reference_part} from the reference and {imu_part} from the IMU)"
+        f" ({math.degrees(statistics['rms_rad']):.2f} deg rms; expected contribution of the "
+        f"reference: {reference_part}, of the IMU: {imu_part})"
     )
 
 

@@ -286,7 +286,7 @@ def previous_summary(folder) -> dict:
         raise unusable(path, f"nested deeper than {MAX_DEPTH} levels")
     for key in ("comparison_settings", "run", "execution", "messages"):
         if not isinstance(summary.get(key, {}), dict):
-            raise unusable(path, f"{key} is {quote(summary[key])}, expected keys with values")
+            raise unusable(path, f"{key} is {quote(summary[key])}, expected an object")
     for key in ("wall_time_s", "real_time_factor"):
         number = summary.get("execution", {}).get(key)
         if number is not None and not _is_positive(number):
@@ -355,7 +355,7 @@ def described_run(previous, path) -> RunDescription:
     expected: dict[str, int] = {}
     for name, counts in previous.get("messages", {}).items():
         if not isinstance(counts, dict):
-            raise unusable(path, f"messages: {name} is {quote(counts)}, expected counts")
+            raise unusable(path, f"messages: {name} is {quote(counts)}, expected an object")
         if counts.get("expected_according_to") == "simulator":
             count = counts.get("expected")
             if not (isinstance(count, int) and 0 <= count < MAX_MESSAGES):
@@ -529,14 +529,15 @@ def parts_of_rms(reference) -> tuple[str, str]:
     Returns
     -------
     tuple of str
-        Contributions in degrees.
+        Contributions in degrees. The contribution of the IMU is ``unknown`` if the reference is
+        better than stated.
     """
     factor = math.degrees(1.0)
     if not reference:
         return "-", "-"
     values = [reference[f"imu_rms_{name}rad"] for name in ("", "low_", "high_")]
     if None in values:
-        words = "nothing"
+        words = "unknown"
     else:
         own, low, high = (f"{factor * value:.2f}" for value in values)
         words = f"{own} ({low} to {high}) deg" if values[1] > 0.0 else f"< {high} deg"

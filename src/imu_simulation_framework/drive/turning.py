@@ -52,9 +52,9 @@ def load_robot_parameters(path=None, simulator: str = "mujoco") -> RobotParamete
 
 
 def identify_turning(parameters: RobotParameters, simulator) -> RobotParameters:
-    """Identify the effective half track and the sideslip of a robot from turns.
+    """Identify the effective track width and the sideslip of a robot from turns.
 
-    The half track is fitted to the yaw rates of all turns by least squares. The sideslip increases
+    The track width is fitted to the yaw rates of all turns by least squares. The sideslip increases
     faster than the yaw rate; the sideslip time is the median over the turns, because slow turns are
     not informative.
 
@@ -89,8 +89,8 @@ def identify_turning(parameters: RobotParameters, simulator) -> RobotParameters:
     rates, sideslips = zip(*turns)
     if min(rates) <= 0.0:
         raise ConfigurationError(
-            f"{parameters.path}: the yaw rate of the robot in MuJoCo is not positive when its "
-            "wheels turn; set turning_half_track, or the true contact.wheel_friction"
+            f"{parameters.path}: the robot in MuJoCo did not turn left although its wheels were "
+            "driven for a left turn; set turning_half_track, or the true contact.wheel_friction"
         )
     half_track_ratio = float(np.dot(YAW_RATES, rates) / np.dot(rates, rates))
     identified = {

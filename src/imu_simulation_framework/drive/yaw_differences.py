@@ -1,4 +1,4 @@
-"""Differences between a first yaw and other yaws: delays, statistics, table and remarks."""
+"""Differences between the first yaw signal and the others: delays, statistics, table, remarks."""
 
 from __future__ import annotations
 
@@ -102,7 +102,9 @@ def yaw_differences(
         There are fewer than two yaws, or a yaw has too few samples in the time range of the first.
     """
     if len(yaws) < 2:
-        raise RecordingError(f"only one yaw was found, {', '.join(names)}, expected at least two")
+        raise RecordingError(
+            f"only one yaw signal found, {', '.join(names)}, expected at least two"
+        )
     first = yaws[0]
     differences = []
     for name, yaw in zip(names[1:], yaws[1:]):

@@ -210,7 +210,7 @@ def _read_reference_and_imu(
     path : str
         Recording with several topics or tables.
     references, imus : sequence of str
-        Possible topics, starting with the most likely; if empty, columns are chosen by their names.
+        Possible topics, starting with the most likely; if empty, columns are chosen by name.
     """
     signals, refusals = [], []
     parts: tuple[tuple[str, _Reader, Sequence[str]], ...] = (
@@ -275,13 +275,13 @@ def _read_text(path: str, format: str) -> YawSignal:
 
 
 def _read_section(path: str, format: str, section: str, read: _Reader) -> YawSignal:
-    """Read a text file as a reference or an IMU; CSV columns are chosen by their names."""
+    """Read a text file as a reference or an IMU; CSV columns are chosen by name."""
     columns = find_columns(path, section).columns if format == "csv" else None
     if not columns:
         return _read_recording(read, path)
     signal = _read_recording(read, path, format="csv", columns=columns)
     listing = join_names(f"{name} = {column}" for name, column in columns.items())
-    remark = f"{path}: columns were chosen by their names; check them: {listing}"
+    remark = f"{path}: columns were chosen by name; check them: {listing}"
     return replace(signal, remarks=(*signal.remarks, remark))
 
 

@@ -156,22 +156,22 @@ def test_chunk_with_valid_hash_and_unexpected_arrays_is_rejected_with_file_name(
 
 def test_folder_or_chunk_of_another_job_is_rejected(tmp_path):
     monte_carlo(Walks(), 8, tmp_path)
-    with pytest.raises(ResultError, match="with another seed"):
+    with pytest.raises(ResultError, match="differs in seed"):
         monte_carlo(Walks(seed=2), 8, tmp_path)
-    with pytest.raises(ResultError, match="with another kept as curves"):
+    with pytest.raises(ResultError, match="differs in kept as curves"):
         monte_carlo(Walks(), 8, tmp_path, keep=3)
     # A different library version is rejected, too.
     job = json.loads((tmp_path / "job.json").read_text())
     job["versions"]["numpy"] = "1.0"
     (tmp_path / "job.json").write_text(json.dumps(job))
-    with pytest.raises(ResultError, match="another versions"):
+    with pytest.raises(ResultError, match="differs in versions"):
         monte_carlo(Walks(), 8, tmp_path)
     monte_carlo(Walks(), 8, tmp_path / "one")
     monte_carlo(Walks(seed=2), 8, tmp_path / "other")
     name = "runs_000000000.chunk"
     path = tmp_path / "one" / "chunks" / name
     path.write_bytes((tmp_path / "other" / "chunks" / name).read_bytes())
-    with pytest.raises(ResultError, match="to another ensemble"):
+    with pytest.raises(ResultError, match="of another ensemble"):
         monte_carlo(Walks(), 8, tmp_path / "one")
 
 

@@ -319,7 +319,7 @@ def test_missing_or_unrelated_sample_file_is_rejected(path):
     with pytest.raises(ResultError, match="No such file"):
         Stream.open(path)
     path.write_bytes(b'{"columns": 3}\n')
-    with pytest.raises(ResultError, match="is not a file of recorded samples"):
+    with pytest.raises(ResultError, match="not a file of recorded samples"):
         Stream.open(path)
 
 

@@ -172,7 +172,7 @@ def test_result_is_located_by_folder_prefix_or_file(folder):
 def test_missing_or_ambiguous_result_is_rejected(folder):
     with pytest.raises(ResultError, match="no result in this folder"):
         find_result(folder.folder)
-    with pytest.raises(ResultError, match="no result of this name"):
+    with pytest.raises(ResultError, match="no result with this name"):
         find_result(folder.prefix_path)
     folder.write_text("trajectory_data.csv", "time\n")
     with pytest.raises(ResultError, match=f"but in: {folder.folder}"):

@@ -40,7 +40,7 @@ CONSTANTS_OF_A_DRIVE = ("rate bias", "quantisation", "yaw drift")
 """Random constants that differ between drives of the same sensor."""
 
 MAX_CURVES = 20
-"""Number of runs whose yaw error over time is stored for a page."""
+"""Number of runs whose yaw error over time is stored for a web page."""
 
 ONE_DRIVE = (
     "With one drive, a model that is not rejected is not proven, and several models may pass."
@@ -200,7 +200,7 @@ class PooledJudgement(NamedTuple):
 
     @property
     def sentences(self) -> list[str]:
-        """Messages with the verdict and with the percentiles of the drives in the model's runs."""
+        """Messages with the verdict, and with the percentile of each drive in the model's runs."""
         return [self.verdict.sentence, f"{'; '.join(calibration_sentences(self.calibration))}."]
 
 
@@ -280,7 +280,7 @@ def judge_model(
         errors=errors,
         reference_rms=float(np.sqrt(np.mean(np.square(reference)))),
         judgement=judge(time, error, curves),
-        # The runs of many drives would exceed the memory.
+        # Storing the runs of many drives would exceed the available memory.
         curves=curves[:MAX_CURVES].copy(),
         statistics=curve_statistics(time, curves),
         remarks=tuple(remarks),

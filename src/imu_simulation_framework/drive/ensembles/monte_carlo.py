@@ -34,7 +34,7 @@ from .samplers import Drawing, digest
 
 JOB = "job.json"
 CHUNKS = "chunks"
-# Maximum size of a chunk in memory [bytes]; 1000 curves of a day at 1 Hz require 350 MB.
+# Maximum size of a chunk in memory [bytes]; 1000 one-day curves at 1 Hz require 350 MB.
 _MAX_CHUNK = 2**30
 _FORMAT = b"imu_simulation_framework ensemble 1 "
 
@@ -103,21 +103,21 @@ def unpack(content: bytes, time: np.ndarray, job: str, first_run: int) -> Reduct
     """
     head, _, body = content.partition(b"\n")
     if not head.startswith(_FORMAT):
-        raise DamagedChunkError("is not a chunk of an ensemble")
+        raise DamagedChunkError("not a chunk of an ensemble")
     if hashlib.sha256(body).hexdigest().encode() != head[len(_FORMAT) :]:
-        raise DamagedChunkError("is damaged: its hash does not match its content")
+        raise DamagedChunkError("damaged chunk, whose hash does not match its content")
     try:
         with zipfile.ZipFile(io.BytesIO(body)) as archive:
             if sum(part.file_size for part in archive.infolist()) > _MAX_CHUNK:
-                raise DamagedChunkError("is larger than any chunk")
+                raise DamagedChunkError("content is larger than any chunk")
         with np.load(io.BytesIO(body), allow_pickle=False) as file:
             arrays = dict(file)
         same = str(arrays["job"]) == job and int(arrays["first_run"]) == first_run
     except _ARCHIVE_ERRORS:
         # A file with a correct hash may still come from another program.
-        raise DamagedChunkError("does not contain the arrays of a chunk") from None
+        raise DamagedChunkError("content does not have the arrays of a chunk") from None
     if not same:
-        raise EnsembleError("belongs to another ensemble, or to other runs")
+        raise EnsembleError("chunk of another ensemble, or of other runs")
     return Reduction.from_arrays(time, arrays)
 
 
@@ -402,6 +402,6 @@ def _require_same(path, job):
     names = [key for key in dict.fromkeys([*wanted, *known]) if known.get(key) != wanted.get(key)]
     if names:
         raise ResultError(
-            f"{path}: this folder belongs to another ensemble, with another {' and '.join(names)}; "
-            "choose another folder, or remove this one"
+            f"{path}: this folder belongs to another ensemble, which differs in "
+            f"{' and '.join(names)}; choose another folder, or remove this one"
         )

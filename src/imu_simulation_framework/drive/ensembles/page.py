@@ -199,7 +199,7 @@ def _row(name, values):
 
 
 def _quantile_error(values, probability):
-    """Estimate a quantile's standard error from the values one standard error of the rank apart."""
+    """Estimate a quantile's standard error from values one standard error of the rank away."""
     count = len(values)
     rank, error = probability * count, math.sqrt(count * probability * (1.0 - probability))
     if rank < 3.0 * error or count - rank < 3.0 * error:

@@ -39,7 +39,7 @@ class Drawing(ABC):
     time : ndarray, shape (n,)
         Times of the yaw errors since the start of the drive [s].
     chunk : int
-        Number of runs that are simulated and stored together, starting at multiples of it.
+        Number of runs that are simulated and stored together; a chunk starts at a multiple of it.
     """
 
     time: np.ndarray
@@ -118,7 +118,7 @@ class SensorDrawing(Drawing):
 
     @cached_property
     def _indices(self) -> np.ndarray:
-        """Indices of the motion samples at the times of the errors, all with new IMU samples."""
+        """Indices of the motion samples at the times of the errors; each has a new IMU sample."""
         period = self.motion.period
         new = np.flatnonzero(self._model.new_samples(len(self.motion)))
         sensor = period * float(new[1] - new[0]) if len(new) > 1 else period

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ...sensors.formats.registry import NamedImu
 
 SPECIFICATION = "specification"
-"""IMU model with a specification, which a simulator cannot apply with its IMU plug-ins."""
+"""IMU model defined by a specification, which the IMU plug-ins of a simulator cannot apply."""
 
 
 class PublishedImu(plugins.IdealImu):
@@ -93,7 +93,8 @@ def _named_specification(configuration: Configuration) -> NamedImu:
     imu = named_imu(file)
     if not isinstance(imu.errors, ImuSpecification):
         raise ConfigurationError(
-            f"[imu_specification] file is {file}, the parameters of a plug-in; set imu:={file}"
+            f"[imu_specification] file is {file}, which has the parameters of a plug-in; "
+            f"set imu:={file}"
         )
     return imu
 

@@ -27,7 +27,7 @@ class PreparedImu:
     remarks : tuple of str
         Notes on gaps in the recording, assumed conventions and the coverage of the drive.
     report : mapping
-        Findings as counts, for the summary.
+        Number of findings of each kind, for the summary.
     """
 
     table: pd.DataFrame

@@ -107,7 +107,7 @@ def set_up(
     """Choose the topics and columns from which a recording is read.
 
     Settings in the config.ini are used unchanged. If it does not specify topics, they are chosen by
-    their types, and unmapped columns of CSV files are chosen by their names.
+    their types, and unmapped columns of CSV files are chosen by name.
 
     Parameters
     ----------
@@ -224,9 +224,7 @@ def _set_up_part(
         return [] if is_imu_mapped else columns.reasons
     setup.set(part.section, format=format)
     setup.set(part.columns_section, **columns.columns)
-    source = (
-        f"by the layout {columns.layout}" if columns.layout else "chosen by their names, check them"
-    )
+    source = f"by the layout {columns.layout}" if columns.layout else "chosen by name, check them"
     setup.sentences.append(f"{part.title}: the columns of {path} are {source}")
     setup.sentences += [reason for reason in columns.reasons if reason not in setup.sentences]
     return []

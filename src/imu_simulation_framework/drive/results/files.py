@@ -432,7 +432,7 @@ def find_result(path) -> ResultFolder:
         result = ResultFolder(path.parent, name)
         if name and result.path(MARKER).is_file():
             return result
-    raise ResultError(f"{path}: no result of this name, expected {path.name}_{MARKER}")
+    raise ResultError(f"{path}: no result with this name, expected {path.name}_{MARKER}")
 
 
 def find_results(path) -> list[ResultFolder]:

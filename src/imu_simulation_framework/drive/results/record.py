@@ -111,7 +111,7 @@ class Stream:
         try:
             store = cls([str(name) for name in json.loads(header)["columns"]])
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            raise ResultError(f"{path}: is not a file of recorded samples") from None
+            raise ResultError(f"{path}: not a file of recorded samples") from None
         store._file, store._path, store._first_byte = file, path, len(header)
         size = os.fstat(file.fileno()).st_size - len(header)
         # The last row may be incomplete if the process was killed.
@@ -603,7 +603,7 @@ class ExperimentRecord:
         return min(-1 if stream.newest is None else stream.newest for stream in streams)
 
     def complete_until(self, end: int) -> bool:
-        """Return whether the record is complete up to a stamp, with a command per tracking error.
+        """Return whether the record is complete up to a stamp, with one command per tracking error.
 
         Parameters
         ----------
@@ -613,7 +613,7 @@ class ExperimentRecord:
         Returns
         -------
         bool
-            Whether nothing is missing.
+            Whether no sample or command is missing.
         """
         streams = (self.imu, self.ground_truth, self.errors)
         if any(stream.newest is None or stream.newest < end for stream in streams):

@@ -73,7 +73,8 @@ class Wheels(Settings):
     positions : tuple of float
         Positions of the wheels along each side [m].
     turning_half_track, turning_half_track_in_gazebo : float or None
-        Effective half track in turns in MuJoCo and in Gazebo [m]; None to use ``half_track``.
+        Half the effective track width in turns, in MuJoCo and in Gazebo [m]; None to use
+        ``half_track``.
     sideslip_time : float
         Sideslip angle per yaw rate [s].
     diameter_ratio : float
@@ -173,7 +174,7 @@ class BundledRobot(Settings):
         """Reject a robot that would tip over, because its results would only look implausible."""
         centre, wheels = self.chassis.centre_of_mass[0], self.wheel.positions
         if self.caster is None and len(wheels) == 1:
-            raise ConfigurationError("key caster is missing, required with two wheels.")
+            raise ConfigurationError("key caster is missing, required for a robot with two wheels.")
         casters = [] if self.caster is None else [self.caster.position[0]]
         rear, front = min((*wheels, *casters)), max((*wheels, *casters))
         if not rear < centre < front:

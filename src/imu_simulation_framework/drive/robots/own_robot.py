@@ -69,7 +69,7 @@ def _check_names(name: str, value: Any) -> tuple[str, ...]:
 
 def _check_arguments(name: str, value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping):
-        raise ConfigurationError(f"{name} is {quote(value)}, expected names with values")
+        raise ConfigurationError(f"{name} is {quote(value)}, expected a mapping of names to values")
     return dict(value)
 
 
@@ -167,9 +167,9 @@ class OwnRobot(Settings):
         Radius of all driven wheels [m], by default the radius of their collision cylinders or
         spheres.
     turning_half_track : float, optional
-        Half track of an ideal differential drive that turns like the robot [m]. The default is half
-        the wheel separation or, with several wheels per side, the value identified from three turns
-        in MuJoCo. It has no effect in Gazebo.
+        Half the track width of an ideal differential drive that turns like the robot [m]. The
+        default is half the wheel separation or, with several wheels per side, the value identified
+        from three turns in MuJoCo. It has no effect in Gazebo.
     sideslip_time : float, optional
         Sideslip angle to the inside of a turn per yaw rate [s], see
         :class:`.DifferentialDrivetrain`. By default it is identified from the same turns; it is 0
@@ -654,7 +654,7 @@ def _limit(urdf: Description, parts: Sequence[_Part], key: str) -> float | None:
 
 
 def _require_inertia(urdf: Description, parameters: RobotParameters) -> None:
-    """Reject links without inertia, which Gazebo cannot move or removes."""
+    """Reject links without inertia, which Gazebo removes or cannot move."""
 
     def has_inertia(link: str) -> bool:
         mass, inertia = (urdf.links[link].find(f"inertial/{tag}") for tag in ("mass", "inertia"))

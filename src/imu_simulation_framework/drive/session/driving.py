@@ -301,9 +301,9 @@ class DriveSession:
         return self.standstill() if self.finished else self._follower.command(time, error)
 
 
-STAMP_TOLERANCE = 1e-6  # s; stamps that differ by less belong to the same time
+STAMP_TOLERANCE = 1e-6  # s; stamps that differ by less are treated as the same time
 
-# Speed above three times the reported speed that indicates a displaced robot [m/s].
+# Excess over three times the reported speed that indicates a displaced robot [m/s].
 JUMP_SPEED = 5.0
 
 _MIN_UPRIGHT_COSINE = 0.5  # cosine of 60 deg, which no driving robot exceeds

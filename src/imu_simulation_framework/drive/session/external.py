@@ -15,7 +15,7 @@ from ...core.stamps import NANOSECONDS
 from ...recordings.messages import IMU
 from ..drivetrain import Drivetrain
 
-_ORIENTATION = struct.Struct("<5d")  # and its first covariance, -1 if there is no orientation
+_ORIENTATION = struct.Struct("<5d")  # quaternion, first covariance (-1: no orientation)
 
 STANDSTILL_SPEED = 0.02  # speed and yaw rate below which the robot is stationary [m/s, rad/s]
 
@@ -132,7 +132,7 @@ class ExternalRobotSession:
         place = len(data) - IMU.payload.itemsize
         *quaternion, variance = _ORIENTATION.unpack_from(data, place)
         if variance == -1.0 or not abs(math.hypot(*quaternion) - 1.0) < 0.01:
-            raise SimulatorError("has no orientation, from which the yaw is computed")
+            raise SimulatorError("has no orientation, which is required for its yaw")
         message = bytearray(data)
         _ORIENTATION.pack_into(message, place, *self._turned(quaternion), variance)
         return message

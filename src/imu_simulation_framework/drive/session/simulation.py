@@ -114,7 +114,7 @@ class SimulatedSamples(NamedTuple):
         return self._published(self.reading.magnetic_field)
 
     def reported_fixes(self) -> list[tuple[str, np.ndarray, np.ndarray]]:
-        """Return the output of the GNSS receiver in the form for recording.
+        """Return the output of the GNSS receiver in the form used for recording.
 
         Returns
         -------
@@ -278,7 +278,7 @@ class SimulatedRobot:
         self._start_imu(make_imu_model(*self._imu_arguments))
 
     def set_imu(self, model: str, parameters: Mapping[str, Any], seed: int) -> None:
-        """Replace the IMU of the robot, and start its errors.
+        """Replace the IMU of the robot, and initialise the errors of the new IMU.
 
         Parameters
         ----------
@@ -338,7 +338,7 @@ class SimulatedRobot:
 
     @property
     def waiting(self) -> int:
-        """Number of samples without IMU readings."""
+        """Number of samples whose IMU readings have not been computed yet."""
         if not self._driven:
             return 0
         return int(self._driven[-1].numbers[-1] - self._driven[0].numbers[0]) + 1

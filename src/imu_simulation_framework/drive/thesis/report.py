@@ -206,10 +206,10 @@ def _summary(own: str) -> list[str]:
         f"thesis are not available; the recordings here are {source}. Figures are comparable in "
         "the magnitude and the character of errors, not in their course.",
         *([f"Statements on bundled recordings below do not hold for {own}."] if own else []),
-        "Chapter 4 has no table. The guide, Differences from the sources, compares the numbers "
-        "in its text and in equations 4.1 to 4.17 with ours. It ends without a statistical test, "
-        "as there were too few drives: judge_imu.py a --imu hector --imu hector_slow makes a "
-        "test for each drive.",
+        "Chapter 4 has no table. The guide page Differences from the sources compares the numbers "
+        "in its text and in equations 4.1 to 4.17 with ours. The chapter ends without a "
+        "statistical test, as there were too few drives; judge_imu.py a --imu hector --imu "
+        "hector_slow makes a test for each drive.",
     ]
 
 

@@ -5,7 +5,7 @@ The method ``correct(v, yaw_rate, error)`` of a controller computes the speed [m
 error. The drivetrain converts them to commands.
 
 The output u of a PID controller is a wheel velocity [rad/s], so that yaw gains have the unit rad/s
-per rad and distance gains rad/s per m. With the wheel radius R and the half track L of the
+per rad and distance gains rad/s per m. With the wheel radius R and half the track width L of the
 drivetrain, u on both wheels changes the speed by ``u R``; u on the right wheel and -u on the left
 wheel change the yaw rate by ``u R / L``.
 
@@ -256,7 +256,7 @@ _WEIGHT = "weight of the squared error {} relative to the weight of the squared 
 class ControllerGains(TextSettings):
     """Gains of all controllers.
 
-    The default values are for a robot with a wheel radius of 0.1 m and a half track of 0.25 m, at a
+    The default values are for a robot with a wheel radius of 0.1 m and a track width of 0.5 m, at a
     control rate of 20 Hz.
 
     Parameters
@@ -671,9 +671,9 @@ class Ramsete(SpeedAndYawRateController):
         k = 2 zeta sqrt(w_d^2 + b v_d^2 + w_0^2)
 
     The Lyapunov function ``b (e_ahead^2 + e_side^2) / 2 + e_yaw^2 / 2`` decreases at the rate
-    ``k (b e_ahead^2 + e_yaw^2)`` for any positive k. The source has no w_0 and corrects nothing at
-    standstill. With w_0 = 1 rad/s, the robot also reduces along-track and yaw errors at standstill,
-    and a lateral error does not turn it.
+    ``k (b e_ahead^2 + e_yaw^2)`` for any positive k. The source has no w_0, so that it corrects no
+    errors while the reference is stationary. With w_0 = 1 rad/s, along-track and yaw errors are
+    also reduced then, and a lateral error does not turn the robot.
     """
 
     def correction(self, v, yaw_rate, ahead, side, yaw_error):

@@ -114,7 +114,7 @@ def roll_along(trajectory, robot):
     return add_velocities(table).iloc[::parts].set_index(trajectory.index)
 
 
-# A turn is impossible if the steering causes this yaw error [rad] within this time [s].
+# A turn is impossible if the steering limits cause this yaw error [rad] within this time [s].
 _MAX_MISSED_YAW, _MISSED_YAW_TIME = math.radians(1.0), 1.0
 
 
