@@ -24,7 +24,7 @@ from ..core.stamps import Occurrences, count_places
 
 _BLOCK_DURATION = 1.0  # s; duration of the blocks whose medians are compared
 _MIN_BLOCK_SAMPLES = 5
-_MAX_NOISE_RATIO = 10.0  # largest change of a median at rest, in standard deviations by white noise
+_MAX_NOISE_RATIO = 10.0  # largest change of a median at rest, in standard deviations of white noise
 MAX_CHANGES = {"gyro": 0.02, "accel": 0.3}
 """Largest change of the median between successive seconds at rest [rad/s and m/s^2]."""
 
@@ -476,7 +476,7 @@ def choose_thread_count(samples: int) -> int:
 def _find_outliers(
     times: np.ndarray, signal: np.ndarray, rate: float, limit: float
 ) -> tuple[np.ndarray, np.ndarray, Any]:
-    """Return the indices of outliers, the medians around them, and the signal for a figure.
+    """Return the indices of outliers, the medians around them, and a summary of the signal.
 
     The quartiles are computed from the deviations from medians of short blocks, so that slow bias
     changes neither hide nor cause outliers.

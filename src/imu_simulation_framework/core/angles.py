@@ -190,7 +190,7 @@ def quaternion_from_roll_pitch_yaw(roll_pitch_yaw):
     Returns
     -------
     ndarray, shape (..., 4)
-        Quaternions x, y, z, w with w >= 0, so that equal orientations have equal quaternions.
+        Quaternions x, y, z, w with w >= 0, so that an orientation has only one quaternion.
     """
     angles = np.asarray(roll_pitch_yaw, dtype=float)
     if angles.size == 0:
@@ -237,7 +237,7 @@ def relative_rotations(first, second):
     Returns
     -------
     ndarray, shape (n, 3)
-        Rotation vectors (axis times angle) in the axes of ``first`` [rad], of at most half a turn.
+        Rotation vectors (axis times angle) in the body axes of ``first`` [rad], up to half a turn.
     """
     x, y, z, w = first.T
     # For many rotations, this code is several times faster than scipy's Rotation.

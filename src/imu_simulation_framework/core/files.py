@@ -343,7 +343,7 @@ class UnusableXmlError(ValueError):
 
 
 def require_bounded_xml(content: bytes) -> None:
-    """Check that XML text is neither too deep nor too large, and declares no entities.
+    """Check that XML text is not too large or nested too deeply, and declares no entities.
 
     The check builds no tree, so its memory and recursion depth are constant. XML text that is not
     well-formed is accepted here, since the parser that reads it afterwards reports the error.

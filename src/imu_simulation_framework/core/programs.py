@@ -269,7 +269,7 @@ def _catch_signals() -> dict:
 
     def on_signal(number, _):
         for other in handlers:
-            # A second signal must not interrupt the removal of files. roslaunch's handlers remain.
+            # A second signal must not interrupt the removal; handlers of roslaunch are kept.
             if signal.getsignal(other) is on_signal:
                 signal.signal(other, lambda *_: None)
         raise _EndingSignal(number)

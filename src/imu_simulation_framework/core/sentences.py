@@ -34,7 +34,7 @@ def escape_unprintable(text: str) -> str:
 
 
 def quote(value) -> str:
-    """Return the Python representation of a value; long representations lose their middle.
+    """Return the Python representation of a value, without its middle if it is long.
 
     Parameters
     ----------

@@ -208,7 +208,7 @@ _CHECKS: dict[str, Callable[..., Any]] = {
     "str": check_text,
     "tuple": check_selection,
 }
-"""Function that checks a field by default, for each annotation."""
+"""Function that checks a field by default, keyed by the annotation of the field."""
 
 
 def _annotation(key: dataclasses.Field) -> str:
@@ -360,7 +360,7 @@ _PARSERS: dict[str, Callable[[str], Any]] = {
     "str": str,
     "tuple": lambda text: tuple(word.strip() for word in text.split(",")),
 }
-"""Parser for each annotation; a parser raises ValueError or KeyError for an invalid text."""
+"""Parser of a field's text, keyed by annotation; it raises ValueError or KeyError if invalid."""
 
 
 def setting_text(value: Any) -> str:

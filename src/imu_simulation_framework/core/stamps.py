@@ -212,7 +212,7 @@ class StampReport:
         return self.stop - self.start
 
     def refusal(self, limits: StampLimits, place_name="sample") -> str:
-        """Return the reason why the stamps are unusable.
+        """Return the reason why the stamps are unusable, if there is one.
 
         Parameters
         ----------
@@ -251,7 +251,7 @@ class StampReport:
         return ""
 
     def to_dict(self) -> dict:
-        """Return the fields as a dictionary, for a summary.
+        """Return the fields as a dictionary for the summary of a result.
 
         Returns
         -------

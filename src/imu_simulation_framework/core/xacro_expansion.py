@@ -164,7 +164,7 @@ class XacroExpander:
         }
         try:
             self._search_parents_for_packages(Path(path))
-            # This process must not write files, so a warning fails if standard error is a file.
+            # This process cannot write files, so a warning fails if standard error is a file.
             printed = io.StringIO()
             with redirect_stdout(printed), redirect_stderr(printed):
                 text = self._xacro.process_file(path, mappings=mappings).toxml()
@@ -197,7 +197,7 @@ class XacroExpander:
             with suppress(ImportError):
                 modules.append(importlib.import_module(name))
         for module in modules:
-            # A global name in xacro's modules hides the built-in function.
+            # A global name in a module of xacro takes precedence over the built-in function.
             module.open = self._open  # type: ignore[attr-defined]
             module.eval = _checked_eval  # type: ignore[attr-defined]
             module.compile = _checked_compile  # type: ignore[attr-defined]

@@ -108,7 +108,7 @@ class PlainLoader(yaml.SafeLoader):
         """Construct a mapping, and reject duplicate keys."""
         seen = set()
         for key_node, _ in node.value:
-            if key_node.tag == f"{_YAML_TAG}merge":  # a mapping may override merged keys
+            if key_node.tag == f"{_YAML_TAG}merge":  # a mapping may override keys that it merges
                 continue
             key = self.construct_object(key_node, deep=True)
             # PyYAML itself rejects unhashable keys.

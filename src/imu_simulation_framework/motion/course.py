@@ -133,7 +133,7 @@ def _slowest_between(velocities):
 
 
 def _hold_between_stops(times, speeds, moving, significant):
-    """Clear both masks, in place, where the robot drives a short distance between two stops."""
+    """Clear both masks, in place, where the robot drives too short a distance between stops."""
     distance, (begins, ends) = _distance_driven(times, speeds), _find_intervals(moving)
     short = distance[ends - 1] - distance[begins] < SHORTEST_WAY
     if short.all():

@@ -69,12 +69,12 @@ def geodetic_of(position: ArrayLike) -> np.ndarray:
 
 
 def _q(ratio):
-    """Return q of TR8350.2, 4-10, at E/u: linear eccentricity divided by the semi-minor axis u."""
+    """Return q (TR8350.2, eq. 4-10) at E/u, linear eccentricity over semi-minor axis."""
     return 0.5 * ((1.0 + 3.0 / ratio**2) * np.arctan(ratio) - 3.0 / ratio)
 
 
 def _q_slope(ratio):
-    """Return q' of TR8350.2, 4-12, at E/u."""
+    """Return q' (TR8350.2, eq. 4-12) at E/u, linear eccentricity over semi-minor axis."""
     return 3.0 * (1.0 + 1.0 / ratio**2) * (1.0 - np.arctan(ratio) / ratio) - 1.0
 
 
@@ -82,7 +82,7 @@ _RATIO = LINEAR_ECCENTRICITY / SEMI_MINOR_AXIS
 _Q = float(_q(_RATIO))
 _TURNING = (
     EARTH_RATE**2 * SEMI_MAJOR_AXIS**2 * SEMI_MINOR_AXIS / GRAVITATIONAL_CONSTANT
-)  # m in TR8350.2: ratio of centrifugal acceleration to gravity at the equator, about 1/289
+)  # called m in TR8350.2: ratio of centrifugal acceleration to gravity at the equator, 1/289
 _SHAPE = _TURNING * _RATIO * float(_q_slope(_RATIO)) / _Q
 
 # Gravity on the ellipsoid at the equator and at a pole [m/s^2].

@@ -24,7 +24,7 @@ from .smoothing import SmoothMotion, bridge_variance
 if TYPE_CHECKING:
     import pandas as pd
 
-MAX_SAMPLES = 20_000_000  # samples of a trajectory: two days at 100 Hz, 160 MB per column
+MAX_SAMPLES = 20_000_000  # largest length of a trajectory: two days at 100 Hz, 160 MB per column
 
 #: Standard deviation of a horizontal coordinate at HDOP 1 [m], without corrections, in open sky.
 #: The range error is 2.5 sqrt(2) = 3.5 m; times HDOP, it is the root of the summed variances.
@@ -57,7 +57,7 @@ def _usable_fixes(fix, minimum_speed):
     if velocities is None or not np.isfinite(velocities).any():
         return fixes, kept, left_out
     # Velocities of slow fixes with a repeated course are ignored.
-    # A receiver that outputs speed and course holds the course at low speed, so it is outdated.
+    # At low speed, a receiver that outputs speed and course holds the course, which is outdated.
     # At higher speeds, a repeated course is normal if the receiver rounds it to degrees.
     east, north = velocities.T
     again = np.append(False, np.abs(wrap(np.diff(np.arctan2(north, east)))) < HELD_COURSE)
@@ -217,7 +217,8 @@ class FixReport:
     antennas : CourseCheck or None
         Comparison of the dual-antenna heading with the course.
     held_courses : int
-        Number of Doppler velocities that are ignored because a slow receiver holds its course.
+        Number of Doppler velocities that are ignored because the receiver holds its course at low
+        speed.
     backwards : float
         Time during which the robot is assumed to drive backwards [s].
     refused_velocity_scale : float or None

@@ -271,7 +271,7 @@ class MotionModel:
             self._slow, self._log_slow = self._slow_error(steps / slow_time)
 
     def _slow_error(self, x):
-        # Imported on first use: every node imports this module, and scipy.special needs much memory.
+        # Imported on first use: every node imports this module, and scipy needs much memory.
         from scipy.special import gammainc
 
         # The states are the slow error and l times its rate, both with variance 1.
@@ -442,7 +442,7 @@ class MotionModel:
                 band[a - b, begin : begin + steps, column] += step_sums
 
     def _weighted_positions(self, rows, positions, weights):
-        """Return the contribution of positions (n,) to the right side of the equations, (k, s)."""
+        """Return the contribution of positions (n,) to the equations' right-hand side, (k, s)."""
         right, steps = np.zeros((len(self.times), self._size)), len(self.steps)
         for a in self._informed:
             later, state = divmod(a, self._size)

@@ -16,7 +16,7 @@ from .drives import get_drive, true_motion, with_laps
 from .motion import Motion
 
 RATE = 100.0  # Hz; default sampling rate
-MAX_SAMPLES = 100_000_000  # samples of a motion; larger numbers are due to a wrong duration or rate
+MAX_SAMPLES = 100_000_000  # largest length of a motion; protects against wrong durations and rates
 
 
 def at_rest(
@@ -196,7 +196,7 @@ def mowing(
     starts = ends - steps
     start_yaw = np.concatenate([[0.0], np.cumsum(bends * steps)[:-1]])
     # The chord of an arc of length s has the length s sin(a) / a, with half of the turned angle a.
-    # The direction of the chord is the mean of the directions at both ends.
+    # The direction of the chord is the mean of the directions at both ends of the arc.
     chords = steps * np.sinc(0.5 * bends * steps / math.pi)
     middle = start_yaw + 0.5 * bends * steps
     corners = np.cumsum([chords * np.cos(middle), chords * np.sin(middle)], axis=1)

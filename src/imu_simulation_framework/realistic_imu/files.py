@@ -102,7 +102,7 @@ def _read_result(path, name) -> ImuTable:
 
 
 def _compute_ideal_signals(folder, table) -> ImuTable:
-    """Return the ideal signals at the mounted IMU, as means over the sampling periods."""
+    """Return the ideal signals at the mounting of the IMU, as means over the sampling periods."""
     # The ground truth's yaw rate is about the z axis of the body.
     table = table.rename(columns={"yaw_rate": "gyro_z"})
     lacking = [name for name in (*GROUND_TRUTH, *GYRO) if name not in (*table, "yaw_rate")]

@@ -416,7 +416,7 @@ class LiveImu(Session):
         self._check_topics_differ()
 
     def _check_topics_differ(self) -> None:
-        """Check that no output is also an input."""
+        """Check that no output topic is also an input topic."""
         inputs = {
             self._shell.resolve(getattr(self._arguments, name)): name
             for name in ("input", "pose", "joint_states", "magnetic_input")

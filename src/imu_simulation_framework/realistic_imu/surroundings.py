@@ -285,7 +285,7 @@ class WheelEfforts:
         self._has_torque = False
 
     def torques(self, names: Sequence[str], efforts: Sequence[float]) -> tuple[float, float] | None:
-        """Return the motor torques in a sensor_msgs/JointState.
+        """Return the motor torques that a sensor_msgs/JointState contains.
 
         Parameters
         ----------

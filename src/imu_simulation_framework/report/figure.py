@@ -70,7 +70,7 @@ class Panel:
 
 @dataclass
 class Figure:
-    """Description of a figure whose panels are one above the other, or in columns of a picture.
+    """Description of a figure whose panels are one above the other, or in a grid in a picture.
 
     Each method that adds an element returns the figure.
 

@@ -385,7 +385,7 @@ def fit_real_sensor(tau, variances, model, duration) -> AllanFit:
             high=max(sigma.high for sigma in sigmas),
         )
     if np.any(3.0 * fit.squares[0] / tau[tau < start] ** 2 > variances[tau < start]):
-        # Quantisation of this size would exceed the variances at shorter averaging times.
+        # If the 1/tau^2 term were quantisation, it would exceed the variances at shorter times.
         terms[TERMS[0]] = TermEstimate(0.0, 0.0, np.inf, False)
     model_range = {"start": float(start), "model_error": float(error), "gauss_markov_time": time}
     return replace(fit, terms=terms, **model_range)

@@ -16,7 +16,7 @@ NOT_IDENTIFIABLE = "not identifiable from this recording"
 HIDDEN = "unknown, hidden behind the sensor's low-pass filter or resonances"
 
 AXIS_TRIADS = {axis: TRIADS[sensor] for sensor, axes in analysis.SENSORS.items() for axis in axes}
-"""Triad to which each axis belongs; a key is, for example, ``gyro_x``."""
+"""Triad to which each axis belongs, keyed by the name of the axis, such as ``gyro_x``."""
 
 _SHOWN_LINES = 5
 

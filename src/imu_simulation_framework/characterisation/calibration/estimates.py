@@ -210,7 +210,7 @@ MAGNETIC = Prior(1.0, tail=1, none=0.3, walks=False)
 
 @dataclass(frozen=True)
 class WeightedNoise:
-    """Candidate noise of one axis, with its probability; the weights of an axis sum to 1.
+    """Candidate noise of one axis, with its probability; the probabilities of an axis sum to 1.
 
     Attributes
     ----------

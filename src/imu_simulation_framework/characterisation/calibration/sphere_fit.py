@@ -32,7 +32,7 @@ from . import estimates
 from .inertial import TriadCalibration
 from .rest_times import RestTime
 
-# Elements of the symmetric matrix A that are estimated.
+# Estimated elements of the symmetric matrix A.
 _ELEMENTS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 _MIN_SPREAD = 0.1  # smallest variance of directions along any axis; 1/3 for isotropic directions
 _MIN_POINTS = 30
@@ -40,7 +40,7 @@ _BLOCKS = 250  # number of blocks over which samples are averaged to estimate th
 _MAX_AXES_RATIO = 3.0  # largest ratio of the longest to the shortest axis of the ellipsoid
 _NOISE_CORRECTION_STEPS = 6
 
-# Accepted magnitude [T]: the Earth's field (22 to 67 uT) with scale factor errors of a third.
+# Accepted magnitudes [T] of the Earth's field (22 to 67 uT), with large scale factor errors.
 _EARTHS_FIELD = (15e-6, 100e-6)
 
 _MAX_SCATTER = 0.05  # fraction of the field's magnitude; corresponds to errors of 3 degrees

@@ -112,7 +112,7 @@ def validation_summary(
     Returns
     -------
     dict of str to object
-        Value of each result.
+        Results, keyed by name.
     """
     limits = [
         {
