@@ -67,7 +67,7 @@ def _reserved(kind, numbers, is_usable):
         finally:
             os.close(lock)
     raise AssertionError(
-        f"each {kind} from {numbers[0]} to {numbers[-1]} is reserved, expected a free {kind}"
+        f"every {kind} from {numbers[0]} to {numbers[-1]} is reserved, expected a free {kind}"
     )
 
 

@@ -13,7 +13,7 @@ def contains_truth(estimates, truths):
 
 
 def run_study(study, count, *arguments, first=0):
-    """Call a function for ``count`` seeds in parallel and return the results."""
+    """Call a function for ``count`` seeds in parallel and return its results."""
     with ProcessPoolExecutor(int(os.environ.get("WORKERS", os.cpu_count()))) as pool:
         return list(pool.map(study, range(first, first + count), *map(repeat, arguments)))
 

@@ -242,7 +242,7 @@ class ExperimentProcess:
         except subprocess.TimeoutExpired:
             self.end()
             raise AssertionError(
-                f"program still runs after {limit:g} s, expected its exit:\n{self._text}"
+                f"program is still running after {limit:g} s, expected it to exit:\n{self._text}"
             ) from None
         ended = time.monotonic()
         while self._owns_master and self.members() and time.monotonic() < ended + others:

@@ -203,7 +203,7 @@ def test_interrupted_flight_ends_cleanly(experiment):
 
 
 @pytest.mark.thorough
-def test_invalid_argument_of_flight_is_reported(experiment):
+def test_invalid_flight_argument_is_reported(experiment):
     done = experiment.run("gnss_on:=wing", program=AIRBORNE)
     (sentence,) = done.fatal_sentences
     assert "gnss_on is 'wing'" in sentence and not done.has_traceback

@@ -177,7 +177,7 @@ def _check_json(_, content):
 def _check_html(_, content):
     text = content.decode("utf-8")
     if "\x1b" in text:
-        raise ValueError("page contains ESC, expected printable text")
+        raise ValueError("page contains an escape character, expected printable text")
     HTMLParser().feed(text)
     if not text.rstrip().endswith("</html>"):
         raise ValueError(f"end of page is {text[-50:]!r}, expected </html>")

@@ -70,7 +70,7 @@ def load(arguments):
     again = isf.load_configuration(os.path.abspath("again.ini"))
     if again.to_ini() != text:
         raise AssertionError(
-            "again.ini: configuration is changed by writing and reading, expected no change"
+            "again.ini: configuration differs after writing and reading, expected no difference"
         )
     make_experiment_imu(configuration)
     make_terrain(configuration)
@@ -106,7 +106,7 @@ def correction(arguments):
     Path("again.yaml").write_text(imu_correction_text(loaded, "again"), encoding="utf-8")
     if read_imu_correction("again.yaml") != loaded:
         raise AssertionError(
-            "again.yaml: correction is changed by writing and reading, expected no change"
+            "again.yaml: correction differs after writing and reading, expected no difference"
         )
     temperatures = np.linspace(-300.0, 1000.0, 27)
     for part in (loaded.gyroscope, loaded.accelerometer, loaded.magnetometer):
@@ -128,7 +128,7 @@ def gimbal(arguments):
         again = dataclasses.replace(isf.read_gimbal("again.yaml"), name=loaded.name)
         if again != loaded:
             raise AssertionError(
-                "again.yaml: gimbal is changed by writing and reading, expected no change"
+                "again.yaml: gimbal differs after writing and reading, expected no difference"
             )
     print(len(isf.simulate_gimbal(isf.at_rest(1.0), loaded).motion))
 

@@ -1,4 +1,4 @@
-"""ROS 2 node of a session: parameters, warnings, failures and exits, with realistic_imu."""
+"""ROS 2 node of a session, tested with realistic_imu: parameters, warnings, failures and exits."""
 
 import re
 import signal

@@ -208,7 +208,7 @@ class Program:
             kill_marked(self._mark, PROGRAM_MARK)
             output, _ = self._process.communicate()
             raise AssertionError(
-                f"program still runs after {PATIENCE:g} s, expected its exit: {output}"
+                f"program is still running after {PATIENCE:g} s, expected it to exit: {output}"
             ) from None
         return self._process.returncode, output
 

@@ -108,7 +108,7 @@ class Hierarchy:
                     self._classes.setdefault(node.name, []).append(node)
 
     def bases(self, node):
-        """Return the base classes in the package, direct and indirect, of a class."""
+        """Return the direct and indirect base classes of a class that are in the package."""
         bases = []
         for base in node.bases:
             for parent in self._classes.get(get_name(base), ()):

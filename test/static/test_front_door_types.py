@@ -56,7 +56,7 @@ def test_public_names_are_completely_typed(name):
     assert not any(gaps.values()), gaps
 
 
-# Modules whose private functions have no types.
+# Modules whose private functions have no type annotations.
 UNTYPED_MODULES = {
     f"{isf.__name__}.{name}"
     for name in (

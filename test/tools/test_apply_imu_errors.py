@@ -90,7 +90,7 @@ def test_apply_imu_errors_matches_simulate_imu_on_same_motion(bag, motion, tmp_p
 
 
 @pytest.mark.parametrize("imu", ["hector", "hector_slow", "generic", "ideal"])
-def test_apply_imu_errors_of_plugin_matches_simulate_imu(bag, motion, tmp_path, imu):
+def test_apply_imu_errors_with_plugin_matches_simulate_imu(bag, motion, tmp_path, imu):
     assert_success(run(bag, "--imu", imu, "--out", tmp_path / "out.bag", "--seed", 2))
     samples = signals(imus(tmp_path / "out.bag"))
     np.testing.assert_array_equal(samples, isf.simulate_imu(motion, imu, seed=2)[INERTIAL_COLUMNS])

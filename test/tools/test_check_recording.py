@@ -266,7 +266,7 @@ def test_bundled_drive_has_no_finding():
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize("column", [0, 1, 3], ids=["time", "x", "yaw"])
 def test_denormal_numbers_are_treated_as_zero(column):
-    """Quotients of denormal numbers would exceed the range of numbers."""
+    """Quotients of denormal numbers would overflow."""
     header = "time [s],x [m],y [m],yaw [rad]"
     time = np.arange(0.0, 60.0, 0.1)
     track = np.column_stack([time, np.cos(0.2 * time), np.sin(0.2 * time), 0.2 * time])

@@ -141,7 +141,7 @@ def test_heavy_tails_bias_drift_and_coarse_resolution_are_not_outliers():
         (lambda t, v: (np.cumsum(1 + (np.arange(len(t)) % 5 < 2)), v), ["40 % of the steps"]),
     ],
 )
-def test_unusable_samples_are_rejected(change, words):
+def test_unusable_stationary_samples_are_rejected(change, words):
     with pytest.raises(RecordingError, match="^file.bag: ") as caught:
         prepared(*change(*sampled()), "file.bag")
     assert all(word in str(caught.value) for word in words)

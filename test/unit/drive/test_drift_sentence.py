@@ -10,7 +10,7 @@ DEGREE_PER_MINUTE = math.radians(1.0) / 60.0  # rad/s
 
 
 def summarise(simulated, recorded=None, reference=None):
-    """Return the part of a summary with the drifts of the arguments [deg/min]."""
+    """Return the part of a summary that contains the given drifts [deg/min]."""
     real = None
     if recorded is not None:
         real = {"drift_rad_per_s": recorded * DEGREE_PER_MINUTE, "reference": reference}

@@ -74,7 +74,7 @@ def test_motor_fields_and_speed_are_interpolated_at_stamp():
     assert conditions.complete([10], [TRUTH])[0].speed is None
 
 
-def test_conditions_in_batch_match_single_samples():
+def test_imu_conditions_in_batch_match_single_samples():
     single, batched = (ImuConditions(HALL, ARM, speed=True, torques=True) for _ in range(2))
     for conditions in (single, batched):
         for stamp in range(0, 100, 20):

@@ -48,7 +48,8 @@ def test_navigation_errors_are_consistent_with_filter_covariance(airframe, gimba
     navigated = isf.navigate_runs(motion, IMU, GNSS, RUNS, seed=11)
     found = navigated.consistency()
     assert found.degrees == 15
-    # 5 % are expected outside of the 95 % bounds, but errors are correlated over half of the time.
+    # 5 % are expected outside of the 95 % bounds, but errors are correlated over half of the
+    # flight.
     assert found.nees_within > 0.8
     require_within(found.mean_nees, 15, 2 * RUNS)
     require_within(found.mean_nis, 6, RUNS * len(found.time))
@@ -286,7 +287,7 @@ def test_tuned_fix_noise_overrides_reported_noise():
     found, expected = (
         np.diagonal(runs.navigation.covariance, axis1=2, axis2=3) for runs in (tuned, reported)
     )
-    # The covariances of the attitude differ by the effect of the noise.
+    # The attitude covariances differ slightly, because the runs have different noise.
     assert found == pytest.approx(expected, rel=0.02)
 
 

@@ -230,7 +230,7 @@ def test_bag_with_fixes_attitudes_and_velocities_reproduces_flight(tmp_path, flo
     assert np.max(np.abs(force_error)) < 1e-3
 
 
-def test_slower_fixes_are_interpolated_at_attitude_times(tmp_path, flown, aviation):
+def test_fixes_slower_than_attitudes_are_interpolated_at_attitude_times(tmp_path, flown, aviation):
     path = bag(tmp_path, flown, aviation, every=5)
     states = read_flight(path, topic="/fix", attitude_topic="/imu").flight.states
     assert len(states) == len(flown)

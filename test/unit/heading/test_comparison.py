@@ -265,7 +265,7 @@ def test_alignment_reduces_yaw_error_or_is_reported_as_impossible():
         assert found.problem and word in found.problem
 
 
-def test_yaw_error_difference_has_samples_of_slower_imu():
+def test_normalised_correlation_matches_direct_computation():
     late, reference = (np.random.default_rng(5).standard_normal(n) for n in (37, 30))
     lags = np.arange(-12, 15)
     expected = []
@@ -274,6 +274,9 @@ def test_yaw_error_difference_has_samples_of_slower_imu():
         a, b = (series[list(which)] for series, which in zip((late, reference), zip(*pairs)))
         expected.append(a @ b / np.sqrt((a @ a) * (b @ b)))
     np.testing.assert_allclose(normalised_correlation(late, reference, lags), expected, atol=1e-12)
+
+
+def test_yaw_difference_between_imus_has_samples_of_slower_imu():
     real = yaw(0.02 * np.arange(101) / 50.0, rate=50.0, start=0.5)
     simulated = yaw(0.01 * np.arange(201) / 100.0, rate=100.0)
     result = yaw_error_difference(real, simulated, ComparisonSettings())

@@ -79,7 +79,7 @@ def test_angle_random_walk_is_identified_without_bias_and_within_intervals():
         for number in range(3)
     ]
     held = [holds for result in results for holds in covers(result, truth)]
-    # Binomial limits at 0.1 % for a coverage of 95 % and for 90 % of correct models.
+    # Binomial limits at 0.1 % for a coverage of 95 % and for a share of 90 % correct models.
     assert len(held) >= 0.9 * len(truth) * len(results)
     assert sum(held) >= binom.ppf(0.001, len(held), 0.95)
     right = sum(set(result.estimates) == set(truth) for result in results)

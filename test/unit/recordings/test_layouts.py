@@ -145,7 +145,7 @@ def test_table_contradicting_its_layout_is_read_by_column_names(tmp_path):
     np.testing.assert_allclose(samples.columns["accel_z"], CAR.forces[:, 2])
 
 
-def test_missing_gyroscope_unit_error_lists_possible_map_lines(tmp_path):
+def test_missing_gyroscope_unit_error_lists_possible_column_map_lines(tmp_path):
     for name, vectors in (("Gyroscope", CAR.rates), ("TotalAcceleration", CAR.forces)):
         columns = {"seconds_elapsed": TIME, **dict(zip("xyz", vectors.T))}
         pd.DataFrame(columns).to_csv(tmp_path / f"{name}.csv", index=False)

@@ -243,7 +243,7 @@ def test_independent_headings_do_not_correlate():
 
 
 @pytest.mark.parametrize("order", [1, -1])
-def test_clock_offset_is_zero_for_too_short_heading(order):
+def test_clock_offset_is_zero_if_heading_series_is_too_short(order):
     short = heading(yaw_at(np.array([0.0, 0.1, 0.2])), np.array([0.0, 0.1, 0.2]))
     slow = heading(yaw_at(np.arange(100.0, 200.0, 5.0)), np.arange(100.0, 200.0, 5.0))
     assert clock_offset(*(short, slow)[::order]) == (0.0, 0.0)

@@ -71,7 +71,7 @@ def json_lines(path, car, written=json.dumps):
 
 
 def json_of_sensors(path, car):
-    """Write JSON like Sensor Logger: numbers as text, all sensors in one array."""
+    """Write JSON as Sensor Logger does: numbers as text, all sensors in one array."""
     samples = [
         {
             "sensor": name,
@@ -104,7 +104,7 @@ def mat_of_structs(path, car):
 
 
 def mat_of_labelled_matrices(path, car):
-    """Write a log like ArduPilot's ground station, with axes forward-right-down."""
+    """Write a log as ArduPilot's ground station does, with axes forward-right-down."""
     names = ["LineNo", "TimeUS", *(f"{kind}{axis}" for kind in ("Gyr", "Acc") for axis in "XYZ")]
     vectors = [[1.0, -1.0, -1.0] * car.rates, [1.0, -1.0, -1.0] * car.forces]
     rows = np.column_stack([np.arange(len(TIME)), np.rint(1e6 * TIME), *vectors])

@@ -24,7 +24,7 @@ def participant(domain, number=0):
     """Bind the port of a participant, shared as in Fast DDS."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        # Port base, domain gain, offset d1 and participant gain of the specification.
+        # Port base, domain gain, offset d1 and participant gain of the DDSI-RTPS specification.
         listener.bind(("", 7400 + 250 * domain + 10 + 2 * number))
         yield
 

@@ -80,7 +80,7 @@ def test_catalogue_values_match_manual_conversion():
         np.testing.assert_allclose(values, expected, rtol=1e-12)
 
 
-# From forward, right, down to forward, left, up.
+# Conversion from axes forward, right, down to axes forward, left, up.
 TO_OURS = np.diag([1.0, -1.0, -1.0])
 
 

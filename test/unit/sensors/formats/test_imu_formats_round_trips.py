@@ -19,7 +19,7 @@ def diagonal(*values):
 
 
 def per_axis(size, **others):
-    """Return a triad with different values on the axes, in parameters of a Gazebo sensor."""
+    """Return a triad with a different value on each axis, for parameters of a Gazebo sensor."""
     return isf.TriadSpecification(
         white_noise=(1.1 * size, 1.2 * size, 1.3 * size),
         gauss_markov_sigma=(2.1 * size, 0.0, 2.3 * size),
