@@ -80,7 +80,7 @@ def test_second_imu_terminates_experiment_with_results(driving, ros, tmp_path):
     ("arguments", "words"),
     [
         (["simulator:=gazebo"], "[simulation] simulator is gazebo, expected mujoco"),
-        (["record:=true"], "record:=true is for ROS 1; ros2 bag record writes a bag"),
+        (["record:=true"], "record:=true requires ROS 1; ros2 bag record writes a bag"),
         (
             ["simulator:=external", "imu:=specification"],
             "[imu] model is specification, expected published",

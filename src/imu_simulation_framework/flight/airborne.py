@@ -61,9 +61,9 @@ from .gimbal.simulation import simulate_gimbal
 from .gimbal.specification import GimbalSpecification
 
 GNSS_PLACES = ("body", "imu")
-"""Carriers of the GNSS antenna: the airframe, or the IMU as an idealisation."""
+"""Mounting of the GNSS antenna: on the airframe or, as an idealisation, at the IMU."""
 
-_GNSS_CHILD = 1  # child of the seed for the receiver, independent of the IMU's random numbers
+_GNSS_CHILD = 1  # child seed of the receiver, independent of the IMU's random numbers
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class AirborneImu:
     seed : int
         Seed of all random numbers.
     gnss_on : str
-        Carrier of the antenna, an element of :data:`GNSS_PLACES`.
+        Mounting of the antenna, an element of :data:`GNSS_PLACES`.
 
     Raises
     ------

@@ -591,10 +591,10 @@ def flight_page(title, results: FlightResults, *, summary, settings, remarks, fo
         ),
         *(
             (
-                f"Errors of the navigator, {name}",
+                f"Navigation errors, {name}",
                 navigation_figure({"": errors}, instants),
-                "Estimate minus ground truth of a filter with 15 states and an antenna at the IMU; "
-                "errors grow where the motion changes.",
+                "Errors (estimate minus ground truth) of a filter with 15 states and an antenna at "
+                "the IMU; they grow where the motion changes.",
             )
             for name, (errors, _) in results.navigated.items()
         ),

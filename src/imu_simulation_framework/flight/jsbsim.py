@@ -235,7 +235,7 @@ def _copy_without_outputs(folder: Path, target: Path) -> None:
 
 
 def _read_without_outputs(path):
-    refused = f"{path}: JSBSim cannot fly this script"
+    refused = f"{path}: JSBSim cannot run this script"
     try:
         with files.open_regular(path) as file:
             content = files.read_at_most(file, files.XML_LIMIT)
@@ -291,7 +291,7 @@ STATES = (
 geodetic positions differ by tenths of a millimetre."""
 
 SCRAPING = 10.0
-"""Speed over ground [m/s] above which ground contact of a part without wheel is a crash."""
+"""Speed over ground [m/s] above which ground contact of a part other than a wheel is a crash."""
 
 _MAX_DEPTH = 1.0  # m; a centre of gravity deeper below the surface is a crash, even for a seaplane
 _MAX_PARTS = 64
@@ -487,7 +487,7 @@ def _script_path(script) -> Path:
         near = difflib.get_close_matches(name, names, n=3)
         raise SimulatorError(
             f"JSBSim has no script {quote(name)}"
-            + (f", did you mean {' or '.join(near)}?" if near else f"; it has {join_names(names)}")
+            + (f", did you mean {' or '.join(near)}?" if near else f", only {join_names(names)}")
             + "; for another script, use the path of its file"
         )
     try:
@@ -539,7 +539,7 @@ def _load_script(path, rate, aircraft, engines, notices, copies) -> Any:
             reason = f"{reason}: {notices.last_sentence()}"
         reason = reason.replace(str(script), str(path))
         reason = reason.replace(str(copies / "aircraft"), str(fleet))
-        raise SimulatorError(f"{path}: JSBSim cannot fly this script: {reason}") from None
+        raise SimulatorError(f"{path}: JSBSim cannot run this script: {reason}") from None
     return simulator
 
 

@@ -228,8 +228,8 @@ class FlightSource:
         with ``yaw`` or ``heading``. Optional are ``velocity_north velocity_east`` with
         ``velocity_down`` or ``velocity_up``.
     axes : str, optional
-        ``enu``: world east, north, up and body forward, left, up. ``ned``: world north, east, down
-        and body forward, right, down. ``auto``: ``ned`` for a CSV file with ``velocity_down`` or
+        ``enu``: east, north, up world axes and forward, left, up body axes. ``ned``: north, east,
+        down world axes and forward, right, down body axes. ``auto``: ``ned`` for a CSV file with ``velocity_down`` or
         ``heading``, otherwise ``enu``; a remark reports the choice.
     yaw_convention, quaternion_order : str, optional
         Conventions, see :class:`.ReferenceConventions`.
@@ -378,10 +378,10 @@ def read_flight(
 
 
 _AXES_REMARKS = {
-    "enu": "angles and velocities are assumed to refer to a world east, north, up and a body "
-    "forward, left, up",
-    "ned": "angles and velocities follow aviation's convention: a world north, east, down and a "
-    "body forward, right, down",
+    "enu": "angles and velocities are assumed to refer to east, north, up world axes and forward, "
+    "left, up body axes",
+    "ned": "angles and velocities follow aviation's convention: north, east, down world axes and "
+    "forward, right, down body axes",
 }
 
 
@@ -532,7 +532,7 @@ def find_flight(
     Raises
     ------
     SimulatorError
-        JSBSim cannot fly the script, or no packets are received.
+        JSBSim cannot run the script, or no packets are received.
     RecordingError
         The recording cannot be read.
     MotionError

@@ -440,7 +440,7 @@ class _Reception:
         twice, order = int(np.sum(~new)), order[new]
         if older:
             was = "was" if older == 1 else "were"
-            remarks.append(f"{_format_count(older)} arrived late and {was} sorted in")
+            remarks.append(f"{_format_count(older)} arrived late and {was} sorted by time")
         if twice:
             remarks.append(f"{_format_count(twice)} arrived twice")
         time = time[order]

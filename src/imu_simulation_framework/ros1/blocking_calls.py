@@ -28,7 +28,7 @@ class NoAnswerError(SimulatorError):
 
 
 class _Transport(xmlrpc.client.Transport):
-    """Transport with a timeout, which also applies if a server accepts a connection silently."""
+    """Transport with a timeout, also for a server that accepts connections but never responds."""
 
     def __init__(self, timeout: float) -> None:
         super().__init__()
@@ -160,7 +160,7 @@ def is_started_by_roslaunch() -> bool:
 
 
 def call_with_timeout(timeout: float, function, *arguments):
-    """Call a function that may block in a separate thread, with a timeout.
+    """Call a possibly blocking function in a separate thread, with a timeout.
 
     Parameters
     ----------
@@ -251,7 +251,8 @@ def wait_while_alive(call: BackgroundCall, service: str, silence: float) -> None
     responded_at = time.monotonic()
     while not call.wait(CHECK_PERIOD):
         if uri is None:
-            # The name of the node that provides the service may differ from the service prefix.
+            # The name of the node that provides the service may differ from the prefix of the
+            # service name.
             services = dict(ask_master("getSystemState", timeout=silence)[2])
             node = next(iter(services.get(service, ())), node)
             uri = ask_master("lookupNode", node, timeout=silence)

@@ -32,7 +32,7 @@ ROS1_ARGUMENTS = {
     "gui": "Gazebo is started by ROS 1",
     "record": "ros2 bag record writes a bag",
     "rviz": "rviz2 shows /tf",
-    "view": "rqt_plot or PlotJuggler show imu_yaw/...",
+    "view": "rqt_plot or PlotJuggler can plot imu_yaw/...",
 }
 
 # Classes of the nodes that run a simulator or communicate with it.
@@ -68,7 +68,7 @@ def main(arguments: list[str]) -> int:
     defaults = check_arguments([])
     for name, replacement in ROS1_ARGUMENTS.items():
         if values[name] != defaults[name]:
-            raise ConfigurationError(f"{name}:={values[name]} is for ROS 1; {replacement}")
+            raise ConfigurationError(f"{name}:={values[name]} requires ROS 1; {replacement}")
     with tempfile.TemporaryDirectory() as folder:
         prepared = ResultFolder(folder, "prepared")
         with SeparateProcess(*PREPARATION) as preparation:

@@ -133,7 +133,7 @@ NO_SUCH = "<event><condition>no/such ge 1</condition></event>"
     [
         (lambda script, _: script(NO_SUCH), "ours.xml: .*JSBSim failed: .*no/such"),
         (lambda script, _: written(script, "<runscript><use "), CANNOT + "line 1.*unclosed"),
-        (lambda script, _: script(aircraft="nope"), "ours.xml: JSBSim cannot fly .*nope"),
+        (lambda script, _: script(aircraft="nope"), "ours.xml: JSBSim cannot run .*nope"),
         *(
             (lambda script, _, name=name: script(aircraft=name), "ours.xml: <use> .*in the folder")
             for name in ("/etc/c310", "../aircraft/c310", "~/c310")

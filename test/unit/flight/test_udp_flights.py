@@ -187,7 +187,7 @@ def test_lost_and_reordered_packets_are_reported():
     numbers.insert(60, numbers[59])
     flight = flight_of(HEADER, *map(row, numbers))
     assert flight.remarks == (
-        "1 packet arrived late and was sorted in",
+        "1 packet arrived late and was sorted by time",
         "1 packet arrived twice",
         "3 packets of 100 did not arrive, the first after 0.380 s, at most 2 in a row; the motion "
         "is interpolated over the gaps",
@@ -264,7 +264,7 @@ def test_time_counter_overflow_is_not_treated_as_restart():
     counts[50], counts[51] = counts[51], counts[50]
     flight = flight_of(*(flightgear(int(count) % 2**32) for count in counts))
     np.testing.assert_allclose(flight.states.time, np.sort(counts) * 1e-6, atol=1e-6)
-    assert flight.remarks[0] == "2 packets arrived late and were sorted in"
+    assert flight.remarks[0] == "2 packets arrived late and were sorted by time"
     assert not any("restarted" in remark for remark in flight.remarks)
 
 

@@ -143,8 +143,8 @@ def require_stable(stabilisation: Stabilisation, period: float) -> None:
 
 
 SMALL = 1e-4
-"""Squared sine or size of half an angle below which arcsine and sine are computed with series; the
-omitted terms are below the rounding error."""
+"""Squared sine or magnitude of half an angle below which arcsine and sine are computed with series;
+the omitted terms are below the rounding error."""
 
 
 class GyroscopeErrors(NamedTuple):
@@ -370,7 +370,7 @@ class _Controller:
         self._proportional, integral = gains(stabilisation)
         self._integral_step = integral * period
         self._rate_limits = stabilisation.rate_limits
-        # A fixed joint does not stop the integral.
+        # A fixed joint does not freeze the integral.
         self._free_angles = [
             (-math.inf, math.inf) if low == high else (low, high) for low, high in limits
         ]

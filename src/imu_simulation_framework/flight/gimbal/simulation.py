@@ -192,7 +192,7 @@ def _simulate_gyroscope(
 
 
 def _interval_means(values: np.ndarray, due: np.ndarray) -> np.ndarray:
-    """Return the means of values between due samples; the first value is not averaged."""
+    """Return the means of values between gyroscope samples; the first value is not averaged."""
     stride, means = int(due[1] - due[0]), values[due].copy()
     if stride > 1:
         sums = np.cumsum(values, axis=0)

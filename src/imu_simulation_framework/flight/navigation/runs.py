@@ -173,7 +173,7 @@ class Consistency(NamedTuple):
     nees_bounds, nis_bounds : tuple of float
         Two-sided bounds of ``nees`` and ``nis``.
     nees_within, nis_within : float
-        Shares of times at which they are within the bounds.
+        Shares of times at which NEES and NIS are within their bounds.
     mean_nees, mean_nis : float
         Means over runs and times.
     mean_nis_bounds : tuple of float

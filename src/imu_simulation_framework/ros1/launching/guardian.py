@@ -182,7 +182,7 @@ def main() -> int:
     while is_parent and os.getppid() == parent:
         known.update((pid, start_time(pid)) for pid in _find_children(parent) if pid not in known)
         time.sleep(CHECK_PERIOD)
-    # Other signals than SIGKILL are ignored from here on, so that all nodes are terminated.
+    # From here on, all signals except SIGKILL are ignored, so that all nodes are terminated.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     known.pop(os.getpid(), None)

@@ -189,7 +189,8 @@ def load_launch_file(arguments):
     folder = os.getcwd()
     # experiment.launch uses PWD as the base folder of relative paths.
     os.environ["PWD"] = protect(folder)
-    # With the mark, experiment.launch skips its check for other experiments, as run() does it.
+    # Because of this variable, experiment.launch skips its check for other experiments; run() does
+    # it.
     os.environ[EXPERIMENT_MARK] = "loading"
     try:
         config = roslaunch.config.load_config_default(

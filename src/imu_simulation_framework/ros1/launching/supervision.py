@@ -152,7 +152,7 @@ class Outcome:
 
     @property
     def interrupted(self) -> bool:
-        """Whether the complete experiment was interrupted."""
+        """Whether a signal interrupted the experiment before a node ended or a fault occurred."""
         return self.node is None and not self.fault
 
     def exit_code(self) -> int:
@@ -423,7 +423,7 @@ class _Run:
             return None
 
     def _find_stopped_process(self) -> str:
-        """Return a fault if a node is stopped (SIGSTOP) for too long; kill stopped bystanders."""
+        """Return a fault if a node is stopped (SIGSTOP) for too long; kill optional nodes."""
         now = time.monotonic()
         for name, process in self._processes.items():
             if process.poll() is not None or not guardian.is_stopped(process.pid):

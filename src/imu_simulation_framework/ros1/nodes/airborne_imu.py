@@ -147,7 +147,7 @@ class AirborneArguments(TextSettings):
     gimbal, imu, gnss : str
         Gimbal, IMU and receiver by name or file.
     gnss_on : str
-        Carrier of the antenna.
+        Mounting of the antenna, ``body`` or ``imu``.
     rate : float
         Sampling rate of the motion [Hz].
     seed : int

@@ -48,7 +48,7 @@ class ErrorPublisher(Participant):
         reference = Reference(trajectory.time, trajectory.x, trajectory.y, trajectory.yaw)
         with self._lock:
             self._session.follow(reference)
-        # It does not wait for commands: path_follower publishes the first when all nodes are ready.
+        # Commands are not awaited: path_follower publishes the first one when all nodes are ready.
         self.wait_until(lambda: self._session.begun, f"the first message on {topics.GROUND_TRUTH}")
         self.wait_for_subscribers(self._publisher)
 

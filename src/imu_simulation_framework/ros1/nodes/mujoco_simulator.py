@@ -116,7 +116,7 @@ class MujocoSimulatorNode(Node):
     def _answer(self, command: tuple[float, ...]) -> None:
         """Drive for a control period in the thread that received the command.
 
-        Waking another thread would take a third of the time for the physics.
+        Waking another thread would take a third as long as the physics.
         """
         self._waiting_since = None
         if not self._driving:

@@ -210,7 +210,7 @@ class ResultComparison(Participant):
             self.fail(f"{self.name}: no message on {topics.GROUND_TRUTH} for {timeout:g} s")
 
     def _is_alone(self) -> bool:
-        """Return whether path_follower has ended, as well as a simulator in lock-step."""
+        """Return whether path_follower and, in lock-step, the simulator have ended."""
         others = self.inputs if self._simulator.lock_step else self.inputs[:1]
         return not any(other.get_num_connections() for other in others)
 

@@ -378,7 +378,7 @@ class GazeboInterface(SimulatorInterface):
             _wait(
                 lambda: len(settled) >= SETTLED_SAMPLES,
                 time.monotonic() + SETTLING_TIMEOUT,
-                f"the robot to stand at x = {x:.3f}, y = {y:.3f}, yaw = {yaw:.3f}",
+                f"the robot to be stationary at x = {x:.3f}, y = {y:.3f}, yaw = {yaw:.3f}",
             )
         finally:
             subscriber.unregister()
