@@ -14,9 +14,8 @@ from ..core.errors import SimulatorError
 
 MASTER_TIMEOUT = 10.0  # wall-clock seconds; timeout for a response of the master
 
-MAX_CALL_DURATION = (
-    3600.0  #: wall-clock seconds; timeout for a service call, even if the node remains responsive
-)
+#: Wall-clock seconds; timeout for a service call, even if the node remains responsive.
+MAX_CALL_DURATION = 3600.0
 
 CHECK_PERIOD = 1.0  #: wall-clock seconds between checks whether a node is responsive
 

@@ -18,9 +18,8 @@ from .experiment_state import report_failure
 from .node_process import report_fault
 from .rospy_internals import is_ending, prioritise_subscribers
 
-POLL_PERIOD = (
-    0.02  # wall-clock seconds between checks of a condition that is not announced by a message
-)
+# Wall-clock seconds between checks of a condition that is not announced by a message.
+POLL_PERIOD = 0.02
 
 CONNECTION_TIME = 2.0  # wall-clock seconds within which a running subscriber usually connects
 
@@ -139,6 +138,8 @@ class Node:
     saved : bool
         Whether all recorded data are on disk. If so, a second signal ends the node immediately if
         one of the signals is SIGTERM, which roslaunch sends to a node that is slow to end.
+    check_period : float
+        Wall-clock time between two calls of :meth:`spin_once` [s].
     configuration : Configuration
         Settings of the experiment.
     interrupted : bool
@@ -151,6 +152,7 @@ class Node:
     has_settings = True
     nothing_to_save = False
     saved = False
+    check_period = 0.2
 
     def __init__(self) -> None:
         layers = EXPERIMENT_PARAMETERS, "~"
@@ -202,7 +204,7 @@ class Node:
         return self._ended.is_set() or rospy.is_shutdown()
 
     def spin_once(self) -> None:
-        """Check watchdogs and report progress; called every 0.2 s of wall-clock time."""
+        """Check watchdogs and report progress; called every ``check_period``."""
 
     def close(self) -> None:
         """Save recorded data; called once, no matter why the node ends."""
@@ -216,7 +218,7 @@ class Node:
             Exit code.
         """
         while not self.ended:
-            self._awake.wait(0.2)
+            self._awake.wait(self.check_period)
             self._awake.clear()
             if not self.ended:
                 self.spin_once()

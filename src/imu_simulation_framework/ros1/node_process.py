@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import threading
+import time
 import traceback
 from typing import Any
 
@@ -21,13 +22,12 @@ from .entry_points import INTERRUPTED
 from .experiment_state import report_failure
 
 START_TIMEOUT = 120.0  # wall-clock seconds; timeout for the start of a node, even on a busy machine
-EXIT_TIMEOUT = (
-    10.0  # wall-clock seconds; timeout for unregistering from a master that may not respond
-)
+# Wall-clock seconds; timeout for unregistering from a master that may not respond.
+EXIT_TIMEOUT = 10.0
 GAZEBO_NICENESS = 15  # added to the niceness of nodes in experiments with Gazebo
-PROBE_TIMEOUT = (
-    3.0  # wall-clock seconds; timeout for a response of a running node with the same name
-)
+EXIT_CHECK_PERIOD = 0.005  # wall-clock seconds between checks whether rospy has unregistered
+# Wall-clock seconds; timeout for a response of a running node with the same name.
+PROBE_TIMEOUT = 3.0
 
 
 def run_node(node_type) -> None:
@@ -204,16 +204,26 @@ def _exit_process(code: int) -> None:
     code.
     """
     _flush()
-    # signal_shutdown unregisters from the master, which may not respond; all data are saved by now.
-    timer = threading.Timer(EXIT_TIMEOUT, os._exit, [code])
-    timer.daemon = True
-    timer.start()
-    try:
+    # The master may not respond; all data are saved by now.
+    shutdown = threading.Thread(target=_unregister, daemon=True)
+    shutdown.start()
+    deadline = time.monotonic() + EXIT_TIMEOUT
+    # When it has unregistered, rospy waits 0.6 s for threads that end with this process. Only a
+    # failure waits as well, because one of these threads publishes its reason on /rosout.
+    is_regular = code in (0, INTERRUPTED)
+    while shutdown.is_alive() and time.monotonic() < deadline:
+        if is_regular and rospy.is_shutdown():
+            break
+        time.sleep(EXIT_CHECK_PERIOD)
+    logging.shutdown()
+    _flush()
+    os._exit(code)
+
+
+def _unregister() -> None:
+    # signal_shutdown of rospy in Debian 11 raises an exception with its Python version.
+    with contextlib.suppress(Exception):
         rospy.signal_shutdown("the node has ended")
-        logging.shutdown()
-        _flush()
-    finally:  # signal_shutdown of rospy in Debian 11 raises an exception with its Python version
-        os._exit(code)
 
 
 def _flush() -> None:

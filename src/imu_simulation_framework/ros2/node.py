@@ -49,9 +49,8 @@ if TYPE_CHECKING:
     from ..realistic_imu.ideal_inputs import Mounting
     from ..realistic_imu.node_sessions import Diagnostic, Session
 
-CHECK_PERIOD = (
-    0.2  #: wall-clock seconds between checks of conditions that are not announced by a message
-)
+# Wall-clock seconds between checks of conditions that are not announced by a message.
+CHECK_PERIOD = 0.2
 QOS = {"sensor_data": ReliabilityPolicy.BEST_EFFORT, "reliable": ReliabilityPolicy.RELIABLE}
 
 # Queue size for a slow subscriber; a simulator at 80 times real time sends 8000 messages/s.

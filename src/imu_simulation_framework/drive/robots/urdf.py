@@ -14,9 +14,8 @@ from ...core.checks import LARGEST_NUMBER
 from ...core.errors import ConfigurationError
 from ...core.sentences import quote
 
-MAX_LINKS = (
-    1000  # a humanoid with hands has 150 links; MuJoCo's run time is quadratic in their number
-)
+# A humanoid with hands has 150 links; MuJoCo's run time is quadratic in their number.
+MAX_LINKS = 1000
 SMALLEST_NUMBER = 1e-30  # smaller numbers lose precision
 
 

@@ -19,9 +19,8 @@ _ORIENTATION = struct.Struct("<5d")  # quaternion, first covariance (-1: no orie
 
 STANDSTILL_SPEED = 0.02  # speed and yaw rate below which the robot is stationary [m/s, rad/s]
 
-LONGEST_SILENCE = (
-    0.5  # s; timeout for commands, measured by odometry stamps, after which the robot is stopped
-)
+# Time without a command, by the stamps of the odometry, after which the robot is stopped [s].
+LONGEST_SILENCE = 0.5
 
 
 class ExternalRobotSession:

@@ -84,7 +84,8 @@ def _wait(processes, services=()) -> None:
             reminded = time.monotonic()
             saving = [pid for pid in remaining if _has_name(SAVING_NODES, pid)]
             _terminate({pid: remaining[pid] for pid in saving})
-        time.sleep(CHECK_PERIOD)
+        if remaining:
+            time.sleep(ENDING_CHECK_PERIOD)
     for pid, started_at in processes.items():
         # Kill remaining processes of the group, unless the process id has been reused.
         if start_time(pid) in (None, started_at):
@@ -153,12 +154,14 @@ def is_stopped(pid: int) -> bool:
     return bool(status) and status[0] in "Tt"
 
 
-MARKED = (
-    "--marked"  # option for a launcher that sets the mark in the environment of all its processes
-)
+# Option for a launcher that sets the mark in the environment of all its processes.
+MARKED = "--marked"
 
 # Wall-clock seconds between checks for new child processes.
 CHECK_PERIOD = 0.1
+
+# Wall-clock seconds between checks for the end of terminated processes, which takes about 0.1 s.
+ENDING_CHECK_PERIOD = 0.02
 
 
 def main() -> int:

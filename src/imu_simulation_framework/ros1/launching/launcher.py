@@ -38,9 +38,8 @@ GAZEBO_PACKAGES = (
     *("gazebo_msgs", "gazebo_plugins", "gazebo_ros", "gazebo_ros_control"),
     *("joint_state_controller", "velocity_controllers"),
 )
-HECTOR_PACKAGE = (
-    "hector_gazebo_plugins"  # package of all IMU plug-ins in Gazebo except the generic plug-in
-)
+# Package of all IMU plug-ins in Gazebo except the generic plug-in.
+HECTOR_PACKAGE = "hector_gazebo_plugins"
 
 # Plug-in of this package, which CMake builds only if Gazebo is installed.
 GAZEBO_PLUGIN = "libimu_simulation_framework_ground_truth.so"

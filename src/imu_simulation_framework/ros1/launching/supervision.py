@@ -217,12 +217,11 @@ _OPTIONAL_NODES = ("rosout", "robot_state_publisher", "path_view", "rviz", "gaze
 # Nodes that are not required for an experiment; for example, the user may close a window.
 BYSTANDERS = (GUARDIAN, *VIEWS, *_OPTIONAL_NODES)
 
-CHECK_PERIOD = 0.1  # wall-clock seconds between checks of the nodes
+CHECK_PERIOD = 0.05  # wall-clock seconds between checks of the nodes
 MASTER_CHECK_PERIOD = 1.0  # wall-clock seconds between checks of the master
 
-MONITOR_TIMEOUT = (
-    5.0  # wall-clock seconds; timeout for roslaunch to detect that all processes have ended
-)
+# Wall-clock seconds; timeout for roslaunch to detect that all processes have ended.
+MONITOR_TIMEOUT = 5.0
 
 
 class _ExitRecorder(ProcessListener):

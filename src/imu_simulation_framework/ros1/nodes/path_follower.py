@@ -45,9 +45,8 @@ PROGRESS_PERIOD = 2.0  # wall-clock seconds between progress messages
 
 PROGRESS_TIMEOUT = 1.0  # wall-clock seconds; timeout for storing the progress on the master
 
-ROSLAUNCH_TIMEOUT = (
-    30.0  # wall-clock seconds; timeout for roslaunch to signal this node after SIGINT
-)
+# Wall-clock seconds; timeout for roslaunch to signal this node after SIGINT.
+ROSLAUNCH_TIMEOUT = 30.0
 KEEP_ALIVE_PERIOD = 2.0  # wall-clock seconds between zero commands while the results are written
 
 

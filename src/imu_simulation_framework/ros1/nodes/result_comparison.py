@@ -27,12 +27,12 @@ from ...recordings.messages import stamp_of
 from ...sensors.gnss.specification import fix_topics
 from ..experiment_state import experiment_parameter
 from ..messages import FIX_MESSAGE_TYPES, read_tracking_error, read_wheel_rows
+from ..node import POLL_PERIOD
 from ..participant import EARLY_END_TIMEOUT, Participant
 from ..simulators import interface
 
-BATCH_SIZE = (
-    10  # number of messages that are read together; a killed process loses more in its buffers
-)
+# Number of messages that are read together; a killed process loses more in its buffers.
+BATCH_SIZE = 10
 
 # Wall-clock time by which path_follower's timeout, with a better message, is shorter [s].
 SILENCE_MARGIN = 30.0
@@ -178,6 +178,7 @@ class ResultComparison(Participant):
             self.drain_queued_messages(self._count, EARLY_END_TIMEOUT)
         self._stopped_at = self._stopped_at or time.monotonic()
         if self._supervised:
+            self.check_period = POLL_PERIOD  # the other nodes end now
             return TriggerResponse(success=True, message=self.folder.prefix_path)
         # The main thread writes the results, because signals interrupt only the main thread.
         self._stopping.set()
@@ -222,7 +223,8 @@ class ResultComparison(Participant):
                 self.name,
                 self.folder.prefix_path,
             )
-        self.drain_queued_messages(self._count, EARLY_END_TIMEOUT)
+        if self._stopped_at is None:  # otherwise, all samples of the drive have arrived
+            self.drain_queued_messages(self._count, EARLY_END_TIMEOUT)
         with self._lock:
             self._read_last_messages()
             if not self._session.begun:
