@@ -71,7 +71,7 @@ _ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def use_one_thread() -> None:
-    """Restrict numpy and scipy to one thread, unless environment variables set another number.
+    """Restrict numpy and scipy to one thread, unless environment variables set the thread count.
 
     Call this function before numpy and scipy are imported. Most programs use small matrices; with
     one thread per core, a matrix exponential needs ten times as much processor time.

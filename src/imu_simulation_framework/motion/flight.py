@@ -304,7 +304,7 @@ class FlightStates:
 
         JSBSim integrates orientations with the rate at the start of each step, so that its rates
         are half a step ahead of its orientations. Its velocities are the integral of its forces,
-        but its positions are integrated by a formula of another order. At lift-off, the second
+        but its positions are integrated by a formula of a different order. At lift-off, the second
         derivative of the positions oscillates by 8 m/s^2 about the computed force, the first
         derivative of the velocities only by 0.8 m/s^2. JSBSim's velocities are therefore used;
         after 200 s at 50 Hz, their integral differs from JSBSim's positions by 0.4 mm.

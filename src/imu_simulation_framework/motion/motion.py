@@ -544,7 +544,7 @@ class Motion(SampledMotion):
 
 
 def checked_samples(owner, time, columns) -> dict[str, np.ndarray]:
-    """Convert times and other columns to arrays of floats, and check them.
+    """Convert times and columns of samples to arrays of floats, and check them.
 
     Parameters
     ----------

@@ -126,7 +126,7 @@ def increments_of(motion: StatesOnEarth, gravitation: Gravitation = gravitation_
         Motion of the IMU.
     gravitation : callable
         Function that returns the gravitation (n, 3) [m/s^2] at positions (n, 3) [m], both in ECEF.
-        Use another function than the default only for comparisons with other software.
+        Use a function other than the default only for comparisons with other software.
 
     Returns
     -------

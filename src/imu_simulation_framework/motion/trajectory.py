@@ -165,7 +165,7 @@ def resample(table, rate):
 
 
 def interpolate(table, times):
-    """Interpolate a table of numbers, whose angles must be unwrapped, at other times.
+    """Interpolate a table of numbers at given times; its angles must be unwrapped.
 
     Columns are interpolated by monotone cubic polynomials (Fritsch and Carlson, SIAM J.
     Numer. Anal. 17, 1980). Unlike a spline, they do not overshoot near a stop or in a gap; unlike

@@ -40,7 +40,7 @@ def write_calibration(result, folder, name, onto=None) -> list[str]:
     name : str
         Name of the sensor.
     onto : ImuCorrection, optional
-        Existing correction to update; its parts for other sensors are preserved.
+        Existing correction to update; its parts for uncalibrated sensors are preserved.
 
     Returns
     -------

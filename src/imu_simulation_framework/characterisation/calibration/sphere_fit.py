@@ -142,7 +142,7 @@ def fit_sphere(
         Magnitude F of the true values, in the unit of the readings. By default, the mean of the
         three scale factors is assumed to be 1, which does not affect a heading.
     noise : sequence of SlowNoise, optional
-        Noise of each axis. By default, the same noise of all axes is estimated from the readings.
+        Noise of each axis. By default, one noise level for all axes is estimated from readings.
     source, sensor : str
         Names of the recording and of the sensor in messages.
     parts : sequence of RestTime, optional
