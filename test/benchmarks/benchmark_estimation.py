@@ -1,4 +1,4 @@
-"""Duration of estimates from recordings, relative to the simplest comparable program.
+"""Duration of estimations from recordings, relative to the simplest comparable programs.
 
 * Allan analysis of 6 axes, 6 hours at 100 Hz: coefficients with intervals from samples in memory.
   The reference is allantools.oadev, which computes only the deviations, for the same averaging

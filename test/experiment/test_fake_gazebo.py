@@ -133,7 +133,7 @@ def test_four_wheeled_robot_starts_stationary_and_measures_local_field(gazebo, t
 
 
 def check_magnetic_field(result, truth, hall, robot):
-    """Check the measured field; return the field of the hall at each position in world axes."""
+    """Check the measured field; return the field of the hall [T] at each position in world axes."""
     measured = result.read_table("magnetometer_simulated")
     place, angles = (
         np.column_stack([np.interp(measured.index, truth.index, truth[name]) for name in names])

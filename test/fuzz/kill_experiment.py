@@ -145,7 +145,7 @@ class DisturbedExperiment:
                 if result.path("summary.json").exists():
                     summary = json.loads(result.read_text("summary.json"))
         except (AssertionError, FrameworkError, ValueError) as error:
-            shortcomings.append(f"result broken: {error}")
+            shortcomings.append(f"result is unreadable: {error}")
         left_samples = any(self._folder.rglob("*.samples"))
         writer_is_killed = trial.sends("result_comparison", signal.SIGKILL)
         has_driven = any(float(match) > 0.1 for match in re.findall(PROGRESS, ended.output))
@@ -171,7 +171,7 @@ class DisturbedExperiment:
                 f"exit code {code}, although no required process was disturbed: {last}"
             )
         if code != 0 and trial.sends(LAUNCHER, signal.SIGSTOP):
-            shortcomings.append(f"exit code {code} after a pause: {last}")
+            shortcomings.append(f"exit code {code} after the launcher was paused: {last}")
         return shortcomings
 
     def _is_ended_by_interpreter(self, ended) -> bool:

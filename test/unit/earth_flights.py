@@ -40,7 +40,7 @@ def flight(rate=100.0, duration=200.0):
 
 
 def mount_on_gimbal(motion, arm=LEVER_ARM):
-    """Return the motion of a camera on the gimbal of a body, joint by joint."""
+    """Return the motion of a camera on a body's gimbal, computed joint by joint."""
     pan, tilt, roll = (
         amplitude * np.sin(2.0 * np.pi / period * motion.time) for amplitude, period in GIMBAL
     )

@@ -86,7 +86,7 @@ def test_specific_force_of_motion_matches_jsbsim():
         simulator.run()
     motion = fly("c3104", duration=60.0).states.motion()
     off = np.abs(motion.specific_force - forces * [1.0, -1.0, -1.0])
-    # JSBSim uses J2 gravity and integrates with second order.
+    # JSBSim uses J2 gravity and a second-order integrator.
     assert np.max(off[motion.time > 20.0]) < 0.01
     # JSBSim's force changes within one step when a wheel leaves the ground.
     assert np.max(off[motion.time > 3.0]) < 1.0

@@ -25,7 +25,7 @@ def nanoseconds(times):
 
 
 def phone(car):
-    """Return the tables of a phone's sensors, each with individual times."""
+    """Return the tables of a phone's sensors, which have different sample times."""
     between = TIME[:-1] + 0.007
     force = np.column_stack([np.interp(between, TIME, axis) for axis in car.forces.T])
     yaw = np.interp(SLOW, TIME, car.yaw)
