@@ -297,8 +297,8 @@ class WheelEfforts:
         Returns
         -------
         tuple of 2 float or None
-            Sums on the left and on the right side [N m]; None for a message without these joints, or
-            with an effort that is not finite.
+            Sums on the left and on the right side [N m]; None for a message without these joints,
+            or with an effort that is not finite.
 
         Raises
         ------
