@@ -131,7 +131,7 @@ def read_at_rest(
     rate : float, optional
         Sample rate of a recording without times [Hz].
     stamp_limits : StampLimits, optional
-        Limits on gaps and disorder of the stamps.
+        Limits on gaps and on stamps in the wrong order.
     progress : callable, optional
         Function that is called with the number of bytes of each block after it has been read.
 

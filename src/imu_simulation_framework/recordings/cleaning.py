@@ -507,7 +507,7 @@ class Cleaner:
         Parameters
         ----------
         limits : StampLimits
-            Limits on gaps and disorder of the stamps.
+            Limits on gaps and on stamps in the wrong order.
         minimum_samples : int
             Smallest number of samples that must remain.
         absent : sequence of str

@@ -25,7 +25,7 @@ FRAMES = {
     "enu": "world east-north-up, body forward-left-up",
     "ned": "world north-east-down, body forward-right-down",
 }
-"""Axes of world and body frame by convention."""
+"""World and body axes of each frame convention."""
 SENSOR_AXES = {"flu": "forward-left-up", "frd": "forward-right-down"}
 """Axes of gyroscope and accelerometer by name."""
 QUATERNION_ORDERS = ("xyzw", "wxyz")
@@ -57,13 +57,13 @@ _HALF = math.sqrt(0.5)
 _WORLD_FROM_NED = (_HALF, _HALF, 0.0, 0.0)
 _BODY_FROM_FRD = (1.0, 0.0, 0.0, 0.0)
 # rad; mountings are usually multiples of 90 deg, and a floor is inclined by a few degrees.
-# Mountings at 30 or 45 deg exceed this tolerance clearly.
+# Mountings at 30 or 45 deg clearly exceed this tolerance.
 _QUARTER_TURN_TOLERANCE = math.radians(10.0)
 
 
 @dataclass(frozen=True)
 class ReferenceConventions(TextSettings):
-    """Conventions of orientations and positions in a recording.
+    """Conventions of the orientations and positions in a recording.
 
     Parameters
     ----------

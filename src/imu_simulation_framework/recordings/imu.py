@@ -1,4 +1,4 @@
-"""Create the table of a recorded IMU; an orientation that is not recorded is fused.
+"""Create the table of a recorded IMU; a missing orientation is fused.
 
 With ``orientation = auto``, the orientation of an IMU that outputs none, such as ``imu/data_raw``,
 is computed from gyroscope and accelerometer by the fusion filter that the settings ``filter``,
@@ -56,7 +56,7 @@ def imu_table(
     require : sequence of str, optional
         Required parts, among ``orientation``, ``gyro`` and ``accel``.
     stamp_limits : StampLimits, optional
-        Limits on gaps and disorder of the stamps.
+        Limits on gaps and on stamps in the wrong order.
     minimum_samples : int, optional
         Smallest number of usable samples.
     time_offset : float, optional
@@ -79,9 +79,7 @@ def imu_table(
     mounted, turned = Rotation.from_euler("ZYX", mounting[::-1]), bool(np.any(mounting))
     groups = _groups(samples)
     if not groups:
-        raise RecordingError(
-            f"{samples.source}: no sample has finite values, expected values of an IMU"
-        )
+        raise RecordingError(f"{samples.source}: no sample has finite values, expected IMU data")
     if never_set and conventions.orientation == "auto":
         groups.pop("orientation", None)
     absent = [name for name in ("orientation", "gyro", "accel") if name not in groups]
@@ -128,14 +126,14 @@ def _groups(samples):
 
 
 def _is_filled(samples, columns) -> bool:
-    """Return whether a part has values; drivers fill a missing quaternion with zeros."""
+    """Return whether a part has values; drivers represent a missing quaternion by zeros."""
     values = samples.matrix(columns)
     usable = np.isfinite(values).all(axis=1) & (columns != QUATERNION or values.any(axis=1))
     return bool(usable.any())
 
 
 def _is_never_set(samples) -> bool:
-    """Return whether all quaternions are exactly the identity while the gyroscope measures rates.
+    """Return whether all quaternions are exactly the identity although the gyroscope shows turns.
 
     Such quaternions are the default of a driver, not measurements.
     """
@@ -319,8 +317,8 @@ def turn_of_gyroscope(table: pd.DataFrame) -> pd.Series | None:
     Returns
     -------
     pandas.Series or None
-        Angle [rad] over time [s]. None without a gyroscope, or if a tilted body has only a z axis
-        of the gyroscope.
+        Angle [rad] over time [s]. None without a gyroscope, or if the body is tilted and only
+        ``gyro_z`` is recorded.
     """
     leaning = set(EULER[:2]) <= set(table) and bool(table[list(EULER[:2])].to_numpy().any())
     wanted = [*GYRO, *EULER[:2]] if leaning else [GYRO[2]]
@@ -373,7 +371,7 @@ def made_orientation(table, conventions, stamps):
     else:
         yaw = integral(times, table["gyro_z"].to_numpy())
         angles = np.column_stack([np.zeros((len(yaw), 2)), yaw])
-        shown = f"does not show gravity (usually {size:.2f} m/s^2; check accel_unit)"
+        shown = f"does not show gravity (usual output: {size:.2f} m/s^2; check accel_unit)"
         why = f"the accelerometer {shown}" if complete else "there is no accelerometer"
         remark = (
             f"{why}, so the yaw is the integral of the rate about the robot's z axis, which is "

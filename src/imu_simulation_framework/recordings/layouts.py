@@ -208,7 +208,7 @@ def _present_columns(path, descriptions, columns) -> dict[str, str]:
         for description in alternatives:
             try:
                 parse_map(path, {quantity: description}, columns)
-            except RecordingError:  # the column is absent, since units have been checked
+            except RecordingError:  # the column is absent; units have been checked before
                 continue
             present[quantity] = description
             break
@@ -287,9 +287,9 @@ def find_layouts(
     columns : sequence of str
         Columns of the recording.
     layout : RecordingLayout, optional
-        Layout that the user names.
+        Layout that the user has chosen.
     frame : str
-        ``ned`` where the format turns the axes already.
+        ``ned`` if the reader of the format converts the axes.
 
     Returns
     -------
@@ -299,7 +299,7 @@ def find_layouts(
     Raises
     ------
     RecordingError
-        The table does not have the layout that the user names.
+        The table does not have the layout that the user has chosen.
     """
     if layout is not None:
         absent = [name for name in layout.header if name not in columns]

@@ -110,7 +110,7 @@ class MessageType:
         Returns
         -------
         slice
-            Slice among all fields.
+            Slice of the list of all fields.
         """
         names = self.fields(beginning)
         first = self.names.index(names[0])
@@ -446,7 +446,7 @@ class ImuPackers:
 
 
 def odometry_packer(frame: str, ros2: bool = False) -> Packer:
-    """Return a packer of odometry with the fields :data:`STATE`.
+    """Return a packer for odometry messages with the fields :data:`STATE`.
 
     Parameters
     ----------

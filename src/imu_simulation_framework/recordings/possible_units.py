@@ -104,13 +104,13 @@ class PossibleUnit:
     unit : str
         Unit in the notation of column maps.
     size : float
-        Size of a 1 in the column [SI units].
+        Value of one unit of the column in SI units.
     factor : str, optional
         Factor that a column map requires to convert the column to the unit, ``" / 16384"``.
     remark : str, optional
         Description of the factor.
     tolerance : float, optional
-        Largest ratio between measured size and size.
+        Largest ratio between the measured size and ``size``.
     is_usual : bool, optional
         Whether the unit, if it fits, excludes unusual units.
     is_evidence : bool, optional
@@ -132,7 +132,7 @@ class PossibleUnit:
         Parameters
         ----------
         size : float
-            Measured size of a 1 in the column [SI units].
+            Measured value of one unit of the column in SI units.
         tolerance : float, optional
             Error ratio of the measurement; the larger of this and the tolerance of the unit is
             used.
@@ -173,7 +173,7 @@ class LengthOfGravity(NamedTuple):
 
     @property
     def size(self) -> float:
-        """Size of a 1 in the columns [m/s^2], if the magnitude is that of gravity."""
+        """Value of one unit of the columns [m/s^2], if the magnitude is that of gravity."""
         return STANDARD_GRAVITY / self.usual if self.usual > 0.0 else 0.0
 
 
@@ -275,7 +275,7 @@ def fitting_units(
     units : sequence of PossibleUnit
         See :func:`rate_units` and :func:`force_units`.
     size : float
-        Measured size of a 1 in the column [SI units].
+        Measured value of one unit of the column in SI units.
     tolerance : float, optional
         Error ratio of the measurement, which is used if it exceeds the tolerance of a unit.
 
@@ -293,7 +293,7 @@ MAX_FIELD_SPREAD = 0.1
 """Largest relative interquartile range of a magnetic field's magnitude; 0.03 in a real drive."""
 
 MIN_FIELD_TURN = 0.1
-"""Smallest standard deviation of a magnetic field along its second principal axis, relative.
+"""Smallest relative standard deviation of a magnetic field along its second principal axis.
 
 A field rotates about the vertical, and therefore varies along two axes, whereas the rates of a
 robot that turns about one axis vary only along this axis, except for noise. It is 0.17 in the same
@@ -433,7 +433,7 @@ class TurnWitness(NamedTuple):
     Attributes
     ----------
     size : float
-        Size of a 1 in the columns [rad/s]; 0 if it is not known.
+        Value of one unit of the columns [rad/s]; 0 if it is not known.
     correlation : float
         Correlation between the measured turns and the turns of the rates.
     """

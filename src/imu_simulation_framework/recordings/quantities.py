@@ -173,7 +173,7 @@ def _mapped_or_chosen(path, recorded, request, choosing):
         open_columns = maps.open_reference if is_reference else maps.open_columns
     samples = read_tables(path, recorded, chosen, purpose, timed)
     listing = join_names(f"{name} = {column}" for name, column in chosen.items())
-    remark = f"check the columns, which are chosen by name: {listing}"
+    remark = f"check the columns, which were chosen by name: {listing}"
     return replace(samples, remarks=(remark, *describe_open_columns(open_columns)))
 
 
@@ -208,7 +208,7 @@ def read_plain_csv(
     path : path-like
         Recording, for messages.
     tables : iterable of TextTable
-        Blocks of the file in their order, at least one.
+        Blocks of the file in file order, at least one.
     columns : mapping of str to str, optional
         Quantity -> description, see :mod:`~imu_simulation_framework.recordings.column_maps`. By
         default, the columns must have the names of the quantities, as in tables of this package.
@@ -248,7 +248,7 @@ def _parsed(path, columns, present, purpose, timed, own=None) -> list[column_map
 
 
 def _parsed_of_text(path, table, columns, purpose, timed):
-    """Return the columns as :func:`_parsed`, but ignore ambiguous names without a map."""
+    """Return the columns like :func:`_parsed`, but ignore ambiguous names if there is no map."""
     present, unclear = list(table.cells.columns), table.ambiguous
     own = [name for name in present if name not in unclear and not is_axis_of(path, name)]
     try:

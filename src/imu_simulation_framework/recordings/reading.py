@@ -72,7 +72,7 @@ class ReferenceSource:
     minimum_samples : int, optional
         Smallest number of usable samples.
     stamp_limits : StampLimits, optional
-        Limits on gaps and disorder of the stamps.
+        Limits on gaps and on stamps in the wrong order.
     """
 
     path: str | os.PathLike[str]
@@ -162,7 +162,7 @@ class ImuSource:
     minimum_samples : int, optional
         Smallest number of usable samples.
     stamp_limits : StampLimits, optional
-        Limits on gaps and disorder of the stamps.
+        Limits on gaps and on stamps in the wrong order.
     """
 
     path: str | os.PathLike[str]
@@ -296,9 +296,9 @@ def read_reference_samples(
         ``bag``, ``rostopic_csv``, ``csv``, ``tum``, ``kitti``, ``tables``, or ``auto`` to
         determine it.
     columns : mapping of str to str, optional
-        For CSV and tables: quantity -> ``"column [unit]"``. Required are ``time`` and either
-        ``x y yaw``, ``x y qx qy qz qw`` or ``latitude longitude`` (with ``variance_east
-        variance_north altitude status`` if known).
+        For CSV and tables: quantity -> ``"column [unit]"``. The required quantities are ``time``
+        and either ``x y yaw``, ``x y qx qy qz qw`` or ``latitude longitude`` (with
+        ``variance_east variance_north altitude status`` if known).
     velocity_topic, heading_topic : str, optional
         Topics with velocity and heading of the receiver, in a bag with satellite positions.
 
@@ -392,9 +392,9 @@ def read_imu_samples(
     format : str, optional
         Format of the recording, or ``auto``.
     columns : mapping of str to str, optional
-        For CSV: quantity -> ``"column [unit]"``. Required are ``time`` and at least one of ``qx qy
-        qz qw``, ``roll pitch yaw``, ``yaw`` (with roll and pitch of 0), ``gyro_x gyro_y gyro_z``
-        and ``accel_x accel_y accel_z``, or single axes of the last two.
+        For CSV: quantity -> ``"column [unit]"``. The required quantities are ``time`` and at
+        least one of ``qx qy qz qw``, ``roll pitch yaw``, ``yaw`` (with roll and pitch of 0),
+        ``gyro_x gyro_y gyro_z`` and ``accel_x accel_y accel_z``, or single axes of the last two.
     rate : float, optional
         Sample rate of a recording without useful times [Hz]. The times are then evenly spaced from
         0, and CSV requires no ``time``.
@@ -458,7 +458,7 @@ def read_other_sensor(
     types = messages.OTHER_TYPES[sensor]
     samples = _evenly_timed(path, SampleRequest(sensor, types, topic, columns=columns), rate)
     if len(samples) == 0:
-        raise RecordingError(f"{samples.source}: has no samples, expected those of a {sensor}")
+        raise RecordingError(f"{samples.source}: has no samples, expected samples of a {sensor}")
     names = [quantity for quantity in types[0].quantities if quantity in samples]
     cleaner = cleaning.Cleaner(samples)
     cleaner.drop_nan(names)
@@ -496,8 +496,8 @@ def _join_topic(
 ) -> cleaning.Samples:
     """Add columns of another topic to satellite positions from the message nearest in time.
 
-    Values are nan if no message is near. Raises RecordingError if the samples are not satellite
-    positions, or if there is no message near any of them.
+    Values are nan if no message is near in time. Raises RecordingError if the samples are not
+    satellite positions, or if there is no message near any of them in time.
     """
     if not samples.has(cleaning.GLOBAL_POSITION):
         raise RecordingError(
@@ -514,7 +514,7 @@ def _join_topic(
     upper = np.minimum(np.clip(np.searchsorted(grid, times), 1, None), len(grid) - 1)
     lower = np.maximum(upper - 1, 0)
     nearest = order[np.where(times - grid[lower] <= grid[upper] - times, lower, upper)]
-    # A sample is near if its distance is at most half a period of the slower topic.
+    # A sample is near if the time difference is at most half a period of the slower topic.
     tolerance = 0.5 * max(_period(times), _period(theirs)) + 1e-3
     near = np.abs(theirs[nearest] - times) <= tolerance
     if not near.any():

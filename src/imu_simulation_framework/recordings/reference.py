@@ -46,7 +46,7 @@ def reference_table(
     settings : FixSettings, optional
         Settings of the smoothing of satellite positions.
     stamp_limits : StampLimits, optional
-        Limits on gaps and disorder of the stamps.
+        Limits on gaps and on stamps in the wrong order.
     minimum_samples : int, optional
         Smallest number of usable samples.
     time_offset : float, optional
@@ -301,7 +301,7 @@ def refuse_outside(samples, cleaner):
 
 
 def _heading(samples):
-    """Return the heading of the fixes [rad], nan if unknown; or None without two antennas."""
+    """Return the heading from two antennas [rad], nan if unknown; None for a single antenna."""
     if samples.has(QUATERNION):
         quaternions = samples.matrix(QUATERNION)
         norms = np.linalg.norm(quaternions, axis=1)

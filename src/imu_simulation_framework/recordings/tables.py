@@ -127,7 +127,7 @@ class RecordedTables:
         Raises
         ------
         RecordingError
-            The other table has neither of them.
+            The other table has neither a column with this name nor a single time column.
         """
         theirs, present = f"{table}{SIGN}{self.local(column)}", self.tables[table].cells.columns
         if theirs not in present:

@@ -297,12 +297,12 @@ def _checked_rows(path, block, header: _Header):
         yield number, line
 
 
-MAX_COLUMNS = 1000  # a very wide recording, a flattened bag with all covariances, has 600
+MAX_COLUMNS = 1000  # a flattened bag with all covariances has 600 columns
 MAX_NAME = 500  # characters; a name with the names of all enclosing messages has 100
 
 
 def refuse_endless_names(path, names) -> None:
-    """Raise an error for a table with too many or too long column names.
+    """Raise an error for a table with too many columns, or with a column name that is too long.
 
     Columns are compared in pairs, so the computing time grows faster than their number.
 
@@ -321,7 +321,7 @@ def refuse_endless_names(path, names) -> None:
     if len(names) > MAX_COLUMNS:
         raise RecordingError(
             f"{path}: has {len(names)} columns, expected at most {MAX_COLUMNS}; remove columns "
-            "that belong neither to time, reference nor IMU"
+            "that do not belong to time, reference or IMU"
         )
     for place, name in enumerate(names, 1):
         if len(name) > MAX_NAME:

@@ -166,7 +166,7 @@ def same_turns(seconds, pieces, quaternions, gyro):
 
 
 def _complete(seconds, *others):
-    """Return only the rows in which all values are finite; the second argument are the pieces."""
+    """Return only the rows in which all values are finite; ``pieces`` is the second argument."""
     rows = np.isfinite(np.column_stack([seconds, *others[1:]])).all(axis=1)
     return [values[rows] for values in (seconds, *others)]
 
@@ -221,7 +221,7 @@ def gravity_scale(seconds, pieces, forces, gyro):
     return common / size, correlation
 
 
-_YAW_AGREEMENT = 0.8  # smallest correlation of two yaws that agree; as possible_units.AGREEMENT
+_YAW_AGREEMENT = 0.8  # smallest correlation of two yaws that agree; equals possible_units.AGREEMENT
 
 
 def yaws_agree(seconds, pieces, yaw, other):

@@ -6,7 +6,7 @@ from ..core.errors import ConfigurationError
 from ..core.sentences import quote
 
 FORMATS = ("bag", "rostopic_csv", "csv")
-"""Names of the formats in config.ini; files with ``.gz`` compress the second and third format."""
+"""Names of the formats in config.ini; the suffix ``.gz`` compresses the second and third."""
 
 
 def format_of(path, format="") -> str:

@@ -516,7 +516,7 @@ def test_quaternion_matching_gyroscope_replaces_euler_angles_that_are_not_zyx():
     columns.update({f"gyr_{a}": np.append(rates[:, k], rates[-1, k]) for k, a in enumerate("xyz")})
     chosen = choose(t=TIME, **columns)
     assert {"qw", "qx", "qy", "qz"} <= set(chosen.imu) and "yaw" not in chosen.imu
-    assert has_reason(chosen, "yaw", "the angles have another order")
+    assert has_reason(chosen, "yaw", "the angles are in a different order")
 
 
 @pytest.mark.parametrize("name", ["gyro.csv", "my_accelerometer.csv"])

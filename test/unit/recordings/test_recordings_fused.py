@@ -82,7 +82,7 @@ def test_imu_mounted_on_side_is_rotated_before_fusion(tmp_path):
     ("accel", "unknown", "why"),
     [
         (UP, ("accel",), "there is no accelerometer"),
-        (0.01 * UP, (), "does not show gravity (usually 0.10 m/s^2"),
+        (0.01 * UP, (), "does not show gravity (usual output: 0.10 m/s^2"),
     ],
 )
 def test_yaw_without_accelerometer_is_integrated_rate(tmp_path, accel, unknown, why):

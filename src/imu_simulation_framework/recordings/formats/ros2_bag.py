@@ -46,9 +46,7 @@ They are the largest number of virtual machine steps per byte of a file, the num
 two checks, and the file size that is assumed for smaller files [bytes]. Reading and sorting a
 message, which has at least 30 bytes, takes about 20 steps."""
 
-_LARGEST_MESSAGE = (
-    2**20
-)  # message size limit [bytes], decompressed; supported types need a few hundred
+_LARGEST_MESSAGE = 2**20  # size limit of a decompressed message [bytes]; most have a few hundred
 
 # MemoryError is included, since a damaged length can exceed the available memory.
 _DAMAGE: tuple = (*bag.DAMAGE, MemoryError, OverflowError, TypeError, sqlite3.Error)

@@ -426,13 +426,13 @@ def read_tagged(path) -> dict[str, pd.DataFrame]:
                 tables[f"{name} {provider}"] = part.reset_index(drop=True)
     if not tables:
         raise RecordingError(
-            f"{path}: each kind of line occurs less than {MINIMUM_SAMPLES} times, expected at "
-            f"least {MINIMUM_SAMPLES} lines of a kind"
+            f"{path}: each kind of line occurs less than {MINIMUM_SAMPLES} times, "
+            f"expected at least {MINIMUM_SAMPLES} lines of one kind"
         )
     return tables
 
 
-_SOURCES = 4  # largest number of fix sources in a smartphone
+_SOURCES = 4  # largest number of position sources in a smartphone
 
 
 def _usual_names(name, lines, place):

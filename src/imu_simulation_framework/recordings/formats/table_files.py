@@ -200,7 +200,7 @@ def read_json(path) -> dict[str, pd.DataFrame]:
 
 
 def _sample_tables(path, samples):
-    """Return the tables of samples, which are pairs of a location for messages and a dictionary."""
+    """Return the tables of samples, each a pair of its location for messages and a dictionary."""
     rows: list[dict] = []
     owners: collections.Counter = collections.Counter()
     for place, sample in samples:
@@ -234,7 +234,7 @@ _WORDS_WITHOUT_MEANING = ("samples", "data", "values", "records", "measurements"
 
 
 def _collect(path, document, name, tables):
-    """Add the lists in an object to the tables; they are lists of samples, or columns.
+    """Add the lists in an object to the tables; each is a list of samples, or a column.
 
     Parameters
     ----------

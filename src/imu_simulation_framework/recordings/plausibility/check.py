@@ -132,10 +132,10 @@ def _add_imu(
     is_stated = bool(source.topic or source.columns) or not is_one_file
     try:
         check.imu_samples = source.read_samples()
-        # The table is created to check requirements of an experiment that the diagnosis lacks.
+        # Creating the table checks requirements of an experiment that the diagnosis does not check.
         _, report = imu_table(check.imu_samples, source.conventions, time_offset=source.time_offset)
         if report.orientation_source != "recorded":
-            # The interpretations of the diagnosis do not include counts.
+            # The diagnosis does not try sensor counts as alternative units.
             refuse_counts(
                 conventional_imu(mask_unknown_parts(check.imu_samples), source.conventions)
             )
@@ -163,7 +163,7 @@ def _interpretation(
     imu: ImuSource | None,
     samples: Samples | None,
 ) -> Interpretation:
-    """Return the thinned recording with the configured settings."""
+    """Return the downsampled recording with the configured settings."""
     own, recorded = cast(Samples, check.reference_samples), cast(Recorded, check.reference)
     imu = imu or ImuSource(reference.path)
     return Interpretation(

@@ -18,7 +18,9 @@ MAX_SPEED = 70.0
 """Speed that robots and cars do not exceed [m/s]."""
 
 MIN_SPEED = 0.05
-"""Speed that a vehicle exceeds during at least 10 % of the time [m/s]; detects kilometres."""
+"""Speed that a vehicle exceeds during at least 10 % of the time [m/s].
+
+A lower speed indicates positions in kilometres."""
 
 MIN_OVERLAP = 0.1
 """Smallest overlap of reference and IMU, as a share of the shorter recording."""
@@ -102,7 +104,7 @@ def diagnose(diagnosis: Diagnosis, interpretation: Interpretation) -> None:
 
 
 def _diagnose_speed(poses: pd.DataFrame, has_lengths: bool) -> list[Finding]:
-    """Return a finding if the vehicle is too fast or too slow, as with a wrong unit of positions.
+    """Return a finding if the speed is too high or too low, as with positions in a wrong unit.
 
     Parameters
     ----------

@@ -194,7 +194,7 @@ _CLEAR_GAIN = 0.5  # sufficient increase of a single mark if no other mark decre
 _RIVAL_MARGIN = 0.005  # difference of mean marks up to which interpretations are equally good
 _MIN_EXPLAINED = 0.5  # smallest mark of the best pair of turns under an alternative interpretation
 _UNCHANGED = 0.02  # change of a mark that noise can cause
-# Marks that depend on one number or on the mounting have these weights; other marks have 1.
+# Marks that depend on one number or on the mounting have these weights; all others have weight 1.
 _WEIGHTS = {"upright": 0.3, "gravity": 0.3, "tilt": 0.3, "ahead": 0.3}
 _RESPONSES = {"lateral", "ahead"}  # marks of the accelerometer's response to motion
 _MAX_FAULTS = 3  # largest number of faults; each is detected after the previous one is corrected
@@ -202,7 +202,7 @@ _MAX_FAULTS = 3  # largest number of faults; each is detected after the previous
 
 @dataclass(frozen=True)
 class Alternative:
-    """Alternative interpretation of a recording with other conventions.
+    """Interpretation of a recording with conventions that differ from the configured ones.
 
     Parameters
     ----------
@@ -287,7 +287,9 @@ def _finding(best, original) -> Finding:
     return Finding(fault, evidence, ", ".join(remedies), grave, settings=taken.settings)
 
 
-TURN_IT = "turn the robot counter-clockwise as seen from above; each decreasing heading is mirrored"
+TURN_IT = (
+    "turn the robot counter-clockwise as seen from above; a heading that decreases is mirrored"
+)
 AGAINST_THE_PATH = "the path of the reference turns left where its yaw turns right"
 
 

@@ -120,7 +120,7 @@ class Interpretation:
         return self.fixes is not None and not antennas
 
     def alternatives(self) -> list[Alternative]:
-        """Return other interpretations of the recording.
+        """Return alternative interpretations of the recording.
 
         Returns
         -------
@@ -186,7 +186,7 @@ class Interpretation:
         return imu is not None and ("yaw" in imu or imu.has(QUATERNION))
 
     def _mountings(self):
-        """Yield mountings that align gravity with +z, or the rates with those of a tilted body."""
+        """Yield mountings that align gravity with +z, or the gyroscope with a tilted reference."""
         try:
             up = observations.mean_up(self.imu_record)
         except RecordingError:
@@ -217,7 +217,7 @@ class Interpretation:
             yield from self._other_sign(mounting)
 
     def _other_sign(self, mounting):
-        """Yield a mounting with the opposite sign of the accelerometer."""
+        """Yield the mounting combined with the opposite sign of the accelerometer."""
         if self.imu.has(ACCEL):
             (sign,) = _others(frames.ACCEL_CONVENTIONS, self.imu_conventions.accel_convention)
             fault = f"{faults.ACCELERATION_SIGN} and {faults.MOUNTING}"
@@ -370,7 +370,7 @@ def thin_samples(samples: Samples) -> Samples:
 
 
 def _others(choices, present):
-    """Return the other choices, beginning with a compass yaw as the most common convention."""
+    """Return the choices except the present one; a compass yaw, the most common, is first."""
     likeliest = ("cw_from_north", "ccw_from_east")
     ordered = sorted(choices, key=lambda choice: (*likeliest, choice).index(choice))
     return [choice for choice in ordered if choice != present]
@@ -390,7 +390,7 @@ def _stated(samples, names) -> bool:
 
 
 def _scaled(samples, names, factor):
-    # A value that overflows was not plausible before either.
+    # A value that overflows was already implausible in the original unit.
     with np.errstate(over="ignore"):
         columns = {**samples.columns, **{name: factor * samples.columns[name] for name in names}}
     return replace(samples, columns=columns)

@@ -284,7 +284,7 @@ _STANDARD_ERRORS = 4.0  # standard errors above which a correlation is significa
 _MAX_SIGNIFICANT = 0.95  # correlation that is significant for any number of windows
 _MIN_RELATED = 0.6  # smallest correlation of headings of the same motion, even with noise
 _AGREEMENT = 0.9  # smallest correlation and scale of headings that agree
-_STEADY_RATIO = 3.0  # ratio of steady turns up to which a gyroscope bias may explain it
+_STEADY_RATIO = 3.0  # ratio of steady turns that a gyroscope bias may explain
 
 
 @dataclass(frozen=True)
@@ -365,7 +365,7 @@ class Relation:
     def scale_interval(self) -> tuple[float, float]:
         """Bounds of a positive scale with noise in either of the two headings.
 
-        Noise in the second heading reduces the scale by at most the square of the correlation
+        Noise in the second heading multiplies the scale by no less than the squared correlation
         (Fuller, Measurement Error Models, 1987, section 1.1). Two standard errors due to the finite
         number of windows are added on both sides.
         """
@@ -539,7 +539,7 @@ def clock_offset(first, second):
     return float(offset), float(correlations[best])
 
 
-_DISPLACEMENT = 0.5  # m, distance over which a course is computed; ten times a good position error
+_DISPLACEMENT = 0.5  # m, distance over which a course is computed; ten times a small position error
 _CLEAR_DIFFERENCE = 0.1  # smallest difference between the concentrations of path and mirror image
 _CONCENTRATED = 0.9  # smallest concentration of a yaw that is the course; 1 without noise
 _MAX_DISPLACEMENT_TIME = 3.0  # s, largest duration of a displacement of a driving robot
@@ -599,7 +599,7 @@ def path_direction(reference) -> PathDirection:
     Returns
     -------
     PathDirection
-        Offset, concentration and direction.
+        Comparison of course and yaw.
     """
     times, positions = _times(reference), reference[["x", "y"]].to_numpy()
     path = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(positions, axis=0).T))])

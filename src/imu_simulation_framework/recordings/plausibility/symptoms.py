@@ -1,4 +1,4 @@
-"""Faults that no other interpretation corrects: slip, clocks, frozen and missing values."""
+"""Faults that no alternative interpretation corrects: slip, clocks, frozen or missing values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .relation import MINIMUM_STEPS, gyro_heading, imu_heading, part_of, referen
 
 _SPINNING_RATIO = 1.3  # ratio of wheel to gyroscope turns; above the errors of a calibration
 _MIN_SPINNING = 0.2  # smallest correlation of the turns of spinning wheels and gyroscope
-_MIN_SCALE_ERROR = 0.1  # deviation of a scale from 1; the track of a robot is more accurate
+_MIN_SCALE_ERROR = 0.1  # deviation of a scale from 1; the track width is known more accurately
 # Ratio of the IMU's yaw to other turns; a half or double angle in quaternions gives 2, degrees 57.
 _ANGLE_RATIO = 1.5
 # Ratio of course to gyroscope turns above which the unit of the gyroscope is wrong. A tilt of
@@ -36,7 +36,7 @@ _MAX_GYRO_BIAS = np.radians(3.0)  # rad/s; a slower steady turn may be a bias of
 
 
 def symptoms(observations, course_is_yaw=False, offsets=(0.0, 0.0)) -> list[Finding]:
-    """Find faults that no other interpretation corrects.
+    """Find faults that no alternative interpretation corrects.
 
     Parameters
     ----------
@@ -275,8 +275,8 @@ def _not_independent(observations):
         "then be meaningless"
     )
     remedy = (
-        "choose a reference that does not use the IMU, or make sure that the reference is so "
-        "accurate"
+        "choose a reference that does not use the IMU, or make sure that the reference is really "
+        "this accurate"
     )
     return [Finding(faults.NOT_INDEPENDENT, evidence, remedy)]
 
@@ -306,7 +306,7 @@ def _hardly_known(observations):
     known = float(observations.reference.get("yaw_known", pd.Series([1.0])).mean())
     evidence = (
         f"the heading of the reference is known for {100.0 * known:.0f} % of the time; during the "
-        "rest, the robot is too slow to determine a course"
+        "remaining time, the robot is too slow to determine a course"
     )
     return [] if known > _MIN_KNOWN_SHARE else [Finding(faults.UNVERIFIED, evidence)]
 
@@ -363,7 +363,8 @@ def _gyro_of_another_size(observations, course_is_yaw):
 
 _FUSED = "set [imu_recording] orientation = fused to use the yaw of the gyroscope instead"
 _CALIBRATE = (
-    "calibrate track and wheels of the robot, or choose a reference that does not depend on wheels"
+    "calibrate track width and wheel diameters of the robot, or choose a reference that does not "
+    "depend on wheels"
 )
 _OTHER = "choose a reference that does not depend on wheels, [reference] topic"
 

@@ -116,7 +116,7 @@ def candidates_of(names, values, meanings=None, offset=0):
 
 
 def with_a_time(candidates):
-    """Find a time column by words such as in ``rover_time_us`` if no column is a known time.
+    """Find a time column by a word, as in ``rover_time_us``, if no column has a known time name.
 
     If there is a known time column, such a word is ignored, as in ``exposure_time``.
 
@@ -155,7 +155,7 @@ def best_scalar(candidates, kind):
 
 
 def vectors(candidates, kind, axes):
-    """Return groups of columns that form a vector, beginning with the simplest and fullest.
+    """Return groups of columns that form a vector; simple names and filled columns come first.
 
     Groups that are empty, or contain only zeros, are excluded.
 

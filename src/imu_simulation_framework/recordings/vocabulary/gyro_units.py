@@ -205,7 +205,9 @@ def _unit_by_orientation(columns: GyroColumns, reasons: list[str]) -> GyroUnit |
         )
         if not witness.is_reliable:
             continue
-        turns = f"{columns.names}: 1 is {witness.size:.3g} rad/s, compared with {attitude.names}"
+        turns = (
+            f"{columns.names}: one unit is {witness.size:.3g} rad/s, compared with {attitude.names}"
+        )
         fitting = fitting_units(columns.units, witness.size)
         if not fitting:
             reasons.append(f"{turns}, which is not a known unit; ignored")
@@ -237,7 +239,7 @@ def _unit_by_gravity(columns: GyroColumns, reasons: list[str]) -> GyroUnit | Non
     witness = gravity_witness(columns.seconds, columns.pieces, columns.forces, rates)
     if not witness.size:
         return None
-    turns = f"{columns.names}: 1 is {witness.size:.2g} rad/s, compared with turns of gravity"
+    turns = f"{columns.names}: one unit is {witness.size:.2g} rad/s, compared with turns of gravity"
     fitting = fitting_units(columns.units, witness.size, witness.tolerance)
     if len(fitting) == 1:
         (unit,) = fitting

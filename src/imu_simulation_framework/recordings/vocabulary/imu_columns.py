@@ -121,7 +121,7 @@ def _full(attitudes, inertial, reasons):
     full = [attitude for attitude in attitudes if attitude.filled > _MIN_FILLED * most]
     for attitude in attitudes:
         if attitude not in full:
-            reasons.append(f"{attitude.names}: ignored, since many rows of the IMU have no value")
+            reasons.append(f"{attitude.names}: ignored, since many IMU rows have no value")
     return full
 
 
@@ -242,7 +242,7 @@ def _attitudes(candidates, seconds, pieces, reasons):
             group = ordered(group, candidates, seconds, pieces, reasons)
         columns = {f"q{axis}": group[axis] for axis in "xyzw"}
         if counts[0] != 1:
-            reasons.append(f"{names}: norm {size:.4g}, as counts with {counts[0]} per 1")
+            reasons.append(f"{names}: norm {size:.4g}, as of counts with {counts[0]} per unit")
         attitudes.append(_Attitude(columns, "1", factor=f" / {counts[0]}" * (counts[0] != 1)))
     for origin in dict.fromkeys(c.meaning.origin for c in candidates if c.meaning):
         related = [c for c in candidates if c.meaning and c.meaning.origin == origin]

@@ -22,8 +22,8 @@ WITH_GRAVITY = "+Gravity"
 _BRACKET = re.compile(r"\s*[\[(](?P<unit>[^\[\]()]*)[\])]\s*\Z")
 _WORD = re.compile(r"[a-z]+\d*|\d+")
 _CAMEL_CASE = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_NUMBERED = {"0": "x", "1": "y", "2": "z", "3": "z"}  # axes numbered from 1 are shifted later
-# Quantities that the unit of a column named only by an axis may determine.
+_NUMBERED = {"0": "x", "1": "y", "2": "z", "3": "z"}  # axes numbered from 1 are renumbered later
+# Quantities that may be inferred from the unit if the column name gives only the axis.
 _BARE_AXIS_KINDS = ("accel", "gyro", "velocity", "euler")
 
 

@@ -1,4 +1,4 @@
-"""Resolve ambiguous names of orientations by comparison with a gyroscope.
+"""Resolve ambiguous names of orientation columns by comparison with a gyroscope.
 
 Among Euler angles named x, y and z, the angle about the vertical may be z, as for Xsens and others,
 or x, which is a clockwise heading in degrees, as for Bosch's BNO055 (data sheet, Orientation, Euler
@@ -162,7 +162,7 @@ def chosen(attitudes, gyro, seconds, pieces, reasons):
     """Choose among several orientations of an IMU.
 
     A quaternion is preferred, unless angles contradict it. If the gyroscope confirms the
-    quaternion, the angles have another order, as those of HiPNUC.
+    quaternion, the angles are in a different order, as those of HiPNUC.
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ def chosen(attitudes, gyro, seconds, pieces, reasons):
             if _turns_with(gyro, first, second, seconds, pieces):
                 reasons.append(
                     f"{second.names}: ignored, since the turns do not agree with the gyroscope, "
-                    f"but those of {first.names} do, so the angles have another order"
+                    f"but those of {first.names} do, so the angles are in a different order"
                 )
                 return first
             reasons.append(

@@ -335,7 +335,9 @@ class _Reference:
             return stated
         unit, ratio = courses.speed_unit(speeds, *self.motion) if stated == "" else ("", 0.0)
         if unit:
-            self.reasons.append(f"{names}: {ratio:.3g} per m/s of the positions, so in {unit}")
+            self.reasons.append(
+                f"{names}: {ratio:.3g} times the speed of the positions in m/s, so in {unit}"
+            )
         else:
             self.reasons.append(f"{names}: ignored, since positions do not determine the unit")
         return unit

@@ -20,7 +20,7 @@ from .times import EVEN_SAMPLES, FIX_STEPS, all_times, seconds_of
 _TIMES = ("time", "date")
 _DIRECTIONS = ("quaternion", "yaw", "heading", "euler")
 _RECEIVERS = frozenset(["gps", "gps2", "gnss", "location", "fix", "navsat"])
-_ESTIMATES = frozenset(["flp", "fused", "network", "nlp"])  # smartphone positions from IMU or radio
+_ESTIMATES = frozenset(["flp", "fused", "network", "nlp"])  # smartphone positions by IMU or radio
 
 
 def choose_from_tables(recorded: RecordedTables) -> ColumnMaps:
@@ -71,7 +71,7 @@ def choose_from_tables(recorded: RecordedTables) -> ColumnMaps:
 
 
 def spread_candidates(recorded: RecordedTables, name):
-    """Return candidates with rows spread over a table, and the piece of each row.
+    """Return a table's columns at rows spread over it as candidates, and the piece of each row.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ class _Tables:
         return any(c.meaning.is_from_reference for c in self.candidates_by_table[name])
 
     def place_candidates(self, name):
-        """Return candidates with rows spread over a table with positions, and their pieces."""
+        """Return the columns of a table with positions at rows spread over it, and their pieces."""
         candidates, pieces = _spread(self.candidates_by_table[name])
         if self.is_reference(name) and _kinds(candidates).isdisjoint(_DIRECTIONS):
             clock = [c for c in candidates if c.meaning.kind in _TIMES]

@@ -24,7 +24,7 @@ FIX_STEPS = (0.04, 12.0)
 """Range of usual steps of a receiver [s], see :data:`IMU_STEPS`."""
 
 _POSSIBLE_STEPS = (3e-4, 12.0)  # s, range of usual steps of IMUs and receivers together
-_SINCE_1970 = (6e8, 4e9)  # s, from 1989, before any such recording, to 2096
+_SINCE_1970 = (6e8, 4e9)  # s since 1970: from 1989, before any such recording, to 2096
 _MIN_TELEPHONE_TIME = 1.1e9  # s, 2004, before the first smartphone with such sensors
 _FINER = {"s": "ms", "ms": "us", "us": "ns"}
 _LONGEST_STEP = 60.0  # s; half an hour in microseconds is as large as seconds since 1970
@@ -77,7 +77,7 @@ def time_unit(values, pieces, usual):
         since_1970, seconds = size / multiple, usual_step / multiple
         if not (_SINCE_1970[0] < since_1970 < _SINCE_1970[1] and seconds < _LONGEST_STEP):
             continue
-        # Times since a smartphone was started weeks ago are as large in the next smaller unit.
+        # Weeks since a smartphone was started have the same magnitude in the next smaller unit.
         early = since_1970 < _MIN_TELEPHONE_TIME or (usual == IMU_STEPS and seconds != 1.0)
         if unit != "ns" and early and seconds > IMU_STEPS[1]:
             return _FINER[unit], f"usual step {usual_step:.4g}"
@@ -334,7 +334,7 @@ def find_time(candidates, pieces, usual, spans=()):
         meaning = other.columns[0].meaning
         receipt = meaning is not None and meaning.stem in ("receipt", "time")
         apart = np.nanmedian(np.abs(best.seconds - other.seconds))
-        # Samples that are received late from a buffer have other steps than when measured.
+        # Samples that are received late from a buffer have steps that differ from those measured.
         rates = step(best.seconds, pieces) / step(other.seconds, pieces)
         other_clock = receipt and other.since_1970 and apart > _MAX_CLOCK_OFFSET
         if best is not other and other_clock and 1.0 / _RATE_RATIO < rates < _RATE_RATIO:

@@ -14,7 +14,7 @@ FILE = "column_vocabulary.yaml"
 """Name of the vocabulary file in ``config``."""
 
 BODY_RATES = "p q r"
-"""Stem of the angular velocities p, q, r in flight mechanics, which are only clear together."""
+"""Stem of the angular velocities p, q, r in flight mechanics, recognised only together."""
 
 _QUATERNION = "quaternion"
 
