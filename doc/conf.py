@@ -1,4 +1,4 @@
-"""How Sphinx makes the guide and the API; ./run docs calls it."""
+"""Sphinx configuration of the guide and the API reference, which ./run docs builds."""
 
 import ast
 import importlib.util
@@ -33,7 +33,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx_gallery.gen_gallery",
 ]
-# Every example is run, and shown with the picture that it draws.
+# Every example is run, and shown with the figures that it draws.
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "examples",
@@ -59,12 +59,12 @@ exclude_patterns = ["README.md", "**sg_execution_times.rst"]
 pygments_style = "friendly"
 root_doc = "index"
 
-# Links of the guide to a heading, written as GitHub reads them.
+# Headings up to this level get the same anchors as on GitHub.
 myst_heading_anchors = 4
-# Equations between $ and $$, which MathJax sets without a network.
+# Equations between $ and $$, which MathJax renders without a network.
 myst_enable_extensions = ["dollarmath", "amsmath"]
 
-# What only a machine with ROS has.
+# Modules that only exist on a machine with ROS.
 autodoc_mock_imports = [
     *(
         "controller_manager_msgs",
@@ -87,7 +87,7 @@ napoleon_google_docstring = False
 napoleon_use_ivar = True
 napoleon_use_rtype = False
 add_module_names = False
-# A reference in a docstring that leads nowhere is a fault; see also _only_explicit below.
+# An unresolved reference in a docstring is an error; see also _only_explicit below.
 nitpicky = True
 _OF_OTHERS = "abc|allantools|argparse|numpy|pandas|rclpy|rospy|scipy|tqdm|yaml"
 nitpick_ignore_regex = [("py:.*", rf"({_OF_OTHERS})\..*")]
@@ -110,7 +110,7 @@ def _table(rows):
 
 
 def _summary(docstring):
-    """Return a docstring's first paragraph in one line."""
+    """Return a docstring's first paragraph on one line."""
     return " ".join(docstring.partition("\n\n")[0].split())
 
 
@@ -140,7 +140,7 @@ class Package(Directive):
 
 
 class FrontDoor(Directive):
-    """The names that the package has, or one of its packages beside those, with their summaries."""
+    """Public names of the package, or additional names of a subpackage, with their summaries."""
 
     optional_arguments = 1
 
@@ -162,7 +162,7 @@ class FrontDoor(Directive):
 
 
 class ConfigurationSections(Directive):
-    """All sections of config.ini, each with a table of its keys, for a page in Markdown."""
+    """All sections of config.ini, each with a table of its keys, for a Markdown page."""
 
     def run(self):
         lines = []
@@ -184,7 +184,7 @@ class ConfigurationSections(Directive):
 
 
 def _configuration_row(key):
-    """Return the row of a key of config.ini in a table of Markdown."""
+    """Return the row of a Markdown table for a key of config.ini."""
     meaning, values = key.meaning, key.values
     if key.choices:
         kind, _, _ = values.partition(":")
@@ -212,17 +212,17 @@ _SHORT_VALUES = {
 
 
 def _only_explicit(app, domain, node):
-    """Hold back the complaint on a word in a parameter's type (``path-like``), which is no role."""
+    """Ignore unresolved words in the type of a parameter, such as ``path-like``."""
     return None if isinstance(node[0], nodes.literal) else True
 
 
 def _no_fields_of_tuples(app, what, name, thing, skip, options):
-    """Leave out the fields of a named tuple, which its docstring explains."""
+    """Omit the fields of a named tuple, which its docstring documents."""
     return True if type(thing).__name__ == "_tuplegetter" else None
 
 
 def setup(app):
-    """Tell Sphinx of the directives, and of what is left out."""
+    """Register the directives, and the handlers that omit members and warnings."""
     app.connect("autodoc-skip-member", _no_fields_of_tuples)
     app.connect("warn-missing-reference", _only_explicit)
     app.add_directive("package", Package)

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 BUILD = Path(os.environ.get("IMU_SIMULATION_FRAMEWORK_BUILD") or ROOT / ".build").absolute()
 CACHE = BUILD / "guide_programs"
 BUNDLED = ("config", "config.ini", "data", "examples", "urdf")
-"""Files and folders of the repository that commands may name."""
+"""Files and folders of the repository that commands may use."""
 
 KINDS = ("tutorials", "how_to", "reference", "explanation")
 """Folders of the pages in the order of the guide."""
@@ -33,17 +33,17 @@ _WORK_FOLDER = re.compile(re.escape(str(CACHE)) + r"/[^/\s]+/work")
 
 
 class CommandError(Exception):
-    """A command of a page failed."""
+    """Failure of a command on a page."""
 
 
 def _split_commands(lines):
-    """Return the commands of a directive, of which each may have several lines."""
+    """Return the commands of a directive, each of which may span several lines."""
     text = "\n".join(lines).replace("\\\n", " ")
     return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
 
 
 def _fingerprint(commands, files):
-    """Return a hash of commands, files, the package's version and the bundled files they name."""
+    """Return a hash of commands, files, the package's version and the bundled files in use."""
     digest = hashlib.sha256(imu_simulation_framework.__version__.encode())
     for name, text in sorted(files.items()):
         digest.update(f"{name}\n{text}\n".encode())
@@ -60,7 +60,7 @@ def _run(command, folder, exit_code):
     words = [name for word in shlex.split(command) for name in _expand(word, folder)]
     if words[:1] != ["./run"]:
         raise CommandError(f"{command}: expected a command that begins with ./run")
-    # Each command gets a ROS master of its own, so that pages can be read in parallel.
+    # Each command gets a separate ROS master, so that pages can be read in parallel.
     environment = {name: text for name, text in os.environ.items() if name != "ROS_MASTER_URI"}
     result = subprocess.run(
         [str(ROOT / "run"), *words[1:]],
@@ -77,13 +77,13 @@ def _run(command, folder, exit_code):
 
 
 def _expand(word, folder):
-    """Return the names of a folder's files that a word with ``*`` matches, as a shell does."""
+    """Expand a word with ``*`` to the matching files in a folder, as a shell does."""
     paths = sorted(folder.glob(word)) if "*" in word else []
     return [str(path.relative_to(folder)) for path in paths] or [word]
 
 
 def run_commands(lines, exit_code=0, files=None):
-    """Run commands in an empty folder, or find the results of an earlier build.
+    """Run commands in an empty folder, or reuse the results of an earlier build.
 
     Parameters
     ----------
@@ -92,19 +92,19 @@ def run_commands(lines, exit_code=0, files=None):
     exit_code : int, optional
         Expected exit code of the last command.
     files : mapping of str to str, optional
-        Texts of files in the folder before the first command.
+        Contents of files that are created before the first command, by name.
 
     Returns
     -------
     commands : list of str
-        Commands, each in one line.
+        Commands, each on one line.
     folder : Path
         Folder with the files that the commands wrote and their outputs.
     """
     commands = _split_commands(lines)
     folder = CACHE / _fingerprint(commands, files or {})
     CACHE.mkdir(parents=True, exist_ok=True)
-    # Processes that read pages in parallel wait for a command that another one runs.
+    # Of several processes that need the same results, only one runs the commands.
     with open(folder.with_suffix(".lock"), "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not folder.exists():
@@ -139,7 +139,7 @@ def _abbreviate(output, lines):
 
 
 def _page_files(directive):
-    """Return the files that a page states before a directive: name -> text."""
+    """Return the files that a page shows before a directive, as text by name."""
     document = directive.state.document
     if not hasattr(document, "program_files"):
         document.program_files = {}
@@ -147,7 +147,7 @@ def _page_files(directive):
 
 
 class ProgramFile(Directive):
-    """A file that the page shows, and that its later commands find in their folder.
+    """File that the page shows, and that is in the folder of its later commands.
 
     The argument is the name of the file, the content its text: ``{program-file} my_imu.yaml``.
     """
@@ -194,7 +194,7 @@ class _Programs(Directive):
                 lines += rows
         text = "\n".join(lines)
         block = nodes.literal_block(text, text, classes=["session"])
-        # The lexer for consoles takes such lines for commands.
+        # The console lexer would mistake such lines for commands.
         block["language"] = "text" if is_plain else "console"
         return block
 
@@ -202,14 +202,14 @@ class _Programs(Directive):
 class ProgramOutput(_Programs):
     """Commands with their output.
 
-    The content are the commands, each begins with ``./run``. They run in an empty folder, in which
-    ``config``, ``data``, ``examples``, ``urdf`` and ``config.ini`` are those of the repository.
+    The content consists of commands, each of which begins with ``./run``. They run in a folder that
+    contains only ``config``, ``data``, ``examples``, ``urdf`` and ``config.ini`` of the repository.
 
     ============= ============================================================================
     option        meaning
     ============= ============================================================================
     ``lines``     show the first N lines of each output, or with -N the last N lines
-    ``exit-code`` of the last command, if it is not 0
+    ``exit-code`` expected exit code of the last command, if it is not 0
     ============= ============================================================================
     """
 
@@ -218,17 +218,17 @@ class ProgramOutput(_Programs):
 
 
 class ProgramFigure(_Programs):
-    """A figure that a program draws: ``{program-figure} DIR/FILE.png``.
+    """Figure that a program draws: ``{program-figure} DIR/FILE.png``.
 
-    The content are the commands, as for :class:`ProgramOutput`. The argument is the figure's file,
-    possibly with ``*``.
+    The content consists of commands, as for :class:`ProgramOutput`. The argument is the file of the
+    figure, which may contain ``*``.
 
     =========== ==============================================================================
     option      meaning
     =========== ==============================================================================
     ``alt``     text for readers who do not see the figure; required
     ``caption`` line below the figure
-    ``width``   of the figure, for example ``70%``
+    ``width``   width of the figure, for example ``70%``
     ``show``    ``commands`` above the figure, or commands and their ``output``; by default none
     =========== ==============================================================================
     """
@@ -268,7 +268,7 @@ class ProgramFigure(_Programs):
 
 
 class _Gallery(nodes.General, nodes.Element):
-    """Place of a gallery until all pages are read."""
+    """Placeholder of a gallery until all pages have been read."""
 
 
 class FigureGallery(Directive):
@@ -279,13 +279,13 @@ class FigureGallery(Directive):
 
 
 def _gallery_order(page):
-    """Return the place of a page in the gallery: the kinds of page in the order of the guide."""
+    """Return the sort key of a page in the gallery, whose order is that of the guide."""
     kind = page.partition("/")[0]
     return (KINDS.index(kind) if kind in KINDS else len(KINDS), page)
 
 
 def _fill_galleries(app, doctree, docname):
-    """Replace the places of galleries by figures."""
+    """Replace the placeholders of galleries with figures."""
     for place in list(doctree.findall(_Gallery)):
         gallery = nodes.container(classes=["gallery"])
         shown = set()

@@ -11,16 +11,18 @@ The table lists all packages. A package imports only from packages above it, and
                       rotating Earth
 ``sensors``           models of IMUs, magnetometers and GNSS receivers; formats of
                       their parameters
-``recordings``        conversion of any recording to tables, and evidence checks
+``recordings``        conversion of recordings to tables, and plausibility
+                      checks
 ``characterisation``  identification of a sensor's specification from recordings:
                       Allan variance, calibration
 ``heading``           yaw error: model, budget, statistics, identification,
                       judgement, a page with sliders
 ``drive``             robot, tracking, MuJoCo, config.ini, sessions, results,
                       ensembles
-``realistic_imu``     errors of a real sensor on the topics and bags of any robot
+``realistic_imu``     addition of a real sensor's errors to topics and bags of
+                      any robot
 ``flight``            JSBSim, gimbal, inertial navigation
-``commands``          command lines, a module for each program
+``commands``          command lines, with one module per program
 ``ros1``              nodes, interfaces of simulators, launching; the only package
                       that imports rospy
 ``ros2``              nodes of ROS 2; the only package that imports rclpy
@@ -38,15 +40,14 @@ drive.
 name                 columns
 ==================== ==============================================================
 ``Poses``            x, y [m], yaw [rad, unwrapped]; for a reference with a known
-                     error yaw_known, yaw_std [rad], yaw_error_time, yaw_lag
+                     error also yaw_known, yaw_std [rad], yaw_error_time, yaw_lag
                      [s], turn_error, turn_slip [rad/sqrt(rad)], see ``heading.reference_error``
 ``Trajectory``       Poses and v [m/s], yaw_rate [rad/s]
 ``ImuRecord``        roll, pitch [rad], yaw [rad, unwrapped],
                      gyro_x, gyro_y, gyro_z [rad/s], accel_x, accel_y, accel_z
-                     [m/s^2, specific force: +9.8 on z at rest]; a recording
-                     without gyroscope, accelerometer or single axes of
-                     them lacks those columns; with a magnetometer also
-                     mag_x, mag_y, mag_z [T]
+                     [m/s^2, specific force: +9.8 on z at rest]; columns of
+                     sensors or axes that a recording lacks are missing; with
+                     a magnetometer also mag_x, mag_y, mag_z [T]
 ``GroundTruth``      x, y, z [m], roll, pitch [rad], yaw [rad, unwrapped],
                      v [m/s], yaw_rate [rad/s]; v_y, v_z, gyro_x, gyro_y are the
                      other components of velocity and angular velocity in the
@@ -56,13 +57,13 @@ name                 columns
                      steering, or steering_left and steering_right [rad]
 ``ControlError``     yaw_error [rad], distance_error, along_track_error,
                      cross_track_error [m]
-``Fixes``            x, y [m], satellite positions as received, on the Trajectory
+``Fixes``            x, y [m], satellite positions as received, in the frame of the Trajectory
 ``Fix``              latitude, longitude [deg], altitude [m],
                      variance_east, variance_north [m^2]
 ``Flight``           latitude, longitude [deg], altitude [m above the ellipsoid],
                      velocity_east, velocity_north, velocity_up [m/s], roll,
-                     pitch [rad], yaw [rad, unwrapped], against east, north, up
-                     where the body is
+                     pitch [rad], yaw [rad, unwrapped], relative to east, north
+                     and up at the position of the body
 ``GnssRecord``       x, y, z [m, of the antenna], latitude, longitude [deg],
                      altitude [m], variance_east, variance_north, variance_up
                      [m^2], velocity_east, velocity_north, velocity_up [m/s],
@@ -79,7 +80,7 @@ name                 columns
 ``FlightTruth``      latitude, longitude [deg], altitude [m above the ellipsoid],
                      velocity_east, velocity_north, velocity_up [m/s], qx, qy, qz, qw
                      [from the body to east, north, up], gyro_x, gyro_y, gyro_z
-                     [rad/s, against inertial space], accel_x, accel_y, accel_z
+                     [rad/s, relative to inertial space], accel_x, accel_y, accel_z
                      [m/s^2]
 ``Increments``       delta_theta_x, delta_theta_y, delta_theta_z [rad],
                      delta_velocity_x, delta_velocity_y, delta_velocity_z [m/s],
@@ -89,14 +90,18 @@ name                 columns
 
 Conventions
 -----------
-All values are in SI units with radians; degrees occur only in output for users. The world frame is
-ENU, the body frame is x forward, y left, z up (REP-103), and yaw is counter-clockwise from east.
-Yaw is unwrapped before differences, and differences are wrapped to (-pi, pi]. Quaternions are in
-ROS order (x, y, z, w). On the rotating Earth (``motion``) the world is ECEF (WGS 84), and output
-for users is relative to east, north, up; axes of aviation (north, east, down; forward, right, down)
-are converted at input. Errors are reference minus actual value. A negative tracking yaw error
-therefore calls for a right turn, and the yaw error of an IMU is negative if its yaw is too far
-counter-clockwise. Random numbers come from a :class:`numpy.random.Generator` that is passed in.
+All values are in SI units, and angles are in radians; degrees occur only in output for users. The
+world frame is ENU, the body frame is x forward, y left, z up (REP-103), and yaw is
+counter-clockwise from east. Yaw is unwrapped before differences, and differences are wrapped to
+(-pi, pi]. Quaternions are in ROS order (x, y, z, w). On the rotating Earth (``motion``) the world
+is ECEF (WGS 84), and output for users is relative to east, north, up; axes of aviation (north,
+east, down; forward, right, down) are converted at input.
+
+An error is reference minus actual value. With a negative yaw error, the actual yaw is too far to
+the left: the robot has to turn right to correct a tracking error, and the yaw of an IMU has to be
+reduced.
+
+Random numbers come from a :class:`numpy.random.Generator` that is passed in.
 
 All errors with messages for users derive from
 :class:`imu_simulation_framework.core.errors.FrameworkError`.

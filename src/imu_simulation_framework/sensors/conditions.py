@@ -305,7 +305,7 @@ class Vibration(Settings):
         return np.sqrt(self.idle**2 + np.square(moving))
 
     def sampled_density(self, rate: float, bandwidth: float | None) -> np.ndarray:
-        """Compute the one-sided density of samples, averaged around lines from 0 to rate / 2.
+        """Compute the one-sided density of samples, around spectral lines from 0 to rate / 2.
 
         Parameters
         ----------

@@ -68,7 +68,7 @@ def _checked_range(name: str, value: Any) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class TriadCorrection(Settings):
-    """Errors of three sensors to correct, and their standard deviations.
+    """Errors of a triad that are corrected, and their standard deviations.
 
     Parameters
     ----------
@@ -271,7 +271,7 @@ def correction_from_mapping(content: Mapping[str, Any]) -> ImuCorrection:
 
 
 def _polynomial(rows: Rows, powers: list[np.ndarray]) -> np.ndarray:
-    """Return the sum over the powers, shape (n, 3), or (3,) for a single temperature."""
+    """Return the temperature polynomial, shape (n, 3), or (3,) for a single temperature."""
     if not rows:
         return np.zeros(3)
     total = sum(power[:, None] * np.array(row) for row, power in zip(rows, powers))
@@ -307,7 +307,7 @@ def read_imu_correction(path: str | os.PathLike[str]) -> ImuCorrection:
 
 
 def imu_correction_text(correction: ImuCorrection, comment: str = "") -> str:
-    """Format a correction as YAML with units, from which the same correction is read.
+    """Format a correction as YAML with units; reading it yields the same correction.
 
     Parameters
     ----------

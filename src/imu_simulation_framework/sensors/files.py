@@ -42,7 +42,8 @@ all other parameters
 
 Numbers that differ between individual sensors may have a ``tolerance``: ``typical`` (the default)
 for a standard deviation, or ``maximum`` for a bound, which is treated as three standard deviations.
-A value is a single number, or three numbers for x, y and z. ``source`` is for the reader.
+A value is a single number, or three numbers for x, y and z. ``source`` is documentation and has no
+effect.
 """
 
 from __future__ import annotations

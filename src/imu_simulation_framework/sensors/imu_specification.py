@@ -560,7 +560,7 @@ def diagonal(values: Axes) -> Covariance:
 
 @dataclass(frozen=True)
 class UnitSpread(Settings):
-    """Largest deviations of an individual sensor's response from the ideal response.
+    """Largest deviations of a sensor's scale factors, misalignments and g-sensitivity from ideal.
 
     Each element is distributed uniformly between zero and the given value, which may be negative.
 
@@ -588,12 +588,12 @@ AGISIM_SPREAD = UnitSpread(
 def draw_unit(
     specification: ImuSpecification, spread: UnitSpread, seed: int = 1, run: int = 0
 ) -> ImuSpecification:
-    """Draw the response of an individual sensor; all other errors are unchanged.
+    """Draw scale factors, misalignments and g-sensitivity of a sensor; keep all other errors.
 
     Parameters
     ----------
     specification : ImuSpecification
-        Specification whose response is replaced.
+        Specification whose scale factors, misalignments and g-sensitivity are replaced.
     spread : UnitSpread
         Largest deviations.
     seed : int

@@ -435,7 +435,7 @@ def part_of(sheet: ImuSpecification) -> Part:
     Parameters
     ----------
     sheet : ImuSpecification
-        Specification; returned unchanged if it is an individual sensor or no bundled part.
+        Specification; returned unchanged if it is an individual sensor or not a bundled part.
 
     Returns
     -------

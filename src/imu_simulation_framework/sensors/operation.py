@@ -142,7 +142,7 @@ _STOP_PLANS = {
 
 @dataclass(frozen=True)
 class Operation(TextSettings):
-    """Zeroing of a robot's gyroscope, from power on to the end of the drive.
+    """Zeroing of a robot's gyroscope, from power-on to the end of the drive.
 
     Parameters
     ----------
@@ -374,7 +374,7 @@ class Zeroing:
         return corrected, held
 
     def _is_still(self):
-        """Return whether a full window of samples spreads about the offset as at rest."""
+        """Return whether the samples in a full window are as steady as at rest, near the offset."""
         if len(self._recent) < self._window:
             return False
         recent = np.array(self._recent)

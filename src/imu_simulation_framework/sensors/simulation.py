@@ -205,7 +205,7 @@ def simulate_imu(
         current.
     latitude : float, optional
         Latitude [deg] on the rotating Earth of a :class:`.Motion` with x to the east
-        (:func:`.on_earth`); by default the Earth does not turn.
+        (:func:`.on_earth`); by default the Earth does not rotate.
     operation : Operation, optional
         Gyroscope zeroing of a specified sensor at standstill, before the motion and at stops of the
         motion (:meth:`.Operation.moved` adds stops). By default readings are not zeroed.
@@ -220,10 +220,10 @@ def simulate_imu(
     Raises
     ------
     MotionError
-        The motion is not evenly sampled, or the latitude is beyond a pole.
+        If the motion is not evenly sampled, or the latitude is not between -90 and 90 degrees.
     ConfigurationError
-        The errors are of a wrong type, the IMU's rate does not fit the motion's, or a latitude is
-        combined with an EarthMotion.
+        If the errors have an unsupported type, the IMU's rate does not fit the motion's rate, or a
+        latitude is combined with an EarthMotion.
 
     Examples
     --------
@@ -430,7 +430,7 @@ class Imu:
             Ideal specific force in the same form: acceleration minus gravity, +9.8 on z at rest
             [m/s^2].
         dt : float, optional
-            Time since the previous step [s], which is compared with the rate.
+            Time since the previous step [s], which must match the rate.
         magnetic_field : array_like, shape (3,) or (count, 3), optional
             Magnetic field in the IMU's axes [T]; by default the magnetometer outputs nothing.
 

@@ -97,7 +97,7 @@ class TriadNoise:
         return parallel
 
     def replace_members(self, members, noises):
-        """Restart some of the parallel members with other noises.
+        """Restart some of the parallel members with new noise.
 
         Parameters
         ----------
@@ -415,7 +415,7 @@ FEW_VECTORS = 100  # number of vectors up to which one product is faster than on
 
 
 def multiply(matrix, vectors):
-    """Multiply vectors by a matrix, bitwise identical for single and for many vectors.
+    """Multiply vectors by a matrix; results are bitwise identical for one vector and for many.
 
     Parameters
     ----------

@@ -403,7 +403,7 @@ class Draft:
         return Writing(add_comment([*lines, *self.notes], body), self.remarks)
 
 
-# Patterns that occur in the files of a format, and hardly in other formats.
+# Patterns that occur in the files of a format, and rarely in those of other formats.
 _SIGNATURES = {
     "kalibr": re.compile(rb"^\s*gyroscope_noise_density\s*:", re.MULTILINE),
     "imu_utils": re.compile(rb"^\s+(x|avg)-axis\s*:", re.MULTILINE),
@@ -429,7 +429,7 @@ def note_unknown(tags, known: Iterable[str], fault: str, remarks: list[str], mea
     remarks : list of str
         List to which remarks are appended.
     meant : str
-        Known name to suggest if it is not the most similar one.
+        Known name to suggest instead of the most similar one.
     """
     for tag in tags:
         if tag.name not in known:
@@ -451,7 +451,7 @@ def detect_format(content: bytes, claimed: str) -> str | None:
     Returns
     -------
     str or None
-        Name of another format; None for the assumed format or an unknown format.
+        Name of the detected format; None if it is the assumed format, or is not recognised.
     """
     formats = [name for name, pattern in _SIGNATURES.items() if pattern.search(content)]
     return formats[0] if formats and claimed not in formats else None

@@ -27,7 +27,7 @@ VINS-Mono and VINS-Fusion (``estimator/parameters.cpp``, ``factor/integration_ba
 ==================== ==================================================================
 key                  specification
 ==================== ==================================================================
-``gyr_n``, ``acc_n`` ``white_noise * sqrt(rate)``: of a sample
+``gyr_n``, ``acc_n`` ``white_noise * sqrt(rate)``: per sample
 ``gyr_w``, ``acc_w`` ``random_walk * sqrt(rate)``: the noise whose sum times dt is the bias
 ==================== ==================================================================
 
@@ -56,7 +56,7 @@ imu_utils writes ``NAME_imu_param.yaml``, the Allan analysis of a recording at r
 ==================== ==================================================================
 key                  specification
 ==================== ==================================================================
-``gyr_n``, ``acc_n`` ``white_noise * sqrt(rate)``: of a sample; until May 2018
+``gyr_n``, ``acc_n`` ``white_noise * sqrt(rate)``: per sample; until May 2018
                      ``white_noise`` itself
 ``gyr_w``, ``acc_w`` lowest point of the Allan deviation: ``0.664 bias_instability``
 ``name``             ``name``

@@ -5,8 +5,8 @@
 ===================== ==================================================================
 tag                   specification
 ===================== ==================================================================
-``XGaussianNoise``    ``white_noise * sqrt(rate)``: of a sample
-``XDrift``            from ``gauss_markov_sigma``: no standard deviation, see below
+``XGaussianNoise``    ``white_noise * sqrt(rate)``: per sample
+``XDrift``            from ``gauss_markov_sigma``: not a standard deviation, see below
 ``XDriftFrequency``   ``1 / gauss_markov_time`` [1/s]
 ``XOffset``           ``turn_on_bias``
 ``XScaleError``       1 + diagonal of ``scale_factor_and_misalignment``

@@ -72,7 +72,7 @@ _COMMON_OPTIONS = ("inflation", "subsampled")
 _WALKS = ("random_walk_time", "walk_of_instability")
 FORMATS = {
     "specification": Format(
-        "YAML of this package, for whole specifications", _read_own, _write_own
+        "YAML of this package, for complete specifications", _read_own, _write_own
     ),
     "kalibr": Format(
         "Kalibr's imu.yaml, and the files of OpenVINS, EuRoC and Kimera-VIO",
@@ -200,7 +200,7 @@ def write_imu_parameters(
     if options.subsampled:
         values = _subsample(values, rate)
         remarks.append(
-            f"white_noise is that of samples decimated to {rate:g} Hz without a filter: each "
+            f"white_noise applies to samples decimated to {rate:g} Hz without a filter: each "
             "sample has the standard deviation of the sensor's original samples."
         )
     if options.inflation is not None:
@@ -298,7 +298,7 @@ class NamedImu(NamedTuple):
 
 
 def named_imu(text: str) -> NamedImu:
-    """Find an IMU by a name.
+    """Find an IMU by its name.
 
     Parameters
     ----------

@@ -88,7 +88,7 @@ class Tag:
         Parameters
         ----------
         message : str
-            Predicate of the sentence about the tag.
+            Message without its subject, which is the tag.
 
         Returns
         -------
@@ -297,7 +297,7 @@ def read_tags(path) -> Tag:
     Raises
     ------
     ConfigurationError
-        If the file cannot be read, is no XML, is larger than 8 MB, is nested too deeply, or has a
+        If the file cannot be read, is not XML, is larger than 8 MB, is nested too deeply, or has a
         document type declaration, entities or external references.
     """
     path = Path(path)
@@ -557,7 +557,7 @@ class YamlMapping:
         key : str
             Key of the value.
         message : str
-            Predicate of the sentence about the key.
+            Message without its subject, which is the key.
 
         Returns
         -------
@@ -800,7 +800,7 @@ def read_mapping(path) -> YamlMapping:
     Raises
     ------
     ConfigurationError
-        If the file cannot be read, is no YAML, or is not a mapping.
+        If the file cannot be read, is not YAML, or is not a mapping.
     """
     path = Path(path)
     try:

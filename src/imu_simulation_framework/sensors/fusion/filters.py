@@ -395,7 +395,7 @@ class ComplementaryFilter(OrientationFilter):
         return self._quaternion
 
     def _bias_gain(self, rate, force):
-        """Return the bias's change per period and unit of e, from a rate and a specific force."""
+        """Return the change of the bias per period and unit of e, given rate and specific force."""
         turning = self._time_constant * rate
         accelerating = (force - STANDARD_GRAVITY) / _FORCE_SCALE
         share = self._period / (self._time_constant + self._period)
@@ -422,7 +422,7 @@ def block_length(period: float, time_constant: float) -> int:
 
 
 def fuse_block(quaternion, angular_velocity, specific_force, period, time_constant):
-    """Compute the orientations of the samples that follow an orientation.
+    """Compute the orientations of consecutive samples from the orientation before them.
 
     Parameters
     ----------

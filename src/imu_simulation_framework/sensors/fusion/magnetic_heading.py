@@ -33,7 +33,7 @@ REFERENCE_TIME = 20.0  # s; time constant of the reference
 CALM_TIME = 0.5  # s; a field that agrees with the reference for this long is undisturbed
 LONGEST_REJECTION = 60.0  # s; afterwards, disturbed readings have half the weight
 _REJECTED_WEIGHT = 0.5
-NEW_FIELD_TIME = 20.0  # s; a field that is constant for so long while turning is the reference
+NEW_FIELD_TIME = 20.0  # s; a field constant for this long while turning becomes the reference
 TURNING = math.radians(20.0)  # rad/s; minimum angular velocity that counts as turning
 
 

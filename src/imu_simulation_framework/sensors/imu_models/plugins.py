@@ -493,7 +493,7 @@ class _Kind(NamedTuple):
 
 
 class Preset(NamedTuple):
-    """Model with parameters that differ from its defaults, under a name.
+    """Named model with parameters that differ from its defaults.
 
     Attributes
     ----------

@@ -65,7 +65,7 @@ class TriadSeries(NamedTuple):
     speed : ndarray, shape (n,), or None
         Speed of the robot [m/s], if it is required.
     is_stationary : ndarray of bool, shape (n,), or None
-        Whether the robot is at rest; None if it does not know.
+        Whether the robot is at rest; None if this is unknown to the robot.
     """
 
     orientation: np.ndarray
@@ -302,7 +302,7 @@ class SpecificationParameters:
     specification : ImuSpecification or mapping
         Specification, or a mapping with the keys of its YAML file.
     operation : Operation, mapping or None
-        Gyroscope zeroing; by default, readings are those after power-on.
+        Gyroscope zeroing; by default, the gyroscope is not zeroed.
     latitude : float or None
         Latitude [deg] at which the gyroscope measures the Earth's rotation during the standstill;
         None for no rotation.
@@ -441,7 +441,7 @@ class SpecificationImu(ImuModel):
         return reading
 
     def _between_samples(self):
-        """Whether the simulation has samples without a sample of the sensor, now or in general."""
+        """Whether the sensor is slower than the simulation, or has not yet been sampled."""
         return self._stride > 1 or self._count < self._first
 
     def _prepare(self, truth):
@@ -494,7 +494,7 @@ class SpecificationImu(ImuModel):
         return TriadSeries(truth.orientation, time, responses, truth.speed, is_stationary)
 
     def _is_stationary(self, truth):
-        """Return whether the robot is at rest (n,) or (); None if it does not know."""
+        """Return whether the robot is at rest (n,) or (); None if this is unknown to the robot."""
         if not self._knows_stops:
             return None
         return is_at_rest(truth.speed, truth.angular_velocity)

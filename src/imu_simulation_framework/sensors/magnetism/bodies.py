@@ -90,7 +90,7 @@ class FerrousBody(Settings):
         Remanence, the magnetisation without an external field, in the body axes [A/m]. It is
         several hundred to several thousand for rolled, welded or magnetically lifted steel.
     name : str
-        Name for the reader, and for the shape in the simulators.
+        Descriptive name, which is also the name of the shape in simulators.
     """
 
     position: Axes = setting(check=check_numbers, count=3)
@@ -471,7 +471,7 @@ class Dipole(Settings):
         Magnetic moment, from its south to its north pole, in the world frame [A m^2]. A neodymium
         magnet has about 1 A m^2 per cubic centimetre.
     name : str
-        Name for the reader.
+        Descriptive name.
     """
 
     position: Axes = setting(check=check_numbers, count=3)

@@ -72,7 +72,7 @@ def _sequence(seed):
 
 
 class ParallelNormals:
-    """Standard normal numbers of many generators in parallel, the same as from each generator.
+    """Standard normal numbers of many generators, drawn in parallel with unchanged values.
 
     Parameters
     ----------
