@@ -80,7 +80,7 @@ def test_clocks_are_aligned_with_yaw_rates_on_request(truth):
     assert "the IMU is 0.15" in validation.remarks[0]
     # A constant yaw rate contains no information about the time offset.
     assert "times were not aligned" in validate_imu(truth, truth, align=True).remarks[0]
-    with pytest.raises(RecordingError, match="no yaw"):
+    with pytest.raises(RecordingError, match="requires a yaw in both"):
         validate_imu(truth.drop(columns="yaw"), truth, align=True)
 
 

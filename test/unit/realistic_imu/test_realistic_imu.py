@@ -118,7 +118,7 @@ def test_restarted_or_paused_simulation_uses_next_realisation(motion):
     session = RealisticImu(BNO055, period=0.01)
     assert len(run_stream(session, pairs + late)[0]) == 200
     assert (session.report.restarts, session.report.bridged) == (1, 0)
-    assert "the IMU restarted there" in session.report.sentences()[0]
+    assert "the IMU restarted with new random numbers" in session.report.sentences()[0]
 
 
 @pytest.mark.parametrize(
