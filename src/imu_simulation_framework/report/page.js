@@ -24,7 +24,7 @@
 
   document.querySelectorAll(".plot").forEach(draw);
 
-  // A figure in a collapsed section has no width when it is drawn, so it is resized later.
+  // A figure in a collapsed section has no width when it is drawn, so it is resized on opening.
   document.querySelectorAll("details").forEach(function (part) {
     part.addEventListener("toggle", function () {
       part.querySelectorAll(".plot").forEach((place) => Plotly.Plots.resize(place));
