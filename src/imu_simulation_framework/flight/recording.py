@@ -229,8 +229,8 @@ class FlightSource:
         ``velocity_down`` or ``velocity_up``.
     axes : str, optional
         ``enu``: east, north, up world axes and forward, left, up body axes. ``ned``: north, east,
-        down world axes and forward, right, down body axes. ``auto``: ``ned`` for a CSV file with ``velocity_down`` or
-        ``heading``, otherwise ``enu``; a remark reports the choice.
+        down world axes and forward, right, down body axes. ``auto``: ``ned`` for a CSV
+        file with ``velocity_down`` or ``heading``, otherwise ``enu``; a remark reports the choice.
     yaw_convention, quaternion_order : str, optional
         Conventions, see :class:`.ReferenceConventions`.
     quaternion_inverse : bool, optional

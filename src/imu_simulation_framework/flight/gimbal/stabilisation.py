@@ -296,7 +296,8 @@ def _direction_to(point: np.ndarray, position: np.ndarray, time: np.ndarray) -> 
     if is_at_point.any():
         raise MotionError(
             f"the motion passes through the target point of the gimbal at "
-            f"{time[np.argmax(is_at_point)]:g} s, expected a distance of {_MIN_DISTANCE:g} m or more"
+            f"{time[np.argmax(is_at_point)]:g} s, expected a distance of at least "
+            f"{_MIN_DISTANCE:g} m"
         )
     return unit(difference)
 
