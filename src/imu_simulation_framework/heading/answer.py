@@ -1,4 +1,4 @@
-"""Answer to "how far will the heading drift": percentiles, time of the first passage, causes.
+"""Answer to "how far will the heading drift": percentiles, first-passage time, causes.
 
 All values follow from the linear model of the yaw error (:mod:`.model.imu_error_sources`), except
 the time at which a drive first exceeds the limit, which is estimated from simulated drives.
@@ -22,7 +22,7 @@ from .model.sources import KnownError, RandomConstant
 RUNS = 4000
 """Number of simulated drives from which the first-passage time is estimated."""
 EARLY_SHARE = 0.05
-"""Share of drives that have exceeded the limit at the earlier of the two times in a message."""
+"""Share of drives that have exceeded the limit at the earlier time in a message."""
 SMALLEST_BASIS = 0.01
 """Smallest share of the variance for which a message states the origin of the parameters."""
 
@@ -94,7 +94,7 @@ class Improvement(NamedTuple):
     percentile_95 : float
         95th percentile of the magnitude of the yaw error after the action [rad].
     is_part : bool
-        Whether the action replaces the sensor by another part.
+        Whether the action is the replacement of the sensor with another part.
     """
 
     action: str

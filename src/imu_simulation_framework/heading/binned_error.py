@@ -217,7 +217,7 @@ def _part_covariances(bins: Bins, times: np.ndarray, reference: ReferenceError) 
 
 
 def _decimate(times: np.ndarray, reference_times: np.ndarray) -> np.ndarray:
-    """Return indices of the samples closest to the samples of a slower reference, or of all."""
+    """Return the indices of the samples nearest to a slower reference's samples, or all indices."""
     every = np.arange(len(times))
     if len(times) < 3 or len(reference_times) < 3:
         return every

@@ -106,7 +106,7 @@ class Moments:
 
 
 RESOLUTION = 0.01
-"""Width of a bin relative to the values in it."""
+"""Width of a bin relative to the values in the bin."""
 _SCALE = 1e-6
 _BINS = 2400
 """Number of bins on either side of zero, which reach 1.3e4 rad, about two thousand turns."""
@@ -194,7 +194,7 @@ class Reduction:
     density : Moments
         Moments of the power spectral densities, shape (bands,) [rad^2/Hz].
     curves : numpy.ndarray
-        Complete curves of the first runs, shape (kept, n) [rad].
+        Complete curves of the runs that are kept, from the first run on, shape (kept, n) [rad].
     """
 
     time: np.ndarray
@@ -435,5 +435,5 @@ def merge_reductions(reductions: Iterable[Reduction]) -> Reduction:
 
 
 def _small(values):
-    """Return the same integers in the smallest integer type."""
+    """Convert integers to the smallest integer type that can represent them."""
     return values.astype(np.min_scalar_type(int(values.max(initial=0))))

@@ -295,7 +295,7 @@ def _imu_intervals(
     tail = 0.5 - 0.5 * CONFIDENCE
     if power < np.quantile(binned.share @ reference_errors**2, tail):
         return _UNKNOWN, _UNKNOWN
-    # Faults of the observed error may be due to the IMU.
+    # Jumps and outliers of the observed error may be due to the IMU.
     posterior = estimate.posterior if not estimate.faults else DriftPosterior(binned, reference)
     probabilities = [0.5, tail, 1.0 - tail]
     sensor = posterior.draw(binned.values, random)

@@ -83,7 +83,7 @@ class ReferenceError:
             the value in the table.
         turning : pandas.Series, optional
             Heading that describes the robot's turning [rad], indexed by time [s], such as an IMU's.
-            The turning of the noisier reference would be correlated with its own error.
+            The turning of the noisier reference itself would be correlated with its error.
 
         Returns
         -------
@@ -122,7 +122,7 @@ class ReferenceError:
         return absolute_turn(self.turn)
 
     def resampled(self, time: np.ndarray) -> ReferenceError:
-        """Return the model at other times, with the turn counted from the first of them.
+        """Return the model at other times, with the turn counted from the first of these times.
 
         Parameters
         ----------

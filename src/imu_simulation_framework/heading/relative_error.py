@@ -37,7 +37,7 @@ MAX_LENGTHS = 7
 class RelativeError:
     """Statistics of the changes of an error over intervals of the same length.
 
-    A change is the error at the end minus that at the beginning.
+    A change is the error at the end minus the error at the beginning.
 
     Parameters
     ----------

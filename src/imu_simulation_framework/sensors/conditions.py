@@ -119,7 +119,7 @@ class SupplyVoltage(Settings):
     table: Pairs = setting((), check_table, quantity="voltage", unit="s, V")
 
     def at(self, time: float | np.ndarray) -> float | np.ndarray:
-        """Return the voltage at a time.
+        """Return the voltage at given times.
 
         Parameters
         ----------
@@ -183,7 +183,7 @@ class TemperatureProfile(Settings):
         object.__setattr__(self, "_nodes", self._power_nodes())
 
     def at(self, time: float | np.ndarray) -> float | np.ndarray:
-        """Return the temperature at a time.
+        """Return the temperature at given times.
 
         Parameters
         ----------

@@ -234,7 +234,7 @@ def estimates(part: str, table: pd.DataFrame | None = None) -> dict[tuple[str, s
 
 
 class _QuantityModels(NamedTuple):
-    """Sensor and quantity, :func:`_part_means` of its measurements, and its models by class."""
+    """Sensor and quantity, with its :func:`_part_means` and its model of each class."""
 
     key: tuple[str, str]
     parts: pd.DataFrame

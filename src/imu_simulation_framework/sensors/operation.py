@@ -461,7 +461,7 @@ class LiveZeroing:
 
     @property
     def missing(self) -> str:
-        """Remark at the end if no offset was estimated; otherwise empty."""
+        """Remark that no offset was estimated; empty if an offset was estimated."""
         if self._zeroing is not None:
             return ""
         return (

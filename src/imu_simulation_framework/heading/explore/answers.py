@@ -6,7 +6,7 @@ the unit of the field. :class:`Words` translates a question into a command line,
 Python.
 
 Generated and recorded motions have longer steps than a sensor's samples, and a model has few times.
-The time of the first passage, which takes simulated drives, is a separate request.
+The first-passage time, which requires simulated drives, is a separate request.
 """
 
 from __future__ import annotations
@@ -269,7 +269,7 @@ def question_from_address(query: str) -> Question:
 
 
 RUNS = 400
-"""Number of simulated drives for the time of the first passage."""
+"""Number of simulated drives for the first-passage time."""
 STEPS = 100
 """Minimum number of steps of a model.
 
@@ -380,7 +380,7 @@ class Answers:
         """
         if name in DRIVES:
             raise ConfigurationError(
-                f"recording {name}: is the name of a bundled drive, expected another file name"
+                f"recording {name}: is the name of a bundled drive, expected a different file name"
             )
         self.recordings[name] = self._read(path)
         for kept in (self._driven, self._moved, self._model, self._part):
@@ -627,7 +627,7 @@ _MODEL_FIELDS = (*_MOTION_FIELDS, *_STOP_FIELDS, "warm_up", "unit")
 
 
 def _with_fields(question, *names):
-    """Return a question with some fields, and all others at their default values."""
+    """Return a question with the named fields, and default values of all other fields."""
     return Question(**{name: getattr(question, name) for name in names})
 
 

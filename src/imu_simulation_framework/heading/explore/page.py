@@ -92,7 +92,7 @@ _LABELS = {
 _PLOT = {"displayModeBar": False, "responsive": True}
 _NO_AXIS = {"visible": False}
 _EMPTY_FIGURE = {"data": [], "layout": {"xaxis": _NO_AXIS, "yaxis": _NO_AXIS, "height": 300}}
-"""Figure before the first answer; without it, plotly would draw default axes."""
+"""Figure without axes, which is shown before the first answer."""
 
 MIN_CAUSE = 1e-3
 """Smallest share of the error's magnitude for which a cause is shown."""

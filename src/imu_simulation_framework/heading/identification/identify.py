@@ -164,7 +164,7 @@ class _Search:
         return self._fits[ordered]
 
     def _refit_from_larger_model(self, found: Any) -> Any:
-        """Refit from a larger model that is likelier even without its additional terms."""
+        """Refit from a larger model that is more likely even without its additional terms."""
         likelihood = found.likelihood
         for terms, other in self._fits.items():
             if set(terms) >= set(likelihood.random):

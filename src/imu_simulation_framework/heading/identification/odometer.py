@@ -103,7 +103,7 @@ class IdentifiedOdometer:
 
 
 class _CommonSamples(NamedTuple):
-    """Distance [m] and yaws [rad] since the first of the common times [s]."""
+    """Distance [m] and both yaws [rad] since the first common time, at the common times [s]."""
 
     time: np.ndarray
     way: np.ndarray

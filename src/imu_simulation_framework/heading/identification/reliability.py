@@ -244,7 +244,7 @@ class _ProfileSearch:
 
     @property
     def values(self) -> dict[str, float]:
-        """Parameters at the last maximum."""
+        """Parameters at the most recent maximum."""
         return self._named(self._last)
 
     def _named(self, logarithms):
@@ -309,9 +309,9 @@ def _profile_limit(fall, centre, bound, step, drop):
 
 
 IDENTICAL_SHARE = 1.0 - 1e-6
-"""Share of a curve explained by others, above which no data can distinguish them."""
+"""Share of a curve explained by other curves, above which no data can distinguish them."""
 SIMILAR_SHARE = 0.9
-"""Share of a curve explained by others, above which a remark reports it."""
+"""Share of a curve explained by other curves, above which a remark reports the similarity."""
 MIN_TURN = math.radians(45.0)
 """Smallest turn of a drive for which a scale factor is estimated [rad]."""
 
@@ -357,7 +357,7 @@ def identifiable_constants(
 def explain_similarity(
     term: terms.ConstantTerm, drives: Sequence[terms.ObservedYawError]
 ) -> str | None:
-    """Explain why a constant is hard to distinguish from others, and which drive would help.
+    """Explain why a constant is hard to distinguish from other constants, and which drive helps.
 
     Parameters
     ----------
@@ -634,7 +634,7 @@ def remove_faults(result: Fit) -> tuple[tuple[terms.ObservedYawError, ...], list
 
 
 class _Innovation(NamedTuple):
-    """Innovation [rad] at a sample of a drive, and its magnitude in standard deviations."""
+    """Innovation [rad] at a sample of a drive, and the magnitude in standard deviations."""
 
     drive: int
     sample: int

@@ -263,7 +263,7 @@ def _rms(values):
 
 
 def hector_sentences(hector) -> list[str]:
-    """Describe Hector's parameters, and their limits.
+    """Describe the fitted parameters of Hector's plug-in, and the limits of the fit.
 
     Parameters
     ----------

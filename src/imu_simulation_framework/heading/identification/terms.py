@@ -234,7 +234,7 @@ class RandomTerm:
 
 @dataclass(frozen=True)
 class ConstantTerm:
-    """Constant that is the same in all drives, multiplied by a curve of each drive.
+    """Constant that is the same in all drives, times a curve that differs between drives.
 
     Parameters
     ----------
@@ -254,7 +254,7 @@ class ConstantTerm:
     std: float = math.inf
 
     def regressor(self, drive: ObservedYawError) -> np.ndarray:
-        """Return the yaw error due to a constant of 1.
+        """Return the yaw error per unit of the constant.
 
         Parameters
         ----------

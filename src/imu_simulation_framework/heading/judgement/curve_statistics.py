@@ -17,7 +17,7 @@ STATISTICS = {
 """Displayed name and unit of each statistic of a yaw error, except spectral densities."""
 
 SIGNED = ("final", "drift")
-"""Statistics with a sign; all others are magnitudes, which are never negative."""
+"""Statistics with a sign; all other statistics are magnitudes, which are never negative."""
 
 PSD = "psd "
 """Prefix of the names of spectral densities within a frequency band."""

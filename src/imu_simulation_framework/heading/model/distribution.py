@@ -107,7 +107,7 @@ class YawErrorDistribution(ABC):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Estimate the probability that the yaw error has stayed within a limit up to each time.
 
-        The complement is the distribution of the time of the first passage. The estimate is a mean
+        The complement is the distribution of the first-passage time. The estimate is a mean
         over simulated runs.
 
         Parameters

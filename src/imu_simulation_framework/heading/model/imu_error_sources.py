@@ -217,7 +217,7 @@ def _response_sources(imu, vertical, sample, warm_up) -> list[Source]:
 
 
 def _remove_random_errors(imu):
-    """Return the sensor with only the gyroscope's errors that are the same in every run."""
+    """Return the sensor with only the gyroscope errors that are the same in every run."""
     names = ("turn_on_bias", "rate_ramp")
     if not imu.units.tolerances:
         names = (*names, *_RESPONSE_ERRORS)
@@ -335,7 +335,7 @@ class _Vertical:
         return self.known("Earth's turning", self.driven.earth_turning())
 
     def effective(self, values):
-        """Return the strength of the process that is equivalent to those on three axes."""
+        """Return the strength of the process that is equivalent to the processes on three axes."""
         return math.sqrt(float(np.sum(self.weights * np.square(values))))
 
     def known(self, name, rate_error) -> list[KnownError]:
@@ -513,7 +513,7 @@ def _with_magnetic_heading(sources, imu, motion, time, sample, environment):
 
 
 def high_pass(curve: np.ndarray, time: np.ndarray, constant: float) -> np.ndarray:
-    """Apply a first-order high-pass filter to a curve, with a zero initial value.
+    """Apply a first-order high-pass filter to a curve, with an initial value of zero.
 
     The result is exact for a curve that is linear between its times.
 

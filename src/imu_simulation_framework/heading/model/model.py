@@ -180,7 +180,7 @@ class YawErrorModel(YawErrorDistribution):
         return replace(self, sources=tuple(s for s in self.sources if s.name in names))
 
     def until(self, samples: int) -> YawErrorModel:
-        """Return the same model for only the first samples.
+        """Return the same model, truncated to the first samples.
 
         Parameters
         ----------
@@ -288,7 +288,7 @@ class YawErrorModel(YawErrorDistribution):
         return bool(np.any(self._noise_free_model.variance() > 0.0))
 
     def _draw_stays(self, limit, runs, seed, first_run):
-        # A run is weighted with its probability of staying within the limit between the times.
+        # A run is weighted by its probability of staying within the limit between the times.
         errors = self._noise_free_model.realisations(runs, seed, first_run)
         stays = self._noise_free_model._stays_between(errors, limit)
         noise = float(np.sqrt(np.sum(self.state_space.yaw_noise)))

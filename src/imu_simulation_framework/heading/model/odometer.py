@@ -106,7 +106,7 @@ def odometer_sources(
 MAX_TIMES = 1000
 """Maximum number of times; covariances of more times take minutes."""
 _MIN_DIFFERENCE_STD = 1e-5
-"""Least standard deviation of the measured difference, relative to its largest or to 1 rad.
+"""Smallest standard deviation of the measured difference, relative to its largest or 1 rad.
 
 With this limit, the covariance has a Cholesky decomposition."""
 

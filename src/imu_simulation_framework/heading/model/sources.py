@@ -6,7 +6,7 @@ part of e itself. Sources of the same name form one entry of the budget.
 
 The random processes form one linear state-space model with even steps. Its state consists of the
 integral of the rate errors, one bias for each process of the rate, and one yaw for each process of
-the yaw; the yaw error is the sum of the first and of the latter. Each step
+the yaw; the yaw error is the sum of the integral and of these yaws. Each step
 :math:`x_{k+1} = \Phi x_k + w_k`, :math:`w_k \sim N(0, Q)` is exact for any step length: for a
 continuous process by Van Loan's matrix exponential (Computing integrals involving the matrix
 exponential, IEEE Transactions on Automatic Control 23(3), 1978), for a sampled sensor by the sum
@@ -59,7 +59,7 @@ class RandomSource:
 
 @dataclass(frozen=True)
 class KnownError:
-    """Component of the yaw error that is the same in every run.
+    """Component of the yaw error that is identical in every run.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ from .trees import read_bytes
 
 @dataclass(frozen=True)
 class Format:
-    """Format for IMU parameters.
+    """File format for IMU parameters.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ def write_imu_parameters(
     target = _format(format_name)
     if target.write is None:
         raise ConfigurationError(
-            f"format {format_name} is read-only; choose another one for writing"
+            f"format {format_name} is read-only; choose another format for writing"
         )
     for name in WriteOptions._fields:
         if getattr(options, name) is not None and name not in (*target.options, *_COMMON_OPTIONS):
@@ -239,7 +239,7 @@ def _subsample(specification: ImuSpecification, rate: float) -> ImuSpecification
 
 
 def _replace_instability(specification: ImuSpecification, remarks: list[str]) -> ImuSpecification:
-    """Return a specification with random walks (:func:`.random_walk_of_minimum`) for plateaus.
+    """Return a specification whose bias instabilities are replaced with random walks.
 
     A triad with a random walk, or with an axis without white noise, is unchanged.
     """
@@ -329,7 +329,7 @@ def named_imu(text: str) -> NamedImu:
     if colon and format_name in FORMATS and not is_file:
         (specification, remarks), files = read_imu_parameters(path, format_name), (path,)
         if specification.name == ImuSpecification().name:
-            # Most formats contain no name, so several files would have the same one.
+            # Most formats contain no name, so several IMUs would have the same name.
             specification = replace(specification, name=Path(path).stem)
     else:
         specification, remarks = read_imu_specification(text), []

@@ -273,7 +273,7 @@ def write(draft: Draft) -> str:
         triad = getattr(draft.specification, name)
         bias = draft.slow_bias(name)
         _note_differences(draft, name)
-        stationary = any(triad.gauss_markov_sigma)  # if not, it represents a random walk
+        stationary = any(triad.gauss_markov_sigma)  # else a random walk
         values = (triad.white_noise, triad.turn_on_bias, triad.turn_on_bias_sigma, *bias)
         noises = "".join(
             f"      <{axis}>\n"

@@ -459,7 +459,7 @@ def _require_single(tags, root, description):
     if len(tags) > 1:
         lines = ", ".join(str(tag.line) for tag in tags)
         raise ConfigurationError(
-            f"{root.file}: there are {len(tags)} {description}, in the lines {lines}; keep one."
+            f"{root.file}: there are {len(tags)} {description}, on lines {lines}; keep one."
         )
     return tags[0]
 
@@ -675,7 +675,7 @@ class YamlMapping:
         return rows.ndim == 0 and rows == 0.0
 
     def text(self, key: str, choices=None) -> str:
-        """Return the text value of a key.
+        """Return the value of a key as a text.
 
         Parameters
         ----------
@@ -696,7 +696,7 @@ class YamlMapping:
         return value
 
     def number(self, key: str) -> float:
-        """Return the finite number of a key.
+        """Return the value of a key as a finite number.
 
         Parameters
         ----------
@@ -716,7 +716,7 @@ class YamlMapping:
         return self._number(key, self._node(key))
 
     def positive(self, key: str) -> float:
-        """Return the positive number of a key.
+        """Return the value of a key as a positive number.
 
         Parameters
         ----------

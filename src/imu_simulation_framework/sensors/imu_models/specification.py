@@ -603,7 +603,7 @@ class SpecificationImu(ImuModel):
         return self._specification.magnetic_covariance(self._sensor_period)
 
     def _start(self, seed):
-        """Start the state of a new realisation."""
+        """Initialise the state of a new realisation."""
         operation = self.parameters.operation
         vibration = None
         if self._vibrates:
