@@ -680,7 +680,7 @@ class _SettingTexts:
                     f"{_suggestion(section, known)}"
                 )
             for key, text in keys.items():
-                # Such a text would be read back as another value from the config.ini in the
+                # Such a text would have another value when it is read from the config.ini in the
                 # results.
                 location = self.location(section, key)
                 if escape_unprintable(key + text) != key + text:

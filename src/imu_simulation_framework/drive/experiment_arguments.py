@@ -134,7 +134,7 @@ def check_arguments(given) -> dict[str, str]:
         if name in CHOICES and value not in CHOICES[name]:
             raise ConfigurationError(f"{argument}: expected one of {', '.join(CHOICES[name])}")
         if "\0" in value:
-            raise ConfigurationError(f"{name}:= contains the character NUL, expected text")
+            raise ConfigurationError(f"{name}:= contains a NUL character, expected none")
     values = {name: default for name, (_, default) in known.items()}
     values.update(argument.split(":=", 1) for argument in given)
     return values

@@ -15,7 +15,7 @@ PART_SIGN = "@"
 
 
 class NamedPath(NamedTuple):
-    """Path with an optional part.
+    """Path of a recording or a result, with an optional part such as a topic.
 
     Parameters
     ----------

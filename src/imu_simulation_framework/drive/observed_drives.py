@@ -247,7 +247,7 @@ def _result_tables(folder: ResultFolder) -> _DriveTables:
     imu = load_table(folder, "imu_real")
     if imu is None:
         raise ResultError(
-            f"{folder.prefix_path}: this result has no recorded IMU, required for a yaw error"
+            f"{folder.prefix_path}: this result has no recorded IMU, which a yaw error requires"
         )
     earlier = previous_summary(folder).get("comparison_settings", {})
     return _DriveTables(
@@ -277,7 +277,7 @@ def _recording_tables(
         raise RecordingError(f"{name}: [imu_recording] use is false, expected true for a yaw error")
     check = ensure_plausible(configuration)
     if check.lacks_imu:
-        raise RecordingError(f"{name}: {NO_IMU}, required for a yaw error")
+        raise RecordingError(f"{name}: {NO_IMU}, which a yaw error requires")
     recorded = check.reference or reference_source(configuration).read()
     path = select_path(configuration, recorded.table, configuration.control.rate).part
     start, stop = float(path.index[0]), float(path.index[-1])

@@ -212,7 +212,7 @@ def _relative_summary(entries, length) -> list[dict]:
 
 
 def _message_summary(table, expected, nominal=None):
-    """Count received and expected messages; without ``expected``, estimate it from the stamps.
+    """Count received and expected messages; by default, estimate the latter from the stamps.
 
     ``nominal`` is the nominal period of messages that respond to more frequent messages [s].
     """
@@ -224,7 +224,8 @@ def _message_summary(table, expected, nominal=None):
         longest = 1.5 * period
         shortest = float(np.quantile(steps, 0.25))
         if nominal is not None and shortest < 0.9 * nominal:
-            # Each message responds to the first more frequent message after a nominal period.
+            # A message is sent in response to the first more frequent message after a nominal
+            # period.
             period, longest = nominal, nominal + 1.01 * shortest
         gaps = steps[steps > longest]
         summary["expected"] += int(np.rint(gaps / period - 1.0).sum())
@@ -383,7 +384,7 @@ def unusable(path, reason) -> ResultError:
         Error to raise.
     """
     return ResultError(
-        f"{path}: {reason}; repair the file; removing it loses its description of the experiment"
+        f"{path}: {reason}; repair the file; removing it would lose the facts about the experiment"
     )
 
 

@@ -1,4 +1,4 @@
-"""Identification of the effective track and the sideslip of a skid-steered robot."""
+"""Identification of the effective track width and the sideslip of a skid-steered robot."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def yaw_differences(
     settings: ComparisonSettings,
     poses: pd.DataFrame | None = None,
 ) -> list[YawDifference]:
-    """Compare yaws to the first yaw.
+    """Compare each yaw signal with the first one.
 
     If a yaw has no time in common with the first yaw, for example because one belongs to a result
     and the other to a recording, it is shifted to the start of the first yaw.

@@ -120,7 +120,7 @@ def _read_signals(path: str, part: str) -> list[YawSignal]:
     if is_result(path):
         return _read_result(path, part)
     if not os.path.exists(path):
-        raise RecordingError(f"{path}: no recording or result exists there")
+        raise RecordingError(f"{path}: no such recording or result")
     if path.endswith(CONFIGURATION_SUFFIX) and not part:
         return _read_configured(path)
     format = file_access.recording_format(path)

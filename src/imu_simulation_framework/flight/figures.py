@@ -499,7 +499,7 @@ def _merge_close_marks(marks, distance, project=lambda place: place):
 
 
 def _round_step(extent):
-    """Return a round grid step of about a quarter of an extent [m]."""
+    """Return a round number as grid step, about a quarter of an extent [m]."""
     rough = max(extent, 1.0) / 4.0
     power = 10.0 ** np.floor(np.log10(rough))
     return float(next(part for part in np.multiply(power, (1.0, 2.0, 5.0, 10.0)) if part >= rough))

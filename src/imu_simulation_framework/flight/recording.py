@@ -112,12 +112,12 @@ def _clean(
     samples = conventional_reference(_to_upward_velocity(samples), conventions)
     place = next((names for names in (PLACE, _LOCAL) if samples.has(names)), None)
     if place is None:
-        raise RecordingError(f"{samples.source}: heights are missing, required for a flight")
+        raise RecordingError(f"{samples.source}: heights are missing, but required for a flight")
     attitude = QUATERNION if samples.has(QUATERNION) else EULER
     if not samples.has(attitude):
         raise RecordingError(
-            f"{samples.source}: orientations, or roll, pitch and yaw, are missing, required for a "
-            "flight"
+            f"{samples.source}: orientations, or roll, pitch and yaw, are missing, but required "
+            "for a flight"
         )
     velocity = LOCAL_VELOCITY if samples.has(LOCAL_VELOCITY) else ()
     cleaner = Cleaner(samples)
@@ -424,7 +424,7 @@ def _to_states(
         return FlightStates.from_local(time, places, orientation, velocity)
     if origin is None:
         raise RecordingError(
-            f"{samples.source}: the positions are x, y, z, which requires an origin with latitude, "
+            f"{samples.source}: positions x, y, z require an origin with latitude, "
             "longitude and height"
         )
     # Positions and orientations are given in the local axes at the origin.
@@ -442,7 +442,7 @@ def _choose_path(
     if states.velocity is None:
         if along == "velocities":
             raise RecordingError(
-                f"{samples.source}: velocities are missing, required for a path along velocities"
+                f"{samples.source}: velocities are missing, but along = velocities requires them"
             )
         if step > _COARSE_STEP and along == "auto":
             return states, [_describe_step(step) + ", so that accelerations are meaningless"]

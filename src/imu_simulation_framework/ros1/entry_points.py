@@ -50,7 +50,7 @@ def launch_experiment(arguments) -> int:
     int
         Exit code, see :func:`.launching.launcher.launch`.
     """
-    # Help and a rejected command line do not require roslaunch, whose import takes 0.3 s.
+    # Printing help or rejecting a command line does not require roslaunch (0.3 s to import).
     from ..drive.experiment_arguments import read_command_line
     from ..drive.session.driving import PREPARATION
 

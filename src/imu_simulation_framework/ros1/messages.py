@@ -49,7 +49,7 @@ class CalibrationPublisher(CalibrationTexts):
         self._publisher = advertise(topic, String, latch=True)
 
     def publish(self, stamps: np.ndarray, rates, forces, fields=None) -> None:
-        """Process readings, and publish changes of the status.
+        """Process readings, and publish changes of the calibration status.
 
         Parameters
         ----------

@@ -65,7 +65,7 @@ def run_node(node_type) -> None:
 
 
 class _SignalHandler:
-    """Handler for SIGINT and SIGTERM, which interrupts the node when it has started."""
+    """Handler for SIGINT and SIGTERM, which interrupts the node as soon as it has started."""
 
     def __init__(self) -> None:
         self.received: list[int] = []
@@ -115,7 +115,7 @@ def _ignore_signals() -> None:
 
 
 def _is_relevant_record(record: logging.LogRecord) -> bool:
-    """Return whether to show a log record: not if it reports a connection that was never used.
+    """Return whether to show a log record: false if it reports a connection that was never used.
 
     Gazebo and inspection tools such as rosnode open connections and close them immediately, and
     rospy warns about each of them. These warnings are still in the log file of the node.
@@ -208,8 +208,8 @@ def _exit_process(code: int) -> None:
     shutdown = threading.Thread(target=_unregister, daemon=True)
     shutdown.start()
     deadline = time.monotonic() + EXIT_TIMEOUT
-    # When it has unregistered, rospy waits 0.6 s for threads that end with this process. Only a
-    # failure waits as well, because one of these threads publishes its reason on /rosout.
+    # After unregistering, rospy waits 0.6 s for threads that end with this process. This process
+    # waits for them only after a failure, whose reason one of them publishes on /rosout.
     is_regular = code in (0, INTERRUPTED)
     while shutdown.is_alive() and time.monotonic() < deadline:
         if is_regular and rospy.is_shutdown():
@@ -221,7 +221,7 @@ def _exit_process(code: int) -> None:
 
 
 def _unregister() -> None:
-    # signal_shutdown of rospy in Debian 11 raises an exception with its Python version.
+    # In Debian 11, signal_shutdown of rospy raises an exception.
     with contextlib.suppress(Exception):
         rospy.signal_shutdown("the node has ended")
 

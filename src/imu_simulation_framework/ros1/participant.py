@@ -129,7 +129,7 @@ class Participant(Node, ABC):
             )
         except FrameworkError as error:
             if self.interrupted:
-                # There is no response, because path_follower would report it as the reason.
+                # No response is sent, because path_follower would report it as the reason.
                 threading.Event().wait()
             return StartStopTimeResponse(success=False, message=str(error))
         return StartStopTimeResponse(success=True, message="")

@@ -92,7 +92,7 @@ class ExperimentNode(Node):
         self.create_subscription(message_type, topic, self._handle_errors(callback), _LATCHED)
 
     def is_connected_to(self, publisher: Any, nodes: tuple[str, ...]) -> bool:
-        """Return whether all subscribers of a publisher are connected, including certain nodes.
+        """Return whether all subscribers of a publisher, including given nodes, are connected.
 
         Parameters
         ----------

@@ -250,7 +250,7 @@ def test_parameters_are_inherited_across_several_files(robot, tmp_path):
     assert (wet.contact.wheel_friction, wet.wheel_joints) == (0.3, ("left_joint", "right_joint"))
     (tmp_path / "own.yaml").write_text("like: mine/wet.yaml\n")
     with pytest.raises(
-        ConfigurationError, match=r"wet.yaml: the entry like refers to ../slow.yaml, which"
+        ConfigurationError, match=r"wet.yaml: the key like refers to ../slow.yaml, which"
     ):
         load_robot_parameters(tmp_path / "slow.yaml")
 

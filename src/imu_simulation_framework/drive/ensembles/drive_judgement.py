@@ -166,7 +166,7 @@ class DriveJudgement(NamedTuple):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Settings of the test, for the page and the JSON file."""
+        """Settings of the test, for the web page and the JSON file."""
         task = self.task
         return {
             "drive": self.name,

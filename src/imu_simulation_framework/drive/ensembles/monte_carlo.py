@@ -1,4 +1,4 @@
-"""Monte Carlo simulation in chunks, which several processes compute and a folder stores.
+"""Monte Carlo simulation in chunks, computed by several processes and stored in a folder.
 
 ``job.json`` in the folder describes the ensemble. Each chunk is a file that is written atomically
 and begins with a line that contains the format and the hash of the content.

@@ -70,7 +70,7 @@ def experiment_imu_model(configuration: Configuration) -> ExperimentImuModel:
     if latitude is not None and name != SPECIFICATION:
         raise ConfigurationError(
             f"[simulation] latitude has no effect on the IMU model {name}: plug-ins do not model "
-            f"the Earth's rotation, only the model {SPECIFICATION} does"
+            f"the Earth's rotation; the model {SPECIFICATION} does"
         )
     if name == SPECIFICATION:
         parameters = {

@@ -183,7 +183,7 @@ def set_up_named(
         return setup
     for path in (text, imu) if imu else (text,):
         if not (os.path.exists(path) or path.endswith(CONFIGURATION_SUFFIX)):
-            raise errors.RecordingError(f"{path}: no recording or result exists there")
+            raise errors.RecordingError(f"{path}: no such recording or result")
     if text.endswith(CONFIGURATION_SUFFIX):
         return set_up(text)
     return set_up(base, text, imu)

@@ -427,7 +427,7 @@ def find_result(path) -> ResultFolder:
             raise ResultError(f"{path}: no result in this folder, but in: {join_names(subfolders)}")
         raise ResultError(f"{path}: no result in this folder, expected *_{MARKER}")
     if not path.parent.is_dir():
-        raise ResultError(f"{path}: no folder or result exists there")
+        raise ResultError(f"{path}: no such folder or result")
     for name in (path.name, path.name.rstrip("_"), path.name.split("_")[0]):
         result = ResultFolder(path.parent, name)
         if name and result.path(MARKER).is_file():

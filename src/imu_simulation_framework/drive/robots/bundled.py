@@ -174,7 +174,7 @@ class BundledRobot(Settings):
         """Reject a robot that would tip over, because its results would only look implausible."""
         centre, wheels = self.chassis.centre_of_mass[0], self.wheel.positions
         if self.caster is None and len(wheels) == 1:
-            raise ConfigurationError("key caster is missing, required for a robot with two wheels.")
+            raise ConfigurationError("key caster is missing, but required with only two wheels.")
         casters = [] if self.caster is None else [self.caster.position[0]]
         rear, front = min((*wheels, *casters)), max((*wheels, *casters))
         if not rear < centre < front:

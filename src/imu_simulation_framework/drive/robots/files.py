@@ -69,7 +69,7 @@ def _completed(content, path, likes=()):
     other = Path(os.path.abspath(path.parent / named))
     if other in likes:
         raise ConfigurationError(
-            f"{path}: the entry like refers to {named}, which refers back to this file"
+            f"{path}: the key like refers to {named}, which refers back to this file"
         )
     known = _completed(read_yaml(other, "the robot file in the key like"), other, (*likes, path))
     completed = dict(known) if isinstance(known, dict) else {}

@@ -28,7 +28,7 @@ MAX_GAP = 5 * NANOSECONDS
 # Minimum period of joint states [s], because robot_state_publisher calls the master per message.
 WHEELS_PERIOD = 0.2
 
-ROUNDING = 1000  # ns; largest difference between stamps of the same time
+ROUNDING = 1000  # ns; largest difference between stamps that denote the same time
 
 
 def ticks_between_wheels(control_period: float) -> int:

@@ -148,7 +148,7 @@ class YawSession:
         """Yield yaw errors within the drive; earlier yaw errors would change the zero."""
         if self._zero is None:
             for stamp, error in known:
-                # A stamp may be repeated before the first command; its last error counts.
+                # A stamp may be repeated before the first command; its last error is used.
                 _store_newest(self._early, stamp, error)
             return
         early, self._early = self._early, {}

@@ -11,7 +11,7 @@ from ...core.signals import Spectrum, find_time_shift
 from ...heading.experiment_comparison import Comparison
 from ...heading.yaw_comparison import YawComparison
 
-_BANDS = ((0.0, 0.01), (0.02, 0.2), (1.0, np.inf))  # Hz; bands of drift, of laps and of noise
+_BANDS = ((0.0, 0.01), (0.02, 0.2), (1.0, np.inf))  # Hz; frequency bands of drift, laps and noise
 
 MAX_FREQUENCY = 0.1
 """Highest frequency in figure 4.13 [Hz]."""

@@ -656,7 +656,7 @@ class SpeedAndYawRateController(Controller):
         )
 
 
-# Rate w_0, with which the feedback remains active while stationary [rad/s].
+# Rate w_0, which keeps the feedback active while the reference is stationary [rad/s].
 _STANDSTILL_RATE = 1.0
 
 
@@ -811,7 +811,7 @@ class Follower:
         tuple of float
             Commands as in :attr:`.Drivetrain.commands`.
         """
-        # A command applies for one period; the values at the middle of the period fit best.
+        # A command applies for one period; the reference at the middle of the period fits best.
         v, yaw_rate = self.reference.velocities_at(time + 0.5 * self._period)
         return self._reachable_commands(*self._controller.correct(v, yaw_rate, error))
 

@@ -105,7 +105,7 @@ def _simulate_loop(
     seed: Any,
     run: int,
 ) -> tuple[JointMotion, np.ndarray]:
-    """Return the joint motion with the control loop, and the commanded rates."""
+    """Simulate the control loop; return the joint motion and the commanded rates."""
     period, most = motion.period, np.array(gimbal.drive.rate_limits)
     if imu is None:
         due, still = np.arange(len(motion.time)), np.zeros(3)

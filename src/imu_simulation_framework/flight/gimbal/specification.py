@@ -217,7 +217,7 @@ _TILT_LIMIT = 0.5 * math.pi
 
 @dataclass(frozen=True)
 class GimbalSpecification:
-    """Gimbal, by default with fixed joints and without arms, which has no effect.
+    """Gimbal; the default, with fixed joints and without arms, has no effect.
 
     Attributes
     ----------

@@ -217,7 +217,7 @@ def exact_joints(
 def _joint_angles(
     motion: AnyMotion, target: Rotation, geometry: GimbalGeometry, limits: Any
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the limited joint angles (n, 3) for a target, and whether they are within limits."""
+    """Return the joint angles (n, 3) for a target, limited, and whether they were within limits."""
     base = Rotation.from_quat(motion.orientation) * geometry.base_rotation
     with warnings.catch_warnings():
         # If pan and roll rotate about the same axis, SciPy assigns the rotation to the pan.

@@ -55,7 +55,7 @@ class InitialUncertainty(Settings):
     def draw(
         self, runs: int, seed: int | np.random.SeedSequence = 1, first_run: int = 0
     ) -> np.ndarray:
-        """Draw initial errors, independent of the number of runs.
+        """Draw initial errors; the errors of a run do not depend on the number of runs.
 
         Parameters
         ----------

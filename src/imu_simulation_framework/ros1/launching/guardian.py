@@ -62,7 +62,7 @@ def _terminate(processes) -> None:
 
 
 def _wait(processes, services=()) -> None:
-    """Wait until processes have ended; keep processes running whose services they may call."""
+    """Wait until processes have ended, while other processes still provide services for them."""
     begun = time.monotonic()
     reminded = begun + REMINDER_TIMEOUT - REMINDER_PERIOD
     remaining = dict(processes)
@@ -154,7 +154,7 @@ def is_stopped(pid: int) -> bool:
     return bool(status) and status[0] in "Tt"
 
 
-# Option for a launcher that sets the mark in the environment of all its processes.
+# Option for a launcher that sets EXPERIMENT_MARK for all its processes.
 MARKED = "--marked"
 
 # Wall-clock seconds between checks for new child processes.

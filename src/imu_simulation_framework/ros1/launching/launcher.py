@@ -72,7 +72,7 @@ def check_environment() -> None:
     try:
         parts = urllib.parse.urlsplit(uri)
         is_valid = parts.scheme == "http" and parts.hostname and parts.port
-    except ValueError:  # the port is not a number or too large
+    except ValueError:  # the port is not a number, or is too large
         is_valid = False
     if not is_valid:
         raise FrameworkError(
@@ -188,8 +188,7 @@ def load_launch_file(arguments):
     folder = os.getcwd()
     # experiment.launch uses PWD as the base folder of relative paths.
     os.environ["PWD"] = protect(folder)
-    # Because of this variable, experiment.launch skips its check for other experiments; run() does
-    # it.
+    # With this variable, experiment.launch skips the check for other experiments that run() makes.
     os.environ[EXPERIMENT_MARK] = "loading"
     try:
         config = roslaunch.config.load_config_default(

@@ -497,7 +497,7 @@ class _Run:
         guardian.end_all(others)
 
     def _keep_views(self) -> None:
-        """Wait until the user has closed the views."""
+        """Wait until the user has closed the live views."""
         views = [self._processes[name] for name in VIEWS if name in self._processes]
         if all(view.poll() is not None for view in views):
             return

@@ -145,7 +145,7 @@ class ExternalRobot(Node):
         stamps, expected = self._imu_stamps, self.configuration.imu.rate
         period = statistics.median(b - a for a, b in zip(stamps, stamps[1:])) / NANOSECONDS
         if not abs(period * expected - 1.0) < RATE_TOLERANCE:
-            rate = f"{1.0 / period:.4g} Hz" if period > 0.0 else "constant stamps"
+            rate = f"at {1.0 / period:.4g} Hz" if period > 0.0 else "constant stamps"
             raise ConfigurationError(
                 f"{self.name}: the robot's IMU publishes {rate}, expected [imu] rate, "
                 f"{expected:g} Hz"

@@ -36,7 +36,7 @@ from ..node import Node, advertise, subscribe
 from ..simulators.gazebo import MODEL, READY_PARAMETER, choose_plugin, set_speed
 from ..simulators.interface import call, wait_for_service
 
-TRANSFORM_PERIOD = rospy.Duration(0.05)  # simulated time between transforms
+TRANSFORM_PERIOD = rospy.Duration(0.05)  # simulated time between transforms [s]
 UNPAUSE_DELAY = 0.5  # wall-clock seconds until a request has reached controller_manager
 CLOCK_CHECK_PERIOD = 1.0  # wall-clock seconds between checks of simulated time
 CLOCK_CHECK_TIMEOUT = 2.0  # wall-clock seconds; timeout for Gazebo to report simulated time

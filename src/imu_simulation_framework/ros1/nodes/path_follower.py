@@ -67,7 +67,7 @@ class PathFollower(Node):
         self._supervised = experiment_parameter("supervised", False)
         self._simulator = make_simulator_interface(settings)
         if needs_error_model(settings, self._simulator):
-            # It is started before the nodes that subscribe to its output.
+            # imu_error_model is started before the nodes that subscribe to its output.
             self._participants = ["imu_error_model", *self._participants]
         if self.configuration.gnss.file and not self._simulator.lock_step:
             self._participants = ["gnss_receiver", *self._participants]

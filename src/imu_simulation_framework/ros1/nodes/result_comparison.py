@@ -34,7 +34,7 @@ from ..simulators import interface
 # Number of messages that are read together; a killed process loses more in its buffers.
 BATCH_SIZE = 10
 
-# Wall-clock time by which path_follower's timeout, with a better message, is shorter [s].
+# Wall-clock seconds by which path_follower's timeout is shorter, as its message is better.
 SILENCE_MARGIN = 30.0
 
 

@@ -35,9 +35,9 @@ from ...sensors.imu_models.plugins import IMU_MODELS, PRESETS
 from ..node import advertise
 from .interface import SimulatorInterface, call
 
-MAX_LAG = 2.0  # control periods by which simulated time may exceed the last answered message
+MAX_LAG = 2.0  # control periods by which simulated time may be ahead of the last answered message
 
-# Control periods by which simulated time may be ahead of a participant, within socket buffers.
+# Control periods by which simulated time may be ahead of a participant, limited by socket buffers.
 MAX_PARTICIPANT_LAG = 10.0
 
 # Physics waits half a step after a multiple of the control period, between two samples [s].

@@ -225,7 +225,7 @@ class SimulatorInterface(ABC):
 
 
 def call(service: rospy.ServiceProxy, *arguments, timeout: float = CALL_TIMEOUT):
-    """Call a service with a timeout, which calls in rospy do not support.
+    """Call a service with a timeout, which service calls of rospy do not support.
 
     Parameters
     ----------
