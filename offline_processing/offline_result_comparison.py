@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Evaluate the result of an experiment with other filter and alignment settings.
+"""Evaluate the result of an experiment with different filter and alignment settings.
 
 See imu_simulation_framework.commands.parsers.offline_result_comparison.
 """

@@ -43,8 +43,8 @@ def test_tables_of_measured_values_contain_all_sources_and_reasons(capsys):
 def test_bands_on_straight_drive_match_yaw_error_model(capsys):
     title, shown = _printed_rows(capsys, ["--straight", "10min"])
     assert title == (
-        "straight ahead for 600 s, zeroed at rest for 10 s, any unit: yaw error after 600 s, "
-        "50th and 95th percentile"
+        "straight ahead for 600 s, zeroed at rest for 10 s, any individual sensor: "
+        "yaw error after 600 s, 50th and 95th percentile"
     )
     adis = next(e for e in imu_catalogue() if e.specification.name == "adis16470")
     part = part_of(adis.specification).specification

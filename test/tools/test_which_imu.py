@@ -26,8 +26,8 @@ def test_catalogue_imus_are_ranked_for_a_drive_by_yaw_error_model():
     assert set(table.index) == {part.name for part in parts} and len(parts) > 15
     passing = table[table["passes"] == "yes"]
     assert title == (
-        f"drive a, zeroed at rest for 10 s, any unit: the yaw error of {len(passing)} of "
-        f"{len(table)} IMUs stays within 5 deg for 600 s in 95 % of drives"
+        f"drive a, zeroed at rest for 10 s, any individual sensor: the yaw error of "
+        f"{len(passing)} of {len(table)} IMUs stays within 5 deg for 600 s in 95 % of drives"
     )
     assert table["95 % [deg]"].is_monotonic_increasing
     assert 0 < len(passing) < len(table) and list(passing.index) == list(

@@ -1,4 +1,4 @@
-"""Programs, one module each; their command lines are defined in ``parsers``."""
+"""Programs, one per module; their command lines are defined in ``parsers``."""
 
 from ..core.programs import use_one_thread
 

@@ -35,14 +35,14 @@ from .command_line import (
 from .parsers.allan_analysis import SHORT_NAMES
 
 LEAVES_THE_BAND = 3
-"""Exit code if the identified sensor differs from the measurement."""
-_MAX_DUPLICATES = 0.1  # share of samples; with more, stamps are too coarse for an Allan deviation
+"""Exit code if the identified model does not fit the measured Allan deviation."""
+_MAX_DUPLICATES = 0.1  # share of duplicate stamps above which the time resolution is too low
 REPORT = "allan_analysis.html"
 _DRIFT_TIMES = (60.0, 600.0, 3600.0)  # s, times after which the heading drift is reported
 
 
 def run(options):
-    """Analyse the recordings that are named on the command line.
+    """Analyse the recordings specified on the command line.
 
     Parameters
     ----------

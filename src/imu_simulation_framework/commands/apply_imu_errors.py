@@ -38,7 +38,7 @@ ERRORS = "errors"
 
 
 def run(options):
-    """Write the bag with the realistic IMU that the command line describes.
+    """Write the bag with the realistic IMU specified on the command line.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def _check_outputs(bag, topic, reported, options) -> None:
 
 
 class _Ideal(NamedTuple):
-    """Ideal IMU of a bag: stamps [ns], presence of orientations, and names of frames."""
+    """Ideal IMU in a bag: stamps [ns], presence of orientations, and frame names."""
 
     stamps: list[int]
     has_orientation: bool

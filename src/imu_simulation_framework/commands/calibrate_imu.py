@@ -31,7 +31,7 @@ from .command_line import (
 
 @dataclass
 class Calibrated:
-    """Calibrations of the sensors of an IMU, and the data that they are based on.
+    """Sensor calibrations of an IMU, and the data on which they are based.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class Calibrated:
     sensors : dict
         Calibration of each sensor.
     sphere : SphereFit, optional
-        Fit of the magnetometer.
+        Fit of the magnetometer samples.
     magnetic : DataFrame, optional
         Samples of the magnetometer.
     temperature : ndarray, optional
@@ -79,8 +79,8 @@ def _magnetic(options, result):
     left_out = len(times) - sum(part.stop - part.start for part in parts)
     if left_out:
         result.remarks.append(
-            f"{left_out} of {len(times)} samples of the magnetometer are ignored, since the sensor "
-            "did not turn for more than 2 s; only turns reveal hard and soft iron"
+            f"{left_out} of {len(times)} magnetometer samples are ignored, since they are from "
+            "periods of more than 2 s without turns; only turns reveal hard and soft iron"
         )
     magnetometer = options.noise and options.noise.magnetometer
     noise = inertial.to_slow_noise(magnetometer) if magnetometer else ()
@@ -178,7 +178,8 @@ def _temperature(options, result, times) -> inertial.TemperatureFit | None:
     read = recorded.table
     if read.index[-1] < times[0] or read.index[0] > times[-1]:
         raise RecordingError(
-            f"{path}: the temperature ends before the IMU or begins after it, expected common times"
+            f"{path}: the temperatures end before the IMU samples or begin after them, "
+            "expected overlapping times"
         )
     values = np.interp(times, read.index.to_numpy(), read["temperature"].to_numpy())
     still = np.concatenate([values[rest.start : rest.stop] for rest in result.rests])
@@ -189,7 +190,7 @@ def _temperature(options, result, times) -> inertial.TemperatureFit | None:
 
 
 def _columns(options, names):
-    """Return the columns that the user chose for some quantities; None if there are none."""
+    """Return the columns that the user chose for the given quantities; None if there are none."""
     if not has_columns(options.recording):
         return dict(options.columns) or None
     chosen = {key: options.columns[key] for key in ("time", *names) if key in options.columns}
@@ -204,7 +205,7 @@ def _columns(options, names):
 
 
 def run(options):
-    """Calibrate an IMU from the recording that the command line names.
+    """Calibrate an IMU from the recording specified on the command line.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ from .command_line import write_report
 
 
 def run(options):
-    """Check the recording that the command line names.
+    """Check the recording specified on the command line.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def run(options):
     Returns
     -------
     int
-        Exit code, 3 if a finding prevents the use of the recording.
+        Exit code: 0, or 3 if a finding prevents the use of the recording.
     """
     config = options.config or package_share() / "config.ini"
     settings = recording_options.parse_settings(options.setting)
@@ -342,7 +342,7 @@ _GYROSCOPE = {"color": colours.DIFFERENCE, "linestyle": (0, (1, 1.2)), "linewidt
 
 
 def recording_figure(observations, title) -> Figure:
-    """Describe a figure with the path, yaws, yaw rates and speed of a recording.
+    """Return the description of a figure with path, yaws, yaw rates and speed of a recording.
 
     Each yaw starts at zero.
 

@@ -28,7 +28,7 @@ def accepted_number(text: str, accepted: Callable[[float], bool], refusal: str) 
     text : str
         Text to parse.
     accepted : callable
-        Function from number to bool, which is true for accepted numbers.
+        Function that returns whether a number is accepted.
     refusal : str
         Error message.
 
@@ -57,14 +57,14 @@ def number_type(accepted: Callable[[float], bool], refusal: str) -> Callable[[st
     Parameters
     ----------
     accepted : callable
-        Function from number to bool, which is true for accepted numbers.
+        Function that returns whether a number is accepted.
     refusal : str
         Part of the error message that follows the rejected text.
 
     Returns
     -------
     callable
-        Function from text to number.
+        Function that converts text to a number.
     """
     return lambda text: accepted_number(text, accepted, f"{quote(text)} {refusal}")
 
@@ -82,7 +82,7 @@ def whole_type(minimum: int, maximum: float, refusal: str) -> Callable[[str], in
     Returns
     -------
     callable
-        Function from text to integer.
+        Function that converts text to an integer.
     """
 
     def parse(text: str) -> int:
@@ -208,7 +208,7 @@ def add_results(parser: argparse.ArgumentParser, folder: str) -> None:
     parser : argparse.ArgumentParser
         Parser of the program.
     folder : str
-        Default of the folder.
+        Default folder.
     """
     add_report(parser)
     add_formats(parser)
@@ -293,9 +293,9 @@ def write_report(path: Path, page: Any) -> None:
     path : Path
         Path of the file.
     page : Page
-        Described page.
+        Description of the page.
     """
-    # Imported here so that a call without --report does not load the module.
+    # Imported here so that programs load this module only with --report.
     from ..report.page import page_html
 
     write_file(path, page_html(page).encode("utf-8"))

@@ -32,7 +32,7 @@ IMU_TOPIC = topics.absolute_topic(topics.IMU)
 BIAS_TOPIC = topics.absolute_topic(topics.IMU_BIAS)
 TRUTH_TOPIC = topics.absolute_topic(topics.GROUND_TRUTH)
 STILL = 0.01
-"""Largest motion and turn during an experiment with which a robot is stationary [m, rad]."""
+"""Largest displacement and rotation of a robot that counts as stationary [m, rad]."""
 
 
 def _load(folder: ResultFolder) -> tuple[ImuAtRest, float, dict[str, Any]]:
@@ -123,7 +123,7 @@ def _first_drift(bias) -> int:
 
 
 COMPARED = {
-    # All errors of the plug-in are present, and drifts become stationary within minutes.
+    # With these values, each error of the plug-in occurs, and drifts become stationary in minutes.
     "hector": {
         "rate_offset": 0.01, "rate_drift": 0.05, "rate_drift_frequency": 0.1,
         "rate_gaussian_noise": 0.001, "accel_offset": 0.05, "accel_drift": 0.5,
@@ -134,13 +134,13 @@ COMPARED = {
 }  # fmt: skip
 """Default parameters of each plug-in in this comparison."""
 AT_REST = "at_rest"
-"""Name of the experiments that this program runs."""
+"""Folder name of the experiments that this program runs."""
 STANDING_POSES = 100
 """Number of poses in the recording of the stationary robot; readers reject shorter recordings."""
 
 
 def run(options):
-    """Run and evaluate the experiments that the command line describes.
+    """Run and evaluate the experiments specified on the command line.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def _run_experiment(out, name, options) -> Path:
 
 
 def _compare(folder, options):
-    """Return a name for the experiment in a folder, and the table of its statistics."""
+    """Return a name for the experiment in a folder, and the table of compared statistics."""
     folder = find_result(folder)
     imu, period, about = _load(folder)
     # The random numbers of the model must be independent of those of the experiment.

@@ -28,7 +28,7 @@ from .parsers.compare_yaw import NAME
 
 
 def run(options):
-    """Compare the yaws that the command line names.
+    """Compare the yaws specified on the command line.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def _lacks_reference_error(table, first) -> bool:
 
 
 def _distinct(signals):
-    """Return distinct names: the name of a common result is removed, duplicates are numbered."""
+    """Return distinct names without the name of a common result; duplicates are numbered."""
     names = [signal.name for signal in signals]
     if len({signal.group for signal in signals}) == 1 and signals[0].group:
         names = [signal.name[len(signal.group) :].strip() for signal in signals]

@@ -16,7 +16,7 @@ from .command_line import write_file
 
 
 def run(options):
-    """Convert the parameters that the command line names.
+    """Convert the parameters specified on the command line.
 
     Parameters
     ----------

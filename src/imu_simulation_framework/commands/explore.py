@@ -45,7 +45,7 @@ class _Server(socketserver.ThreadingMixIn, WSGIServer):
     daemon_threads = True
 
     def handle_error(self, request, client_address):
-        """Ignore errors, such as a connection that the browser has closed."""
+        """Ignore errors, such as a connection closed by the browser."""
 
 
 class _Handler(WSGIRequestHandler):
@@ -84,7 +84,7 @@ def listening(port: int, application) -> WSGIServer:
 
 
 def _answers(options):
-    """Return the object that answers requests, and a map from names to arguments."""
+    """Return the object that answers requests, and the arguments by name of part or recording."""
     parts = {entry.specification.name: entry.specification for entry in imu_catalogue()}
     written = {}
     for text in options.imu:

@@ -12,7 +12,7 @@ from .command_line import write_file
 
 
 def run(options):
-    """Export the result that the command line names.
+    """Export the result specified on the command line.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from ..recordings.bundled_drives import write_drive
 
 
 def run(options):
-    """Generate the drive that the command line describes.
+    """Generate the drive specified on the command line.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from .command_line import write_file
 
 
 def run(options):
-    """Write the world that the command line describes.
+    """Write the world specified on the command line.
 
     Parameters
     ----------

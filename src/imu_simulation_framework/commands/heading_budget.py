@@ -56,14 +56,14 @@ MAX_STEPS = 4000
 
 
 class _Task(NamedTuple):
-    """Motion, including the stops of the operation, and the task for the budgets."""
+    """Chosen motion, including the stops of the operation, and settings of the budgets."""
 
     chosen: motion_options.ChosenMotion
     budget: BudgetTask
 
 
 def run(options):
-    """Compute and write the budgets and requirements that the command line describes.
+    """Compute and write the budgets and requirements specified on the command line.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def _adjusted(imu: NamedImu, options) -> tuple[str, Any, list[str]]:
         if is_changed and not isinstance(errors, OdometerSpecification):
             option = "--bias-instability-band" if factor is None else "--inflate"
             raise ConfigurationError(
-                f"{option} requires a specification, but {imu.name} is a plug-in"
+                f"{option} requires a specification, but {imu.name} is a plug-in model"
             )
         return name, errors, remarks
     if band is not None:

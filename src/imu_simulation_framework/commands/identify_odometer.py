@@ -27,7 +27,7 @@ _SIGNIFICANT = 3.0  # standard errors beyond which the two halves of a drive dif
 
 
 def run(options):
-    """Identify the odometer that the command line names.
+    """Identify the odometer specified on the command line.
 
     Parameters
     ----------

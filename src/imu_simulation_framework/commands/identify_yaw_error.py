@@ -19,7 +19,7 @@ NO_SENSOR = 3
 
 
 def run(options):
-    """Identify the model of the drives that the command line names.
+    """Identify the model of the drives specified on the command line.
 
     Parameters
     ----------

@@ -57,8 +57,8 @@ def run(options):
     chosen = motion_options.choose_motion(options, linear=True, default="a")
     table = catalogue_table(entries, chosen.motion, options.at, chosen.sample)
     title = (
-        f"{chosen.name}, {Operation().sentence()}, any unit: yaw error after {options.at:g} s, "
-        "50th and 95th percentile"
+        f"{chosen.name}, {Operation().sentence()}, any individual sensor: "
+        f"yaw error after {options.at:g} s, 50th and 95th percentile"
     )
     print(title, *(f"note: {remark}" for remark in chosen.remarks), sep="\n")
     print(table_text.format_table(table, COLUMNS, options.table), end="")
@@ -83,7 +83,7 @@ def catalogue_table(
     Returns
     -------
     pandas.DataFrame
-        Texts in one row per IMU, with the columns :data:`COLUMNS`.
+        One row of texts per IMU, with the columns :data:`COLUMNS`.
 
     Raises
     ------

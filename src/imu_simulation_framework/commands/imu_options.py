@@ -43,7 +43,7 @@ def operation_from_options(options: argparse.Namespace) -> Operation:
 
 
 def choose_imu(text: str) -> NamedImu:
-    """Return the IMU that an argument of the command line names.
+    """Return the IMU that a command-line argument specifies.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def choose_imu(text: str) -> NamedImu:
 
 
 def bundled_parts() -> dict[str, ImuSpecification]:
-    """Return the specification of any sensor of each bundled part with tolerances.
+    """Return a specification of any individual sensor for each bundled part with tolerances.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def bundled_parts() -> dict[str, ImuSpecification]:
 
 
 def choose_unit(imu: NamedImu, options: argparse.Namespace) -> NamedImu:
-    """Choose between any sensor of a part and the individual sensor of a file.
+    """Choose between any sensor of a part and the individual sensor that a file describes.
 
     Parameters
     ----------
@@ -102,7 +102,9 @@ def choose_unit(imu: NamedImu, options: argparse.Namespace) -> NamedImu:
     if not isinstance(errors, ImuSpecification):
         if options.unit is None:
             return imu
-        raise ConfigurationError(f"--unit requires a specification, but {imu.name} is a plug-in")
+        raise ConfigurationError(
+            f"--unit requires a specification, but {imu.name} is a plug-in model"
+        )
     if options.unit == "this":
         return imu._replace(errors=errors.this_unit())
     is_bundled = not imu.files
@@ -114,7 +116,7 @@ def choose_unit(imu: NamedImu, options: argparse.Namespace) -> NamedImu:
 
 
 class PlacedImu(NamedTuple):
-    """An IMU and its magnetic environment.
+    """IMU in a magnetic environment.
 
     Attributes
     ----------
@@ -129,7 +131,7 @@ class PlacedImu(NamedTuple):
 
 
 def place_imus(imus: Sequence[NamedImu], options: argparse.Namespace) -> list[PlacedImu]:
-    """Combine IMUs with the headings and the magnetic environments that a command line names.
+    """Combine IMUs with the headings and magnetic environments specified on the command line.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ JOBS = {
     },
     "Parameters of a sensor": {
         "allan_analysis": "identifies noise and drift from static recordings",
-        "calibrate_imu": "estimates biases, scale factors, misalignments and iron",
+        "calibrate_imu": "estimates bias, scale factor, misalignment, hard/soft iron",
         "convert_imu_parameters": "converts between formats of simulators and tools",
         "simulate_static": "simulates a static recording",
     },
@@ -75,7 +75,7 @@ def usage() -> str:
     """
     lines = [
         "usage: isf NAME ...            runs a program; isf NAME --help lists its options",
-        "       isf --completion SHELL  prints the completion of names for bash, zsh or fish",
+        "       isf --completion SHELL  prints the completion script for bash, zsh or fish",
         "       isf --version",
     ]
     for job, programs in JOBS.items():

@@ -25,7 +25,7 @@ from . import imu_options, motion_options, recording_options
 
 
 def run(options):
-    """Simulate the ensemble that the command line describes.
+    """Simulate the ensemble specified on the command line.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ MIN_SAMPLES_PER_TURN = 100
 
 
 class ChosenMotion(NamedTuple):
-    """Motion that the command line names.
+    """Motion specified on the command line.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ def choose_motion(
     linear: bool = False,
     default: str | None = None,
 ) -> ChosenMotion:
-    """Return the motion that the command line names.
+    """Return the motion specified on the command line.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def choose_motion(
         Whether the motion is for a linear model. In this case, a motion that the options describe
         has at most :data:`MAX_SAMPLES` samples.
     default : str, optional
-        Drive if no motion is named.
+        Drive that is used if no motion is specified.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def choose_motion(
     Raises
     ------
     ConfigurationError
-        No motion or more than one motion is named, or an option does not apply to the motion.
+        No motion or more than one motion is specified, or an option does not apply to the motion.
     FrameworkError
         The recording cannot be read.
     """
@@ -104,7 +104,7 @@ def choose_motion(
 
 
 def _named_drive(options, default):
-    """Return the name of the drive, or None if another motion is named."""
+    """Return the name of the drive, or None if another motion is specified."""
     motions = {
         options.drive: options.drive,
         "--straight": options.straight,

@@ -1,4 +1,4 @@
-"""Evaluate the result of an experiment with other filter and alignment settings.
+"""Evaluate the result of an experiment with different filter and alignment settings.
 
 The command line is defined in :mod:`.parsers.offline_result_comparison`.
 """
@@ -14,7 +14,7 @@ from ..heading.yaw_comparison import ComparisonSettings
 
 
 def run(options):
-    """Evaluate the result that the command line names.
+    """Evaluate the result specified on the command line.
 
     Parameters
     ----------

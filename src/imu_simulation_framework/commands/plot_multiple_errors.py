@@ -56,7 +56,7 @@ class _Row(NamedTuple):
 
 
 def run(options):
-    """Plot the results that the command line names.
+    """Plot the results specified on the command line.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def run(options):
     drives = {row.drive for row in rows}
     if MAX_PANELS < len(drives) < len(rows):
         raise ResultError(
-            f"{len(drives)} drives are named, expected at most one for each of {MAX_PANELS} "
+            f"{len(drives)} drives are specified, expected at most one for each of {MAX_PANELS} "
             "panels; choose fewer results, or one kind of IMU with --imu"
         )
     errors = []
@@ -140,7 +140,7 @@ def _evaluate(folder, settings, until, run) -> Comparison:
 
 
 def _parent_name(folder, levels):
-    """Return the name of a parent folder of a run, which is the drive or the IMU."""
+    """Return the name of a run's parent folder, which is that of the drive or the IMU."""
     parts = folder.folder.resolve().parts
     return parts[-1 - levels] if len(parts) > levels + 1 else folder.folder.name
 

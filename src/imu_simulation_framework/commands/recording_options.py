@@ -38,7 +38,7 @@ def parse_settings(texts: Iterable[str]) -> dict[str, dict[str, str]]:
     Raises
     ------
     ConfigurationError
-        A text is not a setting.
+        A text does not have the form of a setting.
     """
     sections: dict[str, dict[str, str]] = {}
     for text in texts:

@@ -13,7 +13,7 @@ from .command_line import write_file
 
 
 def run(options):
-    """Write the report of the result that the command line names.
+    """Write the report of the result specified on the command line.
 
     Parameters
     ----------

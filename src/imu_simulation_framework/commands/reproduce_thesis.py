@@ -25,7 +25,7 @@ from .parsers.reproduce_thesis import NAME
 
 
 def run(options):
-    """Create the figures that the command line names.
+    """Create the figures specified on the command line.
 
     Parameters
     ----------

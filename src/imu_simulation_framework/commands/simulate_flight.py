@@ -30,7 +30,7 @@ from .parsers.simulate_flight import NO_RECEIVER, START
 
 
 def run(options):
-    """Simulate the flight that the command line describes.
+    """Simulate the flight specified on the command line.
 
     Parameters
     ----------

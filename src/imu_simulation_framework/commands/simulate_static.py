@@ -16,12 +16,12 @@ from ..sensors.simulation import record_at_rest
 
 MAX_HOURS = 8784.0  # h, duration of a leap year
 MAX_RATE = 100_000.0  # Hz, far above the rate of any IMU
-# Measured size of one sample in each format, without compression [bytes].
+# Measured file size per sample in each format, without compression [bytes].
 BYTES_PER_SAMPLE = {"bag": 380, "rostopic_csv": 530, "csv": 210}
 
 
 def run(options):
-    """Simulate the recording that the command line describes.
+    """Simulate the recording specified on the command line.
 
     Parameters
     ----------

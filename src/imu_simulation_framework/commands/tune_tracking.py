@@ -30,8 +30,8 @@ from .parsers.tune_tracking import GAINS
 
 assert set(GAINS) == set(CONTROLLERS) - {"open_loop"}
 _SHORTEST = 5.0  # s, shortest part of the drive for tuning
-_FIRST_FACTOR, _MAX_FACTOR = 2.0, 16.0  # first and largest change of a gain
-_FAILURE_COST = 1e3  # times the smallest cost so far, if the robot cannot be driven with the gains
+_FIRST_FACTOR, _MAX_FACTOR = 2.0, 16.0  # initial and largest factor of a gain
+_FAILURE_COST = 1e3  # cost of gains that fail, relative to the smallest cost so far
 
 
 class Tracking:
@@ -121,17 +121,17 @@ def tune(
     Parameters
     ----------
     tracking : Tracking
-        Drive that is simulated.
+        Simulation of the drive.
     first : mapping of str to float
         Initial gains by name; gains of zero remain zero.
     cost : callable
-        Function from a result of :meth:`Tracking.follow` to its cost.
+        Function that converts a result of :meth:`Tracking.follow` to its cost.
     effort : float
         Largest ratio of the effort to the effort with the initial gains.
     tries : int
         Largest number of simulated drives.
     report_trial : callable, optional
-        Function that is called after each drive.
+        Function that is called after each simulated drive.
 
     Returns
     -------
@@ -177,7 +177,7 @@ _COLUMNS = (
 
 
 def run(options):
-    """Tune the controller that the command line names.
+    """Tune the controller specified on the command line.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ FAILED = 1
 
 
 def run(options):
-    """Compare the recordings that the command line names.
+    """Compare the recordings specified on the command line.
 
     Parameters
     ----------

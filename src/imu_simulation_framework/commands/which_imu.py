@@ -20,7 +20,7 @@ from . import imu_options, motion_options
 
 
 def run(options):
-    """Rank the IMUs on the motion that the command line names.
+    """Rank the IMUs on the motion specified on the command line.
 
     Parameters
     ----------
@@ -40,10 +40,11 @@ def run(options):
     )
     share = f"{100.0 * options.probability:g} %"
     passing = int(table["passes"].sum())
-    any_unit = any(imu.is_any_unit for imu in imus.values())
+    is_any_unit = any(imu.is_any_unit for imu in imus.values())
+    sensor = ", any individual sensor" if is_any_unit else ""
     print(
-        f"{chosen.name}, {operation.sentence()}{', any unit' if any_unit else ''}: the yaw error "
-        f"of {passing} of {len(table)} IMUs stays within "
+        f"{chosen.name}, {operation.sentence()}{sensor}: the yaw error of {passing} of "
+        f"{len(table)} IMUs stays within "
         f"{math.degrees(options.within):g} deg for {at:g} s in {share} of drives"
     )
     for remark in chosen.remarks:

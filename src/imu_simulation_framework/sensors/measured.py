@@ -406,7 +406,7 @@ class Part(NamedTuple):
         for name, origin in self.origins.items():
             names_of_origin.setdefault(origin, []).append(name.replace("_", " "))
         parts = (f"{', '.join(names)}: {origin}" for origin, names in names_of_origin.items())
-        return f"{self.specification.name}, any unit: {'; '.join(parts)}"
+        return f"{self.specification.name}, any individual sensor: {'; '.join(parts)}"
 
 
 def read_part(name: str | os.PathLike[str]) -> ImuSpecification:

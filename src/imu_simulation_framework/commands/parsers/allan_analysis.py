@@ -57,7 +57,8 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     add = parser.add_argument
     # fmt: off
     add("recordings", metavar="RECORDING", nargs="+", help="bag or CSV file")
-    add("--topic", default="", metavar="T", help="in bags; by default the only sensor_msgs/Imu")
+    add("--topic", default="", metavar="T",
+        help="topic in a bag; by default the only sensor_msgs/Imu topic")
     add("--column", action="append", default=[], metavar="QUANTITY=NAME[UNIT]",
         help="column of a CSV file whose name is not recognised, such as 'gyro_x=wx [deg/s]'; "
              "repeatable, for time and gyro_x to accel_z")

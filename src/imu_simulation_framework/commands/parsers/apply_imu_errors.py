@@ -57,7 +57,7 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     add("--imu", required=True, metavar="NAME", help="IMU whose errors are added")
     add("-o", "--out", required=True, metavar="OUT", help="new bag in the same format")
     add("--input", default="", metavar="TOPIC",
-        help="topic of the ideal IMU (default: the only one)")
+        help="topic of the ideal IMU (default: the only IMU topic)")
     add("--output", default=OUTPUT, type=_topic, metavar="TOPIC",
         help=f"topic of the realistic IMU (default: {OUTPUT}); may replace the input")
     add_seed(parser)
@@ -74,7 +74,7 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
         help="also simulate the magnetometer of the specification")
     field = parser.add_mutually_exclusive_group()
     field.add_argument("--magnetic-input", default="", metavar="TOPIC",
-        help="topic of the ideal magnetic field (default: the only one in the bag)")
+        help="topic of the ideal magnetic field (default: the only such topic in the bag)")
     field.add_argument("--magnetic-environment", default="", metavar="NAME",
         help="name or file of a magnetic environment, if the field does not come from a topic "
         f"(default: {UNDISTURBED})")

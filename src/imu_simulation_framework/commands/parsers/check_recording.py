@@ -10,7 +10,7 @@ Prints the results of the four steps in which a recording is read:
 If names and values do not determine a column or unit, the possible lines of a column map are
 printed.
 
-Then prints the findings, such as mirrored yaw, quaternions in another order, spinning wheels,
+Then prints the findings, such as mirrored yaw, quaternions in the wrong order, spinning wheels,
 shifted clocks or rotated mountings, each with its evidence and the setting that corrects it. The
 program does not start ROS. Writes to DIR:
 

@@ -67,7 +67,7 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     )  # fmt: skip
     parser.add_argument(
         "--start-window", type=float, default=default.start_window, metavar="S",
-        help="duration of the interval at the start in which the median difference is zero [s]",
+        help="duration of the initial interval in which the median difference is set to zero [s]",
     )  # fmt: skip
     parser.add_argument(
         "--zero", choices=ZEROS, default=default.zero,

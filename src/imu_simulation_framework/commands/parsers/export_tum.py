@@ -38,7 +38,7 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--align",
         action="store_true",
-        help="shift the recorded IMU in time for the best fit of the yaw rates",
+        help="shift the recorded IMU in time so that the yaw rates fit best",
     )
     add_out(parser, "tum")
     return parser.parse_args(arguments)

@@ -1,7 +1,7 @@
 """Generate a synthetic drive: a reference trajectory and an IMU recording.
 
 Writes drive_<name>_gps.csv.gz and drive_<name>_imu.csv.gz in the format of `rostopic echo -p`. The
-same drive, laps and seed give the same files.
+same drive, number of laps and seed give the same files.
 """
 
 from __future__ import annotations

@@ -16,9 +16,9 @@ describes an individual sensor (--unit). An odometer is a bundled odometer, diff
 skid_steer, or a file with the fields of isf.OdometerSpecification; --fuse adds the optimal fusion
 of each IMU with each odometer.
 
-Bands are computed without random numbers and exact for small errors. The share of drives that stay
-within the limit all the time is counted in 4000 simulated drives, also between the steps of the
-model. --require adds the largest standard deviation of each gyroscope error with which the yaw
+Bands are computed without random numbers, and are exact for small errors. The share of drives that
+stay within the limit all the time is counted in 4000 simulated drives, also between the steps of
+the model. --require adds the largest standard deviation of each gyroscope error with which the yaw
 error stays within a limit. Writes to DIR:
 
     heading_budget.png    bands over time, and the share of each error source
@@ -67,9 +67,9 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     imu_options.add_magnetic_options(parser)
     add("--at", type=option_types.positive_duration, metavar="TIME",
         help="time at which the yaw error is evaluated, by default the end of the motion")
-    imu_options.add_limit_option(parser, "limit whose probability is computed")
+    imu_options.add_limit_option(parser, "limit for which a probability is computed")
     add("--require", type=option_types.positive_angle, metavar="ANGLE",
-        help="compute the largest magnitude of each error that stays within this limit")
+        help="compute the largest value of each sensor error that is compatible with this limit")
     add("--probability", type=option_types.probability, default=0.95, metavar="P",
         help="share of drives that stay within the limit of --require, by default 0.95")
     add("--inflate", type=float, metavar="FACTOR",

@@ -61,9 +61,9 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     add("--runs", type=command_line.run_count, required=True, metavar="N", help="number of runs")
     add("--what", choices=KINDS, default=KINDS[0], help="kind of runs, by default %(default)s")
     command_line.add_seed(parser)
-    imu_options.add_limit_option(parser, "limit whose probability is computed")
+    imu_options.add_limit_option(parser, "limit for which a probability is computed")
     add("--period", type=option_types.positive_duration, default=1.0, metavar="TIME",
-        help="interval between errors, by default 1s")
+        help="interval between yaw errors, by default 1s")
     add("--keep", type=command_line.whole_number, default=KEEP, metavar="N",
         help="number of runs that are saved as complete curves, by default the first %(default)s")
     add("--workers", type=command_line.worker_count, metavar="N",

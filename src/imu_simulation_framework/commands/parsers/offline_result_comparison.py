@@ -1,4 +1,4 @@
-"""Evaluate the result of an experiment with other filter and alignment settings.
+"""Evaluate the result of an experiment with different filter and alignment settings.
 
 Reads the CSV files of a result, and writes its figures and summary with the same code as the
 experiment. Settings that the command line does not state are unchanged.
@@ -45,7 +45,7 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
         help=describe_setting(ComparisonSettings, "median_window", _DEFAULT))
     align = parser.add_mutually_exclusive_group()
     align.add_argument("--align", action="store_const", const=True,
-        help="shift the recorded IMU in time for the best fit of the yaw rates")
+        help="shift the recorded IMU in time so that the yaw rates fit best")
     align.add_argument("--no-align", action="store_const", const=False, dest="align",
         help="do not shift the recorded IMU")
     add("--max-shift", type=float, metavar="S",

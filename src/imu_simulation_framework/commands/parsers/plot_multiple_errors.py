@@ -51,7 +51,7 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     add("--median-window", type=float, default=default.median_window, metavar="S",
         help=describe_setting(ComparisonSettings, "median_window"))
     add("--align", action="store_true",
-        help="shift each recorded IMU in time for the best fit of the yaw rates")
+        help="shift each recorded IMU in time so that the yaw rates fit best")
     # fmt: on
     table_text.add_option(parser)
     add_formats(parser, "file formats of the figures")

@@ -42,7 +42,7 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     add("truth", metavar="TRUTH", help="FILE, FILE@TOPIC or RESULT@TABLE")
     add("--limits", metavar="FILE", help="YAML file like config/imu_limits.yaml")
     add("--align", action="store_true",
-        help="shift the stamps for the best fit of the yaw rates")  # fmt: skip
+        help="shift the stamps so that the yaw rates fit best")  # fmt: skip
     add(
         "--max-shift",
         type=positive_number,

@@ -8,8 +8,8 @@ An IMU passes if the yaw error stays within the limit all the time in the requir
 with any individual sensor of the part (--unit), whose bias is measured at standstill before the
 drive (--standstill). The table is sorted from the best to the worst IMU, and contains two
 percentiles of the final error (50 % and the required share) and the largest error source.
-heading_budget.py shows all error sources of an IMU, and its option --require shows which values of
-a data sheet matter.
+heading_budget.py shows all error sources of an IMU, and its option --require shows which data sheet
+values are critical.
 """
 
 from __future__ import annotations
