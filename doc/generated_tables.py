@@ -196,7 +196,7 @@ def parameters_of(docstring):
 
 
 def _default_text(field):
-    """Return the default of a field as in YAML, in a short form."""
+    """Return a short form of the default of a field, in YAML notation."""
     value = field.default
     if value is dataclasses.MISSING:
         return "required" if field.default_factory is dataclasses.MISSING else ""

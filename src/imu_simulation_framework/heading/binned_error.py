@@ -174,7 +174,7 @@ class BinnedError:
 
 
 def _bin_begins(times: np.ndarray, first: int, last: int) -> np.ndarray:
-    """Return the first index of each bin; bins are finer at both ends, and gaps begin bins."""
+    """Return the first index of each bin; bins are finer at both ends, and end at gaps."""
     count = len(times)
     stretches = (
         (0, count, _MAX_BINS),

@@ -84,7 +84,7 @@ def _statistic(drive: Judgement, name: str) -> StatisticJudgement:
 
 
 def unseen_share(drives: int) -> float:
-    """Return the error of a predicted share below which the uniformity test does not detect it.
+    """Return the smallest error of a predicted share that the uniformity test detects.
 
     This is the half width of the 95 % band around a distribution (Kolmogorov and Smirnov).
 

@@ -330,7 +330,7 @@ _NOTATIONS = {
 
 
 def convert_to_si(content: Mapping[str, Any], triad: str) -> dict[str, Any]:
-    """Convert the values of a triad that are stated in other units to SI units.
+    """Convert the values of a triad that are stated in non-SI units to SI units.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ MIN_GAIN = 1e-3
 MAX_ESCAPES = 6
 """Maximum number of restarts of a search with an increased, previously negligible strength."""
 MAX_STARTS = 2
-"""Number of the most likely starting points from which a search begins."""
+"""Number of starting points, the most likely ones, from which searches begin."""
 PILOT_ITERATIONS, MAX_ITERATIONS = 8, 200
 """Iterations of a search that compares starting points, and of a search for the maximum."""
 LINE_SEARCH_FAILED = 2

@@ -267,7 +267,7 @@ def _solve(
 
 
 def _walk_variance_factor(criterion: Callable[[np.ndarray], float], found: np.ndarray) -> float:
-    """Return the factor of the 95 % interval of the slip variance, from the curvature."""
+    """Return the factor of the 95 % interval of the slip variance, from the likelihood."""
     away = 0.1 * np.eye(2)
     middle = criterion(found)
     hessian = np.empty((2, 2))

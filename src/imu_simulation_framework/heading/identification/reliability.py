@@ -442,7 +442,7 @@ def _explained(term, others, drives):
 
 
 def _curve(term, drives):
-    """Return the yaw error due to a constant, centred on each drive and concatenated."""
+    """Return the yaw error of all drives due to a constant, with zero mean on each drive."""
     curves = (term.regressor(drive)[np.isfinite(drive.error)] for drive in drives)
     return np.concatenate([curve - np.mean(curve) for curve in curves])
 

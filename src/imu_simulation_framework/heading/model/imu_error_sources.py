@@ -601,7 +601,7 @@ def yaw_error_model(
     motion : Motion or EarthMotion
         Evenly sampled motion of the IMU, or for an odometer, of the midpoint between the wheels.
     period : float, optional
-        Step of the model [s]. If it is no integer multiple of the sensor's period, the sensor's
+        Step of the model [s]. If it is not an integer multiple of the sensor's period, the sensor's
         processes are modelled in continuous time.
     magnetic_environment : MagneticEnvironment, optional
         Field for a sensor with a magnetic heading; by default the undisturbed field in Europe.
@@ -702,7 +702,7 @@ def _specification_model(imu, motion, time, sample, operation, magnetic_environm
 
 
 def _whole_period(period: float, sample: float) -> float | None:
-    """Return the sensor's sampling period; None if the model's step is not a multiple."""
+    """Return the sensor's sampling period; None if the step is not a multiple of it."""
     ratio = period / sample
     is_whole = round(ratio) >= 1 and abs(ratio - round(ratio)) < 1e-6 * ratio
     return sample if is_whole else None

@@ -91,7 +91,7 @@ class YawErrorModel(YawErrorDistribution):
     ------
     ConfigurationError
         If there are fewer than two times, the times are uneven, a curve has a different length, a
-        stop does not end after it begins, or the step is no multiple of the sensor's period.
+        stop does not end after it begins, or the step is not a multiple of the sensor's period.
     """
 
     time: np.ndarray
@@ -136,7 +136,7 @@ class YawErrorModel(YawErrorDistribution):
             raise ConfigurationError(
                 "holding the yaw error at stops cannot be combined with a magnetic heading"
             )
-        _ = self.state_space  # rejects a step that is no multiple of the sensor's period
+        _ = self.state_space  # rejects a step that is not a multiple of the sensor's period
 
     @property
     def step(self) -> float:

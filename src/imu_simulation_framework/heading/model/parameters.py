@@ -272,7 +272,7 @@ class YawErrorParameters(Settings):
                 known,
                 std=self.reference_scale * known.std,
                 correlation_time=self.reference_error_time or known.correlation_time,
-                # An identified lag replaces a merely possible lag.
+                # An identified lag is known, so the random lag of the stated error is omitted.
                 lag=0.0 if self.reference_lag else known.lag,
             ).draw(runs, random)
         return errors

@@ -293,7 +293,7 @@ def state_space(
     Raises
     ------
     ConfigurationError
-        If the step or the standstill is no multiple of the sensor's period.
+        If the step or the standstill is not a multiple of the sensor's period.
     """
     names = tuple(dict.fromkeys(source.name for source in sources))
     states: list = [s for s in sources if isinstance(s, (RateRandomWalk, RateGaussMarkov))]

@@ -155,7 +155,7 @@ def write_imu_parameters(
     options: WriteOptions = NO_OPTIONS,
     comment: Sequence[str] = (),
 ) -> Writing:
-    """Format IMU parameters as a file.
+    """Format IMU parameters as the content of a file.
 
     Parameters
     ----------

@@ -451,7 +451,7 @@ class SpecificationImu(ImuModel):
         return self._due(truth)
 
     def _due(self, truth):
-        """Return the ideal signals of all samples, and the series of the sensor's samples."""
+        """Return the ideal signals of all samples, and the :class:`TriadSeries` of the sensor."""
         due = np.flatnonzero(self.new_samples(len(truth.orientation)))
         if len(due) == len(truth.orientation):
             return truth, self._series_of(truth, self._times(due))

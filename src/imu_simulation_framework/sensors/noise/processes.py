@@ -552,7 +552,7 @@ _ROWS = 64  # number of samples that are scaled by one multiplication
 
 
 def _draw(generator, block, factors):
-    """Overwrite a block (n, 3) with normal numbers times factors of ``_ROWS`` samples."""
+    """Overwrite a block (n, 3) with normal numbers, scaled by the factors of ``_ROWS`` samples."""
     if not block.flags.c_contiguous:
         block[...] = generator.standard_normal(block.shape) * factors[:3]
         return
