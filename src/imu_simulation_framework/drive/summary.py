@@ -30,8 +30,9 @@ contribution of the reference error to the RMS, if it is known.
 
 ``reference`` exists in a yaw error whose reference has a known uncertainty. It contains the
 expected error of the reference (``rms_rad``, ``drift_std_rad_per_s``), the remaining error of the
-IMU with 95 % intervals (``imu_rms_rad``, ``imu_final_rad``), and the standard deviations of the
-start offset and of the final error (``start_offset_std_rad``, ``final_std_rad``), see
+IMU with 95 % intervals (``imu_rms_rad``, ``imu_final_rad``; null if the reference is better than
+stated), and the standard deviations of the start offset and of the final error
+(``start_offset_std_rad``, ``final_std_rad``), see
 :mod:`~imu_simulation_framework.heading.error_split`. ``zero`` is ``estimated`` if the start offset
 was estimated from the complete drive. It is ``start`` if the start offset is the median over the
 start, which is always the case for a reference without a known uncertainty.
@@ -55,7 +56,7 @@ from ..core.errors import ConfigurationError, ResultError, versions
 from ..core.files import to_json_types
 from ..core.sentences import quote
 from ..core.tables import WHEELS
-from ..heading.error_split import ESTIMATED
+from ..heading.error_split import ESTIMATED, UNKNOWN
 from ..heading.experiment_comparison import compare
 from ..heading.statistics import TWO_SIDED
 from ..heading.yaw_comparison import ComparisonSettings
@@ -530,15 +531,14 @@ def parts_of_rms(reference) -> tuple[str, str]:
     Returns
     -------
     tuple of str
-        Contributions in degrees. The contribution of the IMU is ``unknown`` if the reference is
-        better than stated.
+        Contributions in degrees; the contribution of the IMU is a text if it is unknown.
     """
     factor = math.degrees(1.0)
     if not reference:
         return "-", "-"
     values = [reference[f"imu_rms_{name}rad"] for name in ("", "low_", "high_")]
     if None in values:
-        words = "unknown"
+        words = UNKNOWN
     else:
         own, low, high = (f"{factor * value:.2f}" for value in values)
         words = f"{own} ({low} to {high}) deg" if values[1] > 0.0 else f"< {high} deg"

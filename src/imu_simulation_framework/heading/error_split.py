@@ -35,6 +35,8 @@ CONFIDENCE = 0.95
 ESTIMATED, START = "estimated", "start"
 ZEROS = ESTIMATED, START
 """Methods for the zero of an error: estimated from the complete drive, or from its start alone."""
+UNKNOWN = "unknown, as the reference is better than stated"
+"""Text in place of the IMU's share if the reference alone should cause a larger error."""
 _DRAWS = 1000
 """Number of realisations of the reference's error for the distribution of its rms."""
 _MIN_FINAL_CONSTANT = 1.0
@@ -128,7 +130,7 @@ class ErrorSplit:
             The rms with its interval, or an upper limit, or a text that the share is unknown.
         """
         if math.isnan(self.imu):
-            return "unknown, as the reference is better than stated"
+            return UNKNOWN
         low, rms, high = (f"{math.degrees(a):.2f}" for a in (self.imu_low, self.imu, self.imu_high))
         return f"{rms} ({low} to {high})" if self.imu_low > 0.0 else f"< {high}"
 

@@ -73,10 +73,10 @@ class Wheels(Settings):
     positions : tuple of float
         Positions of the wheels along each side [m].
     turning_half_track, turning_half_track_in_gazebo : float or None
-        Half the effective track width in turns, in MuJoCo and in Gazebo [m]; None to use
-        ``half_track``.
+        Half the effective track width in turns, in MuJoCo and in Gazebo [m]. The defaults are
+        ``half_track`` and ``turning_half_track``.
     sideslip_time : float
-        Sideslip angle per yaw rate [s].
+        Sideslip angle per yaw rate [s]; it has no effect in Gazebo.
     diameter_ratio : float
         Ratio of the right wheel diameter to the left wheel diameter [1].
     """
