@@ -43,10 +43,10 @@ class RecordingReport:
     fusion : dict
         Settings of the filter that fused the orientation.
     positioning : dict or None
-        Computation of the path from satellite positions, see
+        Report on the path computed from satellite positions, see
         :class:`~imu_simulation_framework.motion.positioning.FixReport`.
     fixes : pandas.DataFrame or None
-        Satellite positions as received, x, y [m] in the axes of the path.
+        Satellite positions as received: x, y [m] in the axes of the path.
     latitude : float or None
         Latitude of the first fix [deg].
     remarks : tuple of str
@@ -420,7 +420,7 @@ class Cleaner:
         name : str
             Field of :class:`RecordingReport`.
         reason : str
-            End of the message if no sample remains.
+            Reason in the error message if no sample remains.
 
         Raises
         ------

@@ -103,7 +103,7 @@ class Evidence:
 
     @property
     def refused(self) -> tuple[EvidenceCheck, ...]:
-        """Checks that reject a unit of quantities that no other check confirms."""
+        """Checks that reject a unit, unless another check confirms the same quantities."""
         confirmed = {check.quantities for check in self.checks if check.verdict == CONFIRMED}
         return tuple(
             check
@@ -158,7 +158,7 @@ def refuse_contradicted_units(samples: Samples, settings: Mapping[str, str] | No
     Raises
     ------
     RecordingError
-        A unit is contradicted, or is unknown while another unit is not SI. The message contains
+        A unit is contradicted, or one unit is unknown and another is not SI. The message contains
         the unit that fits and how to state it.
     """
     stated = {**(settings or {}), **samples.stated_units}

@@ -26,7 +26,7 @@ _PACKED_BLOCK = 2**14  # bytes; small, since the remainder of a block is copied 
 UNPACKED_LIMIT = TABLE_LIMIT
 RATIO_LIMIT = 200
 RATIO_FROM = 256 * 2**20
-"""Limits of decompression, which protect against decompression bombs.
+"""Decompression limits, which protect against decompression bombs.
 
 They are the largest size [bytes], the largest compression ratio, and the size above which the ratio
 is checked [bytes]. The compression ratio of sensor recordings is 2 to 10, that of identical lines
@@ -288,10 +288,10 @@ _TAG_NAMES = ("messagetype", "msgtype", "sensor", "sensorname", "sensortype", "t
 
 
 def tag_place(cells) -> tuple[int, list[str]]:
-    """Return the index of the cell that contains the kind of a line, and other header cells.
+    """Return the index of the cell with the record type of a line, and the other header cells.
 
-    The kind is a word in the first cell, in the second cell after a number, or in the column that a
-    header names.
+    The record type is a word in the first cell, in the second cell after a number, or in the column
+    that a header names.
 
     Parameters
     ----------
@@ -331,9 +331,9 @@ TAG_COMMENTS = ("#", "//", "%")
 
 
 def _has_tags(start) -> bool:
-    """Return whether each of the first lines contains a word that states its kind.
+    """Return whether each of the first lines contains a word that states its record type.
 
-    Without a header, lines must differ in the number of cells, or the kinds must alternate.
+    Without a header, lines must differ in the number of cells, or the record types must alternate.
     """
     lines = start.decode("latin-1").split("\n")[:-1]
     lines = [line for line in lines if line.strip() and not line.startswith(TAG_COMMENTS)]

@@ -55,7 +55,7 @@ _MISSING = ("", "nan", "NaN", "NAN", "-nan", "NA", "N/A", "null", "None")
 
 @dataclass(frozen=True)
 class TextTable:
-    """Cells of a text file, which are converted to numbers by column.
+    """Cells of a text file, which are converted to numbers column by column.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Read ROS 1 bags without ROS; functions for bags of both ROS versions.
 
 The library rosbags reads the summaries of a bag. The index of a chunk and all of its messages are
-decoded at once: since only the strings of a message vary in length, a few array operations give the
-positions of all payloads.
+decoded at once: since only the strings of a message vary in length, a few array operations yield
+the positions of all payloads.
 """
 
 from __future__ import annotations

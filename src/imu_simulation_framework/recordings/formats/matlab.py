@@ -1,10 +1,10 @@
 """Tables from arrays in MATLAB files (``.mat``, versions 5 to 7.3), HDF5 and NumPy (``.npz``).
 
-Arrays of the same length form a table. A vector is a column with the name of the vector. A matrix
-with up to nine columns becomes ``gyro[0]``, ``gyro[1]``, ..., or has the names in ``gyro_label``,
-as in logs of ArduPilot's ground station. Each struct or group is a table with its name; if its
-arrays have different lengths, it is split into several tables. Version 7.3 and HDF5 require the
-extra ``formats``. Only MATLAB can read timetables, such as those of MATLAB Mobile: export them from
+Arrays of the same length form a table. A vector is a column with the name of the vector. The
+columns of a matrix, at most nine, are named ``gyro[0]``, ``gyro[1]``, ..., or as in ``gyro_label``
+in logs of ArduPilot's ground station. Each struct or group is a table with its name; if its arrays
+have different lengths, it is split into several tables. Version 7.3 and HDF5 require the extra
+``formats``. Only MATLAB can read timetables, such as those of MATLAB Mobile: export them from
 MATLAB as CSV files. Numbers, texts and structs of version 5 are parsed in Python (MathWorks,
 MAT-File Format, R2024a, chapter 1), since a damaged file can crash scipy's reader, which is written
 in C.

@@ -9,8 +9,8 @@
   is determined from the magnitude of gravity (same manual, RAWIMU, Raw IMU Scale Factors). Gravity
   cannot distinguish IMU-CPT and IMU-FSAS: for these models, state the product of the scale factor
   in the manual and the sample rate in the map, ``gyro_z = RAWIMU.gyro_z * 3e-7 [rad/s]``.
-- A VBOX log is a single table, ``VBOX``, with fixes and channels with their units. Times are times
-  of day in UTC.
+- A VBOX log is a single table, ``VBOX``, with position fixes, and with other channels and their
+  units. Times are times of day in UTC.
 - GPX is a single table with the points of all tracks.
 """
 

@@ -13,11 +13,11 @@ checksum are ignored, as is everything between sentences.
 - ``rostopic echo TOPIC > FILE`` and ``ros2 topic echo`` print messages as YAML, separated by
   ``---``. The fields are columns, such as ``header.stamp.sec``; the first elements of a list in one
   line are columns such as ``data[0]``. A bag is preferable, because printed lines may be truncated.
-- Lines of several kinds contain a cell with the kind, such as ``imu,0.1,0.2``, and each kind is a
-  table. Examples are Android's GnssLogger, GetSensorData, ArduPilot's text log without FMT lines,
-  and files with one header that has a column ``MessageType``, ``sensor`` or ``type``. Comments such
-  as ``# Gyro,time,x,y,z`` name the columns; without comments, columns are numbered, ``imu.col3``.
-  Fixes of several sources are tables such as ``Fix GPS`` and ``Fix FLP``.
+- Lines of several record types contain a cell with the type, such as ``imu,0.1,0.2``, and each type
+  is a table. Examples are Android's GnssLogger, GetSensorData, ArduPilot's text log without FMT
+  lines, and files with one header that has a column ``MessageType``, ``sensor`` or ``type``.
+  Comments such as ``# Gyro,time,x,y,z`` name the columns; without comments, columns are numbered,
+  ``imu.col3``. Fixes of several sources are tables such as ``Fix GPS`` and ``Fix FLP``.
 - Lines with labelled numbers, such as ``yaw: 12.3 deg, gyro x: 0.1 y: 0.2``, have one table per set
   of labels. The time is a number without a label, or a time of day, at the start of the line.
 """
@@ -73,7 +73,7 @@ def read_sentences(path) -> dict[str, pd.DataFrame]:
     Returns
     -------
     dict of str to DataFrame
-        Table by kind of sentence.
+        Table by sentence type.
 
     Raises
     ------
@@ -375,7 +375,7 @@ _WITH_INSTANCE = {"IMU": 15, "GPS": 14}  # smallest number of fields in messages
 
 
 def read_tagged(path) -> dict[str, pd.DataFrame]:
-    """Read lines with a cell that states their kind, such as ``imu,0.1,0.2``.
+    """Read lines with a cell that states their record type, such as ``imu,0.1,0.2``.
 
     Comments such as ``# imu,time,x`` or a header name the columns.
 
@@ -387,12 +387,12 @@ def read_tagged(path) -> dict[str, pd.DataFrame]:
     Returns
     -------
     dict of str to DataFrame
-        Table by kind.
+        Table by record type.
 
     Raises
     ------
     RecordingError
-        There are too few lines of each kind.
+        There are too few lines of each record type.
     """
     rows: dict[str, list[str]] = collections.defaultdict(list)
     names: dict[str, list[str]] = {}
@@ -426,8 +426,8 @@ def read_tagged(path) -> dict[str, pd.DataFrame]:
                 tables[f"{name} {provider}"] = part.reset_index(drop=True)
     if not tables:
         raise RecordingError(
-            f"{path}: each kind of line occurs less than {MINIMUM_SAMPLES} times, "
-            f"expected at least {MINIMUM_SAMPLES} lines of one kind"
+            f"{path}: each record type occurs in fewer than {MINIMUM_SAMPLES} lines, "
+            f"expected at least {MINIMUM_SAMPLES} lines of one type"
         )
     return tables
 

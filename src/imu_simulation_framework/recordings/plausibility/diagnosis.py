@@ -66,7 +66,7 @@ def diagnose(diagnosis: Diagnosis, interpretation: Interpretation) -> None:
     Parameters
     ----------
     diagnosis : Diagnosis
-        Diagnosis that is extended.
+        Diagnosis to which the findings are added.
     interpretation : Interpretation
         Recording with the configured settings.
 

@@ -21,8 +21,8 @@ _ANGLE_RATIO = 1.5
 # 45 deg gives 1.4; the scale factors of common sensors differ by factors of 1.1 and 2.
 _UNIT_RATIO = 1.6
 _MIN_NET_TURN = np.radians(30.0)  # rad, smallest net turn that shows whether a yaw is only delayed
-# Duration [s] of exactly constant values, and turn of other headings [rad], above which values are
-# frozen. Drivers that repeat samples do so for a few tenths of a second.
+# Duration [s] of exactly constant values, and turn of other headings [rad], above which values
+# count as frozen. Drivers that repeat samples do so for a few tenths of a second.
 _FROZEN_TIME, _FROZEN_TURN = 1.5, np.radians(15.0)
 _WHOLE_TIME = 0.95  # share of the recording above which a frozen value counts as missing
 _GRAVE_TURN = np.radians(45.0)  # rad, turn during frozen values that makes a yaw error meaningless
@@ -43,7 +43,8 @@ def symptoms(observations, course_is_yaw=False, offsets=(0.0, 0.0)) -> list[Find
     observations : Observations
         Measurements of the recording.
     course_is_yaw : bool
-        Whether the yaw of the reference was computed from its path, so that wheels cannot spin.
+        Whether the yaw of the reference was computed from its path, so that it is free of wheel
+        slip.
     offsets : tuple of float
         Offsets that were added to the times of reference and IMU [s].
 

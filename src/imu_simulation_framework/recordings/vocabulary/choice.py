@@ -1,17 +1,18 @@
-"""Choose the columns of a table for a reference and an IMU by name.
+"""Choose the columns of a reference and an IMU in a table by name.
 
 The names state quantity and axis, and often the unit. If they do not determine the unit or the
 order, the values are used if they are conclusive. If they are not, all possible lines of a column
 map are reported, since a missing column is noticed, whereas a wrong column silently leads to a
 wrong result. A few thousand rows, spread over the table, are used as a sample.
 
-- Quaternion numbered from 0 or 1: w is the component for which the turns of the quaternion agree
-  with the gyroscope; without a gyroscope, it is the first component, with a remark.
+- Quaternion with components numbered from 0 or 1: w is the component for which the turns of the
+  quaternion agree with the gyroscope; without a gyroscope, it is the first component, with a
+  remark.
 - Euler angles x, y, z: the heading is the angle whose turns agree with the gyroscope about the
   vertical; if it is x, as from a BNO055, it is clockwise. Without a gyroscope, it is the only angle
   from 0 to 360.
-- Quaternion and angles with different turns: the quaternion if it agrees with the gyroscope, and
-  the angles if it does not.
+- Quaternion and angles with different turns: the quaternion is used if it agrees with the
+  gyroscope, and the angles are used if it does not.
 - ``x [m/s^2]``, ``x [rad/s]``: the unit determines the quantity, also in a separate line. For x, y,
   z without a unit, the name of the file determines it, such as ``Gyroscope.csv``.
 - ``time_us`` with steps of 20 s in microseconds: the name states a wrong unit. The column is not
@@ -37,8 +38,8 @@ wrong result. A few thousand rows, spread over the table, are used as a sample.
   the path. Velocities in the body frame, and velocities next to a heading, are ignored with a
   remark.
 - ``heading`` next to fixes and a speed is the course of the receiver if it is constant while the
-  robot is slow, or has impossible values for unknown (-3000). If not, it is the heading of two
-  antennas.
+  robot is slow, or has impossible values such as -3000 where it is unknown. In all other cases, it
+  is the heading of two antennas.
 - Latitude and longitude that are both 0 mean that there is no fix, if most positions are elsewhere.
 - Tables without column names from ``ros2 topic echo --csv``, with Imu, Odometry or PoseStamped, are
   recognised by their 40, 89 or 10 columns, of which the third is text.
