@@ -14,7 +14,7 @@ from .robots.files import read_robot
 from .robots.parameters import RobotParameters
 
 SPEED = 0.5
-"""Speed in the turns [m/s], or half the maximum speed of a slow robot."""
+"""Speed in the turns [m/s]; for a slow robot, half its maximum speed is used."""
 
 YAW_RATES = (0.2, 0.4, 0.8)
 """Commanded yaw rates [rad/s]."""

@@ -1,4 +1,4 @@
-"""Functions that use internals of rospy, with the reasons.
+"""Functions that use internals of rospy, with the reasons for using them.
 
 In addition, nodes use these attributes of genpy messages and message classes: ``_type``,
 ``_md5sum``, ``_has_header``, ``_connection_header`` with the name of the publisher, and ``_buff``,

@@ -264,7 +264,7 @@ def judge_model(
     parameters = noise
     if parameters is None:
         parameters = errors if isinstance(errors, YawErrorParameters) else YawErrorParameters()
-    # White noise that the user specifies is the complete error of the reference.
+    # White noise that the user specifies is treated as the complete error of the reference.
     is_stated = noise is not None and not noise.drives
     known = None if is_stated else observed.reference
     turned = observed.time, observed.net_turn, observed.absolute_turn

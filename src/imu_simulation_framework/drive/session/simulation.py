@@ -87,7 +87,7 @@ class SimulatedSamples(NamedTuple):
         )
 
     def bias_rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the stamps and the slow errors of the IMU readings.
+        """Return the stamps and the slowly varying errors of the IMU readings.
 
         Returns
         -------

@@ -471,7 +471,7 @@ def run_filter(
 
 
 def _propagate(covariance, shared, stretch, attitudes, state, tuning):
-    """Return the covariance after an interval, and its part with the considered parameters."""
+    """Propagate the covariances of states and considered parameters over an interval."""
     step, considered = transition(state, stretch), influence(stretch)
     first, second = (process_noise(attitude, stretch.duration, tuning) for attitude in attitudes)
     covariance = step @ (covariance + 0.5 * first) @ step.swapaxes(1, 2) + 0.5 * second

@@ -87,7 +87,7 @@ def check_environment() -> None:
         )
     if rosgraph.network.use_ipv6():
         return
-    # Nodes listen on all interfaces and register with this host name; connect like another node.
+    # Nodes listen on all interfaces and register with this host name; this check does the same.
     host = rosgraph.network.get_host_name()
     try:
         with socket.create_server(("", 0)) as server:

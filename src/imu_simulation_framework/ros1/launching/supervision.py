@@ -225,7 +225,7 @@ MONITOR_TIMEOUT = 5.0
 
 
 class _ExitRecorder(ProcessListener):
-    """Listener that records exit codes, and the first node whose end ends the experiment."""
+    """Listener that records exit codes, and the first node whose exit ends the experiment."""
 
     def __init__(self) -> None:
         self.first: str | None = None
