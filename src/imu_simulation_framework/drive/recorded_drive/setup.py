@@ -219,7 +219,7 @@ def _set_up_part(
             quantity: list(lines) for quantity, lines in columns.open_columns.items()
         }
     if not columns.columns:
-        # In one file with both parts, the reasons concern the IMU, whose columns are already mapped.
+        # In a file with both parts, the reasons concern the IMU, whose columns are already mapped.
         is_imu_mapped = not has_two_files and bool(configuration.columns[_IMU.columns_section])
         return [] if is_imu_mapped else columns.reasons
     setup.set(part.section, format=format)
