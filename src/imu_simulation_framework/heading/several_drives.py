@@ -209,9 +209,9 @@ def pooled_verdict(
     together = min(1.0, 2.0 * float(min(corrected))) if one_unit else math.nan
     rarest = min(tests, key=lambda test: test.p_value)
     ratios = ", ".join(f"{STATISTICS[test.name][0]} {test.observed:.2g}" for test in tests)
-    summary = f"Over {count} drives errors are, relative to the model's rms: {ratios}"
-    figures = f"of all together {together:.2g}, " if one_unit else ""
-    figures = f"p, corrected: {figures}of one drive {alone:.2g}"
+    summary = f"Rms over {count} drives, relative to the rms of the model: {ratios}"
+    figures = f"all drives together {together:.2g}, " if one_unit else ""
+    figures = f"corrected p-values: {figures}most extreme drive {alone:.2g}"
     limit = 1.0 - judgements[0].level + 1e-12
     rejected = alone <= limit or together <= limit
     verdict, words = "not rejected", "this model is not rejected"
@@ -227,5 +227,5 @@ def pooled_verdict(
     most_tests = max(1 + len(drive.statistics) for drive in judgements)
     needed = fewest_runs(judgements[0].level, 2 * most_tests * count)
     if not rejected and drawn < needed:
-        sentence += f" With {drawn} runs no drive could reject it alone, which requires {needed}."
+        sentence += f" With {drawn} runs, a single drive cannot reject it; simulate {needed}."
     return PooledVerdict(rejected, verdict, alone, together, tests, sentence)

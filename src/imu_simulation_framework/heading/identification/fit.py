@@ -742,7 +742,7 @@ def hector_of(chosen: Fit, period: float) -> HectorFit:
     if time > 0.9 * longest:
         messages.append(
             f"The drift does not revert within these drives: its correlation time is {time:.3g} s, "
-            "the longest in the search, and only sigma^2 divided by it is known."
+            "the longest in the search, and only the ratio of sigma^2 to it is known."
         )
     return HectorFit(
         parameters=HectorParameters(
