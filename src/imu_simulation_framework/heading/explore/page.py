@@ -43,7 +43,7 @@ from .answers import (
 
 TITLE = "How far does the heading drift?"
 MAX_UPLOAD = 200_000_000
-"""Maximum size of a dropped recording [bytes]; larger ones go on the command line."""
+"""Maximum size of a dropped recording [bytes]; larger ones must be given on the command line."""
 
 MAX_PAGES = 100
 """Maximum number of open pages whose newest question is recorded."""

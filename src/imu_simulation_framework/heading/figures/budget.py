@@ -15,8 +15,8 @@ from .limit_lines import draw_limit
 
 _SOURCE_COLOURS = (*colours.SERIES, colours.FOOTER_GREY)
 _HATCHES = ("", "///", "", "...", "", "xxx", "", "\\\\\\")
-_MAX_CHANGES = 6  # changes of the largest source; with more, shares would be narrow stripes
-_MIN_SHARE_OF_SCALE = 0.1  # share of the largest error above which a budget has the common scale
+_MAX_CHANGES = 6  # of the largest source; with more changes, shares would be narrow stripes
+_MIN_SHARE_OF_SCALE = 0.1  # of the largest error, from which a budget has the common scale
 
 
 class ShownBudget(NamedTuple):

@@ -14,7 +14,7 @@ from ..judgement.curve_statistics import PSD, SIGNED, STATISTICS
 from ..several_drives import unseen_share
 
 _LETTERS_PER_LINE = 78
-_MAX_PLACE = 4.0  # half widths of an ensemble's 95 %; values beyond are drawn at the edge
+_MAX_PLACE = 4.0  # half widths of an ensemble's 95 %; larger values are drawn here
 _AXIS_END = 8.0  # end of that axis, with space for the p-values
 
 

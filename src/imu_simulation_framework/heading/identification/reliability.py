@@ -289,7 +289,7 @@ def _profile_limit(fall, centre, bound, step, drop):
                 value = bound
         else:
             share = -inside_excess / (outside_excess - inside_excess)
-            # The share is limited, so that the bracket shrinks even if the curve is not straight.
+            # With a limited share, the bracket shrinks even if the curve is not straight.
             value = inside + min(max(share, 0.05), 0.95) * (outside - inside)
         now = excess(value)
         if abs(now) < LIMIT_TOLERANCE * goal:
@@ -479,7 +479,7 @@ UNSEEN = (
     "that grows with the square of time pass unnoticed as a random walk or a Gauss-Markov drift "
     "of the same magnitude; a stationary recording of hours would show them in the Allan deviation"
 )
-"""Limit of the checks: of 16 drives with one of these errors, all passed."""
+"""Remark on errors that the checks do not detect; all 16 drives with such an error passed."""
 
 
 class ResidualCheck(NamedTuple):

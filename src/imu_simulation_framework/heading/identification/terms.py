@@ -428,7 +428,7 @@ class Scales:
             Lower and upper bound.
         """
         if parameter in ("rate_drift_time", "yaw_drift_time"):
-            # A faster drift is the reference's or white noise; a slower drift is constant.
+            # A faster drift resembles white noise or a reference error, a slower drift a constant.
             return 5.0 * self.step, 10.0 * self.duration
         known = math.isfinite(self.reference_std)
         if parameter == "reference_drift_time":

@@ -147,7 +147,7 @@ def _note_ignored(plugin, rate, remarks):
                 )
         elif child.name not in _KNOWN and child.name not in _PLACE:
             names = {*_KNOWN, *_YAW, *_PLACE, *_MOUNTING}
-            # Some published robots have a tag with heading where the plug-in reads a yaw.
+            # Some published robots have tags such as headingDrift instead of yawDrift.
             yaw_name = child.name.replace("heading", "yaw", 1)
             meant = yaw_name if yaw_name in _YAW else ""
             note_unknown([child], names, "the plug-in does not know {}", remarks, meant)

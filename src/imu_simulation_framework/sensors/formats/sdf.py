@@ -88,7 +88,7 @@ from .base import (
 from .trees import Tag, find_imu_sensor, read_tags
 
 _NOISE_TYPES = ("none", "gaussian", "gaussian_quantized")
-_SMALLEST_PRECISION = 1e-6  # rad/s or m/s^2; Gazebo ignores precisions up to it
+_SMALLEST_PRECISION = 1e-6  # rad/s or m/s^2; Gazebo ignores precisions up to this
 _TIME = "dynamic_bias_correlation_time"
 _NOISE_TAGS = (
     *("mean", "stddev", "bias_mean", "bias_stddev"),
@@ -239,7 +239,7 @@ def read(path, rate: float | None = None) -> Reading:
         for signal, triad in _SIGNALS.items()
     }
     note_unknown(imu.children, _IMU_TAGS, "{} is not a part of SDF's <imu>", remarks)
-    topic = read_topic(sensor.child("topic") or imu.child("topic"), remarks)  # <imu> until SDF 1.4
+    topic = read_topic(sensor.child("topic") or imu.child("topic"), remarks)  # SDF 1.4: in <imu>
     return imu_reading(sample_rate, triads, remarks, orientation_reference="truth", topic=topic)
 
 

@@ -414,7 +414,7 @@ class HectorImu(ImuModel):
         return self._read(truth, self._drift + self._offset, numbers)
 
     def steps(self, truth: ImuTruth) -> tuple[ImuReading, np.ndarray]:
-        # The time of a step is mostly the call overhead, for a single row as for five.
+        # A step takes mostly call overhead, which is as large for one row as for five.
         samples = len(truth.orientation)
         numbers = self._numbers.take(samples)
         bias = np.empty((samples, _DRIFTS.stop))

@@ -434,7 +434,7 @@ class SpecificationImu(ImuModel):
         reading = self._series(self._series_of(truth, time), self._realised, self._filter, started)
         _ = reading.orientation  # computed now, since the next samples continue from this state
         if truth.magnetic_field is not None:
-            _ = reading.magnetic_field  # computed now for the same reason
+            _ = reading.magnetic_field  # computed now, like the orientation
         self._count += samples
         self.has_new_sample = True
         self._held = LastReading(reading)

@@ -129,7 +129,7 @@ def _earth_field(
     return 1e-9 * np.array([float(np.squeeze(component)) for component in components])
 
 
-MAX_BODIES = 1000  # of each kind
+MAX_BODIES = 1000  # bars, ellipsoids and dipoles each
 _BLOCK = 256  # number of points computed at once, so that they fit into the processor's cache
 
 
