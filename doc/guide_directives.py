@@ -25,7 +25,7 @@ BUNDLED = ("config", "config.ini", "data", "examples", "urdf")
 KINDS = ("tutorials", "how_to", "reference", "explanation")
 """Folders of the pages in the order of the guide."""
 
-TIME_LIMIT = 300.0  # s; a command of a page takes seconds, a busy machine slows it
+TIME_LIMIT = 300.0  # s; a command takes seconds, but longer on a busy machine
 OUTPUT = "{}.stdout"
 
 

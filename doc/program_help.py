@@ -63,7 +63,7 @@ def describe_program(path):
     printed = io.StringIO()
     with suppress(SystemExit), redirect_stdout(printed):
         runpy.run_path(str(path), run_name="__main__")
-    # A node has no parser; it prints its usage in a line, and then its description.
+    # A node has no parser; it prints its usage on one line, and then its description.
     text = printed.getvalue().partition("\n\n")[2].strip()
     return described or {"description": text, "options": []}
 

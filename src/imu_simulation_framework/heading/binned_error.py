@@ -65,7 +65,7 @@ class Bins(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """Start or end of an error, over which the mean or the median is computed.
+    """Start or end window of an error, over which the mean or the median is computed.
 
     Attributes
     ----------

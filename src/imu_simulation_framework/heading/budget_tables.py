@@ -97,7 +97,7 @@ def summary_columns(limit: float) -> tuple[Column, ...]:
 
 
 def summary_table(budgets: Sequence[Budget], answers: Sequence[HeadingAnswer]) -> pd.DataFrame:
-    """Create the table of the answers.
+    """Create the table that summarises the answers.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ def requirement_sentence(limit: float, at: float, probability: float) -> str:
 
 
 def requirement_table(requirements: pd.DataFrame) -> pd.DataFrame:
-    """Format requirements for a table, with three digits.
+    """Format requirements for a table, with three significant digits.
 
     Parameters
     ----------

@@ -261,7 +261,7 @@ class Triad:
                 values[members] = others
 
     def _coefficients(self):
-        """Return the coefficients that differ between sensors, with None for zero."""
+        """Return the coefficients that differ between sensors; None stands for zero."""
         parts = [values for *both, _ in self._conditions for values in both]
         return [self._matrix, self._g_sensitivity, self._nonlinearity, *parts]
 

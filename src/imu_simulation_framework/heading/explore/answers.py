@@ -310,7 +310,7 @@ class Moved(NamedTuple):
 
 
 class PartAnswer(NamedTuple):
-    """Answer for one part, computed without random numbers.
+    """Answer for one part, which is computed without random numbers.
 
     Attributes
     ----------

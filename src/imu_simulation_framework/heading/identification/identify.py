@@ -51,7 +51,7 @@ _LIMITING_WALKS = {RATE_DRIFT: RATE_RANDOM_WALK, YAW_DRIFT: ANGLE_RANDOM_WALK}
 
 
 class Choice(NamedTuple):
-    """Model that was chosen from several candidates.
+    """Model chosen from several candidates.
 
     Attributes
     ----------

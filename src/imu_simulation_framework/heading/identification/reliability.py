@@ -226,7 +226,7 @@ def _random_term_estimate(fit, name, drop) -> Estimate:
 
 
 class _ProfileSearch:
-    """Repeated maximisation over some parameters, from the last maximum or from the estimates.
+    """Repeated maximisation over some parameters, starting from the last maximum or the estimates.
 
     The search starts at the more likely of the two. Far from the estimates, a strength may have
     become negligible, and the likelihood is flat in its logarithm: a search from there would not

@@ -452,7 +452,7 @@ def identification_page(
     sentences: Sequence[str] = (),
     footer: str = "",
 ) -> Page:
-    """Create the page of an identification.
+    """Create the web page of an identification.
 
     Parameters
     ----------

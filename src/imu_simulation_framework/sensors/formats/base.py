@@ -499,7 +499,7 @@ def add_comment(lines: Sequence[str], body: str) -> str:
 
 
 def tag(name: str, content, indent: int = 1) -> str:
-    """Format a tag as one line, around a text, a number or several numbers.
+    """Format an XML tag that contains a text, a number or several numbers, on one line.
 
     Parameters
     ----------

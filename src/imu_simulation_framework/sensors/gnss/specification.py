@@ -75,7 +75,7 @@ def _checked_outages(name: str, value: Any) -> tuple[Any, ...]:
 
 @dataclass(frozen=True)
 class FixQuality(Settings):
-    """Errors of fixes with one quality, as standard deviations.
+    """Standard deviations of the errors of fixes with a given quality.
 
     The error of each coordinate is the sum of white noise and a first-order Gauss-Markov process
     (:class:`.GaussMarkov`), independent of the other coordinates.

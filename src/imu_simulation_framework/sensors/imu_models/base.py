@@ -1,4 +1,4 @@
-"""Interface of all IMU models, from ideal signals to readings with named parts."""
+"""Interface of all IMU models, which convert ideal signals to readings with named parts."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ class ImuReading:
         return ImuReading(**{name: values[index] for name, values in self.parts().items()})
 
     def parts(self) -> dict[str, Any]:
-        """Return the computed parts by name.
+        """Return the parts that have been computed, by name.
 
         Returns
         -------
