@@ -115,7 +115,7 @@ def unpack(content: bytes, time: np.ndarray, job: str, first_run: int) -> Reduct
         same = str(arrays["job"]) == job and int(arrays["first_run"]) == first_run
     except _ARCHIVE_ERRORS:
         # A file with a correct hash may still come from another program.
-        raise DamagedChunkError("content does not have the arrays of a chunk") from None
+        raise DamagedChunkError("does not contain the arrays of a chunk") from None
     if not same:
         raise EnsembleError("chunk of another ensemble, or of other runs")
     return Reduction.from_arrays(time, arrays)
