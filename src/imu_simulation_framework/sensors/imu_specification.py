@@ -449,8 +449,8 @@ class ImuSpecification(Settings):
         uncertainty of the accelerometer's bias divided by g. The variance of a yaw without a
         reference grows without limit; after the duration t it is ``N^2 t + K^2 t^3 / 3 + (turn-on
         and Gauss-Markov sigma)^2 t^2``. With a magnetic heading with the time constant T in an
-        undisturbed field, it is ``N^2 T / 2 + (K^2 t + those sigma^2) T^2 + N_m^2 / (2 T H^2)``,
-        with a horizontal field H of 20 uT, as in Europe.
+        undisturbed field, it is ``N^2 T / 2 + (K^2 t + (turn-on and Gauss-Markov sigma)^2) T^2 +
+        N_m^2 / (2 T H^2)``, with a horizontal field H of 20 uT, as in Europe.
 
         Parameters
         ----------

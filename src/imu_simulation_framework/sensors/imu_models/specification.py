@@ -596,7 +596,7 @@ class SpecificationImu(ImuModel):
         return new
 
     def covariances(self):
-        """Return the covariances of the specification, row by row, with the yaw's after 600 s."""
+        """Return the covariances of the specification, row by row; for the yaw, after 600 s."""
         return self._specification.covariances(self._sensor_period)
 
     def magnetic_covariance(self):
