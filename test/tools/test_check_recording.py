@@ -235,7 +235,7 @@ def test_several_problems_are_reported_together(tmp_path):
     assert code == 2
     stops = printed.stdout.split("would stop an experiment:")[1]
     assert "/nowhere" in stops
-    assert "the norm of qx, qy, qz, qw is usually 3, expected 1" in stops
+    assert "the median norm of qx, qy, qz, qw is 3, expected 1" in stops
     # There is nothing to draw, but a config.ini is written.
     assert not (tmp_path / "out" / "recording.png").exists()
     assert load_configuration(tmp_path / "out" / "config.ini").reference.topic == "/nowhere"

@@ -36,7 +36,7 @@ def positive_angle(text: str) -> float:
 
 
 def duration(text: str) -> float:
-    """Parse a time of at least zero.
+    """Parse a duration of at least zero.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def duration(text: str) -> float:
 
 
 def positive_duration(text: str) -> float:
-    """Parse a time above zero.
+    """Parse a duration above zero.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ from .parsers.tune_tracking import GAINS
 
 assert set(GAINS) == set(CONTROLLERS) - {"open_loop"}
 _SHORTEST = 5.0  # s, shortest part of the drive for tuning
-_FIRST_FACTOR, _MAX_FACTOR = 2.0, 16.0  # initial and largest factor of a gain
+_FIRST_FACTOR, _MAX_FACTOR = 2.0, 16.0  # initial and largest factor by which a gain is changed
 _FAILURE_COST = 1e3  # cost of gains that fail, relative to the smallest cost so far
 
 

@@ -295,7 +295,7 @@ def describe_samples(samples: Samples) -> str:
 
 
 _FEWEST_RUNS = 20  # minimum number of runs of identical samples for evaluating the median length
-_MANY_REPEATED = 0.05  # share of repeated stamps and values above which they are duplicates
+_MANY_REPEATED = 0.05  # share of repeated stamps with repeated values that is not accidental
 _SAME_LENGTH = 0.9  # minimum share of runs with the median length if a logger repeats samples
 
 
@@ -491,7 +491,7 @@ class Cleaner:
         usual = float(np.median(norms[self.keep]))
         if abs(usual - 1.0) > _NO_QUATERNION:
             raise RecordingError(
-                f"{self.samples.source}: the norm of {', '.join(names)} is usually {usual:g}, "
+                f"{self.samples.source}: the median norm of {', '.join(names)} is {usual:g}, "
                 "expected 1 for quaternions"
             )
         with np.errstate(invalid="ignore"):

@@ -187,7 +187,7 @@ _PLACE = re.compile(r"(?:#|col)(?P<place>[1-9]\d*)\Z")
 
 @dataclass(frozen=True)
 class Term:
-    """Linear function of a column: ``factor * column + offset`` has the unit of the term.
+    """Linear function of a column: ``factor * column + offset``, in the unit of the term.
 
     Attributes
     ----------

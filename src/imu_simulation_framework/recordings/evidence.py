@@ -381,7 +381,7 @@ def _is_increment(unit: PossibleUnit) -> bool:
 
 
 def _refuse(samples: Samples, wrong: EvidenceCheck, doubtful: Sequence[str]) -> None:
-    assert wrong.unit is not None  # each rejecting check states a unit
+    assert wrong.unit is not None  # each check that rejects a unit states another unit
     to_state = [(wrong.quantities[0], wrong.unit.written())]
     also = ""
     if doubtful:

@@ -96,7 +96,7 @@ def read_start(path, size=65536) -> bytes:
             if len(start) >= size:
                 break
     if not start:
-        raise RecordingError(f"{path}: is empty, expected a recording")
+        raise RecordingError(f"{path}: empty file, expected a recording")
     return start[:size]
 
 
@@ -124,7 +124,7 @@ def storage_files(path) -> list[Path]:
     files = _storage_files(path)
     if not files:
         raise RecordingError(
-            f"{path}: is a folder without a known recording, expected a bag, CSV or TUM file, a "
+            f"{path}: folder without a known recording, expected a bag, CSV or TUM file, a "
             "ROS 2 bag folder with .db3 or .mcap files, a KITTI folder with oxts/timestamps.txt, "
             "or the folder of a smartphone app with a CSV file per sensor"
         )
@@ -180,13 +180,13 @@ def recording_format(path) -> str:
     name = str(path).lower()
     name = name[:-3] if name.endswith(".gz") else name
     if name.endswith((".bag", ".bag.active")):
-        raise RecordingError(f"{path}: is not a ROS 1 bag, expected #ROSBAG V2.0 at the beginning")
+        raise RecordingError(f"{path}: not a ROS 1 bag, expected #ROSBAG V2.0 at the beginning")
     if table_kind(path, start):
         return "tables"
     if b"\0" in start:
         kind = _match_magic(_BINARY, start, "binary")
         raise RecordingError(
-            f"{path}: is neither a text file nor a bag ({kind}), expected a bag, CSV or TUM file; "
+            f"{path}: neither a text file nor a bag ({kind}), expected a bag, CSV or TUM file; "
             "export the recording as CSV"
         )
     text = start.decode("utf-8-sig", errors="replace")

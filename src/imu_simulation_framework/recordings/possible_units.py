@@ -86,7 +86,7 @@ UNIT_LENGTH_TOLERANCE = 0.05
 """Largest relative deviation of a quaternion's norm; the counts differ by factors above 1.6."""
 
 ANGLE_UNITS = factors("rad", "deg")
-"""Factors from units of angles to radians."""
+"""Conversion factors from angle units to radians."""
 
 GYRO_COUNTS_OF_RADIAN = 900
 """Counts per rad/s of a BNO055 that outputs this unit (data sheet, table 3-22)."""

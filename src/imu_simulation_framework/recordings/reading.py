@@ -458,7 +458,7 @@ def read_other_sensor(
     types = messages.OTHER_TYPES[sensor]
     samples = _evenly_timed(path, SampleRequest(sensor, types, topic, columns=columns), rate)
     if len(samples) == 0:
-        raise RecordingError(f"{samples.source}: has no samples, expected samples of a {sensor}")
+        raise RecordingError(f"{samples.source}: no samples, expected samples of a {sensor}")
     names = [quantity for quantity in types[0].quantities if quantity in samples]
     cleaner = cleaning.Cleaner(samples)
     cleaner.drop_nan(names)

@@ -42,7 +42,7 @@ _COMMENTS = ("#", "//")
 ROWS_AT_ONCE = 5_000
 """Number of rows that are parsed together; text requires much more memory than numbers."""
 
-_LONGEST_CELL = 20  # lines of a quoted cell; in a longer cell, a quotation mark is not closed
+_LONGEST_CELL = 20  # lines of a quoted cell; a longer cell has an unclosed quotation mark
 _LONGEST_LINE = 100_000  # characters; Python's csv reader rejects cells of 131072 characters
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z")
 _FIRST_LINES = 100  # number of lines that are searched for decimal commas
@@ -421,7 +421,7 @@ def _logical_lines(path, blocks):
         begun, parts = 0, []
     if parts:
         raise RecordingError(
-            f"{path}: line {begun}: a quotation mark is not closed, expected pairs"
+            f"{path}: line {begun}: unclosed quotation mark, expected pairs of quotation marks"
         )
 
 

@@ -128,7 +128,7 @@ def mapped(**columns):
 
 REFERENCES = [
     case(NO_BAG, "cannot be read as a ROS 1 bag", format="bag"),
-    case(NO_BAG, "is not a ROS 1 bag"),
+    case(NO_BAG, "not a ROS 1 bag"),
     case(file("a.bag", b"#ROSBAG V1.2\n" + bytes(100)), "not supported"),
     case(file("a.db3", b"\x89MCAP0\r\n" + bytes(100)), "ROS 2 bag"),
     case(file("a.tum", b"0 0 0 0 0 0 0 1\n1 0 0 0 0 0 zero 1\n"), "line 2, column 'qz': 'zero'"),
@@ -158,7 +158,7 @@ REFERENCES = [
         bag(odometry(position=(math.nan,) * 3)), "/topic: 0 of 40 samples can be used, since values"
     ),
     case(bag(odometry(orientation=NOTHING)), "the quaternions have norm 0"),
-    case(bag(odometry(orientation=(0, 0, 0, 195.0))), "is usually 195, expected 1"),
+    case(bag(odometry(orientation=(0, 0, 0, 195.0))), "is 195, expected 1"),
     case(bag(fixes(lambda k: (48.0, 11.0, 1.0, -1))), "the receiver never had a fix"),
     case(bag(fixes(lambda k: FAR)), "message 1: latitude and longitude are 5.3e+06"),
     case(bag(fixes(lambda k: (48.0, 11.0))), "never faster than 0.2 m/s"),
@@ -244,8 +244,8 @@ def test_empty_or_missing_file_is_rejected(tmp_path, name):
     path = tmp_path / name
     assert "does not exist, expected a recording" in refusal(read_reference, path)
     path.write_bytes(b"")
-    assert "is empty, expected a recording" in refusal(read_reference, path)
-    assert "is empty, expected a recording" in refusal(read_reference, writers.pack(path))
+    assert "empty file, expected a recording" in refusal(read_reference, path)
+    assert "empty file, expected a recording" in refusal(read_reference, writers.pack(path))
 
 
 def test_bag_without_index_or_with_damaged_data_is_rejected(tmp_path):

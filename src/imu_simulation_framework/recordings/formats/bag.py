@@ -1,4 +1,4 @@
-"""Read ROS 1 bags without ROS; functions for bags of both ROS versions.
+"""Read ROS 1 bags without ROS; common functions for bags of both ROS versions.
 
 The library rosbags reads the summaries of a bag. The index of a chunk and all of its messages are
 decoded at once: since only the strings of a message vary in length, a few array operations yield
@@ -448,7 +448,7 @@ def damage_reported(path):
 
 def _damaged(path):
     return RecordingError(
-        f"{path}: the bag is truncated or damaged; run rosbag reindex, which may recover a part"
+        f"{path}: the bag is truncated or damaged; run rosbag reindex, which may recover part of it"
     )
 
 

@@ -119,6 +119,6 @@ def list_contents(path: str | os.PathLike[str], format: str = "auto") -> Recordi
         blocks = table_blocks(path, text_blocks(path), rows_at_once=ROWS_AT_ONCE)
         first = next(blocks, None)
         if first is None:
-            raise RecordingError(f"{path}: has no rows, expected at least one")
+            raise RecordingError(f"{path}: no rows, expected at least one")
         tables.append(TableContents("", tuple(map(str, first.cells.columns))))
     return RecordingContents(str(path), format, tuple(tables))

@@ -208,7 +208,7 @@ def damaged(path, kind, error) -> RecordingError:
         Error with file, format and reason.
     """
     reason = " ".join(str(error).split()) or type(error).__name__
-    return RecordingError(f"{path}: is truncated or damaged, expected {kind} ({reason})")
+    return RecordingError(f"{path}: truncated or damaged file, expected {kind} ({reason})")
 
 
 _KINDS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4"}

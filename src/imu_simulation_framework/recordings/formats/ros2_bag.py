@@ -1,4 +1,4 @@
-"""Read ROS 2 bags without ROS: a folder of ``ros2 bag record``, or a file in it.
+"""Read ROS 2 bags without ROS: a folder written by ``ros2 bag record``, or a file in it.
 
 This module reads the tables of sqlite3 and the records of MCAP (https://mcap.dev/spec) within
 limits, since the libraries decompress data of any size that a file states.
@@ -146,7 +146,7 @@ def damage_reported(path):
     except _DAMAGE as error:
         raise RecordingError(
             f"{path}: the ROS 2 bag is truncated or damaged ({error or type(error).__name__}); "
-            "run ros2 bag reindex or mcap recover, which may recover a part"
+            "run ros2 bag reindex or mcap recover, which may recover part of it"
         ) from None
 
 

@@ -504,7 +504,7 @@ TABLE_FILES: dict[str, tuple[Callable[..., Mapping], str]] = {
     "dataflash": (read_binary_log, "ned"),
     "dataflash_text": (read_text_log, "ned"),
 }
-"""Readers and axes by kind of :func:`.table_kind`; a reader returns tables by name."""
+"""Readers and axes by result of :func:`.table_kind`; a reader returns tables by name."""
 
 
 def read_table_file(path) -> RecordedTables:

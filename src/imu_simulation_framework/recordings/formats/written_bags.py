@@ -240,7 +240,7 @@ class Ros2Writer:
     """
 
     def __init__(self, folder, metadata, chunk_compression=""):
-        if metadata.get("compression_format", "") != "zstd":  # no compression except zstd
+        if metadata.get("compression_format", "") != "zstd":  # only zstd is supported
             metadata = {**metadata, "compression_format": "", "compression_mode": ""}
         self._folder, self._metadata = Path(folder), metadata
         self._connections: list[StoredConnection] = []
@@ -611,7 +611,7 @@ def opened_bag(path) -> Iterator[RawBag]:
             yield RawBag(path, folder, ros2=True)
             return
         if not read_start(path).startswith((b"\x1f\x8b", b"#ROSBAG")):
-            raise RecordingError(f"{path}: is not a bag, expected a ROS 1 or ROS 2 bag")
+            raise RecordingError(f"{path}: not a bag, expected a ROS 1 or ROS 2 bag")
         yield RawBag(path, stack.enter_context(bag.opened_reader(path)), ros2=False)
 
 

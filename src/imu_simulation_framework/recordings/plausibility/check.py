@@ -114,7 +114,7 @@ def _add_reference(check: RecordingCheck, source: ReferenceSource) -> bool:
 
 
 class _RecordedImu(NamedTuple):
-    """Samples of a usable recorded IMU, or None, and remarks on them."""
+    """Samples of the recorded IMU, or None if it cannot be used, and remarks on them."""
 
     samples: Samples | None
     remarks: Sequence[str]

@@ -329,7 +329,7 @@ _ECHOED = {
 
 
 def understood_names(source, names, columns) -> list[str]:
-    """Return the names of columns; names that are missing in the header are completed.
+    """Return the names of columns; names that are missing in the header are added.
 
     The file of a sensor without a header contains three axes, and optionally a time, which is the
     increasing column.

@@ -318,7 +318,7 @@ class _Reference:
         return False
 
     def is_moving(self) -> bool:
-        """Return whether positions without a heading belong to a drive."""
+        """Return whether positions without a heading belong to a moving robot."""
         extent = np.hypot(*(np.nanmax(axis) - np.nanmin(axis) for axis in self.motion[2:]))
         if extent < _MIN_EXTENT:
             self.reasons.append(

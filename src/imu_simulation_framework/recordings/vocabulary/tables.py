@@ -71,7 +71,7 @@ def choose_from_tables(recorded: RecordedTables) -> ColumnMaps:
 
 
 def spread_candidates(recorded: RecordedTables, name):
-    """Return a table's columns at rows spread over it as candidates, and the piece of each row.
+    """Return candidates from rows spread over a table, and the piece of each row.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ class _Tables:
         return any(c.meaning.is_from_reference for c in self.candidates_by_table[name])
 
     def place_candidates(self, name):
-        """Return the columns of a table with positions at rows spread over it, and their pieces."""
+        """Return candidates from rows spread over a table with positions, and their pieces."""
         candidates, pieces = _spread(self.candidates_by_table[name])
         if self.is_reference(name) and _kinds(candidates).isdisjoint(_DIRECTIONS):
             clock = [c for c in candidates if c.meaning.kind in _TIMES]
@@ -187,7 +187,7 @@ class _Tables:
         return (_east_first(candidates) if self.frame == "ned" else candidates), pieces
 
     def imu_candidates(self, leader):
-        """Return candidates of an IMU at the times of the leading table, from all tables."""
+        """Return candidates for an IMU from all tables, at the times of the leading table."""
         own, pieces = _spread(self.candidates_by_table[leader])
         together = [c for c in own if c.meaning.kind in ("gyro", *_TIMES)]
         clock = [c for c in own if c.meaning.kind in _TIMES]
@@ -210,7 +210,7 @@ class _Tables:
         return together, pieces
 
     def _sample(self, clock, name, candidates):
-        """Return candidates of a table at the nearest times; none if the clock differs."""
+        """Return candidates of a table at the nearest times; none if the clocks differ."""
         for time in clock:
             local = self.local(time.name)
             times = [c for c in self.candidates_by_table[name] if c.meaning.kind == "time"]
