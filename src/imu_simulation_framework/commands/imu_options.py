@@ -38,7 +38,7 @@ def operation_from_options(options: argparse.Namespace) -> Operation:
     """
     values = {"standstill": options.standstill, "stops": options.stops, "warm_up": options.warm_up}
     if options.flight is not None and options.standstill is None:
-        values["standstill"] = 0.0  # a flight starts in the air
+        values["standstill"] = 0.0  # a flight starts without a standstill
     return Operation(**{name: value for name, value in values.items() if value is not None})
 
 

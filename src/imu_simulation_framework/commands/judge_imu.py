@@ -98,7 +98,7 @@ def _read_drives(options):
 
 
 def _reference_noise(text) -> tuple[YawErrorParameters | None, list[str]]:
-    """Return the noise of the reference, and the file if it is an identified model."""
+    """Return parameters with the reference noise, and the files from which they were read."""
     if text is None:
         return None, []
     try:

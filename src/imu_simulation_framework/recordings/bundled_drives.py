@@ -1,4 +1,4 @@
-"""Sensors on the bundled synthetic drives, and recordings in the format of ``rostopic echo -p``.
+"""Simulated sensors of the bundled drives, and recordings in the format of ``rostopic echo -p``.
 
 On each drive, the reference is a GNSS receiver, and the IMU has onboard fusion.
 

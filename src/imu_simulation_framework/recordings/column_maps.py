@@ -669,7 +669,7 @@ def usable_columns(path, columns, purpose, present, explicit, timed=True):
 
 
 def _kind(names, purpose):
-    """Return ``poses``, ``positions``, ``fixes`` or the purpose; None if no kind is complete."""
+    """Return ``poses``, ``positions``, ``fixes`` or the purpose; None if quantities are missing."""
     if purpose != "reference":
         single = [(name,) for name in GYRO + ACCEL]
         return purpose if _one_of(_OTHERS.get(purpose, (*_IMU, *single)), names) else None

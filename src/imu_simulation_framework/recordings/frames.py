@@ -252,7 +252,7 @@ def quaternions_from_convention(quaternions, conventions):
 
 
 def vectors_from_axes(vectors, axes):
-    """Convert vectors to axes forward-left-up.
+    """Convert vectors to forward-left-up axes.
 
     Parameters
     ----------

@@ -77,7 +77,7 @@ Sources: MPU-6050 product specification, 6.1; BNO055 data sheet, table 3-22; LSM
 35 and 70 mdps per count."""
 
 QUATERNION_COUNTS = (1, 1000, 10000, 2**14, 2**30)
-"""Counts of a quaternion component of 1.
+"""Counts that represent a quaternion component of 1.
 
 They are 2^14 for BNO055 (data sheet, 3.6.5.5), 2^30 for InvenSense's DMP, and 1000 or 10000 for
 loggers that write integers."""

@@ -478,7 +478,7 @@ def _is_named(cells, comment, separator) -> bool:
 
 
 def _with_sources(names, sources) -> list[str]:
-    """Return names in which repeated names are preceded by cells of the line with the sources."""
+    """Return names; repeated names are preceded by their source, from the line with the sources."""
     sources = [re.sub(r"\A\d+:\s*", "", source) for source in sources]
     return [
         f"{source} {name}".strip() if names.count(name) > 1 else name
@@ -551,7 +551,7 @@ def _names(comment, separator, cells) -> list[str]:
 
 
 def _ended(line, separator, width):
-    """Return a line without trailing separators that are followed by no named cell."""
+    """Return a line without the separators after the last named cell."""
     more = 0 if separator == r"\s+" else _width(line, separator) - width
     plain = line.rstrip(" \r")
     return plain[:-more] if more > 0 and plain.endswith(separator * more) else line

@@ -91,7 +91,7 @@ def read_numpy(path) -> dict[str, pd.DataFrame]:
             if isinstance(loaded, np.ndarray):
                 loaded = {"array": loaded}
             content = {name: loaded[name] for name in loaded}
-        except Exception as error:  # NumPy evaluates the header, which may raise anything
+        except Exception as error:  # NumPy evaluates the header, which may raise any error
             raise damaged(path, "a NumPy file", error) from None
     return _tables(path, content, False)
 

@@ -140,7 +140,7 @@ def _row(name, header, fields):
     try:
         if name in _SOLVED and set(_SOLVED[name]).isdisjoint(fields):
             return {}
-        # A short header contains week and seconds, which a long header has after four other fields.
+        # A short header contains week and seconds; in a long header, four fields precede them.
         place = _WEEK_AT.get(name)
         clock = fields[place:] if place is not None else header[-2 if len(header) == 2 else 4 :]
         row = {"time [s]": _WEEK * int(clock[0]) + float(clock[1])}

@@ -286,7 +286,7 @@ def _unit(text):
 
 
 def _plain(label, previous):
-    """Return a label without punctuation; a label that is only an axis gets the previous label."""
+    """Return a label without punctuation; the previous label completes a label that is only an axis."""
     words = label.strip(" \t:=->[]()").split()
     if previous and len(words) > 1 and _unit(words[0]):
         words = words[1:]  # the first word is the unit of the previous number

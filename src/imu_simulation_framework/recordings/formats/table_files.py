@@ -152,7 +152,7 @@ def read_parquet(path) -> dict[str, pd.DataFrame]:
                 # This is the name under which pandas writes an unnamed index.
                 name = "time" if name == "__index_level_0__" else name
                 if arrow.types.is_timestamp(column.type):
-                    # Dates become counts since 1970 in the unit of the file.
+                    # Dates are converted to counts since 1970 in the time unit of the file.
                     column = column.cast(arrow.int64())
                 if not arrow.types.is_nested(column.type):
                     columns[name] = column.to_pandas()

@@ -257,7 +257,7 @@ def _reference_itself(observations):
 
 
 def _not_independent(observations):
-    """Find a reference that agrees better with the IMU than independent sensors do."""
+    """Find a reference that agrees better with the IMU than an independent sensor would."""
     relation = observations.reference_imu
     if relation is None or not relation.conclusive or relation.delay:
         return []

@@ -1,4 +1,4 @@
-"""Columns of a table as candidates for quantities, and selection among them."""
+"""Table columns as candidates for quantities, and selection among them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MIN_FILLED = 0.3
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """Column that may be mapped.
+    """Column that may be mapped to a quantity.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ def fullest_first(groups):
 
 
 def matrix(columns) -> np.ndarray:
-    """Return a matrix with the values of columns.
+    """Return a matrix with the values of the given columns.
 
     Parameters
     ----------

@@ -157,7 +157,7 @@ def find_gyro_unit(columns: GyroColumns, reasons: list[str]) -> GyroUnit:
 
 
 def _open_unit(columns: GyroColumns, reasons: list[str]) -> GyroUnit:
-    """Return an undetermined unit with usual alternatives, scaled like the accelerometer."""
+    """Return an undetermined unit; the usual alternatives are scaled like the accelerometer."""
     scale = columns.accel_factor
     units = ["deg/s", "rad/s", *["mrad/s", "mdeg/s"] * (columns.is_whole and not scale)]
     lines = " or ".join(f"{columns.last}{scale} [{unit}]" for unit in units)

@@ -92,7 +92,7 @@ def _about_the_vertical(group, candidates, seconds, pieces):
 
 
 def _steps(seconds):
-    """Return the times, or even steps if no time is known; a correlation requires no rate."""
+    """Return the times; if unknown, evenly spaced times, since a correlation requires no rate."""
     return seconds if np.isfinite(seconds).any() else _EVEN_STEP * np.arange(len(seconds))
 
 

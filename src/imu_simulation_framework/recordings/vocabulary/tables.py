@@ -109,7 +109,7 @@ def _candidates(recorded):
 
 
 class _Tables:
-    """Candidates with all rows of each table whose column names are known."""
+    """Candidates with all rows, for each table with known column names."""
 
     def __init__(self, recorded):
         self.candidates_by_table = {

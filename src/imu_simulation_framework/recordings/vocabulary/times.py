@@ -110,7 +110,7 @@ def _is_clock_face(values):
 EVEN_SAMPLES = "line / 100 [s]"
 """Line of a column map for rows with a constant sample rate, here 100 Hz."""
 
-_FIRST_COLUMNS = 3  # number of first columns among which a time without a name is searched
+_FIRST_COLUMNS = 3  # number of leading columns among which an unnamed time is searched for
 
 
 def possible_times(candidates, pieces, usual) -> list[str]:
