@@ -241,7 +241,7 @@ _REQUESTS = {
 
 
 def _own_names(path, format, section):
-    """Return the quantities whose columns have names of this package, if they are sufficient."""
+    """Return the quantities whose columns have this package's names, if they are sufficient."""
     request = replace(_REQUESTS[section], format=format)
     blocks = sample_blocks(path, request, rows_at_once=ROWS_AT_ONCE)
     return set(next(blocks).columns)

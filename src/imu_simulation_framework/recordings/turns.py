@@ -20,7 +20,7 @@ _ONE_AXIS_SHARE = 0.9  # share of squared turns about one axis; 0.9 remains with
 
 
 def steps_within(values, pieces):
-    """Return the finite differences between successive rows of the same piece.
+    """Return the differences between successive rows of the same piece, if they are finite.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Read formats that define the quantities: bags, CSV of rostopic, TUM.
+"""Read formats that define their quantities: bags, CSV of rostopic, TUM.
 
 TUM is the format of the TUM RGB-D benchmark, with ``time x y z qx qy qz qw`` in each line.
 """
@@ -52,8 +52,8 @@ def read_any_bag(path, topic, message_types) -> Samples:
     return samples
 
 
-# Topics with names such as _INDEPENDENT do not depend on the IMU; they are preferred as reference.
-# Topics with names such as _FUSED are estimates that use the IMU; they are chosen last.
+# Topics with a word of _INDEPENDENT do not depend on the IMU and are preferred as reference. Topics
+# with names such as _FUSED are estimates that use the IMU; they are chosen last.
 _INDEPENDENT = ("ground_truth", "groundtruth", "vicon", "mocap", "rtk", "wheel", "odom")
 _FUSED = ("filtered", "fused", "ekf", "ukf", "amcl", "combined", "estimate", "navsat")
 

@@ -263,7 +263,7 @@ def _split_clock(line):
 
 
 def _labelled(line):
-    """Return pairs of label with unit and number as text for all numbers in a line.
+    """Return label (with unit) and number, both as text, for each number in a line.
 
     The labels in ``Accel X = 1, Y = 2 m/s^2`` are ``Accel X`` and ``Accel Y [m/s^2]``.
     """
@@ -286,7 +286,7 @@ def _unit(text):
 
 
 def _plain(label, previous):
-    """Return a label without punctuation; the previous label completes a label that is only an axis."""
+    """Return a label without punctuation; the previous label completes a mere axis."""
     words = label.strip(" \t:=->[]()").split()
     if previous and len(words) > 1 and _unit(words[0]):
         words = words[1:]  # the first word is the unit of the previous number

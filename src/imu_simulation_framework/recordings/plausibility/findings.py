@@ -89,7 +89,7 @@ FAULTS = {
     AMBIGUOUS_VERTICAL: "the gyroscope turns against the reference about the vertical that the "
     "accelerometer measures, and nothing shows which of the two is wrong",
 }
-"""Evidence for each fault, for readers of a report."""
+"""Typical evidence for each fault, for readers of a report."""
 
 
 @dataclass(frozen=True)

@@ -188,7 +188,7 @@ class _Reference:
             column = best_scalar(self.candidates, kind)
             if column is None:
                 continue
-            # Smartphones also write an accuracy of their IMU.
+            # Smartphones also record an accuracy of their IMU readings.
             sensors = {c.meaning.kind for c in self.candidates if c.meaning} & {"gyro", "accel"}
             if sensors and column.meaning.stem == "accuracy" and not column.meaning.unit:
                 self.reasons.append(f"{column.name}: ignored, since it may belong to the IMU")
