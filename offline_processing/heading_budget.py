@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compute the distribution of the yaw error on a motion, and its error sources.
+"""Compute the distribution of the yaw error for a motion, and its error sources.
 
 See imu_simulation_framework.commands.parsers.heading_budget.
 """

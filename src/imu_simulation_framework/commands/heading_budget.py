@@ -1,4 +1,4 @@
-"""Compute the distribution of the yaw error on a motion, and its error sources.
+"""Compute the distribution of the yaw error for a motion, and its error sources.
 
 The command line is defined in :mod:`.parsers.heading_budget`.
 """

@@ -1,4 +1,4 @@
-"""Compute the distribution of the yaw error on a motion, and its error sources.
+"""Compute the distribution of the yaw error for a motion, and its error sources.
 
     heading_budget.py a --imu bno055 --imu hector --at 10min --within 5deg
     heading_budget.py drive.bag --setting reference/topic=/odom --imu my_imu.yaml

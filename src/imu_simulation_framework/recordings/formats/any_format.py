@@ -52,8 +52,8 @@ def read_any_bag(path, topic, message_types) -> Samples:
     return samples
 
 
-# Topics with a word of _INDEPENDENT do not depend on the IMU and are preferred as reference. Topics
-# with names such as _FUSED are estimates that use the IMU; they are chosen last.
+# Topics with a word of _INDEPENDENT do not depend on the IMU and are preferred as reference.
+# Topics with a word of _FUSED are estimates that use the IMU and are chosen last.
 _INDEPENDENT = ("ground_truth", "groundtruth", "vicon", "mocap", "rtk", "wheel", "odom")
 _FUSED = ("filtered", "fused", "ekf", "ukf", "amcl", "combined", "estimate", "navsat")
 
