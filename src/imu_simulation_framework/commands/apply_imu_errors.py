@@ -121,7 +121,7 @@ def _source(options, report=None) -> ImuInput:
 
 
 def _read_ideal_imu(bag: RawBag, topic, source: ImuInput) -> _Ideal:
-    """Read the whole topic of the ideal IMU to get its stamps and frames, and check its axes."""
+    """Read all messages of the ideal IMU to get their stamps and frames, and check its axes."""
     stamps, truths = [], []
     frames: dict[str, None] = {}
     for number, raw in enumerate(bag.messages(topic), 1):

@@ -1,4 +1,4 @@
-"""Selection of IMUs for a heading program: part, individual sensor, operation, environment."""
+"""Select IMUs from command-line options: part, individual sensor, operation, environment."""
 
 from __future__ import annotations
 

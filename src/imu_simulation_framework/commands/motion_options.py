@@ -1,4 +1,4 @@
-"""Selection of the motion for a heading program: drive, recording, flight or description."""
+"""Select the motion from command-line options: drive, recording, flight or description."""
 
 from __future__ import annotations
 

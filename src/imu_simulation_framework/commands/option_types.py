@@ -30,7 +30,7 @@ def positive_angle(text: str) -> float:
     Raises
     ------
     argparse.ArgumentTypeError
-        The text is not such an angle.
+        The text is not a valid angle.
     """
     return _quantity(text, "deg", _ANGLES, "an angle such as 5, 5deg or 0.1rad")
 
@@ -51,7 +51,7 @@ def duration(text: str) -> float:
     Raises
     ------
     argparse.ArgumentTypeError
-        The text is not such a time.
+        The text is not a valid duration.
     """
     return 0.0 if text.strip() in ("0", "0s") else positive_duration(text)
 
@@ -73,7 +73,7 @@ def positive_duration(text: str) -> float:
     Raises
     ------
     argparse.ArgumentTypeError
-        The text is not such a time.
+        The text is not a valid duration.
     """
     return _quantity(text, "s", _TIMES, "a time such as 600, 90s, 10min or 1.5h")
 
@@ -94,7 +94,7 @@ def probability(text: str) -> float:
     Raises
     ------
     argparse.ArgumentTypeError
-        The text is not such a probability.
+        The text is not a valid probability.
     """
     refusal = f"'{text}' is not valid, expected a probability between 0 and 1, such as 0.95 or 95%"
     digits, unit = (text[:-1], 100.0) if text.endswith("%") else (text, 1.0)

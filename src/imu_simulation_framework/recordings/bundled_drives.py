@@ -47,8 +47,7 @@ DRIVE_IMU = ImuSpecification(
     gyroscope=TriadSpecification(
         # The typical value in the data sheet is 0.014 deg/s/sqrt(Hz), one-sided.
         white_noise=(math.radians(0.014) / math.sqrt(2.0),) * 3,
-        # The bias and scale factor of a moving sensor are known less accurately than those of a
-        # stationary one.
+        # Bias and scale factor of a moving sensor are less accurate than those of a stationary one.
         turn_on_bias=(0.0, 0.0, 2.1e-4),
         random_walk=(0.0, 0.0, 3e-6),
         scale_factor_and_misalignment=((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 1.3e-3)),

@@ -12,11 +12,11 @@ accessible only from this machine and requires no network, but the extra explore
 ".[explore]". Ctrl+C stops the program.
 
 The page accepts one to six parts, and recordings of up to 200 MB. "Parts within the limit" shows
-the margin of the chosen parts or of the whole catalogue. "Time until the limit" shows the share of
-drives that have exceeded the limit at each time, and the improvements that help. The page samples a
-motion less often than heading_budget.py, so numbers differ by up to 1 % if the fusion filter tilts
-in curves. The time until the limit and the verdicts are based on 400 simulated drives; the standard
-error of a share is at most 2.5 %.
+the margin of the chosen parts or of the complete catalogue. "Time until the limit" shows the share
+of drives that have exceeded the limit at each time, and the improvements that help. The page
+samples a motion less often than heading_budget.py, so numbers differ by up to 1 % if the fusion
+filter tilts in curves. The time until the limit and the verdicts are based on 400 simulated drives;
+the standard error of a share is at most 2.5 %.
 """
 
 from __future__ import annotations

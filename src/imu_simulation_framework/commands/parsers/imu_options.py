@@ -1,4 +1,4 @@
-"""Options of a heading program for individual sensors, operation and magnetic environments."""
+"""Command-line options for individual sensors, operation and magnetic environments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options of a heading program for the motion: drive, recording, flight or description."""
+"""Command-line options for the motion: drive, recording, flight or description."""
 
 from __future__ import annotations
 

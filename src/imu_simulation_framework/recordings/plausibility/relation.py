@@ -352,7 +352,7 @@ class Relation:
 
     @property
     def significant(self) -> float:
-        """Correlation of four standard errors, which hardly occurs by chance."""
+        """Correlation of four standard errors, which rarely occurs by chance."""
         return min(_MAX_SIGNIFICANT, _STANDARD_ERRORS / np.sqrt(max(self.windows, 1)))
 
     @property

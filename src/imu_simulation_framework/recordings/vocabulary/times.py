@@ -77,7 +77,7 @@ def time_unit(values, pieces, usual):
         since_1970, seconds = size / multiple, usual_step / multiple
         if not (_SINCE_1970[0] < since_1970 < _SINCE_1970[1] and seconds < _LONGEST_STEP):
             continue
-        # Weeks since a smartphone was started have the same magnitude in the next smaller unit.
+        # Weeks since the start of a smartphone look like times since 1970 in the next larger unit.
         early = since_1970 < _MIN_TELEPHONE_TIME or (usual == IMU_STEPS and seconds != 1.0)
         if unit != "ns" and early and seconds > IMU_STEPS[1]:
             return _FINER[unit], f"usual step {usual_step:.4g}"
@@ -334,7 +334,8 @@ def find_time(candidates, pieces, usual, spans=()):
         meaning = other.columns[0].meaning
         receipt = meaning is not None and meaning.stem in ("receipt", "time")
         apart = np.nanmedian(np.abs(best.seconds - other.seconds))
-        # Samples that are received late from a buffer have steps that differ from those measured.
+        # Samples that are received late from a buffer arrive with steps other than the measured
+        # ones.
         rates = step(best.seconds, pieces) / step(other.seconds, pieces)
         other_clock = receipt and other.since_1970 and apart > _MAX_CLOCK_OFFSET
         if best is not other and other_clock and 1.0 / _RATE_RATIO < rates < _RATE_RATIO:
