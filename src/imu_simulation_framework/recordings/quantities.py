@@ -173,7 +173,7 @@ def _mapped_or_chosen(path, recorded, request, choosing):
         open_columns = maps.open_reference if is_reference else maps.open_columns
     samples = read_tables(path, recorded, chosen, purpose, timed)
     listing = join_names(f"{name} = {column}" for name, column in chosen.items())
-    remark = f"check the columns, which were chosen by name: {listing}"
+    remark = f"the columns were chosen by name; check them: {listing}"
     return replace(samples, remarks=(remark, *describe_open_columns(open_columns)))
 
 
