@@ -147,7 +147,7 @@ def test_bag_topics_are_listed_as_tables(bag):
 
 def test_reference_is_chosen_from_topics_of_unknown_type(car, bag):
     recorded = read_reference(bag)
-    assert any("check the columns" in remark for remark in recorded.report.remarks)
+    assert any("check them" in remark for remark in recorded.report.remarks)
     assert recorded.report.usable == len(TIME[::10])
     times = recorded.table.index.to_numpy() - START
     error = wrap(recorded.table["yaw"].to_numpy() - np.interp(times, TIME, car.yaw))

@@ -39,7 +39,7 @@ IMU_ROWS = [f"{0.1 * k:.1f},{'1e308' if k == 50 else 0.01},9.8,0.1" for k in ran
     [
         (with_row('5.0,"2\n.5",0.0,0.0'), HEADER, "line 52, column 'x': '2 .5' is not valid"),
         *(
-            (with_row(f"5.0,{cell},0.0,0.0"), HEADER, "line 52: a quotation mark is not")
+            (with_row(f"5.0,{cell},0.0,0.0"), HEADER, "line 52: unclosed quotation mark")
             for cell in ('"2.5', '2.5"')
         ),
         # An unclosed quotation mark absorbs lines; pandas reports one of two errors.
