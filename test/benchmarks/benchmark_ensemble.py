@@ -104,15 +104,12 @@ def main():
         measurements.add(name, durations, "s CPU")
     workers = min(2, executors.processors())
     sensor = SensorDrawing(motion, imu)
-    gains, shares = [], []
-    for _ in range(options.repeats):
-        (time_of_one, work), (time_of_two, work_outside) = (
-            measure_workers(sensor, options.runs, count) for count in (1, workers)
-        )
-        gains.append(time_of_one / time_of_two)
-        shares.append(100.0 * work_outside / work)
-    measurements.add(f"speed of {workers} workers, of one worker", gains)
-    measurements.add("work outside the workers", shares, "%")
+    # One turn takes minutes.
+    (time_of_one, work), (time_of_two, work_outside) = (
+        measure_workers(sensor, options.runs, count) for count in (1, workers)
+    )
+    measurements.add(f"speed of {workers} workers, of one worker", [time_of_one / time_of_two])
+    measurements.add("work outside the workers", [100.0 * work_outside / work], "%")
     own_memory, memory_of_children = (
         resource.getrusage(who).ru_maxrss / 1024
         for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)

@@ -20,7 +20,7 @@ EXPERIMENT_DURATION = 120.0  # [s]
 
 
 def measure_batch(measurements):
-    """Measure a batch of nine axes in alternation with drawing its random numbers."""
+    """Time a batch of nine axes and, in turn, drawing its random numbers."""
     hall = isf.read_magnetic_environment("steel_beam")
     truth = imu_truth(isf.straight(DURATION, rate=RATE), hall)
     imu = isf.read_imu_specification("bno055_magnetometer")

@@ -15,7 +15,7 @@ STEP_BOUNDS = {"bno055": 1.3, "adis16470": 1.5, "mpu6050": 1.5}
 
 
 def measure_batch(measurements):
-    """Measure gyroscope noise run by run in alternation with drawing its random numbers."""
+    """Time gyroscope noise run by run and, in turn, drawing its random numbers."""
     specification = isf.read_imu_specification("bno055").gyroscope
     prototype = TriadNoise(specification, PERIOD, np.random.SeedSequence(0))
     numbers = numbers_per_sample(prototype) * 3 * SAMPLES
@@ -37,7 +37,7 @@ def measure_batch(measurements):
 
 
 def measure_step(measurements, name):
-    """Measure one step of many IMUs in alternation with drawing its random numbers."""
+    """Time one step of many IMUs and, in turn, drawing its random numbers."""
     imu, specification = isf.Imu(name, 1.0 / PERIOD, 1, MEMBERS), isf.read_imu_specification(name)
     rate, force = np.zeros((MEMBERS, 3)), np.tile([0.0, 0.0, 9.81], (MEMBERS, 1))
     noises = (

@@ -226,8 +226,8 @@ def test_invalid_input_shows_one_message_until_it_is_corrected(desktop, address)
         )
         assert "Traceback" not in desktop.page_source
     for query, sentence in (
-        ("imu=nobody", "IMU nobody: is unknown, expected one of adis16448,"),
-        ("motion=drive&drive=gone.bag", "Drive gone.bag: is unknown, expected one of a, b, c, d;"),
+        ("imu=nobody", "Unknown IMU nobody, expected one of adis16448,"),
+        ("motion=drive&drive=gone.bag", "Unknown drive gone.bag, expected one of a, b, c, d;"),
         ("colour=red", "The page has no field colour; choose one of: motion,"),
     ):
         opened(desktop, f"{address}?{query}")

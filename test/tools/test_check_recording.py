@@ -243,7 +243,7 @@ def test_several_problems_are_reported_together(tmp_path):
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [(None, "does not exist, expected a recording"), (b"a,b\n1,2\n1,2,3\n", "line 3 has 3 cells")],
+    [(None, "no such file, expected a recording"), (b"a,b\n1,2\n1,2,3\n", "line 3 has 3 cells")],
 )
 def test_invalid_recording_is_rejected_with_one_line_message(tmp_path, content, words):
     path = tmp_path / "file.csv"

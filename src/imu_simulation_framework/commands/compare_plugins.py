@@ -71,9 +71,7 @@ def _load(folder: ResultFolder) -> tuple[ImuAtRest, float, dict[str, Any]]:
         duration = float(summary["durations"]["recorded_s"])
     except (ValueError, TypeError, KeyError) as error:
         path = folder.path("summary.json")
-        raise ResultError(
-            f"{path}: is not valid, expected the summary of an experiment ({error})"
-        ) from error
+        raise ResultError(f"{path}: not a valid summary of an experiment ({error})") from error
     return *_read(folder.path("experiment.bag"), about["model"] == "hector", duration), about
 
 

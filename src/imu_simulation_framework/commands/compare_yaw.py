@@ -123,4 +123,4 @@ def _remarks(differences, settings, first):
         if difference.comparison.zero_words:
             yield f"{difference.name}: {difference.comparison.zero_words}"
         if settings.align and difference.shift.problem:
-            yield f"{difference.name}: is not aligned: {difference.shift.problem}"
+            yield f"{difference.name}: not aligned: {difference.shift.problem}"

@@ -28,7 +28,7 @@ def run(options):
         source, file = "specification", str(find_imu_specification(file))
     if source is None:
         raise ConfigurationError(
-            f"{file}: is not the name of a bundled IMU; state the format of a file with --from"
+            f"{file}: not the name of a bundled IMU; state the format of a file with --from"
         )
     if options.out is not None:
         refuse_overwriting(options.out, [file])

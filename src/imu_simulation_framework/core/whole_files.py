@@ -158,7 +158,7 @@ def refuse_overwriting(path, inputs):
         with suppress(OSError):
             if os.path.samefile(path, source):
                 raise ResultError(
-                    f"{path}: is the input file {source}; choose another name for the output"
+                    f"{path}: this is the input file {source}; choose another name for the output"
                 )
 
 

@@ -385,7 +385,8 @@ def unusable(path, reason) -> ResultError:
         Error to raise.
     """
     return ResultError(
-        f"{path}: {reason}; repair the file; removing it would lose the facts about the experiment"
+        f"{path}: {reason}; repair the file instead of removing it, because it has the metadata "
+        "of the experiment"
     )
 
 

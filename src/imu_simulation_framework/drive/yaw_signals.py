@@ -140,7 +140,7 @@ def _read_result(path: str, table_name: str) -> list[YawSignal]:
     folder = find_result(path)
     if table_name and table_name not in TABLES:
         raise ResultError(
-            f"{path}: a result has no yaw {quote(table_name)}; choose one of {join_names(TABLES)}"
+            f"{path}: unknown yaw table {quote(table_name)}; choose one of {join_names(TABLES)}"
         )
     names = [table_name] if table_name else [name for name in TABLES if name != "trajectory_data"]
     group, signals = short_name(folder.folder), []

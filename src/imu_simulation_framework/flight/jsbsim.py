@@ -230,7 +230,7 @@ def _copy_without_outputs(folder: Path, target: Path) -> None:
             if count > _MAX_FILES or size > _MAX_SIZE:
                 raise SimulatorError(
                     f"{folder}: contains more than {_MAX_FILES} files or {_MAX_SIZE // 2**20} MiB "
-                    "of XML, expected a folder of an aircraft or of engines"
+                    "of XML, expected an aircraft or engine folder"
                 )
 
 

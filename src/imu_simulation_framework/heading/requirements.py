@@ -159,7 +159,7 @@ def requirements(
         If limit, time or probability is out of range.
     """
     _check_requirement(motion, limit, at, probability)
-    # An ideal sensor also has a yaw error, due to its filter's tilt error and the Earth's rotation.
+    # Even an ideal sensor has a yaw error, due to its filter's tilt error and the Earth's rotation.
     ideal = ImuSpecification(output=OutputSpecification(rate=rate))
     model = imu_error_sources.yaw_error_model(ideal, motion, at, sample=sample, operation=operation)
     ideal_error = float(model.mean()[-1])

@@ -77,7 +77,7 @@ def read_imu_table(text: str, truth: bool = False) -> ImuTable:
     """
     path, name = split_name(text)
     if not Path(path).exists() and not is_result(path):
-        raise RecordingError(f"{path}: does not exist, expected a recording or a result")
+        raise RecordingError(f"{path}: no such file, expected a recording or a result")
     if is_result(path):
         return _read_result(path, name or ("ground_truth" if truth else "imu_simulated"))
     if recording_format(path) == "bag":

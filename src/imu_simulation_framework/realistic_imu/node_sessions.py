@@ -302,7 +302,7 @@ class Session:
         """Check conditions independent of messages; the shell calls this a few times per second."""
 
     def close(self) -> None:
-        """Log remaining remarks when the node ends."""
+        """Log pending messages when the node shuts down."""
 
     def _warn_once(self, key, sentence):
         if key not in self._warned:

@@ -88,7 +88,7 @@ def read_start(path, size=65536) -> bytes:
         damaged.
     """
     if not os.path.exists(path):
-        raise RecordingError(f"{path}: does not exist, expected a recording")
+        raise RecordingError(f"{path}: no such file, expected a recording")
     start = b""
     with _opened(path) as (blocks, _):
         for block in blocks:

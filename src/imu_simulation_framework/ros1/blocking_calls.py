@@ -12,7 +12,7 @@ import rosgraph
 
 from ..core.errors import SimulatorError
 
-MASTER_TIMEOUT = 10.0  # wall-clock seconds; timeout for a response of the master
+MASTER_TIMEOUT = 10.0  # wall-clock seconds; timeout for a response from the master
 
 #: Wall-clock seconds; timeout for a service call, even if the node remains responsive.
 MAX_CALL_DURATION = 3600.0

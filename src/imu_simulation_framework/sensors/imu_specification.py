@@ -428,7 +428,7 @@ class ImuSpecification(Settings):
         ):
             if is_required and self.magnetometer is None:
                 raise ConfigurationError(
-                    f"{cause}, expected a section magnetometer in the specification"
+                    f"{cause}, expected a magnetometer section in the specification"
                 )
         for name, kind in TRIADS.items():
             triad = getattr(self, name)

@@ -347,7 +347,8 @@ class Imu:
             raise StepError(str(error)) from None
         if specification.vibration.active:
             raise StepError(
-                "vibration of the specification is set, but steps have no speed; remove it"
+                "the specification has vibration, which depends on the speed, but a step has no "
+                "speed; remove vibration from the specification"
             )
         if count is not None and count < 1:
             raise StepError(f"count is {count}, expected at least 1")

@@ -178,7 +178,7 @@ def test_settings_with_parts_round_trip_through_mapping():
         ([1], r"the whole is \[1\]"),
     ],
 )
-def test_mapping_with_wrong_setting_is_rejected_with_key(content, place):
+def test_error_of_mapping_with_wrong_setting_names_key(content, place):
     with pytest.raises(ConfigurationError, match=place):
         from_mapping(Whole, content, "the whole")
 

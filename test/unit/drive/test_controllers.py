@@ -585,7 +585,7 @@ def test_sideslip_in_turn_is_not_a_yaw_error(controller):
 
 
 @pytest.mark.parametrize("wheel", [0.5, 2.0, 4.0, -4.0])
-def test_heading_offset_of_lateral_error_matches_equation(wheel):
+def test_heading_offset_due_to_lateral_error_matches_equation(wheel):
     gains = {"yaw_integral": 0.0, "yaw_derivative": 0.0, "distance_integral": 0.0}
     controller = made("yaw_distance_pid", distance_proportional=0.8, yaw_proportional=1.0, **gains)
     radius, side = ROBOT.drivetrain.wheel_radius, 0.1

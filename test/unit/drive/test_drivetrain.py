@@ -1,4 +1,4 @@
-"""Drivetrains against closed-form equations: commands, reachable velocities, and cars in MuJoCo."""
+"""Drivetrains against closed-form equations: commands, feasible velocities, and cars in MuJoCo."""
 
 import math
 from dataclasses import replace

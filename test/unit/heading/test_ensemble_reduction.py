@@ -75,7 +75,7 @@ def test_ensemble_reduction_has_limited_quantile_times_and_no_spectrum_of_short_
     assert reduction.statistics["final"][0] == pytest.approx(0.1)
 
 
-def test_ensemble_reduction_is_restored_from_small_arrays():
+def test_reduced_ensemble_is_restored_from_its_arrays():
     reduction = reduce_runs(TIME, walks(50), keep=7)
     again = Reduction.from_arrays(TIME, reduction.arrays())
     assert equal(again, reduction) and again.curves.shape == (7, 301)

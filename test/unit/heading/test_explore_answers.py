@@ -130,7 +130,7 @@ def test_uploaded_recording_is_read_once(tmp_path):
     [
         (
             "motion=drive&drive=gone.bag",
-            "drive gone.bag: is unknown, expected one of a, b, c, d",
+            "unknown drive gone.bag, expected one of a, b, c, d",
         ),
         ("stops=given&every=4s&stop=3s", "leave no time to drive"),
     ],

@@ -109,7 +109,7 @@ def test_fused_quantiles_with_poor_odometer_match_gyroscope_quantiles():
     assert fused.absolute_quantile(0.99) > 2.6 * math.sqrt(fused.variance()[-1])
 
 
-def test_fused_heading_includes_gyroscope_zeroing_at_standstills():
+def test_fused_heading_includes_zeroing_of_gyroscope_bias_at_standstill():
     motion = isf.straight(300.0)
     operation = isf.Operation(stops="every 60s for 3s")
     moved = operation.moved(motion)

@@ -112,7 +112,7 @@ def test_mirrored_yaw_without_lateral_evidence_reports_both_interpretations(
     assert len(finding.readings) == 2 and not finding.settings
 
 
-def test_lateral_acceleration_resolves_axes_of_upright_phone():
+def test_lateral_acceleration_determines_axes_of_upright_phone():
     reference, imu = traffic_drive()
     upright = bare(turned(imu, PORTRAIT))
     (finding,) = check(reference, scaled(upright, GYRO, -1.0)).findings

@@ -219,7 +219,7 @@ def test_column_missing_for_named_layout_is_reported(tmp_path):
         ("[a]", '{time: "a [s]", qw: "b [1]"}\nframe: ned', "frame"),
     ],
 )
-def test_invalid_layout_is_rejected_with_key(tmp_path, header, columns, key):
+def test_error_of_invalid_layout_names_key(tmp_path, header, columns, key):
     path = tmp_path / "mine.yaml"
     path.write_text(f"header: {header}\nimu_columns: {columns}\n")
     with pytest.raises(ConfigurationError, match=key) as refusal:

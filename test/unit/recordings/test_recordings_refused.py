@@ -193,7 +193,7 @@ IMUS = [
         angles(), "'yaww' in the column map is unknown, did you mean yaw?", **mapped(yaww="heading")
     ),
     case(angles(), "format is 'xml'", format="xml"),
-    case(angles(), "cannot be read as format tables, expected a folder", format="tables"),
+    case(angles(), "cannot be read with the format tables, expected a folder", format="tables"),
     case(
         bag(imu()),
         "expected columns such as /topic.field with one of the topics /topic",
@@ -208,7 +208,7 @@ IMUS = [
     case(kitti({}, "data/0000000003.txt", 2**14 * "1 "), "0000000003.txt: has 16384 bytes or more"),
     case(kitti({}, "data/0000000003.txt", "1 2 3"), "0000000003.txt: expected 30 numbers"),
     case(kitti({}, "data/0000000003.txt", 30 * "x "), "0000000003.txt: expected 30 numbers"),
-    case(kitti({}, "data/12x.txt", 30 * "1 "), "this file has no time"),
+    case(kitti({}, "data/12x.txt", 30 * "1 "), "no timestamp for this file"),
     case(angles("1.1,12 m"), "line 13, column 'heading': '12 m' is not valid", **mapped()),
     case(angles("1.1,1.0,5"), "line 13 has 3 cells, expected 2", **mapped()),
     case(csv(time=TIMES, yaw=["nan"] * COUNT), "no sample has finite values"),
@@ -242,7 +242,7 @@ def test_unusable_recording_is_rejected(tmp_path, read, written, words, options)
 @pytest.mark.parametrize("name", ["a.bag", "a.csv", "a.tum"])
 def test_empty_or_missing_file_is_rejected(tmp_path, name):
     path = tmp_path / name
-    assert "does not exist, expected a recording" in refusal(read_reference, path)
+    assert "no such file, expected a recording" in refusal(read_reference, path)
     path.write_bytes(b"")
     assert "empty file, expected a recording" in refusal(read_reference, path)
     assert "empty file, expected a recording" in refusal(read_reference, writers.pack(path))

@@ -1,4 +1,4 @@
-"""Serial output of receivers and IMUs: NMEA 0183, VectorNav, and numbers between words."""
+"""Serial output of receivers and IMUs: NMEA 0183, VectorNav, and text with numbers."""
 
 import numpy as np
 import pandas as pd

@@ -41,7 +41,7 @@ def test_simultaneous_experiments_use_different_domains(two_domains):
         assert {first, second} == set(two_domains)
 
 
-def test_lack_of_free_domain_is_reported(two_domains):
+def test_lack_of_free_domain_id_is_reported(two_domains):
     first, second = two_domains
     with participant(first), participant(second):
         refused = pytest.raises(FrameworkError, match="set ROS_DOMAIN_ID")

@@ -46,7 +46,7 @@ def test_magnetometer_on_earth_measures_field_in_local_axes():
     assert computed == pytest.approx(local, abs=2e-4 * np.abs(local).max())
 
 
-def test_flat_motion_is_placed_on_rotating_earth():
+def test_planar_motion_is_placed_on_rotating_earth():
     drive = isf.read_drive("a", laps=1).resampled(20.0)
     motion = isf.on_earth(drive, 50.0, 14.0, 250.0)
     angle = np.radians(50.0)

@@ -162,7 +162,7 @@ STILL, LEVEL = (0.0, 0.0, 0.0), (0.0, 0.0, 9.8)
     ("call", "words"),
     [
         (lambda: isf.Imu("bno055", 0.0), "rate is 0.0, expected"),
-        (lambda: isf.Imu(SHAKEN, RATE), "vibration of the specification"),
+        (lambda: isf.Imu(SHAKEN, RATE), "specification has vibration"),
         (lambda: _bno055(STILL, LEVEL, 0.01), "dt is 0.01 s, expected 0.02 s"),
         (lambda: _bno055((0.0, 0.0), LEVEL), r"angular_velocity has .* \(2,\), .* \(3,\)"),
         (lambda: _bno055(STILL, (0.0, np.nan, 9.8)), "specific_force has 1 numbers"),

@@ -15,7 +15,7 @@ _THIN_GREY = {"color": colours.LINE_GREY, "linewidth": 0.6}
 _QUARTILE = {"color": colours.LINE_GREY, "linewidth": 1.2, "linestyle": (0, (2, 1))}
 # Ratios of the vertical axis limits to the smallest and the largest deviation.
 _LOWER_MARGIN, _UPPER_MARGIN = 4.0, 2.0
-# Position of each term's letter as a fraction of its line; it differs between adjacent lines.
+# Position of the letter on the line of each noise term, from 0 to 1; adjacent letters are apart.
 _LABEL_POSITIONS = {"random_walk": 0.8, "bias_instability": 0.5, model.GAUSS_MARKOV: 0.6}
 _TERMS = {
     "quantisation": {"color": colours.QUANTISATION, "linestyle": (0, (1, 1.5))},

@@ -169,7 +169,7 @@ def _value(where, field, text):
     if field.name == "imu":
         return tuple(filter(None, text.split(",")))
     if not text:
-        raise ConfigurationError(f"{where}: is empty, expected a value")
+        raise ConfigurationError(f"{where}: empty, expected a value")
     if field.metadata["unit"] != "s":
         return settings.read_setting(Question, field, text, where)
     try:
@@ -408,7 +408,7 @@ class Answers:
             self.imu(name, question.unit)
         if question.motion == "drive" and question.drive not in self.drives:
             raise ConfigurationError(
-                f"drive {shorten(question.drive)}: is unknown, expected one of "
+                f"unknown drive {shorten(question.drive)}, expected one of "
                 f"{', '.join(self.drives)}; drop a recording onto the page again after a restart"
             )
 
@@ -499,7 +499,7 @@ class Answers:
         """
         if name not in self.parts:
             raise ConfigurationError(
-                f"IMU {shorten(name)}: is unknown, expected one of {', '.join(self.parts)}"
+                f"unknown IMU {shorten(name)}, expected one of {', '.join(self.parts)}"
             )
         imu = self.parts[name]
         if unit == "this":

@@ -461,11 +461,11 @@ class _Page:
             content = base64.b64decode(contents.partition(",")[2], validate=True)
         except binascii.Error:
             raise ConfigurationError(
-                f"{shorten(name)}: is incomplete as sent by the browser; drop the file again"
+                f"{shorten(name)}: the browser sent an incomplete file; drop it again"
             ) from None
         if name in ("", ".", "..") or not name.isprintable():
             raise ConfigurationError(
-                f"{shorten(name)}: is not a file name, expected a printable name"
+                f"{shorten(name)}: invalid file name, expected printable characters"
             )
         path = Path(self.folder) / name
         path.write_bytes(content)

@@ -521,7 +521,7 @@ def identify_yaw_error(
     """
     if not drives:
         raise ConfigurationError(
-            "drives: the list is empty, expected at least one drive to identify a yaw error"
+            "drives: the list is empty, expected at least one drive to identify a model"
         )
     for drive in drives:
         if abs(drive.step - drives[0].step) > 1e-9 * drives[0].step:

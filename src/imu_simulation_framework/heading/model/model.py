@@ -174,8 +174,7 @@ class YawErrorModel(YawErrorDistribution):
         for name in names:
             if name not in self.names:
                 raise ConfigurationError(
-                    f"source {name!r}: is unknown, expected one of "
-                    f"{', '.join(self.names) or 'none'}"
+                    f"unknown source {name!r}, expected one of {', '.join(self.names) or 'none'}"
                 )
         return replace(self, sources=tuple(s for s in self.sources if s.name in names))
 

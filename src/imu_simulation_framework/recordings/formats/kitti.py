@@ -63,7 +63,7 @@ def read_kitti(path) -> Samples:
     for file in files:
         if not file.stem.isdecimal() or len(file.stem) > 18 or int(file.stem) >= len(times):
             raise RecordingError(
-                f"{file}: this file has no time, since timestamps.txt has {len(times)} lines, "
+                f"{file}: no timestamp for this file, since timestamps.txt has {len(times)} lines, "
                 "expected one line per file"
             )
     numbers = [int(file.stem) for file in files]

@@ -188,7 +188,7 @@ def read_json(path) -> dict[str, pd.DataFrame]:
     try:
         document = json.loads("".join(text_blocks(path)))
     except (ValueError, RecursionError) as error:
-        raise RecordingError(f"{path}: is not valid JSON ({error})") from None
+        raise RecordingError(f"{path}: not valid JSON ({error})") from None
     if isinstance(document, list) and document and isinstance(document[0], list):
         rows = pd.DataFrame(document)
         return {"table": rows.rename(columns=lambda place: f"col{place + 1}").apply(as_numbers)}
@@ -528,8 +528,8 @@ def read_table_file(path) -> RecordedTables:
     kind = table_kind(path)
     if not kind:
         raise RecordingError(
-            f"{path}: cannot be read as format tables, expected a folder, an archive or a file "
-            "with several tables; set the format to auto or csv"
+            f"{path}: cannot be read with the format tables, expected a folder, an archive or a "
+            "file with several tables; set the format to auto or csv"
         )
     files = csv_files(path) if os.path.isdir(path) else [path]
     return _read(str(path), kind, versions_of(files))

@@ -248,7 +248,7 @@ class _Reference:
             self._take("course", course, *words)
 
     def remark_unused_velocity(self):
-        """Add a reason why a velocity is not used with a heading."""
+        """Record why the velocity columns are ignored."""
         groups = vectors(self.candidates, "velocity", "xy")
         names = ", ".join(column.name for group in groups[:1] for column in group.values())
         if names and not any(reason.startswith(names) for reason in self.reasons):

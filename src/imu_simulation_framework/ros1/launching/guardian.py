@@ -154,7 +154,7 @@ def is_stopped(pid: int) -> bool:
     return bool(status) and status[0] in "Tt"
 
 
-# Option for a launcher that sets EXPERIMENT_MARK for all its processes.
+# Option with which a launcher states that EXPERIMENT_MARK is set for all of its processes.
 MARKED = "--marked"
 
 # Wall-clock seconds between checks for new child processes.

@@ -163,7 +163,7 @@ def read_kalibr(path, rate: float | None = None) -> Reading:
 
 
 def write_kalibr(draft: Draft) -> str:
-    """Format Kalibr's imu.yaml, with the driving density of a Gauss-Markov bias as random walk.
+    """Format Kalibr's imu.yaml, with the driving noise of a Gauss-Markov bias as random walk.
 
     Parameters
     ----------

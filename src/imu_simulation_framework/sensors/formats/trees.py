@@ -372,7 +372,7 @@ def read_bytes(path: Path) -> bytes:
     except OSError as error:
         raise ConfigurationError(f"{path}: cannot be read: {explain_file_error(error)}.") from error
     if len(content) > XML_LIMIT:
-        raise ConfigurationError(f"{path}: is larger than 8 MB, expected a file of IMU parameters")
+        raise ConfigurationError(f"{path}: larger than 8 MB, expected a file with IMU parameters")
     return content
 
 

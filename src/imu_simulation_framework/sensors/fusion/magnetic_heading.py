@@ -26,7 +26,7 @@ import math
 import numpy as np
 
 # All values are those of VQF, section 3.6.
-NORM_TOLERANCE = 0.1  # share of the reference's norm
+NORM_TOLERANCE = 0.1  # fraction of the reference field's magnitude
 DIP_TOLERANCE = math.radians(10.0)  # rad
 READING_TIME = 0.05  # s; time constant of norm and dip angle
 REFERENCE_TIME = 20.0  # s; time constant of the reference
