@@ -33,7 +33,7 @@ def environment():
 
 
 @pytest.mark.skipif(
-    sys.version_info < (3, 10), reason="ROS 2's libraries on PyPI want Python 3.10 or newer"
+    sys.version_info < (3, 10), reason="ROS 2's libraries on PyPI require Python 3.10 or newer"
 )
 @pytest.mark.timeout(len(FILES) * TEST_LIMIT)
 @pytest.mark.parametrize("group", GROUPS)

@@ -16,22 +16,22 @@ from .start import run_program
 
 JOBS = {
     "Heading drift of a planned robot": {
-        "explore": "shows drift on a web page with sliders for all parameters",
+        "explore": "shows the drift on a web page with sliders for all parameters",
         "which_imu": "ranks the bundled IMUs against a requirement",
-        "heading_budget": "computes percentiles of the drift, and its error sources",
+        "heading_budget": "computes percentiles of the drift and the shares of error sources",
         "monte_carlo": "estimates percentiles from thousands of random realisations",
         "imu_catalogue": "lists the bundled IMUs with their drift after ten minutes",
     },
     "Recorded drives compared with a simulated IMU": {
-        "check_recording": "checks a recording and proposes settings",
+        "check_recording": "checks a recording and suggests settings",
         "generate_drive": "generates the bundled drives and variants of them",
         "tune_tracking": "optimises a robot's controller gains for a drive",
         "generate_world": "generates a Gazebo world with level or uneven ground",
     },
     "Results": {
-        "report": "writes a result as a single web page",
+        "report": "writes a report of a result as a single web page",
         "plot_multiple_errors": "plots and tabulates the yaw errors of several results",
-        "compare_yaw": "compares yaws of bags, CSV files and results",
+        "compare_yaw": "compares yaws in bags, CSV files and results",
         "offline_result_comparison": "regenerates figures and tables of an experiment",
         "export_tum": "exports trajectories for evo",
         "reproduce_thesis": "reproduces the figures of the thesis",
@@ -48,7 +48,7 @@ JOBS = {
         "convert_imu_parameters": "converts between formats of simulators and tools",
         "simulate_static": "simulates a static recording",
     },
-    "Errors for another simulator's IMU, and aircraft": {
+    "Errors for the IMU of another simulator, and aircraft": {
         "apply_imu_errors": "adds the errors of an IMU to a bag's ideal IMU",
         "validate_imu": "compares an IMU with ground truth and checks limits",
         "simulate_flight": "simulates an IMU on an aircraft or on its gimbal",
