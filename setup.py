@@ -1,8 +1,9 @@
-"""The Python side of the package: for catkin, which reads its arguments, for pip, and for colcon.
+"""Installation of the Python package with pip, colcon or catkin.
 
-pip gets what needs no ROS (bounds here, the versions that the tests use in requirements.txt), and
-what the library reads at run time under share/, where catkin installs the same. In ROS 2 all that
-colcon installs is said here.
+pip installs the modules, the libraries that do not need ROS and, in share/, the files that the
+library reads at run time. catkin reads the arguments of setup() and installs these files in the
+same place. The version ranges of the libraries are below; requirements.txt contains the versions
+used by the tests. With ROS 2, this file lists everything that colcon installs.
 """
 
 import os
@@ -17,7 +18,7 @@ READ_AT_RUN_TIME = [
     "config.ini",
     "package.xml",
     "config/**/*",
-    # The drives that are made on first use are not in the source.
+    # Drives that are generated when they are first used are not part of the source.
     "data/drive_a_???.csv.gz",
     "urdf/**/*",
 ]
@@ -39,7 +40,7 @@ manifest = ElementTree.parse(ROOT / "package.xml").getroot()
 
 
 def shared_files():
-    """Files by the folder in which they are installed."""
+    """Return the files of each installation folder."""
     folders = {}
     for pattern in READ_AT_RUN_TIME:
         for path in sorted(ROOT.glob(pattern)):
@@ -53,7 +54,7 @@ def shared_files():
             f"scripts/{name}.py" for name in PROGRAMS_OF_ROS2
         ]
         launched = [f"launch/{name}.launch.py" for name in LAUNCHED_BY_ROS2]
-        # run_experiment.py reads its arguments there.
+        # run_experiment.py reads its list of arguments from experiment.launch.
         folders[f"{SHARE}/launch"] = ["launch/experiment.launch", *launched]
         folders[f"{SHARE}/worlds"] = ["worlds/gz_robot.sdf"]
     return sorted(folders.items())
@@ -87,9 +88,9 @@ setup(
         "ppigrf>=2.0,<3",
         "pymap3d>=2.9",
         "pyyaml>=5.3",
-        # 0.11 is for Python 3.10 and newer; the ones between have a third way to do things.
+        # 0.11 requires Python 3.10; the interface of 0.10.* is different and not supported.
         "rosbags>=0.9.23,!=0.10.*,<0.12",
-        # 1.17 takes no array that is read-only: those of a broadcast, of bytes, of pandas.
+        # 1.17 rejects read-only arrays, such as broadcast arrays and arrays from bytes or pandas.
         "scipy>=1.8,!=1.17.*,<2",
         "tqdm>=4.50",
         "statsmodels>=0.14,<0.15",
@@ -97,10 +98,10 @@ setup(
         "zstandard>=0.18",
     ],
     extras_require={
-        # It requires Sphinx, numpydoc and pytest in turn, so that it is not among the above.
+        # An extra, because allantools requires Sphinx, numpydoc and pytest.
         "allan": ["allantools>=2024.6,<2025"],
         "cluster": ["dask[distributed]>=2023.5"],
-        # Version 4 looks otherwise.
+        # The page looks different with version 4.
         "explore": ["dash>=3.0,<4"],
         "formats": ["h5py>=3.8,<4", "pyarrow>=14", "python_calamine>=0.2,<1"],
         "flight": ["jsbsim>=1.2.2,<2"],

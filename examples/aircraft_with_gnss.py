@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """
-An aircraft with GNSS
-=====================
+INS/GNSS on an aircraft
+=======================
 
-Heading error of a circling aircraft with GNSS, with the gimbal of its IMU fixed and moving.
+Heading error of INS/GNSS on a circling aircraft, with the IMU on a fixed or moving gimbal.
 """
 
 from dataclasses import replace
@@ -18,12 +18,16 @@ noise = isf.FixQuality("single", 2.5, 2.5, velocity_noise=0.1, vertical_velocity
 receiver = isf.GnssSpecification(rate=2.0, lever_arm=(-0.5, 0.0, 1.5), qualities=[noise])
 gimbal = isf.read_gimbal("agisim")
 
-for name, drive in (("still", isf.FixedJoints()), ("swings", gimbal.drive)):
-    moved = isf.simulate_gimbal(airframe, replace(gimbal, drive=drive)).motion
-    runs = isf.navigate_runs(moved, "agisim", receiver, runs=20, airframe=airframe)
-    found, turn = runs.consistency(), np.degrees(runs.errors.attitude[:, :, 2])
-    print(f"gimbal {name}: NEES {found.mean_nees:.1f} of {found.degrees}, NIS {found.mean_nis:.2f}")
-    plt.plot(runs.navigation.time, np.sqrt(np.mean(turn**2, axis=0)), label=f"gimbal {name}")
+for name, drive in (("fixed", isf.FixedJoints()), ("moving", gimbal.drive)):
+    imu_motion = isf.simulate_gimbal(airframe, replace(gimbal, drive=drive)).motion
+    runs = isf.navigate_runs(imu_motion, "agisim", receiver, runs=20, airframe=airframe)
+    consistency = runs.consistency()
+    heading_error = np.degrees(runs.errors.attitude[:, :, 2])
+    nees, nis = consistency.mean_nees, consistency.mean_nis
+    print(f"{name} gimbal: NEES {nees:.1f}, expected {consistency.degrees}; NIS {nis:.2f}")
+    plt.plot(
+        runs.navigation.time, np.sqrt(np.mean(heading_error**2, axis=0)), label=f"{name} gimbal"
+    )
 plt.xlabel("time [s]")
 plt.ylabel("heading error, rms of 20 runs [deg]")
 plt.legend()

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """
-A camera that is kept level
-===========================
+Camera on a stabilised gimbal
+=============================
 
-A stabilised gimbal on a rolling platform drifts by the unknown bias of its gyroscope.
+Roll drift of a stabilised gimbal on a rolling platform, caused by the gyroscope bias.
 """
 
 import matplotlib.pyplot as plt
@@ -14,16 +14,16 @@ import imu_simulation_framework as isf
 
 time = np.arange(0.0, 120.0, 0.01)
 roll = 0.1 * np.sin(2.0 * np.pi * 0.3 * time)
-place = np.column_stack([40.0 * time, 0.0 * time, np.full(len(time), 300.0)])
-turned = np.column_stack([np.sin(0.5 * roll), 0.0 * roll, 0.0 * roll, np.cos(0.5 * roll)])
-platform = isf.Motion.from_poses(time, place, turned)
+position = np.column_stack([40.0 * time, 0.0 * time, np.full(len(time), 300.0)])
+quaternion = np.column_stack([np.sin(0.5 * roll), 0.0 * roll, 0.0 * roll, np.cos(0.5 * roll)])
+platform = isf.Motion.from_poses(time, position, quaternion)
 
 for name in ("stim300", "icm42688p"):
-    carried = isf.simulate_gimbal(platform, "level", name)
-    print(f"{name}: {carried.remarks[0]}")
-    orientation = Rotation.from_quat(carried.motion.orientation)
-    plt.plot(carried.motion.time, orientation.as_euler("ZYX", degrees=True)[:, 2], label=name)
+    result = isf.simulate_gimbal(platform, "level", name)
+    print(f"{name}: {result.remarks[0]}")
+    orientation = Rotation.from_quat(result.motion.orientation)
+    plt.plot(result.motion.time, orientation.as_euler("ZYX", degrees=True)[:, 2], label=name)
 plt.xlabel("time [s]")
-plt.ylabel("the camera's roll [deg]")
+plt.ylabel("roll of the camera [deg]")
 plt.legend()
 plt.show()

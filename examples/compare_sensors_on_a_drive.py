@@ -3,7 +3,7 @@
 Three IMUs on one drive
 =======================
 
-Yaw errors of a bundled sensor, of a sensor with individual errors, and of Gazebo's Hector plug-in.
+Yaw errors of a bundled IMU, of a user-defined IMU and of Hector's plug-in for Gazebo.
 """
 
 import matplotlib.pyplot as plt
@@ -16,14 +16,14 @@ gyroscope = isf.TriadSpecification(
     white_noise=2e-4, turn_on_bias_sigma=1e-4, scale_factor_and_misalignment=1e-3 * np.eye(3)
 )
 sensors = {
-    "BNO055 at rest": isf.read_imu_specification("bno055"),
-    "one of its own": isf.ImuSpecification(name="own", gyroscope=gyroscope),
+    "BNO055": isf.read_imu_specification("bno055"),
+    "user-defined IMU": isf.ImuSpecification(name="own", gyroscope=gyroscope),
     "Hector's plug-in": isf.HectorParameters(),
 }
 for name, imu in sensors.items():
     error = isf.yaw_error(isf.simulate_imu(motion, imu), motion)
     plt.plot(error.index / 60.0, np.degrees(error), label=name)
 plt.xlabel("time [min]")
-plt.ylabel("true yaw less the IMU's [deg]")
+plt.ylabel("true yaw minus IMU yaw [deg]")
 plt.legend()
 plt.show()

@@ -3,7 +3,7 @@
 A compass past a steel beam
 ===========================
 
-Unfiltered heading of the horizontal magnetic field near six metres of steel along drive A.
+Heading error of a compass on drive A, in a clean field and near a steel beam six metres long.
 """
 
 import matplotlib.pyplot as plt
@@ -15,15 +15,16 @@ drive = isf.read_drive("a", laps=1)
 for name in ("clean", "steel_beam"):
     environment = isf.read_magnetic_environment(name)
     samples = isf.simulate_imu(drive, "bno055_magnetometer", magnetic_environment=environment)
-    # A compass averages over half a second.
+    # The moving average over half a second represents the averaging of a compass.
     field = samples[["mag_x", "mag_y"]].rolling(51, center=True, min_periods=1).mean()
     east, north, _ = environment.undisturbed
-    # In the axes of the robot, the field turns in the opposite direction.
+    # In the robot frame, the field rotates in the opposite direction to the robot.
     heading = np.arctan2(north, east) - np.arctan2(field["mag_y"], field["mag_x"])
     error = np.degrees(np.angle(np.exp(1j * (drive.yaw - heading))))
-    print(f"{name}: rms {np.std(error):.1f} deg, largest {np.abs(error).max():.1f} deg")
+    deviation, maximum = np.std(error), np.abs(error).max()
+    print(f"{name}: standard deviation {deviation:.1f} deg, maximum {maximum:.1f} deg")
     plt.plot(drive.time, error, label=name)
 plt.xlabel("time [s]")
-plt.ylabel("true yaw less the compass's [deg]")
+plt.ylabel("true yaw minus compass heading [deg]")
 plt.legend()
 plt.show()

@@ -3,7 +3,7 @@
 The robot in MuJoCo
 ===================
 
-The robot follows thirty seconds of drive A in MuJoCo with two different IMUs.
+Yaw errors of two IMUs on the robot, which follows the first thirty seconds of drive A in MuJoCo.
 """
 
 import matplotlib.pyplot as plt
@@ -19,6 +19,6 @@ for name, imu in (("BNO055", "bno055"), ("Hector's plug-in", isf.HectorParameter
     print(f"{name:16}  {error.iloc[-1]:+.3f} deg after 30 s")
     plt.plot(error, label=name)
 plt.xlabel("time [s]")
-plt.ylabel("true yaw less the IMU's [deg]")
+plt.ylabel("true yaw minus IMU yaw [deg]")
 plt.legend()
 plt.show()

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """
-How far a heading drifts
-========================
+Heading drift in ten minutes
+============================
 
-Heading drift of twenty runs of a BNO055 on a straight drive of ten minutes with known bias.
+Heading drift of a BNO055 without turn-on bias, in twenty runs of a straight ten-minute drive.
 """
 
 import matplotlib.pyplot as plt
@@ -21,7 +21,7 @@ for run in range(20):
     plt.plot(error.index / 60.0, error, linewidth=0.8)
     ends.append(error.iloc[-1])
 
-print(f"mean {np.mean(ends):+.2f} deg, spread {np.std(ends):.2f} deg")
+print(f"mean {np.mean(ends):+.2f} deg, standard deviation {np.std(ends):.2f} deg")
 plt.xlabel("time [min]")
-plt.ylabel("true yaw less the IMU's [deg]")
+plt.ylabel("true yaw minus IMU yaw [deg]")
 plt.show()

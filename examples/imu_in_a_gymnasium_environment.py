@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """
-In a Gymnasium environment
-==========================
+IMU in a Gymnasium environment
+==============================
 
-A wrapper around a vector environment replaces the ground truth by the output of IMUs.
+A wrapper of a vector environment that replaces true motion by IMU measurements.
 """
 
 import imu_simulation_framework as isf

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """
-A model judged by a drive
-=========================
+Test of a model with a drive
+============================
 
-Test whether a drift of 0.02 deg/s is a realisation of Hector's plug-in with default parameters.
+Test whether a drift of 0.02 deg/s is consistent with Hector's plug-in with default parameters.
 """
 
 import matplotlib.pyplot as plt
@@ -13,7 +13,7 @@ import imu_simulation_framework as isf
 
 motion = isf.read_drive("a")
 seconds = np.arange(0.0, 661.0)
-# These noisy yaw errors replace a recording; they drift by -0.02 deg/s.
+# Synthetic yaw errors with noise and a drift of -0.02 deg/s replace those of a recording.
 noise = np.random.default_rng(1).normal(0.0, np.radians(0.2), len(seconds))
 observed = np.radians(-0.02) * seconds + noise
 
