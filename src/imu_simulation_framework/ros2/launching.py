@@ -44,7 +44,7 @@ def make_session_launch(session_type: type[Any], **topics: str) -> LaunchDescrip
     ]
     declared += [_argument(name, topic, f"instead of {topic}") for name, topic in topics.items()]
     declared.append(_argument("use_sim_time", False, "true: use the time on /clock"))
-    required = "whether the end of this node ends the whole launch"
+    required = "true: shut down all nodes of the launch file when this node exits"
     declared.append(_argument("required", True, required))
     types = {**{key.name: _TYPES[key.type] for key in keys}, "use_sim_time": bool}
     parameters = {
