@@ -37,7 +37,7 @@ def world_sdf(terrain: Terrain | None = None) -> str:
       <max_step_size>{1.0 / PHYSICS_RATE}</max_step_size>
       <real_time_update_rate>{HIGHEST_UPDATE_RATE}</real_time_update_rate>
       <ode>
-        <!-- Direct solver; with the iterative solver, a stationary robot creeps at 0.3 mm/s. Without
+        <!-- Direct solver; with the iterative one, a stationary robot creeps at 0.3 mm/s. Without
              cfm, the solver warns about redundant contact points of the wheels. -->
         <solver>
           <type>world</type>
