@@ -1,6 +1,7 @@
 import dataclasses
 import json
 import math
+import os
 import re
 import sys
 from datetime import datetime
@@ -198,6 +199,18 @@ def test_failing_matplotlib_import_does_not_prevent_tables_and_summary(folder, m
     assert [note for note in summary["notes"] if "imu_yaw cannot be drawn" in note]
     assert json.loads(folder.read_text("summary.json")) == summary
     assert len(ExperimentTables.load(folder).imu_simulated) > 0
+
+
+def test_figures_of_one_and_two_processes_have_identical_bytes(folder, tmp_path, monkeypatch):
+    figures = {name: FIGURES[name] for name in ("trajectory", "yaw_error", "yaw_psd")}
+    monkeypatch.setattr(report, "FIGURES", figures)
+    alone = create_result_folder(tmp_path, "drive", "alone", START)
+    contents = []
+    for cores, result in (({0, 1}, folder), ({0}, alone)):
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _, cores=cores: cores)
+        write_results(result, make_tables(20.0))
+        contents.append([result.path(f"{name}.png").read_bytes() for name in figures])
+    assert contents[0] == contents[1]
 
 
 def test_full_disk_while_drawing_preserves_tables_and_summary(folder, monkeypatch):
