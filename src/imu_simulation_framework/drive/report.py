@@ -9,9 +9,8 @@ import traceback
 from ..core.errors import FrameworkError
 from ..core.files import format_json
 from ..core.tables import WHEELS
-from ..report.figure import Figure
 from ..report.page import Page, Section, Table, tabulate_values
-from ..report.rendering import render_in_two_processes, second_renderer
+from ..report.rendering import render_figures, second_renderer
 from .figures import FIGURES
 from .summary import HEADINGS, IMUS, NO_DESCRIPTION, evaluate, parts_of_rms
 
@@ -238,6 +237,11 @@ def _mapping(value):
     return dict(value) if isinstance(value, dict) else {} if value is None else {"model": value}
 
 
+# The second process saves one second of wall-clock time and needs 100 MB. After a long drive, the
+# time is negligible, and the node has that much memory more itself: 66 000 samples take 200 MB.
+MAX_SAMPLES_OF_TWO_RENDERERS = 20_000
+
+
 def write_results(
     folder, tables, settings=None, run=NO_DESCRIPTION, save_tables=True, formats=("png",)
 ):
@@ -269,7 +273,8 @@ def write_results(
         A file cannot be written. Files that were written before it are complete.
     """
     # The second renderer imports Matplotlib while this process writes and evaluates the tables.
-    with second_renderer() if formats else contextlib.nullcontext() as second:
+    has_second = bool(formats) and len(tables.imu_simulated) <= MAX_SAMPLES_OF_TWO_RENDERERS
+    with second_renderer() if has_second else contextlib.nullcontext() as second:
         if save_tables:
             tables.save(folder)
         summary, comparison = evaluate(tables, settings, run)
@@ -320,20 +325,25 @@ def _write_figures(folder, comparison, formats, footer, second):
 
     An error in one figure must not prevent the other figures or the results of the experiment.
     """
-    figures: dict[str, Figure] = {}
     failures: dict[str, str] = {}
+    figures = _describe_figures(comparison, failures)
+    for name, rendered in render_figures(figures, footer, formats, second):
+        if rendered.failure:
+            failures[name] = rendered.failure
+        for format, content in rendered.contents.items():
+            folder.write_bytes(f"{name}.{format}", content)
+    return [f"the figure {name} cannot be drawn: {failures[name]}" for name in failures]
+
+
+def _describe_figures(comparison, failures):
+    """Yield names and descriptions of all figures; add errors to ``failures`` by name."""
     for name, describe in FIGURES.items():
         try:
-            figures[name] = describe(comparison)
+            figure = describe(comparison)
         except FrameworkError:
             raise
         except Exception as error:
             traceback.print_exc()
             failures[name] = repr(error)
-    names, described = list(figures), list(figures.values())
-    for index, rendered in render_in_two_processes(described, footer, formats, second):
-        if rendered.failure:
-            failures[names[index]] = rendered.failure
-        for format, content in rendered.contents.items():
-            folder.write_bytes(f"{names[index]}.{format}", content)
-    return [f"the figure {name} cannot be drawn: {failures[name]}" for name in failures]
+        else:
+            yield name, figure

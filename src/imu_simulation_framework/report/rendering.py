@@ -6,7 +6,7 @@ import contextlib
 import gc
 import os
 import traceback
-from typing import Iterable, Iterator, NamedTuple, Sequence
+from typing import Iterator, NamedTuple, Sequence
 
 from ..core.programs import SeparateProcess
 from ..core.whole_files import render_figure
@@ -28,65 +28,24 @@ class RenderedFigure(NamedTuple):
     failure: str = ""
 
 
-def render_figures(
-    figures: Iterable[Figure], footer: str, formats: Sequence[str]
-) -> Iterator[RenderedFigure]:
-    """Render figures one after another.
-
-    Parameters
-    ----------
-    figures : iterable of Figure
-        Descriptions of the figures.
-    footer : str
-        Text below the panels.
-    formats : sequence of str
-        Formats in :data:`.FIGURE_FORMATS`.
-
-    Yields
-    ------
-    RenderedFigure
-        Content of the figure's files. A defect in a figure is printed with its traceback.
-    """
-    # A matplotlib figure contains reference cycles, so only a garbage collection frees its memory.
-    # gc.freeze excludes existing objects from the garbage collection after each figure.
-    gc.freeze()
-    try:
-        for figure in figures:
-            yield _render(figure, footer, formats)
-            gc.collect()
-    finally:
-        gc.unfreeze()
-
-
-def _render(figure, footer, formats):
-    try:
-        # Imported on first use, so that programs without figures do not load matplotlib.
-        from .drawing import to_matplotlib
-
-        picture = to_matplotlib(figure, footer)
-        return RenderedFigure({format: render_figure(picture, format) for format in formats})
-    except Exception as error:
-        traceback.print_exc()
-        return RenderedFigure({}, repr(error))
-
-
 class FigureRenderer:
-    """Renderer of figures, to be run in a separate process."""
+    """Renderer of figures, also for a separate process."""
 
     def load(self) -> None:
         """Import matplotlib in advance; an import error is reported with the first figure."""
         with contextlib.suppress(ImportError):
             from . import drawing  # noqa: F401
+        # A matplotlib figure contains reference cycles, so only a garbage collection frees its
+        # memory. The collection after each figure excludes objects that exist now.
+        gc.freeze()
 
-    def render(
-        self, figures: Sequence[Figure], footer: str, formats: Sequence[str]
-    ) -> list[RenderedFigure]:
-        """Render several figures.
+    def render(self, figure: Figure, footer: str, formats: Sequence[str]) -> RenderedFigure:
+        """Render a figure.
 
         Parameters
         ----------
-        figures : sequence of Figure
-            Descriptions of the figures.
+        figure : Figure
+            Description of the figure.
         footer : str
             Text below the panels.
         formats : sequence of str
@@ -94,10 +53,21 @@ class FigureRenderer:
 
         Returns
         -------
-        list of RenderedFigure
-            Content of the files of each figure.
+        RenderedFigure
+            Content of the figure's files. A defect in a figure is printed with its traceback.
         """
-        return list(render_figures(figures, footer, formats))
+        try:
+            # Imported on first use, so that programs without figures do not load matplotlib.
+            from .drawing import to_matplotlib
+
+            picture = to_matplotlib(figure, footer)
+            return RenderedFigure({format: render_figure(picture, format) for format in formats})
+        except Exception as error:
+            traceback.print_exc()
+            return RenderedFigure({}, repr(error))
+        finally:
+            picture = None
+            gc.collect()
 
 
 @contextlib.contextmanager
@@ -117,18 +87,18 @@ def second_renderer() -> Iterator[SeparateProcess | None]:
         yield process
 
 
-def render_in_two_processes(
-    figures: Sequence[Figure],
+def render_figures(
+    figures: Iterator[tuple[str, Figure]],
     footer: str,
     formats: Sequence[str],
     second: SeparateProcess | None,
-) -> Iterator[tuple[int, RenderedFigure]]:
-    """Render figures, half of them in a second process.
+) -> Iterator[tuple[str, RenderedFigure]]:
+    """Render figures, every other figure in a second process.
 
     Parameters
     ----------
-    figures : sequence of Figure
-        Descriptions of the figures.
+    figures : iterator of (str, Figure)
+        Names and descriptions of the figures. Only two descriptions are in memory at a time.
     footer : str
         Text below the panels.
     formats : sequence of str
@@ -138,8 +108,8 @@ def render_in_two_processes(
 
     Yields
     ------
-    index : int
-        Index of the figure in ``figures``.
+    name : str
+        Name of the figure.
     rendered : RenderedFigure
         Content of the figure's files.
 
@@ -148,10 +118,23 @@ def render_in_two_processes(
     FrameworkError
         The second process has ended, or there is not enough memory.
     """
-    step = 1 if second is None else 2
+    renderer = FigureRenderer()
     if second is not None:
         second.wait()
-        second.start("render", figures[1::2], footer, formats)
-    yield from zip(range(0, len(figures), step), render_figures(figures[::step], footer, formats))
-    if second is not None:
-        yield from zip(range(1, len(figures), 2), second.wait())
+    renderer.load()
+    try:
+        for name, figure in figures:
+            other = _start_next(figures, footer, formats, second)
+            yield name, renderer.render(figure, footer, formats)
+            if second is not None and other:
+                yield other, second.wait()
+    finally:
+        gc.unfreeze()
+
+
+def _start_next(figures, footer, formats, second) -> str:
+    """Start the next figure in the second process; return its name, empty if there is none."""
+    name, figure = ("", None) if second is None else next(figures, ("", None))
+    if figure is not None:
+        second.start("render", figure, footer, formats)
+    return name
