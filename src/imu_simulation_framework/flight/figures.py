@@ -591,7 +591,7 @@ def flight_page(title, results: FlightResults, *, summary, settings, remarks, fo
         ),
         *(
             (
-                f"Navigation errors, {name}",
+                f"Navigation errors over time, {name}",
                 navigation_figure({"": errors}, instants),
                 "Errors (estimate minus ground truth) of a filter with 15 states and an antenna at "
                 "the IMU; they grow where the motion changes.",
@@ -604,7 +604,7 @@ def flight_page(title, results: FlightResults, *, summary, settings, remarks, fo
         sections[0] = sections[0]._replace(table=Table(("instant", "time [s]"), rows, 1))
     if results.navigated:
         table = _rmse_table(results.navigated)
-        sections.append(Section("Navigation errors", table=table))
+        sections.append(Section("Summary of navigation errors", table=table))
     if remarks:
         sections.append(Section("Remarks", text=list(remarks)))
     sections.append(Section("Settings", table=tabulate_values(settings), folded=True))

@@ -268,7 +268,7 @@ def test_reference_error_is_in_summary_table_figures_and_page(folder):
         named = [layer.values.get("name") for layer in layers]
         assert f"the reference alone (recorded IMU){label}" in named
     (answer, _) = experiment_page(comparison, summary, "").summary
-    assert f"contribution of {math.degrees(split.reference):.3f} deg from the reference" in answer
+    assert f"of the reference: {math.degrees(split.reference):.2f}" in answer
 
 
 def test_terminal_table_is_in_degrees_and_metres():

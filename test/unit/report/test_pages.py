@@ -255,6 +255,6 @@ def test_flight_page_contains_figures_instants_and_navigation_errors(instants, n
         return
     assert table.rows == [("(0) lift-off", "10.00")]
     # The errors are medians over the runs in the units of the column headings.
-    errors = find_section(page, "Navigation errors").table
+    errors = find_section(page, "Summary of navigation errors").table
     assert errors.headings[1] == "heading [mrad]"
     assert errors.rows[0][:3] == ["gimbal off, median of 3 runs", "2", "0.002"]
