@@ -57,17 +57,20 @@ class FigureRenderer:
             Content of the figure's files. A defect in a figure is printed with its traceback.
         """
         try:
-            # Imported on first use, so that programs without figures do not load matplotlib.
-            from .drawing import to_matplotlib
-
-            picture = to_matplotlib(figure, footer)
-            return RenderedFigure({format: render_figure(picture, format) for format in formats})
+            return RenderedFigure(_draw(figure, footer, formats))
         except Exception as error:
             traceback.print_exc()
             return RenderedFigure({}, repr(error))
         finally:
-            picture = None
             gc.collect()
+
+
+def _draw(figure, footer, formats) -> dict[str, bytes]:
+    # Imported on first use, so that programs without figures do not load matplotlib.
+    from .drawing import to_matplotlib
+
+    picture = to_matplotlib(figure, footer)
+    return {format: render_figure(picture, format) for format in formats}
 
 
 @contextlib.contextmanager
