@@ -157,7 +157,7 @@ _UNPACK = {bz2.decompress: unpack_bz2, lz4.frame.decompress: unpack_lz4}
 _INDEX_ENTRY = np.dtype([("seconds", "<u4"), ("nanoseconds", "<u4"), ("offset", "<u4")])
 
 
-class ArrayReader(Reader):
+class _ArrayReader(Reader):
     """Reader whose index contains one array per chunk instead of one object per message.
 
     Parameters
@@ -253,7 +253,7 @@ def read_bag(path, topic, message_types) -> Samples:
     RecordingError
         The bag cannot be read, or has no such topic.
     """
-    with opened_reader(path, ArrayReader) as reader, damage_reported(path):
+    with opened_reader(path, _ArrayReader) as reader, damage_reported(path):
         topics = topics_of(reader.connections)
         topic, message_type = topic_and_type(path, topic, topics, message_types)
         connections = [c for c in reader.connections if escape_unprintable(c.topic) == topic]
@@ -279,7 +279,7 @@ def bag_topics(path) -> dict:
     RecordingError
         The bag cannot be read.
     """
-    with opened_reader(path, ArrayReader) as reader:
+    with opened_reader(path, _ArrayReader) as reader:
         return topics_of(reader.connections)
 
 
