@@ -53,7 +53,7 @@ def address():
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as run:
         line = run.stdout.readline()
-        match = re.fullmatch(r"(http://127\.0\.0\.1:\d+/) \(Ctrl\+C ends it\)\n", line)
+        match = re.fullmatch(r"(http://127\.0\.0\.1:\d+/) \(stop with Ctrl\+C\)\n", line)
         try:
             assert match, line + run.stderr.read()
             yield match[1]

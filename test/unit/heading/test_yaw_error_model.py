@@ -96,7 +96,7 @@ def test_realisations_match_covariance_of_model(names):
         ),
         (lambda: YawErrorModel(np.array([1.0, 0.0]), ()), "must be finite and increase"),
         (lambda: YawErrorModel(TIME[:5], SOURCES), r"offset: its curve has the shape \(101,\)"),
-        (lambda: MODEL.only("offset", "wind"), "source 'wind': is unknown"),
+        (lambda: MODEL.only("offset", "wind"), "unknown source 'wind'"),
         (lambda: MODEL.realisations(0), "0 runs were requested"),
         (lambda: MODEL.bands([1.0]), "probability of a band is 1.0, but"),
         (lambda: MODEL.likelihood(np.zeros(5)), r"has the shape \(5,\), but the model has 101"),

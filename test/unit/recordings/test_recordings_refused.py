@@ -134,7 +134,7 @@ REFERENCES = [
     case(file("a.tum", b"0 0 0 0 0 0 0 1\n1 0 0 0 0 0 zero 1\n"), "line 2, column 'qz': 'zero'"),
     case(file("a.csv", b"time,x,y,yaw\n0,1,1,1\n\xff\xfe,2,2,2\n"), "line 3, column 'time'"),
     case(file("a.csv", b"time,yaw\n"), "there is only one line"),
-    case(lambda folder: folder, "is a folder"),
+    case(lambda folder: folder, "folder without a known recording"),
     case(
         raw_bag({"/odom": (KIND, []), "/imu": serialized(imu())}),
         "topic /odom has no messages",

@@ -158,8 +158,8 @@ class _Page:
         def application(environment, start):
             if environment.get("HTTP_HOST", "").rpartition(":")[0] in ("127.0.0.1", "localhost"):
                 return serve(environment, start)
+            start("403 Forbidden", [("Content-Type", "text/plain")])
             return [b"This page is only available on the machine that serves it."]
-            return [b"This page is for the machine that it is on."]
 
         self.app.server.wsgi_app = application
 
