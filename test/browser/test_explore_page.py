@@ -55,7 +55,7 @@ def address():
         line = run.stdout.readline()
         match = re.fullmatch(r"(http://127\.0\.0\.1:\d+/) \(stop with Ctrl\+C\)\n", line)
         try:
-            assert match, line + run.stderr.read()
+            assert match, line
             yield match[1]
             run.send_signal(signal.SIGINT)
             _, errors = run.communicate(timeout=PATIENCE)

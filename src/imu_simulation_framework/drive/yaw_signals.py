@@ -18,6 +18,7 @@ from ..recordings.columns import find_angle_column, find_column_maps, find_colum
 from ..recordings.formats.any_format import likely_topics, topics_of_bag
 from ..recordings.messages import IMU_TYPES, REFERENCE_TYPES
 from ..recordings.reading import Recorded, read_imu, read_reference
+from ..recordings.vocabulary.times import NOT_THE_TIME
 from .named_paths import PART_SIGN, is_result, short_name, split_name
 from .recorded_drive.check import ensure_plausible
 from .recorded_drive.setup import CONFIGURATION_SUFFIX, set_up_named
@@ -235,7 +236,7 @@ def _read_column(path: str, column: str, format: str) -> YawSignal:
     """Read the yaw from a column of a table, or from a message field."""
     maps = find_column_maps(path, column.partition(" [")[0])
     if not maps.time:
-        reasons = [reason for reason in maps.reasons if "is not used as the time" in reason]
+        reasons = [reason for reason in maps.reasons if NOT_THE_TIME in reason]
         raise RecordingError(
             f"{path}: {'; '.join(['no column could be identified as the time', *reasons])}; a "
             "header with a unit, such as time [s], identifies it"

@@ -25,8 +25,9 @@ signals, the check computes a correlation, a scale, and the delay with the best 
   about one axis. An orientation that is already in the body frame is unchanged.
 - Scale: a difference of 5 % or more between two of reference, yaw and gyroscope is reported as a
   remark, because it is an error to be measured; the signal that differs from both others is wrong.
-  With only a reference and an IMU, at least ten turns on the spot are required. A course has no
-  scale error. If the rate about gravity has the correct scale, the sensor is tilted.
+  If the wrong signal is not clear, as with only a reference and an IMU, the report proposes a test:
+  ten turns on the spot. A course has no scale error. If the rate about gravity has the correct
+  scale, the sensor is tilted.
 
 Some recordings are ambiguous. In this case, the report lists the possible interpretations and how
 to distinguish them; no setting is written to config.ini.

@@ -29,6 +29,13 @@ _MIN_TELEPHONE_TIME = 1.1e9  # s, 2004, before the first smartphone with such se
 _FINER = {"s": "ms", "ms": "us", "us": "ns"}
 _LONGEST_STEP = 60.0  # s; half an hour in microseconds is as large as seconds since 1970
 
+NOT_THE_TIME = "is not used as the time"
+"""Verb phrase of all remarks on columns with the name of a time that are not used."""
+
+# Reasons of time_unit by which a time column is chosen.
+_NOT_INCREASING = "does not increase"
+_USUAL_STEP = "usual step"
+
 
 def credible_steps(usual):
     """Return the range of steps for which a stated unit is credible.
@@ -71,7 +78,7 @@ def time_unit(values, pieces, usual):
     steps = steps_within(values, pieces)
     forward = steps[steps > 0.0]
     if len(forward) < 2 or np.mean(steps < 0.0) > 0.05:
-        return "", "does not increase"
+        return "", _NOT_INCREASING
     size, usual_step = float(np.median(values[np.isfinite(values)])), float(np.median(forward))
     for unit, multiple in TIME_MULTIPLES.items():
         since_1970, seconds = size / multiple, usual_step / multiple
@@ -80,7 +87,7 @@ def time_unit(values, pieces, usual):
         # Weeks since the start of a smartphone look like times since 1970 in the next larger unit.
         early = since_1970 < _MIN_TELEPHONE_TIME or (usual == IMU_STEPS and seconds != 1.0)
         if unit != "ns" and early and seconds > IMU_STEPS[1]:
-            return _FINER[unit], f"usual step {usual_step:.4g}"
+            return _FINER[unit], f"{_USUAL_STEP} {usual_step:.4g}"
         return unit, "counts from 1970"
     if _is_clock_face(values):
         return "", "has the form hhmmss"
@@ -91,7 +98,7 @@ def time_unit(values, pieces, usual):
             u for u, multiple in TIME_MULTIPLES.items() if low <= usual_step / multiple <= high
         ]
         if len(fitting) == 1:
-            return fitting[0], f"usual step {usual_step:.4g}"
+            return fitting[0], f"{_USUAL_STEP} {usual_step:.4g}"
     return "", f"increases by {usual_step:.4g} per row, which is not a usual step in any unit"
 
 
@@ -263,7 +270,7 @@ def all_times(candidates, pieces, usual):
             continue
         stated = column.meaning.unit
         unit, reason = time_unit(column.values, pieces, usual)
-        if stated and "does not increase" not in reason:
+        if stated and reason != _NOT_INCREASING:
             fitting, (unit, reason) = unit, (stated, "by name")
             step_seconds = step(column.values, pieces) / TIME_MULTIPLES[stated]
             shortest, longest = credible_steps(usual)
@@ -275,11 +282,11 @@ def all_times(candidates, pieces, usual):
             whole = not (steps % 1.0).any()
             unit, reason = ("", f"is {_IN_WHOLE_SECONDS}") if whole else (unit, reason)
         if not unit:
-            remarks.append(f"{column.name} is not used as the time: it {reason}")
+            remarks.append(f"{column.name} {NOT_THE_TIME}: it {reason}")
             continue
         seconds = column.values / TIME_MULTIPLES[unit]
         text = f"{column.name}, {reason}: [{unit}]"
-        unit_of_steps = unit if reason.startswith("usual step") else ""
+        unit_of_steps = unit if reason.startswith(_USUAL_STEP) else ""
         times.append(TimeColumn(column.written(unit), (column,), seconds, text, unit_of_steps))
     for column in named if not times else ():
         if _all_match(TIME_OF_DAY, column):
@@ -287,13 +294,11 @@ def all_times(candidates, pieces, usual):
             if np.mean(steps_within(seconds, pieces) > 0.0) > _MIN_NEW_TIMES:
                 times.append(TimeColumn(column.written("iso8601"), (column,), seconds, text))
             else:
-                remarks.append(f"{column.name} is not used as the time: it is {_IN_WHOLE_SECONDS}")
+                remarks.append(f"{column.name} {NOT_THE_TIME}: it is {_IN_WHOLE_SECONDS}")
         elif column.texts is not None:
             others = (text for text in column.texts if text and not TIME_OF_DAY.match(text))
             text = next(others, column.texts[0])
-            remarks.append(
-                f"{column.name} is not used as the time: {quote(text)} has no known format"
-            )
+            remarks.append(f"{column.name} {NOT_THE_TIME}: {quote(text)} has no known format")
     return times, remarks
 
 
@@ -326,7 +331,7 @@ def find_time(candidates, pieces, usual, spans=()):
         steps = step(best.seconds, pieces) / step(other.seconds, pieces)
         if steps < 1.0 / _RATE_RATIO and 1.0 / _RATE_RATIO < lasting[0] / lasting[1] < _RATE_RATIO:
             remarks.append(
-                f"{best.columns[0].name} is not used as the time: several samples have the same "
+                f"{best.columns[0].name} {NOT_THE_TIME}: several samples have the same "
                 f"time, but different times in {other.columns[0].name}"
             )
             return other, remarks
@@ -340,7 +345,7 @@ def find_time(candidates, pieces, usual, spans=()):
         other_clock = receipt and other.since_1970 and apart > _MAX_CLOCK_OFFSET
         if best is not other and other_clock and 1.0 / _RATE_RATIO < rates < _RATE_RATIO:
             remarks.append(
-                f"{best.columns[0].name} is not used as the time: it differs by {apart:.0f} s from "
+                f"{best.columns[0].name} {NOT_THE_TIME}: it differs by {apart:.0f} s from "
                 f"{other.columns[0].name}, the clock of the recording computer"
             )
             return other, remarks
