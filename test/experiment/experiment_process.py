@@ -188,6 +188,11 @@ class ExperimentProcess:
         """Send a signal to a node once it has been started."""
         os.kill(self.wait_until_started(node), number)
 
+    def ensure_node_running(self, node) -> None:
+        """Assert that a node, which the experiment may not require, is running once started."""
+        pid = self.wait_until_started(node)
+        assert pid in self.members(), f"{node} has ended, output:\n{self._text}"
+
     def open_and_close_connection(self, node, topic) -> None:
         """Connect to a node as a subscriber of a topic, and close the connection unused."""
         _, _, address = ServerProxy(self._master_uri).lookupNode("/test", node)

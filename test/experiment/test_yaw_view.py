@@ -27,7 +27,9 @@ def display():
     assert program, "Xvfb (Debian's package xvfb) is not installed"
     size = f"{SCREEN[0]}x{SCREEN[1]}x24"
     server = subprocess.Popen(
-        [program, "-displayfd", "1", "-screen", "0", size, "-nolisten", "tcp"],
+        # Without -noreset, the server resets whenever its last client disconnects, and refuses
+        # a client that connects at that moment.
+        [program, "-displayfd", "1", "-screen", "0", size, "-nolisten", "tcp", "-noreset"],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
@@ -43,11 +45,8 @@ def display():
 
 
 def count_pixels(display, colour) -> int:
-    """Return the number of pixels of a colour on the screen, 0 if the screen does not respond."""
-    try:
-        picture = np.asarray(ImageGrab.grab(xdisplay=display).convert("RGB"))
-    except OSError:  # a busy X server occasionally refuses connections
-        return 0
+    """Return the number of pixels of a colour on the screen."""
+    picture = np.asarray(ImageGrab.grab(xdisplay=display).convert("RGB"))
     rgb = [int(colour[start : start + 2], 16) for start in (1, 3, 5)]
     return int((picture == rgb).all(axis=2).sum())
 
@@ -59,6 +58,7 @@ def test_live_view_stays_open_after_drive_until_ctrl_c(experiment, display, monk
 
     def shows(pixels):
         running.ensure_running()
+        running.ensure_node_running("yaw_view")
         return all(count_pixels(display, colour) > pixels for colour in COLOURS.values())
 
     def shows_curves():
