@@ -152,7 +152,7 @@ def yaw_from_quaternion(quaternions):
     """
     if len(quaternions) == 4 and np.ndim(quaternions[0]) == 0:
         x, y, z, w = quaternions
-        # Below a pitch of 60 degrees (half the sine is 0.43), scipy does not warn of gimbal lock.
+        # Below a pitch of 60 degrees (half its sine is 0.43), scipy never warns about gimbal lock.
         # Suppressing the warning would take longer than the conversion.
         if abs(w * y - x * z) < 0.43 * (x * x + y * y + z * z + w * w):
             return float(_rotation().from_quat(quaternions).as_euler("ZYX")[0])
@@ -201,7 +201,7 @@ def quaternion_from_roll_pitch_yaw(roll_pitch_yaw):
 
 
 def quaternion_product(x, y, z, w, x2, y2, z2, w2):
-    """Multiply two quaternions that are given by their components.
+    """Multiply two quaternions whose components are separate arguments.
 
     The function is meant for inner loops; elsewhere, scipy's Rotation is easier to read. Both give
     bit-identical results.
@@ -227,7 +227,7 @@ def quaternion_product(x, y, z, w, x2, y2, z2, w2):
 
 
 def relative_rotations(first, second):
-    """Return the rotation vectors that turn the first orientations into the second.
+    """Return the rotation vectors from the first to the second of each pair of orientations.
 
     Parameters
     ----------

@@ -20,10 +20,10 @@ Matrix = Tuple[Axes, Axes, Axes]
 AXES = ("x", "y", "z")
 
 LARGEST_NUMBER = 1e12
-"""Largest number in SI units; powers and products of such numbers (covariances) stay finite."""
+"""Largest accepted magnitude in SI units; products of such numbers (covariances) stay finite."""
 
 LARGEST_SETTING = 1e10
-"""Largest magnitude of a number in :class:`.TextSettings`, in any unit.
+"""Largest accepted magnitude of a number in :class:`.TextSettings`, in any unit.
 
 Seconds since 1970 are below it, and products of two such numbers do not overflow.
 """
@@ -215,7 +215,7 @@ def check_choice(name: str, value: Any, choices: Sequence) -> Any:
 
 
 def list_choices(choices: Collection) -> str:
-    """Join choices by commas.
+    """Join accepted choices with commas.
 
     Parameters
     ----------
@@ -451,7 +451,7 @@ def check_matrix(name: str, value: Any) -> Matrix:
 
 
 def check_band(name: str, value: Any) -> tuple[float, float]:
-    """Check a band of averaging times that is given by its two limits.
+    """Check the lower and upper limit of a range of averaging times.
 
     Parameters
     ----------
@@ -549,7 +549,7 @@ def require_increasing(name: str, rows: Any, variable: str = "time") -> Any:
 
 
 def check_part(name: str, value: Any, kind: type) -> Any:
-    """Check that a value is an instance of a class itself, and not of a subclass.
+    """Check that a value is an instance of a class, and not of one of its subclasses.
 
     Parameters
     ----------
@@ -567,7 +567,7 @@ def check_part(name: str, value: Any, kind: type) -> Any:
     Raises
     ------
     ConfigurationError
-        The value is not an instance of ``kind`` itself.
+        The value is not an instance of ``kind``, or is one of a subclass.
     """
     if type(value) is not kind:
         raise ConfigurationError(f"{name} is {quote(value)}, expected a {kind.__name__}")
@@ -602,7 +602,7 @@ def check_parts(name: str, value: Any, kind: type, most: int = 10_000) -> tuple[
 
 
 def check_list(name: str, value: Any, most: int = 10_000) -> tuple:
-    """Check that a value is a list or a tuple, with elements of any type.
+    """Check that a value is a list or a tuple that is not too long.
 
     Parameters
     ----------

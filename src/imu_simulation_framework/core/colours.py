@@ -1,6 +1,9 @@
-"""Colours of figures, live views and rviz; a test compares them with the view configurations."""
+"""Colours used in figures, live views and rviz.
 
-# Signals that are compared in figures. They also differ in luminance, for greyscale prints.
+A test compares them with the configurations of these views.
+"""
+
+# Signals compared in figures. The colours also differ in luminance, for greyscale prints.
 REAL = "#0b2a5b"
 SIMULATED = "#e07a10"
 DIFFERENCE = "#1d6b4f"
@@ -11,7 +14,7 @@ DISTANCE = "#c2c2c2"
 FIXES = "#2fa36b"
 DIRECTION = "#c0392b"
 
-# Elements of the live views that are drawn behind the curves of the IMUs.
+# Elements of the live views that are plotted behind the curves of the IMUs.
 LIVE_TRUTH = "#b0b0b0"
 LIVE_REFERENCE_PATH = "#787878"
 MAGNETIC_FIELD = "#1e5ac8"
@@ -25,15 +28,15 @@ RANDOM_WALK = "#8a2b4a"
 RATE_RAMP = "#a08a10"
 GAUSS_MARKOV = "#2a6ab0"
 
-# Curves in figures with many curves; consecutive colours differ in luminance.
+# Curves of several sensors or drives in one figure; consecutive colours differ in luminance.
 SERIES = (REAL, SIMULATED, FIXES, ODOMETER, "#4aa3df", "#a3322a", "#b59a00")
-"""Colours of the first seven curves of the same kind; all further curves are grey."""
+"""Colours of the first seven curves in a figure; all further curves are grey."""
 PALE_SERIES = (REFERENCE, "#f3cfa3", "#b5dcc5")
-"""Colours of the ground-truth curves that belong to the first curves of :data:`SERIES`."""
+"""Pale colours of the ground truth that is plotted behind the first curves in a figure."""
 SIMULATED_SERIES = (SIMULATED, "#a3322a", "#d8a800", "#c26a8f", "#7a5a3a")
 """Colours of the curves of several simulated IMUs in a comparison with a recorded IMU."""
 
-# Colour scale of signed values: positions from 0 to 1, and the colour at each position.
+# Colour map for signed values: positions from 0 to 1, and the colour at each position.
 DIVERGING = (
     (0.0, "#3b4cc0"),
     (0.25, "#8db0fe"),

@@ -129,7 +129,7 @@ _MEANINGS = {
     "tilt_rate": ("rad/s", ""),
     "roll_rate": ("rad/s", ""),
 }
-"""Units and meanings of the columns that several files share."""
+"""Units and meanings of columns that occur in several CSV files."""
 
 _STEERING = ("steering", "steering_left", "steering_right")
 
@@ -139,7 +139,7 @@ def _shared(
     optional: Iterable[str] = (),
     meanings: Mapping[str, tuple[str, str]] | None = None,
 ) -> tuple[CsvColumn, ...]:
-    """Return the columns of a time series; ``meanings`` replaces the shared meanings."""
+    """Return the columns of a time series; ``meanings`` overrides entries of ``_MEANINGS``."""
     known = {**_MEANINGS, **(meanings or {})}
     return (
         _TIME,
@@ -546,4 +546,4 @@ CSV_FILES = (
         ),
     ),
 )
-"""CSV files of all programs; two programs may write files with the same name."""
+"""CSV files of all programs; files of different programs may have the same name."""

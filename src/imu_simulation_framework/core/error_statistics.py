@@ -1,4 +1,4 @@
-"""Statistics of an error over time, defined in the same way for all kinds of errors."""
+"""Statistics of an error over time, with the same definitions for all measured quantities."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .stamps import STAMP_TOLERANCE
 
 @dataclass(frozen=True)
 class ErrorStatistics:
-    """Statistics of an error over time, in the error's unit.
+    """Statistics of an error over time, in the unit of the error.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ class FrameworkError(Exception):
         text = escape_unprintable(super().__str__())
         if len(text) <= MAX_MESSAGE_LENGTH:
             return text
-        # The middle is cut, because the message starts with the file and ends with the remedy.
+        # Only the middle is omitted: a message begins with the file and ends with the remedy.
         half = MAX_MESSAGE_LENGTH // 2
         return f"{text[:half]} [...] {text[-half:]} ({len(text)} characters)"
 
@@ -64,7 +64,7 @@ class NotRecordedError(RecordingError):
 
 
 class ImplausibleRecordingError(RecordingError):
-    """Parts of a recording contradict each other, so that results from it are meaningless."""
+    """Quantities in a recording contradict each other, so that results from it are meaningless."""
 
 
 class MotionError(FrameworkError):
@@ -127,7 +127,7 @@ EXTRAS = {
     "python_calamine": "formats",
     "xacro": "simulator",
 }
-"""For each optional module, the extra in setup.py that installs it."""
+"""Extra in setup.py that installs each optional module, keyed by the name of the module."""
 
 
 class MissingLibraryError(ConfigurationError, ModuleNotFoundError):

@@ -29,11 +29,11 @@ BLOCK_SIZE = 2**20
 
 
 class UnusableFileError(OSError):
-    """A file has the wrong type or size; its text is to be appended to the name of the file."""
+    """A file has the wrong type or size; the message is a reason to append to the file's name."""
 
 
 class _NonBlockingFile(io.FileIO):
-    """File that ends where no data are available, such as /proc/kmsg.
+    """Non-blocking file, such as /proc/kmsg, that ends where no further data are available.
 
     Python returns None for a read that would block.
     """
@@ -121,7 +121,7 @@ def read_at_most(file, limit) -> bytes:
     UnusableFileError
         The remainder exceeds the limit.
     """
-    # Reading in blocks allocates memory only for data that exist.
+    # Reading in blocks allocates memory for the actual data only, not for the size limit.
     blocks, size = [], 0
     for block in iter(lambda: file.read(BLOCK_SIZE), b""):
         size += len(block)
@@ -189,7 +189,7 @@ def package_share() -> Path:
 
 
 def plain_path(path) -> str:
-    """Remove the parts ``..`` and ``.`` from a path.
+    """Remove the components ``..`` and ``.`` from a path.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ RECORDING_SUFFIXES = (
     *(".nmea", ".gpx", ".ubx", ".vbo", ".ulg", ".bin", ".mat", ".npy", ".npz", ".h5", ".hdf5"),
     *(".parquet", ".xlsx", ".json"),
 )
-"""Suffixes of recordings; any other text after a dot is part of the name, as in a date."""
+"""File suffixes of recordings; other text after a dot belongs to the name, as in a date."""
 
 
 def recording_name(path) -> str:
@@ -225,7 +225,7 @@ def recording_name(path) -> str:
     Returns
     -------
     str
-        Last part of the path, without the suffixes of recordings and of compressed files.
+        Last component of the path, without the suffixes of recordings and of compressed files.
     """
     name = Path(path).name
     while Path(name).suffix.lower() in RECORDING_SUFFIXES:
@@ -277,7 +277,7 @@ def drive_folder() -> Path:
 
 
 def format_json(value) -> str:
-    """Format a value as the text of a JSON file.
+    """Format a value as JSON text for a file.
 
     Parameters
     ----------
@@ -293,7 +293,7 @@ def format_json(value) -> str:
 
 
 def to_json_types(value):
-    """Convert a value to JSON types.
+    """Convert a value to types that JSON supports.
 
     Parameters
     ----------
@@ -327,7 +327,7 @@ MAX_DEPTH = 200  #: largest depth of tags; deeper files overflow the stack of re
 
 
 class UnusableXmlError(ValueError):
-    """XML text is rejected before it is parsed.
+    """XML text violates a limit, and is rejected before it is parsed.
 
     Parameters
     ----------

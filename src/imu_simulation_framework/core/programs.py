@@ -62,10 +62,10 @@ EXIT_CODES = (
         "file is left half-written",
     ),
 )
-"""Each exit code, the programs that use it, and its meaning, in Markdown for the documentation."""
+"""Exit codes, the programs that use them, and their meanings, in Markdown for the guide."""
 
 SIGNALLED = 128
-"""Exit code of a program terminated by a signal, minus the signal's number, as in shells."""
+"""Offset between a signal's number and the exit code of a program that it terminates."""
 
 _ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -82,11 +82,11 @@ def use_one_thread() -> None:
 
 
 def use_one_arena() -> None:
-    """Make all threads allocate memory from one arena, if the C library is glibc.
+    """Have all threads allocate memory from one arena, if the C library is glibc.
 
     Call this function before other threads start. With one arena per thread, freed memory is
     reused only by its thread. A ROS node, which has one thread per connection, then needs 1 to 3 MB
-    more, and 20 MB more after it has read and drawn a complete drive.
+    more, and 20 MB more after it has read and plotted a complete drive.
     """
     with suppress(AttributeError, OSError):
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
@@ -111,7 +111,7 @@ class ArgumentParser(argparse.ArgumentParser):
         super().__init__(description=description, **others)
 
     def parse_known_args(self, args=None, namespace=None):
-        """Parse arguments as argparse does, but reject ``--option=--``.
+        """Parse arguments like argparse, but reject ``--option=--``.
 
         Python 3.11 would return an empty list as the value of such an option.
 
@@ -151,7 +151,7 @@ class ArgumentParser(argparse.ArgumentParser):
 
 
 class _EndingSignal(KeyboardInterrupt):
-    """Signal that ends the program; ``except Exception`` does not catch it."""
+    """A signal terminates the program; ``except Exception`` does not catch this exception."""
 
     def __init__(self, number):
         super().__init__(number)
@@ -159,7 +159,7 @@ class _EndingSignal(KeyboardInterrupt):
 
 
 def run_tool(main, arguments=None) -> int:
-    """Run the main function of a program, and convert errors to exit codes.
+    """Run the main function of a program, and convert exceptions to exit codes.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def run_tool(main, arguments=None) -> int:
 
 
 def _exit_code(main, arguments, target="the file system") -> int:
-    """Run a main function, print the error that it raises, and return the exit code."""
+    """Run the main function of a program, print its error if any, and return the exit code."""
     try:
         code = main(arguments)
         return 0 if code is None else code
@@ -237,7 +237,7 @@ def _exit_code(main, arguments, target="the file system") -> int:
 
 
 def _explain_missing_folder() -> str:
-    """Return a hint for the message if the working directory was removed, else an empty string."""
+    """Return a remark for an error message if the working directory was removed, else ''."""
     try:
         os.getcwd()
     except OSError:
@@ -246,7 +246,7 @@ def _explain_missing_folder() -> str:
 
 
 def _print_error(message) -> None:
-    # Longer words are shortened; they are not paths, which Linux limits to 4096 bytes.
+    # Words of at least 4096 bytes are shortened; they cannot be paths, which Linux limits.
     message = re.sub(r"\S{4096,}", lambda word: shorten(word.group()), str(message))
     # If standard error is also closed or full, only the exit code reports the error.
     with suppress(OSError):
@@ -262,14 +262,15 @@ def _discard_output() -> None:
 
 
 def _catch_signals() -> dict:
-    """Convert signals that end the program to exceptions; return the previous handlers.
+    """Convert signals that terminate the program to exceptions; return the previous handlers.
 
     The exceptions cause unfinished files to be removed. An ignored signal (nohup) stays ignored.
     """
 
     def on_signal(number, _):
         for other in handlers:
-            # A second signal must not interrupt the removal; handlers of roslaunch are kept.
+            # A second signal must not interrupt the removal of unfinished files.
+            # Handlers that roslaunch has installed since are kept.
             if signal.getsignal(other) is on_signal:
                 signal.signal(other, lambda *_: None)
         raise _EndingSignal(number)
@@ -286,7 +287,7 @@ def _catch_signals() -> dict:
 
 
 class SeparateProcess:
-    """Object in a separate process, which is terminated at the end of the ``with`` block.
+    """Proxy for an object in a separate process, which ends with the ``with`` block.
 
     Parameters
     ----------
@@ -312,7 +313,7 @@ class SeparateProcess:
                 f"from {__name__} import _serve; _serve({descriptor}, {module!r}, {class_name!r})",
             )
             command = [sys.executable, "-c", "\n".join(lines)]
-            # A new session protects the process from Ctrl+C, so that only its parent ends it.
+            # In a new session, the process does not receive Ctrl+C, so only its parent ends it.
             self._process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, pass_fds=[descriptor], start_new_session=True
             )
@@ -324,13 +325,13 @@ class SeparateProcess:
         self.end()
 
     def end(self) -> None:
-        """End the process before the end of the ``with`` block."""
+        """Kill the separate process before the end of the ``with`` block."""
         self._process.kill()
         self._process.wait()
         self._pipe.close()
 
     def call(self, method: str, *arguments) -> Any:
-        """Call a method of the object, and wait for its result.
+        """Call a method of the object in the separate process, and wait for the result.
 
         Parameters
         ----------
@@ -353,7 +354,7 @@ class SeparateProcess:
         return self.wait()
 
     def start(self, method: str, *arguments) -> None:
-        """Start a method of the object; :meth:`wait` returns its result.
+        """Call a method of the object in the separate process; :meth:`wait` returns its result.
 
         Parameters
         ----------
@@ -373,7 +374,7 @@ class SeparateProcess:
             raise self._early_end() from None
 
     def wait(self) -> Any:
-        """Wait for the result of the method that was started.
+        """Wait for the result of the method that was called by :meth:`start`.
 
         Returns
         -------

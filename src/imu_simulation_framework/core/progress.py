@@ -8,7 +8,7 @@ import time
 from tqdm import tqdm
 
 LINE_PERIOD = 10.0
-"""Wall-clock time between two progress lines [s]; a shorter task writes none."""
+"""Wall-clock time between two progress lines [s]; shorter tasks write no line."""
 
 DRIVE_BAR = "{desc}: {percentage:3.0f}%|{bar}| {n:.0f} of {total:.0f} s [{elapsed}<{remaining}]"
 """Format of an experiment's progress bar, which counts simulated time [s]."""
@@ -32,7 +32,7 @@ class ProgressLines(tqdm):
         super().__init__(*arguments, **{**settings, **overrides})
 
     def display(self, msg=None, pos=None) -> bool:
-        """Write a line if the last line is older than :data:`LINE_PERIOD`."""
+        """Write a line if at least :data:`LINE_PERIOD` has passed since the last line."""
         del pos
         now = time.monotonic()
         if msg is not None or now < self._next_line:

@@ -34,7 +34,7 @@ def escape_unprintable(text: str) -> str:
 
 
 def quote(value) -> str:
-    """Return the Python representation of a value, without its middle if it is long.
+    """Return the Python representation of a value, with the middle omitted if it is long.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def quote(value) -> str:
     str
     """
     if isinstance(value, str):
-        # The middle of a long text is cut out before the text is formatted.
+        # The middle of a long text is omitted before the text is formatted.
         return repr(value) if len(value) <= LONGEST_VALUE else _cut(value, repr)
     return shorten(_SHORT.repr(value))
 
@@ -74,7 +74,7 @@ def _cut(text, form) -> str:
 
 
 def join_names(names) -> str:
-    """Join names by commas, and shorten a long list.
+    """Join names with commas, and shorten a long list.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def number_duplicates(names) -> list[str]:
 
 
 class _Short(reprlib.Repr):
-    """Abbreviation of values; handwritten values do not exceed its limits."""
+    """Abbreviated representation of values; values typed by a user fit within its limits."""
 
     def __init__(self):
         super().__init__()

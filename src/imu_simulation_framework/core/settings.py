@@ -185,7 +185,7 @@ def check_setting(kind: type[Settings], key: dataclasses.Field, name: str, value
 
 
 def _check_of(kind: type[Settings], key: dataclasses.Field) -> tuple[Callable[..., Any], dict]:
-    """Return the function that checks a field, and the arguments of this function."""
+    """Return the function that checks a field, and the function's keyword arguments."""
     declaration = key.metadata
     check, arguments = declaration["check"], dict(declaration["arguments"])
     if check is None:
@@ -208,7 +208,7 @@ _CHECKS: dict[str, Callable[..., Any]] = {
     "str": check_text,
     "tuple": check_selection,
 }
-"""Function that checks a field by default, keyed by the annotation of the field."""
+"""Default check functions of fields, keyed by the annotation of the field."""
 
 
 def _annotation(key: dataclasses.Field) -> str:
@@ -360,7 +360,7 @@ _PARSERS: dict[str, Callable[[str], Any]] = {
     "str": str,
     "tuple": lambda text: tuple(word.strip() for word in text.split(",")),
 }
-"""Parser of a field's text, keyed by annotation; it raises ValueError or KeyError if invalid."""
+"""Parsers of a field's text, by annotation; invalid text raises ValueError or KeyError."""
 
 
 def setting_text(value: Any) -> str:

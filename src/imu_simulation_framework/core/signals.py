@@ -224,7 +224,7 @@ _CORRELATED_FREQUENCIES = 16  # values at least this many bins apart are conside
 
 @functools.lru_cache(maxsize=None)
 def _covariances(length=1024):
-    """Return |A(d, m)|^2 for d = 0 and d = 1, with m = 0, 1, ..."""
+    """Return |A(d, m)|^2 of :func:`degrees_of_freedom` for d = 0 and d = 1, m = 0, 1, ..."""
     from scipy import signal
 
     window = signal.get_window("hann", length)
@@ -236,7 +236,7 @@ def _covariances(length=1024):
 
 
 def _bands(spectrum, per_decade):
-    """Return the first index and the number of values of each non-empty band."""
+    """Return the first index and the number of values of each non-empty frequency band."""
     band = np.floor(per_decade * np.log10(spectrum.frequency / spectrum.frequency[0]))
     _, first = np.unique(band, return_index=True)
     return first, np.diff(np.append(first, len(band)))
@@ -270,7 +270,7 @@ def variance_interval(degrees_of_freedom, level=0.95):
 
 MINIMUM_CORRELATION = 0.3  # smallest correlation of the yaw rates at which a shift is applied
 _START_DELAYS = 41  # number of delays on a grid; the best of them is the initial value of the fit
-_FITS = 3  # number of fits; each uses the error scale from the residuals of the previous fit
+_FITS = 3  # number of fits; each takes the error scale from the residuals of the previous one
 
 
 class TimeShift(NamedTuple):
@@ -334,7 +334,7 @@ def find_time_shift(signal_time, signal_yaw, reference_time, reference_yaw, max_
         return rates - np.mean(rates)
 
     late, reference = yaw_rate(signal_time, signal_yaw), yaw_rate(reference_time, reference_yaw)
-    # A shift by more than half the drive would compare different parts of the drive.
+    # A shift by more than half the duration would compare different parts of the drive.
     largest_lag = min(int(np.ceil(max_shift * rate)), len(grid) // 2)
     lags = np.arange(-largest_lag, largest_lag + 1)
     correlation = normalised_correlation(late, reference, lags)
@@ -354,9 +354,10 @@ def find_time_shift(signal_time, signal_yaw, reference_time, reference_yaw, max_
 
 
 def estimate_delay(times, increments, integral, used, largest) -> tuple[float, float]:
-    """Estimate the delay of an integral relative to measured increments by robust least squares.
+    """Estimate the delay of a signal, given by its integral, relative to measured increments.
 
-    Unlike a correlation, the fit also yields a standard deviation of the delay.
+    The estimate is a robust least-squares fit. Unlike a correlation, the fit also yields a standard
+    deviation of the delay.
 
     Parameters
     ----------
@@ -365,7 +366,7 @@ def estimate_delay(times, increments, integral, used, largest) -> tuple[float, f
     increments : ndarray, shape (n - 1, m)
         Measured increments between these times.
     integral : callable
-        Function of k times [s] that returns the integral, shape (k, m).
+        Function of k times [s] that returns the integral of the signal, shape (k, m).
     used : ndarray of bool, shape (n - 1,)
         Mask of the increments that are used.
     largest : float
@@ -393,7 +394,7 @@ def estimate_delay(times, increments, integral, used, largest) -> tuple[float, f
     limits = -largest, largest
     # The error scale is estimated again after each fit, since the first residuals are large.
     for _ in range(_FITS):
-        # For Gaussian values, 1.4826 times the median absolute deviation is the standard deviation.
+        # For Gaussian values, the standard deviation is 1.4826 times the median absolute deviation.
         size = max(1.4826 * float(np.median(np.abs(residuals(delay)))), 1e-9)
         fit = least_squares(
             residuals, delay, bounds=limits, loss="soft_l1", f_scale=size, diff_step=1e-3
@@ -406,7 +407,7 @@ def estimate_delay(times, increments, integral, used, largest) -> tuple[float, f
 
 
 def parabola_peak(values, best) -> float:
-    """Return the offset between the largest sample and the peak of a parabola through it.
+    """Return the offset from the largest sample to the peak of a parabola through three samples.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ GAP_FACTOR = 5.0
 """A time step that is longer than this multiple of the median step may be a gap."""
 
 MIN_GAP = 0.5
-"""A shorter time step is never a gap [s], because the heading changes little during the step."""
+"""Shortest time step that may be a gap [s]; the heading changes little in a shorter step."""
 
 
 def find_gap_ends(time) -> np.ndarray:
@@ -72,7 +72,7 @@ NANOSECONDS = 1_000_000_000
 
 
 def count_periods(first: int, stamps, rate: float) -> np.ndarray:
-    """Count the sampling periods between a first stamp and later stamps, rounded to integers.
+    """Count the complete sampling periods between the first stamp and later stamps.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ class StampLimits:
 
 
 RATE_REMEDY = "state the rate, with --rate HZ or as time = line / HZ [s] in a column map"
-"""Remedy for unusable stamps, to be appended to a message; it makes samples evenly spaced."""
+"""Remedy for missing time stamps, to be appended to an error message."""
 
 
 @dataclass(frozen=True)
@@ -192,13 +192,13 @@ class StampReport:
 
     @property
     def never_set(self) -> bool:
-        """Whether there are several samples, and all have the same time."""
+        """Whether there are several samples, and all have the same time stamp."""
         timed = self.samples - self.missing.count
         return timed > 1 and self.duplicates.count == timed - 1
 
     @property
     def packets_text(self) -> str:
-        """Description of packets and of the mean rate; empty if there are no packets."""
+        """Text about packets of samples and the mean rate; empty if samples arrive individually."""
         if self.packet == 1:
             return ""
         return (
@@ -251,7 +251,7 @@ class StampReport:
         return ""
 
     def to_dict(self) -> dict:
-        """Return the fields as a dictionary for the summary of a result.
+        """Return the properties as a dictionary for a summary.
 
         Returns
         -------
@@ -306,7 +306,7 @@ def seconds_from_counts(counts, per_second):
 
 
 def count_occurrences(mask, times, places=None) -> Occurrences:
-    """Count the true values in a mask, and locate the first one.
+    """Count the samples selected by a mask, and locate the first one.
 
     Parameters
     ----------
@@ -326,7 +326,7 @@ def count_occurrences(mask, times, places=None) -> Occurrences:
 
 
 def count_places(where, times, places=None) -> Occurrences:
-    """Count samples that are given by ascending indices, and locate the first one.
+    """Count samples with given ascending indices, and locate the first one.
 
     Parameters
     ----------
@@ -407,7 +407,7 @@ def examine_stamps(times, places=None, limits=None):
 
 
 def _growing_stamps(times, places, limits):
-    """Examine strictly ascending times like :func:`examine_stamps`, but with less memory."""
+    """Examine strictly ascending stamps as in :func:`examine_stamps`, but with less memory."""
     median_period = float("nan")
     if len(times) > 1:
         median_period = float(np.median(np.diff(times), overwrite_input=True))

@@ -77,7 +77,7 @@ def table_to_csv(table) -> str:
 
 
 def iterate_csv(tables):
-    """Yield the CSV text of consecutive tables in parts, formatted as by :func:`table_to_csv`.
+    """Yield the CSV text of consecutive tables in chunks, formatted as by :func:`table_to_csv`.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def _read(path, file, columns):
 
 
 def _iterate_lines(file):
-    """Yield the text of a file in parts of complete lines; the last line may be unterminated."""
+    """Yield the text of a file in chunks of complete lines; the last may be unterminated."""
     remainder, size = b"", 0
     for block in iter(lambda: file.read(BLOCK_SIZE), b""):
         size += len(block)
@@ -210,7 +210,7 @@ def _iterate_lines(file):
 
 
 def _parse_numbers(path, text, header, first):
-    """Parse the numbers in complete lines; ``first`` is the number of the first line."""
+    """Parse the numbers in complete lines; ``first`` is the line number of the first one."""
     import pandas as pd
 
     if text.count(",") != text.count("\n") * (len(header) - 1):
@@ -233,7 +233,7 @@ def _parse_numbers(path, text, header, first):
 
 
 def _broken_line(path, text, header, first) -> ResultError:
-    """Return an error that reports the line and column of the first cell without a number."""
+    """Return an error that reports the line and column of the first cell that is not a number."""
     skipped = 1 if first == 1 else 0
     for number, line in enumerate(text.splitlines()[skipped:], start=first + skipped):
         cells = line.split(",")

@@ -90,7 +90,7 @@ def factor(unit: str) -> float:
         if name not in SIZES:
             raise ValueError(f"{unit!r} contains {name!r}, which is not a known unit")
         size = SIZES[name]
-        # The factors are applied in their written order, as in a calculation by hand.
+        # The factors are applied in the order in which they are written.
         size = math.sqrt(size) if abs(power) == 0.5 else size ** abs(power)
         value = value * size if power > 0.0 else value / size
     return value

@@ -139,7 +139,7 @@ def replace_file(path):
 
 
 def refuse_overwriting(path, inputs):
-    """Check that a result does not overwrite an input.
+    """Check that a result file does not overwrite an input file.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ def _remove(folder):
     try:
         shutil.rmtree(folder, ignore_errors=True)
     except KeyboardInterrupt:
-        # A signal has interrupted the removal.
+        # If a signal has interrupted the removal, it is repeated.
         shutil.rmtree(folder, ignore_errors=True)
         raise
 

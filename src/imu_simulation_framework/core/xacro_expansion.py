@@ -1,4 +1,4 @@
-"""Expansion of xacro files that describe robots or IMU parameters.
+"""Expansion of xacro files that contain robot descriptions or IMU parameters.
 
 A xacro file contains Python expressions, and macros whose output may grow exponentially. A file
 from outside the package is therefore expanded in a separate process with limits on processor time,
@@ -257,7 +257,7 @@ def _lower_limit(limit: int, soft: int, hard: int) -> None:
 
 
 def find_package_above(file: Path, name: str) -> Path | None:
-    """Find a ROS package among the folders above a file and their subfolders.
+    """Find a ROS package among the parent folders of a file and their direct subfolders.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Safe reading of YAML files: no text is evaluated as code.
+"""Safe reading of YAML files, without evaluation of text as code.
 
 When rosparam or xacro is imported, it changes ``yaml.safe_load`` for the whole process so that the
 text after ``!radians`` and in ``rad(...)`` is evaluated as Python. The loader of this module is not
@@ -92,7 +92,7 @@ class PlainLoader(yaml.SafeLoader):
         return super().add_indent(column)
 
     def construct_object(self, node, deep=False):
-        """Construct the value of a node, and reject a text that does not match its tag."""
+        """Construct the value of a node, and reject text that does not match the node's tag."""
         try:
             return super().construct_object(node, deep)
         except (AttributeError, IndexError, KeyError):  # raised by PyYAML for a mismatch
@@ -149,7 +149,7 @@ PlainLoader.add_implicit_resolver(
 )
 
 NOT_YAML = (yaml.YAMLError, RecursionError, ValueError, TypeError)
-"""Exceptions that :func:`load_plain` raises if a text is not valid YAML or nested too deeply."""
+"""Exceptions that :func:`load_plain` raises if text is invalid YAML or nested too deeply."""
 
 
 def load_plain(text):
@@ -222,7 +222,7 @@ def read_yaml(path: str | os.PathLike[str], subject: str) -> Any:
 
 
 def accept_names(**readers: Callable[[Any], Any]) -> Callable[[Function], Function]:
-    """Decorate a function so that some parameters also accept a name or a file's path.
+    """Decorate a function so that some parameters also accept the name or path of a YAML file.
 
     Parameters
     ----------
@@ -258,7 +258,7 @@ def accept_names(**readers: Callable[[Any], Any]) -> Callable[[Function], Functi
 
 
 def bundled_names(folder: str) -> list[str]:
-    """Return the names of all bundled descriptions in a folder.
+    """Return the names of all bundled YAML descriptions in a folder.
 
     Parameters
     ----------
@@ -274,7 +274,7 @@ def bundled_names(folder: str) -> list[str]:
 
 
 def find_description(name: str | os.PathLike[str], folder: str, kind: str) -> Path:
-    """Find the file of a description by its path, or by its name in the ``config`` folder.
+    """Find a YAML description by its path, or by its name in the ``config`` folder.
 
     Parameters
     ----------
@@ -314,7 +314,7 @@ def read_description(
     named: bool = False,
     may_be_empty: bool = False,
 ) -> Described:
-    """Read a description from a YAML file.
+    """Read a description, such as that of a GNSS receiver, from a YAML file.
 
     Parameters
     ----------
