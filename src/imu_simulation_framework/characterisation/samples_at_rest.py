@@ -1,4 +1,4 @@
-"""Preparation of recordings at rest: evenly sampled, contiguous parts without outliers.
+"""Preparation of recordings at rest: evenly sampled contiguous parts without outliers.
 
 An average over time is valid only if no sample is missing. A recording is therefore split at gaps,
 which are never interpolated.
@@ -24,13 +24,13 @@ from ..core.stamps import Occurrences, count_places
 
 _BLOCK_DURATION = 1.0  # s; duration of the blocks whose medians are compared
 _MIN_BLOCK_SAMPLES = 5
-_MAX_NOISE_RATIO = 10.0  # largest change of a median at rest, in standard deviations of white noise
+_MAX_NOISE_RATIO = 10.0  # largest change of a median at rest, relative to its white noise
 MAX_CHANGES = {"gyro": 0.02, "accel": 0.3}
-"""Largest change of the median between successive seconds at rest [rad/s and m/s^2]."""
+"""Largest change of a median reading from one second to the next at rest [rad/s, m/s^2]."""
 
 _UNITS = {"gyro": "rad/s", "accel": "m/s^2"}
-_MAX_MOVED_SHARE = 0.01  # largest accepted share of seconds in which the sensor moves
-_SORTED_AT_ONCE = 1_000_000  # number of samples sorted at once, which limits the memory
+_MAX_MOVED_SHARE = 0.01  # largest share of seconds with motion that is accepted
+_SORTED_AT_ONCE = 1_000_000  # number of samples sorted at once, which limits memory use
 
 
 def check_at_rest(
@@ -90,7 +90,7 @@ def check_at_rest(
 
 
 def block_medians(values: np.ndarray, size: int) -> np.ndarray:
-    """Return the medians over blocks of samples.
+    """Compute the medians of blocks of samples.
 
     Parameters
     ----------
@@ -115,23 +115,23 @@ def block_medians(values: np.ndarray, size: int) -> np.ndarray:
     return medians
 
 
-_LONG_STEP = 1.5  # sampling periods; a longer step may be a gap
+_LONG_STEP = 1.5  # sampling periods; a longer time step may be a gap
 _LASTING_SHIFT = 0.5  # sampling periods; a gap delays all later samples by at least this time
-_NEIGHBOURS = 20  # number of samples on each side of a step from which the shift is estimated
-_RATE_BLOCKS = 60  # number of blocks whose median sampling periods are compared
-_RATE_TOLERANCE = 0.1  # largest relative difference between sampling periods
-_OUTLIER_BLOCK = 10.0  # s; duration of the blocks for outliers, during which a bias hardly changes
-_MAX_OUTLIER_SHARE = 0.01  # if more samples exceed the limits, they are noise and not outliers
+_NEIGHBOURS = 20  # samples on each side of a time step from which its shift is estimated
+_RATE_BLOCKS = 60  # number of blocks over which median sampling periods are compared
+_RATE_TOLERANCE = 0.1  # largest relative difference between median sampling periods
+_OUTLIER_BLOCK = 10.0  # s; blocks for outlier detection, over which a bias hardly changes
+_MAX_OUTLIER_SHARE = 0.01  # if more samples exceed the limits, they are considered noise
 _MAX_PARTS = 100
-_SAMPLES_AT_ONCE = 8_000_000  # total number of samples in all threads, which limits the memory
+_SAMPLES_AT_ONCE = 8_000_000  # total number of samples in all threads, which limits memory use
 
-# Sizes of a RawSignal: intervals, bins, outliers, and drawn deviation in interquartile ranges.
+# Limits of a RawSignal: intervals, bins, outliers, and plotted range in interquartile ranges.
 _INTERVALS, _BINS, _DRAWN_OUTLIERS, _DRAWN_SPREADS = 1500, 120, 2000, 4.0
 
 
 @dataclass(frozen=True)
 class RestSettings(TextSettings):
-    """Requirements for a recording at rest, and the limit beyond which samples are outliers.
+    """Requirements on a recording at rest, and the limit beyond which samples are outliers.
 
     Attributes
     ----------
@@ -156,7 +156,7 @@ class RestSettings(TextSettings):
 
 @dataclass(frozen=True)
 class RawSignal:
-    """Summary of the recorded samples of one axis, for a figure.
+    """Summary of the recorded samples of one axis, for plotting.
 
     Attributes
     ----------
@@ -236,12 +236,12 @@ class SamplesAtRest:
 
     @property
     def lengths(self) -> list[int]:
-        """Number of samples in each part."""
+        """Number of samples in each contiguous part."""
         return [stop - start for start, stop in self.parts]
 
     @property
     def duration(self) -> float:
-        """Total duration of the parts in use [s]."""
+        """Total duration of the contiguous parts in use [s]."""
         return sum(self.lengths) / self.rate
 
 
@@ -288,7 +288,7 @@ def prepare_axes(
     source: str,
     settings: RestSettings | None = None,
 ) -> SamplesAtRest:
-    """Prepare a recording like :func:`prepare_at_rest`, in place and axis by axis.
+    """Prepare a recording as in :func:`prepare_at_rest`, but in place and axis by axis.
 
     Parameters
     ----------
@@ -430,7 +430,7 @@ def _replace_outliers(
     """Replace outliers in place, and return the outliers, the raw signals and remarks."""
 
     def clean_axis(axis: int) -> tuple[Occurrences, Any, float]:
-        """Return the outliers, the raw signal, and the share of outliers if it is too large."""
+        """Replace an axis' outliers in place unless there are too many, and summarise the axis."""
         signal = values[axis]
         if np.ptp(signal) == 0.0:
             raise RecordingError(
@@ -444,7 +444,7 @@ def _replace_outliers(
         values[axis] = signal
         return count_places(indices, times), raw, 0.0
 
-    # Threads suffice, because numpy releases the global interpreter lock while it sorts.
+    # Threads suffice, because NumPy releases the global interpreter lock while it sorts.
     with ThreadPoolExecutor(choose_thread_count(len(times))) as pool:
         cleaned = dict(zip(names, pool.map(clean_axis, range(len(names)))))
     remarks = [
@@ -476,7 +476,7 @@ def choose_thread_count(samples: int) -> int:
 def _find_outliers(
     times: np.ndarray, signal: np.ndarray, rate: float, limit: float
 ) -> tuple[np.ndarray, np.ndarray, Any]:
-    """Return the indices of outliers, the medians around them, and a summary of the signal.
+    """Find outliers of one axis, with the medians around them and a summary of the signal.
 
     The quartiles are computed from the deviations from medians of short blocks, so that slow bias
     changes neither hide nor cause outliers.
@@ -485,7 +485,7 @@ def _find_outliers(
     blocks = max(1, len(signal) // size)
     size = size if blocks > 1 else len(signal)
     medians = block_medians(signal[None, :], size)[0]
-    # The deviations are computed twice, because np.quantile sorts its input in place.
+    # The deviations are computed again, because np.quantile sorts its input in place.
     lower, upper = np.quantile(
         _deviations(signal, medians, size), [0.25, 0.75], overwrite_input=True
     )

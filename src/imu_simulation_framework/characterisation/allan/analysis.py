@@ -105,14 +105,14 @@ class AllanIdentification:
 
     @property
     def rate(self) -> float:
-        """Sampling rate of the first recording, rounded to the accuracy of the clock [Hz]."""
+        """Sampling rate of the first recording [Hz], rounded to an integer if within 0.1 %."""
         rate = self.recordings[0].rate
         whole = round(rate)
         return float(whole) if abs(rate - whole) < 1e-3 * rate else rate
 
     @property
     def sensors(self) -> dict[str, tuple[str, ...]]:
-        """Names of the recorded axes of each sensor."""
+        """Names of the recorded axes, keyed by sensor."""
         recorded = {
             sensor: tuple(axis for axis in axes if axis in self.axes)
             for sensor, axes in SENSORS.items()
@@ -120,7 +120,7 @@ class AllanIdentification:
         return {sensor: axes for sensor, axes in recorded.items() if axes}
 
     def to_specification(self, name: str, walk_limit: bool = False) -> ImuSpecification:
-        """Return a specification of an IMU with the identified noise.
+        """Return an IMU specification with the identified noise parameters.
 
         A term is 0 if it is neither identified nor needed to match the measured curve. Axes that
         were not recorded have no noise.
@@ -174,7 +174,7 @@ def identify(
     band: tuple[float, float] = DEFAULT_BAND,
     progress: Callable[[], object] | None = None,
 ) -> AllanIdentification:
-    """Identify the coefficients Q, N, B, K and R, and additional noise terms, for each axis.
+    """Identify the noise coefficients Q, N, B, K and R, and additional terms, of each axis.
 
     The terms are fitted jointly to the Allan variances of all recordings, weighted with the inverse
     of their covariance. An average of separate fits with their inverse variances as weights would
@@ -212,7 +212,7 @@ def identify(
         step()
         return variance
 
-    # Threads suffice, because numpy releases the global interpreter lock in long operations.
+    # Threads suffice, because NumPy releases the global interpreter lock in long operations.
     longest = max(recording.duration * recording.rate for recording in recordings)
     with ThreadPoolExecutor(choose_thread_count(round(longest))) as pool:
         variances = list(pool.map(compute_variance, tasks))

@@ -25,7 +25,7 @@ from .slow_noise import SlowNoiseLikelihood
 SHORTEST = 1.0
 """Shortest averaging time at which the identified sensor is compared with the recorded one [s]."""
 LONGEST_SHARE = 10.0
-"""Ratio of the duration of the longest contiguous part to the longest compared averaging time."""
+"""Ratio of a recording's longest contiguous part to the longest averaging time compared."""
 
 _FAMILY_ERROR_RATE = 0.05  # probability of at least one false alarm in all comparisons
 _MIN_MODEL_ERROR = 0.02  # relative error of the Allan variance; sensors of a batch differ by more
@@ -33,7 +33,9 @@ _MIN_MODEL_ERROR = 0.02  # relative error of the Allan variance; sensors of a ba
 
 @dataclass(frozen=True)
 class AllanBand:
-    """Simultaneous confidence band of an Allan deviation, from 1 s to a tenth of the recording.
+    """Simultaneous confidence band of a recording's Allan deviation.
+
+    It covers averaging times from 1 s to a tenth of the longest contiguous part.
 
     Attributes
     ----------
@@ -49,7 +51,7 @@ class AllanBand:
     high: np.ndarray
 
     def excess(self, deviation) -> np.ndarray:
-        """Return the distance of a given Allan deviation from the band.
+        """Return the logarithmic distance of another Allan deviation from the band.
 
         Parameters
         ----------
@@ -66,7 +68,7 @@ class AllanBand:
 
 @dataclass(frozen=True)
 class Departure:
-    """Point at which the Allan deviation of the identified sensor is outside the band.
+    """Averaging time at which the identified sensor's Allan deviation is outside the measured band.
 
     Attributes
     ----------
@@ -84,7 +86,7 @@ class Departure:
 
 
 def compute_band(curve: allan_model.AllanCurve, longest, comparisons, model_error=0.0) -> AllanBand:
-    """Compute the confidence band of an Allan deviation that is used in many comparisons.
+    """Compute an Allan deviation's confidence band, corrected for the number of comparisons.
 
     Parameters
     ----------
@@ -120,7 +122,7 @@ IDENTIFIED, FITTED, CLOSEST = "identified", "fitted", "closest to the curve"
 
 
 def choose_coefficients(fit, bands, shapes_at):
-    """Choose squared coefficients of a sensor whose Allan deviation is inside the bands.
+    """Choose squared noise coefficients whose Allan deviation is inside the confidence bands.
 
     Parameters
     ----------
@@ -144,9 +146,9 @@ def choose_coefficients(fit, bands, shapes_at):
     identified = np.array([fit.terms[name].identified for name in names])
     fitted = np.maximum(fit.squares, 0.0)
     if not fit.terms[allan_model.TERMS[0]].identified:
-        # The sensor's low-pass filter hides its quantisation.
+        # The sensor's low-pass filter hides its quantisation noise.
         fitted[0] = 0.0
-    # A ramp is avoided, because it is the same in all realisations of a simulated sensor.
+    # A rate ramp is avoided, because it is the same in all realisations of a simulated sensor.
     steady = np.where(identified | (np.array(names) != allan_model.TERMS[4]), fitted, 0.0)
     choices = [(np.where(identified, fitted, 0.0), IDENTIFIED), (steady, FITTED), (fitted, FITTED)]
     shapes = [shapes_at(band.tau) for band in bands]
@@ -171,7 +173,7 @@ def _largest_excess(squares, bands, shapes):
 
 
 def _closest_squares(bands, shapes):
-    """Return the non-negative squares that fit the curves best, weighted by the bands' widths."""
+    """Fit non-negative squared coefficients to the curves, weighted by the inverse band widths."""
     rows, targets = [], []
     for band, columns in zip(bands, shapes):
         width = np.log(band.high / band.low)
@@ -185,7 +187,7 @@ def _closest_squares(bands, shapes):
 
 @dataclass(frozen=True)
 class NeededDuration:
-    """Recording time required to identify a term.
+    """Recording time required to identify a noise term.
 
     Attributes
     ----------
@@ -244,7 +246,7 @@ class AxisResult:
     ramp_sign: float
 
     def signed_coefficient(self, term) -> float:
-        """Return a noise coefficient of the identified sensor; only a ramp may be negative.
+        """Return a noise coefficient of the identified sensor; only a rate ramp may be negative.
 
         Parameters
         ----------
@@ -264,7 +266,7 @@ class AxisResult:
 
     @property
     def unidentified_terms(self) -> tuple[str, ...]:
-        """Terms of the identified sensor that are not individually identified."""
+        """Noise terms with a non-zero coefficient that are not individually significant."""
         if self.choice == IDENTIFIED:
             return ()
         return tuple(
@@ -295,7 +297,7 @@ class RecordingModel:
         self._terms = {}
 
     def terms(self, gauss_markov_time=None):
-        """Return the Allan variances of the terms for unit coefficients, and their covariance.
+        """Return the noise terms' Allan variances for unit coefficients, and the covariance.
 
         Parameters
         ----------
@@ -318,7 +320,7 @@ class RecordingModel:
         return self._terms[gauss_markov_time]
 
     def parts(self, axis):
-        """Return the contiguous parts of one axis.
+        """Return the samples of one axis in each contiguous part of the recording.
 
         Parameters
         ----------
@@ -334,7 +336,7 @@ class RecordingModel:
         return [values[start:stop] for start, stop in self.recording.parts]
 
     def variance(self, parts):
-        """Return the overlapping Allan variance of contiguous parts.
+        """Compute the overlapping Allan variance of one axis from its contiguous parts.
 
         Parameters
         ----------
@@ -349,7 +351,7 @@ class RecordingModel:
         return allan_model.overlapping_allan_variance(parts, self.recording.rate, self.factors)
 
     def curve(self, variance, fit) -> allan_model.AllanCurve:
-        """Return the Allan deviation with the confidence interval that follows from a fit.
+        """Compute the measured Allan deviation, with confidence intervals from a fitted model.
 
         Parameters
         ----------
@@ -445,7 +447,7 @@ def identify_axis(models, axis, variances, planner, comparisons) -> AxisResult:
 
 
 def _joint_terms(models, time):
-    """Return the terms' Allan variances in all recordings, and a function for their covariance."""
+    """Concatenate the noise terms' Allan variances of all recordings, and their covariances."""
     shapes, covariances = zip(*(model.terms(time) for model in models))
     if len(models) == 1:
         return shapes[0], covariances[0].evaluate
@@ -456,20 +458,20 @@ def _joint_terms(models, time):
 
 
 def _fit_standard_terms(models, single_variances, comparisons):
-    """Return the fit of the standard terms, or None if they do not describe the data."""
+    """Fit the standard noise terms; return None if they do not describe the data."""
     variances = np.concatenate(single_variances)
     shapes, covariances = _joint_terms(models, None)
     fit = fit_terms(variances, shapes, covariances)
     if not fit.describes:
         return None
     if fit.squares[0] == 0.0:
-        # A weak low-pass filter may bias N by more than the interval of N although the fit is good.
+        # A weak low-pass filter may bias N by more than its interval even if the fit is good.
         plain = AllanProblem(variances, shapes, covariances)
         free = AllanProblem(variances, shapes, covariances, smoothing=True)
         gain = plain.deviance(fit.squares) - free.deviance(free.solve())
         if gain > DETECTION_DEVIATIONS**2:
             return None
-    # Where a variance has few degrees of freedom, a test of squared residuals is insensitive.
+    # A test of squared residuals is insensitive to variances with few degrees of freedom.
     for model, variance in zip(models, single_variances):
         band = compute_band(model.curve(variance, fit), model.longest, comparisons)
         curve = (
@@ -491,7 +493,7 @@ def _remove_lines(models, parts, variances):
 
 
 def _fit_single_recording(model, variance, fit) -> AllanFit:
-    """Fit the terms to a single recording, using the noise model of the joint fit."""
+    """Fit the noise terms of the joint fit to a single recording."""
     time = fit.gauss_markov_time
     shapes, covariance = model.terms(time and time.value)
     if not fit.start:
@@ -501,7 +503,7 @@ def _fit_single_recording(model, variance, fit) -> AllanFit:
 
 
 def _choose_sensor(models, curves, fit, comparisons):
-    """Return the coefficients of the identified sensor, their origin, the bands and departures."""
+    """Choose the identified sensor's squared coefficients, and find departures from the bands."""
     time = fit.gauss_markov_time
 
     def shapes_at(tau):

@@ -1,4 +1,4 @@
-"""Noise models with more terms than the standard ones, and the averaging times that they describe.
+"""Noise models with additional terms, and the range of averaging times that they describe.
 
 At short averaging times, one hour of samples determines the Allan variance to 0.1 %. At this
 accuracy, every real sensor differs from the standard terms because of its filter, resonances and
@@ -41,13 +41,13 @@ from .slow_noise import MARGIN, WALK
 # Candidates for the relative error of the modelled Allan variance.
 _MODEL_ERRORS = np.concatenate([[0.0], np.geomspace(0.003, 0.4, 10)])
 
-LONGEST_START = 10.0  # s; largest candidate for the shortest averaging time in use
+LONGEST_START = 10.0  # s; largest candidate for the shortest averaging time in a fit
 _OMISSION_DEVIANCE = 2.0 * np.log(
     2.0
-)  # deviance of an averaging time that is excluded from the fit
-_ERROR_CORRELATION = np.log(10.0) / 2.0  # correlation length: half a decade of averaging time
+)  # deviance added for each averaging time that is excluded from the fit
+_ERROR_CORRELATION = np.log(10.0) / 2.0  # correlation length of model errors: half a decade of tau
 _MIN_POINTS = 10  # smallest number of averaging times in a fit
-_START_STRIDE = 2  # every second averaging time is a candidate for the shortest one in use
+_START_STRIDE = 2  # every second averaging time is a candidate for the shortest one in a fit
 _MAX_ITERATIONS = 6
 
 
@@ -73,7 +73,7 @@ def error_covariance(tau, error) -> np.ndarray:
 
 
 def fit_from(start, tau, variances, shapes, covariances, error) -> AllanFit:
-    """Fit the terms to the averaging times that are not shorter than a limit.
+    """Fit the noise terms to the Allan variances at averaging times of at least ``start``.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def fit_from(start, tau, variances, shapes, covariances, error) -> AllanFit:
 
 
 class RestrictedLikelihood:
-    """Restricted likelihood as a function of the shortest averaging time and the model error.
+    """Restricted likelihood of the noise terms, by shortest averaging time and model error.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ class RestrictedLikelihood:
         self.squares = None
 
     def starts(self) -> np.ndarray:
-        """Return the candidates for the shortest averaging time in use.
+        """Return the candidates for the shortest averaging time in the fit.
 
         Returns
         -------
@@ -149,7 +149,7 @@ class RestrictedLikelihood:
         return possible[possible <= LONGEST_START]
 
     def best(self, starts=None):
-        """Maximise the restricted likelihood over a grid of averaging times and model errors.
+        """Maximise the restricted likelihood over shortest averaging times and model errors.
 
         Parameters
         ----------
@@ -229,7 +229,7 @@ _LONG_TIMES = 6  # number of long correlation times that are compared with a ran
 
 
 def weigh_slow_terms(fit, variances, model, duration, slow_noise) -> AllanFit:
-    """Choose between a Gauss-Markov process and the slow standard terms.
+    """Choose between a Gauss-Markov process and the slow standard terms B and K.
 
     Parameters
     ----------
@@ -276,7 +276,7 @@ def weigh_slow_terms(fit, variances, model, duration, slow_noise) -> AllanFit:
 
 
 def require_support(fit, duration, slow_noise) -> AllanFit:
-    """Restrict the identified slow terms of a fit to those that the spectrum supports.
+    """Count the slow terms of a fit as identified only if the spectrum supports them.
 
     Parameters
     ----------
@@ -314,7 +314,7 @@ def _restrict_to_supported(fit, choice, slow_noise, duration):
 
 
 def _time_estimate(time, same, times, half):
-    """Return an estimated correlation time whose interval contains the equally likely ``same``."""
+    """Return a correlation time with an interval that spans all equally likely times."""
     return TimeEstimate(
         float(time),
         float(same.min() / half) if same.min() > times.min() else 0.0,
@@ -323,7 +323,7 @@ def _time_estimate(time, same, times, half):
 
 
 def _widen_intervals(fit, alternatives):
-    """Return the terms of a fit, with intervals that include those of alternative fits."""
+    """Widen the intervals of a fit's terms to include the intervals of alternative fits."""
     absent = TermEstimate(0.0, 0.0, 0.0, False)
     widened = {}
     for name, estimate in fit.terms.items():
@@ -338,7 +338,7 @@ def _widen_intervals(fit, alternatives):
 
 
 def _possible_times(duration):
-    """Return correlation times at which a process differs from a constant and from white noise."""
+    """Return candidates for the correlation time of a Gauss-Markov process."""
     longest = duration / _LONGEST_TIME_SHARE
     return np.geomspace(min(_SHORTEST_TIME, 0.5 * longest), longest, _TIME_STEPS)
 
@@ -368,7 +368,7 @@ def fit_real_sensor(tau, variances, model, duration) -> AllanFit:
         likelihood = RestrictedLikelihood(tau, variances, *model(time.value))
         _, start, error = likelihood.best()
     if start > tau.min():
-        # The likelihood selects the averaging time at which the model just fails; add a margin.
+        # The likelihood selects the time below which the model begins to fail; add a margin.
         start = min(2.0 * start, likelihood.starts()[-1])
 
     def fit_with(correlation_time):
@@ -385,14 +385,14 @@ def fit_real_sensor(tau, variances, model, duration) -> AllanFit:
             high=max(sigma.high for sigma in sigmas),
         )
     if np.any(3.0 * fit.squares[0] / tau[tau < start] ** 2 > variances[tau < start]):
-        # If the 1/tau^2 term were quantisation, it would exceed the variances at shorter times.
+        # If the 1/tau^2 term were quantisation, it would exceed the variances at shorter tau.
         terms[TERMS[0]] = TermEstimate(0.0, 0.0, np.inf, False)
     model_range = {"start": float(start), "model_error": float(error), "gauss_markov_time": time}
     return replace(fit, terms=terms, **model_range)
 
 
 def _gauss_markov_time(tau, variances, model, duration, start, deviance_without):
-    """Return the correlation time of a Gauss-Markov process, or None, and the ends of its interval.
+    """Estimate the correlation time of a Gauss-Markov process, if the data support a process.
 
     At best, a recording determines the correlation time within a factor of two or three. Among
     equally likely times, the estimate is the time whose curve is closest to the measured one.
@@ -400,7 +400,7 @@ def _gauss_markov_time(tau, variances, model, duration, start, deviance_without)
     compared = (tau >= max(start, _SHORTEST_COMPARED)) & (tau <= duration / _LONGEST_COMPARED_SHARE)
 
     def evaluate(times):
-        """Return the deviance at each time, and the distance between its curve and the data."""
+        """Return deviance and distance between model and data for each correlation time."""
         rows = []
         for shapes, covariances in map(model, times):
             likelihood = RestrictedLikelihood(tau, variances, shapes, covariances)
@@ -414,7 +414,7 @@ def _gauss_markov_time(tau, variances, model, duration, start, deviance_without)
     best = int(np.argmin(deviances[:, 0]))
     if deviance_without - deviances[best, 0] < GAIN:
         return None, ()
-    # In a long recording, the interval can be narrower than the steps of the first search.
+    # For a long recording, the interval can be narrower than the step of the first search.
     ends = times[max(best - 1, 0)], times[min(best + 1, len(times) - 1)]
     finer = np.geomspace(*ends, _FINER_STEPS)
     deviances = np.concatenate([deviances, evaluate(finer)])
@@ -428,15 +428,15 @@ def _gauss_markov_time(tau, variances, model, duration, start, deviance_without)
 
 _SEGMENT_DURATION = 330.0  # s; longest segment of the spectrum
 _MIN_SEGMENTS = 8
-_MIN_SEGMENT = 1000  # samples; shorter segments do not resolve lines
+_MIN_SEGMENT = 1000  # samples; shorter segments do not resolve spectral lines
 _BACKGROUND_WIDTH = 0.05  # width of the running median as a fraction of the frequency
 _MIN_BACKGROUND = 20  # bins; smallest width of the running median
 _LINE_PROBABILITY = 1e-3  # probability that the background of a bin exceeds the detection limit
 _LINE_MARGIN = 1.3  # safety factor of the detection limit
-_INDEPENDENT_SHARE = 0.95  # independent segments per half-overlapping segment with a Hann window
-_MAX_BIN_DISTANCE = 3  # bins; largest gap within a line, whose frequency varies with its clock
+_INDEPENDENT_SHARE = 0.95  # independent segments per half-overlapping Hann-windowed segment
+_MAX_BIN_DISTANCE = 3  # bins; largest gap within a line, whose frequency drifts with its clock
 _MAX_ROUNDS = 3
-_MIN_ENVELOPE_SHARE = 0.25  # lower bound of an envelope's share inside a part; limits the gain
+_MIN_ENVELOPE_SHARE = 0.25  # smallest divisor at the ends of a part, which limits the gain
 _SEGMENTS_AT_ONCE = 30
 
 
@@ -457,7 +457,7 @@ class SpectralLine:
 
 
 def remove_lines(parts, rate):
-    """Reduce narrow lines to the background of the spectrum.
+    """Reduce narrow spectral lines to the level of the background.
 
     Parameters
     ----------
@@ -478,7 +478,7 @@ def remove_lines(parts, rate):
     parts, removed = list(parts), ()
     if segment < _MIN_SEGMENT:
         return parts, removed
-    # At the ends of a part, the first iteration leaves a residue of a strong line.
+    # The first iteration leaves a residue of strong lines at the ends of each part.
     for _ in range(_MAX_ROUNDS):
         frequencies, power, count = _spectrum(parts, rate, segment)
         background = _background(power)
@@ -500,7 +500,7 @@ def remove_lines(parts, rate):
 
 
 def _spectrum(parts, rate, segment):
-    """Return frequencies, the mean one-sided Welch spectrum, and the number of segments."""
+    """Return frequencies, mean one-sided Welch spectrum and number of averaged segments."""
     total, count = 0.0, 0
     for part in parts:
         half = segment // 2
@@ -516,10 +516,10 @@ def _spectrum(parts, rate, segment):
 
 
 def _background(power):
-    """Return a running median of the power, whose width is 5 % of the frequency."""
+    """Return the running median of a power spectrum, over a window of 5 % of the frequency."""
     background = np.empty_like(power)
     first = 0
-    # The median window grows with the frequency, in steps of a third of an octave.
+    # The width of the median window grows with frequency, in steps of a third of an octave.
     while first < len(power):
         last = min(len(power), max(first + _MIN_BACKGROUND, int(first * 1.26)))
         width = max(_MIN_BACKGROUND, round(_BACKGROUND_WIDTH * last)) | 1
@@ -538,7 +538,7 @@ def _describe_line(frequencies, excess) -> SpectralLine:
 
 
 def _filter_lines(part, shares, excess, groups, segment):
-    """Extract the spectral lines of a part by a filter that scales each bin by ``shares``.
+    """Extract the spectral lines from contiguous samples by a filter with gain ``shares`` per bin.
 
     Near an end of the part, the filter extends beyond it and returns only a share of each line.
     This is compensated by dividing by the share of the filter's envelope inside the part.
@@ -554,7 +554,7 @@ def _filter_lines(part, shares, excess, groups, segment):
     response = _centred(np.fft.irfft(spectrum, segment)) * window
     envelope = _centred(np.fft.ifft(baseband).real) * window
     ends = max(1, min(segment, len(part) // 2))
-    # A trend is subtracted, because a bias would cause ringing at the ends, like a step.
+    # A trend is subtracted, because a bias would act like a step and cause ringing at the ends.
     first, last = np.mean(part[:ends]), np.mean(part[-ends:])
     slope = (last - first) / max(1, len(part) - 1)
     inside = np.concatenate([[0.0], np.cumsum(envelope)]) / envelope.sum()
@@ -577,6 +577,6 @@ def _filter_lines(part, shares, excess, groups, segment):
 
 
 def _centred(values):
-    """Shift periodic values so that lag 0 is in the middle, and append the first value."""
+    """Shift periodic values so that lag 0 is in the middle, and append the new first value."""
     values = np.roll(values, len(values) // 2)
     return np.append(values, values[0])

@@ -7,7 +7,7 @@ from ...report.figure import Figure
 from ...sensors.triads import TRIADS
 from . import model
 
-_READING_TIMES = (1.0, 3.0)  # s; averaging times at which N and K are read from their lines
+_READING_TIMES = (1.0, 3.0)  # s; averaging times at which N and K are read from their asymptotes
 _FIT = {"color": colours.SIMULATED, "linewidth": 1.8}
 _SENSOR = {"color": colours.SENSOR, "linewidth": 1.1, "linestyle": (0, (2, 1.5))}
 _LIMIT = {"color": colours.SIMULATED, "linewidth": 1.4, "linestyle": (0, (5, 1.5))}
@@ -15,7 +15,7 @@ _THIN_GREY = {"color": colours.LINE_GREY, "linewidth": 0.6}
 _QUARTILE = {"color": colours.LINE_GREY, "linewidth": 1.2, "linestyle": (0, (2, 1))}
 # Ratios of the vertical axis limits to the smallest and the largest deviation.
 _LOWER_MARGIN, _UPPER_MARGIN = 4.0, 2.0
-# Position of the letter on the line of each noise term, from 0 to 1; adjacent letters are apart.
+# Position of each noise term's letter along its line, from 0 to 1, so that letters do not overlap.
 _LABEL_POSITIONS = {"random_walk": 0.8, "bias_instability": 0.5, model.GAUSS_MARKOV: 0.6}
 _TERMS = {
     "quantisation": {"color": colours.QUANTISATION, "linestyle": (0, (1, 1.5))},
@@ -28,7 +28,7 @@ _TERMS = {
 
 
 def raw_figure(recording, sensor) -> Figure:
-    """Describe the figure of a recording at rest, with outliers and the limits that define them.
+    """Create the figure of a recording at rest, with its outliers and the outlier limits.
 
     The panel to the right of each axis shows the distribution of the deviations from the ten-second
     median, with the quartiles from which the limits are computed.
@@ -73,7 +73,7 @@ def raw_figure(recording, sensor) -> Figure:
 
 
 def allan_figure(identification, sensor) -> Figure:
-    """Describe the figure of the Allan deviation, with its interval, the fit and the terms.
+    """Create the figure of the Allan deviation, with intervals, fit and individual noise terms.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def _draw_fit(figure, identification, result, limits):
 
 
 def _mark_coefficients(figure, result, limits):
-    """Mark N and K at the points where they are read from the lines of their terms."""
+    """Mark the averaging times at which N and K are read from the lines of white noise and walk."""
     tau = result.curves[0].tau
     squares = dict(zip(result.fit.terms, result.fit.squares))
     for time, term in zip(_READING_TIMES, ("white_noise", "random_walk")):

@@ -1,4 +1,4 @@
-"""Content of the files that an Allan analysis writes."""
+"""Contents of the files that an Allan analysis writes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .model import GAUSS_MARKOV, SYMBOLS, TERMS
 from .sentences import AXIS_TRIADS, HIDDEN, NOT_IDENTIFIABLE, format_spectral_lines
 
 KALIBR = "kalibr_imu.yaml"
-"""Name of the file for Kalibr, which is written only if all axes were recorded."""
+"""Name of the Kalibr IMU file, which is written only if all axes were recorded."""
 
 _FIGURE = re.compile(rf"(allan|raw)_({'|'.join(analysis.SENSORS)})(_\d+)?\.png")
 
@@ -32,7 +32,7 @@ _FIGURE = re.compile(rf"(allan|raw)_({'|'.join(analysis.SENSORS)})(_\d+)?\.png")
 def file_contents(
     identification: analysis.AllanIdentification, name: str
 ) -> tuple[dict[str, bytes], list[str]]:
-    """Return the content of all files of an analysis, before any file is written.
+    """Return the contents of all files of an Allan analysis, so that errors precede any writing.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def file_contents(
 
 
 def remove_earlier_files(folder: Path, names: Iterable[str]) -> list[str]:
-    """Remove files of an earlier analysis, which could be mistaken for results of this one.
+    """Remove files of an earlier analysis that could be mistaken for results of this one.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def remove_earlier_files(folder: Path, names: Iterable[str]) -> list[str]:
 
 
 def specification_comment(identification) -> str:
-    """Return the comment at the beginning of the specification file.
+    """Return the comment at the beginning of the IMU specification file.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def specification_comment(identification) -> str:
 
 
 def make_kalibr_file(identification, name) -> tuple[bytes, list[str]]:
-    """Return the content of the file for Kalibr, and remarks on properties that it omits.
+    """Return the content of the Kalibr IMU file, and remarks on properties that it omits.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def make_kalibr_file(identification, name) -> tuple[bytes, list[str]]:
 
 
 def list_parameters(identification) -> dict[str, Any]:
-    """Return all coefficients with their 95 % intervals, and all findings, as JSON types.
+    """Return all noise coefficients with 95 % intervals, and all findings, as JSON types.
 
     Parameters
     ----------
@@ -287,7 +287,7 @@ def _estimate_content(estimate, factor) -> dict:
 
 
 def deviation_table(identification) -> pd.DataFrame:
-    """Return the Allan deviation of each recording with its 95 % interval.
+    """Create the table of each recording's Allan deviation with its 95 % interval.
 
     Parameters
     ----------

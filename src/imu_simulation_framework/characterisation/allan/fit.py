@@ -27,17 +27,17 @@ DETECTION_DEVIATIONS = 4.0
 a false detection is unlikely, even among the dozens of terms in an analysis."""
 
 _MAX_ITERATIONS = 30
-_TOLERANCE = 1e-6  # relative change of the squares at which the iteration ends
-# Numerical error of the covariance due to band limits and quadrature, as a share of the variance.
+_TOLERANCE = 1e-6  # relative change of the squared coefficients below which the iteration ends
+# Numerical error of the covariance due to band limits and quadrature, relative to the variance.
 _NUGGET = 1e-3
-_MIN_FIT_PROBABILITY = 1e-4  # smallest p-value of the misfit at which the terms describe the data
+_MIN_FIT_PROBABILITY = 1e-4  # p-value of the misfit below which the terms do not describe the data
 _NEGLIGIBLE_SKEWNESS = 1e-4
 _MAX_DOUBLINGS = 30
 
 
 @dataclass(frozen=True)
 class TermEstimate:
-    """Coefficient Q, N, B, K or R with its 95 % interval.
+    """Estimate of a noise coefficient with its 95 % interval.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class TermEstimate:
 
 @dataclass(frozen=True)
 class TimeEstimate:
-    """Correlation time and its 95 % interval.
+    """Estimate of a correlation time with its 95 % interval.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class TimeEstimate:
 
 @dataclass(frozen=True)
 class AllanFit:
-    """Fitted terms that describe the noise of one axis.
+    """Noise terms fitted to the Allan variances of one axis.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ class AllanFit:
 
 
 def fit_terms(variances, shapes, covariances, smoothing=False, model_error=None) -> AllanFit:
-    """Fit squared coefficients to the Allan variances of one axis.
+    """Fit squared noise coefficients to the Allan variances of one axis.
 
     White noise behind a low-pass filter has the Allan variance ``N^2 / tau - A / tau^2`` at
     averaging times longer than the filter's impulse response. A negative ``1 / tau^2`` term hides
@@ -181,7 +181,7 @@ class AllanProblem:
     model_error: np.ndarray | None = None
 
     def scatter(self, squares):
-        """Return the covariance of the data, including the model error.
+        """Return the covariance of the estimated Allan variances, including the model error.
 
         Parameters
         ----------
@@ -193,7 +193,7 @@ class AllanProblem:
         ndarray, shape (n, n)
             Covariance of the Allan variances.
         """
-        # Negative squares are ignored; a filter reduces scatter only at short averaging times.
+        # A negative 1/tau^2 term is ignored: a filter reduces scatter only at short times.
         matrix = self.covariances(np.maximum(squares, 0.0))
         if self.model_error is not None:
             expected = self.shapes @ squares
@@ -201,7 +201,7 @@ class AllanProblem:
         return matrix
 
     def covariance(self, squares):
-        """Return the covariance of the data, including the numerical error of the covariance.
+        """Return the covariance of :meth:`scatter` plus its numerical error, as in the fit.
 
         Parameters
         ----------
@@ -218,7 +218,7 @@ class AllanProblem:
         return matrix
 
     def deviations(self, squares):
-        """Return the standard deviations of the data.
+        """Return the standard deviations of the estimated Allan variances.
 
         Parameters
         ----------
@@ -237,7 +237,7 @@ class AllanProblem:
         return matrix if self.correlated else np.diag(np.diag(matrix))
 
     def whitened(self, vectors, squares):
-        """Transform vectors to coordinates in which the data are independent with unit variance.
+        """Whiten vectors: transform them so that the data are independent with unit variance.
 
         Parameters
         ----------
@@ -271,7 +271,7 @@ class AllanProblem:
         return float(residuals @ residuals + 2.0 * np.log(np.diag(factor)).sum())
 
     def solve(self, excluded=None, start=None, iterations=_MAX_ITERATIONS):
-        """Estimate the squared coefficients, with weights that are updated iteratively.
+        """Estimate the squared coefficients by iteratively reweighted least squares.
 
         Parameters
         ----------
@@ -306,7 +306,7 @@ class AllanProblem:
         free = matrix[:, 0]
         if not (self.smoothing and free.any()):
             return nonnegative_least_squares(matrix, target)
-        # The coefficient that may be negative is eliminated by projecting out its column.
+        # The coefficient without a sign constraint is eliminated by projecting out its column.
         direction = free / np.linalg.norm(free)
         others = matrix[:, 1:]
         positive = nonnegative_least_squares(
@@ -317,7 +317,7 @@ class AllanProblem:
         return np.concatenate([[first], positive])
 
     def estimator(self, squares, index):
-        """Return weights that estimate a squared coefficient without bias by other fitted terms.
+        """Return data weights that estimate a squared coefficient, unbiased by other fitted terms.
 
         A term of either sign always counts as a term in the fit, because even a weak filter biases
         the white noise by more than its interval.
@@ -340,7 +340,7 @@ class AllanProblem:
 
 
 def square_estimator(shapes, covariance, index, present):
-    """Return the weights of the best linear unbiased estimate of a squared coefficient.
+    """Return the weights of the best linear unbiased estimator of a squared coefficient.
 
     Parameters
     ----------
@@ -372,7 +372,7 @@ def square_estimator(shapes, covariance, index, present):
 
 
 def _whiten(factor, vectors):
-    """Solve triangular systems with a lower Cholesky factor, column by column.
+    """Whiten vectors by solving with a lower Cholesky factor, column by column.
 
     If all columns were solved at once, the numerical library would use several threads, which is
     a hundred times slower for such small matrices if a core is busy.
@@ -403,7 +403,7 @@ def nonnegative_least_squares(matrix, target):
 
 
 def _estimate_term(problem, squares, index, inflation, is_needed):
-    """Return a coefficient with its interval: the set of true values that a test accepts."""
+    """Estimate a coefficient; its interval is the set of true values that a test accepts."""
     estimator = _SquareEstimator(problem, squares, index, inflation)
     tail = 0.5 * (1.0 - CONFIDENCE)
     identified = is_needed and estimator.exceedance(0.0) < norm.sf(DETECTION_DEVIATIONS)
@@ -423,7 +423,7 @@ class _SquareEstimator:
         weights = problem.estimator(squares, index)
         # A negative estimate is treated as zero: the data give no evidence of the term.
         self.estimate = max(0.0, float(weights @ problem.variances))
-        # The variance is a quadratic function of the square, so three values determine it.
+        # The variance is a quadratic function of the true square, so three values determine it.
         step = max(self.estimate, float(np.sqrt(weights @ problem.scatter(squares) @ weights)))
         variances = []
         for square in (0.0, step, 2.0 * step):
@@ -437,7 +437,7 @@ class _SquareEstimator:
         self._other_skewness = _skewness(problem, weights, squares, index)
 
     def exceedance(self, square):
-        """Return the probability that the estimate is exceeded, for a given true square.
+        """Return the probability of a larger estimate, given the true squared coefficient.
 
         The estimate has a gamma distribution (Pearson type III), because the contribution of each
         term scatters like a chi-square variate.
@@ -456,13 +456,13 @@ class _SquareEstimator:
         return float(pearson3.sf(deviation, skewness))
 
     def square_at(self, level, low, high):
-        """Return the true square between two bounds at which the exceedance is ``level``."""
+        """Return a squared coefficient between two bounds at which the exceedance is ``level``."""
         # The tolerance is set because squares are often below brentq's default of 2e-12.
         tolerance = 1e-6 * high
         return brentq(lambda x: self.exceedance(x) - level, low, high, xtol=tolerance, rtol=1e-6)
 
     def square_above(self, level):
-        """Return the true square above the estimate with the exceedance ``level``, or infinity."""
+        """Search above the estimate for a squared coefficient with exceedance ``level``."""
         low, step = self.estimate, self._step
         for _ in range(_MAX_DOUBLINGS):
             high = low + step
@@ -473,7 +473,9 @@ class _SquareEstimator:
 
 
 def _skewness(problem, weights, squares, index):
-    """Return an estimate's skewness due to other terms, at the most important averaging time.
+    """Return the skewness that other terms cause in the estimate of a squared coefficient.
+
+    It is computed at the averaging time that contributes most to the estimate's variance.
 
     At a single averaging time, the estimate is a chi-square variate with the equivalent degrees of
     freedom.

@@ -1,4 +1,4 @@
-"""Allan variances of recordings and of noise terms, and the covariance of their estimates.
+"""Allan variances of recordings and of noise terms, and the covariance of the estimates.
 
 A signal ``y`` with the integral ``x`` is sampled with period ``dt``. The overlapping estimate at
 ``tau = m dt`` is the mean of ``z_i^2`` with ``z_i = (x_{i+2m} - 2 x_{i+m} + x_i) / (sqrt(2) tau)``
@@ -23,10 +23,10 @@ from ...core.errors import import_optional
 from ...sensors.noise.processes import flicker_processes, gauss_markov_allan_variance
 
 TERMS = ("quantisation", "white_noise", "bias_instability", "random_walk", "rate_ramp")
-"""Terms Q, N, B, K and R, in the order of all arrays in this module."""
+"""Names of the noise terms Q, N, B, K and R, in the order of all arrays in this module."""
 
 GAUSS_MARKOV = "gauss_markov"
-"""Name of the term that :mod:`.allan.extended` appends to the standard terms."""
+"""Name of the noise term that :mod:`.allan.extended` appends to the standard terms."""
 
 SYMBOLS = dict(zip((*TERMS, GAUSS_MARKOV), "QNBKRG"))
 
@@ -36,7 +36,7 @@ _GAUSS, _GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(_NODES)
 
 
 def allan_variance_of_terms(tau, period, band, gauss_markov_time=None):
-    """Return the Allan variance of each term for a unit coefficient.
+    """Return the Allan variance of each noise term for a unit coefficient.
 
     The variances are ``3 / tau^2``, ``1 / tau``, the variance of flicker noise, ``tau / 3`` and
     ``tau^2 / 2`` (IEEE Std 952, annex C). The flicker noise is the sum of Gauss-Markov processes
@@ -70,7 +70,7 @@ def allan_variance_of_terms(tau, period, band, gauss_markov_time=None):
 
 @dataclass(frozen=True)
 class AllanCovariance:
-    """Covariance of estimated Allan variances.
+    """Covariance of estimated Allan variances as a function of the noise coefficients.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class AllanCovariance:
     means: np.ndarray
 
     def evaluate(self, squares) -> np.ndarray:
-        """Evaluate the covariance for given coefficients of the terms.
+        """Evaluate the covariance for given noise coefficients.
 
         Parameters
         ----------
@@ -155,7 +155,7 @@ def allan_covariance(factors, lengths, period, band, gauss_markov_time=None) -> 
         for second, other in correlations.items():
             products[first, second] = 2.0 * scale * (pairs * correlation * other).sum(axis=1)
 
-    # White phase noise is correlated only at isolated lags, which the quadrature would miss.
+    # Quantisation noise is correlated only at isolated lags, which the quadrature would miss.
     lags, weights = _single_lags(shorter, longer)
     pairs = weights * _pair_counts(lags, shorter, longer, points)
     quantisation = np.zeros_like(lags)
@@ -177,7 +177,7 @@ def allan_covariance(factors, lengths, period, band, gauss_markov_time=None) -> 
 
 
 def _quadrature_lags(shorter, longer, points):
-    """Return lags between the centres of two filters, and weights, for sums over all lags.
+    """Return quadrature lags and weights for sums over all lags between two second differences.
 
     All correlations are even functions of the lag, so that positive lags count twice. A correlation
     is smooth between its kinks. Short intervals between kinks are summed sample by sample, long
@@ -206,7 +206,7 @@ def _kinks(shorter, longer):
 
 
 def _single_lags(shorter, longer):
-    """Return the lags at which two second differences share a phase sample, and their weights."""
+    """Return lags at which two second differences have a phase sample in common, and weights."""
     lags = _kinks(shorter, longer)
     weights = np.where(lags == 0.0, 1.0, 2.0)
     weights[:, 1:][np.diff(lags, axis=1) == 0.0] = 0.0
@@ -214,7 +214,7 @@ def _single_lags(shorter, longer):
 
 
 def _pair_counts(lags, shorter, longer, points):
-    """Count the pairs of ``z`` at each lag over all contiguous parts."""
+    """Count the pairs of second differences at each lag over all contiguous parts."""
     difference, reach = (longer - shorter)[:, None], (shorter + longer)[:, None]
     counts = np.zeros_like(lags)
     for length in points[:, 0]:
@@ -223,14 +223,14 @@ def _pair_counts(lags, shorter, longer, points):
 
 
 def _filter_pairs():
-    """Yield the product of the weights, and both offsets, for two centred second differences."""
+    """Yield weight product and offsets for each pair of samples in two second differences."""
     for offset, weight in ((-1.0, 1.0), (0.0, -2.0), (1.0, 1.0)):
         for other, other_weight in ((-1.0, 1.0), (0.0, -2.0), (1.0, 1.0)):
             yield weight * other_weight, offset, other
 
 
 def _correlations(lags, shorter, longer, period, processes):
-    """Return the covariance of two ``z`` for white noise, random walk and Gauss-Markov sums.
+    """Return the covariance of two second differences for each noise term but Q and R.
 
     ``processes`` contains the correlation times and standard deviations in each sum.
     """
@@ -258,7 +258,7 @@ _POWER_LAWS = {"quantisation": 2, "white_noise": 0, "bias_instability": -1, "ran
 
 
 def averaging_factors(length, per_decade=POINTS_PER_DECADE) -> np.ndarray:
-    """Return logarithmically spaced averaging factors from 1 to a fifth of the longest part.
+    """Return logarithmically spaced averaging factors from 1 to a fifth of the recording.
 
     From 128 on, factors are multiples of the stride in :func:`overlapping_allan_variance`.
 
@@ -281,13 +281,13 @@ def averaging_factors(length, per_decade=POINTS_PER_DECADE) -> np.ndarray:
 
 
 def _strides(factors) -> np.ndarray:
-    """Return powers of two as strides, with at least ``_MIN_STEPS`` steps per averaging time."""
+    """Return the largest power-of-two strides with ``_MIN_STEPS`` shifts per averaging time."""
     factors = np.asarray(factors)
     return 2 ** np.floor(np.log2(np.maximum(factors / _MIN_STEPS, 1.0))).astype(int)
 
 
 def overlapping_allan_variance(parts, rate, factors):
-    """Compute the overlapping Allan variance of a signal in contiguous parts.
+    """Compute the overlapping Allan variance of a signal from its contiguous parts.
 
     :func:`allantools.oadev` computes the variance (NIST SP 1065, eq. 11) from a cumulative sum of
     each part. For averaging times of at least ``2^k`` times 128 samples, the windows are shifted by
@@ -330,7 +330,7 @@ def overlapping_allan_variance(parts, rate, factors):
 
 
 def _allan_variance(phase, rate, factor, stride):
-    """Compute the Allan variance at one averaging time, in pieces to limit the memory."""
+    """Compute the Allan variance at one averaging time, in pieces to limit memory use."""
     import allantools
 
     sparse = phase[::stride]
@@ -381,7 +381,7 @@ def equivalent_degrees_of_freedom(lengths, factors, contributions) -> np.ndarray
 
 @dataclass(frozen=True)
 class AllanCurve:
-    """Allan deviation of one axis in one recording.
+    """Allan deviation of one axis in one recording, with confidence intervals.
 
     Attributes
     ----------

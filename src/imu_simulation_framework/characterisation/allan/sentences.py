@@ -22,7 +22,7 @@ _SHOWN_LINES = 5
 
 
 def format_coefficients(identification) -> Iterator[str]:
-    """Yield the lines of a table of all coefficients, for the terminal.
+    """Yield the lines of a table of all noise coefficients, for the terminal.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def format_coefficients(identification) -> Iterator[str]:
 
 
 def format_coefficient(result, term, factor) -> str:
-    """Format a coefficient of one axis with its 95 % interval, in two units.
+    """Format a noise coefficient of one axis with its 95 % interval, in SI and data sheet units.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def _format_count(items, name) -> str:
 
 
 def describe_recordings(identification) -> Iterator[str]:
-    """Yield sentences on each recording, its outliers, and the model of each axis.
+    """Yield messages on each recording, its outliers, and the noise model of each axis.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def _fit_findings(identification, name, result):
 
 
 def _model_findings(name, fit):
-    """Yield sentences on alternative models of an axis' slow noise."""
+    """Yield messages on alternative models of an axis' slow noise."""
     process = fit.terms.get(GAUSS_MARKOV)
     if process and not fit.start:
         time = fit.gauss_markov_time
@@ -203,7 +203,7 @@ def format_spectral_lines(lines, axis) -> str:
 
 
 def describe_departures(identification) -> Iterator[str]:
-    """Yield a sentence for each axis on which the identified sensor is outside the measured band.
+    """Yield a message for each axis on which the identified sensor is outside the measured band.
 
     Parameters
     ----------

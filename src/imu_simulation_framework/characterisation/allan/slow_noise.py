@@ -37,17 +37,17 @@ from .model import GAUSS_MARKOV, TERMS
 WHITE, FLICKER, WALK = TERMS[1:4]
 
 COSTS = {FLICKER: 5.0, WALK: 10.0, GAUSS_MARKOV: 10.0}
-"""Decrease of the deviance that a term must cause to be part of the chosen model."""
+"""Decrease in deviance by which each noise term must improve a model to be included."""
 
 MARGIN = 3.0
-"""A term is supported if all models without it are worse by this margin in deviance plus costs."""
+"""Margin in deviance plus costs by which all models without a supported term are worse."""
 
 _MODELS = [terms for count in range(4) for terms in combinations(COSTS, count)]
 _BLOCKS = 3600  # number of blocks in the longest part; in half an hour, a block lasts 0.5 s
 _MIN_BLOCKS = 32
 _MAX_ITERATIONS = 50
 _SHORTEST_STEP = 1e-3  # shortest step of the line search, relative to the full step
-_CONVERGED = 1e-3  # largest change of the deviance at which the iteration ends
+_CONVERGED = 1e-3  # decrease of the deviance below which the iteration ends
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class SlowNoiseChoice:
 
 
 class SlowNoiseLikelihood:
-    """Likelihood of models for the slow noise of one axis.
+    """Likelihood of slow noise models for one axis.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class SlowNoiseLikelihood:
         self._shapes: dict = {}
 
     def choose(self, times, same) -> SlowNoiseChoice:
-        """Choose the noise model with the smallest sum of deviance and costs.
+        """Choose the slow noise model with the smallest sum of deviance and term costs.
 
         Parameters
         ----------
@@ -133,7 +133,7 @@ class SlowNoiseLikelihood:
         return SlowNoiseChoice(chosen, float(times[time_costs.argmin()]), possible, supported)
 
     def cost(self, terms: Sequence[str], time=None) -> float:
-        """Return the sum of deviance and costs of a model of white noise and other terms.
+        """Return the deviance plus term costs of a model of white noise and other terms.
 
         Parameters
         ----------
@@ -150,7 +150,7 @@ class SlowNoiseLikelihood:
         return self.deviance((WHITE, *terms), time) + sum(COSTS[term] for term in terms)
 
     def deviance(self, terms, time=None) -> float:
-        """Return the deviance of a model with its most likely non-negative coefficients.
+        """Return the deviance of a noise model with its most likely non-negative coefficients.
 
         Parameters
         ----------
@@ -166,7 +166,7 @@ class SlowNoiseLikelihood:
         """
         measured = np.concatenate([spectrum.power for spectrum in self._spectra])
         shapes = np.array([self._shape(term, time) for term in terms])
-        # Fisher scoring: each step is a regression whose weights follow from the current squares.
+        # Fisher scoring: each step is a regression weighted according to the current coefficients.
         squares = np.mean(measured / shapes, axis=1) / len(terms)
         best = _whittle(measured, squares @ shapes)
         for _ in range(_MAX_ITERATIONS):
@@ -183,7 +183,7 @@ class SlowNoiseLikelihood:
         return best
 
     def _shape(self, term, time):
-        """Return the expected periodograms of all parts for a unit coefficient of a term."""
+        """Return the expected periodograms of all parts for a unit coefficient of a noise term."""
         key = (term, time if term == GAUSS_MARKOV else None)
         if key not in self._shapes:
             self._shapes[key] = np.concatenate(
@@ -197,7 +197,7 @@ class SlowNoiseLikelihood:
 
 @dataclass(frozen=True)
 class _Spectrum:
-    """Periodogram of differences of block means, for blocks of ``size`` samples."""
+    """Periodogram of differences between means of successive blocks of ``size`` samples."""
 
     power: np.ndarray
     size: int
@@ -209,20 +209,20 @@ def _whittle(measured, expected):
 
 
 def _periodogram(values):
-    """Return the periodogram (n // 2,) of an odd number n of values, excluding zero frequency."""
+    """Return the periodogram (n // 2,) of an odd number n of values, without zero frequency."""
     values = values[: (len(values) - 1) // 2 * 2 + 1]
     return (np.abs(np.fft.rfft(values)) ** 2 / len(values))[1:]
 
 
 def _expected_periodogram(term, time, band, spectrum):
-    """Return the expected periodogram, which is the transform of the windowed autocovariance."""
+    """Compute a noise term's expected periodogram by transforming its windowed autocovariance."""
     count = 2 * len(spectrum.power) + 1
     windowed = (1.0 - np.arange(count) / count) * _autocovariance(term, time, band, spectrum, count)
     return (2.0 * np.fft.fft(windowed).real - windowed[0])[1 : (count + 1) // 2]
 
 
 def _autocovariance(term, time, band, spectrum, count):
-    """Return the autocovariance (count,) of differences of block means."""
+    """Return a noise term's autocovariance (count,) of differences between block means."""
     size, period = spectrum.size, spectrum.period
     if term == WALK:
         differences = np.zeros(count)

@@ -1,4 +1,4 @@
-r"""Least squares with noise that is correlated over time, and is either known or estimated.
+r"""Least squares with time-correlated noise, which is either specified or estimated.
 
 If the noise is not given, it is estimated from the same recording. Estimates and intervals are then
 averages over all likely noise levels, so that they include the uncertainty of slow noise in a short
@@ -57,7 +57,7 @@ from scipy.stats import t as student
 from ...core.errors import RecordingError
 from ...sensors.noise.processes import FLICKER_PLATEAU, flicker_processes
 
-_PERIOD = 0.01  # s; flicker noise at shorter times is negligible in means over seconds
+_PERIOD = 0.01  # s; faster flicker noise is negligible in means over seconds
 DEFAULT_BAND = (0.1, 10_000.0)
 
 
@@ -83,7 +83,7 @@ class SlowNoise:
     band: tuple[float, float] = DEFAULT_BAND
 
     def covariance(self, begin, end) -> np.ndarray:
-        """Return the covariance of the noise in means over time intervals.
+        """Return the covariance of the noise in means over several time intervals.
 
         Parameters
         ----------
@@ -98,7 +98,7 @@ class SlowNoise:
         return self.scaled(unit_covariances(begin, end, self.band))
 
     def scaled(self, units) -> np.ndarray:
-        """Combine the covariances for N = 1, B = 1 and K = 1 with these noise levels.
+        """Sum the covariances for N = 1, B = 1 and K = 1, scaled to these noise levels.
 
         Parameters
         ----------
@@ -115,7 +115,7 @@ class SlowNoise:
 
 
 def unit_covariances(begin, end, band=DEFAULT_BAND) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the covariances of the noise in means for N = 1, B = 1 and K = 1.
+    """Return the covariances of interval means for N = 1, for B = 1 and for K = 1.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def unit_covariances(begin, end, band=DEFAULT_BAND) -> tuple[np.ndarray, np.ndar
         x = length / time
         decay = -np.expm1(-x) / x
         matrix = np.outer(decay, decay) * np.exp(-gap / time)
-        # For small x, a power series is used, because the difference would lose all digits.
+        # For small x, a power series is used to avoid cancellation in the difference.
         diagonal = np.where(x < 1e-3, 1.0 - x / 3.0, 2.0 * (x + np.expm1(-x)) / x**2)
         np.fill_diagonal(matrix, diagonal)
         flicker += sigma**2 * matrix
@@ -151,22 +151,22 @@ def _processes(band):
     return flicker_processes(band, _PERIOD)
 
 
-_FLICKER_RATIOS = np.geomspace(0.003, 10.0, 31)  # 1/sqrt(s); candidates for B/N
-# Candidates for the averaging time at which random walk and flicker noise contribute equally [s].
-# An infinite time means that there is no random walk.
+_FLICKER_RATIOS = np.geomspace(0.003, 10.0, 31)  # 1/sqrt(s); candidates for B/N of one axis
+# Candidates for the crossing time [s], the averaging time at which random walk and flicker noise
+# contribute equally. An infinite time means that there is no random walk.
 _CROSSING_TIMES = np.concatenate([[np.inf], 4.0 ** np.arange(6, -1, -1)])
-_USUAL_CROSSING = 300.0  # s; prior median of this averaging time, called crossing time
+_USUAL_CROSSING = 300.0  # s; prior median of the crossing time
 _CROSSING_SPREAD = 2.0  # prior standard deviation of the crossing time's logarithm
 _NO_WALK_PROBABILITY = 0.5
-# Scale and degrees of freedom of Student's t distribution for log(B) of the axes.
+# Scale and degrees of freedom of the t distribution of log(B) over the axes of a triad.
 _AXIS_SCATTER, _AXIS_FREEDOM = 0.35, 3
-_COMMON_RATIOS = np.geomspace(1e-4, 100.0, 41)  # 1/sqrt(s); candidates for the axes' common B/N
-_MIN_WEIGHT = np.exp(-7.0)  # smallest weight that is not ignored, relative to the largest weight
+_COMMON_RATIOS = np.geomspace(1e-4, 100.0, 41)  # 1/sqrt(s); candidates for a triad's common B/N
+_MIN_WEIGHT = np.exp(-7.0)  # weight relative to the largest, below which a candidate is ignored
 
 
 @dataclass(frozen=True)
 class Prior:
-    """Prior distribution of a sensor's slow noise.
+    """Prior distribution of a sensor's flicker noise and random walk.
 
     Attributes
     ----------
@@ -210,7 +210,7 @@ MAGNETIC = Prior(1.0, tail=1, none=0.3, walks=False)
 
 @dataclass(frozen=True)
 class WeightedNoise:
-    """Candidate noise of one axis, with its probability; the probabilities of an axis sum to 1.
+    """Candidate noise levels of one axis, with their probability.
 
     Attributes
     ----------
@@ -286,7 +286,7 @@ def _walk_over_flicker(crossing_time):
 
 
 def _walk_log_prior(crossing_times):
-    """Return the logarithm of the prior probability of each crossing time, shape (times,)."""
+    """Return the log prior probability of each crossing time, shape (times,)."""
     if len(crossing_times) == 1:
         return np.zeros(1)
     density = -0.5 * (np.log(crossing_times[1:] / _USUAL_CROSSING) / _CROSSING_SPREAD) ** 2
@@ -295,7 +295,7 @@ def _walk_log_prior(crossing_times):
 
 
 def _decorrelate(units, contrast, crossing_time):
-    """Return a basis in which white and slow noise are independent, and the slow noise variances.
+    """Return slow noise variances, and a basis that diagonalises both white and slow noise.
 
     With :math:`Q^T W Q = S^{-T} S^{-1}`, the covariance of the slow noise divided by B squared is
     :math:`S^{-T} diag(slow) S^{-1}`.
@@ -309,7 +309,7 @@ def _decorrelate(units, contrast, crossing_time):
 
 
 def _log_likelihood(modes, projected):
-    """Return the log-likelihood and N for each ratio B/N (zero first) and each crossing time."""
+    """Return log-likelihood and N for each ratio B/N (zero first) and each crossing time."""
     squares = np.concatenate([[0.0], _FLICKER_RATIOS])[:, None] ** 2
     count = len(projected)
     logs, whites = [], []
@@ -323,7 +323,7 @@ def _log_likelihood(modes, projected):
 
 
 def _log_weights(logs, white, prior):
-    """Return the log-weights (axes, ratios, times) of candidate noise from their log-likelihoods.
+    """Return log posterior weights (axes, ratios, times) from the candidates' log-likelihoods.
 
     For a given common B, the axes are independent. The likelihood of each axis is averaged over its
     B, and the weights of an axis include the product of the averages of the other axes.
@@ -348,13 +348,13 @@ def _log_weights(logs, white, prior):
 
 CONFIDENCE = 0.95
 _NORMAL_QUANTILE = 1.959963984540054  # half width of the 95 % interval, in standard deviations
-_LARGE_FREEDOM = 1e6  # degrees of freedom of the intervals if the noise is given
+_LARGE_FREEDOM = 1e6  # degrees of freedom of the intervals if the noise is specified
 _MIN_FREEDOM = 5
 
 
 @dataclass(frozen=True)
 class IntervalEstimate:
-    """Estimate with its 95 % interval.
+    """Estimated parameter with its 95 % interval.
 
     Attributes
     ----------
@@ -374,7 +374,7 @@ class IntervalEstimate:
 
 @dataclass(frozen=True)
 class Axis:
-    """Mean readings of one axis, and their design matrix.
+    """Mean readings of one sensor axis, and their design matrix.
 
     Attributes
     ----------
@@ -397,7 +397,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Means:
-    """Mean readings of all axes over time intervals.
+    """Mean readings of all sensor axes over time intervals.
 
     Attributes
     ----------
@@ -416,14 +416,14 @@ class Means:
 
 @dataclass(frozen=True)
 class Solution:
-    """Least-squares solution for one axis.
+    """Least-squares solution for one sensor axis.
 
     Attributes
     ----------
     estimates : tuple of IntervalEstimate
         Estimates of the parameters.
     noise : SlowNoise
-        Given noise, or the most likely estimated noise.
+        Specified noise, or the most likely candidate.
     residuals : ndarray, shape (n,)
     """
 
@@ -440,7 +440,7 @@ def solve(
     combinations: np.ndarray | None = None,
     prior: Prior = INERTIAL,
 ) -> list[Solution]:
-    """Solve least-squares problems whose noise is correlated over time.
+    """Solve the least-squares problem of each axis, with time-correlated noise.
 
     Parameters
     ----------
@@ -488,10 +488,10 @@ def solve(
 
 
 def _estimate_all_noise(means, contrasts, seen, prior):
-    """Return the likely noise of each axis; constant axes do not affect the other axes."""
+    """Estimate the noise of each axis; constant axes do not affect the other axes."""
     smallest = []
     for axis in means.axes:
-        # The noise is assumed to be at least the rounding error, so that matrices are invertible.
+        # Noise below the rounding error is replaced by it, so that matrices are invertible.
         largest = [np.abs(axis.values).max()]
         largest += (
             [] if axis.extra_covariance is None else [np.sqrt(np.diag(axis.extra_covariance).max())]
@@ -543,7 +543,7 @@ def _scaled(design):
 
 
 def _contrast(means, axis):
-    """Return an orthonormal basis of the subspace of the means that only noise affects."""
+    """Return an orthonormal basis of the subspace in which the means depend on noise alone."""
     affected = _scaled(axis.design)
     if axis.extra_covariance is not None:
         uncertain = np.unique(means.group[np.diag(axis.extra_covariance) > 0.0])
@@ -584,7 +584,7 @@ def _mix(weights, values, spreads, freedom) -> IntervalEstimate:
 
 
 class BlockMeans(NamedTuple):
-    """Means of samples over time blocks.
+    """Means of samples over blocks of time.
 
     Attributes
     ----------
@@ -602,7 +602,7 @@ class BlockMeans(NamedTuple):
     group: np.ndarray
 
     def selected(self, index: np.ndarray) -> BlockMeans:
-        """Return a subset of the blocks.
+        """Return the selected blocks.
 
         Parameters
         ----------
@@ -617,7 +617,7 @@ class BlockMeans(NamedTuple):
 
 
 def average_blocks(times, values, parts: Sequence, most=150, shortest=1.0) -> BlockMeans:
-    """Average samples over blocks within parts of a recording.
+    """Average samples over time blocks within given parts of a recording.
 
     Parameters
     ----------
@@ -645,7 +645,7 @@ def average_blocks(times, values, parts: Sequence, most=150, shortest=1.0) -> Bl
         count = int(np.clip(duration / max(shortest, total / most), 1, part.stop - part.start))
         edges = np.linspace(part.start, part.stop, count + 1).round().astype(int)
         for first, last in zip(edges[:-1], edges[1:]):
-            # A block begins one period before its first sample, which is the mean over that period.
+            # A sample is the mean over the preceding period, so a block begins one period earlier.
             begin, end = times[first] - period, times[last - 1]
             rows.append((begin, end, index, values[first:last].mean(axis=0)))
     begin, end, group = (np.array([row[k] for row in rows]) for k in range(3))

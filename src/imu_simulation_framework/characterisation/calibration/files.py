@@ -1,4 +1,4 @@
-"""Results of a calibration as text, tables and files.
+"""Output of a calibration: text, tables, figures and files.
 
 The files are a correction, a specification of the residual errors, all numbers, and a figure.
 """
@@ -29,7 +29,7 @@ from .rest_times import RestTime
 
 
 def write_calibration(result, folder, name, onto=None) -> list[str]:
-    """Compute the content of all files of a calibration, and then write them.
+    """Write all files of a calibration, after all their contents have been computed.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ _CIRCLE = np.linspace(0.0, 2.0 * np.pi, 200)
 
 
 def _figure(result) -> Figure:
-    """Describe a figure of readings, bias versus temperature, and the magnetometer sphere."""
+    """Create the figure of readings, bias versus temperature, and magnetometer readings."""
     figure = Figure()
     if result.table is not None:
         if set(GYRO) <= set(result.table):
@@ -175,7 +175,7 @@ def _draw_readings(figure, result, names, size, text):
 
 
 def _draw_bias_over_temperature(figure, result):
-    """Draw the gyroscope bias in parts of the stationary periods, and the fitted polynomials."""
+    """Plot gyroscope bias versus temperature at rest, and the fitted polynomials."""
     gyro = np.degrees(result.table[list(GYRO)].to_numpy())
     calibration = result.sensors["gyroscope"]
     means, temperatures = [], []
@@ -199,7 +199,7 @@ def _draw_bias_over_temperature(figure, result):
 
 
 def _draw_sphere(figure, result):
-    """Draw readings divided by the field in two planes, before and after the correction."""
+    """Plot normalised magnetometer readings in two planes, before and after the correction."""
     size, calibration = result.sphere.size, result.sphere.calibration
     raw = result.magnetic.to_numpy() / size
     bias = np.array([estimate.value for estimate in calibration.bias]) / size
@@ -226,7 +226,7 @@ SHOWN_UNITS = {
 
 
 def describe_findings(result) -> list[str]:
-    """Describe the stationary periods and turns in use, the methods, and remarks.
+    """Describe a calibration's stationary periods, turns and methods, followed by its remarks.
 
     Parameters
     ----------
@@ -262,7 +262,7 @@ def describe_findings(result) -> list[str]:
 
 
 def list_estimates(result):
-    """List all estimates of a calibration.
+    """List all error estimates of a calibration.
 
     Parameters
     ----------
@@ -299,7 +299,7 @@ def list_estimates(result):
 
 
 def format_estimates(result) -> str:
-    """Format a table of all estimates with their 95 % intervals.
+    """Format a table of all estimated errors with their 95 % intervals.
 
     Parameters
     ----------
@@ -323,7 +323,7 @@ def format_estimates(result) -> str:
     return "\n".join(lines)
 
 
-_MAX_SCATTER_RATIO = 3.0  # a remark is made if readings scatter more, relative to specified noise
+_MAX_SCATTER_RATIO = 3.0  # scatter relative to specified noise, above which to remark
 
 
 def noise_remarks(

@@ -1,4 +1,4 @@
-r"""Calibration of gyroscope and accelerometer from stationary periods and turns in a recording.
+r"""Calibration of a gyroscope and an accelerometer from stationary periods and turns.
 
 Bias, scale factor and misalignment follow from means whose true values are known. For each axis a,
 :func:`.calibration.estimates.solve` fits
@@ -28,12 +28,12 @@ from .estimates import Axis, BlockMeans, IntervalEstimate, Means, SlowNoise, ave
 from .rest_times import RestTime, Turn
 
 Row = Tuple[IntervalEstimate, ...]
-_MIN_EXCITATION = 0.2  # smallest excitation of an axis, relative to the largest true value
+_MIN_EXCITATION = 0.2  # smallest true value that excites an axis, relative to the largest
 
 
 @dataclass(frozen=True)
 class TemperatureFit:
-    """Temperature of each sample, and degrees of the temperature polynomials to fit.
+    """Temperature of each sample, and degrees of the polynomials in temperature to fit.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class TemperatureFit:
 
 @dataclass(frozen=True)
 class IdealMeans:
-    """True values of mean readings, with their uncertainty.
+    """True values of the quantities behind mean readings, with their uncertainty.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class IdealMeans:
     value_sigma: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
     def covariance(self, row: Any, variance: Any = (0.0, 0.0, 0.0)) -> np.ndarray:
-        """Return the covariance of an axis' readings due to the uncertainty of the true values.
+        """Return the covariance of an axis' mean readings due to uncertain true values.
 
         A tilt by small angles e adds r . (e x f) = e . (f x r) to a reading, and half of the
         squared angles along the true value f. Misalignment therefore couples the components
@@ -106,13 +106,13 @@ class IdealMeans:
 
     @property
     def expected(self) -> np.ndarray:
-        """Expected true values, averaged over random placement errors, shape (n, 3)."""
+        """True values averaged over random placement errors, shape (n, 3)."""
         return self.values * (1.0 - self.placement**2)
 
 
 @dataclass(frozen=True)
 class TriadCalibration:
-    """Estimated errors of a triad.
+    """Estimated systematic errors of a sensor triad.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ class TriadCalibration:
     temperature_bias, temperature_scale : tuple of tuple of IntervalEstimate
         For each axis, the coefficients of the powers of the temperature difference.
     noise : tuple of SlowNoise
-        Given or estimated noise of each axis.
+        Specified or estimated noise of each axis.
     method : str
         Description of the method.
     residual : float
@@ -148,7 +148,7 @@ def fit_triad(
     method: str = "",
     subject: str = "the recording",
 ) -> TriadCalibration:
-    """Fit the errors of a triad to means of its readings.
+    """Fit the systematic errors of a triad to means of its readings.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def fit_triad(
         if is_excited:
             columns += [truth.expected[:, axis] * power for power in powers[:scale_degree]]
         designs.append(np.column_stack(columns))
-        # A rough estimate of the rows of I + M suffices to compute the effect of a tilt.
+        # A rough estimate of I + M suffices to compute the effect of a tilt of the sensor.
         inverse = np.linalg.pinv(designs[-1])
         rough = inverse @ errors[:, axis]
         spread = np.diag(inverse @ truth.covariance(unit) @ inverse.T)
@@ -235,7 +235,7 @@ def fit_triad(
 
 
 def _likely_rows(rows: np.ndarray, variances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean and the variance of I + M, from estimates with placement errors.
+    """Shrink estimates of I + M that contain placement errors, and return their variances.
 
     Placement errors increase the estimated misalignments. The misalignments are therefore treated
     as random variables with zero mean. Their variance is the amount by which the squared estimates
@@ -254,7 +254,7 @@ def to_correction(
     reference: float = 25.0,
     temperature_range: tuple[float, float] = (-273.15, 1000.0),
 ) -> TriadCorrection:
-    """Convert a calibration to a correction; errors that were not determined are not corrected.
+    """Convert a calibration to a correction, with zeros for errors that it does not determine.
 
     Parameters
     ----------
@@ -288,12 +288,12 @@ def to_correction(
     return TriadCorrection(values(bias), values(bias, "sigma"), *matrices, **temperature)
 
 
-_MAX_AXIS_ANGLE = np.cos(np.radians(20.0))  # cosine of the largest angle between axis and vertical
-_MAX_GRAVITY_ERROR = 0.3  # relative error of the measured gravity; scale factor errors are smaller
+_MAX_AXIS_ANGLE = np.cos(np.radians(20.0))  # cosine of the largest tilt of a vertical axis
+_MAX_GRAVITY_ERROR = 0.3  # largest relative error of measured gravity
 
 
 def to_slow_noise(triad: TriadSpecification) -> tuple[SlowNoise, ...]:
-    """Return the noise in a triad's specification, without Gauss-Markov processes and ramps.
+    """Return each axis' noise in a triad's specification, except Gauss-Markov processes and ramps.
 
     Parameters
     ----------
@@ -324,7 +324,7 @@ def calibrate_gyroscope(
     temperature: TemperatureFit | None = None,
     source: str = "the recording",
 ) -> TriadCalibration:
-    """Calibrate a gyroscope: bias at rest, scale factor and misalignment from turns.
+    """Calibrate a gyroscope: bias from rest, scale factors and misalignment from turns.
 
     Parameters
     ----------
@@ -358,7 +358,7 @@ def calibrate_gyroscope(
     placement = check_number("placement", placement, minimum=0.0)
     means = average_blocks(times, gyro, rests)
     origin = times[0] - float(np.median(np.diff(times)))
-    # The columns are begin, end, mean, group, true value, placement number, standard deviation.
+    # Columns: begin, end, mean, group, true value, placement number, standard deviation.
     columns = (
         *means,
         np.zeros_like(means.values),
@@ -398,7 +398,7 @@ def calibrate_accelerometer(
     temperature: TemperatureFit | None = None,
     source: str = "the recording",
 ) -> TriadCalibration:
-    """Calibrate an accelerometer with six orientations: bias, scale factor and misalignment.
+    """Calibrate bias, scale factors and misalignment of an accelerometer in six orientations.
 
     Each axis must point up and down at least once. If the placement has an error, only the longest
     stationary period of each orientation is used, because the placement error is the same whenever
@@ -487,7 +487,7 @@ def _mean_temperatures(
     parts: Sequence[Any],
     source: str,
 ) -> TemperatureFit | None:
-    """Return the temperature of each mean; by default, the reference is the mean of all parts."""
+    """Average the temperature over each mean reading, and choose the reference temperature."""
     if fit is None:
         return None
     samples = np.concatenate([fit.values[part.start : part.stop] for part in parts])

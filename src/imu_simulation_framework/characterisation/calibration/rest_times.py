@@ -25,9 +25,9 @@ from ..samples_at_rest import MAX_CHANGES, block_medians
 _BLOCK_DURATION = 0.25  # s; duration of the blocks over which a magnetometer is averaged
 _REST_BLOCK = 0.5  # s; duration of the blocks that are tested for rest
 _MIN_BLOCK_SAMPLES = 5
-_MAX_SCATTER_RATIO = 3.0  # largest scatter at rest, relative to the quietest tenth of the blocks
+_MAX_SCATTER_RATIO = 3.0  # largest scatter at rest, relative to the quietest 10 % of the blocks
 _QUIET_SHARE = 0.1
-_MAX_NOISE_RATIO = 10.0  # largest ratio of a median's change to its standard deviation by noise
+_MAX_NOISE_RATIO = 10.0  # largest change of a median at rest, relative to its standard deviation
 _MIN_CHANGE_SHARE = 0.02  # changes of up to this fraction of MAX_CHANGES are always accepted
 
 
@@ -46,7 +46,7 @@ class RestTime:
 
 
 def find_rest(times, values, names, source, minimum_duration=5.0) -> list[RestTime]:
-    """Find the periods in which the sensor is at rest.
+    """Find the periods of a recording in which the sensor is at rest.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def _still_parts(times, values, names, minimum) -> list[RestTime]:
     edges = np.flatnonzero(np.diff(np.concatenate([[0], still.astype(int), [0]])))
     parts = []
     for first, last in zip(edges[::2], edges[1::2]):
-        # At the start and the end of the recording, no block is excluded.
+        # The blocks next to a movement are excluded, but not the ends of the recording.
         start = 0 if first == 0 else first + 1
         stop = last if last == blocks else last - 1
         if (stop - start) * size / rate >= minimum:
@@ -126,10 +126,10 @@ def _still_parts(times, values, names, minimum) -> list[RestTime]:
     return parts
 
 
-_MAX_SCALE_ERROR = 0.3  # relative; a larger deviation implies a different number of turns
-_MIN_AXIS_SHARE = 0.9  # smallest fraction of a turn's angle about a single axis of the sensor
-_LONG_STEP = 1.5  # sampling periods; in a longer step, samples are missing
-_MIN_ANGLE = np.radians(30.0)  # rad; smallest angle of a turn of the reference that is used
+_MAX_SCALE_ERROR = 0.3  # relative; a larger deviation implies a different number of rotations
+_MIN_AXIS_SHARE = 0.9  # smallest share of a turn's angle that is about one axis of the sensor
+_LONG_STEP = 1.5  # sampling periods; a longer time step implies missing samples
+_MIN_ANGLE = np.radians(30.0)  # rad; smallest turn of the reference that is used
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ def find_whole_turns(
     turns: float | Mapping[str, float] | None,
     source: str = "the recording",
 ) -> list[Turn]:
-    """Find the movements that consist of a known number of whole turns about an axis.
+    """Find the movements that consist of a known number of full rotations about a sensor axis.
 
     Movements of less than two thirds of this number are changes of orientation between turns.
 
@@ -241,7 +241,7 @@ def find_reference_turns(
     sigma: float,
     source: str = "the recording",
 ) -> list[Turn]:
-    """Find turns on level ground, and determine their angles from a reference.
+    """Find turns on level ground, and determine their angles from a reference heading.
 
     Parameters
     ----------
@@ -291,7 +291,7 @@ def find_reference_turns(
 
 
 def _find_movements(times, gyro, rests):
-    """Return the indices and the angles of each movement between stationary periods."""
+    """Return the sample range and the rotation angles of each movement between rests."""
     movements = []
     for previous, following in zip(rests, rests[1:]):
         start, stop = previous.stop, following.start
@@ -308,12 +308,12 @@ def _require_all_samples(times, start, stop, subject):
         raise RecordingError(f"{subject} has missing samples, expected all samples of a turn")
 
 
-_MIN_FIELD_CHANGE = 0.05  # fraction of the field; corresponds to a change of direction by 3 degrees
-_MAX_DIRECTION_DURATION = 2.0  # s; longest duration of the samples that are used in each direction
+_MIN_FIELD_CHANGE = 0.05  # fraction of the field's magnitude; a 3-degree change of direction
+_MAX_DIRECTION_DURATION = 2.0  # s; samples beyond this duration in one direction are ignored
 
 
 def find_turning_times(times: np.ndarray, readings: np.ndarray) -> list[RestTime]:
-    """Find the periods in which a magnetometer is turned, with at most two seconds per direction.
+    """Find the samples of a turned magnetometer, limited to two seconds per direction.
 
     A direction ends when the field changes by 3 degrees. The limit is needed because a magnetometer
     at rest repeats the same reading, so that minutes at rest would dominate a calibration.
@@ -353,7 +353,7 @@ def find_turning_times(times: np.ndarray, readings: np.ndarray) -> list[RestTime
 
 
 def _approximate_field(levels):
-    """Return the approximate magnitude of a field: half of the largest range of an axis.
+    """Return the approximate magnitude of a magnetic field, half of the largest axis range.
 
     The outermost levels are excluded, so that individual readings have no effect. In contrast to a
     mean, a range does not depend on the time at rest.

@@ -1,4 +1,4 @@
-"""Scalar calibration with a vector of constant magnitude: a magnetic field or gravity.
+"""Scalar calibration of a triad with a vector of constant magnitude: magnetic field or gravity.
 
 The readings y of a sensor that is turned in all directions lie on an ellipsoid, :math:`y = A h + b
 + n` with :math:`|h| = F`. A rotation of the sensor does not change the magnitude, so that A is only
@@ -32,18 +32,18 @@ from . import estimates
 from .inertial import TriadCalibration
 from .rest_times import RestTime
 
-# Estimated elements of the symmetric matrix A.
+# Indices of the estimated elements of the symmetric matrix A.
 _ELEMENTS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
-_MIN_SPREAD = 0.1  # smallest variance of directions along any axis; 1/3 for isotropic directions
+_MIN_SPREAD = 0.1  # smallest variance of unit vectors along any axis; isotropic: 1/3
 _MIN_POINTS = 30
 _BLOCKS = 250  # number of blocks over which samples are averaged to estimate the noise
 _MAX_AXES_RATIO = 3.0  # largest ratio of the longest to the shortest axis of the ellipsoid
 _NOISE_CORRECTION_STEPS = 6
 
-# Accepted magnitudes [T] of the Earth's field (22 to 67 uT), with large scale factor errors.
+# Accepted range [T] of the Earth's field (22 to 67 uT) with large scale factor errors.
 _EARTHS_FIELD = (15e-6, 100e-6)
 
-_MAX_SCATTER = 0.05  # fraction of the field's magnitude; corresponds to errors of 3 degrees
+_MAX_SCATTER = 0.05  # fraction of the field's magnitude; corresponds to 3-degree heading errors
 _LARGE_SCATTER = (
     ", which causes heading errors of degrees; check for iron or a magnet that did not turn with "
     "the sensor"
@@ -130,7 +130,7 @@ def fit_sphere(
     sensor: str = "magnetometer",
     parts: Sequence[RestTime] | None = None,
 ) -> SphereFit:
-    """Estimate bias and matrix of a triad from readings whose true values lie on a sphere.
+    """Estimate a triad's bias and matrix from readings of a vector of constant magnitude.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def fit_sphere(
     spread = float(np.linalg.eigvalsh(np.cov(linearised.directions.T, bias=True))[0])
     if not np.isfinite(parameters).all() or spread < _MIN_SPREAD:
         raise RecordingError(_direction_message(subject))
-    # If the magnitude is unknown, the mean scale factor is set to 1.
+    # If the true magnitude is unknown, the mean scale factor is set to 1.
     mean_scale = parameters[3:6].mean() if size is None else 1.0
     normalised = np.concatenate([parameters[:3], parameters[3:] / mean_scale])
     jacobian = np.diag(np.repeat([1.0, 1.0 / mean_scale], [3, 6]))
@@ -193,7 +193,7 @@ def fit_sphere(
 
 
 def _select_parts(times, readings, parts):
-    """Select the times and readings of the parts, and return the index ranges of the parts."""
+    """Return times and readings within given parts, and the parts' new index ranges."""
     used = np.concatenate([np.arange(part.start, part.stop) for part in parts])
     ends = np.cumsum([part.stop - part.start for part in parts]).tolist()
     selected = [RestTime(start, stop) for start, stop in zip([0, *ends], ends)]
@@ -212,7 +212,7 @@ def _check_readings(readings, subject):
 
 
 def _typical_magnitude(readings, subject):
-    """Return the median distance of the readings from their mean; they must span all axes."""
+    """Return the median distance of readings from their mean; reject readings in a plane."""
     centred = readings - readings.mean(axis=0)
     magnitude = float(np.median(np.linalg.norm(centred, axis=1)))
     if magnitude <= 0.0 or np.linalg.matrix_rank(centred, tol=1e-3 * magnitude) < 3:
@@ -221,7 +221,7 @@ def _typical_magnitude(readings, subject):
 
 
 def _fit_ellipsoid(points, radius, subject):
-    """Return the radius, the bias and the elements of A, after removing the effect of noise."""
+    """Fit an ellipsoid, and return its radius, bias and elements of A, corrected for noise."""
     matrix, bias = _fit_quadric(points, subject)
     if radius is None:
         radius = np.trace(matrix) / 3.0
@@ -243,7 +243,7 @@ def _fit_ellipsoid(points, radius, subject):
 
 
 def _to_bias_and_matrix(corrections, parameters, unit):
-    """Convert corrections of the parameters to estimates of bias and scale factor errors."""
+    """Convert parameter corrections to estimates of bias and scale factor errors."""
     values = np.array([(estimate.value, estimate.low, estimate.high) for estimate in corrections])
     values += parameters[:, None]
     bias = tuple(estimates.IntervalEstimate(*row) for row in (values[:3] * unit).tolist())
@@ -261,8 +261,8 @@ def _direction_message(subject):
 
 
 def _fit_quadric(points, subject):
-    """Fit a quadric, which must be an ellipsoid, and return A times F and b."""
-    # A quadric in this form cannot contain the origin, so the origin is moved into the ellipsoid.
+    """Fit a quadric, reject it unless it is an ellipsoid, and return A times F, and b."""
+    # A quadric in this form cannot pass through the origin, so the points are centred on it.
     middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
     x, y, z = (points - middle).T
     columns = np.column_stack(
@@ -280,7 +280,7 @@ def _fit_quadric(points, subject):
     values, vectors = np.linalg.eigh(quadric / (1.0 + centre @ quadric @ centre))
     if values[0] <= 0.0 or values[-1] > _MAX_AXES_RATIO**2 * values[0]:
         raise RecordingError(_direction_message(subject))
-    # Since |root (y - b)| = 1, y - b is the inverse of the root times a unit vector.
+    # Since |R (y - b)| = 1 for a matrix root R of the quadric, A times F is the inverse of R.
     return vectors @ np.diag(1.0 / np.sqrt(values)) @ vectors.T, centre + middle
 
 
@@ -292,12 +292,12 @@ def _matrix(values):
 
 
 def _true_values(parameters, points):
-    """Return the noise-free vectors in sensor axes, shape (n, 3)."""
+    """Apply the inverse of A and b to readings, shape (n, 3)."""
     return np.linalg.solve(_matrix(parameters[3:]), (points - parameters[:3]).T).T
 
 
 class _Linearisation(NamedTuple):
-    """Linearised observation equations, in units of the typical magnitude.
+    """Linearised observation equations of an ellipsoid fit, in units of the typical magnitude.
 
     The fields are the residuals (n,), their derivatives (n, 9), the noise direction that affects
     each residual (n, 3), the direction of the true vector (n, 3), and the variance of the noise.
@@ -311,7 +311,7 @@ class _Linearisation(NamedTuple):
 
 
 def _linearise(parameters, points, radius) -> _Linearisation:
-    r"""Return the distance of each reading from the ellipsoid, and its derivatives.
+    r"""Linearise the distance of each reading from the ellipsoid in the parameters.
 
     Noise n of the readings changes the length of :math:`h = A^{-1} (y - b)` by u . n with :math:`u
     = A^{-T} h / |h|`, so that residuals divided by :math:`|u|` have equal variances. The noise
@@ -344,7 +344,7 @@ def _scale_noise(noise, unit):
 
 
 def _solve_with_noise(times, linearised, jacobian, noise, subject, parts):
-    """Estimate parameter corrections, with intervals, from residuals averaged over blocks."""
+    """Estimate parameter corrections with intervals from residuals averaged over blocks."""
     samples = np.column_stack([linearised.residuals, linearised.design, linearised.sides])
     parts = parts or [RestTime(0, len(times))]
     means = estimates.average_blocks(times, samples, parts, _BLOCKS, 0.0)
@@ -366,7 +366,7 @@ def _solve_with_noise(times, linearised, jacobian, noise, subject, parts):
     return solution
 
 
-_MIN_POSITIONS = 9  # smallest number of orientations, which is the number of parameters
+_MIN_POSITIONS = 9  # smallest number of orientations, equal to the number of parameters
 _MIN_POSITION_ANGLE = np.cos(np.radians(15.0))  # cosine of the smallest angle between orientations
 
 
@@ -379,7 +379,7 @@ def calibrate_accelerometer_by_magnitude(
     gravity: float = STANDARD_GRAVITY,
     source: str = "the recording",
 ) -> TriadCalibration:
-    """Calibrate an accelerometer with nine or more arbitrary orientations.
+    """Calibrate an accelerometer from gravity's magnitude in nine or more arbitrary orientations.
 
     The noise of each axis must be known, because it cannot be estimated separately from the
     magnitude of gravity. If a common noise level were assumed, the intervals of axes with different

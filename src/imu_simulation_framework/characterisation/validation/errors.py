@@ -18,22 +18,22 @@ QUANTITIES = {"rate": GYRO, "force": ACCEL, "orientation": EULER}
 """Columns of an ImuRecord for each quantity."""
 
 AXES = {"rate": "xyz", "force": "xyz", "orientation": EULER}
-"""Names of the axes for each quantity, in the order of the columns."""
+"""Names of each quantity's axes, in the order of :data:`QUANTITIES`."""
 
 UNITS = {"rate": "rad/s", "force": "m/s^2", "orientation": "rad"}
 """Unit of each quantity."""
 
 NORM = "norm"
-"""Axis name for the norm of the error vector, if all three axes are compared."""
+"""Axis name for the norm of an error vector, which requires all three axes."""
 
 _MIN_SAMPLES = 10
-_MAX_PITCH = np.radians(75.0)  # above this pitch, a remark reports that roll and yaw are undefined
+_MAX_PITCH = np.radians(75.0)  # rad; above this pitch, roll and yaw are reported as undefined
 _GAP = 3.0  # sampling periods of the ground truth; samples in longer gaps are not compared
 
 
 @dataclass(frozen=True)
 class AxisError:
-    """Error of one axis, truth minus IMU.
+    """Error of an IMU in one axis, ground truth minus IMU.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class AxisError:
     allan_deviation: np.ndarray
 
     def value(self, statistic: str, tau: float | None = None) -> float:
-        """Return the magnitude of a statistic, or the Allan deviation at an averaging time.
+        """Return the magnitude of an error statistic, or the Allan deviation at an averaging time.
 
         Parameters
         ----------
@@ -112,7 +112,7 @@ class ImuValidation:
     remarks: list[str] = field(default_factory=list)
 
     def axis(self, quantity: str, axis: str) -> AxisError | None:
-        """Return the error of one axis.
+        """Return the error of the IMU in one axis.
 
         Parameters
         ----------
@@ -179,7 +179,7 @@ def validate_imu(
     true_time = truth.index.to_numpy(dtype=float)
     if min(len(time), len(true_time)) < 2:
         raise RecordingError("IMU or ground truth has fewer than two samples, but needs two")
-    # A sample is compared only if it is between two samples of the ground truth without a gap.
+    # A sample is compared only if the ground truth has no gap around it.
     longest = _GAP * float(np.median(np.diff(true_time)))
     upper = np.clip(np.searchsorted(true_time, time), 1, len(true_time) - 1)
     near = (true_time[upper] - true_time[upper - 1] <= longest) | np.isin(time, true_time)

@@ -1,4 +1,4 @@
-"""User-defined limits for the error statistics of an IMU."""
+"""User-defined limits on the error statistics of an IMU."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...core.sentences import quote
 from .errors import AXES, NORM, QUANTITIES, ImuValidation
 
 STATISTICS = ("mean", "standard_deviation", "rms", "maximum_absolute")
-"""Statistics for which a limit can be set, in addition to the Allan deviation."""
+"""Error statistics that can be limited, in addition to the Allan deviation."""
 
 _ALLAN = "allan_deviation"
 
@@ -40,12 +40,12 @@ class Limit(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Name by which messages refer to the limit."""
+        """Name of the limited statistic in messages."""
         suffix = "" if self.tau is None else f" at {self.tau:g} s"
         return f"{self.quantity} {self.axis} {self.statistic.replace('_', ' ')}{suffix}"
 
     def is_kept(self, value: float) -> bool:
-        """Return whether a value is within the limit.
+        """Return whether the value of a statistic is within the limit.
 
         Parameters
         ----------
@@ -61,7 +61,7 @@ class Limit(NamedTuple):
 
 
 def read_limits(content: Any) -> list[Limit]:
-    """Create limits from nested mappings, as in a YAML file.
+    """Parse limits on error statistics from nested mappings, as in a YAML file.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def read_limits(content: Any) -> list[Limit]:
 
 
 def judge_limits(validation: ImuValidation, limits: list[Limit]) -> list[tuple[Limit, float]]:
-    """Evaluate the statistic that each limit applies to.
+    """Evaluate the error statistic to which each limit applies.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def judge_limits(validation: ImuValidation, limits: list[Limit]) -> list[tuple[L
 
 
 def _entries(value, name, known=None, noun=""):
-    """Yield keys and values of a mapping, and check that the keys are known."""
+    """Yield the items of a mapping; raise an error if a key is unknown."""
     if not isinstance(value, Mapping):
         raise ConfigurationError(f"{name} is {quote(value)}, expected keys and values")
     for key, entry in value.items():

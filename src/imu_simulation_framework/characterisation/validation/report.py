@@ -17,7 +17,7 @@ _TITLES = {"rate": "angular velocity", "force": "specific force", "orientation":
 
 
 def errors_table(validation: ImuValidation) -> pd.DataFrame:
-    """Create a table with the statistics of all errors.
+    """Create a table with the error statistics of all axes.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def errors_table(validation: ImuValidation) -> pd.DataFrame:
 
 
 def allan_table(validation: ImuValidation) -> pd.DataFrame:
-    """Create a table with the Allan deviations of all errors.
+    """Create a table with the Allan deviations of the errors of all axes.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def allan_table(validation: ImuValidation) -> pd.DataFrame:
 def text_lines(
     validation: ImuValidation, errors: pd.DataFrame, judged: Sequence[tuple[Limit, float]]
 ) -> list[str]:
-    """Format statistics and limits as lines for the terminal.
+    """Format error statistics and their limits as lines for the terminal.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def validation_summary(
 
 
 def validation_figure(validation: ImuValidation) -> Figure:
-    """Create a figure with the errors over time and their Allan deviations.
+    """Create a figure of an IMU's errors over time, and of their Allan deviations.
 
     Parameters
     ----------
