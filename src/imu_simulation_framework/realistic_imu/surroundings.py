@@ -314,8 +314,8 @@ class WheelEfforts:
             return None
         if len(efforts) != len(names):
             raise RecordingError(
-                f"the joint states of {join_names([*sides[0], *sides[1]])} have no effort, "
-                "but efforts are needed for the fields of motors"
+                f"the joint states of {join_names([*sides[0], *sides[1]])} contain no "
+                "effort, which is needed to compute the magnetic fields of the motors"
             )
         self.joints = sides
         effort = dict(zip(names, efforts))

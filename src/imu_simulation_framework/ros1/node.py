@@ -108,7 +108,7 @@ class _SinglePublisher:
         if publisher != self._publisher:
             return (
                 f"{self._node}: {self._topic} has the publishers {self._publisher} and "
-                f"{publisher}, expected only one; let the other node publish on another topic"
+                f"{publisher}, expected only one; have the other node publish on another topic"
             )
         if header["md5sum"] != self._message_type._md5sum:
             # rospy rejects other types, except for subscribers with rospy.AnyMsg.

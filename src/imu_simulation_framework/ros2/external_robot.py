@@ -66,7 +66,7 @@ class ExternalRobot(Participant):
         if self.resolve(self._topics.odometry) == self.resolve(topics.GROUND_TRUTH):
             raise ConfigurationError(
                 f"{self.program}: [external] odometry is {self._topics.odometry}, on which the "
-                "experiment publishes; let the robot publish on another topic"
+                "experiment publishes; have the robot publish on another topic"
             )
         error = "sensor_msgs/JointState"
         self.subscribe(topics.TRAJECTORY_ERROR, error, self._on_error, raw=False)

@@ -127,7 +127,7 @@ def test_judgement_with_enough_simulated_drives_does_not_request_more():
         (TIME, TIME, np.full((50, 120), np.nan), "run 0 of the ensemble"),
         (TIME, np.full(120, np.inf), np.zeros((50, 120)), "nan or inf"),
         (-TIME, TIME, np.zeros((50, 120)), "times of the errors must increase"),
-        (TIME, TIME, np.zeros((5, 120)), "5 simulated drives cannot reject"),
+        (TIME, TIME, np.zeros((5, 120)), "5 simulated drives are too few"),
     ],
 )
 def test_judgement_rejects_mismatched_or_invalid_arrays(time, observed, ensemble, words):

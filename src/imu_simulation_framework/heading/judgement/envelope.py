@@ -157,8 +157,8 @@ def global_envelope(
     runs = len(ensemble)
     if runs < fewest_runs(level):
         raise EnsembleError(
-            f"{runs} simulated drives cannot reject a model at {100.0 * level:g} %, expected at "
-            f"least {fewest_runs(level)}"
+            f"{runs} simulated drives are too few for a test at the {100.0 * level:g} % level, "
+            f"expected at least {fewest_runs(level)}"
         )
     keys = _extreme_rank_lengths(observed, ensemble)
     as_extreme = sum(key <= keys[0] for key in keys[1:])

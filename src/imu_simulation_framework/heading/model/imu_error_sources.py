@@ -683,8 +683,8 @@ def _specification_model(imu, motion, time, sample, operation, magnetic_environm
         constant = imu.output.magnetic_time_constant
         if stops:
             raise ConfigurationError(
-                "stops hold the heading, but a magnetic heading changes during stops: set stops "
-                "to none"
+                "stops cannot be combined with a magnetic heading, which changes during stops; set "
+                "stops to none"
             )
         sources, heading_limits = _with_magnetic_heading(
             sources, imu, motion, time, sample, magnetic_environment

@@ -113,7 +113,7 @@ class YawErrorModel(YawErrorDistribution):
             )
         steps = np.diff(time)
         if not (np.all(np.isfinite(time)) and steps[0] > 0.0):
-            raise ConfigurationError("the times of a yaw error must be finite and increase")
+            raise ConfigurationError("the times of a yaw error must be finite and increasing")
         if np.ptp(steps) > 1e-6 * steps[0]:
             raise ConfigurationError(
                 f"the times of a yaw error must be evenly spaced, but their steps are from "

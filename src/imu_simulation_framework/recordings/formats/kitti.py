@@ -94,7 +94,7 @@ def _times(path):
 def _text(path, limit):
     content = read_start(path, limit)
     if len(content) >= limit:
-        raise RecordingError(f"{path}: has {limit} bytes or more, expected less in a KITTI drive")
+        raise RecordingError(f"{path}: has {limit} bytes or more, expected fewer in a KITTI drive")
     return content.decode("utf-8-sig", errors="replace")
 
 

@@ -329,7 +329,7 @@ def _require_all_pages(plain) -> None:
     (page,), (count,) = struct.unpack_from(">H", header, 16), struct.unpack_from(">I", header, 28)
     expected = (65536 if page == 1 else page) * count
     if size < expected:
-        raise EOFError(f"the file has {size} bytes, expected {expected} as in its header")
+        raise EOFError(f"the file has {size} bytes, expected {expected} according to its header")
 
 
 class McapFile:

@@ -98,7 +98,7 @@ class ExternalRobot(Node):
             if rospy.resolve_name(getattr(self._topics, key)) == name:
                 raise ConfigurationError(
                     f"{self.name}: [external] {key} is {name}, on which the experiment "
-                    "publishes; let the robot publish on another topic"
+                    "publishes; have the robot publish on another topic"
                 )
 
     def _source(self, key, message_type, remark="") -> str:

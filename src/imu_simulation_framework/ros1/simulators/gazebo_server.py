@@ -35,7 +35,7 @@ def ensure_no_gazebo_runs() -> None:
     except (OSError, ValueError):
         return
     raise FrameworkError(
-        f"a gzserver is already running at {uri}; end it, or set {MASTER_URI} to another port"
+        f"a gzserver is already running at {uri}; stop it, or set {MASTER_URI} to another port"
     )
 
 

@@ -197,7 +197,7 @@ class ImuReading:
     def _compute(self, name: str) -> Any:
         """Compute a part of :data:`PARTS` or :data:`MAGNETIC_PARTS` that is not yet known."""
         raise AttributeError(
-            f"this reading has no part {name}, because its sensor or batch has none"
+            f"this reading does not contain {name}, because its sensor or batch does not provide it"
         )
 
     def __getitem__(self, index) -> ImuReading:
