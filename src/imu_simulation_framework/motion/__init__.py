@@ -1,4 +1,4 @@
-"""Motion of robots and aircraft, in a flat world and on the rotating Earth."""
+"""Motion of robots and aircraft, in a flat world or on the rotating Earth."""
 
 import lazy_loader
 

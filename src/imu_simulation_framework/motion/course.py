@@ -1,4 +1,4 @@
-"""Estimation of a robot's heading from its course, and from two GNSS antennas."""
+"""Estimation of a robot's heading from its course over ground and from dual GNSS antennas."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import numpy as np
 
 from ..core.angles import unwrap, wrap
 
-# Smallest significant speed, in standard deviations of the velocity; below it, courses are noise.
+# Smallest significant speed, in standard deviations of the velocity; below it, the course is noise.
 SIGNIFICANT_SPEED = 3.0
-# Multiple of the maximum turn rate above which a change of course is not a turn of the robot.
+# A course that changes faster than this multiple of the maximum turn rate is not due to a turn.
 # If such a change at low speed exceeds a quarter turn, the robot reverses or its position jumps.
 FASTEST_TURN = 1.5
-#: m; longest distance between two such flips of the course that counts as driven backwards.
-#: Flips further apart may be due to a robot that turns on the spot at the ends of crop rows.
+#: m; longest distance between two such flips of the course that is assumed to be driven backwards.
+#: Flips that are further apart may be turns on the spot, such as at the ends of crop rows.
 LONGEST_REVERSE = 20.0
-SHORTEST_WAY = 0.5  #: m; a shorter distance between two stops may be a jump of the position
+SHORTEST_WAY = 0.5  #: m; a shorter distance between two stops may be a position jump
 LONGEST_SILENCE = 1.0  # s; longer gaps in the dual-antenna heading are filled from the course
 
 
@@ -88,11 +88,11 @@ def heading_from_course(times, velocities, minimum_speed, maximum_turn_rate, dev
 
 
 def _driven_backwards(times, velocities, moving, least, maximum_turn_rate):
-    """Return masks of the samples at which the robot drives backwards, and of the course flips.
+    """Return masks of samples at which the robot drives backwards, and of samples in course flips.
 
     In a flip, the course turns by more than a quarter turn, faster than the robot can turn, and the
-    speed falls below the smallest significant speed. The shortest distance between two flips is
-    interpreted first as driven backwards, then the shortest of the remaining distances.
+    speed falls below the smallest significant speed. Successive flips are paired, beginning with
+    the two at the shortest distance; between them, the direction of driving is reversed.
     """
     indices = np.flatnonzero(moving)
     turns = np.diff(unwrap(np.arctan2(velocities[indices, 1], velocities[indices, 0])))
@@ -125,7 +125,7 @@ def _driven_backwards(times, velocities, moving, least, maximum_turn_rate):
 
 
 def _slowest_between(velocities):
-    """Return the smallest speed while each velocity changes linearly to the next, (n - 1,)."""
+    """Return the smallest speed between samples, with linearly interpolated velocity, (n - 1,)."""
     first, step = velocities[:-1], np.diff(velocities, axis=0)
     squares = np.sum(step**2, axis=1)
     share = -np.sum(first * step, axis=1) / np.where(squares > 0.0, squares, 1.0)
@@ -133,7 +133,7 @@ def _slowest_between(velocities):
 
 
 def _hold_between_stops(times, speeds, moving, significant):
-    """Clear both masks, in place, where the robot drives too short a distance between stops."""
+    """Clear both masks, in place, where the distance driven between two stops is too short."""
     distance, (begins, ends) = _distance_driven(times, speeds), _find_intervals(moving)
     short = distance[ends - 1] - distance[begins] < SHORTEST_WAY
     if short.all():
@@ -148,12 +148,12 @@ def _distance_driven(times, speeds):
 
 
 def _find_intervals(mask):
-    """Return the first index, and the index after the last, of each interval with a true mask."""
+    """Return the start indices and the exclusive end indices of the intervals with a true mask."""
     return np.flatnonzero(np.diff(np.pad(mask, 1).astype(int))).reshape(-1, 2).T
 
 
 def _hold_where_unsure(times, directions, moving, significant, maximum_turn_rate):
-    """Clear ``moving``, in place, where the speed is insignificant and there is time to turn."""
+    """Clear ``moving``, in place, at insignificant speeds, unless this leaves no time to turn."""
     sure = np.flatnonzero(significant)
     if len(sure) == 0:
         return
@@ -167,7 +167,7 @@ def _hold_where_unsure(times, directions, moving, significant, maximum_turn_rate
 
 
 def _turning_time(angle, maximum_turn_rate):
-    """Return the duration of a turn along 3 s^2 - 2 s^3; its peak rate is 1.5 times its mean."""
+    """Return the duration of a turn with the profile 3 s^2 - 2 s^3 and the given peak rate."""
     return 1.5 * abs(angle) / maximum_turn_rate
 
 
@@ -208,7 +208,7 @@ def heading_from_antennas(times, course, measured_times, measured):
         Whether the heading is filled from the course.
     """
     # In gaps, the difference between the dual-antenna heading and the course is interpolated.
-    # The difference is not zero if the robot reverses, or if the antennas are mounted crosswise.
+    # It is not zero if the robot drives backwards, or if the antennas are mounted across the robot.
     difference = unwrap(measured - np.interp(measured_times, times, course))
     bridged = course + np.interp(times, measured_times, difference)
     direct = np.interp(times, measured_times, unwrap(measured))
@@ -263,7 +263,7 @@ def compare_with_course(times, heading, velocities, fast) -> CourseCheck | None:
         return None
     course = np.arctan2(velocities[fast, 1], velocities[fast, 0])
     difference = wrap(heading[fast] - course)
-    # The more frequent direction is forwards, because a robot mostly drives forwards.
+    # The more frequent direction of driving is taken as forwards.
     axis = np.angle(np.mean(np.exp(2j * difference))) / 2.0
     axis = wrap(axis + (np.pi if np.mean(np.cos(difference - axis)) < 0.0 else 0.0))
     forwards = np.cos(difference - axis) > 0.0

@@ -1,4 +1,4 @@
-"""Synthetic drives of the package: laps of manoeuvres whose motion is known in closed form.
+"""Bundled synthetic drives: laps of manoeuvres whose motion is known in closed form.
 
 A drive is a sequence of manoeuvres of a differential-drive robot. If it consists of closed laps,
 the motion repeats exactly, and only the sensor errors differ between laps.
@@ -20,9 +20,9 @@ from ..core.checks import LARGEST_SEED
 from ..core.errors import ConfigurationError
 from ..core.settings import TextSettings, setting
 
-MOTION_RATE = 100  #: Hz; sample rate of the true motion
+MOTION_RATE = 100  #: Hz; sample rate of the ground truth
 
-# Gauss-Legendre quadrature that integrates the velocity of a manoeuvre.
+# Gauss-Legendre quadrature, which integrates the velocity during a manoeuvre.
 # With 16 nodes for a smooth path of at most a few metres, the error is below a nanometre.
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 
@@ -50,7 +50,7 @@ class Manoeuvre(NamedTuple):
 
 
 def _motion(manoeuvres, time):
-    """Return speed, acceleration, yaw and yaw rate at times since the start, in any shape."""
+    """Return speed, acceleration, yaw and yaw rate at times since the start of a lap."""
     durations = np.array([manoeuvre.duration for manoeuvre in manoeuvres])
     speeds = np.array([0.0] + [manoeuvre.speed for manoeuvre in manoeuvres])
     turns = np.array([manoeuvre.turn for manoeuvre in manoeuvres])
@@ -68,7 +68,7 @@ def _motion(manoeuvres, time):
 
 
 def _displacements(manoeuvres, edges):
-    """Return the displacement in each interval between ``edges`` [s], (n - 1, 2) [m]."""
+    """Return the displacement in each interval between the times ``edges``, (n - 1, 2) [m]."""
     half = 0.5 * np.diff(edges)[:, np.newaxis]
     middle = 0.5 * (edges[1:] + edges[:-1])[:, np.newaxis]
     v, _, yaw, _ = _motion(manoeuvres, middle + half * _NODES)
@@ -77,7 +77,7 @@ def _displacements(manoeuvres, edges):
 
 
 def _closed_lap(drive):
-    """Return the manoeuvres of a lap, after computing the durations of the closing straights."""
+    """Return the manoeuvres of a lap, with computed durations of the straights that close it."""
     manoeuvres = list(drive.lap)
     if drive.closing:
         ends = np.cumsum([manoeuvre.duration for manoeuvre in manoeuvres])
@@ -100,7 +100,7 @@ def _closed_lap(drive):
 
 
 def random_lap(duration, generator):
-    """Draw random manoeuvres that start and end at rest, within about 50 m of the origin.
+    """Generate a random lap that starts and ends at rest and stays within about 50 m of the origin.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def random_lap(duration, generator):
             yaw += manoeuvre.turn
 
     def draw_side():
-        """Draw the side of the next turn, -1 or 1; far from the origin, turn towards the origin."""
+        """Return a random turn direction, -1 or 1; far from the origin, turn towards the origin."""
         if np.hypot(*position) < 15.0:
             return 1.0 if generator.random() < 0.5 else -1.0
         home = math.atan2(-position[1], -position[0])
@@ -170,7 +170,7 @@ def seed_for(seed, stream):
     """Return the seed of one of the independent random streams of a drive.
 
     The path and the sensor noise have separate streams, so that the noise does not depend on how
-    the path is drawn, and a drive with fewer laps is the beginning of a longer drive.
+    the path is generated, and a drive with fewer laps is the beginning of a longer drive.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def seed_for(seed, stream):
 
 
 def generator_for(seed, stream):
-    """Return the generator of one of the random streams of a drive, see :func:`seed_for`.
+    """Return the random generator of one of the streams of a drive, see :func:`seed_for`.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ def true_motion(drive):
     np.cumsum(_displacements(manoeuvres, time), axis=0, out=position[1:])
     lap = np.column_stack([position, yaw, v, yaw_rate, acceleration])
 
-    # Each lap starts at the end of the previous lap; only the yaw differs, by the lap's full turns.
+    # Each lap starts at the end of the previous one; only the unwrapped yaw differs, by full turns.
     turned = np.array([0.0, 0.0, yaw[-1], 0.0, 0.0, 0.0])
     laps = [lap[:-1] + k * turned for k in range(drive.laps)]
     values = np.concatenate([*laps, lap[-1:] + (drive.laps - 1) * turned])
@@ -292,7 +292,7 @@ def _lap(manoeuvres):
     )
 
 
-#: Synthetic drives of the package, keyed by name.
+#: Bundled synthetic drives, keyed by name.
 DRIVES = {
     "a": Drive(
         "a",
@@ -341,7 +341,7 @@ DRIVES = {
 
 
 def get_drive(name):
-    """Return a drive of :data:`DRIVES`.
+    """Return the bundled synthetic drive with a given name.
 
     Parameters
     ----------
@@ -395,8 +395,8 @@ def with_laps(drive, laps):
 
 
 START_CLEARANCE = 1.5  # m; smallest distance between a bump's centre and the start of the drive
-LARGEST_LENGTH = 1000.0  # m; upper bound of a terrain's lengths; drives extend over some 100 m
-MAX_BUMPS = 10_000  # limited because a simulator checks each bump for contact in each step
+LARGEST_LENGTH = 1000.0  # m; upper bound of a terrain's dimensions; drives extend over some 100 m
+MAX_BUMPS = 10_000  # limited because a simulator checks every bump for contact in every step
 
 
 @dataclass(frozen=True)
@@ -459,7 +459,7 @@ class Terrain(TextSettings):
             )
 
     def spheres(self):
-        """Return the centres of the spheres whose caps are the bumps.
+        """Return the centres of the spheres whose caps form the bumps.
 
         Returns
         -------
@@ -476,7 +476,7 @@ class Terrain(TextSettings):
         return spheres[np.hypot(middles[:, 0], middles[:, 1]) >= START_CLEARANCE]
 
     def has_bumps_near(self, x, y, distance) -> bool:
-        """Return whether there is a bump near a position.
+        """Return whether the terrain has a bump near a position.
 
         Parameters
         ----------

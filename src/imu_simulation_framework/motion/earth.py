@@ -22,7 +22,7 @@ EARTH_RATE = 7.292115e-5  # rad/s; Earth's rotation rate relative to inertial sp
 
 SEMI_MINOR_AXIS = SEMI_MAJOR_AXIS * (1.0 - FLATTENING)  # m
 ECCENTRICITY_SQUARED = FLATTENING * (2.0 - FLATTENING)
-# Half of the distance between the foci of a meridian ellipse [m].
+# Half the distance between the foci of a meridian ellipse [m].
 LINEAR_ECCENTRICITY = math.sqrt(SEMI_MAJOR_AXIS**2 - SEMI_MINOR_AXIS**2)
 
 
@@ -69,12 +69,12 @@ def geodetic_of(position: ArrayLike) -> np.ndarray:
 
 
 def _q(ratio):
-    """Return q (TR8350.2, eq. 4-10) at E/u, linear eccentricity over semi-minor axis."""
+    """Return q (TR8350.2, eq. 4-10) for E/u, the linear eccentricity over the semi-minor axis."""
     return 0.5 * ((1.0 + 3.0 / ratio**2) * np.arctan(ratio) - 3.0 / ratio)
 
 
 def _q_slope(ratio):
-    """Return q' (TR8350.2, eq. 4-12) at E/u, linear eccentricity over semi-minor axis."""
+    """Return q' (TR8350.2, eq. 4-12) for E/u, the linear eccentricity over the semi-minor axis."""
     return 3.0 * (1.0 + 1.0 / ratio**2) * (1.0 - np.arctan(ratio) / ratio) - 1.0
 
 
@@ -85,7 +85,7 @@ _TURNING = (
 )  # called m in TR8350.2: ratio of centrifugal acceleration to gravity at the equator, 1/289
 _SHAPE = _TURNING * _RATIO * float(_q_slope(_RATIO)) / _Q
 
-# Gravity on the ellipsoid at the equator and at a pole [m/s^2].
+# Normal gravity on the ellipsoid at the equator and at a pole [m/s^2].
 EQUATORIAL_GRAVITY = (
     GRAVITATIONAL_CONSTANT / (SEMI_MAJOR_AXIS * SEMI_MINOR_AXIS) * (1.0 - _TURNING - _SHAPE / 6.0)
 )
@@ -93,7 +93,7 @@ POLAR_GRAVITY = GRAVITATIONAL_CONSTANT / SEMI_MAJOR_AXIS**2 * (1.0 + _SHAPE / 3.
 
 
 def normal_gravity(latitude: ArrayLike, height: ArrayLike = 0.0) -> np.ndarray:
-    """Compute the magnitude of normal gravity from latitude and height.
+    """Compute the magnitude of normal gravity at a latitude and height.
 
     Somigliana's formula is extended to second order in height (TR8350.2, 4-3). Up to 10 km, the
     result is within 1e-6 m/s^2 of the closed form in :func:`gravity_ecef`.
@@ -120,7 +120,7 @@ def normal_gravity(latitude: ArrayLike, height: ArrayLike = 0.0) -> np.ndarray:
 
 
 def gravitation_ecef(position: ArrayLike) -> np.ndarray:
-    """Compute the gravitation of the Earth, which excludes the centrifugal acceleration.
+    """Compute the Earth's gravitation in ECEF, which excludes the centrifugal acceleration.
 
     The equations are TR8350.2, 4-5 to 4-19, without their centrifugal terms. They are written
     without angles, so that the poles need no special treatment.
@@ -139,7 +139,7 @@ def gravitation_ecef(position: ArrayLike) -> np.ndarray:
     x, y, z = np.moveaxis(position, -1, 0)
     focal = LINEAR_ECCENTRICITY**2
     beyond = x * x + y * y + z * z - focal
-    # Squared semi-axes of the confocal ellipsoid through the position, sine of reduced latitude.
+    # Squared semi-axes of the confocal ellipsoid through the position; sine of reduced latitude.
     minor_squared = 0.5 * (beyond + np.sqrt(beyond * beyond + 4.0 * focal * z * z))
     major_squared = minor_squared + focal
     minor, major = np.sqrt(minor_squared), np.sqrt(major_squared)

@@ -52,12 +52,12 @@ from .motion import (
 from .sources import RATE, even_times, require_positive
 from .strapdown import increments_between
 
-# Rotation from forward, right, down to forward, left, up, and its inverse: a half turn about x.
+# Rotation from forward-right-down to forward-left-up axes, and its inverse: a half turn about x.
 FRD_TO_FLU = Rotation.from_quat((1.0, 0.0, 0.0, 0.0))
 
 
 def enu_to_ecef(latitude: ArrayLike, longitude: ArrayLike) -> Rotation:
-    """Return the rotations from east, north, up to ECEF.
+    """Return the rotations from local east-north-up (ENU) axes to ECEF axes.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def enu_to_ecef(latitude: ArrayLike, longitude: ArrayLike) -> Rotation:
 
 
 def ned_to_ecef(latitude: ArrayLike, longitude: ArrayLike) -> Rotation:
-    """Return the rotations from north, east, down to ECEF, see :func:`enu_to_ecef`.
+    """Return the rotations from local north-east-down (NED) axes to ECEF axes.
 
     Parameters
     ----------
@@ -87,14 +87,14 @@ def ned_to_ecef(latitude: ArrayLike, longitude: ArrayLike) -> Rotation:
     return enu_to_ecef(latitude, longitude) * NED_TO_ENU
 
 
-# Rotation from north, east, down to east, north, up, and its inverse: a half turn about north-east.
+# Rotation from NED to ENU axes, and its inverse: a half turn about the north-east direction.
 NED_TO_ENU = Rotation.from_quat((np.sqrt(0.5), np.sqrt(0.5), 0.0, 0.0))
 
 
 def orientation_of_aviation(
     latitude: ArrayLike, longitude: ArrayLike, roll_pitch_heading: ArrayLike
 ) -> Rotation:
-    """Convert aviation angles to rotations from the body (forward, left, up) to ECEF.
+    """Convert aircraft attitude angles to rotations from body axes (forward-left-up) to ECEF axes.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def orientation_of_aviation(
 
 
 def _about_z_then_x(about_z, about_x):
-    """Return rotations about x, followed by rotations about the fixed z axis."""
+    """Return rotations about the x axis, followed by rotations about the fixed z axis."""
     (sine_z, cosine_z), (sine_x, cosine_x) = (
         (np.sin(half), np.cos(half)) for half in np.broadcast_arrays(0.5 * about_z, 0.5 * about_x)
     )
@@ -159,7 +159,7 @@ class EarthMotion(SampledMotion):
         orientation: ArrayLike,
         at: ArrayLike | None = None,
     ) -> EarthMotion:
-        """Create a motion that passes through given poses; velocities are derived from positions.
+        """Create a motion through given poses, with velocities derived from the positions.
 
         Parameters
         ----------
@@ -202,7 +202,7 @@ class EarthMotion(SampledMotion):
         orientation: ArrayLike,
         at: ArrayLike | None = None,
     ) -> EarthMotion:
-        """Create a motion with given velocities, whose integral is the position.
+        """Create a motion whose positions are the integral of given velocities.
 
         This method suits sources with rounded or noisy positions. If positions and velocities
         are inconsistent, the velocities determine the shape of the path, and the positions only
@@ -254,7 +254,7 @@ class EarthMotion(SampledMotion):
 
     @property
     def latitude_longitude_height(self) -> np.ndarray:
-        """Geodetic latitude [rad], longitude in [-pi, pi] [rad] and height [m], (n, 3)."""
+        """Geodetic latitude [rad], longitude [rad], from -pi to pi, and height [m], (n, 3)."""
         return earth.geodetic_of(self.position)
 
     @property
@@ -263,7 +263,7 @@ class EarthMotion(SampledMotion):
 
     @property
     def local_velocity(self) -> np.ndarray:
-        """Velocity relative to the Earth in local axes east, north, up, (n, 3) [m/s]."""
+        """Velocity relative to the Earth in local ENU axes, (n, 3) [m/s]."""
         return self.level_axes().inv().apply(self.velocity)
 
     def _signals_at_first_pose(self):
@@ -286,7 +286,7 @@ class EarthMotion(SampledMotion):
         return pd.DataFrame(values, columns=FLIGHT, index=pd.Index(self.time, name="time"))
 
     def local(self, origin: ArrayLike | None = None) -> Motion:
-        """Convert this motion to a motion in a flat, non-rotating world with axes east, north, up.
+        """Convert this motion to a motion in a flat, non-rotating world with ENU axes.
 
         The result suits code for such a world, such as figures, tf and odometry. Position, velocity
         and orientation are exact. The angular velocity is relative to the Earth, and gravity is
@@ -317,7 +317,7 @@ class EarthMotion(SampledMotion):
         )
 
     def means(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the mean angular velocity and mean specific force since the previous sample.
+        """Return angular velocity and specific force, averaged since the previous sample.
 
         The means are the increments of :func:`.increments_of` divided by their period. The first
         sample contains instantaneous values.
@@ -463,10 +463,11 @@ def circling(
 def on_earth(
     motion: Motion, latitude: float, longitude: float = 0.0, height: float = 0.0
 ) -> EarthMotion:
-    """Convert a motion in a flat world to one on the rotating Earth; ``local`` is the inverse.
+    """Convert a motion in a flat world to a motion on the rotating Earth.
 
     The flat world becomes the horizontal plane at a place, with x to the east and y to the north.
     The angular velocity includes the Earth's rotation, and gravity is the normal gravity there.
+    :meth:`EarthMotion.local` is the inverse conversion.
 
     Parameters
     ----------
@@ -503,7 +504,7 @@ def on_earth(
 
 
 def _place(latitude, longitude, height):
-    """Return the ECEF position of a place, and the rotation from its east, north, up to ECEF."""
+    """Return the ECEF position of a place, and the rotation from its ENU axes to ECEF axes."""
     for name, value in (("latitude", latitude), ("longitude", longitude), ("height", height)):
         if not math.isfinite(value):
             raise MotionError(f"{name} of a motion is {value}, expected a finite number")

@@ -1,4 +1,4 @@
-"""Estimation of the noise of GNSS fixes and of the robot's acceleration.
+"""Estimation of the noise of GNSS fixes, and of the noise that models the robot's acceleration.
 
 The parameters of the model in :mod:`.smoothing` are maximum a posteriori estimates. The prior is
 wide: it matters only where the fixes cannot distinguish the receiver's slow error from the motion.
@@ -17,12 +17,12 @@ from .smoothing import Measurements, MotionModel, SmoothMotion
 
 SMALLEST_JITTER = 1e-3  #: m; accuracy of motion capture, the most accurate source of positions
 
-# Median of the Rayleigh distribution: length of a 2D normal vector over its standard deviation.
+# Median of the Rayleigh distribution: length of a 2D normal vector, in standard deviations.
 _MEDIAN = np.sqrt(2.0 * np.log(2.0))
 
 
 def jitter(times, positions) -> float:
-    """Estimate the standard deviation of the white position error, per coordinate.
+    """Estimate the standard deviation of the white position error of each coordinate.
 
     The third divided difference of four consecutive positions cancels a motion that is a parabola
     in time. White errors remain, with weights whose squares add up to 1. The median length of the
@@ -57,27 +57,27 @@ def jitter(times, positions) -> float:
 VELOCITY_DEVIATION = 0.1
 SMALLEST_DEVIATION = 1e-4  # m; smallest standard deviation of a position
 OUTLIER_DEVIATIONS = 5.0  # smallest deviation of an outlier, in standard deviations
-OUTLIER_ACCELERATION = 9.81  # m/s^2; a deviation that needs less acceleration is not an outlier
+OUTLIER_ACCELERATION = 9.81  # m/s^2; a deviation that less acceleration explains is no outlier
 # Prior standard deviation of log(slow error / standard deviation reported by the receiver).
 _SLOW_PRIOR = 0.5
 # Largest ratio of the slow error to the reported standard deviation.
 # The receiver's filter estimates the magnitude of its slow error, so a larger error is unlikely.
 # Larger differences from the velocities are due to wrong velocities or larger accelerations.
 _LARGEST_SLOW = 1.5
-# Largest standard deviation of the slow error's rate if no velocities are recorded [m/s].
-# Receivers measure their velocity internally, so faster changes are motion of the robot.
+# Largest standard deviation of the slow error's time derivative without recorded velocities [m/s].
+# Receivers measure their velocity internally, so faster changes are due to the robot's motion.
 _LARGEST_SLOW_RATE = 0.5
 # Prior of the ratio of the white error to the reported standard deviation.
-# The numbers are its median and the standard deviation of its logarithm.
+# The values are its median and the standard deviation of its logarithm.
 _WHITE_PRIOR = (0.3, 2.0)
 _VELOCITY_PRIOR = 2.0  # prior standard deviation of the logarithm of the velocity error
-_BLOCK = 400  # number of fixes in each interval that represents a long recording
+_BLOCK = 400  # number of fixes in each of the intervals that represent a long recording
 _BLOCKS = 6  # number of intervals that represent a long recording
-# Rate of the fixes used from a long recording [Hz], which suffices for the acceleration density.
+# Rate of the fixes that are used from a long recording [Hz]; it suffices to estimate the density.
 # At a higher rate, the intervals would be too short to contain turns.
 _ENOUGH_RATE = 10.0
 _ROUNDS = 5  # largest number of outlier searches with the same noise parameters
-_ESTIMATES = 3  # largest number of new noise estimates after removing outliers
+_ESTIMATES = 3  # largest number of repeated noise estimates after removing outliers
 _MAX_OUTLIERS = 0.2  # fraction of outliers above which the noise model is rejected
 # Lower and upper limits of acceleration densities [m/s^2/sqrt(Hz)], and of their squares.
 _DENSITIES, _INTENSITIES = (1e-3, 1e2), (1e-6, 1e4)
@@ -85,12 +85,12 @@ _SCALE_TIME = 5.0  # s; duration of the displacements that are compared with vel
 _FREEDOM = 3.0  # degrees of freedom of Student's t distribution; fewer give heavier tails
 _MANOEUVRE_TIME = 3.0  # s; time in which a vehicle turns a corner or brakes
 _ADAPTATIONS = 6  # largest number of iterations of the acceleration densities
-_ADAPTED = 0.1  # largest change of log(squared density) at which the iteration ends
+_ADAPTED = 0.1  # change of log(squared density) below which the iteration ends
 
 
 @dataclass(frozen=True)
 class FixNoise:
-    """Noise parameters of the motion model and of the fixes.
+    """Noise parameters of the motion model and of the GNSS fixes.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ class FixNoise:
 
 @dataclass(frozen=True)
 class PlaneFixes:
-    """Fixes in the horizontal plane: positions, and possibly velocities.
+    """GNSS fixes in the horizontal plane: positions, and possibly velocities.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ class PlaneFixes:
 
     @cached_property
     def is_isotropic(self) -> bool:
-        """Whether the errors to the east and to the north have the same variances."""
+        """Whether the errors in east and north have the same variances."""
         known = [] if self.velocities is None else [np.isfinite(self.velocities)]
         return all(np.array_equal(*values.T) for values in (self.deviations, *known))
 
@@ -162,7 +162,7 @@ class PlaneFixes:
 
 
 def smooth_plane(fixes, noise, left_out=None, model=None, densities=None) -> list[SmoothMotion]:
-    """Estimate the smoothed motion along both axes.
+    """Estimate the smoothed motion along the east and north axes.
 
     Parameters
     ----------
@@ -296,7 +296,7 @@ def estimate_noise(fixes, correlation_time, left_out=None, start=None) -> FixNoi
             )
         except ValueError:
             return 1e12
-        # Far from the prior's centre, the likelihood is flat, so only the prior guides the search.
+        # Far from the centre of the prior, the likelihood is flat; the prior guides the search.
         return deviance + np.sum(((values - centre[free]) / np.minimum(spread, 10.0)) ** 2)
 
     begin, step = centre[free], 1.0
@@ -313,16 +313,16 @@ def estimate_noise(fixes, correlation_time, left_out=None, start=None) -> FixNoi
 
 
 def step_densities(fixes, noise, left_out) -> np.ndarray:
-    """Estimate the acceleration density of each step of the model.
+    """Estimate the acceleration noise density for each time step of the motion model.
 
     A vehicle drives steadily most of the time, with short accelerations in between. A single
     density for the complete drive would overestimate the uncertainty of the course on straight
     lines and underestimate it in corners. In intervals of a few seconds, the acceleration therefore
     has Student's t distribution, a normal distribution of unknown variance. Expected variances and
     the scale of the distribution are estimated alternately by expectation maximisation
-    (Agamennoni, Nieto and Nebot: Approximate
-    inference in state-space models with heavy-tailed noise, IEEE Transactions on Signal Processing
-    60(10), 2012).
+    (Agamennoni, Nieto and Nebot:
+    Approximate Inference in State-Space Models With Heavy-Tailed Noise, IEEE Transactions on Signal
+    Processing 60(10), 2012).
 
     Parameters
     ----------
@@ -365,7 +365,7 @@ def _logarithms(noise):
 
 
 def _choose_intervals(times):
-    """Return the indices of fixes in evenly spread intervals, or of all fixes if there are few."""
+    """Return the indices of fixes in evenly spaced intervals, or of all fixes if there are few."""
     chosen = np.arange(len(times))
     if len(chosen) > _BLOCK * _BLOCKS:
         period = float(np.median(np.diff(times)))
@@ -409,7 +409,7 @@ def velocity_scale(fixes):
 
 
 _MAX_LAG = 2.0  # s; largest velocity lag in the search
-_NOTABLE_LAG, _LAG_STDS = 0.02, 5.0  # s, and standard deviations; smaller lags are ignored
+_NOTABLE_LAG, _LAG_STDS = 0.02, 5.0  # s, and in standard deviations; smaller lags are ignored
 _LONGEST_STEP = 1.5  # longest step over which velocities are interpolated, in median steps
 
 
@@ -450,9 +450,9 @@ def _rms(values):
 
 
 def find_outliers(fixes, noise, left_out):
-    """Find additional positions and velocities that contradict the motion of a ground robot.
+    """Find further positions and velocities that contradict the motion of a ground robot.
 
-    The criterion is the deletion residual: the distance of a position from the estimate by all
+    The criterion is the deletion residual: the distance of a position from its estimate by all
     other positions. It is ``(y - x) / (1 - P / R)`` and has the variance ``R / (1 - P / R)``, with
     R the variance of the white error and P the variance of the estimate (Cook and Weisberg,
     Residuals and Influence in Regression, 1982). Velocities are treated in the same way. Among
@@ -491,7 +491,8 @@ def find_outliers(fixes, noise, left_out):
     scores[0, left_out] = 0.0
     steps = np.diff(fixes.times)
     nearest = np.minimum(np.append(steps, np.inf), np.append(np.inf, steps))
-    # Deviations that an acceleration can cause: of a position in two steps, of a velocity in one.
+    # Largest deviations that an acceleration can cause: in a position over two steps, in a velocity
+    # over one step.
     possible = OUTLIER_ACCELERATION * np.stack([nearest**2 / 2.0, nearest])
     wrong = (scores > OUTLIER_DEVIATIONS) & (distances > possible)
     # A deviation within the reported standard deviation is not an outlier.
@@ -542,7 +543,7 @@ def estimate_robustly(fixes, correlation_time):
                 fixes = replace(fixes, velocities=kept)
         if not changed:
             break
-        # A model that rejects every fifth position does not describe the positions.
+        # If a model rejects every fifth position, the model is wrong.
         if left_out.mean() > _MAX_OUTLIERS:
             return noise, fixes, previous
         noise = estimate_noise(fixes, correlation_time, left_out, noise)
@@ -550,7 +551,7 @@ def estimate_robustly(fixes, correlation_time):
 
 
 def stated_noise(fixes, acceleration_density, correlation_time):
-    """Return noise parameters from a given acceleration density and the receiver's reported errors.
+    """Return noise parameters for a given acceleration density and receiver-reported errors.
 
     The mean of n errors with the correlation exp(-t/T) is as accurate as that of n dt / (dt + 2 T)
     independent errors if dt is small relative to T. The variances are increased accordingly, so

@@ -1,4 +1,4 @@
-"""Flights: states of an aircraft over time, and times at which the flight phase changes.
+"""States of an aircraft during a flight, and the times at which the flight phase changes.
 
 The instants are determined from the motion, regardless of the source of the flight. Figure 8 of the
 paper on AGISim marks four of them (start of ascending, start of cruise, start and end of the strong
@@ -21,16 +21,16 @@ from .earth import ecef_of, geodetic_of
 from .earth_motion import EarthMotion, enu_to_ecef, ned_to_ecef, orientation_of_aviation
 
 CLIMB_SHARE = 0.25  # smallest climb rate in an ascent, relative to the largest climb rate
-MIN_CLIMB = 0.5  # m/s; a flight that never climbs faster is level
+MIN_CLIMB = 0.5  # m/s; a flight with a smaller maximum climb rate has no ascent
 TURN_RATE = np.radians(1.0)  # rad/s; smallest rate of a turn, a third of a standard rate turn
 MIN_TURN = np.radians(20.0)  # rad; smallest change of course in a turn
-MIN_SPEED = 10.0  # m/s over ground; a slower aircraft is on the ground or has no clear course
-WINDOW = 1.0  # s; averaging window for climb rate and course, which suppresses jolts on the ground
+MIN_SPEED = 10.0  # m/s over ground; slower aircraft are on the ground or have no clear course
+WINDOW = 1.0  # s; averaging window for climb rate and course, against jolts on the ground
 
 
 @dataclass(frozen=True)
 class CourseTurn:
-    """Turn of an aircraft to the left or to the right.
+    """Turn of an aircraft, as a change of its course.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ _NAMES = ("lift-off", "start of ascent", "start of cruise", "start of strong tur
 
 @dataclass(frozen=True)
 class FlightInstants:
-    """Times at which the phase of a flight changes [s]; None for missing instants.
+    """Times at which the phase of a flight changes [s]; None for missing or incomplete phases.
 
     Parameters
     ----------
@@ -174,14 +174,14 @@ def _turns(time, velocity, counts) -> list[CourseTurn]:
 
 
 def _find_intervals(mask) -> list[tuple[int, int]]:
-    """Return the first index, and the index after the last, of each interval with a true mask."""
+    """Return the start index and the exclusive end index of each interval with a true mask."""
     steps = np.flatnonzero(np.diff(np.pad(mask, 1).astype(np.int8))).tolist()
     return list(zip(steps[::2], steps[1::2]))
 
 
 @dataclass(frozen=True)
 class FlightStates:
-    """Position, orientation and velocity of an aircraft over n samples.
+    """Positions, orientations and velocities of an aircraft at n samples.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ class FlightStates:
         velocity_ned: ArrayLike | None = None,
         on_ground: ArrayLike | None = None,
     ) -> FlightStates:
-        """Create states from ECEF positions, aviation angles and velocities in north, east, down.
+        """Create states from ECEF positions, aircraft attitude angles and velocities in NED axes.
 
         Parameters
         ----------
@@ -264,7 +264,7 @@ class FlightStates:
         orientation: ArrayLike,
         velocity_enu: ArrayLike | None = None,
     ) -> FlightStates:
-        """Create states from orientations and velocities in local axes east, north, up, as in ROS.
+        """Create states from orientations and velocities in local ENU axes, as in ROS.
 
         Parameters
         ----------
@@ -296,7 +296,7 @@ class FlightStates:
         return len(self.time)
 
     def motion(self, at: ArrayLike | None = None) -> EarthMotion:
-        """Return a motion through these states, with consistent derivatives.
+        """Return the motion through these states, with consistent derivatives.
 
         Splines interpolate the orientations, and the velocities or the positions depending on
         ``velocities_lead``. Angular velocities and specific forces are derivatives of the splines,
@@ -380,7 +380,7 @@ class FlightStates:
         return replace(self, position=path, velocities_lead=True)
 
     def instants(self) -> FlightInstants:
-        """Determine lift-off, the start of the ascent and of the cruise, and the turns.
+        """Determine the times of lift-off, ascent, cruise and turns.
 
         Returns
         -------
@@ -397,7 +397,7 @@ class FlightStates:
 
 @dataclass(frozen=True)
 class Flight:
-    """Simulated or recorded flight.
+    """Simulated or recorded flight, with its settings and events.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-r"""Ideal motion of a rigid body, the interface between sources of motion and sensors.
+r"""Ideal motion of a rigid body, the interface between motion sources and simulated sensors.
 
 There are two frames. The world is inertial, with x east, y north and z up (REP-103). The body has
 x forward, y left and z up. An orientation is the rotation that converts the components of a vector
@@ -39,7 +39,7 @@ Sampled = TypeVar("Sampled", bound="SampledMotion")
 
 _VECTORS = ("velocity", "angular_velocity", "specific_force")
 _WIDTHS = {"position": 3, "orientation": 4, **dict.fromkeys(_VECTORS, 3)}
-_UNEVEN = 1e-6  # relative tolerance of constant time steps, for stamps that are rounded to ns
+_UNEVEN = 1e-6  # relative tolerance for constant time steps, since stamps may be rounded to ns
 
 
 class Mount(NamedTuple):
@@ -162,17 +162,17 @@ class SampledMotion(ABC):
 
     @property
     def yaw(self) -> np.ndarray:
-        """Unwrapped yaw about the vertical axis, from east towards north, (n,) [rad]."""
+        """Unwrapped yaw about the local vertical, counter-clockwise from east, (n,) [rad]."""
         return unwrap(roll_pitch_yaw_from_quaternion(self.local_orientation)[:, 2])
 
     @property
     @abstractmethod
     def local_orientation(self) -> np.ndarray:
-        """Rotations from the body to local east, north, up; quaternions x, y, z, w, (n, 4)."""
+        """Rotations from body axes to local ENU axes; quaternions x, y, z, w, (n, 4)."""
 
     @abstractmethod
     def level_axes(self) -> Rotation:
-        """Return the rotation from local east, north, up to the world at each sample."""
+        """Return the rotation from local ENU axes to world axes at each sample."""
 
     def rate_against_ground(self) -> np.ndarray:
         """Return the angular velocity of the body relative to the ground.
@@ -187,10 +187,10 @@ class SampledMotion(ABC):
 
     @abstractmethod
     def _signals_at_first_pose(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the angular velocity and the specific force at rest in the first pose, (3,)."""
+        """Return angular velocity and specific force, (3,), for rest in the first pose."""
 
     def standing_before(self: Sampled, samples: int) -> Sampled:
-        """Prepend a standstill at the first pose.
+        """Prepend a stationary period at the first pose.
 
         Parameters
         ----------
@@ -281,7 +281,7 @@ class SampledMotion(ABC):
             raise MotionError(f"rotation has {len(mounting)} elements, expected 1 or {count}")
         speed = acceleration = np.zeros(3)
         if arm.ndim > 1:
-            # The derivative of a spline through the first derivative has an error of order step^4.
+            # The derivative of a spline through first derivatives has an error of order step^4.
             # The second derivative of a single spline would have an error of order step^2.
             speed = self._derivative(arm)
             acceleration = self._derivative(speed)
@@ -292,7 +292,7 @@ class SampledMotion(ABC):
         return self.carrying(Mount(arm, speed, acceleration, mounting, turning))
 
     def carrying(self: Sampled, mount: Mount) -> Sampled:
-        """Return the motion of a device on a mount, computed as in :meth:`mounted`.
+        """Return the motion of a device on a given mount, computed as in :meth:`mounted`.
 
         Parameters
         ----------
@@ -327,16 +327,16 @@ class SampledMotion(ABC):
         )
 
     def _gravitation(self, position):
-        """Return the gravitation at positions (n, 3), up to a constant, (n, 3) [m/s^2]."""
+        """Return the gravitation at positions (n, 3), minus any constant vector, (n, 3) [m/s^2]."""
         return np.zeros_like(position)
 
     def _derivative(self, values):
-        """Return the time derivative at the samples of a cubic spline through values (n, 3)."""
+        """Return the time derivative, at the samples, of a cubic spline through values (n, 3)."""
         self.require_derivatives()
         return slopes(CubicSpline(self.time, values))
 
     def require_derivatives(self) -> None:
-        """Raise MotionError if there are fewer than three samples."""
+        """Check that the motion has at least three samples, as needed for derivatives."""
         if len(self.time) < 3:
             raise MotionError(
                 f"motion has {len(self.time)} samples, expected at least 3 for derivatives"
@@ -480,7 +480,7 @@ class Motion(SampledMotion):
         return Rotation.identity(len(self.time))
 
     def local(self) -> Motion:
-        """Return this motion; :meth:`.EarthMotion.local` returns a motion in a flat world.
+        """Return this motion unchanged, because its world is already flat.
 
         Returns
         -------
@@ -513,7 +513,7 @@ class Motion(SampledMotion):
         )
 
     def means(self) -> tuple[np.ndarray, np.ndarray]:
-        r"""Return the mean angular velocity and mean specific force since the previous sample.
+        r"""Return angular velocity and specific force, averaged since the previous sample.
 
         An IMU that integrates internally outputs these means: integrated over a period, they lead
         from the orientation and velocity at one sample to those at the next. The mean angular
@@ -544,7 +544,7 @@ class Motion(SampledMotion):
 
 
 def checked_samples(owner, time, columns) -> dict[str, np.ndarray]:
-    """Convert times and columns of samples to arrays of floats, and check them.
+    """Convert sample times and columns to arrays of floats, and check them.
 
     Parameters
     ----------
@@ -619,7 +619,7 @@ def checked_poses(time, position, orientation) -> tuple[np.ndarray, np.ndarray, 
 
 
 def quaternion_spline(time, quaternions) -> CubicSpline:
-    """Return a cubic spline through quaternions, after removing sign jumps between q and -q.
+    """Return a cubic spline through quaternions, after changing signs to avoid jumps from q to -q.
 
     Parameters
     ----------
@@ -639,7 +639,7 @@ def quaternion_spline(time, quaternions) -> CubicSpline:
 
 
 def angular_velocity_of(turning: CubicSpline, time) -> np.ndarray:
-    """Compute the angular velocity of a quaternion spline, the vector part of 2 q^-1 dq/dt.
+    """Compute the angular velocity of a quaternion spline as the vector part of 2 q^-1 dq/dt.
 
     The inverse q^-1 includes a division by the squared norm of q, which is one only at the knots.
 
@@ -677,7 +677,7 @@ def angular_velocity_at_knots(turning: CubicSpline) -> np.ndarray:
 
 
 def slopes(spline: CubicSpline) -> np.ndarray:
-    """Return the first derivative of a spline at its knots.
+    """Return the first derivatives of a cubic spline at its knots.
 
     Parameters
     ----------
@@ -699,7 +699,7 @@ def _angular_velocity(value, change):
 
 
 def unit(vectors: np.ndarray) -> np.ndarray:
-    """Normalise vectors or quaternions to length one.
+    """Normalise vectors or quaternions to unit length.
 
     Parameters
     ----------
@@ -715,7 +715,7 @@ def unit(vectors: np.ndarray) -> np.ndarray:
 
 
 def composed(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Multiply quaternions; for many of them, this is much faster than scipy's Rotation.
+    """Multiply arrays of quaternions, much faster than scipy's Rotation.
 
     Parameters
     ----------
@@ -730,7 +730,7 @@ def composed(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return np.stack(quaternion_product(*first.T, *second.T), axis=-1)
 
 
-REVERSAL = math.radians(3.0)  # rad; a smaller turn in the opposite direction may be yaw noise
+REVERSAL = math.radians(3.0)  # rad; smaller turns in the opposite direction may be yaw noise
 
 
 def absolute_turn(yaw: np.ndarray, reversal: float = REVERSAL) -> np.ndarray:

@@ -24,22 +24,22 @@ from .smoothing import SmoothMotion, bridge_variance
 if TYPE_CHECKING:
     import pandas as pd
 
-MAX_SAMPLES = 20_000_000  # largest length of a trajectory: two days at 100 Hz, 160 MB per column
+MAX_SAMPLES = 20_000_000  # per trajectory; two days at 100 Hz, 160 MB per column
 
-#: Standard deviation of a horizontal coordinate at HDOP 1 [m], without corrections, in open sky.
-#: The range error is 2.5 sqrt(2) = 3.5 m; times HDOP, it is the root of the summed variances.
+#: Standard deviation of a horizontal coordinate at HDOP 1, without corrections, under open sky [m].
+#: The range error is 2.5 sqrt(2) = 3.5 m; times HDOP, it is the root of the sum of both variances.
 #: See Kaplan and Hegarty, Understanding GPS, 2006.
 RANGE_ERROR = 2.5
-UNKNOWN_VARIANCE = RANGE_ERROR**2  # m^2; assumed for a horizontal coordinate of unknown variance
+UNKNOWN_VARIANCE = RANGE_ERROR**2  # m^2; assumed if a recording states no variance
 VELOCITY_TOLERANCE = 1.5  # largest accepted ratio of displacements to integrated velocities
 HELD_COURSE = 1e-9  # rad; courses that differ by less are considered identical
 HOLDING_SPEED = 2.0  # m/s; at higher speeds, a receiver outputs a new course with each fix
 
-_DRAWS, _SEED = 20, 1  # number of random draws of the course error, and the random seed
+_DRAWS, _SEED = 20, 1  # number of random samples of the course error, and the random seed
 
 
 def _usable_fixes(fix, minimum_speed):
-    """Return the fixes that contain new information, a mask of their rows, and counts for a report.
+    """Return the fixes with new information, a mask of their rows, and counts of ignored data.
 
     Times are relative to the first row. Below ``minimum_speed`` [m/s], the robot is at rest.
     """
@@ -104,7 +104,7 @@ def local_position(fix):
 
 
 def variances_from_quality(position_error=None, hdop=None):
-    """Compute the variance of a horizontal coordinate from a receiver's error estimates.
+    """Compute the variances of horizontal coordinates from a receiver's error estimates.
 
     An estimated position error (epe) is the root mean square distance from the true position, so
     that the variance of each coordinate is half of its square. Where it is unknown, the standard
@@ -168,7 +168,7 @@ def repeated_fixes(times, coordinates, minimum_speed):
     repeated |= moving[run] & ~first
     if np.median(lengths[moving]) > 1.0:
         period = np.median(np.diff(times[starts])[moving[:-1]])
-        # A tolerance of a tenth of a step preserves rows with rounded stamps.
+        # With a tolerance of a tenth of a step, rows with rounded stamps are kept.
         slack = 0.1 * np.median(np.diff(times))
         number = np.floor((times - times[starts[run]] + slack) / period)
         again = np.append(False, (np.diff(number) == 0.0) & (np.diff(run) == 0))
@@ -177,15 +177,15 @@ def repeated_fixes(times, coordinates, minimum_speed):
 
 
 # Thresholds above which the report contains a remark.
-_NOTABLE_SCALE = 4.0  # ratio of the estimated to the reported variance
-_NOTABLE_RESIDUAL = 2.0  # ratio of the residual to the reported deviation, with velocities
-_FAR_RESIDUAL = 3.0  # ratio of the residual to the estimated error, without velocities
+_NOTABLE_SCALE = 4.0  # ratio of the estimated position variance to the reported one
+_NOTABLE_RESIDUAL = 2.0  # ratio of the residual to the reported standard deviation, with velocities
+_FAR_RESIDUAL = 3.0  # ratio of the residual to the estimated position error, without velocities
 _NOTABLE_OFFSET = np.radians(10.0)  # rad; difference between dual-antenna heading and course
 
 
 @dataclass(frozen=True)
 class FixReport:
-    """Report on the quality of fixes, and on the path computed from them.
+    """Report on the quality of GNSS fixes, and on the path computed from them.
 
     Parameters
     ----------
@@ -260,7 +260,7 @@ class FixReport:
         return float(taken / self.stated_deviation**2)
 
     def sentences(self, place_name="sample") -> list[str]:
-        """Return remarks for the user.
+        """Return remarks on the fixes and on the path, for the user.
 
         Parameters
         ----------
@@ -360,7 +360,7 @@ class FixReport:
         return sentences
 
     def to_dict(self) -> dict:
-        """Return all values for a summary, with angles in degrees.
+        """Return the values of the report for a summary, with angles in degrees.
 
         Returns
         -------
@@ -376,13 +376,13 @@ class FixReport:
         return values
 
 
-HEADING_SPEED = 2.0  # m/s; the expected error of the heading is reported for higher speeds
-TRAJECTORY_RATE = 20.0  # Hz; sample rate of a trajectory computed from fixes
+HEADING_SPEED = 2.0  # m/s; the expected heading error is reported for higher speeds
+TRAJECTORY_RATE = 20.0  # Hz; sample rate of a trajectory that is computed from fixes
 
 
 @dataclass(frozen=True)
 class FixSettings(TextSettings):
-    """Settings for computing a trajectory from fixes.
+    """Settings for computing a trajectory from GNSS fixes.
 
     Parameters
     ----------
@@ -477,7 +477,7 @@ class FixSettings(TextSettings):
 
 @dataclass(frozen=True)
 class FixTrajectory:
-    """Trajectory computed from fixes.
+    """Trajectory computed from GNSS fixes.
 
     Parameters
     ----------
@@ -501,7 +501,7 @@ class FixTrajectory:
 def trajectory_from_fixes(
     fix, settings=None, places=None, rate: float = TRAJECTORY_RATE
 ) -> FixTrajectory:
-    """Compute the trajectory of a robot from its fixes.
+    """Compute the trajectory of a robot from its GNSS fixes.
 
     Parameters
     ----------
@@ -553,7 +553,7 @@ def trajectory_from_fixes(
 
 
 class _Path(NamedTuple):
-    """Smoothed path of k fixes at m evenly spaced times.
+    """Path smoothed from k fixes, at m evenly spaced times.
 
     ``used`` are the fixes, without outliers among the velocities, and ``left_out`` (k,) is a mask
     of outliers among the positions. ``time`` (m,) is relative to the first fix [s]. ``positions``
@@ -624,7 +624,7 @@ def _smooth_path(fixes, settings, duration, rate) -> _Path:
 
 
 def _variance_between(known, time, densities):
-    """Return the additional variance of a velocity between known times, (m,) [m^2/s^2].
+    """Return the additional variance of velocities that are interpolated in time, (m,) [m^2/s^2].
 
     ``known`` (k,) are the times with a known variance [s], ``time`` (m,) the times of the result
     [s], and ``densities`` (k - 1,) those of the white acceleration noise [m/s^2/sqrt(Hz)].
@@ -636,7 +636,7 @@ def _variance_between(known, time, densities):
 
 
 class _Heading(NamedTuple):
-    """Heading along a path, with its source and its errors.
+    """Heading along a path, with its source and the statistics of its error.
 
     ``yaw`` (m,) is the heading [rad], and ``known`` (m,) a mask where it was measured. ``check``
     compares the antennas with the course. ``backwards`` is the time during which the robot is
@@ -655,14 +655,14 @@ class _Heading(NamedTuple):
 
 
 def _heading(fix, path, settings, rate) -> _Heading:
-    """Return the heading along a path, from antennas if possible and from the course elsewhere."""
+    """Return the heading along a path, from the antennas where possible, else from the course."""
     import pandas as pd
 
     speeds, deviations = path.speeds, path.deviations
     moving = speeds >= settings.minimum_speed
     significant = moving & (speeds >= course.SIGNIFICANT_SPEED * deviations)
     headings = fix["heading"].dropna() if "heading" in fix else pd.Series(dtype=float)
-    # If the user sets the density, the velocity errors are too uncertain to decide on holding.
+    # If the user sets the density, the velocity errors are too uncertain for this decision.
     unsure = deviations if settings.acceleration_density is None else 0.0
     try:
         yaw = course.heading_from_course(
@@ -683,7 +683,7 @@ def _heading(fix, path, settings, rate) -> _Heading:
     yaw, silent = course.heading_from_antennas(path.time, yaw, measured_times, headings.to_numpy())
     check = course.compare_with_course(path.time, yaw, path.velocities, significant & ~silent)
     source = "the antennas and the course" if silent.any() else "the antennas"
-    # The difference from the course is an upper bound, because the course has an error as well.
+    # The difference is an upper bound on the heading error, because the course has errors as well.
     antenna_deviations = course_deviations if check is None else check.rms
     deviations = np.where(silent, course_deviations, antenna_deviations)
     known = significant | ~silent
@@ -726,7 +726,7 @@ def _course_deviations(velocities, speeds, variances):
 def _course_error_time(path, minimum_speed):
     """Return the time in which the autocorrelation of the course error falls to 1/e [s].
 
-    The time is estimated from draws from the joint posterior distribution of all samples.
+    The time is estimated from random samples of the joint posterior distribution of all velocities.
     """
     random = np.random.default_rng(_SEED)
     posteriors = (motion.posterior for motion in path.motions)
@@ -749,7 +749,7 @@ def _course_error_time(path, minimum_speed):
 
 
 def _report(fixes, path, heading, settings, times, places, left_out) -> FixReport:
-    """Create the report; ``times`` and ``places`` belong to the usable fixes."""
+    """Create the report; ``times`` and ``places`` are those of the usable fixes."""
     used, noise = path.used, path.noise
     dropped = np.zeros(len(path.left_out), dtype=bool)
     if used.velocities is not None and fixes.velocities is not None:

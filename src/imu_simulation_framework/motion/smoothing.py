@@ -1,4 +1,4 @@
-"""Smoothing of positions along one axis with a model of the robot's motion.
+"""Smoothing of measured positions along one axis by a model of the robot's motion.
 
 In the continuous-time model, the velocity is a random walk, so that the position is an integrated
 Wiener process (Wahba 1978). A measured position is the true position plus white noise and,
@@ -54,7 +54,7 @@ class Measurements:
 
 @dataclass(frozen=True)
 class Posterior:
-    """Posterior precision of all states, and the covariances that follow from it.
+    """Posterior precision matrix of all states, and the covariances that follow from it.
 
     The posterior precision depends on the times and variances of the measurements, but not on their
     values.
@@ -84,12 +84,12 @@ class Posterior:
     log_determinants: float
 
     def draw_velocity_errors(self, count, random):
-        """Draw velocity errors from their posterior distribution.
+        """Sample velocity errors from their posterior distribution.
 
         Parameters
         ----------
         count : int
-            Number of draws.
+            Number of samples.
         random : numpy.random.Generator
             Source of random numbers.
 
@@ -120,7 +120,7 @@ class Posterior:
 
     @cached_property
     def covariances(self):
-        """Covariances of position, velocity and the states of the slow error, (k, s, s).
+        """Posterior covariances of position, velocity and slow-error states, (k, s, s).
 
         The diagonal blocks of the inverse of the precision matrix follow from the two-filter form
         (Fraser and Potter, The optimum linear smoother as a combination of two optimum linear
@@ -155,7 +155,7 @@ class Posterior:
 
     @cached_property
     def innovation_covariances(self):
-        """Covariance of the innovations of position and velocity in each step, (k - 1, 2, 2)."""
+        """Posterior covariance of position and velocity innovation in each step, (k - 1, 2, 2)."""
         steps, (_, size) = self.model.steps, self._shape
         change = np.zeros((len(steps), 2, 2 * size))
         change[:, 0, 0] = change[:, 1, 1] = -1.0
@@ -165,14 +165,14 @@ class Posterior:
 
     @cached_property
     def known_variances(self):
-        """Posterior variances of the sum of position and slow error, (n,) [m^2]."""
+        """Posterior variances of position plus slow error, (n,) [m^2]."""
         pairs = self._pairs()[self.model.position_steps]
         return np.einsum("ki,kij,kj->k", self.rows, pairs, self.rows)
 
 
 @dataclass(frozen=True)
 class SmoothMotion:
-    """Smoothed motion at the k times of the model.
+    """Smoothed motion along one axis, at the k times of the model.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ class SmoothMotion:
     white_residuals : ndarray, shape (n,)
         Estimated white errors [m].
     squares : ndarray, shape (k - 1,)
-        Squared innovation of each step, relative to a density of 1.
+        Squared innovation of each step, normalised to an acceleration density of 1.
     deviance : float
         -2 times the log-likelihood of the measurements, without the constant ``ln(2 pi)`` per
         measurement. The first position and velocity have no prior.
@@ -200,7 +200,7 @@ class SmoothMotion:
     posterior: Posterior
 
     def expected_squares(self):
-        """Return the expected squared innovation of each step, relative to a density of 1.
+        """Return the expected squared innovation of each step, for an acceleration density of 1.
 
         It is the squared innovation of the smoothed motion plus its posterior variance. On average,
         it is twice the square of the density.
@@ -217,7 +217,7 @@ class SmoothMotion:
 
 
 class MotionModel:
-    """Model of n measurements, with precomputed terms that depend only on their times.
+    """Motion model for n measurements, with precomputed terms that depend only on their times.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ class MotionModel:
     ----------
     times : ndarray, shape (k,)
         Times of the velocities. They are extended by the time of the last position if velocities
-        are late, and of the first position if velocities are early. All positions are therefore
+        are delayed, and of the first position if velocities are early. All positions are therefore
         within the steps between these times, where the expected path is a cubic polynomial.
     position_steps : ndarray of int, shape (n,)
         Index of the step that contains each position.
@@ -261,9 +261,9 @@ class MotionModel:
         weights = dict(zip((0, 1, size, size + 1), self._state_weights))
         if slow_time > 0.0:
             weights.update({2: 1.0 - s, size + 2: s})
-        # Indices of the states at both ends of a step on which positions within the step depend.
+        # Indices of the states, at both ends of a step, on which positions within the step depend.
         self._informed = [state for state in sorted(weights) if weights[state].any()]
-        # Variance of an integrated Wiener process whose states at both ends are known.
+        # Variance of an integrated Wiener process within a step, given its states at both ends.
         self._bridge = (step * s * (1.0 - s)) ** 3 / 3.0
         self._motion = self._motion_precision(1.0)
         self._log_steps = np.sum(4.0 * np.log(steps) - np.log(12.0))
@@ -274,7 +274,7 @@ class MotionModel:
         # Imported on first use: every node imports this module, and scipy needs much memory.
         from scipy.special import gammainc
 
-        # The states are the slow error and l times its rate, both with variance 1.
+        # The states are the slow error and l times its time derivative, both with variance 1.
         # The covariance of the innovation is I - F F^T, without cancellation for small steps.
         decay = np.exp(-x)
         small = gammainc(3.0, 2.0 * x)
@@ -291,13 +291,16 @@ class MotionModel:
         return band, np.sum(np.log(determinant))
 
     def _motion_precision(self, intensity):
-        """Return the precision matrix of the motion; ``intensity`` is the squared density."""
+        """Return the prior precision matrix of the motion; ``intensity`` is the squared density."""
         unit, zero = np.ones_like(self.steps), np.zeros_like(self.steps)
         innovation = [element / intensity for element in _step_precision(self.steps)]
         return self._band(innovation, ((unit, self.steps), (zero, unit)), 0)
 
     def _band(self, innovation, transition, first):
-        """Return the precision matrix of two states in lower banded form, ``band[i - j, k, j]``."""
+        """Return the precision matrix of a two-state process in lower banded form.
+
+        Element (i, j) of the blocks for step k is ``band[i - j, k, j]``.
+        """
         (a, b, c), ((f, g), (h, k)) = innovation, transition
         band = np.zeros((2 * self._size, len(self.times), self._size))
         diagonal = band[0, :, first], band[1, :, first], band[0, :, first + 1]
@@ -403,7 +406,7 @@ class MotionModel:
         states = cho_solve_banded((posterior.factor, True), right.ravel(), check_finite=False)
         states = states.reshape(count, size)
 
-        # The exponent is a sum over the residuals of the model's parts, which avoids cancellation.
+        # The quadratic form is computed as a sum over squared residuals, which avoids cancellation.
         deviance = posterior.log_determinants
         x, v = states[:, 0], states[:, 1]
         jump = np.diff(v)
@@ -432,7 +435,7 @@ class MotionModel:
         )
 
     def _add_positions(self, band, rows, weights):
-        """Add the information in positions with weights (n,) to a precision matrix, in place."""
+        """Add the information from positions with weights (n,) to a precision matrix, in place."""
         size, steps = self._size, len(self.steps)
         for index, a in enumerate(self._informed):
             weighted = weights * rows[:, a]
@@ -442,7 +445,7 @@ class MotionModel:
                 band[a - b, begin : begin + steps, column] += step_sums
 
     def _weighted_positions(self, rows, positions, weights):
-        """Return the contribution of positions (n,) to the equations' right-hand side, (k, s)."""
+        """Compute the contribution of positions (n,) to the equations' right-hand side, (k, s)."""
         right, steps = np.zeros((len(self.times), self._size)), len(self.steps)
         for a in self._informed:
             later, state = divmod(a, self._size)
@@ -451,7 +454,7 @@ class MotionModel:
         return right
 
     def _sum_by_step(self, values):
-        """Sum the values of the positions (n,) in each step, (k - 1,)."""
+        """Sum values that belong to the n positions over each step, (k - 1,)."""
         return np.bincount(self.position_steps, values, minlength=len(self.steps))
 
     def _slow_exponent(self, error, rate):
@@ -463,7 +466,7 @@ class MotionModel:
 
 
 def bridge_variance(share):
-    """Return the variance of a Wiener process within a step, given its ends and its integral.
+    """Return the variance of a Wiener process within a step, given its end values and its integral.
 
     Parameters
     ----------
@@ -480,7 +483,7 @@ def bridge_variance(share):
 
 
 def _step_precision(steps):
-    """Return the inverse of a step's covariance [[dt^3/3, dt^2/2], [dt^2/2, dt]] for density 1."""
+    """Return the inverse of an innovation's covariance, [[dt^3/3, dt^2/2], [dt^2/2, dt]]."""
     return 12.0 / steps**3, -6.0 / steps**2, 4.0 / steps
 
 
@@ -489,7 +492,7 @@ def _log_sum(variances):
 
 
 def _blocks(band, count, size):
-    """Return the diagonal blocks (n, s, s) of a symmetric matrix in lower banded form."""
+    """Return the diagonal blocks (k, s, s) of a symmetric matrix in lower banded form."""
     blocks = np.zeros((count, size, size))
     for a in range(size):
         for b in range(a + 1):
@@ -498,6 +501,6 @@ def _blocks(band, count, size):
 
 
 def _pivots(factor, count, size):
-    """Return the diagonal blocks after eliminating all previous blocks."""
+    """Return the pivots (k, s, s) of block elimination, given a banded Cholesky factor."""
     lower = np.tril(_blocks(factor, count, size))
     return lower @ np.swapaxes(lower, 1, 2)

@@ -1,4 +1,4 @@
-"""Motions that need no simulator: rest, simple shapes, bundled drives and planar paths."""
+"""Motions that need no simulator: rest, simple paths, bundled drives and tables of poses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .drives import get_drive, true_motion, with_laps
 from .motion import Motion
 
 RATE = 100.0  # Hz; default sampling rate
-MAX_SAMPLES = 100_000_000  # largest length of a motion; protects against wrong durations and rates
+MAX_SAMPLES = 100_000_000  # per motion; protects against wrong durations and sample rates
 
 
 def at_rest(
@@ -195,7 +195,7 @@ def mowing(
     piece = np.minimum(np.searchsorted(ends, speed * time, side="right"), len(steps) - 1)
     starts = ends - steps
     start_yaw = np.concatenate([[0.0], np.cumsum(bends * steps)[:-1]])
-    # The chord of an arc of length s has the length s sin(a) / a, with half of the turned angle a.
+    # The chord of an arc of length s has the length s sin(a) / a, where a is half the arc's angle.
     # The direction of the chord is the mean of the directions at both ends of the arc.
     chords = steps * np.sinc(0.5 * bends * steps / math.pi)
     middle = start_yaw + 0.5 * bends * steps
@@ -237,7 +237,7 @@ def read_drive(name: str, laps: int | None = None, gravity: float = WORLD_GRAVIT
 def planar(
     table: pd.DataFrame, gravity: float = WORLD_GRAVITY, at: ArrayLike | None = None
 ) -> Motion:
-    """Return the motion of a body that moves along its x axis on a horizontal plane.
+    """Return the motion of a body on a horizontal plane from a table of its poses.
 
     Parameters
     ----------
@@ -278,7 +278,7 @@ def _level(
     gravity: float,
     acceleration: float | np.ndarray = 0.0,
 ) -> Motion:
-    """Return a horizontal motion along a path of x and y, (2, n)."""
+    """Return a horizontal motion along a path with the coordinates x and y, (2, n)."""
     yaw = np.broadcast_to(yaw, time.shape)
     zeros, unit = np.zeros(len(time)), np.ones(len(time))
     return Motion(
@@ -317,7 +317,7 @@ def require_positive(values: Mapping[str, float]) -> None:
 
 
 def even_times(duration: float, rate: float) -> np.ndarray:
-    """Return evenly spaced times from zero to a duration.
+    """Return evenly spaced times from zero to at most a given duration.
 
     Parameters
     ----------

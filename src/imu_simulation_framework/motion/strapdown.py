@@ -42,12 +42,12 @@ from .motion import checked_samples, composed
 Gravitation = Callable[[np.ndarray], np.ndarray]
 
 _SMALL = 1e-2  # rad; below this angle, the truncated power series are exact up to rounding
-_SETTLED = 1e-7  # m; the iteration over gravitation ends when the path changes by less
+_SETTLED = 1e-7  # m; change of the path below which the iteration over gravitation ends
 _MAX_ROUNDS = 100
 
 
 class StatesOnEarth(Protocol):
-    """States of a body in ECEF, as in :class:`.EarthMotion`."""
+    """Interface of classes with states of a body in ECEF, such as :class:`.EarthMotion`."""
 
     @property
     def time(self) -> np.ndarray:
@@ -99,7 +99,7 @@ class Increments:
 
 @dataclass(frozen=True)
 class Path:
-    """Result of the integration of n increments, in ECEF.
+    """Path in ECEF that results from the integration of n increments.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def increments_between(
     orientation: np.ndarray,
     gravitation: Gravitation,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Compute the increments between n states.
+    """Compute the attitude and velocity increments between n states.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def integrate(
     orientation: ArrayLike,
     gravitation: Gravitation = gravitation_ecef,
 ) -> Path:
-    """Integrate increments, starting from a given state at the first time.
+    """Integrate attitude and velocity increments, starting from a given state.
 
     For the result of :func:`increments_of`, attitude and velocity are exact. The position is the
     integral of the velocity by the trapezoidal rule in inertial axes, which is of second order.
@@ -224,7 +224,7 @@ def integrate(
     start = start / np.linalg.norm(start)
     step = np.diff(time)[:, np.newaxis]
     angle = EARTH_RATE * (time - time[0])
-    # The computation uses inertial axes that coincide with the axes of the Earth at the first time.
+    # The computation uses inertial axes that coincide with the ECEF axes at the first time.
     turned, gained_body = increments.delta_theta[1:], increments.delta_velocity[1:]
     attitude = _running_product(start, _quaternions(turned))
     gained = _rotate_from_body(attitude[:-1], _mean_rotation(turned, gained_body))
@@ -250,7 +250,7 @@ def integrate(
 
 
 def turned_east(vectors: np.ndarray) -> np.ndarray:
-    """Compute the cross products of the Earth's rotation axis with vectors.
+    """Compute the cross products of the unit vector along the Earth's rotation axis with vectors.
 
     Parameters
     ----------
@@ -285,25 +285,25 @@ def _rotate_orientation(angle: np.ndarray, orientation: np.ndarray) -> np.ndarra
 
 
 def _rotate_from_body(orientation: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """Rotate vectors (n, 3) from body axes to world axes by orientations (n, 4)."""
+    """Transform vectors (n, 3) from body axes to world axes, given orientations (n, 4)."""
     axis, scalar = orientation[:, :3], orientation[:, 3:]
     twice = 2.0 * np.cross(axis, vectors)
     return vectors + scalar * twice + np.cross(axis, twice)
 
 
 def _accumulate(first: np.ndarray, steps: np.ndarray) -> np.ndarray:
-    """Return the cumulative sums (n + 1, 3) of a first value (3,) and steps (n, 3)."""
+    """Return cumulative sums (n + 1, 3) of an initial value (3,) and steps (n, 3)."""
     return np.cumsum(np.vstack([first, steps]), axis=0)
 
 
 def _quaternions(rotation_vectors: np.ndarray) -> np.ndarray:
-    """Return the quaternions (n, 4) of rotation vectors (n, 3) [rad]."""
+    """Convert rotation vectors (n, 3) [rad] to quaternions (n, 4)."""
     half = 0.5 * np.linalg.norm(rotation_vectors, axis=1, keepdims=True)
     return np.hstack([0.5 * np.sinc(half / np.pi) * rotation_vectors, np.cos(half)])
 
 
 def _running_product(first: np.ndarray, factors: np.ndarray) -> np.ndarray:
-    """Return the cumulative products (n + 1, 4) of a first quaternion (4,) and factors (n, 4)."""
+    """Return cumulative products (n + 1, 4) of an initial quaternion (4,) and factors (n, 4)."""
     products = np.vstack([first, factors])
     reach = 1
     # Each iteration doubles the number of factors in each product.
@@ -314,14 +314,14 @@ def _running_product(first: np.ndarray, factors: np.ndarray) -> np.ndarray:
 
 
 def _mean_rotation(rotation_vectors: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """Multiply vectors (n, 3) by the mean rotation J of rotation vectors (n, 3) [rad]."""
+    """Multiply vectors (n, 3) by the mean rotations J along rotation vectors (n, 3) [rad]."""
     first, second = _coefficients(rotation_vectors)
     once = np.cross(rotation_vectors, vectors)
     return vectors + first * once + second * np.cross(rotation_vectors, once)
 
 
 def _invert_mean_rotation(rotation_vectors: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """Multiply vectors (n, 3) by the inverse mean rotation of rotation vectors (n, 3) [rad]."""
+    """Multiply vectors (n, 3) by the inverses of J along rotation vectors (n, 3) [rad]."""
     first, second = _coefficients(rotation_vectors)
     squared = np.sum(rotation_vectors**2, axis=1, keepdims=True)
     small = squared < _SMALL**2

@@ -1,4 +1,4 @@
-"""Preparation of a robot's trajectory from recorded poses: crop, resample, smooth, move, scale.
+"""Preparation of a robot's trajectory from recorded poses: cropping, resampling and smoothing.
 
 All functions accept and return tables as documented in the package, and never modify their
 arguments. Samples need not be evenly spaced.
@@ -17,7 +17,7 @@ from ..core.errors import TrajectoryError
 from ..core.tables import POSES
 
 _MAX_FILLED = 10_000  # largest number of evenly spaced samples per recorded sample
-_BLOCK_ELEMENTS = 1_000_000  # number of window samples, over all windows, in memory at once
+_BLOCK_ELEMENTS = 1_000_000  # largest number of samples of all windows held in memory
 
 
 def _times(table):
@@ -71,7 +71,7 @@ def crop(table, start=None, stop=None):
 
 
 def crop_by_index(table, start=None, stop=None):
-    """Crop a table to a range of sample indices, whose end is excluded.
+    """Crop a table to a range of sample indices, with an exclusive end.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def resample(table, rate):
 
 
 def interpolate(table, times):
-    """Interpolate a table of numbers at given times; its angles must be unwrapped.
+    """Interpolate a table of numbers, with unwrapped angles, at given times.
 
     Columns are interpolated by monotone cubic polynomials (Fritsch and Carlson, SIAM J.
     Numer. Anal. 17, 1980). Unlike a spline, they do not overshoot near a stop or in a gap; unlike
@@ -193,7 +193,7 @@ def interpolate(table, times):
 
 
 def smooth(table, window):
-    """Smooth x, y and yaw together, without delay.
+    """Smooth x, y and yaw with the same linear filter, without delay.
 
     Each value is replaced by the value of a quadratic polynomial that is fitted to its neighbours
     in a centred window; at the ends, the window becomes one-sided. Straight lines and turns on the
@@ -231,7 +231,7 @@ def smooth(table, window):
 
 
 def _local_quadratic(times, values, window):
-    """Replace each value (n, m) with that of a quadratic polynomial fitted to its neighbours.
+    """Replace each value (n, m) with that of a quadratic polynomial fitted around it.
 
     Neighbours are within half a ``window``; their weights are ``(1 - |d|^3)^3``, where d is the
     distance divided by half a window (Cleveland, "Robust locally weighted regression and smoothing
@@ -259,7 +259,7 @@ def _local_quadratic(times, values, window):
         weight = np.maximum(1.0 - size * size * size, 0.0)
         weight = np.where(inside, weight * weight * weight, 0.0)
 
-        # Repeated multiplication is ten times as fast as powers of an array.
+        # Repeated multiplication is ten times as fast as exponentiation of an array.
         weighted = [weight]
         for _ in range(4):
             weighted.append(weighted[-1] * distance)
@@ -277,7 +277,7 @@ def _local_quadratic(times, values, window):
 
 
 def move_to_origin(table):
-    """Shift and rotate poses so that they start at x = 0, y = 0, yaw = 0.
+    """Translate and rotate poses so that they start at x = 0, y = 0, yaw = 0.
 
     Parameters
     ----------
@@ -378,10 +378,10 @@ def add_velocities(poses):
 
 
 def motion_at(poses, times):
-    """Return a Trajectory at given times of a drive, with derivatives from the complete drive.
+    """Return a Trajectory at given times, with derivatives from the poses of the complete drive.
 
-    If only a part were differentiated, its ends would have one-sided differences. They amplify
-    noise, so that the computed speed of a wheel could exceed the limit at one sample.
+    Differentiating only a part of the drive would give one-sided differences at its ends. They
+    amplify noise, so that the computed speed of a wheel could exceed the limit at a sample.
 
     Parameters
     ----------
@@ -406,7 +406,7 @@ def motion_at(poses, times):
 
 @dataclass(frozen=True)
 class SmoothingEffect:
-    """Change of poses that is caused by smoothing.
+    """Statistics of the changes that smoothing makes to poses.
 
     Parameters
     ----------
