@@ -46,7 +46,7 @@ SIMULATORS = {
     "gazebo": "",
     "external": "a robot that already runs with its own controllers, see [external]",
 }
-"""Simulators and their meanings; a meaning is empty if the name is self-explanatory."""
+"""Simulators with descriptions; a description is empty if the name is self-explanatory."""
 
 PUBLISHED = "published"
 """IMU model of an external robot whose published IMU is used without added errors."""
@@ -68,7 +68,7 @@ _STOPS = {
 }
 
 DRIVES = ("a", "b", "c", "d")
-# Recording formats and their meanings; a meaning is empty if the name is self-explanatory.
+# Recording formats with descriptions; a description is empty if the name is self-explanatory.
 FORMATS = {
     **dict.fromkeys(("auto", *file_access.FORMATS), ""),
     "auto": "detected from the content",
@@ -85,7 +85,7 @@ MAX_REAL_TIME_FACTOR = 1000.0
 """Upper limit of the real-time factor, beyond the speed of any machine; 0 means no pacing."""
 
 MIN_GRAVITY, MAX_GRAVITY = 1.0, 30.0
-"""Limits of gravity [m/s^2], which include the Moon (1.6) and Jupiter (25)."""
+"""Accepted range of gravity [m/s^2], which includes the Moon (1.6) and Jupiter (25)."""
 
 MIN_RATE = 0.1  # Hz; with more than 10 s between commands a robot cannot follow a path
 
@@ -404,7 +404,7 @@ class ImuSpecificationSection(TextSettings):
 class OperationSection(Operation):
     """Zeroing of the gyroscope while stationary, used with imu:=specification."""
 
-    # An experiment only has the stops in its recording; further stops cannot be inserted.
+    # An experiment has only the stops of its recording; further stops cannot be inserted.
     stops: str = setting(
         "none",
         choices=_STOPS,
@@ -467,14 +467,14 @@ class OdometerSection(TextSettings):
 
 
 COLUMN_SECTIONS = ("reference_columns", "imu_columns")
-"""Sections with quantities as keys and columns of a plain CSV file as values."""
+"""Sections that map quantities (keys) to columns of a plain CSV file (values)."""
 
 IMU_PARAMETER_SECTIONS = {
     f"imu_{name}": name
     for name, kind in IMU_MODELS.items()
     if name != "specification" and dataclasses.fields(kind.parameters)
 }
-"""Mapping from sections with IMU parameters to IMU models."""
+"""Mapping from each section with IMU parameters to the name of its IMU model."""
 
 
 _COMMENT = re.compile(r"(^|\s);")
@@ -482,7 +482,7 @@ _COMMENT = re.compile(r"(^|\s);")
 
 @dataclass(frozen=True)
 class Configuration:
-    """Checked settings of an experiment, with one field per section.
+    """Validated settings of an experiment, with one field per section.
 
     Parameters
     ----------
@@ -642,7 +642,7 @@ def load_configuration(
 
 @dataclass(frozen=True)
 class _SettingTexts:
-    """Settings as text by section and key: from the file, and after applying overrides."""
+    """Settings as text, by section and key, as read from the file and after applying overrides."""
 
     path: Path
     file: Mapping[str, Mapping[str, str]]
@@ -665,13 +665,13 @@ class _SettingTexts:
         return self.values.get(name, {})
 
     def location(self, section: str, key: str) -> str:
-        """Return the location of a setting for error messages."""
+        """Describe the location of a setting, for error messages."""
         if (section, key) in self.overridden:
             return f"override of [{section}] {key}"
         return f"configuration {self.path}, [{section}] {key}"
 
     def check(self) -> None:
-        """Reject unknown sections, and texts that cannot be written to a config.ini."""
+        """Reject unknown sections, and values that cannot be written to a config.ini."""
         known = [*SECTIONS, *COLUMN_SECTIONS, *IMU_PARAMETER_SECTIONS]
         for section, keys in self.values.items():
             if section not in known:
@@ -680,8 +680,7 @@ class _SettingTexts:
                     f"{_suggestion(section, known)}"
                 )
             for key, text in keys.items():
-                # Such a text would have another value when it is read from the config.ini in the
-                # results.
+                # Such a value would change when it is read back from the config.ini in the results.
                 location = self.location(section, key)
                 if escape_unprintable(key + text) != key + text:
                     raise ConfigurationError(
@@ -712,7 +711,7 @@ class _SettingTexts:
     def _values(
         self, name: str, settings: type[Settings]
     ) -> Iterator[tuple[dataclasses.Field, Any]]:
-        """Yield the fields that are set in a section, with their values."""
+        """Yield each field that is set in a section, with its value."""
         fields = {field.name: field for field in dataclasses.fields(settings)}
         for key, text in self.section(name).items():
             location = self.location(name, key)
@@ -722,7 +721,7 @@ class _SettingTexts:
                 yield fields[key], read_setting(settings, fields[key], text, location)
 
     def _absolute(self, section: str, field: dataclasses.Field, value: Any) -> Any:
-        """Make a value absolute if it is a path; return any other value unchanged."""
+        """Convert a value that is a path to an absolute path; return other values unchanged."""
         path = _path_in(field, value)
         if not path.path:
             return value
@@ -751,7 +750,7 @@ def _override_texts(overrides: Mapping[str, Mapping[str, Any]]) -> dict[tuple[st
 
 
 def is_default(section: str, key: str, text: str) -> bool:
-    """Return whether a text is the default of a key, so that the key can be omitted.
+    """Return whether a value is the default of its key, so that the key can be omitted.
 
     Parameters
     ----------
@@ -760,7 +759,7 @@ def is_default(section: str, key: str, text: str) -> bool:
     key : str
         Name of the key.
     text : str
-        Text of the value.
+        Value as text.
 
     Returns
     -------
@@ -774,7 +773,7 @@ def is_default(section: str, key: str, text: str) -> bool:
 
 
 def paths_of(configuration: Configuration) -> dict[tuple[str, str], FormatPath]:
-    """Return all settings that are paths.
+    """Return all settings whose values are paths.
 
     Parameters
     ----------
@@ -841,7 +840,7 @@ def _suggestion(word: str, known: Collection[str]) -> str:
 
 
 def _path_in(field: dataclasses.Field, value: Any) -> FormatPath:
-    """Return the path in a value; empty if the value is not a path.
+    """Split the value of a key into format prefix and path; both are empty if it is not a path.
 
     For keys that also accept a name, a path is recognised by its suffix or by a format prefix.
     """

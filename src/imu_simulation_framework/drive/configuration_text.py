@@ -140,7 +140,7 @@ def _describe_key(kind: type[Settings], key: dataclasses.Field) -> KeyDescriptio
             for choice in declaration["choices"] or ()
         },
         default=f"{default:.6g}" if isinstance(default, float) else setting_text(default),
-        # A relative path in config.ini would be relative to the folder of config.ini.
+        # In config.ini, a relative path would be interpreted relative to the folder of config.ini.
         text="" if declaration["path"] is True else setting_text(default),
     )
 

@@ -28,7 +28,7 @@ CHOICES = {
     **dict.fromkeys(("gui", "record", "rviz", "table"), ("true", "false")),
     "view": ("none", "multiplot", "matplotlib"),
 }
-"""Choices of the arguments that roslaunch evaluates; other arguments are validated as settings."""
+"""Valid values of the arguments that roslaunch itself evaluates; others are checked as settings."""
 
 _ARGUMENT = re.compile(r"[A-Za-z_]\w*:=.*", re.DOTALL)
 _ARGUMENT_ALONE = re.compile(r"\$\(arg (\w+)\)")
@@ -47,14 +47,14 @@ def launch_file() -> str:
 
 
 def documented_arguments() -> dict[str, tuple[str, str]]:
-    """Return the arguments of the launch file with their meanings and defaults.
+    """Return the arguments of the launch file with their descriptions and default values.
 
     Returns
     -------
     dict of str to tuple of str and str
-        Meaning and default by name.
+        Description and default value by name.
     """
-    # roslaunch would use the values from this program's command line as defaults.
+    # The XML is read directly, because roslaunch would report command-line values as defaults.
     here = str(package_share())
     return {
         argument.attrib["name"]: (
@@ -218,7 +218,7 @@ def node_configuration(
 
 
 def folder_of_call(parameters: Mapping[str, Any]) -> Path:
-    """Return the folder from which the launch file was started, the base of relative paths.
+    """Return the working directory in which roslaunch was called, the base of relative paths.
 
     Parameters
     ----------
@@ -228,12 +228,12 @@ def folder_of_call(parameters: Mapping[str, Any]) -> Path:
     Returns
     -------
     Path
-        Folder; by default the working directory of this process.
+        The folder; by default, the working directory of this process.
 
     Raises
     ------
     ConfigurationError
-        The folder was removed after the call.
+        The folder has been removed since the call.
     """
     folder = str(parameters.get("working_directory", "."))
     if not os.path.isdir(folder):

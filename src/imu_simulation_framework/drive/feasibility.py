@@ -27,7 +27,7 @@ def check_experiment(configuration: Configuration) -> RecordingCheck:
     Returns
     -------
     RecordingCheck
-        Result with all faults, none of which raises an exception.
+        Result with all problems; none of them raises an exception.
     """
     check = check_configured_recording(configuration)
     if check.reference is None:
@@ -51,7 +51,7 @@ def check_experiment(configuration: Configuration) -> RecordingCheck:
 
 
 def path_sentence(poses: pd.DataFrame) -> str:
-    """Describe the length, duration and turns of a reference in one message.
+    """Describe the length, duration and turn angles of a reference path in one message.
 
     Parameters
     ----------

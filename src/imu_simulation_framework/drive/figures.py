@@ -99,7 +99,7 @@ def _arrows(x, y):
     def interpolate(distance):
         return np.array([np.interp(distance, travelled, values) for values in (x, y)])
 
-    # With as many laps as arrows, all arrows would be at the same place: try one arrow fewer.
+    # If the path has as many laps as arrows, all arrows coincide; one arrow fewer separates them.
     evenly = ((np.arange(count) + 0.5) / count * travelled[-1] for count in (_ARROWS, _ARROWS - 1))
     places = max(
         evenly, key=lambda those: min(dist(*two) for two in combinations(interpolate(those).T, 2))
@@ -224,7 +224,7 @@ def imu_yaw(comparison) -> Figure:
 
 
 def _turned_from_start(result, trajectory):
-    """Return the yaw offset [rad] from a trajectory that is shifted to start at zero."""
+    """Return the offset [rad] of a yaw from the trajectory after it is shifted to start at zero."""
     if len(trajectory) == 0:
         return float(result.reference_yaw.iloc[0])
     wanted = np.interp(result.reference_yaw.index, trajectory.index, trajectory["yaw"])
@@ -324,7 +324,7 @@ def yaw_errors_psd(comparison) -> Figure:
         if expected is None:
             continue
         frequency, density = logarithmic_average(expected, BANDS)
-        # The error model of the reference does not extend to higher frequencies.
+        # The error model of the reference is not valid at higher frequencies.
         kept = (frequency <= 0.5 / process.correlation_time) & (density > 0.0)
         if kept.any():
             look, words = style.REFERENCE, f"the reference alone ({name})"
@@ -333,7 +333,7 @@ def yaw_errors_psd(comparison) -> Figure:
 
 
 def yaw_psd(comparison) -> Figure:
-    """Draw the power spectral densities of the yaws after removing a linear trend.
+    """Draw the power spectral densities of the yaw signals after removing a linear trend.
 
     Parameters
     ----------
@@ -365,7 +365,7 @@ def _spectra(comparison, attribute, title):
     for spectrum, look, name, shortest in spectra:
         frequency, density = logarithmic_average(spectrum, BANDS)
         low, high = confidence_factors(spectrum, BANDS, CONFIDENCE)
-        # Above half the reference's rate, the error results from interpolating the reference.
+        # Above half the sampling rate of the reference, its interpolation dominates the error.
         kept = frequency * shortest <= 1.0
         if not kept.all():
             frequency, density, low, high = (
@@ -441,7 +441,7 @@ MAX_PANELS = 8  # maximum number of drives in a figure that is still readable on
 
 @dataclass(frozen=True)
 class ShownError:
-    """Yaw error drawn as a line.
+    """Yaw error that a figure shows as a line.
 
     Attributes
     ----------
@@ -462,16 +462,16 @@ class ShownError:
 
 
 def yaws(names, series, differences) -> Figure:
-    """Draw yaws over time, starting at zero, and their differences from the first yaw.
+    """Draw yaw signals over time, and the differences between the first signal and the others.
 
     Parameters
     ----------
     names : sequence of str
-        Names of the yaws.
+        Names of the yaw signals.
     series : sequence of Series
-        Yaws [rad] by time [s]; the others are compared with the first.
+        Yaw signals [rad], indexed by time [s]; the others are compared with the first.
     differences : sequence of YawDifference
-        Differences between the first yaw and each of the others.
+        Differences between the first yaw signal and each of the others.
 
     Returns
     -------
@@ -480,7 +480,7 @@ def yaws(names, series, differences) -> Figure:
     first, zero = series[0], series[0].index[0]
     styles = style.line_styles(len(names))[1:]
     figure = Figure().panel("yaw, unwrapped [deg]", height=260)
-    # The first yaw is drawn as a wide line behind the others.
+    # The first yaw signal is drawn as a wide line behind the others.
     figure.line(first.index - zero, np.degrees(first - first.iloc[0]), style.REFERENCE, names[0])
     for difference, look in zip(differences, styles):
         yaw = difference.comparison.imu_yaw - first.iloc[0]
@@ -549,7 +549,7 @@ def yaw_error_spectra(errors, highest=np.inf) -> Figure:
 
 
 def _panels_of(errors):
-    """Assign yaw errors to panels; return the title of each panel, and its errors with line styles.
+    """Assign yaw errors to panels; return the title, yaw errors and line styles of each panel.
 
     A single panel has an empty title. If each drive has only one line, all drives share one panel.
     """

@@ -100,7 +100,7 @@ def terrain_sdf(terrain: Terrain) -> str:
 
 
 def iron_sdf(bodies: Sequence[FerrousBody]) -> str:
-    """Create a static model that shows iron bodies, without contacts.
+    """Create a static model that shows iron bodies, without collisions.
 
     Parameters
     ----------

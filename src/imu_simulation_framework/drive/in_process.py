@@ -30,7 +30,7 @@ from .tracking.controllers import Reference
 def drive_in_process(
     configuration: Configuration, drive: PreparedDrive, observe: Callable[..., object] | None = None
 ) -> ExperimentRecord:
-    """Let the robot in MuJoCo follow a prepared drive, and record the samples.
+    """Simulate the robot in MuJoCo while it follows a prepared drive, and record the samples.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def drive_in_process(
             recording.add_error(tracked.stamp, tracked.time, tracked.error)
             command = leader.answer(tracked.time, tracked.error)
         recording.add_command(*command)
-        # As the motion does not depend on the IMU, its samples are computed in blocks of seconds.
+        # As the motion does not depend on the IMU, IMU samples are computed in larger blocks.
         if robot.waiting and (leader.finished or robot.waiting >= MEASURED_AT_ONCE - len(stamps)):
             _record(robot.measured(), recording)
         if leader.finished:
@@ -95,7 +95,7 @@ def _record(samples: Any, recording: Any) -> None:
 
 
 def _track(stamps: np.ndarray, state: SimulatorState, tracking: Any) -> TrackedPose | None:
-    # The tracking error of a control period is computed from its last sample.
+    # The tracking error of a control period is computed from the last sample of the period.
     x, y, _ = state.position[-1].tolist()
     v_x, v_y, _ = state.linear_velocity[-1].tolist()
     orientation = state.orientation[-1].tolist()

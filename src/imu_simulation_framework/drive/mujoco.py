@@ -27,8 +27,8 @@ GROUND = "ground"
 BASE_POSITION, BASE_QUATERNION = slice(0, 3), slice(3, 7)
 BASE_VELOCITY, BASE_ANGULAR_VELOCITY, BASE_FREEDOM = slice(0, 3), slice(3, 6), 6
 
-# With this contact stiffness the robot sinks into the ground by 2 um, without slower simulation.
-# With MuJoCo's default of 0.3 mm, the effective wheel radius would be smaller by 0.17 %.
+# With this contact stiffness the robot sinks into the ground by 2 um, at the same run time. With
+# MuJoCo's default it sinks by 0.3 mm, which reduces the effective wheel radius by 0.17 %.
 _CONTACT_TIME_CONSTANT = 0.005  # s
 _CONTACT_IMPEDANCE = (0.99, 0.999, 0.001)
 
@@ -87,7 +87,7 @@ def build_model(
     except ValueError as error:
         raise _rejection(parameters, error) from None
     model.opt.timestep = 1.0 / physics_rate
-    # With an implicit integrator, each command change would push the robot forward.
+    # With an implicit integrator, each change of a command would push the robot forward.
     model.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER
     # Friction with an elliptic cone is isotropic; with a pyramidal cone it depends on the heading.
     model.opt.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
@@ -135,7 +135,7 @@ def _add_ground(spec, terrain):
     ground = spec.worldbody.add_geom()
     ground.name = GROUND
     ground.type = mujoco.mjtGeom.mjGEOM_PLANE
-    ground.size = [0.0, 0.0, 1.0]  # a size of zero means unbounded
+    ground.size = [0.0, 0.0, 1.0]  # a size of zero means an unbounded plane
     if terrain is None:
         return
     for index, middle in enumerate(terrain.spheres()):
@@ -161,7 +161,7 @@ def _add_bodies(spec, bodies):
 
 
 def _add_motor(spec, joint, limit, gain, bias):
-    """Add a motor with a limited torque = gain * command + bias * (1, position, velocity)."""
+    """Add a motor with the limited torque gain * command + dot(bias, (1, position, velocity))."""
     actuator = spec.add_actuator()
     actuator.name = joint
     actuator.target = joint
@@ -241,7 +241,7 @@ class Motors:
         self.reset()
 
     def reset(self):
-        """Set commands and steering angles to zero, and clear integrals and delayed commands."""
+        """Set commands and steering angles to zero, and discard integrals and delayed commands."""
         steering = len(self._drivetrain.commands) - len(WHEELS)
         self._commanded = [0.0] * len(WHEELS) * self._per_side, [0.0] * steering
         self._integrals = [0.0] * len(WHEELS) * self._per_side
@@ -418,7 +418,7 @@ def _rotate(quaternion, vector):
 
 
 def _rotation_vectors(quaternions):
-    """Return the components of rotation vectors [rad] for quaternion components."""
+    """Convert quaternion components to the components of rotation vectors [rad]."""
     w, x, y, z = quaternions
     sine = np.sqrt(x * x + y * y + z * z)
     # math.atan2 is used, because NumPy's arctan2 may differ in the last bit between processors.

@@ -1,4 +1,4 @@
-"""Command-line paths of recordings and results, with an optional part."""
+"""Command-line paths of recordings and results, with an optional topic, column or table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PART_SIGN = "@"
 
 
 class NamedPath(NamedTuple):
-    """Path of a recording or a result, with an optional part such as a topic.
+    """Path of a recording or a result, with an optional topic, column or table.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class NamedPath(NamedTuple):
 
 
 def split_name(text: str) -> NamedPath:
-    """Split ``PATH@PART`` into path and part; an existing path is not split.
+    """Split the argument ``PATH@PART`` at the separator, unless it is an existing path.
 
     Parameters
     ----------
@@ -40,8 +40,8 @@ def split_name(text: str) -> NamedPath:
     Returns
     -------
     NamedPath
-        Path and part, split at the last separator that follows the path of a recording or a result.
-        If there is no such path, the text is split at the first separator.
+        Split at the last separator that follows the path of a recording or a result. If there is no
+        such path, the text is split at the first separator.
     """
     if os.path.exists(text) or PART_SIGN not in text:
         return NamedPath(text, "")
@@ -53,7 +53,7 @@ def split_name(text: str) -> NamedPath:
 
 
 def is_result(path: str | os.PathLike[str]) -> bool:
-    """Return whether a path belongs to a result.
+    """Return whether a path refers to the result of an experiment.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def is_result(path: str | os.PathLike[str]) -> bool:
     Returns
     -------
     bool
-        Whether there is a result.
+        True if the path is a folder that is not a recording, or the prefix of an existing result.
     """
     path = Path(path)
     if path.is_dir():
@@ -72,7 +72,7 @@ def is_result(path: str | os.PathLike[str]) -> bool:
         try:
             file_access.storage_files(path)
         except RecordingError:
-            # A folder that is not a bag is read as a result; reading it reports missing files.
+            # A folder that is not a bag is treated as a result; reading it reports missing files.
             return True
         return False
     if path.exists():
@@ -81,7 +81,7 @@ def is_result(path: str | os.PathLike[str]) -> bool:
 
 
 def short_name(path: str | os.PathLike[str]) -> str:
-    """Return the last parts of a path as the short name of a recording or a result.
+    """Return the last components of a path as the short name of a recording or a result.
 
     The name of a run folder is only a number, so that two parent folders are added to it.
 
@@ -93,7 +93,7 @@ def short_name(path: str | os.PathLike[str]) -> str:
     Returns
     -------
     str
-        Last part of the path, or the last three parts for a run folder.
+        Last component of the path, or the last three components for a run folder.
     """
     parts = Path(os.path.abspath(path)).parts
     return "/".join(parts[-3:] if parts[-1].isdecimal() else parts[-1:])

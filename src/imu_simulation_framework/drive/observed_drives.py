@@ -36,7 +36,7 @@ from .results.files import ResultFolder, find_result, load_table
 from .summary import previous_summary
 
 _SAME_TURN = np.radians(0.1)
-"""Largest range of the difference of two yaws that differ only by rounding [rad]."""
+"""Largest range of the difference between two yaw signals that differ only by rounding [rad]."""
 
 NO_SETTINGS: Mapping[str, Mapping[str, str]] = {}
 
@@ -76,7 +76,7 @@ class ObservedDrive:
     remarks: tuple[str, ...]
 
     def select_output(self, output: str) -> ObservedDrive:
-        """Return the drive with the error of one IMU output as ``observed``.
+        """Return the drive with the error of the selected IMU output as ``observed``.
 
         Parameters
         ----------
@@ -118,7 +118,7 @@ class ObservedDrive:
         return replace(self, observed=replace(self.observed, name=name), gyroscope=gyroscope)
 
     def motion(self, rate: float = motions.RATE) -> Motion:
-        """Return the true motion on level ground while the yaw error was observed, from time 0.
+        """Return the true motion on level ground during the yaw error observations, from time 0.
 
         Parameters
         ----------
@@ -300,13 +300,13 @@ def _recording_tables(
 
 
 def _start_clock(table: pd.DataFrame, start: float) -> pd.DataFrame:
-    """Shift the time axis of a table so that it is zero at the stamp ``start`` [s]."""
+    """Shift the time axis of a table so that the stamp ``start`` [s] becomes zero."""
     times = table.index.to_numpy(dtype=float) - start
     return table.set_axis(pd.Index(times, name="time"), axis=0)
 
 
 def _observe(tables: _DriveTables, step: float) -> ObservedDrive:
-    """Compare the recorded IMU with its reference, and sample its yaw error at constant steps."""
+    """Compare the recorded IMU with its reference, and resample its yaw error evenly."""
     imu, comparison, lag_remarks = _compare(tables)
     error = comparison.error.dropna()
     remarks = [*tables.remarks, *lag_remarks]
@@ -343,7 +343,7 @@ def _observe(tables: _DriveTables, step: float) -> ObservedDrive:
 
 
 class _ComparedImu(NamedTuple):
-    """Recorded IMU after correcting its lag relative to the reference, and their comparison."""
+    """Recorded IMU after lag correction, and its comparison with the reference."""
 
     imu: pd.DataFrame
     comparison: YawComparison
@@ -362,7 +362,8 @@ def _compare(tables: _DriveTables) -> _ComparedImu:
         raise RecordingError(f"{name}: the IMU has no sample in the time range of its reference")
     if comparison.time_shift is not None or tables.satellite:
         return _ComparedImu(imu, comparison, ())
-    # If the lag were identified with the model, other terms would absorb it except in sharp turns.
+    # If the lag were identified together with the error model, other terms would absorb its effect
+    # except in sharp turns.
     process = None if comparison.split is None else comparison.split.process
     late, _ = lateness(imu["yaw"], reference, UNKNOWN_LAG, process)
     if late is None:
@@ -380,7 +381,7 @@ def _compare(tables: _DriveTables) -> _ComparedImu:
 def _gyroscope_difference(
     imu: pd.DataFrame, comparison: YawComparison, error: pd.Series
 ) -> np.ndarray | None:
-    """Return the yaw minus the integrated gyroscope rate at the times of the yaw errors [rad].
+    """Return the IMU yaw minus the integrated gyroscope rate, at the yaw error times [rad].
 
     Parameters
     ----------
@@ -399,7 +400,7 @@ def _gyroscope_difference(
     turn = turn_of_gyroscope(imu)
     if turn is None:
         return None
-    # The comparison has subtracted the shift from the IMU's stamps.
+    # The comparison has subtracted the time shift from the IMU stamps.
     shift = 0.0 if comparison.time_shift is None else comparison.time_shift.shift
     times = error.index.to_numpy(dtype=float) + shift
     yaw = imu["yaw"].dropna()
@@ -413,7 +414,7 @@ def _rate(table: pd.DataFrame) -> float:
 
 
 def _thin_path(path: pd.DataFrame, rate: float) -> pd.DataFrame:
-    """Resample poses at the recorded rate [Hz], so that a spline does not reproduce their kinks."""
+    """Resample poses at the recorded rate [Hz]; a spline would reproduce interpolation kinks."""
     times = path.index.to_numpy(dtype=float)
     thinned = np.arange(times[0], times[-1] + 0.5 / rate, 1.0 / rate)
     thinned[-1] = times[-1]

@@ -21,13 +21,13 @@ from .robots.parameters import RobotParameters
 from .tracking import wheel_limits
 
 SMOOTHED_YAW = np.radians(0.5)
-"""Smallest RMS yaw change caused by smoothing that is reported [rad]."""
+"""RMS yaw change due to smoothing above which a remark is added [rad]."""
 
 SMOOTHED_POSITION = 0.05
-"""Smallest RMS position change caused by smoothing that is reported [m]."""
+"""RMS position change due to smoothing above which a remark is added [m]."""
 
 MAX_YAW_DEVIATION = np.radians(90.0)
-"""Largest accepted yaw deviation of a steered robot that cannot make the turns of a drive [rad]."""
+"""Largest accepted yaw deviation if a turn is too tight for a steered robot [rad]."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def prepare_drive(configuration: Configuration, recorded: Recorded | None = None
 
 
 def _ensure_followed(untaken: str, effect: SmoothingEffect) -> None:
-    """Reject a drive if the yaw of a steered robot would deviate too far from it."""
+    """Reject a drive if the yaw of a steered robot would deviate too far from the reference."""
     if effect.yaw_maximum > MAX_YAW_DEVIATION:
         raise TrajectoryError(
             f"The robot cannot follow the trajectory: {untaken}; even on the closest feasible "
@@ -155,13 +155,13 @@ def _with_wheel_velocities(
     driven: pd.DataFrame, robot: RobotParameters, rate: float
 ) -> pd.DataFrame:
     table = driven.join(wheel_limits.wheel_velocities(driven, robot.drivetrain))
-    # The steps are exactly the control period, even if the recorded stamps are rounded.
+    # The time step is exactly the control period, even if the recorded stamps are rounded.
     table.index = pd.Index(np.arange(len(table)) / rate, name="time")
     return table
 
 
 def _crop_with_neighbours(table: pd.DataFrame, start: float, stop: float) -> pd.DataFrame:
-    """Return the samples between two stamps [s], with time zero at the first stamp.
+    """Return the samples between the stamps ``start`` and ``stop`` [s], with time zero at start.
 
     The last sample before the start and the first sample after the stop are included, so that the
     table can be interpolated in the complete range.

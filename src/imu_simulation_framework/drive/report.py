@@ -89,7 +89,7 @@ def section(name, comparison) -> Section:
     return Section(heading, figure=FIGURES[name](comparison), how_to_read=how_to_read)
 
 
-# Parts of a run that are shown in separate tables.
+# Keys of the run description that are shown in separate tables.
 _SEPARATE_PARTS = ("imu", "recording", "recorded_imu")
 
 
@@ -237,8 +237,8 @@ def _mapping(value):
     return dict(value) if isinstance(value, dict) else {} if value is None else {"model": value}
 
 
-# The second process saves one second of wall-clock time and needs 100 MB. After a long drive, the
-# time is negligible, and the node has that much memory more itself: 66 000 samples take 200 MB.
+# The second process saves one second of wall-clock time and needs 100 MB. After a long drive, this
+# second is negligible, and the node itself needs more memory: 200 MB for 66 000 samples.
 MAX_SAMPLES_OF_TWO_RENDERERS = 20_000
 
 

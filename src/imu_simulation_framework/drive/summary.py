@@ -105,7 +105,9 @@ def evaluate(tables, settings=None, run=NO_DESCRIPTION):
     """
     settings = ComparisonSettings() if settings is None else settings
     execution = dict(run.execution)
-    scale = run.facts.get("trajectory_scale")  # a summary edited by the user may contain any value
+    scale = run.facts.get(
+        "trajectory_scale"
+    )  # a summary that the user has edited may contain any value
     scale = float(scale) if _is_positive(scale) else 1.0
     comparison = compare(tables, settings, scale)
     recorded = _duration(tables.ground_truth)
@@ -213,7 +215,7 @@ def _relative_summary(entries, length) -> list[dict]:
 
 
 def _message_summary(table, expected, nominal=None):
-    """Count received and expected messages; by default, estimate the latter from the stamps.
+    """Count received messages, and estimate their expected number from the stamps if not given.
 
     ``nominal`` is the nominal period of messages that respond to more frequent messages [s].
     """
@@ -225,8 +227,7 @@ def _message_summary(table, expected, nominal=None):
         longest = 1.5 * period
         shortest = float(np.quantile(steps, 0.25))
         if nominal is not None and shortest < 0.9 * nominal:
-            # A message is sent in response to the first more frequent message after a nominal
-            # period.
+            # After a nominal period, the next of the more frequent messages triggers a response.
             period, longest = nominal, nominal + 1.01 * shortest
         gaps = steps[steps > longest]
         summary["expected"] += int(np.rint(gaps / period - 1.0).sum())
@@ -370,7 +371,7 @@ def described_run(previous, path) -> RunDescription:
 
 
 def unusable(path, reason) -> ResultError:
-    """Return an error about an unusable summary, with path, reason and remedy.
+    """Return an exception that reports an unusable summary, with path, reason and remedy.
 
     Parameters
     ----------
@@ -408,7 +409,7 @@ HEADINGS = (*IMUS, (ODOMETER, "odometer"))
 """Keys of ``yaw_error`` in a summary and names of their sources; the odometer is optional."""
 
 MIN_STRETCHES = 4
-"""Minimum number of independent intervals for an interval length in the table."""
+"""Minimum number of independent intervals of a given length for an entry in the table."""
 
 
 def terminal_table(summary) -> str:
@@ -522,7 +523,7 @@ def _numbers(statistics, unit_key, unit, factor):
 
 
 def parts_of_rms(reference) -> tuple[str, str]:
-    """Format the contributions of the reference and the IMU to an RMS.
+    """Format the contributions of the reference and the IMU to an RMS yaw error.
 
     Parameters
     ----------
@@ -552,7 +553,7 @@ def _with_interval(cell, std) -> str:
 
 
 def _longest_common_length(imus, key, length):
-    """Return the longest length with enough independent intervals for each IMU, or None."""
+    """Return the longest length with enough independent intervals of each IMU, or None."""
     lengths = [
         {entry[length] for entry in imu.get(key) or () if entry["independent"] >= MIN_STRETCHES}
         for imu in imus

@@ -17,10 +17,10 @@ SPEED = 0.5
 """Speed in the turns [m/s]; for a slow robot, half its maximum speed is used."""
 
 YAW_RATES = (0.2, 0.4, 0.8)
-"""Commanded yaw rates [rad/s]."""
+"""Yaw rates commanded in the turns [rad/s]."""
 
 TURN_STEPS = 400
-"""Number of simulator steps in a turn; the first quarter is not evaluated."""
+"""Number of simulator steps per turn; the first quarter is not evaluated."""
 
 
 def load_robot_parameters(path=None, simulator: str = "mujoco") -> RobotParameters:

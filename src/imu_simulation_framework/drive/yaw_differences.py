@@ -1,4 +1,4 @@
-"""Differences between the first yaw signal and the others: delays, statistics, table, remarks."""
+"""Differences of yaw signals from the first one: delays, statistics, table and remarks."""
 
 from __future__ import annotations
 
@@ -36,30 +36,31 @@ COLUMNS = (
     Column("delay", "delay", "s", 3),
     Column("correlation", "correlation", "", 3),
 )
-"""Columns of the difference table."""
+"""Columns of the table of yaw differences."""
 
 _REFERENCE_KEYS = ("reference", "imu", "final_within", "imu_final", "imu_final_within")
 
-_MIN_RMS = np.radians(5.0)  # smallest RMS difference for which an opposite sign is checked
+_MIN_RMS = np.radians(5.0)  # smallest RMS difference for which the opposite sign is tested
 _MIN_RMS_RATIO = 3.0  # ratio of RMS differences above which a wrong sign is reported
 
 
 @dataclass(frozen=True)
 class YawDifference:
-    """Difference between the first yaw and another yaw.
+    """Difference between the first yaw signal and another one.
 
     Parameters
     ----------
     name : str
-        Name of the yaw.
+        Name of the other yaw signal.
     comparison : YawComparison
-        Comparison whose error is the first yaw minus this yaw, zero at the start.
+        Comparison whose error is the first yaw minus the other yaw, zero at the start.
     shift : TimeShift
-        Delay of the yaw; it is subtracted from the stamps only with ``align``.
+        Delay of the other yaw; it is subtracted from the stamps only with ``align``.
     clock_offset : float
-        Offset that was added to the stamps [s], because the yaws had no time in common.
+        Offset that was added to the stamps [s], because the time ranges did not overlap.
     rms_with_sign_turned : float, optional
-        RMS difference after reversing the sign of this yaw [rad]; None unless it is much smaller.
+        RMS difference after reversing the sign of the other yaw [rad]; None unless it is much
+        smaller.
     """
 
     name: str
@@ -77,29 +78,30 @@ def yaw_differences(
 ) -> list[YawDifference]:
     """Compare each yaw signal with the first one.
 
-    If a yaw has no time in common with the first yaw, for example because one belongs to a result
-    and the other to a recording, it is shifted to the start of the first yaw.
+    If the time range of a yaw signal does not overlap with that of the first one, for example
+    because only one of them belongs to a result, it is shifted to the start of the first one.
 
     Parameters
     ----------
     names : sequence of str
-        Names of the yaws, for error messages.
+        Names of the yaw signals, for error messages.
     yaws : sequence of pandas.Series
         Yaws [rad], indexed by time [s].
     settings : ComparisonSettings
         Settings; with ``align``, delays are subtracted.
     poses : pandas.DataFrame, optional
-        Poses of the first yaw, see :func:`.compare_yaw`.
+        Poses of the first yaw signal, see :func:`.compare_yaw`.
 
     Returns
     -------
     list of YawDifference
-        Difference for each yaw except the first.
+        Difference for each yaw signal except the first.
 
     Raises
     ------
     RecordingError
-        There are fewer than two yaws, or a yaw has too few samples in the time range of the first.
+        There are fewer than two yaw signals, or one of them has too few samples in the time range
+        of the first.
     """
     if len(yaws) < 2:
         raise RecordingError(
@@ -123,7 +125,7 @@ def yaw_differences(
 
 
 def _rms_with_sign_turned(comparison, yaw, first, settings, poses) -> float | None:
-    """Return the RMS difference with the opposite sign [rad], or None if it is not much smaller."""
+    """Return the RMS difference after a sign change [rad], or None if it is not much smaller."""
     rms = comparison.statistics.rms
     if rms < _MIN_RMS:
         return None
@@ -134,24 +136,24 @@ def _rms_with_sign_turned(comparison, yaw, first, settings, poses) -> float | No
 
 
 def differences_table(differences: Sequence[YawDifference]) -> pd.DataFrame:
-    """Create the difference table.
+    """Create the table of yaw differences.
 
     Parameters
     ----------
     differences : sequence of YawDifference
-        Differences between the first yaw and each other yaw.
+        Differences between the first yaw signal and each of the others.
 
     Returns
     -------
     pandas.DataFrame
-        One row per yaw, with the keys of :data:`COLUMNS`:
+        One row per difference, with the keys of :data:`COLUMNS`:
 
         - name,
         - duration [s], rms and maximum_absolute [deg],
-        - reference: expected RMS error of the first yaw [deg]; imu: error of this yaw, as text,
+        - reference: expected RMS error of the first yaw [deg]; imu: error of the other, as text,
         - final and final_within: final difference, and half the width of its 95 % interval, which
           results from the reference and the zero [deg],
-        - imu_final and imu_final_within: final error of this yaw, and half the width of its 95 %
+        - imu_final and imu_final_within: final error of the other, and half the width of its 95 %
           interval [deg],
         - drift [deg/min], delay [s], and correlation of the yaw rates.
     """
@@ -183,7 +185,7 @@ def differences_table(differences: Sequence[YawDifference]) -> pd.DataFrame:
 
 
 def known_columns(table: pd.DataFrame) -> tuple[Column, ...]:
-    """Return the columns of a table, without empty columns if the reference error is unknown.
+    """Return the columns of a difference table; omit reference errors if they are unknown.
 
     Parameters
     ----------
@@ -206,14 +208,14 @@ def describe_jumps(names: Sequence[str], yaws: Sequence[pd.Series]) -> Iterator[
     Parameters
     ----------
     names : sequence of str
-        Names of the yaws.
+        Names of the yaw signals.
     yaws : sequence of pandas.Series
         Yaws [rad], indexed by time [s].
 
     Yields
     ------
     str
-        Message without a full stop for each yaw with jumps.
+        Message without a full stop for each yaw signal with jumps.
     """
     for name, yaw in zip(names, yaws):
         table = jumps(yaw)

@@ -38,28 +38,28 @@ TABLES = {
     "odometer": "odometer",
     "trajectory_data": "trajectory",
 }
-"""Result tables with a yaw, and their titles."""
+"""Titles of the result tables that contain a yaw signal, by table name."""
 
 MIN_SAMPLES = 2
 """Minimum number of yaw samples for a comparison."""
 
 _STEEP_PITCH = np.radians(60.0)
-"""Pitch above which a yaw is not a heading [rad]."""
+"""Magnitude of the pitch above which a yaw is not a heading [rad]."""
 
 _MAX_STEEP_SHARE = 0.1
-"""Largest share of samples with a steep pitch that is not reported."""
+"""Share of samples with a steep pitch above which a remark is added."""
 
 _Reader = Callable[..., Recorded]
 
 
 @dataclass(frozen=True)
 class YawSignal:
-    """Yaw over time.
+    """Yaw signal over time, with its sources.
 
     Parameters
     ----------
     name : str
-        Name of the file and the selected part.
+        Name of the file and of the selected topic, column or table.
     yaw : pandas.Series
         Unwrapped yaw [rad], indexed by time [s] on the clock of the recording.
     poses : pandas.DataFrame or None
@@ -69,7 +69,7 @@ class YawSignal:
     remarks : tuple of str
         Notes on the recording.
     group : str
-        Common prefix in the names of all yaws of a result.
+        Common prefix of the names of all yaw signals of a result.
     """
 
     name: str
@@ -81,14 +81,14 @@ class YawSignal:
 
 
 def read_yaw_signals(text: str) -> list[YawSignal]:
-    """Read the yaws named on the command line.
+    """Read the yaw signals specified by a command-line argument.
 
     Parameters
     ----------
     text : str
         ``PATH`` or ``PATH@PART``. The path is one of
 
-        - a result: the part is one of :data:`TABLES`; without a part, all yaws of the result,
+        - a result: the part is one of :data:`TABLES`; without it, all yaw signals of the result,
         - a bag: the part is a topic; without a part, the most likely reference and IMU,
         - a CSV, TUM or ``rostopic echo -p`` file: the part is a column of a CSV file, with its unit
           in brackets,
@@ -97,12 +97,12 @@ def read_yaw_signals(text: str) -> list[YawSignal]:
     Returns
     -------
     list of YawSignal
-        One or more yaws.
+        One or more yaw signals.
 
     Raises
     ------
     RecordingError, ResultError
-        The path does not exist, cannot be read, or has no yaw.
+        The path does not exist, cannot be read, or contains no yaw signal.
     ImplausibleRecordingError
         Yaw errors of the configured recording would be meaningless, and the config.ini does not
         accept implausible recordings.
@@ -137,7 +137,7 @@ def _read_signals(path: str, part: str) -> list[YawSignal]:
 
 
 def _read_result(path: str, table_name: str) -> list[YawSignal]:
-    """Read the yaws of a result, or the yaw in one of its tables."""
+    """Read all yaw signals of a result, or the yaw signal in one of its tables."""
     folder = find_result(path)
     if table_name and table_name not in TABLES:
         raise ResultError(
@@ -164,7 +164,7 @@ def _read_result(path: str, table_name: str) -> list[YawSignal]:
 
 
 def _read_configured(path: str) -> list[YawSignal]:
-    """Read the reference and the recorded IMU of a config.ini."""
+    """Read the yaw of the reference and the recorded IMU that are configured in a config.ini."""
     configuration = set_up_named(path).load()
     name = drive_name(configuration)
     files = recording_sources(configuration)
@@ -179,14 +179,14 @@ def _read_configured(path: str) -> list[YawSignal]:
 
 
 def _read_bag(path: str) -> list[YawSignal]:
-    """Read the yaws of the most likely reference and IMU in a bag."""
+    """Read the yaw signals of the most likely reference and IMU topics in a bag."""
     topics = topics_of_bag(path)
     references, imus = (likely_topics(topics, types) for types in (REFERENCE_TYPES, IMU_TYPES))
     return _read_reference_and_imu(path, references, imus)
 
 
 def _read_topic(path: str, topic: str) -> YawSignal:
-    """Read the yaw from a topic of a bag, or from a message field."""
+    """Read the yaw signal from a topic in a bag, or from a message field."""
     topics = topics_of_bag(path)
     bare = topic.strip("/")
     types = {name: topics[name][0] for name in (topic, f"/{bare}", bare) if name in topics}
@@ -204,14 +204,14 @@ def _read_topic(path: str, topic: str) -> YawSignal:
 def _read_reference_and_imu(
     path: str, references: Sequence[str] = (), imus: Sequence[str] = ()
 ) -> list[YawSignal]:
-    """Read the yaws of a reference and an IMU, if the recording contains them.
+    """Read the yaw signals of the reference and the IMU, as far as a recording contains them.
 
     Parameters
     ----------
     path : str
         Recording with several topics or tables.
     references, imus : sequence of str
-        Possible topics, starting with the most likely; if empty, columns are chosen by name.
+        Candidate topics, starting with the most likely; if empty, columns are chosen by name.
     """
     signals, refusals = [], []
     parts: tuple[tuple[str, _Reader, Sequence[str]], ...] = (
@@ -233,7 +233,7 @@ def _read_reference_and_imu(
 
 
 def _read_column(path: str, column: str, format: str) -> YawSignal:
-    """Read the yaw from a column of a table, or from a message field."""
+    """Read the yaw signal from a table column or a message field."""
     maps = find_column_maps(path, column.partition(" [")[0])
     if not maps.time:
         reasons = [reason for reason in maps.reasons if NOT_THE_TIME in reason]
@@ -255,7 +255,7 @@ def _read_column(path: str, column: str, format: str) -> YawSignal:
 
 
 def _read_text(path: str, format: str) -> YawSignal:
-    """Read the yaw of poses, of an IMU or, if there is neither, the course of GNSS fixes."""
+    """Read the yaw from poses or IMU data, or the course from GNSS fixes if there is no yaw."""
     if format == "tum":
         return _read_recording(read_reference, path)
     signals, refusals = [], []
@@ -276,7 +276,7 @@ def _read_text(path: str, format: str) -> YawSignal:
 
 
 def _read_section(path: str, format: str, section: str, read: _Reader) -> YawSignal:
-    """Read a text file as a reference or an IMU; CSV columns are chosen by name."""
+    """Read a text file as a reference or an IMU recording; choose CSV columns by name."""
     columns = find_columns(path, section).columns if format == "csv" else None
     if not columns:
         return _read_recording(read, path)

@@ -4,7 +4,7 @@ KEEP = 1000
 """Number of runs whose yaw error over time is stored."""
 
 LINEAR, SENSOR = KINDS = ("linear", "sensor")
-"""Kinds of runs: with the linear model, or with the three-axis sensor and its filter."""
+"""Types of simulated runs: linear yaw error model, or three-axis sensor with fusion filter."""
 
 JUDGEMENT = "judgement"
 """Prefix of the result files of judge_imu.py."""

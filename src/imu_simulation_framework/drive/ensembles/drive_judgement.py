@@ -37,7 +37,7 @@ from .monte_carlo import Computers, monte_carlo
 from .samplers import Drawing, LinearDrawing, SensorDrawing
 
 CONSTANTS_OF_A_DRIVE = ("rate bias", "quantisation", "yaw drift")
-"""Random constants that differ between drives of the same sensor."""
+"""Random constants that take a new value in each drive of the same sensor."""
 
 MAX_CURVES = 20
 """Number of runs whose yaw error over time is stored for a web page."""
@@ -103,7 +103,7 @@ class ModelJudgement(NamedTuple):
     statistics : dict
         Statistics of all runs, see :func:`.curve_statistics`.
     remarks : tuple of str
-        Notes on limitations of the verdict.
+        Notes on the limitations of the test.
     is_one_unit : bool
         Whether each run uses the same simulated sensor on all drives.
     """
@@ -186,7 +186,7 @@ class PooledJudgement(NamedTuple):
     name : str
         Name of the IMU.
     verdict : PooledVerdict
-        Joint verdict of all drives.
+        Joint test result of all drives.
     calibration : list of Calibration
         Calibration of each statistic over drives.
     table : pandas.DataFrame
@@ -200,7 +200,7 @@ class PooledJudgement(NamedTuple):
 
     @property
     def sentences(self) -> list[str]:
-        """Messages with the verdict, and with the percentile of each drive in the model's runs."""
+        """Messages with the joint test result and the percentile of each drive in the runs."""
         return [self.verdict.sentence, f"{'; '.join(calibration_sentences(self.calibration))}."]
 
 
@@ -270,7 +270,7 @@ def judge_model(
     turned = observed.time, observed.net_turn, observed.absolute_turn
     reference = parameters.reference_errors(known, turned, task.runs, task.seed)
     curves = curves + reference[:, : len(time)].astype(curves.dtype)
-    # Where the reference has no heading, the yaw error is not observed.
+    # At times without a reference heading, the yaw error is not observed.
     zero_reference = None if known is None else observed.zeroed_by
     time, error, curves = zero_where_known(time, observed.error, curves, zero_reference)
     remarks = [*imu.remarks, *_remarks(errors, bool(reference.any()))]
@@ -299,7 +299,7 @@ def _drawings(imu, environment, model, motion, step, task) -> list[Drawing]:
 
 
 def drawings_of_unit(model: YawErrorModel, seed: int, unit_seed: int) -> list[LinearDrawing]:
-    """Split a model into errors that differ between drives and errors that the sensor retains.
+    """Split a model into errors that vary between drives and constant errors of the sensor.
 
     Parameters
     ----------
@@ -313,7 +313,7 @@ def drawings_of_unit(model: YawErrorModel, seed: int, unit_seed: int) -> list[Li
     Returns
     -------
     list of LinearDrawing
-        Source of the errors that differ between drives and, if any, of those that are retained.
+        Source of the errors that vary between drives and, if there are any, of the constant errors.
     """
     unit_sources: list[Source] = []
     drive_sources: list[Source] = []
@@ -342,7 +342,7 @@ def _is_one_unit(errors, model, task) -> bool:
 
 
 def _remarks(errors, has_reference_error):
-    """Yield notes on limitations of the verdict."""
+    """Yield notes on the limitations of the test of an IMU model."""
     if isinstance(errors, ImuSpecification):
         yield from filter(None, [remark_on_motion_errors(errors)])
     if isinstance(errors, YawErrorParameters):

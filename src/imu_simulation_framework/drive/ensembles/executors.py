@@ -26,7 +26,7 @@ from ...core.errors import ClusterError, ConfigurationError, FrameworkError, imp
 from ...core.sentences import quote
 
 Task = Tuple[int, tuple]
-"""Chunk number, and the arguments of the function that follow the common argument."""
+"""Task: chunk number, and the function arguments that follow the common first argument."""
 
 ANSWER_WITHIN = 10.0  # s; timeout for the response and for the first worker of a scheduler
 PATIENCE = 30.0  # s; timeout for new workers after all workers have exited
@@ -75,7 +75,7 @@ def run_here(work: Callable, common, tasks: Iterable[Task]) -> Iterator[tuple[in
 def run_on_this_computer(
     workers: int, work: Callable, common, tasks: Sequence[Task]
 ) -> Iterator[tuple[int, bytes]]:
-    """Run tasks in several processes.
+    """Run tasks in several local processes.
 
     Parameters
     ----------
@@ -267,10 +267,10 @@ def _run_task(work, *arguments):
 
 @functools.lru_cache(maxsize=None)
 def _keep_memory():
-    """Let malloc retain freed memory in this worker, up to a limit.
+    """Configure malloc to retain freed memory in this worker process, up to a limit.
 
     Dask sets MALLOC_TRIM_THRESHOLD_ so that workers return freed memory to the system immediately.
-    The system then clears each newly allocated page, which doubles the run time of a sensor.
+    The system then clears each newly allocated page, which doubles the run time of the simulation.
     """
     # Some C libraries do not provide mallopt.
     with suppress(OSError, AttributeError, TypeError):

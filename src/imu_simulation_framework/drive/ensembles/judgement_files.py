@@ -306,7 +306,7 @@ def _pooled_remarks(drives) -> list[str]:
 
 
 def _pictures(drive, options, ending="", pooled_sentences=None) -> dict[str, bytes]:
-    """Return figures and pages by file name, with the joint verdict on each model if given."""
+    """Return figures and pages by file name, with the joint test result of each model if given."""
     files = {}
     for index, model in enumerate(drive.models):
         number = f"_{index + 1}" if len(drive.models) > 1 else ""

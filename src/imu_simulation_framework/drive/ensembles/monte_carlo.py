@@ -50,7 +50,7 @@ class DamagedChunkError(ResultError):
 
 
 def pack(reduction: Reduction, job: str, first_run: int) -> bytes:
-    """Return the content of a chunk file.
+    """Serialise the statistics of a chunk to the content of a chunk file.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def pack(reduction: Reduction, job: str, first_run: int) -> bytes:
 
 
 def unpack(content: bytes, time: np.ndarray, job: str, first_run: int) -> Reduction:
-    """Read the content of a chunk file.
+    """Deserialise and check the content of a chunk file.
 
     Error messages have no subject; the caller prepends the path.
 
@@ -114,14 +114,14 @@ def unpack(content: bytes, time: np.ndarray, job: str, first_run: int) -> Reduct
             arrays = dict(file)
         same = str(arrays["job"]) == job and int(arrays["first_run"]) == first_run
     except _ARCHIVE_ERRORS:
-        # A file with a correct hash may still come from another program.
+        # A file with a correct hash may still have been written by another program.
         raise DamagedChunkError("does not contain the arrays of a chunk") from None
     if not same:
         raise EnsembleError("chunk of another ensemble, or of other runs")
     return Reduction.from_arrays(time, arrays)
 
 
-# Libraries whose version affects the last digits of the results.
+# Libraries whose versions affect the last digits of the results.
 _NUMERICAL_LIBRARIES = ("numpy", "scipy", "pandas", "mujoco", "vqf")
 
 

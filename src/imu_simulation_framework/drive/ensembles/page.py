@@ -199,7 +199,7 @@ def _row(name, values):
 
 
 def _quantile_error(values, probability):
-    """Estimate a quantile's standard error from values one standard error of the rank away."""
+    """Estimate the standard error of a quantile from the values at rank +- its standard error."""
     count = len(values)
     rank, error = probability * count, math.sqrt(count * probability * (1.0 - probability))
     if rank < 3.0 * error or count - rank < 3.0 * error:
@@ -345,7 +345,7 @@ def ensemble_page(
 
 
 def judged_section(judgement) -> Section:
-    """Create the page section that shows a recorded yaw error in its ensemble.
+    """Create the page section that shows a recorded yaw error together with simulated yaw errors.
 
     Parameters
     ----------
@@ -377,11 +377,11 @@ TESTS = (
     Column("p_value", "p"),
     Column("adjusted", "p, corrected"),
 )
-"""Columns of the table that :func:`.shown_tests` describes; pages omit unit and median."""
+"""Columns of the test table, see :func:`.shown_tests`; web pages omit unit and median."""
 
 
 def rounded_tests(table: pd.DataFrame) -> pd.DataFrame:
-    """Round a test table to three digits.
+    """Round the numbers in a test table to three significant digits.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ from ..turning import load_robot_parameters
 
 
 class Drawing(ABC):
-    """Base class of sources of yaw errors, from which any process can draw individual runs.
+    """Base class of sources of simulated yaw errors, any run of which can be drawn separately.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Drawing(ABC):
 
     @abstractmethod
     def errors(self, first_run: int, runs: int) -> np.ndarray:
-        """Draw yaw errors, true yaw minus measured yaw.
+        """Draw the yaw errors of consecutive runs, true yaw minus measured yaw.
 
         The result of a run does not depend on the runs that are drawn in the same call.
 
@@ -86,7 +86,7 @@ class SensorDrawing(Drawing):
     magnetic_environment : MagneticEnvironment, optional
         Magnetic environment of the magnetometer.
     operation : Operation, optional
-        Zeroing of a sensor with a specification.
+        Gyroscope zeroing, for a sensor with a specification.
 
     Raises
     ------
@@ -118,7 +118,7 @@ class SensorDrawing(Drawing):
 
     @cached_property
     def _indices(self) -> np.ndarray:
-        """Indices of the motion samples at the times of the errors; each has a new IMU sample."""
+        """Indices of the motion samples at the yaw error times, each with a new IMU sample."""
         period = self.motion.period
         new = np.flatnonzero(self._model.new_samples(len(self.motion)))
         sensor = period * float(new[1] - new[0]) if len(new) > 1 else period
@@ -141,7 +141,7 @@ class SensorDrawing(Drawing):
         return simulation.imu_model(errors, self.motion.period, self.seed)
 
     def __getstate__(self):
-        # Cached values are not sent to other processes, which compute them again.
+        # Cached values are not pickled; other processes compute them again.
         return {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
 
     def errors(self, first_run: int, runs: int) -> np.ndarray:
@@ -149,7 +149,7 @@ class SensorDrawing(Drawing):
         true = yaw_from_quaternion(self._truth.orientation[self._indices])
         errors = np.empty((runs, len(true)))
         for row, run in zip(errors, range(first_run, first_run + runs)):
-            # Only the orientation is computed, and it is stored once per period.
+            # Only the orientation is computed, and only its values at the yaw error times are used.
             (orientation,) = model.batch(self._truth, 1, run, parts=("orientation",)).orientation
             row[...] = unwrap(difference(true, yaw_from_quaternion(orientation[self._indices])))
         return errors
@@ -166,7 +166,7 @@ class SensorDrawing(Drawing):
 
 @dataclass(frozen=True)
 class LinearDrawing(Drawing):
-    """Source that draws from the linear model of a sensor's yaw error along a motion.
+    """Source that draws yaw errors from the linear yaw error model of a sensor along a motion.
 
     Attributes
     ----------

@@ -1,1 +1,1 @@
-"""Parts of an experiment, created from its configuration: robot, IMU, environment, sensors."""
+"""Components of an experiment, created from its configuration: robot, sensors, environment."""

@@ -83,7 +83,7 @@ def make_magnetic_environment(configuration: Configuration) -> MagneticEnvironme
 
 
 def measures_magnetic_field(configuration: Configuration) -> bool:
-    """Return whether the simulated IMU has a magnetometer and a field to measure.
+    """Return whether the simulated IMU has a magnetometer in a magnetic environment.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def measures_magnetic_field(configuration: Configuration) -> bool:
     Returns
     -------
     bool
-        Whether there is a magnetometer in a magnetic environment.
+        False without a magnetometer or without a magnetic environment.
     """
     if make_magnetic_environment(configuration) is None:
         return False

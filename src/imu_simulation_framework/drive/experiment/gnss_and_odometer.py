@@ -70,7 +70,7 @@ def experiment_odometer(configuration: Configuration) -> OdometerSpecification |
 def _read_sensor(section: str, file: str, read: Callable[[str], Sensor], max_rate: float) -> Sensor:
     with prefix_errors(f"[{section}] file: "):
         sensor = read(file)
-    # The robot state is known at each IMU sample; the factor allows for rounding errors.
+    # The robot state is available only at the IMU rate; the factor allows for rounding errors.
     if sensor.rate > max_rate * (1.0 + 1e-6):
         raise ConfigurationError(
             f"[{section}] file: {file} has a rate of {sensor.rate:g} Hz, which must "

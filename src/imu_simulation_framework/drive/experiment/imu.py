@@ -160,7 +160,7 @@ def imu_sampling(configuration: Configuration) -> ImuSampling:
 
 
 def imu_remarks(configuration: Configuration) -> list[str]:
-    """Return remarks on IMU parameters that are misleading for a moving robot.
+    """Return remarks on the IMU parameters, such as errors that are missing for a moving robot.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def imu_remarks(configuration: Configuration) -> list[str]:
         return []
     understated = errors_in_motion.remark_on_motion_errors(specification)
     remarks = [*_named_specification(configuration).remarks, understated]
-    # During a standstill before the drive, the gyroscope bias is estimated and removed.
+    # During the standstill before the drive, the gyroscope bias is estimated and removed.
     standstill = configuration.operation.standstill
     gyroscope = specification.gyroscope
     if standstill > 0.0 and any((*gyroscope.turn_on_bias, *gyroscope.turn_on_bias_sigma)):

@@ -9,7 +9,7 @@ from ..turning import load_robot_parameters
 
 
 def experiment_robot(configuration: Configuration) -> RobotParameters:
-    """Return the robot of section ``[robot]``, with its turning behaviour in the simulator.
+    """Return the robot of section ``[robot]``, with its turning parameters in the simulator.
 
     Parameters
     ----------

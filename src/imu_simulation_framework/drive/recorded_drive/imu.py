@@ -13,7 +13,7 @@ from ..configuration import Configuration
 from .sources import imu_source, recording_sources
 
 MIN_COVERAGE = 0.99
-"""Share of the drive below which the coverage by a recorded IMU is reported."""
+"""Share of the drive that a recorded IMU must cover; a smaller coverage is reported."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class PreparedImu:
     remarks : tuple of str
         Notes on gaps in the recording, assumed conventions and the coverage of the drive.
     report : mapping
-        Number of findings of each kind, for the summary.
+        Number of findings of each type, for the summary.
     """
 
     table: pd.DataFrame

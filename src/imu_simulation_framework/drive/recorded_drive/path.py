@@ -17,7 +17,7 @@ from .sources import recording_sources, reference_source
 
 
 class SelectedPath(NamedTuple):
-    """Part of a path that the configuration selects.
+    """Part of a recorded path that is selected by the configuration.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class SelectedPath(NamedTuple):
 
 
 def select_path(configuration: Configuration, poses: pd.DataFrame, rate: float) -> SelectedPath:
-    """Smooth recorded poses, extract the configured part and sample it evenly.
+    """Smooth recorded poses, extract the configured time range and resample it evenly.
 
     Parameters
     ----------
@@ -139,10 +139,10 @@ def read_recorded_motion(
     overrides.setdefault("recording", {})["path"] = str(path)
     configuration = load_configuration(overrides=overrides)
     recorded = reference_source(configuration).read()
-    # At the recorded rate, a spline does not reproduce the kinks of the monotone interpolation.
+    # A spline at the recorded rate does not reproduce the kinks of the monotone interpolant.
     recorded_rate = 1.0 / float(np.median(np.diff(recorded.table.index)))
     part = select_path(configuration, recorded.table, recorded_rate).part
-    # The steps from zero are constant, even if the recorded stamps are rounded.
+    # The times start at zero with a constant step, even if the recorded stamps are rounded.
     part.index = pd.RangeIndex(len(part)) / recorded_rate
     samples = int(part.index[-1] * rate + 1e-6) + 1
     motion = sources.planar(part[list(POSES)], at=np.arange(samples) / rate)

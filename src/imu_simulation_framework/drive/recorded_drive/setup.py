@@ -1,4 +1,4 @@
-"""Set-up of a recording: choice of topics, columns and layout, and a config.ini with them."""
+"""Set-up of a recording: choice of topics, columns and layout, and the resulting config.ini."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class RecordingSetup:
     sentences : list of str
         Messages about the chosen topics and columns, and the reasons for choosing them.
     open_columns : dict of str to dict of str to list of str
-        Possible lines of the sections ``imu_columns`` and ``reference_columns``, by section and by
-        quantity, for quantities whose column or unit cannot be determined.
+        Candidate lines for the sections ``imu_columns`` and ``reference_columns``, by section and
+        by quantity, for quantities whose column or unit cannot be determined.
     """
 
     path: str
@@ -120,7 +120,7 @@ def set_up(
     settings : mapping, optional
         Further settings, by section and key.
     layout : RecordingLayout, optional
-        Layout of the recording; it applies to the parts for which it has columns.
+        Layout of the recording; it applies to the reference and the IMU if it has their columns.
 
     Returns
     -------
@@ -196,7 +196,7 @@ def _set_up_part(
     configuration: Configuration,
     layout: RecordingLayout | None,
 ) -> list[str]:
-    """Choose the topic or the columns of a part; return the reasons if that is not possible."""
+    """Choose the topic or columns of the reference or the IMU; return the reasons for a failure."""
     settings = getattr(configuration, part.section)
     path = sources.reference if part is _REFERENCE else sources.imu
     if configuration.columns[part.columns_section]:
@@ -219,7 +219,7 @@ def _set_up_part(
             quantity: list(lines) for quantity, lines in columns.open_columns.items()
         }
     if not columns.columns:
-        # In a file with both parts, the reasons concern the IMU, whose columns are already mapped.
+        # In a file with reference and IMU, the reasons concern the IMU, which is already mapped.
         is_imu_mapped = not has_two_files and bool(configuration.columns[_IMU.columns_section])
         return [] if is_imu_mapped else columns.reasons
     setup.set(part.section, format=format)
@@ -278,7 +278,7 @@ def _configured_values(setup: RecordingSetup, folder: str) -> dict[str, dict[str
     }
     for section, keys in setup.overrides.items():
         values.setdefault(section, {}).update(keys)
-    # The name is written, because the default name depends on the path of the recording.
+    # The name is written explicitly, because its default depends on the path of the recording.
     name = safe_name(drive_name(configuration))
     values.setdefault("experiment", {}).setdefault("name", name)
     for (section, key), (format_name, path) in paths_of(configuration).items():
@@ -290,7 +290,7 @@ def _configured_values(setup: RecordingSetup, folder: str) -> dict[str, dict[str
 
 
 def open_lines(setup: RecordingSetup, section: str) -> list[str]:
-    """Return the possible lines of a section, of which one per quantity is correct.
+    """Return the candidate lines for a section, of which the user keeps one per quantity.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ from ..configuration import Configuration
 
 @dataclass(frozen=True)
 class RecordingSources:
-    """Files of a drive.
+    """Reference and IMU files of a recorded drive.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class RecordingSources:
 
 
 def is_bundled(configuration: Configuration) -> bool:
-    """Return whether the drive is bundled with the package, not a recording.
+    """Return whether the drive is bundled with the package instead of recorded by the user.
 
     Parameters
     ----------

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 
 PREFIX_FORMAT = "%Y%m%d-%H%M%S"
-MARKER = "trajectory_data.csv"  # first table of a result, by which result folders are recognised
+MARKER = "trajectory_data.csv"  # first table of a result; its presence identifies a result folder
 
-# Path below the folder of an IMU model that is at least as long as the path of any result file.
+# Relative path in the folder of an IMU model, at least as long as that of any result file.
 _MAX_FILE = Path("9999", 100 * "_")
 
 _LONGEST_NAME = 200  # bytes
@@ -170,14 +170,14 @@ class ResultFolder:
         return tables.read_csv(self.path(f"{name}.csv"), columns)
 
     def read_columns(self, name, columns) -> list[np.ndarray]:
-        """Read the time and some columns of a table without importing pandas, which needs 40 MB.
+        """Read the time and given columns of a table without importing pandas, which needs 40 MB.
 
         Parameters
         ----------
         name : str
             Name of the table.
         columns : sequence of str
-            Columns to read in addition to the time.
+            Names of the columns to read in addition to the time.
 
         Returns
         -------

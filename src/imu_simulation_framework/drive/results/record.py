@@ -386,7 +386,7 @@ STORED_OF_RECEIVER = {
     "gnss_velocity": GNSS_PUBLISHED_VELOCITY,
     "gnss_heading": QUATERNION[2:],
 }
-"""Stored columns of a GNSS receiver by kind of message; all kinds are merged into one table."""
+"""Stored columns of a GNSS receiver by message type; all types are merged into one table."""
 
 STORED_OF_ODOMETER = {"odometer": ODOMETER_PUBLISHED}
 """Stored columns of an odometer."""
@@ -711,14 +711,14 @@ def _ground_truth_columns(values, angles):
 
 
 class _Attitude:
-    """Roll, pitch and yaw of consecutive blocks; yaw is unwrapped across block boundaries."""
+    """Conversion of consecutive blocks of quaternions to roll, pitch and continuous yaw."""
 
     def __init__(self) -> None:
         self._last = np.empty(0)
         self._turns = 0
 
     def columns(self, orientation):
-        """Return columns with roll, pitch and yaw for quaternions of shape (n, 4)."""
+        """Return the columns roll, pitch and unwrapped yaw for quaternions of shape (n, 4)."""
         roll, pitch, wrapped = roll_pitch_yaw_from_quaternion(orientation).T
         yaw = wrapped
         if len(wrapped):

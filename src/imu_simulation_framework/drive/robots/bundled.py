@@ -94,7 +94,7 @@ class Wheels(Settings):
 
 @dataclass(frozen=True)
 class Caster(Settings):
-    """Ball caster, with a second caster at the opposite side.
+    """Ball caster on the left side of the robot, mirrored by an identical caster on the right side.
 
     Attributes
     ----------

@@ -80,7 +80,7 @@ def _limit_motors(urdf, joints, effort, velocity) -> None:
 
 
 def _contacts(urdf, parameters) -> list[dict[str, Any]]:
-    """Return the friction of all links with collisions, in the form for own_robot.gazebo.xacro."""
+    """Return the friction of all links with collisions, as own_robot.gazebo.xacro expects it."""
     rolling = parameters.wheel_joints + parameters.rolling_joints
     wheels = {urdf.child(urdf.joints[name]): urdf.joints[name] for name in rolling}
     frictions = {link: parameters.friction(joint.get("name")) for link, joint in wheels.items()}

@@ -52,10 +52,8 @@ _LENGTH: dict[str, Any] = {"minimum": 1e-3, "maximum": 1e3}  # m
 _MULTIPLIER: dict[str, Any] = {"minimum": 0.1, "maximum": 10.0}
 _RIM_ACCELERATION = 4.0  # default wheel acceleration, measured at the rim [m/s^2]
 _POSITION_TOLERANCE = 1e-4  # distance below which two points coincide [m]
-_TURNING = ("continuous", "revolute")  # joint types that can turn
-_MAX_IMU_TILT = math.radians(
-    20.0
-)  # largest tilt at which the yaw of the IMU is still a heading [rad]
+_TURNING = ("continuous", "revolute")  # joint types that can rotate
+_MAX_IMU_TILT = math.radians(20.0)  # largest tilt at which the IMU yaw is still a heading [rad]
 _STEERING_DEFLECTION = math.radians(0.5)  # deflection of a steering joint by wheel friction [rad]
 
 
@@ -274,7 +272,7 @@ def _read_keys(content: Any) -> OwnRobot:
 
 
 def _resolve_meshes(urdf: Description) -> None:
-    """Resolve the URIs of visual meshes whose package is a folder above the description.
+    """Resolve the URIs of visual meshes in packages that contain the robot description.
 
     Visuals with meshes from packages that ROS cannot find are removed, because Gazebo would reject
     the robot.
@@ -617,7 +615,7 @@ def _fix_joints(urdf: Description) -> None:
 
 
 def _release_wheels(urdf: Description, wheels: _Wheels) -> None:
-    """Attach driven wheels and steering joints to the root, and rolling wheels to steering joints.
+    """Attach driven wheels and steering joints to the root, and steered wheels to their joints.
 
     Their order at the root determines the order of the model's degrees of freedom.
     """

@@ -20,14 +20,14 @@ SMALLEST_NUMBER = 1e-30  # smaller numbers lose precision
 
 
 class Pose(NamedTuple):
-    """Rotation and position of a link relative to another link.
+    """Rotation and position of a link relative to a reference link.
 
     Attributes
     ----------
     rotation : scipy.spatial.transform.Rotation
-        Rotation from the axes of the link to the axes of the other link.
+        Rotation from the axes of the link to the axes of the reference link.
     position : ndarray, shape (3,)
-        Origin of the link in the axes of the other link [m].
+        Origin of the link in the axes of the reference link [m].
     """
 
     rotation: Rotation
@@ -39,7 +39,7 @@ class Pose(NamedTuple):
         )
 
     def inverse(self):
-        """Return the inverse pose, of the other link relative to this link.
+        """Return the inverse, the pose of the reference link relative to this link.
 
         Returns
         -------
@@ -85,7 +85,7 @@ class Description:
         self.poses = {self.root: Pose(Rotation.identity(), np.zeros(3))}
 
     def fault(self, reason: str) -> ConfigurationError:
-        """Return an error about the description.
+        """Return an exception that reports an error in the URDF.
 
         Parameters
         ----------
@@ -95,7 +95,7 @@ class Description:
         Returns
         -------
         ConfigurationError
-            Error with the path and the link or joint.
+            Exception whose message begins with the path and the link or joint.
         """
         return ConfigurationError(f"{self.path}: {self._place}{reason}.")
 

@@ -1,4 +1,4 @@
-"""Sessions that compute tracking errors during a drive, and the commands for these errors."""
+"""Sessions that compute the tracking errors during a drive, and the resulting commands."""
 
 from __future__ import annotations
 
@@ -301,12 +301,12 @@ class DriveSession:
         return self.standstill() if self.finished else self._follower.command(time, error)
 
 
-STAMP_TOLERANCE = 1e-6  # s; stamps that differ by less are treated as the same time
+STAMP_TOLERANCE = 1e-6  # s; stamps that differ by less are treated as identical
 
-# Excess over three times the reported speed that indicates a displaced robot [m/s].
+# Margin above three times the reported speed; a faster displacement is treated as a jump [m/s].
 JUMP_SPEED = 5.0
 
-_MIN_UPRIGHT_COSINE = 0.5  # cosine of 60 deg, which no driving robot exceeds
+_MIN_UPRIGHT_COSINE = 0.5  # cosine of the largest accepted tilt, 60 deg
 
 
 class TruePose(NamedTuple):
@@ -387,7 +387,7 @@ class TrackingSession:
         return self._held_stamp is not None
 
     def follow(self, reference: Reference) -> None:
-        """Start comparing the robot to a reference; earlier commands are ignored.
+        """Start to compute tracking errors relative to a reference; ignore earlier commands.
 
         Parameters
         ----------
@@ -437,7 +437,7 @@ class TrackingSession:
         if time < (self._periods + 1) * self._period - STAMP_TOLERANCE:
             return None
         self._ensure_upright(pose)
-        # If the sample at the due time was lost, the next sample is used instead.
+        # If the sample at the end of the period was lost, the next sample is used instead.
         self._periods = int((time + STAMP_TOLERANCE) / self._period)
         actual = Pose2D(pose.x, pose.y, fast_yaw(*pose.orientation))
         reference = self._reference.pose_at(time)
@@ -459,7 +459,7 @@ class TrackingSession:
             return
         moved = math.hypot(pose.x - last[1], pose.y - last[2])
         elapsed = (pose.stamp - last[0]) / NANOSECONDS
-        # Half a control period is added, as a simulator may report the speed of the previous step.
+        # Half a control period is added, because a reported speed may belong to the previous step.
         max_elapsed = abs(elapsed) + 0.5 * self._period
         if moved <= JUMP_SPEED * max_elapsed:
             return

@@ -15,11 +15,11 @@ from ...core.stamps import NANOSECONDS
 from ...recordings.messages import IMU
 from ..drivetrain import Drivetrain
 
-_ORIENTATION = struct.Struct("<5d")  # quaternion, first covariance (-1: no orientation)
+_ORIENTATION = struct.Struct("<5d")  # quaternion, first covariance element (-1: no orientation)
 
 STANDSTILL_SPEED = 0.02  # speed and yaw rate below which the robot is stationary [m/s, rad/s]
 
-# Time without a command, by the stamps of the odometry, after which the robot is stopped [s].
+# Time without a command, measured by odometry stamps, after which the robot is stopped [s].
 LONGEST_SILENCE = 0.5
 
 
@@ -141,7 +141,7 @@ class ExternalRobotSession:
         return quaternion_product(0.0, 0.0, math.sin(half), math.cos(half), *quaternion)
 
     def due(self, stamp: int) -> None:
-        """Register that a state requires a command.
+        """Register a state to which the experiment must respond with a command.
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ class ExternalRobotSession:
             self._unanswered.append(stamp)
 
     def command(self, *commands: float) -> tuple[float, float]:
-        """Convert commands of the drivetrain to speed and yaw rate.
+        """Convert drivetrain commands to speed and yaw rate, and register their delay.
 
         Parameters
         ----------
@@ -178,7 +178,7 @@ class ExternalRobotSession:
         return command
 
     def left_alone(self) -> bool:
-        """Return whether the robot must be stopped because commands are missing.
+        """Return whether the robot must be stopped because no command has arrived recently.
 
         The result is true only once per interruption of the commands.
 
@@ -193,12 +193,12 @@ class ExternalRobotSession:
         return self._stopped
 
     def too_late(self) -> str:
-        """Describe the delay of late commands.
+        """Describe the largest command delay, if it exceeds two periods.
 
         Returns
         -------
         str
-            Message; empty if no command was late.
+            Message; empty if no command was later than two periods.
         """
         if self._latest <= 2.0 * self._period:
             return ""

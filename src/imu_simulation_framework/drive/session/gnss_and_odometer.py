@@ -18,7 +18,7 @@ from ...sensors.odometer import Odometer, OdometerSpecification, forward_speed, 
 
 
 class _Periods:
-    """Sampling periods of a sensor, which measures the first state in each period."""
+    """Sampling periods of a sensor that measures the first robot state in each period."""
 
     def __init__(self, rate: float) -> None:
         self._rate = rate
@@ -26,7 +26,7 @@ class _Periods:
         self._period = -1
 
     def find_starts(self, stamps: np.ndarray) -> np.ndarray:
-        """Return for each of the next stamps [ns], shape (n,), whether a period starts."""
+        """Return which of the next stamps [ns], shape (n,), are the first of a sampling period."""
         if self._first is None:
             self._first = int(stamps[0])
         periods = count_periods(self._first, stamps, self._rate)
@@ -109,7 +109,7 @@ class PositioningSession:
 
 
 class OdometerRows(NamedTuple):
-    """Output of an odometer.
+    """Stamps and output rows of an odometer.
 
     Parameters
     ----------

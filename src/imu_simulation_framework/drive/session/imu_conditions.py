@@ -147,7 +147,7 @@ class ImuConditions:
         ]
 
     def lead(self, stamp: int) -> int:
-        """Return the time from a stamp to the newest stamp with complete conditions.
+        """Return the time from a stamp to the newest stamp at which all conditions are known.
 
         Parameters
         ----------
@@ -157,7 +157,7 @@ class ImuConditions:
         Returns
         -------
         int
-            Time [ns]; zero if the conditions are older.
+            Time [ns]; zero if the newest conditions are older than the stamp.
         """
         newest = [reports[-1][0] if reports else stamp for reports in self._reports.values()]
         return max(0, min(newest, default=stamp) - stamp)
@@ -208,7 +208,7 @@ class ImuConditions:
 
 def _append(reports: deque[tuple[int, np.ndarray]], stamp: int, values: np.ndarray) -> None:
     if reports and stamp <= reports[-1][0]:
-        # The pose of the robot was set while the simulation was paused, or time was reset.
+        # The robot was repositioned while the simulation was paused, or the time was reset.
         reports.clear()
     reports.append((stamp, values))
 
@@ -216,7 +216,7 @@ def _append(reports: deque[tuple[int, np.ndarray]], stamp: int, values: np.ndarr
 def _collect(
     reports: deque[tuple[int, np.ndarray]], first: int, last: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return times since the stamp ``first`` [ns] and values, until the stamp ``last`` is covered.
+    """Return times relative to the stamp ``first`` [ns] and values, up to the stamp ``last``.
 
     Values that are no longer needed are removed.
     """

@@ -25,10 +25,10 @@ from ..tracking.controllers import TrackingError
 # Largest accepted gap between stamps [ns]; a larger gap indicates a wrong stamp or lost messages.
 MAX_GAP = 5 * NANOSECONDS
 
-# Minimum period of joint states [s], because robot_state_publisher calls the master per message.
+# Minimum period of joint states [s]; robot_state_publisher calls the ROS master per message.
 WHEELS_PERIOD = 0.2
 
-ROUNDING = 1000  # ns; largest difference between stamps that denote the same time
+ROUNDING = 1000  # ns; largest difference between stamps that are treated as identical
 
 
 def ticks_between_wheels(control_period: float) -> int:
@@ -191,7 +191,7 @@ class RecordingSession:
         return 0 if end is None else sum(min(stamp or 0, end) for stamp in newest)
 
     def end(self) -> int:
-        """Return the last stamp that is evaluated.
+        """Return the stamp of the end of the evaluated part of the drive.
 
         If an experiment is interrupted within a control period, the IMU may end up to one period
         before the ground truth; the last IMU stamp is then the end. A larger difference is treated
@@ -348,9 +348,9 @@ class RecordingSession:
         stream.append(stamp, row)
 
 
-ERROR_ROUNDING = 1e-6  # s; rounding error of the time in a tracking error
+ERROR_ROUNDING = 1e-6  # s; tolerance for rounding of the time in a tracking error message
 
-# Topics whose last message may be well before the end of the drive.
+# Topics whose last message may arrive well before the end of the drive.
 _INDEPENDENT_OF_END = (
     *(topics.YAW_REAL, topics.YAW_ERROR_REAL),
     *(topics.GNSS_FIX, topics.GNSS_VELOCITY, topics.GNSS_HEADING, topics.ODOMETER),
@@ -423,7 +423,7 @@ class MessageSession:
             Duration of the complete drive [s].
         """
         self._duration = duration
-        # One initial command, one command per control period, and one more without lock-step.
+        # One initial command, one command per control period, and without lock-step one more.
         periods = math.ceil(duration * NANOSECONDS / self._period)
         self._max_commands = 1 + periods + (not self._lock_step)
 
@@ -447,7 +447,7 @@ class MessageSession:
             self._end = stamp + round((self._duration - time - ERROR_ROUNDING) * NANOSECONDS)
 
     def take(self, topic: str, stamp: int | None, content) -> list[StampedMessage]:
-        """Process a message; return messages that definitely belong to the drive.
+        """Process a message; return the messages that are now known to belong to the drive.
 
         Parameters
         ----------
@@ -482,7 +482,7 @@ class MessageSession:
                 return self._select_command(message)
             return self._select(message)
         earlier = self._newest.get(topic)
-        # The tracking error after the last command is outside the drive and has no command.
+        # The tracking error after the last command is outside the drive and requires no command.
         is_next = earlier is None or earlier.stamp != stamp
         if topic == topics.TRAJECTORY_ERROR and is_next and not self.over:
             self._errors += 1
@@ -492,7 +492,7 @@ class MessageSession:
         return self._select(earlier)
 
     def remaining(self) -> list[StampedMessage]:
-        """Return the last message of each topic; call this after all topics have ended.
+        """Return the last message of each topic; call this after the end of all topics.
 
         Returns
         -------
@@ -541,7 +541,7 @@ class MessageSession:
         ]
 
     def _select_command(self, command) -> list[StampedMessage]:
-        """Return a command if, according to its number, it belongs to the drive.
+        """Return a command if its sequence number is within the drive.
 
         On a busy machine, the clock may pass the end of the drive before the last command arrives.
         """

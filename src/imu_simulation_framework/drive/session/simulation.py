@@ -68,7 +68,7 @@ class SimulatedSamples(NamedTuple):
 
     @property
     def with_wheels(self) -> bool:
-        """Whether any of these samples has joint states."""
+        """Whether joint states are available for any of these samples."""
         return len(self.wheels) > 0
 
     def imu_rows(self) -> tuple[np.ndarray, np.ndarray]:

@@ -1,4 +1,4 @@
-"""Yaws and yaw errors during a drive, for live plots."""
+"""Yaw signals and yaw errors during a drive, for live plots."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...heading.true_yaw_error import MAX_WAITING, StreamedYawError
 
 
 class YawSample(NamedTuple):
-    """Sample of a yaw or a yaw error.
+    """Sample of a yaw signal or a yaw error.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class YawSample(NamedTuple):
 
 
 class YawSession:
-    """Session that computes yaws and yaw errors during a drive, and replays the recorded IMU.
+    """Session that computes yaw errors during a drive, and replays the yaw of the recorded IMU.
 
     The yaw errors are ground truth minus simulated IMU, and reference minus recorded IMU. Both are
     zero at the start of the drive, as in the comparison. Each stream has the name of its topic.
@@ -47,7 +47,7 @@ class YawSession:
         self._error = StreamedYawError()
         # Yaw errors by stamp that are stored until the start of the drive is known.
         self._early: dict[int, float] = {}
-        # Stamps for which the recorded yaw has not been replayed yet.
+        # Stamps at which the recorded yaw has not been replayed yet.
         self._unplayed: dict[int, None] = {}
         self._streams = {
             topics.YAW_SIMULATED: _Unwrapped(),
@@ -73,9 +73,9 @@ class YawSession:
         Parameters
         ----------
         reference : pair of ndarray, each of shape (n,)
-            Times since the start of the drive [s] and unwrapped yaws [rad] of the reference.
+            Times since the start of the drive [s] and unwrapped yaw [rad] of the reference.
         recorded : pair of ndarray, each of shape (n,), optional
-            Times and unwrapped yaws of the recorded IMU.
+            Times [s] and unwrapped yaw [rad] of the recorded IMU.
         """
         # Arrays are stored, because interpolating a DataFrame column copies it for each sample.
         self._reference = [np.ascontiguousarray(column) for column in reference]
@@ -96,12 +96,12 @@ class YawSession:
             self._zero = zero
 
     def restart(self) -> None:
-        """Discard samples without a counterpart, after samples were lost."""
+        """Discard samples that cannot be paired, after samples were lost."""
         self._error = StreamedYawError()
         self._unplayed.clear()
 
     def add_imu(self, stamp: int, yaw: float) -> list[YawSample]:
-        """Add a yaw of the simulated IMU.
+        """Add a yaw sample of the simulated IMU.
 
         Parameters
         ----------
@@ -122,7 +122,7 @@ class YawSession:
         ]
 
     def add_ground_truth(self, stamp: int, yaw: float) -> list[YawSample]:
-        """Add a true yaw of the simulated robot.
+        """Add a true yaw sample of the simulated robot.
 
         Parameters
         ----------
@@ -145,7 +145,7 @@ class YawSession:
         return YawSample(topic, stamp, *self._streams[topic].add(yaw))
 
     def _errors(self, known) -> Iterator[YawSample]:
-        """Yield yaw errors within the drive; earlier yaw errors would change the zero."""
+        """Yield yaw errors since the start of the drive, where the yaw error is set to zero."""
         if self._zero is None:
             for stamp, error in known:
                 # A stamp may be repeated before the first command; its last error is used.
@@ -183,7 +183,7 @@ def _store_newest(newest, stamp, value) -> None:
 
 
 class _Unwrapped:
-    """Angle that is unwrapped from sample to sample; ``from_zero`` subtracts the first angle."""
+    """Angle that is unwrapped sample by sample; ``from_zero`` subtracts the first angle."""
 
     def __init__(self, from_zero=False) -> None:
         self._from_zero = from_zero

@@ -19,13 +19,13 @@ from .items import IMUS, RECORDED_WINDOW, Experiment
 
 
 class Experiments:
-    """Cache of all experiments, each of which is simulated once when it is first needed.
+    """Cache of the experiments of the thesis, each simulated only once, when it is first needed.
 
     Parameters
     ----------
     recordings : mapping of str to sequence of str
         Recording or config.ini, optionally followed by the IMU file, by letter of the drive. For
-        letters that are not given, the bundled drives are used.
+        other letters, the bundled drives are used.
     seed : int, optional
         Seed of all experiments.
 
@@ -48,7 +48,7 @@ class Experiments:
         own = f", user recordings for {self.own}" if self.own else ""
         self.description = f"robot in MuJoCo, seed {seed}, bundled synthetic drives{own}"
         self.sources: dict[str, str] = {}
-        # Several figures use the same drive or experiment.
+        # The methods are cached, because several figures use the same drive or experiment.
         self.prepared = lru_cache(maxsize=None)(self._prepared)
         self.recorded = lru_cache(maxsize=None)(self._recorded)
         self.compared = lru_cache(maxsize=None)(self._compared)
@@ -69,7 +69,7 @@ class Experiments:
         """Return the yaw error of the recorded IMU of a drive."""
         prepared = self.prepared(letter)
         reference, settings = prepared.drive.reference, ComparisonSettings(RECORDED_WINDOW)
-        assert prepared.recorded_imu is not None  # ensured by _prepared
+        assert prepared.recorded_imu is not None  # guaranteed by _prepared
         yaw = prepared.recorded_imu.table["yaw"]
         compared = compare_yaw(yaw, reference["yaw"], settings, reference)
         if compared is None:
@@ -111,7 +111,7 @@ class Experiments:
 
 
 def drive_title(letter: str) -> str:
-    """Return the title of a drive.
+    """Return the title of a drive of the thesis.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from ...core.signals import Spectrum, find_time_shift
 from ...heading.experiment_comparison import Comparison
 from ...heading.yaw_comparison import YawComparison
 
-_BANDS = ((0.0, 0.01), (0.02, 0.2), (1.0, np.inf))  # Hz; frequency bands of drift, laps and noise
+_BANDS = ((0.0, 0.01), (0.02, 0.2), (1.0, np.inf))  # frequency bands of drift, laps and noise [Hz]
 
 MAX_FREQUENCY = 0.1
 """Highest frequency in figure 4.13 [Hz]."""
@@ -51,7 +51,9 @@ def _describe_tracking(compared: Comparison) -> str:
 
 def _imus(compared: Comparison) -> tuple[YawComparison, YawComparison]:
     """Return the yaw errors of the recorded and the simulated IMU."""
-    assert compared.real is not None and compared.simulated is not None  # ensured by Experiments
+    assert (
+        compared.real is not None and compared.simulated is not None
+    )  # guaranteed by the class Experiments
     return compared.real, compared.simulated
 
 
@@ -121,7 +123,7 @@ def require_spectrum(spectrum: Spectrum | None) -> Spectrum:
 
 
 def describe_powers(recorded: Spectrum, simulated: Sequence[Spectrum]) -> str:
-    """Compare the power of a recorded spectrum to the mean power of simulated spectra, by band.
+    """Compare the power of a recorded spectrum to that of simulated spectra, by frequency band.
 
     Parameters
     ----------
@@ -141,7 +143,7 @@ def describe_powers(recorded: Spectrum, simulated: Sequence[Spectrum]) -> str:
             (spectrum.frequency >= low) & (spectrum.frequency <= high) for spectrum in spectra
         ]
         if not all(map(np.any, inside)):
-            continue  # the spectrum of a short drive does not contain such low frequencies
+            continue  # the spectrum of a short drive does not extend to such low frequencies
         power, *others = (
             np.sum(spectrum.density[band]) * spectrum.frequency[0]
             for spectrum, band in zip(spectra, inside)
@@ -162,7 +164,7 @@ def _describe_spectra(attribute):
 
 
 def describe_peaks(spectra: Mapping[str, Spectrum]) -> str:
-    """Describe the peak of the spectrum at low frequencies for each drive.
+    """Describe the frequency of the low-frequency spectral peak for each drive.
 
     Parameters
     ----------

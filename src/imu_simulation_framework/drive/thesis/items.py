@@ -10,7 +10,7 @@ from ...core.errors import ConfigurationError
 from ...core.files import package_share, read_settings
 
 NOT_MADE = "cannot be made"
-"""Statement on a figure that cannot be reproduced."""
+"""Statement about a figure that cannot be reproduced."""
 
 GENERIC_FIRST, GENERIC = "generic, 0.00105", "generic, 0.00215"
 HECTOR, HECTOR_SLOW = "Hector, 0.5 rad at 0.005 Hz", "Hector, 1.118 rad at 0.001 Hz"
@@ -59,7 +59,7 @@ class Experiment(NamedTuple):
 
 
 class Item(NamedTuple):
-    """Figure of the thesis, or two of its figures that are shown as one figure here.
+    """Figure of the thesis, or two figures of the thesis that are combined here.
 
     Attributes
     ----------

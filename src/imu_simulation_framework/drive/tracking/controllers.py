@@ -142,7 +142,7 @@ class Reference:
     def __init__(self, time, x, y, yaw, v=None, yaw_rate=None):
         if len(time) < 2:
             raise TrajectoryError(f"the reference has {len(time)} samples, expected at least 2")
-        # Indexing NumPy arrays takes ten times as long; lists of floats need four times the memory.
+        # Indexing NumPy arrays would take ten times as long, lists of floats four times the memory.
         self._time, self._x, self._y, self._yaw = (
             array("d", values) for values in (time, x, y, yaw)
         )
@@ -503,7 +503,7 @@ class Controller(ABC):
         self._drivetrain = robot.drivetrain
         self._radius = robot.drivetrain.wheel_radius
         self._turning_radius = self._radius / robot.drivetrain.half_track
-        # Whether the drivetrain limited the last speed and the last yaw rate.
+        # Whether the drivetrain limited the previous speed and the previous yaw rate.
         self._is_limited = False, False
 
     @abstractmethod
@@ -551,9 +551,9 @@ class YawPid(Controller):
         return self._limit(v, yaw_rate + self._turning_radius * turning)
 
 
-# Wheel velocity w_0 below which lateral steering fades out [rad/s].
+# Wheel velocity w_0 below which the lateral correction fades out [rad/s].
 _TRANSITION_VELOCITY = 2.0
-# Largest angle at which the robot returns to the path [rad].
+# Largest heading offset with which the robot returns to the path [rad].
 _MAX_HEADING_OFFSET = 0.7
 
 
@@ -602,7 +602,7 @@ class YawDistancePid(Controller):
 
         driving = self._along_pid.step(ahead, integrate=not along_is_limited)
 
-        # A stationary robot cannot reduce a lateral error; the integral would cause a swerve later.
+        # A stationary robot cannot reduce a lateral error; its integral would cause a swerve later.
         is_rolling = abs(wheel) > _TRANSITION_VELOCITY
         sideways = self._cross_pid.step(side, integrate=is_rolling and not self._cross_is_limited)
         unlimited = sideways * wheel / (wheel * wheel + _TRANSITION_VELOCITY**2)
@@ -811,7 +811,7 @@ class Follower:
         tuple of float
             Commands as in :attr:`.Drivetrain.commands`.
         """
-        # A command applies for one period; the reference at the middle of the period fits best.
+        # A command applies for one period; it is computed from the reference at mid-period.
         v, yaw_rate = self.reference.velocities_at(time + 0.5 * self._period)
         return self._reachable_commands(*self._controller.correct(v, yaw_rate, error))
 
@@ -831,7 +831,7 @@ class Follower:
         return self._commanded
 
     def is_finished(self, time: float) -> bool:
-        """Return whether the drive is over.
+        """Return whether the end of the drive has been reached.
 
         Parameters
         ----------
@@ -841,6 +841,6 @@ class Follower:
         Returns
         -------
         bool
-            True after the end of the reference.
+            True from half a control period before the end of the reference.
         """
         return time > self.reference.duration - 0.5 * self._period

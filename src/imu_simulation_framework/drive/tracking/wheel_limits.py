@@ -10,7 +10,7 @@ from ...core.tables import WHEELS
 from ...motion.trajectory import add_velocities, interpolate, motion_at, scale, smooth
 from .controllers import ControllerGains, LinearQuadratic, Pose2D, tracking_error
 
-# Longest suggested smoothing window [s]; longer windows would cut every corner.
+# Longest suggested smoothing window [s]; longer windows would distort every turn.
 _LONGEST_SUGGESTED_WINDOW = 10.0
 _SUGGESTED_WINDOWS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0, _LONGEST_SUGGESTED_WINDOW)
 _SUGGESTED_CAR_SCALES = (0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6, 0.55, 0.5)
@@ -21,7 +21,7 @@ def _times(table):
 
 
 def wheel_velocities(trajectory, drivetrain):
-    """Return the commands with which a robot follows a trajectory without slip.
+    """Return the drivetrain commands with which a robot follows a trajectory without slip.
 
     Parameters
     ----------
@@ -76,8 +76,8 @@ def roll_along(trajectory, robot):
     controller, drivetrain = LinearQuadratic(_ROLLING_GAINS, 1.0, robot), robot.drivetrain
     commanded = (0.0,) * len(drivetrain.commands)
     times = _times(trajectory)
-    # Long steps would make the feedback unstable, which has time constants of one to two seconds.
-    # Rounded stamps (0.25 us since 1970) must not cause more steps, so 1e-3 of a step is ignored.
+    # Long steps would make the feedback unstable; its time constants are one to two seconds. A
+    # tolerance of 1e-3 of a step prevents further steps due to rounded stamps (0.25 us since 1970).
     parts = max(1, math.ceil(np.max(np.diff(times)) / _LONGEST_ROLLING_STEP - 1e-3))
     count = len(times)
     times = np.interp(np.arange((count - 1) * parts + 1) / parts, np.arange(count), times)
@@ -103,7 +103,7 @@ def roll_along(trajectory, robot):
             commanded = drivetrain.reachable(demand, commanded, step)
             v, yaw_rate = drivetrain.forward(*commanded)
         turn = step * yaw_rate
-        # The chord of an arc has the direction of the mean yaw.
+        # The direction of an arc's chord is the mean yaw.
         chord = step * v * float(np.sinc(turn / (2.0 * math.pi)))
         course = pose.yaw + 0.5 * turn
         pose = Pose2D(
@@ -114,7 +114,7 @@ def roll_along(trajectory, robot):
     return add_velocities(table).iloc[::parts].set_index(trajectory.index)
 
 
-# A turn is impossible if the steering limits cause this yaw error [rad] within this time [s].
+# A turn is impossible if the steering limits cause this yaw error [rad] in this time [s].
 _MAX_MISSED_YAW, _MISSED_YAW_TIME = math.radians(1.0), 1.0
 
 
@@ -161,7 +161,7 @@ def describe_impossible_turn(trajectory, drivetrain) -> str:
 
 
 def _wheel_accelerations(wheels):
-    """Return the accelerations between consecutive samples, shape (n - 1, 2) [rad/s^2]."""
+    """Return the wheel accelerations between consecutive samples, shape (n - 1, 2) [rad/s^2]."""
     return np.diff(wheels.to_numpy(), axis=0) / np.diff(_times(wheels))[:, np.newaxis]
 
 
@@ -178,13 +178,13 @@ def _fits(trajectory, drivetrain):
 
 
 def _largest_fitting_scale(trajectory, drivetrain):
-    """Return the largest feasible scale in steps of 0.01, or None."""
+    """Return the largest scale factor with a feasible trajectory, or None."""
 
     def fits(hundredths):
         return _fits(scale(trajectory, hundredths / 100.0), drivetrain)
 
     if drivetrain.min_turning_radius:
-        # A smaller path has tighter turns, so that bisection could miss a feasible scale.
+        # A smaller path has tighter turns, so that bisection could miss a feasible scale factor.
         for factor in _SUGGESTED_CAR_SCALES:
             smaller = scale(trajectory, factor)
             if _fits(smaller, drivetrain) and not describe_impossible_turn(smaller, drivetrain):
@@ -192,7 +192,7 @@ def _largest_fitting_scale(trajectory, drivetrain):
         return None
     if not fits(1):
         return None
-    # The feasible scales form an interval, because |a + b factor| is convex, and it contains 0.01.
+    # As |a + b factor| is convex, the feasible scale factors form an interval; it contains 0.01.
     low, high = 1, 100
     while high - low > 1:
         middle = (low + high) // 2
@@ -215,7 +215,7 @@ def _shortest_fitting_window(recorded, trajectory, factor, longer_than, drivetra
 
     for window in _SUGGESTED_WINDOWS:
         if longer_than < window < 0.5 * (times[-1] - times[0]):
-            # Smoothing a long drive is slow, so that the most demanding part is checked first.
+            # Smoothing a long drive is slow, so that the vicinity of the hardest time comes first.
             reach = max(0.5 * window, 4.0 * (times[1] - times[0]))
             near = times[np.abs(times - worst) < reach]
             span = worst - reach - window, worst + reach + window
@@ -227,7 +227,7 @@ def _shortest_fitting_window(recorded, trajectory, factor, longer_than, drivetra
 
 
 def _hardest_time(trajectory, drivetrain):
-    """Return the time at which a wheel exceeds its limits by the largest factor [s]."""
+    """Return the time at which the ratio of wheel motion to wheel limits is largest [s]."""
     wheels, limits = _driven_wheel_velocities(trajectory, drivetrain), drivetrain.limits
     effort = np.abs(wheels.to_numpy()).max(axis=1) / limits.max_wheel_velocity
     accelerations = np.abs(_wheel_accelerations(wheels)).max(axis=1)
