@@ -36,7 +36,7 @@ from .parsers.allan_analysis import SHORT_NAMES
 
 LEAVES_THE_BAND = 3
 """Exit code if the identified model does not fit the measured Allan deviation."""
-_MAX_DUPLICATES = 0.1  # share of duplicate stamps above which the time resolution is too low
+_MAX_DUPLICATES = 0.1  # fraction of duplicate stamps above which the time resolution is too low
 REPORT = "allan_analysis.html"
 _DRIFT_TIMES = (60.0, 600.0, 3600.0)  # s, times after which the heading drift is reported
 
@@ -65,7 +65,7 @@ def run(options):
     recordings, sentences = [], []
     axes = None
     for path in options.recordings:
-        # The size of a compressed file differs from the number of bytes to read.
+        # The progress bar counts uncompressed bytes, whose number is unknown for a .gz file.
         is_plain = os.path.isfile(path) and not path.endswith(".gz")
         size = os.path.getsize(path) if is_plain else None
         with _bar(options, "reading", unit="B", unit_scale=True, total=size) as bar:

@@ -34,7 +34,7 @@ from ..sensors.formats.registry import named_imu
 from ..sensors.imu_specification import ImuSpecification
 
 ERRORS = "errors"
-"""Last part of the name of the topic that reports model, parameters and seed."""
+"""Last component of the topic name under which model, parameters and seed are written."""
 
 
 def run(options):
@@ -85,7 +85,7 @@ def run(options):
 
 
 def _check_outputs(bag, topic, reported, options) -> None:
-    """Check that no output is a topic of the bag, except those that it replaces."""
+    """Check that the bag does not contain an output topic, unless the output replaces it."""
     outputs = [(options.output, topic, "--output")]
     outputs.append((f"{options.output}/{ERRORS}", None, "--output"))
     if reported.surroundings.has_field:
@@ -162,7 +162,7 @@ def _copy(bag, topic, reported, session, ideal, options) -> tuple[int, int]:
     covariances, field_covariance = session.covariances(), session.magnetic_covariance()
     source = _source(options, session.report)
     source.has_orientation = ideal.has_orientation
-    # These messages of the ideal IMU wait for another input, such as a field or a pose.
+    # Messages of the ideal IMU until another input, such as a field or a pose, is available.
     waiting: deque = deque()
     replaced = {options.output, options.magnetic_output} & {topic, reported.field}
     number = published = 0
@@ -183,7 +183,7 @@ def _copy(bag, topic, reported, session, ideal, options) -> tuple[int, int]:
             else:
                 complete = reported.process(raw)
             for stamp, truth in complete:
-                # Messages before a backward jump of time are never completed.
+                # Messages before a backward jump in time are never completed.
                 while waiting[0][1].stamp != stamp:
                     waiting.popleft()
                 like, message = waiting.popleft()
@@ -212,7 +212,7 @@ def _record(topic, reported, session) -> dict:
 
 
 def _sentences(topic, ideal, reported, session, options, written):
-    """Yield remarks on the outputs and on the recording."""
+    """Yield remarks on the written topics and on the input recording."""
     frame = options.frame_id or ", ".join(ideal.frames) or "(no name)"
     published, incomplete = written
     count, label = session.report.taken, session.describe()["label"]

@@ -190,7 +190,7 @@ def _temperature(options, result, times) -> inertial.TemperatureFit | None:
 
 
 def _columns(options, names):
-    """Return the columns that the user chose for the given quantities; None if there are none."""
+    """Return the columns that the user chose for given quantities; None if none were chosen."""
     if not has_columns(options.recording):
         return dict(options.columns) or None
     chosen = {key: options.columns[key] for key in ("time", *names) if key in options.columns}
@@ -231,7 +231,7 @@ def run(options):
 
 
 def _convert_options(options) -> None:
-    """Parse texts of the command line and convert numbers to SI units."""
+    """Parse command-line values in place and convert numbers to SI units."""
     options.columns = dict(named_column(text) for text in options.column)
     options.uses_turns = options.turns is not None or bool(options.reference)
     options.turns = _parse_turns(options.turns)
@@ -242,7 +242,7 @@ def _convert_options(options) -> None:
 
 
 def _parse_turns(text):
-    """Return the number of turns, a dictionary of numbers by axis, or None."""
+    """Return the number of turns, or a dictionary of numbers by axis; None for an empty text."""
     if not text:
         return None
     try:

@@ -158,9 +158,10 @@ def report_lines(setup, check) -> list[str]:
 
 
 def report_parts(setup, check) -> dict[str, list[str]]:
-    """Return the messages of each part of the report.
+    """Return the messages of each section of the report.
 
-    The first parts are the steps in which a recording is read: format, columns, evidence, samples.
+    The first sections follow the steps in which a recording is read: format, columns, evidence
+    for units and axes, and samples.
 
     Parameters
     ----------
@@ -199,7 +200,7 @@ def _open_sections(setup) -> list[str]:
 
 
 def _parts(check):
-    """Yield name, samples and column section of reference and IMU, if they were read."""
+    """Yield name, samples and config.ini section of the columns of reference and IMU, if read."""
     for name, samples, section in (
         ("reference", check.reference_samples, "reference_columns"),
         ("IMU", check.imu_samples, "imu_columns"),
@@ -244,7 +245,7 @@ def _column_lines(setup, check) -> list[str]:
 
 
 def _evidence_lines(setup, check) -> list[str]:
-    """Return messages with the verdicts on the units and the comparison of turns."""
+    """Return messages on the units of the IMU and on its turns compared with the reference."""
     lines = []
     if check.imu_samples is not None:
         conventions = setup.load().imu_recording
@@ -392,7 +393,7 @@ def recording_figure(observations, title) -> Figure:
 
 
 def _unknown(reference):
-    """Yield start and end of each interval in which the reference heading is unknown."""
+    """Yield the start and end of each interval in which the reference heading is unknown."""
     if "yaw_known" in reference:
         unknown = np.concatenate([[False], reference["yaw_known"].to_numpy() < 1.0, [False]])
         edges = np.flatnonzero(np.diff(unknown.astype(int)))

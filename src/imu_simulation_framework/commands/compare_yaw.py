@@ -93,13 +93,13 @@ def _results_folder(options, signals):
 
 
 def _lacks_reference_error(table, first) -> bool:
-    """Return whether the first yaw belongs to a recording whose yaw error is unknown."""
+    """Return whether the reference signal is from a recording without a known yaw error."""
     is_recording = first.poses is not None and not first.group
     return is_recording and bool(table["reference"].isna().all())
 
 
 def _distinct(signals):
-    """Return distinct names without the name of a common result; duplicates are numbered."""
+    """Return signal names without the name of the result if they share it; number duplicates."""
     names = [signal.name for signal in signals]
     if len({signal.group for signal in signals}) == 1 and signals[0].group:
         names = [signal.name[len(signal.group) :].strip() for signal in signals]

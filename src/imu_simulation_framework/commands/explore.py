@@ -84,7 +84,7 @@ def listening(port: int, application) -> WSGIServer:
 
 
 def _answers(options):
-    """Return the object that answers requests, and the arguments by name of part or recording."""
+    """Return the handler of requests, and the command-line arguments by IMU or recording name."""
     parts = {entry.specification.name: entry.specification for entry in imu_catalogue()}
     written = {}
     for text in options.imu:

@@ -56,7 +56,7 @@ MAX_STEPS = 4000
 
 
 class _Task(NamedTuple):
-    """Chosen motion, including the stops of the operation, and settings of the budgets."""
+    """Chosen motion, including the stops for measuring the gyroscope bias, and budget settings."""
 
     chosen: motion_options.ChosenMotion
     budget: BudgetTask

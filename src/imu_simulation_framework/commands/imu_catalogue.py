@@ -29,7 +29,7 @@ _CASES = {
     "zeroed": (),
     "calibrated": (imu_error_sources.SCALE_FACTOR, imu_error_sources.MISALIGNMENT),
 }
-"""Error sources that are excluded, by column."""
+"""Error sources that are excluded from a heading error, by column of the IMU table."""
 COLUMNS = (
     Column("imu", "IMU"),
     Column("walk", "random walk [deg/sqrt(h)]"),

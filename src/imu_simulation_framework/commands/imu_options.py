@@ -20,7 +20,7 @@ from .parsers.imu_options import HEADINGS
 
 
 def operation_from_options(options: argparse.Namespace) -> Operation:
-    """Return the operation of the sensor that the options describe.
+    """Return the warm-up, the standstill and the stops of the sensor that the options describe.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def operation_from_options(options: argparse.Namespace) -> Operation:
     """
     values = {"standstill": options.standstill, "stops": options.stops, "warm_up": options.warm_up}
     if options.flight is not None and options.standstill is None:
-        values["standstill"] = 0.0  # a flight starts without a standstill
+        values["standstill"] = 0.0  # a flight does not start with a stationary period
     return Operation(**{name: value for name, value in values.items() if value is not None})
 
 
@@ -67,7 +67,7 @@ def choose_imu(text: str) -> NamedImu:
 
 
 def bundled_parts() -> dict[str, ImuSpecification]:
-    """Return a specification of any individual sensor for each bundled part with tolerances.
+    """Return the specification of an arbitrary sensor of each bundled part with tolerances.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def bundled_parts() -> dict[str, ImuSpecification]:
 
 
 def choose_unit(imu: NamedImu, options: argparse.Namespace) -> NamedImu:
-    """Choose between any sensor of a part and the individual sensor that a file describes.
+    """Choose between an arbitrary sensor of a part and the sensor measured for a specification.
 
     Parameters
     ----------

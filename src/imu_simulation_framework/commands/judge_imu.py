@@ -98,7 +98,7 @@ def _read_drives(options):
 
 
 def _reference_noise(text) -> tuple[YawErrorParameters | None, list[str]]:
-    """Return parameters with the reference noise, and the files from which they were read."""
+    """Return model parameters with the reference noise, and the files that they are read from."""
     if text is None:
         return None, []
     try:

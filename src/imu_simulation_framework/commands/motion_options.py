@@ -19,7 +19,7 @@ from .parsers.motion_options import FLIGHT_DURATION
 from .recording_options import parse_settings
 
 MAX_SAMPLES = 360_000
-"""Largest number of samples of a described motion for a linear model: one hour at 100 Hz.
+"""Largest number of steps of a synthetic motion for a linear model: one hour at 100 Hz.
 
 A longer motion has longer steps."""
 MIN_SAMPLES_PER_TURN = 100
@@ -138,7 +138,7 @@ def _check_meaning(options, drive):
 
 
 class _Description(NamedTuple):
-    """Motion that options describe; ``make`` creates its samples at a given rate."""
+    """Synthetic motion that options describe; ``make`` creates its samples at a given rate."""
 
     name: str
     duration: float
@@ -203,7 +203,7 @@ def _driven(drive, options, rate):
 
 
 def _settings_by_name(path, stated):
-    """Return settings that map the columns of a table without a column map, and remarks."""
+    """Map the columns of a table by name, if no setting maps them; return settings and remarks."""
     from ..recordings.columns import find_columns
     from ..recordings.file_access import COLUMN_FORMATS, recording_format
 

@@ -49,7 +49,7 @@ def run(options):
 
 
 def _read_preparation(source):
-    """Return facts and settings of an experiment that has no summary."""
+    """Return the description and the settings of an experiment that has no summary."""
     # Imported here, since the evaluation of a completed experiment does not need these modules.
     from ..drive.configuration import load_configuration
     from ..drive.session.recording import experiment_facts

@@ -140,7 +140,7 @@ def _evaluate(folder, settings, until, run) -> Comparison:
 
 
 def _parent_name(folder, levels):
-    """Return the name of a run's parent folder, which is that of the drive or the IMU."""
+    """Return the name of a run's parent folder, which is named after the drive or the IMU."""
     parts = folder.folder.resolve().parts
     return parts[-1 - levels] if len(parts) > levels + 1 else folder.folder.name
 

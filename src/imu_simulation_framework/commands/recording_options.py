@@ -53,7 +53,7 @@ def parse_settings(texts: Iterable[str]) -> dict[str, dict[str, str]]:
 
 
 def add_of_option(parser: argparse.ArgumentParser) -> None:
-    """Add the option ``--of``, which selects the output of a recorded IMU that is compared.
+    """Add the option ``--of``, which selects the IMU output that is compared to the reference.
 
     :meth:`.ObservedDrive.select_output` lists the outputs.
 

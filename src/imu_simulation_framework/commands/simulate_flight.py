@@ -138,7 +138,7 @@ def run(options):
 
 
 def _navigated(flown, gimbal, imu, gnss, options):
-    """Return navigation errors without and with the gimbal, and reasons if there are none."""
+    """Return navigation errors with the gimbal off and on, or the reason why there are none."""
     if not isinstance(imu, ImuSpecification):
         return {}, ("navigation is not simulated: it requires a specification of the IMU",)
     if gnss is None:

@@ -31,7 +31,7 @@ from .parsers.tune_tracking import GAINS
 assert set(GAINS) == set(CONTROLLERS) - {"open_loop"}
 _SHORTEST = 5.0  # s, shortest part of the drive for tuning
 _FIRST_FACTOR, _MAX_FACTOR = 2.0, 16.0  # initial and largest factor by which a gain is changed
-_FAILURE_COST = 1e3  # cost of gains that fail, relative to the smallest cost so far
+_FAILURE_COST = 1e3  # cost of gains with which a drive fails, relative to the smallest so far
 
 
 class Tracking:

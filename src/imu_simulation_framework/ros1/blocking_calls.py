@@ -27,7 +27,7 @@ class NoAnswerError(SimulatorError):
 
 
 class _Transport(xmlrpc.client.Transport):
-    """Transport with a timeout, also for a server that accepts connections but never responds."""
+    """Transport whose timeout also applies if a server accepts connections but never responds."""
 
     def __init__(self, timeout: float) -> None:
         super().__init__()
@@ -210,7 +210,7 @@ class BackgroundCall:
             self._error = error
 
     def wait(self, timeout: float) -> bool:
-        """Wait until the call has ended; re-raise an exception of the function.
+        """Wait until the call has ended, and re-raise any exception that the function raised.
 
         Parameters
         ----------

@@ -38,7 +38,7 @@ def start_launcher() -> int:
 
 
 def launch_experiment(arguments) -> int:
-    """Run the experiment described by command line arguments.
+    """Run the experiment described by command-line arguments.
 
     Parameters
     ----------

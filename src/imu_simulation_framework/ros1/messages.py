@@ -93,11 +93,11 @@ class GnssPublisher:
 
     @property
     def publishers(self) -> tuple[rospy.Publisher, ...]:
-        """Publishers of all topics."""
+        """Publishers of all topics of the GNSS receiver."""
         return tuple(publisher for _, publisher in self._topics)
 
     def publish(self, fixes: pd.DataFrame) -> None:
-        """Publish fixes.
+        """Publish GNSS fixes.
 
         Parameters
         ----------
@@ -115,7 +115,7 @@ class GnssPublisher:
 
 
 def make_antenna_transform(gnss: GnssSpecification) -> TFMessage:
-    """Create the transform of the antenna in the robot frame.
+    """Create the transform from the robot frame to the GNSS antenna.
 
     Parameters
     ----------

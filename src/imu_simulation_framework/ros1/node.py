@@ -159,7 +159,7 @@ class Node:
         parameters = [rospy.get_param(name, {}) if self.has_settings else {} for name in layers]
         self.configuration = node_configuration(rospy.get_name(), *parameters)
         if not self.has_settings:
-            # Relative paths in parameters start from the folder in which roslaunch was called.
+            # Relative paths in parameters are relative to the working directory of roslaunch.
             os.chdir(folder_of_call(rospy.get_param("~", {})))
         self.interrupted = False
         self.failure = ""
@@ -195,7 +195,7 @@ class Node:
         self.finish()
 
     def wake(self) -> None:
-        """Let the main thread call :meth:`spin_once` immediately."""
+        """Wake the main thread, so that it calls :meth:`spin_once` immediately."""
         self._awake.set()
 
     @property

@@ -22,7 +22,7 @@ from .simulators.interface import make_simulator_interface
 
 
 def last_messages_timeout(configuration: Configuration) -> float:
-    """Return the timeout for each of the last messages after the drive has ended.
+    """Return the timeout between any two of the messages that arrive after a drive has ended.
 
     It is twice ``[simulation] command_timeout``, because both nodes and simulator may be slow.
 
@@ -129,7 +129,8 @@ class Participant(Node, ABC):
             )
         except FrameworkError as error:
             if self.interrupted:
-                # No response is sent, because path_follower would report it as the reason.
+                # No response is sent, because path_follower would report it as a failure, although
+                # the user has interrupted the experiment.
                 threading.Event().wait()
             return StartStopTimeResponse(success=False, message=str(error))
         return StartStopTimeResponse(success=True, message="")
@@ -172,7 +173,7 @@ class Participant(Node, ABC):
             raise SimulatorError(f"{self.name}: ended before it was ready")
 
     def wait_for_last_messages(self, is_complete, count, is_over, awaited: str) -> None:
-        """Wait until the record of a drive is complete, as long as messages arrive.
+        """Wait for the complete record of a drive as long as further messages arrive.
 
         Parameters
         ----------

@@ -71,7 +71,7 @@ def connected_nodes(publisher: rospy.Publisher) -> list[str]:
 
 
 def prioritise_subscribers(publisher: rospy.Publisher, nodes: Collection[str]) -> None:
-    """Let a publisher send each message to certain nodes first.
+    """Have a publisher send each message to certain nodes first.
 
     rospy sends messages to subscribers in the order in which they connected.
 

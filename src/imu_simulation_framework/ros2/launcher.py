@@ -147,7 +147,7 @@ _PR_SET_PDEATHSIG = 1  # from linux/prctl.h
 
 
 def _end_with_this_process() -> None:
-    """Let the kernel send SIGTERM to a node if the launcher dies, so that the data are saved."""
+    """Have the kernel send SIGTERM to a node if the launcher dies, so that its data are saved."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 

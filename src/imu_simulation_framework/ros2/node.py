@@ -406,7 +406,7 @@ class Node(rclpy.node.Node):
         return self._publishers_by_topic[topic]
 
     def send(self, topic: str, packed: np.ndarray) -> None:
-        """Publish serialised messages.
+        """Publish an array of packed messages.
 
         Parameters
         ----------
@@ -578,7 +578,7 @@ def _describe_parameter(key: dataclasses.Field, value: Any) -> ParameterDescript
     if low is None:
         return descriptor
     high = LARGEST_SETTING if high is None else high
-    # rclpy rejects values outside of the range, but a default may be outside of it.
+    # rclpy rejects values outside the range, but a default value may be outside it.
     if not (isinstance(value, (int, float)) and low <= value <= high):
         return descriptor
     if key.type == "int":

@@ -12,7 +12,7 @@ HEADINGS = {
     "magnetometer": {"magnetic_heading": True, "magnetic_disturbance_rejection": False},
     "rejecting": {"magnetic_heading": True, "magnetic_disturbance_rejection": True},
 }
-"""Sources of the yaw of a sensor with a magnetometer, and the fields of its output."""
+"""Yaw sources of a sensor with a magnetometer, and the output settings that select them."""
 
 
 def add_operation_options(parser: argparse.ArgumentParser) -> None:

@@ -19,10 +19,10 @@ EXPERIMENT_MARK = "IMU_SIMULATION_FRAMEWORK_EXPERIMENT"
 
 SAVING_NODES = ("result_comparison", "experiment_recorder")  # nodes that write recorded data
 
-# Wall-clock timeout for saving nodes [s]; writing a long drive takes minutes.
+# Wall-clock timeout for nodes that save data [s]; writing a long drive takes minutes.
 SAVING_TIMEOUT = 600.0
 
-# Wall-clock seconds after which saving nodes receive further signals, and then skip figures.
+# Wall-clock seconds after which nodes that save data receive further signals to skip figures.
 REMINDER_TIMEOUT = 25.0
 
 REMINDER_PERIOD = 2.0  # wall-clock seconds between further signals

@@ -179,7 +179,7 @@ def load_launch_file(arguments):
     def protect(value):
         if _SUBSTITUTION not in value:
             return value
-        # A random word cannot occur in an existing file.
+        # A random word cannot occur by chance in parameters that are loaded from a file.
         word = f"protected_{secrets.token_hex(16)}"
         values_by_word[word] = value
         return word
@@ -188,7 +188,8 @@ def load_launch_file(arguments):
     folder = os.getcwd()
     # experiment.launch uses PWD as the base folder of relative paths.
     os.environ["PWD"] = protect(folder)
-    # With this variable, experiment.launch skips the check for other experiments that run() makes.
+    # Because of this variable, experiment.launch skips the check for other running experiments,
+    # which run() makes.
     os.environ[EXPERIMENT_MARK] = "loading"
     try:
         config = roslaunch.config.load_config_default(

@@ -54,7 +54,7 @@ def check_names_are_free(names) -> None:
 
 
 def main() -> int:
-    """Print an empty parameter value for roslaunch, or an error.
+    """Check the node names for roslaunch: print an empty parameter value, or an error message.
 
     Returns
     -------

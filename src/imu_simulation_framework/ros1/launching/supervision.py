@@ -167,7 +167,7 @@ class Outcome:
             return INTERRUPTED
         if not self.completed or self.codes.get(LEADER) == 1:
             return 1
-        # After the end of the drive, only the exit codes of saving nodes are relevant.
+        # After the end of the drive, only the exit codes of nodes that save data are relevant.
         written = [self.codes.get(name, 0) in _REGULAR_EXIT_CODES for name in guardian.SAVING_NODES]
         return 0 if all(written) else 1
 
@@ -302,7 +302,7 @@ def run(config, patience: float, verbose: bool = True) -> Outcome:
     config.add_param(
         roslaunch.core.Param(f"/{EXPERIMENT_PARAMETERS}/supervised", True), verbose=False
     )
-    # roslaunch calls the master without a timeout, so that a default timeout is set.
+    # roslaunch calls the master without a timeout, so a default timeout is set here.
     socket.setdefaulttimeout(MASTER_TIMEOUT)
     os.environ[guardian.EXPERIMENT_MARK] = f"{os.getpid()}-{secrets.token_hex(8)}"
     watcher = subprocess.Popen(
@@ -411,7 +411,8 @@ class _Run:
 
     def _collect_processes(self) -> None:
         for process in list(self._monitor.procs):
-            # Handles are stored here, because roslaunch drops ended processes and restarts rosout.
+            # Process handles are stored here, because roslaunch removes those of ended processes
+            # and restarts rosout.
             if process.popen is not None:
                 self._processes[_node_name(process.name)] = process.popen
 
@@ -472,7 +473,7 @@ class _Run:
         print(sentence, file=self._terminal, flush=True)
 
     def _wait_for_results(self) -> None:
-        """Terminate the nodes for driving, which frees memory, and wait for the results.
+        """Terminate nodes needed only for driving, to free memory, and wait for the results.
 
         If the node that writes the results fails, it is reported as the first node that ended.
         """

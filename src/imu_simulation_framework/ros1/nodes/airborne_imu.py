@@ -88,7 +88,7 @@ class FlightMessages:
 
     @property
     def publishers(self) -> tuple[rospy.Publisher, ...]:
-        """Publishers of the topics that must not lose messages."""
+        """Publishers of the topics on which no message may be lost."""
         return self._clock, self._truth, self._imu_truth, self._transforms
 
     def publish(self, tick) -> None:

@@ -106,7 +106,7 @@ class ExternalRobot(Node):
         return f"{message_type._type} on {name} ([external] {key}{remark})"
 
     def _awaited(self, key, message_type) -> str:
-        """Describe an input that is waited for, with other topics of the same message type."""
+        """Describe an input that has not arrived, and list other topics with its message type."""
         own_nodes = {rospy.get_name(), rospy.resolve_name("imu_error_model")}
         kinds = dict(ask_master("getTopicTypes"))
         alternatives = ", ".join(

@@ -131,7 +131,7 @@ class ImuErrorModel(Participant):
             self._measure_known()
 
     def _measure_known(self) -> None:
-        """Add errors to all queued samples for which the conditions at their stamps are known."""
+        """Add errors to queued samples once pose and motor torques at their stamps are known."""
         conditions = self._conditions
         assert conditions is not None
         while self._waiting and conditions.is_complete(self._waiting[0].header.stamp.to_nsec()):

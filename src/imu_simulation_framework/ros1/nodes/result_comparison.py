@@ -31,10 +31,10 @@ from ..node import POLL_PERIOD
 from ..participant import EARLY_END_TIMEOUT, Participant
 from ..simulators import interface
 
-# Number of messages that are read together; a killed process loses more in its buffers.
+# Number of messages that are read together; the buffers of a killed process contain more.
 BATCH_SIZE = 10
 
-# Wall-clock seconds by which path_follower's timeout is shorter, as its message is better.
+# Wall-clock seconds by which path_follower's timeout is shorter; its message is more specific.
 SILENCE_MARGIN = 30.0
 
 

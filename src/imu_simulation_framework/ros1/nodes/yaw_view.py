@@ -32,7 +32,7 @@ CURVES = (
 
 
 class YawView(Node):
-    """Draw the messages of :mod:`.imu_yaw_publisher` ten times per second.
+    """Plot the messages of :mod:`.imu_yaw_publisher`, and update the plot ten times per second.
 
     Each subscription stores only the latest message, so that the view never blocks a publisher and
     does not slow down a simulation in lock-step that is much faster than real time.
@@ -89,7 +89,7 @@ class YawView(Node):
         samples.append((message.header.stamp.to_sec(), message.yaw_unwrapped))
 
     def run(self):
-        """Draw until the window is closed or the node is terminated."""
+        """Update the plot until the window is closed or the node is terminated."""
         while not self.ended:
             started = time.monotonic()
             self._draw()

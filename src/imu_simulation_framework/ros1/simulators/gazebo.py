@@ -35,7 +35,9 @@ from ...sensors.imu_models.plugins import IMU_MODELS, PRESETS
 from ..node import advertise
 from .interface import SimulatorInterface, call
 
-MAX_LAG = 2.0  # control periods by which simulated time may be ahead of the last answered message
+# Control periods by which simulated time may be ahead of the last message to which a command
+# responded.
+MAX_LAG = 2.0
 
 # Control periods by which simulated time may be ahead of a participant, limited by socket buffers.
 MAX_PARTICIPANT_LAG = 10.0
@@ -98,7 +100,7 @@ class GazeboPace:
         )
 
     def hold(self, sampling_period: float, participants: Sequence[str], timeout: float) -> None:
-        """Hold physics at the next control period, and wait until all participants are up to date.
+        """Stop physics at the next control period, and wait until all participants are up to date.
 
         Parameters
         ----------
@@ -152,7 +154,7 @@ class GazeboPace:
             time.sleep(PACE_PERIOD)
 
     def release(self) -> None:
-        """Release physics; from now on, each control period requires a command."""
+        """Let physics continue; from now on, each control period requires a command."""
         with self._lock:
             self._answered_at = time.monotonic()
             self._answered += MAX_LAG * self._period
@@ -277,7 +279,7 @@ _DRIFT_KEYS = ("gaussian_noise", "offset", "drift", "drift_frequency")
 HECTOR_KEYS = {
     "rate": (*_DRIFT_KEYS, "scale_error"),
     "accel": (*_DRIFT_KEYS, "scale_error"),
-    # The scale error of the yaw has its default value of 1.
+    # The yaw's scale factor, named scale_error in the plug-in, keeps its default value of 1.
     "yaw": _DRIFT_KEYS,
 }
 

@@ -125,7 +125,7 @@ class SimulatorInterface(ABC):
         """
 
     def irregular_signals(self, model: str) -> tuple[str, ...]:
-        """Return which signals, ``imu_simulated`` or ``ground_truth``, are not evenly sampled.
+        """Return which of ``imu_simulated`` and ``ground_truth`` are unevenly sampled.
 
         Parameters
         ----------
