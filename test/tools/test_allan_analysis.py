@@ -1,4 +1,4 @@
-"""Command line of allan_analysis.py."""
+"""Tests of the command-line program allan_analysis.py."""
 
 import json
 import re
@@ -61,7 +61,7 @@ def write(path, samples):
 
 @pytest.fixture(scope="module")
 def bag(tmp_path_factory):
-    """Simulate the recording of a sensor with a known specification by simulate_static.py."""
+    """Simulate the recording of a sensor with a known specification with simulate_static.py."""
     folder = tmp_path_factory.mktemp("static")
     specification = folder / "made.yaml"
     specification.write_text(SPECIFICATION)
@@ -86,7 +86,8 @@ def test_allan_analysis_of_simulated_recording_estimates_its_specification(bag, 
     assert estimated.accelerometer.white_noise == pytest.approx((2e-3,) * 3, rel=0.015)
     assert estimated.accelerometer.random_walk == (0.0, 0.0, 0.0)
     parameters = json.loads((out / "allan_parameters.json").read_text())
-    # A Gauss-Markov process fits equally well in 10 % of records, on two of three axes in 3 %.
+    # In 10 % of records, a Gauss-Markov process fits as well as the random walk; in 3 %, it does so
+    # on at least two of the three axes.
     walks = [parameters["axes"][f"gyro_{axis}"]["terms"]["random_walk"] for axis in "xyz"]
     identified = [walk for walk in walks if walk["identified"]]
     assert len(identified) >= 2
@@ -202,7 +203,7 @@ def test_column_option_maps_names_and_units(tmp_path):
 
 
 @pytest.mark.usefixtures("skip_drawing")
-def test_recording_named_like_result_file_is_rejected(tmp_path):
+def test_recording_with_name_of_result_file_is_rejected(tmp_path):
     path = write(tmp_path / "allan_deviation.csv", table(70.0)[["gyro_x"]])
     content = path.read_bytes()
     assert_refused(call_tool(TOOL, path, "--out", tmp_path), path)

@@ -1,4 +1,4 @@
-"""Command line of apply_imu_errors.py."""
+"""Tests of the command-line program apply_imu_errors.py."""
 
 import json
 import re
@@ -80,12 +80,12 @@ def test_apply_imu_errors_matches_simulate_imu_on_same_motion(bag, motion, tmp_p
     assert "frame imu_link: x forward, y left, z up (REP-103)" in done.stdout
     table = isf.simulate_imu(motion, isf.read_imu_specification("bno055"), seed=4)
     messages = imus(tmp_path / "out.bag")
-    # Gyroscope and accelerometer samples are identical in steps and in a batch.
+    # Gyroscope and accelerometer samples are identical whether computed step by step or in a batch.
     np.testing.assert_array_equal(signals(messages), table[INERTIAL_COLUMNS])
     orientations = [message.orientation for message in messages]
     quaternions = np.array([(q.x, q.y, q.z, q.w) for q in orientations])
     yaw = np.unwrap(yaw_from_quaternion(quaternions))
-    # The batch evaluates the fusion filter for a complete series, with other rounding errors.
+    # The batch evaluates the fusion filter for all samples at once, with different rounding errors.
     np.testing.assert_allclose(yaw, table["yaw"], atol=1e-11)
 
 
@@ -96,7 +96,7 @@ def test_apply_imu_errors_with_plugin_matches_simulate_imu(bag, motion, tmp_path
     np.testing.assert_array_equal(samples, isf.simulate_imu(motion, imu, seed=2)[INERTIAL_COLUMNS])
 
 
-def test_other_topics_are_copied_byte_for_byte(bag, tmp_path):
+def test_topics_other_than_output_are_copied_byte_for_byte(bag, tmp_path):
     assert_success(run(bag, "--imu", "bno055", "--out", tmp_path / "out.bag"))
     source, written = contents(bag), contents(tmp_path / "out.bag")
     assert set(written) == {"/imu", "/pose", "/imu/data", "/imu/data/errors"}
@@ -115,7 +115,7 @@ def test_other_topics_are_copied_byte_for_byte(bag, tmp_path):
         )
 
 
-def test_identical_seeds_yield_identical_bags_with_seed_and_parameters(bag, tmp_path):
+def test_identical_seeds_yield_identical_bags_that_record_seed_and_parameters(bag, tmp_path):
     for name, seed in (("a", 3), ("b", 3), ("c", 5)):
         assert_success(run(bag, "--imu", "bno055", "--out", tmp_path / name, "--seed", seed))
     a, b, c = ((tmp_path / name).read_bytes() for name in "abc")
@@ -144,7 +144,7 @@ def test_output_to_topic_of_ideal_imu_replaces_ideal_messages(bag, tmp_path):
     np.testing.assert_array_equal(covariances, expected)
 
 
-def test_missing_orientation_is_fused_or_marked_with_covariance_minus_one(motion, tmp_path):
+def test_missing_orientation_is_estimated_or_marked_with_covariance_minus_one(motion, tmp_path):
     bag = write_bag(tmp_path / "in.bag", {"/imu": ideal_messages(motion, unknown=("orientation",))})
     done = assert_success(run(bag, "--imu", "bno055", "--out", tmp_path / "fused.bag"))
     assert "the fused orientation begins with a yaw of zero" in done.stdout
@@ -186,7 +186,7 @@ IDL_DEFINITION = f"{'=' * 80}\nIDL: mine/msg/Secret\nmodule mine {{}};"
 
 
 def write_by_library(folder, motion, storage, mode, version):
-    """Write a ROS 2 bag with the library rosbags, with QoS profiles and with unknown types."""
+    """Write a ROS 2 bag with QoS profiles and unknown message types, using the library rosbags."""
     plugin = rosbag2.StoragePlugin[storage.upper()]
     writer = rosbag2.Writer(folder, version=max(version, 8), storage_plugin=plugin)
     writer.set_compression(rosbag2.CompressionMode[mode.upper()], rosbag2.CompressionFormat.ZSTD)
@@ -225,7 +225,7 @@ def write_by_library(folder, motion, storage, mode, version):
 
 
 def read_by_library(folder):
-    """Return topic descriptions and all messages in order, read with the library rosbags."""
+    """Return the topic descriptions and all messages in order, read with the library rosbags."""
     with rosbag2.Reader(folder) as reader:
         topics = {
             c.topic: (c.msgtype, c.msgdef, c.digest, c.ext, c.msgcount) for c in reader.connections
@@ -235,7 +235,7 @@ def read_by_library(folder):
 
 
 def chunk_compressions(folder):
-    """Return the compressions of the chunks of an MCAP file."""
+    """Return the compression formats of the chunks of an MCAP file."""
     (path,) = folder.glob("*.mcap")
     with open(path, "rb") as file:
         return {
@@ -306,7 +306,7 @@ def test_gaps_and_invalid_stamps_are_counted_without_changing_later_samples(moti
     written = imus(tmp_path / "out.bag")
     times = [m.header.stamp.sec * 10**9 + m.header.stamp.nanosec for m in written]
     assert np.all(np.diff(times) > 0) and set(times) <= set(stamps)
-    # Gaps consume the same random numbers as messages, so later samples are unchanged.
+    # A gap consumes as many random numbers as its missing messages, so later samples are unchanged.
     whole = write_bag(tmp_path / "whole.bag", {"/imu": ideal_messages(motion)})
     assert_success(run(whole, "--imu", "bno055", "--out", tmp_path / "other.bag"))
     np.testing.assert_array_equal(

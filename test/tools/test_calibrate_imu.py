@@ -1,4 +1,4 @@
-"""Command line of calibrate_imu.py."""
+"""Tests of the command-line program calibrate_imu.py."""
 
 import json
 import re
@@ -20,7 +20,7 @@ TOOL = "calibrate_imu.py"
 
 @pytest.fixture(scope="module")
 def recordings(tmp_path_factory):
-    """Return a folder of recordings, the simulated sensor and its hard iron."""
+    """Return a folder of recordings, the simulated sensor and its hard-iron offset."""
     folder = tmp_path_factory.mktemp("recordings")
     sensor, times, values = table_record(5, rest=15.0, turns=3)
     index = pd.Index(times, name="time")
@@ -64,7 +64,7 @@ def test_magnetometer_calibration_is_added_to_existing_correction(recordings, tm
     assert np.allclose(correction.magnetometer.bias, hard, atol=1e-6)
     numbers = json.loads((out / "calibration.json").read_text())
     assert len(numbers["turns"]) == 6 and len(numbers["found"]) == 24
-    # The residual errors are a specification that the budget reads.
+    # The residual errors are written as a specification, which heading_budget.py reads.
     residual = load_imu_specification(out / "imu.yaml")
     assert residual.name == "mine"
     assert max(residual.gyroscope.turn_on_bias_sigma) < 1e-4
@@ -90,7 +90,7 @@ def test_reference_turns_calibrate_scale_factor_of_gyroscope_z(tmp_path):
     correction = read_imu_correction(out / "correction.yaml").gyroscope
     assert correction.scale_factor_and_misalignment[2][2] == pytest.approx(0.02, abs=1e-3)
     assert correction.scale_factor_and_misalignment[0][0] == 0.0
-    # The reference has an error of 0.2 deg at each end of the turn by 30 rad.
+    # The reference has an error of 0.2 deg at each end of the turn through 30 rad.
     sigma = np.sqrt(2.0) * np.radians(0.2) / 30.0
     assert correction.scale_factor_and_misalignment_sigma[2][2] == pytest.approx(sigma, rel=0.1)
 
@@ -131,11 +131,13 @@ COLUMNS = [word for axis in "xyz" for word in ("--column", f"mag_{axis}=mag_{axi
         ("nan.csv", [], ["1125 samples with a value that is not", "first is line 3", "field is"]),
         # The table has no times, and its units are in round brackets.
         ("untimed.csv", ["--rate", 25], []),
-        # The option --column does not have to specify the time.
+        # The option --column need not specify the column with the time.
         ("mag.csv", COLUMNS, []),
     ],
 )
-def test_recording_of_magnetometer_alone_is_calibrated(recordings, tmp_path, name, options, words):
+def test_magnetometer_is_calibrated_without_inertial_sensors(
+    recordings, tmp_path, name, options, words
+):
     folder, _, hard = recordings
     out = tmp_path / "out"
     done = assert_success(call_tool(TOOL, folder / name, "--magnetometer", *options, "--out", out))
@@ -168,7 +170,7 @@ def test_unit_option_converts_recording_without_units(recordings, tmp_path, opti
     correction = read_imu_correction(tmp_path / "out" / "correction.yaml")
     assert np.allclose(correction.gyroscope.bias, sensor.gyroscope.turn_on_bias, atol=1e-3)
     assert np.allclose(correction.accelerometer.bias, sensor.accelerometer.turn_on_bias, atol=0.02)
-    # The mounting does not affect a calibration.
+    # The mounting orientation does not affect a calibration, so it is not reported.
     assert "mounted" not in done.stdout
 
 

@@ -34,7 +34,7 @@ def undrawn(monkeypatch):
 
 
 def check(*arguments):
-    """Return the exit code and the printed texts of a call."""
+    """Call check_recording.py; return the exit code, and the completed call with its output."""
     done = call_tool(TOOL, *arguments)
     return done.returncode, done
 
@@ -45,7 +45,7 @@ def written_config(out):
     return out / "config.ini"
 
 
-def test_correct_drive_is_reported_as_usable_by_program(tmp_path):
+def test_recording_without_faults_is_reported_as_usable(tmp_path):
     bag = drives.write_bag(tmp_path / "drive.bag", *drives.drive())
     done = run_as_process(TOOL, "drive.bag", "--report", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
@@ -256,7 +256,7 @@ def test_invalid_recording_is_rejected_with_one_line_message(tmp_path, content, 
     assert not (tmp_path / "check_file").exists()
 
 
-def test_bundled_drive_has_no_finding():
+def test_bundled_drive_has_no_findings():
     code, printed = check("out:=out")
     assert code == 0, printed.stdout
     assert NOTHING in printed.stdout
@@ -281,7 +281,7 @@ def test_denormal_numbers_are_treated_as_zero(column):
 
 
 def write_gpx(path):
-    """Write the track of a receiver that drives an S of 60 m in two minutes."""
+    """Write the GPX track of a receiver on an S-shaped path of 60 m in two minutes."""
     points, x, y = [], 0.0, 0.0
     for second in range(120):
         heading = 0.8 * math.sin(2.0 * math.pi * second / 60.0)

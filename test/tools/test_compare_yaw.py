@@ -1,4 +1,4 @@
-"""Command line of compare_yaw.py."""
+"""Tests of the command-line program compare_yaw.py."""
 
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,7 @@ run = partial(call_tool, "compare_yaw.py")
 
 
 def compared(*arguments):
-    """Return the table by name, and the standard output, of a successful call."""
+    """Return the table, indexed by signal name, and the standard output of a successful call."""
     done = run(*arguments)
     assert (done.returncode, done.stderr) == (0, "")
     assert Path("compare_yaw/compare_yaw.png").read_bytes().startswith(PNG)
@@ -139,7 +139,7 @@ def test_output_that_would_overwrite_input_is_rejected(tables):
     assert Path("compare_yaw/compare_yaw.csv").read_bytes() == content
 
 
-def test_unusable_input_is_rejected_with_its_name(tmp_path, tables):
+def test_unusable_input_is_rejected_naming_the_input(tmp_path, tables):
     write_tum("truth.tum", tables.ground_truth)
     write_tum("one.tum", tables.ground_truth.iloc[:1])
     folder = write_result(tmp_path / "results", with_real_imu=False).folder
@@ -157,7 +157,7 @@ def test_unusable_input_is_rejected_with_its_name(tmp_path, tables):
 
 
 def write_course_and_compass():
-    """Write a course that is 0 before the start, and a compass, both clockwise from north."""
+    """Write a CSV file with course and compass heading from north; the first course is 0."""
     time = np.arange(0.0, 30.0, 0.05)
     heading = np.degrees(0.5 * np.sin(time / 4.0)) + 130.0
     noise = np.random.default_rng(3).normal(0.0, 1.0, len(time))

@@ -1,4 +1,4 @@
-"""Command line of convert_imu_parameters.py."""
+"""Tests of the command-line program convert_imu_parameters.py."""
 
 import os
 from pathlib import Path

@@ -56,9 +56,9 @@ def help_of():
 def test_program_help_without_ros_master_has_description(program, help_of, monkeypatch, capsys):
     text = help_of(program, monkeypatch, capsys)
     assert text.startswith(f"usage: {program}")
-    # The help has a description, and not only the usage.
+    # The help contains a description in addition to the usage line.
     assert len(text) > 200
-    # Git ignores the folder of the results.
+    # The default results folder is ignored by Git.
     default = re.search(
         r"--out DIR (?:folder for the results, by default (\S+)|(\S+) by default)",
         " ".join(text.split()),

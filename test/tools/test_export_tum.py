@@ -1,4 +1,4 @@
-"""Command line of export_tum.py."""
+"""Tests of the command-line program export_tum.py."""
 
 import numpy as np
 import pytest

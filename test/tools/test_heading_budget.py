@@ -1,4 +1,4 @@
-"""Calls of the program heading_budget.py."""
+"""Tests of the command-line program heading_budget.py."""
 
 import math
 import re
@@ -30,7 +30,7 @@ gyroscope:
 GOOD = "name: good\ngyroscope: {white_noise: 1.0e-6}\n"
 AS_SWITCHED_ON = ("--standstill", "0")
 EARTH_TURN = math.degrees(EARTH_RATE * 60.0)
-"""Earth rotation in one minute [deg]."""
+"""Angle through which the Earth rotates in one minute [deg]."""
 
 
 @pytest.fixture(autouse=True)
@@ -54,7 +54,7 @@ def _specification(_empty_working_directory):
 
 
 class Answer(NamedTuple):
-    """Output of a call of the program, and its tables."""
+    """Output of a call of heading_budget.py, and access to the tables that it wrote."""
 
     text: str
     folder: Path
@@ -63,7 +63,7 @@ class Answer(NamedTuple):
         return pd.read_csv(self.folder / f"{name}.csv").set_index(index)
 
     def line(self, beginning):
-        """Return the only line with a prefix."""
+        """Return the only line of the output that begins with the given text."""
         (line,) = [line for line in self.text.splitlines() if line.startswith(beginning)]
         return line
 
@@ -88,8 +88,8 @@ def circles(tmp_path_factory):
         )  # fmt: skip
 
 
-# The filter with a 3 s time constant tilts with the centripetal acceleration, and turns too
-# slowly by the cosine of the tilt; see test_yaw_error_of_imu.py.
+# Because of the centripetal acceleration, the orientation from the filter with a 3 s time constant
+# is tilted, and its yaw rate is too low by the cosine of the tilt; see test_yaw_error_of_imu.py.
 TILT = 0.2 / WORLD_GRAVITY / math.hypot(1.0, 0.2 * 3.0)
 TILT_MEAN = math.degrees(120.0 * (1.0 - math.cos(TILT)))
 
@@ -101,7 +101,7 @@ def test_budget_of_circles_matches_closed_form(circles):
     bands = circles.table("bands", "time")
     assert bands.index[-1] == 600.0
     bands = bands.iloc[-1]
-    # The tilt begins with that of the acceleration and settles within some filter time constants.
+    # The initial tilt is that of the specific force; it settles within a few time constants.
     assert bands["mean"] == pytest.approx(mean, abs=5e-3)
     assert bands["std"] == pytest.approx(std, rel=1e-6)
     assert bands["upper_95"] == pytest.approx(bands["mean"] + 1.959964 * std, abs=1e-4)
@@ -124,7 +124,8 @@ def test_requirements_on_circles_are_stated_as_standard_deviations(circles):
     ):
         std = float(table.loc[error, "if alone"]) * size
         within = norm.cdf(5.0, TILT_MEAN, std) - norm.cdf(-5.0, TILT_MEAN, std)
-        # Rounding to three digits is 0.5 % of sigma, times 2 z phi(z) for the probability.
+        # Rounding sigma to three digits changes it by up to 0.5 %, and the probability by this
+        # fraction of 2 z phi(z).
         assert within == pytest.approx(0.95, abs=0.005 * 0.23 + 1e-4), error
 
 
@@ -167,16 +168,16 @@ def test_imus_with_same_name_are_numbered(comparison):
     assert list(dict.fromkeys(bands["imu"])) == ["bno055 (1)", "hector", "bno055 (2)", "mpu6050"]
 
 
-def test_notes_begin_with_imu_name(comparison):
+def test_each_note_begins_with_name_of_imu(comparison):
     assert "note: bno055 has only stationary errors" in comparison.text
     assert "note: hector: its yaw error comes from a plug-in" in comparison.text
     assert "bno055_datasheet contains the values of the data sheet; increase" in comparison.text
-    # The band of bias instability is not mentioned where it has no effect.
+    # The frequency band of the bias instability is not mentioned where it has no effect.
     notes = [line for line in comparison.text.splitlines() if line.startswith("note: bno055")]
     assert notes and not any("flicker noise" in note for note in notes)
 
 
-def test_budget_begins_with_error_magnitude_time_and_most_useful_calibration(comparison):
+def test_budget_summary_states_error_time_and_most_useful_calibration(comparison):
     title = comparison.text.splitlines()[0]
     assert ", zeroed at rest for 10 s: yaw error after 62 s" in title
     sentence = comparison.line("mpu6050: stays within 5 deg for all 62 s in ")
@@ -184,13 +185,13 @@ def test_budget_begins_with_error_magnitude_time_and_most_useful_calibration(com
     assert "the largest source is scale factor; " in sentence
     assert " % of the variance is from the data sheet; scale factor and axes calibrated" in sentence
     budget = comparison.table("budget", ["IMU", "source"]).loc["mpu6050"]
-    # 1 % is a third of the data sheet's maximum.
+    # The scale factor error has a standard deviation of 1 %, a third of the data sheet's maximum.
     std = budget.loc["scale factor", "std [deg]"]
     assert std == pytest.approx(math.degrees(0.31), rel=1e-2)
     assert budget.loc["scale factor", "differs"] == "between units"
 
 
-def test_report_contains_bands_causes_requirements_and_settings(comparison):
+def test_report_contains_yaw_error_bands_causes_requirements_and_settings(comparison):
     assert "heading_budget/heading_budget.html\n" in comparison.text
     for words in (
         "<h2>Yaw error over time</h2>",
@@ -204,12 +205,12 @@ def test_report_contains_bands_causes_requirements_and_settings(comparison):
         assert words in comparison.page, words
 
 
-def test_scale_factor_of_measured_individual_sensor_is_known():
+def test_scale_factor_of_individual_sensor_is_listed_as_known():
     answer = answered("a", "--imu", "mpu6050", "--at", "60s", "--unit", "this")
     title = "drive a, zeroed at rest for 10 s: yaw error after 60 s"
     assert answer.text.startswith(title)
     budget = answer.table("budget", "source")
-    # The drive makes a full turn.
+    # The drive contains one full turn.
     assert budget.loc["scale factor", "mean [deg]"] == pytest.approx(-3.6, rel=1e-2)
     assert budget.loc["scale factor", "differs"] == "known"
 
@@ -242,7 +243,7 @@ def test_earth_rotation_at_latitude_is_error_source():
     )  # fmt: skip
     assert "rotation is omitted" not in answer.text
     turning = -EARTH_TURN * math.sin(math.radians(50.0))
-    # 60 m to the east, the north direction turns by 0.0006 deg.
+    # Over 60 m to the east, the direction of north changes by 0.0006 deg.
     mean = answer.table("budget", "source").loc["Earth's turning", "mean [deg]"]
     assert mean == pytest.approx(turning, abs=0.001) and abs(mean) > 0.1
     assert float(answer.table("requirements", "error").loc["rate bias", "if alone"]) == 0.0
@@ -299,7 +300,7 @@ def test_budget_of_twenty_hours_requires_at_most_500_megabytes():
     assert done.returncode == 0, done.stderr
     assert float(done.stdout.split()[-1]) < 500.0
     bands = pd.read_csv("long/bands.csv").set_index("time")
-    # The shortest flicker process depends on the sampling period, 10 ms.
+    # The shortest time constant of the flicker noise model depends on the sampling period, 10 ms.
     model = isf.yaw_error_model(
         isf.read_part("mti300"), isf.straight(3000.0, rate=1.0), 1.0, sample=0.01,
         operation=isf.Operation(),
@@ -320,22 +321,22 @@ def test_odometer_slip_grows_with_distance_in_combined_budget():
     bands = answer.table("bands", "imu")
     assert bands.loc["wheels"].iloc[-1]["std"] == pytest.approx(std, rel=1e-6)
     assert "the largest source is wheel slip" in answer.text
-    # Zeroing at standstill removes the Earth's rotation.
+    # The gyroscope bias measured at standstill includes the Earth's rotation.
     assert "Earth" not in answer.text
 
 
-def test_odometer_track_error_is_proportional_to_turn():
+def test_yaw_error_due_to_odometer_track_is_proportional_to_turn():
     Path("wheels.yaml").write_text(ODOMETER)
     rounds = str(120.0 / (2.0 * math.pi))
     answer = answered("--rounds", rounds, "--radius", "5", "--odometer", "wheels.yaml")
-    # The track error changes each turn by 1 %.
+    # A track error of 1 % changes each turn by 1 %.
     budget = answer.table("budget", "source")
     assert budget.loc["track", "std [deg]"] == pytest.approx(math.degrees(1.2), rel=1e-6)
     assert "the largest source is track; wheels and track calibrated would make it" in answer.text
 
 
 def test_fused_heading_on_circles_weights_scale_factor_and_track_errors():
-    """On circles, only a scale factor of 0.2 % and a track of 1 % matter."""
+    """Only the scale factor error of 0.2 % and the track error of 1 % have an effect on circles."""
     Path("wheels.yaml").write_text("track_ratio_sigma: 0.01\nslip: 0.0001\n")
     Path("uneven.yaml").write_text("track_ratio: 1.01\nslip: 0.0001\n")
     Path("mine.yaml").write_text(
@@ -373,7 +374,8 @@ def test_recorded_flight_includes_earth_rotation():
     assert title in answer.text
     budget = answer.table("budget", "source")
     turning = math.degrees(-EARTH_RATE * math.sin(math.radians(50.0)) * 60.0)
-    # The transport rate turns the vertical: 60 m/s east is 1e-5 rad/s about north, and back.
+    # The transport rate rotates the vertical: at 60 m/s to the east by 1e-5 rad/s about north, and
+    # on the way back in the opposite direction.
     assert budget.loc["Earth's turning", "mean [deg]"] == pytest.approx(turning, abs=0.02)
     assert budget.loc["scale factor", "mean [deg]"] == pytest.approx(
         -0.002 * math.degrees(4.5) * math.cos(math.atan(60.0**2 / 800.0 / 9.81)) ** 2, rel=0.05

@@ -1,4 +1,4 @@
-"""Calls of the program identify_odometer.py, from CSV files to an odometer for a budget."""
+"""Tests of the program identify_odometer.py, whose output heading_budget.py reads."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from imu_simulation_framework.drive.results.files import tum_text
 
 @pytest.fixture
 def files(_empty_working_directory):
-    """Write an odometer's poses and a reference yaw that is 0.3 s late as CSV."""
+    """Write odometer poses, and a reference yaw with a delay of 0.3 s, as CSV files."""
     motion = isf.read_drive("a")
     odometer = isf.OdometerSpecification(
         rate=10, track=0.55, diameter_ratio=1.02, track_ratio=1.04, slip=1e-3

@@ -1,4 +1,4 @@
-"""Calls of the program identify_yaw_error.py."""
+"""Tests of the command-line program identify_yaw_error.py."""
 
 import dataclasses
 import math
@@ -32,7 +32,7 @@ def undrawn(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def _few_draws(monkeypatch):
-    """Average constant intervals over a quarter of the draws.
+    """Compute confidence intervals of constant errors from a quarter of the usual samples.
 
     The interval widths then vary by 2 to 6 % with the seed, instead of 1 to 3 %.
     """
@@ -59,7 +59,7 @@ def identified(*arguments):
     return printed_by(call_tool("identify_yaw_error.py", *arguments))
 
 
-def test_identified_model_has_true_parameters_and_can_be_read_by_programs(tmp_path):
+def test_identified_model_recovers_true_parameters_and_can_be_read_by_programs(tmp_path):
     folder = write_result(tmp_path / "results", tables=tables_of(200.0)).folder
     text = identified(folder, "--out", "found", "--name", "mine", "--report")
     assert {path.name for path in Path("found").iterdir()} == FILES | {"identification.html"}
@@ -117,7 +117,7 @@ def test_identified_model_has_true_parameters_and_can_be_read_by_programs(tmp_pa
     )
 
 
-def test_several_drives_are_pooled_and_each_is_predicted_from_others(tmp_path):
+def test_several_drives_are_pooled_and_each_is_predicted_from_remaining_drives(tmp_path):
     paths = [
         write_result(
             tmp_path / "results", drive=f"day {day}", tables=tables_of(40.0, day, bias)
@@ -162,7 +162,7 @@ def test_yaw_error_of_recording_in_configuration_is_identified():
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_gyroscope_errors_are_identified_if_imu_yaw_is_corrected(tmp_path):
+def test_gyroscope_errors_are_identified_although_imu_corrects_its_yaw(tmp_path):
     tables = tables_of(120.0)
     imu = tables.imu_real.copy()
     imu["roll"] = imu["pitch"] = 0.0

@@ -1,4 +1,4 @@
-"""Command line of imu_catalogue.py, whose tables the documentation shows."""
+"""Tests of the command-line program imu_catalogue.py, whose tables the documentation shows."""
 
 import numpy as np
 
@@ -19,7 +19,8 @@ def _printed_rows(capsys, arguments):
 def test_catalogue_table_for_drive_a_contains_all_imus_and_expected_values(capsys):
     _, shown = _printed_rows(capsys, [])
     assert list(shown) == [entry.specification.name for entry in imu_catalogue()]
-    # White noise of the data sheet, 0.014 deg/s/sqrt(Hz) one-sided; errors as in the guide.
+    # The white noise in the data sheet is 0.014 deg/s/sqrt(Hz), one-sided. The heading errors are
+    # also in the guide.
     assert shown["bmi088"] == {
         "IMU": "bmi088",
         "random walk [deg/sqrt(h)]": "0.594",
@@ -40,7 +41,7 @@ def test_tables_of_measured_values_contain_all_sources_and_reasons(capsys):
     assert "| mti300              | industrial MEMS | 0.63 (1.2)" in text
 
 
-def test_bands_on_straight_drive_match_yaw_error_model(capsys):
+def test_percentiles_on_straight_drive_match_yaw_error_model(capsys):
     title, shown = _printed_rows(capsys, ["--straight", "10min"])
     assert title == (
         "straight ahead for 600 s, zeroed at rest for 10 s, any individual sensor: "

@@ -1,4 +1,4 @@
-"""Calls of the program judge_imu.py."""
+"""Tests of the command-line program judge_imu.py."""
 
 import dataclasses
 import json
@@ -41,7 +41,7 @@ def _specifications(_empty_working_directory):
 
 
 def tables_of(duration=60.0, seed=1, noise=0.0):
-    """Return tables with an angle random walk of the IMU and optional noise of the reference."""
+    """Return tables with an angle random walk in the IMU yaw and optional reference noise."""
     tables = make_tables(duration)
     reference, imu = tables.reference.copy(), tables.imu_real.copy()
     generator = np.random.default_rng(seed)
@@ -70,7 +70,7 @@ def verdicts(folder="judgement"):
     return {imu["name"]: imu["verdict"] for imu in record["imus"]}
 
 
-def test_models_with_true_too_small_and_too_large_noise_have_different_verdicts(tmp_path):
+def test_models_with_too_little_or_too_much_noise_are_rejected(tmp_path):
     folder = result(tmp_path)
     text = judged(
         folder, "--imu", "right.yaml", "--imu", "small.yaml", "--imu", "large.yaml",
@@ -107,7 +107,7 @@ def test_models_with_true_too_small_and_too_large_noise_have_different_verdicts(
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_judgement_by_program_matches_library(tmp_path):
+def test_judge_imu_matches_library_function(tmp_path):
     folder = result(tmp_path)
     judged(folder, "--imu", "right.yaml", "--runs", 200, "--seed", 7)
     assert {path.name for path in Path("judgement").iterdir()} == {
@@ -160,7 +160,7 @@ def test_drives_of_same_imu_are_evaluated_together(tmp_path):
     pit = np.array(right["calibration"]["rms"]["pit"])
     assert right["calibration"]["rms"]["p_value"] == pytest.approx(stats.kstest(pit, "uniform")[1])
     assert [drive["seed"] for drive in record["drives"]] == [1, 2, 3, 4]
-    # Each row contains the judgement of one drive alone.
+    # Each row contains the evaluation of a single drive.
     judged(folders[1], "--imu", "right.yaml", "--runs", 399, "--seed", 2, "--out", "second")
     tests = json.loads(Path("second/judgement.json").read_text())["imus"][0]["tests"]
     rms = next(test for test in tests if test["name"] == "rms error")
@@ -179,7 +179,8 @@ def test_drives_of_same_imu_are_evaluated_together(tmp_path):
     expected = (0.002 * turned) ** 2 / np.var(first[:, -1])
     assert 0.2 < expected < 0.8
     assert together == pytest.approx(expected, abs=4.0 / np.sqrt(400.0))
-    # The unknown mean bias of an identified model is also shared; the spread is per drive.
+    # All drives also share the unknown mean bias of an identified model, whereas the spread of the
+    # bias is independent for each drive.
     known = {"rate_bias_uncertainty": 3e-4, "rate_bias_spread": 2e-4}
     parameters = YawErrorParameters(**known, rate_bias_spread_uncertainty=1e-4)
     model = isf.yaw_error_model(parameters, drive.motion())
@@ -192,7 +193,7 @@ def test_drives_of_same_imu_are_evaluated_together(tmp_path):
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_ensemble_of_full_sensor_yields_same_verdicts(tmp_path):
+def test_ensemble_of_complete_sensor_simulations_rejects_same_model(tmp_path):
     folder = result(tmp_path, duration=40.0)
     judged(
         folder, "--imu", "right.yaml", "--imu", "small.yaml", "--runs", 199, "--what", "sensor",
@@ -215,7 +216,7 @@ def test_known_reference_noise_is_not_attributed_to_imu(tmp_path):
     assert verdicts() == {"right": "not rejected"}
 
 
-def test_judgement_that_would_overwrite_its_input_is_rejected(tmp_path):
+def test_judge_imu_rejects_output_that_would_overwrite_its_input(tmp_path):
     folder = result(tmp_path)
     Path("judgement").mkdir()
     Path("judgement/judgement.json").write_text(Path("right.yaml").read_text())

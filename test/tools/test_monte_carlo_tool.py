@@ -1,4 +1,4 @@
-"""Calls of the program monte_carlo.py."""
+"""Tests of the command-line program monte_carlo.py."""
 
 import gzip
 import math
@@ -33,7 +33,7 @@ def test_ensemble_with_random_bias_matches_closed_form():
     )  # fmt: skip
     begin = "straight ahead for 60 s, not zeroed, as after power on, mine (linear): 2000 runs"
     assert text.startswith(f"{begin} of 60 s, seed 1\n")
-    # The error after t is t times a bias of 1e-3 rad/s.
+    # After a time t, the error is t times a bias with a standard deviation of 1e-3 rad/s.
     out = Path("monte_carlo")
     over_time = pd.read_csv(out / "summary.csv")
     last = over_time.iloc[-1]
@@ -70,12 +70,12 @@ def test_ensemble_with_random_bias_matches_closed_form():
 SHORT = ("--straight", "20s", "--imu", "mine.yaml", "--runs", "100", "--standstill", "0")
 
 
-def test_share_of_zero_runs_within_limit_is_reported_with_its_upper_bound():
+def test_upper_bound_is_reported_if_no_run_stays_within_limit():
     text = drawn(*SHORT, "--within", "1mdeg")
     assert "all the time: none of 100 runs (at most 3 % inside" in text
 
 
-def test_repeated_call_writes_same_files_and_redraws_damaged_chunk():
+def test_repeated_call_writes_same_files_and_recomputes_corrupted_chunk():
     arguments = (*SHORT, "--workers", "1", "--within", "90deg")
     first = call_tool("monte_carlo.py", *arguments)
     assert "all the time: all 100 runs (at most 3 % outside" in first.stdout

@@ -1,4 +1,4 @@
-"""Command line of offline_result_comparison.py."""
+"""Tests of the command-line program offline_result_comparison.py."""
 
 import json
 import shutil
@@ -31,7 +31,7 @@ def _few_figures():
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory):
-    """Write the result of an experiment once."""
+    """Write the result of an experiment once for all tests of this file."""
     output = tmp_path_factory.mktemp("original")
     folder = create_result_folder(output, "drive", "ideal", datetime(2019, 5, 16, 17, 42))
     description = RunDescription({"seed": 5}, {"wall_time_s": 1.0}, {"imu_simulated": 3001})
@@ -105,7 +105,7 @@ def test_settings_omitted_in_repeated_call_are_taken_from_summary(result):
     assert (settings["align"], settings["median_window_s"]) == (False, 3.0)
 
 
-def test_missing_and_malformed_result_files_are_rejected_with_file_name(result, tmp_path):
+def test_missing_and_malformed_result_files_are_rejected_naming_the_file(result, tmp_path):
     assert_refused(run(tmp_path / "gone" / "x"), tmp_path / "gone" / "x")
     assert_refused(run(tmp_path), tmp_path)
     assert_refused(run(result.folder, "--median-window", -1), "median_window")
@@ -136,7 +136,7 @@ def test_missing_and_malformed_result_files_are_rejected_with_file_name(result, 
         ("execution", {"real_time_factor": "x"}, "real_time_factor is 'x'"),
     ],
 )
-def test_summary_with_invalid_values_is_rejected_with_key(result, key, value, words):
+def test_summary_with_invalid_value_is_rejected_naming_the_key(result, key, value, words):
     summary = json.loads(result.read_text("summary.json"))
     result.path("summary.json").write_text(json.dumps({**summary, key: value}))
     files = contents(result.folder)

@@ -1,4 +1,4 @@
-"""Command line of plot_multiple_errors.py."""
+"""Tests of the command-line program plot_multiple_errors.py."""
 
 import dataclasses
 from functools import partial

@@ -17,7 +17,8 @@ from written_results import make_tables, write_result
 
 from imu_simulation_framework.core.tables import ACCEL, GYRO
 
-# Each line is a call and, after a bar, parts of the message separated by ellipses.
+# Each line is a call and, after a vertical bar, fragments of the error message, separated by
+# ellipses.
 REFUSED = """
 allan_analysis.py short.csv | short.csv ... 5.0 s ... 60 s
 allan_analysis.py moved.csv | moved.csv ... gyro_z
@@ -105,7 +106,7 @@ which_imu.py a --imu empty.yaml | empty ... gyroscope
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Return a folder with all files that the calls mention."""
+    """Return a folder with all files that the rejected calls mention."""
     folder = tmp_path_factory.mktemp("refused")
     texts = {
         "mine.yaml": "name: mine\ngyroscope: {white_noise: 1.0e-3, turn_on_bias_sigma: 1.0e-3}\n",
@@ -170,7 +171,7 @@ def test_port_already_in_use_is_rejected():
     assert_refused(done, f"port {port}", "--port")
 
 
-def test_missing_dash_is_reported_with_extra_to_install(monkeypatch):
+def test_missing_dash_package_is_reported_with_extra_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "dash", None)
     done = call_tool("explore.py", "--no-browser", "--port", 0)
     assert_refused(done, "the page needs the Python library dash", 'pip install ".[explore]"')

@@ -1,4 +1,4 @@
-"""Command line of report.py."""
+"""Tests of the command-line program report.py."""
 
 import re
 import shlex

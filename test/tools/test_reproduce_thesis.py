@@ -1,4 +1,4 @@
-"""Command line of reproduce_thesis.py."""
+"""Tests of the command-line program reproduce_thesis.py."""
 
 import html
 import re
@@ -45,7 +45,7 @@ def test_experiments_have_different_seeds_and_slow_drift_preset():
     assert IMUS[HECTOR_SLOW][1] == PRESETS["hector_slow"].parameters
 
 
-def test_figure_of_one_lap_contains_drift_and_filtered_noise():
+def test_figure_of_one_lap_shows_drift_and_filtered_noise():
     table, output = make_figures("--figures", "4.5")
     (row,) = table.itertuples()
     assert (row.figure, row.file) == ("4.5", "figure_4_05.png")
@@ -61,7 +61,7 @@ def test_figure_of_one_lap_contains_drift_and_filtered_noise():
 
 @pytest.fixture
 def short_drives(tmp_path):
-    """Return arguments that replace the recordings by 70 s drives."""
+    """Return arguments that replace the recordings with 70 s drives."""
     drives = {name: write_drive(_shortened(get_drive(name)), tmp_path) for name in "abcd"}
     return [word for name, paths in drives.items() for word in ("--drive", name, *paths)]
 

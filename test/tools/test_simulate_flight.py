@@ -1,4 +1,4 @@
-"""Command line of simulate_flight.py."""
+"""Tests of the command-line program simulate_flight.py."""
 
 import json
 from functools import partial
@@ -39,7 +39,7 @@ def test_simulate_flight_writes_and_prints_all_files(flown):
     assert "lift-off at 16.5" in done.stdout
 
 
-def test_flight_summary_contains_settings_instants_and_errors(flown):
+def test_flight_summary_contains_settings_event_times_and_errors(flown):
     summary = json.loads((flown[0] / "summary.json").read_text())
     settings = summary["settings"]
     assert settings["flight"]["source"] == "JSBSim" and settings["flight"]["rate"] == 50.0
@@ -77,5 +77,5 @@ def test_flight_table_can_be_input_of_another_flight(flown, tmp_path):
         pd.read_csv(folder / "imu_truth.csv", index_col="time").to_numpy()
         for folder in (tmp_path, flown[0])
     )
-    # The table's time begins at zero, so the gimbal has the same sinusoids.
+    # The times in the table begin at zero, so the gimbal moves with the same sinusoids as before.
     np.testing.assert_allclose(second[:, 7:10], first[:, 7:10], atol=1e-4)

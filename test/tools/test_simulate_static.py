@@ -1,4 +1,4 @@
-"""Command line of simulate_static.py."""
+"""Tests of the command-line program simulate_static.py."""
 
 from functools import partial
 

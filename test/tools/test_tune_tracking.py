@@ -17,7 +17,7 @@ PROGRAM = partial(run_program, "tune_tracking")
 
 
 class Bowl:
-    """Tracking error with a minimum at the gains 3 and 0.5; the effort is the first gain."""
+    """Synthetic tracking error, smallest for gains of 3 and 0.5; the effort is the first gain."""
 
     def follow(self, gains):
         away = math.hypot(math.log(gains["a"] / 3.0), math.log(gains["b"] / 0.5))

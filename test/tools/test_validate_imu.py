@@ -1,4 +1,4 @@
-"""Command line of validate_imu.py."""
+"""Tests of the command-line program validate_imu.py."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Calls of the program which_imu.py, compared with the yaw error model."""
+"""Tests of the command-line program which_imu.py, compared with the yaw error model."""
 
 import math
 

@@ -84,7 +84,7 @@ def assert_success(done):
 
 
 def assert_refused(done, *words):
-    """Assert exit code 2 and one message that contains all words; return the standard error.
+    """Assert exit code 2 and one message that contains the given words; return standard error.
 
     The usage that argparse prints above the message is ignored.
     """
