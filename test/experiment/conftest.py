@@ -25,14 +25,14 @@ from scenarios import SCENARIOS, settings_argument  # noqa: E402
 
 
 class ExperimentStarter:
-    """Starts experiments in a folder and kills their remaining processes at the end of a test."""
+    """Starter of experiments in a folder, which kills their remaining processes after a test."""
 
     def __init__(self, directory):
         self.directory = directory
         self._started = []
 
     def __call__(self, *arguments, settings=None, program=None):
-        """Start an experiment with settings by section; return the running experiment."""
+        """Start an experiment with settings grouped by section; return the running experiment."""
         if settings is not None:
             arguments = (*arguments, settings_argument(settings))
         self._started.append(ExperimentProcess(self.directory, arguments, program=program))
@@ -56,7 +56,7 @@ def experiment(tmp_path):
 
 @pytest.fixture(scope="session")
 def run_once(tmp_path_factory):
-    """Return a function that runs an experiment once for all test processes."""
+    """Return a function that runs an experiment once and shares it between all test processes."""
     base = tmp_path_factory.getbasetemp()
     base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 

@@ -22,7 +22,7 @@ from rosbags.highlevel import AnyReader
 
 from imu_simulation_framework.drive.results.files import ResultFolder, find_result
 
-sys.path.append(str(Path(__file__).resolve().parents[1]))  # for programs outside pytest
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # needed by programs outside pytest
 from patience import PATIENCE, wait_until
 from reservations import reserved_port
 
@@ -30,7 +30,7 @@ PACKAGE = "imu_simulation_framework"
 STARTED = r"process\[{node}(?:-\d+)?\]: started with pid \[(\d+)\]"
 PROGRESS = r"simulated (\d+\.\d) of \d+\.\d s"
 COLOUR = re.compile(r"\x1b\[\d*m")
-# Output of a Python interpreter that is interrupted by roslaunch before the node's code runs.
+# Output of a Python interpreter that roslaunch interrupts before it runs the code of the node.
 INTERRUPTED_START = re.compile(r"Fatal Python error: init_import_site.*\n.*\nTraceback")
 DROPPED_VARIABLES = ("ROS_HOSTNAME", "ROS_NAMESPACE")
 # Environment variable that identifies all processes on the ROS master of an experiment.
@@ -74,7 +74,7 @@ class EndedExperiment:
         return find_result(folders.pop())
 
     def ensure_completed(self, output="experiment_results") -> EndedExperiment:
-        """Assert that the drive was recorded to its end; return the experiment."""
+        """Assert that the complete drive was recorded; return the ended experiment."""
         assert self.code == 0, self.output
         assert not self.fatal_sentences, self.output
         assert not self.has_traceback, self.output
@@ -109,7 +109,7 @@ class ExperimentProcess:
         self._owns_master = leader is None
         if leader is None:
             port = self._reservation.enter_context(reserved_port())
-            # Another experiment may use the port later, whereas the mark is unique.
+            # The port may be used again by a later experiment, whereas the mark is unique.
             self._master_uri, self._mark = f"http://127.0.0.1:{port}", new_mark()
         else:
             self._master_uri, self._mark = leader._master_uri, leader._mark
@@ -177,7 +177,7 @@ class ExperimentProcess:
 
     @property
     def simulated_time(self) -> float:
-        """Return the simulated time in the newest progress line [s]."""
+        """Return the simulated time in the latest progress line [s]."""
         return float(re.findall(PROGRESS, self._text)[-1])
 
     def wait_until_started(self, node) -> int:
@@ -189,12 +189,12 @@ class ExperimentProcess:
         os.kill(self.wait_until_started(node), number)
 
     def ensure_node_running(self, node) -> None:
-        """Assert that a node, which the experiment may not require, is running once started."""
+        """Wait until a node has been started, and assert that it is still running."""
         pid = self.wait_until_started(node)
         assert pid in self.members(), f"{node} has ended, output:\n{self._text}"
 
     def open_and_close_connection(self, node, topic) -> None:
-        """Connect to a node as a subscriber of a topic, and close the connection unused."""
+        """Connect to a node like a subscriber of a topic, and close the connection unused."""
         _, _, address = ServerProxy(self._master_uri).lookupNode("/test", node)
         answer = ServerProxy(address).requestTopic("/test", topic, [["TCPROS"]])
         _, host, port = answer[2]
@@ -258,11 +258,11 @@ class ExperimentProcess:
         return EndedExperiment(code, self._text, ended - self._started, self.directory)
 
     def members(self):
-        """Return the command lines of all processes on the master by process id."""
+        """Return the command lines of all processes on the ROS master, by process id."""
         return find_marked(self._mark, MASTER_MARK)
 
     def end(self) -> None:
-        """Kill the processes on the ROS master, or only the client program; close the pipe."""
+        """Kill all processes on the ROS master, or only this client program; close its pipe."""
         if self._owns_master:
             kill_marked(self._mark, MASTER_MARK)
         if self.is_running:

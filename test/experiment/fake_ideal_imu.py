@@ -65,7 +65,7 @@ def publish_mounting(lever_arm):
 
 
 class Listener:
-    """Subscriber to all topics of the node; collects the messages in ``received``."""
+    """Subscriber to all topics of realistic_imu, which collects the messages in ``received``."""
 
     def __init__(self):
         self.received = {"imu": [], "errors": [], "fields": [], "statuses": [], "diagnosed": []}
@@ -97,7 +97,7 @@ class Listener:
             wait_until(lambda: received["statuses"], "calibration status")
 
     def wait_until_node_has_received(self):
-        """Wait until the diagnostics report a received message."""
+        """Wait until the diagnostics report that the node has received a message."""
         rate = "messages per second"
         diagnosed = self.received["diagnosed"]
         wait_until(lambda: any(float(each[1][rate]) > 0.0 for each in diagnosed), "message counted")
@@ -145,7 +145,7 @@ def main(path, expected, kind="imu", *lever_arm):
             second.publish(joint_state(stamp, row[10:]))
         if kind == "placed_imu":
             if stamp == stamps[0]:
-                listener.wait_until_node_has_received()  # the node requires the frame of the IMU
+                listener.wait_until_node_has_received()  # odometry requires a known IMU frame
             second.publish(odometry(stamp, row[10:]))
     if int(expected):
         listener.wait_for_messages(int(expected))

@@ -6,14 +6,14 @@ import time
 PERIOD = 0.01  # sampling period of the IMU [s]
 TICKS_PER_ODOMETRY = 2
 DRIFT = 0.001  # yaw drift of the IMU [rad/s]
-LAG = 0.1  # time constant with which the robot follows a command [s]
+LAG = 0.1  # time constant of the response to a command [s]
 FIRST_STAMP = 10 * 10**9  # [ns]
-MAX_LEAD = 6  # ticks without a command; responses to odometry take at most 60 ms
+MAX_LEAD = 6  # ticks after the last command; a response to odometry takes at most 60 ms
 MAX_WAIT = 0.2  # wall-clock time after which the robot continues without a command [s]
 
 
 class LaggingRobot:
-    """Robot at (3, -2) with a yaw of 1 rad, which follows commands with a lag.
+    """Robot starting at (3, -2) with a yaw of 1 rad, which follows commands with a lag.
 
     Before the first command, its time is the wall clock. Afterwards, time advances only with
     commands, so the load of the machine does not change the drive.
@@ -30,7 +30,7 @@ class LaggingRobot:
         self.x, self.y, self.yaw = 3.0, -2.0, 1.0
         self.ticks = 0
         self._started = self._stepped = time.monotonic()
-        self._limit = None  # in ticks; None before the first command
+        self._limit = None  # tick at which to wait for a command; None before the first command
 
     @property
     def stamp(self) -> int:
@@ -53,7 +53,7 @@ class LaggingRobot:
         self._limit = self.ticks + MAX_LEAD
 
     def is_due(self) -> bool:
-        """Return whether the robot may advance."""
+        """Return whether the robot may advance by one tick."""
         now = time.monotonic()
         if self._limit is None:
             return now >= self._started + PERIOD * self.ticks

@@ -1,4 +1,4 @@
-"""Experiments that yield identical tables in ROS 1, in ROS 2 and in one process without ROS."""
+"""Experiments whose tables are identical in ROS 1, in ROS 2 and in one process without ROS."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def settings_argument(settings):
 
 
 class Scenario(NamedTuple):
-    """Experiment with settings in ``mine.ini``, further files, and the tables of its sensors."""
+    """Experiment with settings in ``mine.ini``, other input files, and names of sensor tables."""
 
     files: dict[str, str]
     sensors: tuple[str, ...] = ()
@@ -106,7 +106,7 @@ SCENARIOS = {
 
 
 def read_tables(result, scenario):
-    """Return the bytes of all tables of a result by name."""
+    """Return the content of all tables of a result as bytes, by table name."""
     names = (*TABLES, *scenario.sensors)
     return {name: result.path(f"{name}.csv").read_bytes() for name in names}
 

@@ -26,7 +26,7 @@ def compare(tmp_path, capsys, monkeypatch):
 
 @pytest.fixture(scope="module")
 def compared(run_once):
-    """Return a function that compares the emulation of a stationary plug-in with its model."""
+    """Return a function that compares the emulation of a plug-in, at rest, with its error model."""
 
     def compare_at_rest(imu):
         return run_once(
@@ -59,7 +59,7 @@ def test_emulated_plugin_agrees_with_model(compared, imu):
     assert "3001 messages, 0 lost" in ended.output
 
 
-def test_experiment_with_changed_drift_parameter_is_found_to_differ_from_model(
+def test_experiment_with_changed_drift_parameter_is_reported_to_differ_from_model(
     compared, compare, tmp_path
 ):
     (summary,) = (compared("hector").directory / "compared").glob("hector/*/*/1/*_summary.json")
@@ -78,7 +78,7 @@ def test_invalid_duration_of_comparison_is_rejected(compare):
     assert "--minutes: '0'" in output
 
 
-def test_result_of_moving_robot_is_rejected_for_comparison_at_rest(recorded_drive, compare):
+def test_plugin_comparison_rejects_result_of_moving_robot(recorded_drive, compare):
     folder = recorded_drive.result("some/results").folder
     code, output = compare("--results", folder, "--out", "moved")
     assert code == 2

@@ -45,13 +45,13 @@ def run_on_small_disk(experiment, tmp_path):
     return run
 
 
-def test_disk_full_before_drive_leaves_complete_files(run_on_small_disk):
+def test_full_disk_before_drive_leaves_only_complete_files(run_on_small_disk):
     sentence, files = run_on_small_disk("64k", SHORT)
     assert "imu_real.csv" in sentence
     assert set(files) == {"trajectory_data.csv", "reference.csv", "config.ini", "recording.json"}
 
 
-def test_disk_full_after_drive_leaves_recorded_samples(run_on_small_disk):
+def test_full_disk_after_drive_leaves_recorded_samples(run_on_small_disk):
     sentence, files = run_on_small_disk("256k", SHORT)
     assert "imu_simulated.csv" in sentence
     streams = ("imu_simulated", "ground_truth", "control_error", "wheel_velocities")
@@ -60,7 +60,7 @@ def test_disk_full_after_drive_leaves_recorded_samples(run_on_small_disk):
     assert set(files) == prepared | {"imu_real.csv", *(f"{name}.samples" for name in streams)}
 
 
-def test_results_are_written_when_bag_fills_disk(run_on_small_disk):
+def test_results_are_written_although_bag_fills_disk(run_on_small_disk):
     # The bag, at 0.2 MB per second, fills the disk before the end of the slow drive.
     long = {
         "trajectory": {"stop": 200.0},
@@ -76,7 +76,7 @@ def test_results_are_written_when_bag_fills_disk(run_on_small_disk):
     assert summary["messages"]["ground_truth"]["received"] > 100
 
 
-# The script mounts a disk for the command only and copies its files afterwards.
+# The script mounts a disk that only the command can access, and copies its files afterwards.
 ON_SMALL_DISK = """
 mount -t tmpfs -o "size=$1,mode=1777" tmpfs "$2" || exit 125
 saved=$3

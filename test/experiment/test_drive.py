@@ -33,7 +33,7 @@ def result(recorded_drive):
     return recorded_drive.result("some/results")
 
 
-def test_result_folder_of_recorded_drive_contains_all_files_and_messages(recorded_drive, result):
+def test_result_of_recorded_drive_contains_all_files_and_messages(recorded_drive, result):
     place = result.folder.relative_to(recorded_drive.directory / "some" / "results")
     assert place == Path("trajectory_a", "hector_sigma0.5_fd0.005", "1")
     expected = {f"{name}.csv" for name in (*TABLES, *RECORDED.sensors)}
@@ -49,7 +49,7 @@ def test_result_folder_of_recorded_drive_contains_all_files_and_messages(recorde
         assert messages[stream]["expected_according_to"] == "simulator"
         assert messages[stream]["expected"] == messages[stream]["received"] == 801
         assert messages[stream]["gaps"] == 0
-    # The rate is 20 Hz, and the first error is published after the first control period.
+    # The control rate is 20 Hz; the first tracking error is published after one control period.
     assert messages["control_error"]["received"] == 160
     *_, table, factor, sentence, place = recorded_drive.lines
     assert table.startswith("tracking error, distance")
@@ -143,7 +143,7 @@ def test_live_yaw_messages_match_yaw_tables(bag, result):
 
 
 def count_messages(result):
-    """Count the messages of simulator, errors and commands in a bag, without sequence numbers."""
+    """Count equal messages of simulator and controller in a bag, ignoring sequence numbers."""
     topics = {"/clock", "/imu/data", "/imu/data/bias", "/ground_truth/state", "/joint_states"}
     topics |= {"/trajectory_error", "/wheel_velocity_controller/command"}
     with AnyReader([result.path("experiment.bag")]) as reader:
@@ -154,7 +154,7 @@ def count_messages(result):
         )
 
 
-def test_repeated_experiment_without_display_for_live_view_has_same_tables_and_messages(
+def test_repeated_experiment_without_display_yields_same_tables_and_messages(
     experiment, recorded_drive, result, monkeypatch
 ):
     # Without a display, the live view exits at once, and the experiment continues.
@@ -169,12 +169,12 @@ def test_repeated_experiment_without_display_for_live_view_has_same_tables_and_m
     assert count_messages(repeated.result()) == count_messages(result)
 
 
-def test_experiment_without_ros_has_same_tables_as_with_nodes(result, tmp_path):
+def test_experiment_without_ros_yields_same_tables_as_nodes(result, tmp_path):
     repeated = repeat_in_process(result, tmp_path)
     assert read_tables(repeated, RECORDED) == read_tables(result, RECORDED)
 
 
-def test_quiet_experiment_of_car_prints_result_and_matches_run_without_ros(experiment, tmp_path):
+def test_redirected_car_experiment_prints_result_and_matches_run_without_ros(experiment, tmp_path):
     scenario = SCENARIOS["car with magnetometer"]
     scenario.write(tmp_path)
     quiet = ["sh", "-c", 'exec "$0" "$@" >printed 2>&1', find_program("run_experiment.py")]
@@ -194,7 +194,7 @@ def test_quiet_experiment_of_car_prints_result_and_matches_run_without_ros(exper
 
 
 def check_calibration(result):
-    """Check that the bag contains each change of the BNO055's calibration status."""
+    """Check that the bag contains every change of the BNO055's calibration status."""
     begin, messages = read_topic(result, "/imu/calib_status")
     samples = result.read_table("imu_simulated").join(result.read_table("magnetometer_simulated"))
     expected = isf.sensors.bno055_calibration(samples, FUSION_MODE).drop_duplicates()

@@ -1,4 +1,4 @@
-"""Disturbed experiments: exit code, last line and saved results."""
+"""Interrupted experiments and failed nodes: exit code, last line and saved results."""
 
 import contextlib
 import os
@@ -15,7 +15,7 @@ from scenarios import WITH_FIGURES
 
 EARLY = "the experiment ended early: "
 SHORT = {"trajectory": {"stop": 4.0}, "imu_recording": {"use": False}}
-# Settings of a drive that lasts until a test disturbs it.
+# Settings of a drive that is longer than any test needs.
 LONG = {
     "trajectory": {"stop": 200.0},
     "imu_recording": {"use": False},
@@ -46,7 +46,7 @@ def read_failure(ended):
 
 
 def read_partial_failure(ended):
-    """Return the failure reason of a partly recorded drive."""
+    """Return the reason in the last line after a drive that was recorded only partly."""
     reason, summary = read_failure(ended), ended.summary
     assert summary["run"]["completed"] is False
     assert summary["durations"]["recorded_s"] > 0.0
@@ -133,7 +133,7 @@ def test_node_killed_during_drive_terminates_experiment_with_results(driving):
 def test_killed_recorders_leave_samples_and_readable_bag(driving):
     running = driving("record:=true", "seed:=7")
     # The killed nodes lose the last twenty samples of each table, one second of commands, and the
-    # last 64 kB of the bag, which are half a second of all topics.
+    # last 64 kB of the bag, which contain half a second of all topics.
     running.wait_for(r"simulated ([4-9]|\d\d+)\.\d of")
     for node in ("experiment_recorder", "result_comparison"):
         running.signal_node(node, signal.SIGKILL)
@@ -203,7 +203,8 @@ def open_when_read(pipe):
 
 
 def test_second_signal_after_drive_cancels_figures(experiment, tmp_path):
-    # The Matplotlib settings file is a pipe without data, which blocks drawing until a signal.
+    # The Matplotlib settings file is a pipe without data, which blocks drawing until a signal
+    # arrives.
     pipe = tmp_path / "matplotlibrc"
     os.mkfifo(pipe)
     program = ["env", f"MATPLOTLIBRC={pipe}", find_program("run_experiment.py"), "-v"]
@@ -230,11 +231,11 @@ def test_second_signal_after_drive_cancels_figures(experiment, tmp_path):
     assert not [path for path in files if path.suffix == ".png"]
 
 
-def test_drive_continues_after_hangup_lost_rosout_and_unrelated_calls(driving):
+def test_drive_continues_after_sighup_killed_rosout_and_rejected_calls(driving):
     paced = {"trajectory": {"stop": 20.0}, "imu_recording": {"use": False}}
     program = ["nohup", find_program("run_experiment.py"), "-v"]
     running = driving("real_time_factor:=2", settings=paced, program=program)
-    # The stopped node prevents the end of the drive.
+    # The drive cannot end while this node is suspended.
     running.signal_node("path_follower", signal.SIGSTOP)
     os.kill(running.pid, signal.SIGHUP)
     # roslaunch restarts rosout, which exits together with the other nodes.
@@ -261,8 +262,8 @@ def test_drive_continues_after_hangup_lost_rosout_and_unrelated_calls(driving):
 
 
 def test_insufficient_memory_is_reported(experiment):
-    # The limit is low because OpenBLAS retries its allocation of 33 MB until Ctrl+C at a slightly
-    # higher limit, which depends on the memory that threads use.
+    # The limit is low, because at a slightly higher limit, which depends on the memory of the
+    # threads, OpenBLAS retries an allocation of 33 MB until Ctrl+C.
     limited = ["bash", "-c", 'ulimit -v 400000; exec "$0" "$@"', find_program("run_experiment.py")]
     impatient = {**SHORT, "simulation": {"startup_timeout": 10.0}}
     ended = experiment.run(settings=impatient, program=limited)
@@ -270,7 +271,7 @@ def test_insufficient_memory_is_reported(experiment):
     assert ended.lines[-1].startswith((EARLY, "run_experiment.py: ")), ended.output
 
 
-def test_stopped_simulator_terminates_experiment_after_command_timeout(driving):
+def test_suspended_simulator_terminates_experiment_after_command_timeout(driving):
     impatient = {"real_time_factor": 2.0, "command_timeout": 5.0}
     running = driving(settings={**LONG, "simulation": impatient})
     running.signal_node("mujoco_simulator", signal.SIGSTOP)

@@ -18,7 +18,7 @@ ODOMETRY_PERIOD = TICKS_PER_ODOMETRY * PERIOD  # [s]
 
 @pytest.fixture
 def master(experiment):
-    """Start a ROS master whose clients are robots and experiments."""
+    """Start a ROS master, to which robots and experiments connect."""
     master = experiment(program=MASTER)
     master.wait_for(r"started core service \[/rosout\]")
     return master
@@ -34,7 +34,7 @@ def run_with_robot(master, *arguments, **settings):
     return master.start_client(program, settings_argument(settings)).wait()
 
 
-def test_external_robot_follows_path_and_summary_contains_drift_of_its_imu(master):
+def test_external_robot_follows_path_and_drift_of_its_imu_is_in_summary(master):
     start_robot(master, "TwistStamped")
     ended = run_with_robot(master, "record:=true", "gnss:=rtk", trajectory={"stop": 6.0})
     ended.ensure_completed()
@@ -62,7 +62,7 @@ def test_external_robot_follows_path_and_summary_contains_drift_of_its_imu(maste
     assert bag["/gnss/fix"]
 
 
-# Node name -> parameter with a wrong topic, and part of the failure message.
+# For each node name, a parameter with a wrong topic, and a fragment of the failure message.
 WRONG_TOPICS = {
     "own": (
         "_external/odometry:=ground_truth/state",

@@ -50,7 +50,7 @@ def gazebo_port():
 
 @pytest.fixture
 def gazebo(experiment, gazebo_port, tmp_path):
-    """Return a function that starts an experiment with Gazebo packages and a fake gzserver."""
+    """Return a function that starts an experiment with fake Gazebo packages and gzserver."""
     packages = tmp_path / "packages"
     for name in PACKAGES:
         (packages / name).mkdir(parents=True)
@@ -95,10 +95,11 @@ right_wheel: [right_wheel_1_joint, right_wheel_2_joint]
 """
 
 
-# This IMU has no errors, so only a wrong initial state can cause an error in the first second.
+# This IMU has no sensor errors, so only a wrong initial state can cause an error in the first
+# second.
 OWN_IMU = "gyroscope: {}\nmagnetometer: {}\noutput: {magnetic_heading: true}\n"
-# The field of the iron bar rotates by 0.1 deg in the first second. The vertical fields of the
-# motors do not affect the heading.
+# Along the path of the first second, the direction of the iron bar's field changes by 0.1 deg. The
+# vertical fields of the motors do not affect the heading.
 OWN_HALL = """\
 bars: [{position: [2.0, -0.4, 0.1], size: [1.0, 0.1, 0.1], magnetisation: [3e4, 0, 0]}]
 motors: {left: [0.0, 0.0, 5e-6], right: [0.0, 0.0, 3e-6]}
@@ -133,7 +134,7 @@ def test_four_wheeled_robot_starts_stationary_and_measures_local_field(gazebo, t
 
 
 def check_magnetic_field(result, truth, hall, robot):
-    """Check the measured field; return the field of the hall [T] at each position in world axes."""
+    """Check the measured magnetic field; return the true field along the path in world axes [T]."""
     measured = result.read_table("magnetometer_simulated")
     place, angles = (
         np.column_stack([np.interp(measured.index, truth.index, truth[name]) for name in names])
@@ -148,7 +149,7 @@ def check_magnetic_field(result, truth, hall, robot):
     torque = 2.0 * FAKE_TORQUE * np.column_stack(wheels)[last]
     assert np.abs(torque).max() > 0.2
     expected = hall.measured_field(place, turn_of_imu.as_quat(), torque)
-    # The times differ by at most one sample: 0.01 s at 1 m/s and 1 rad/s.
+    # The stamps of field and pose differ by at most one sample: 0.01 s at 1 m/s and 1 rad/s.
     assert np.abs(measured.to_numpy() - expected).max() < 0.02 * np.linalg.norm(hall.undisturbed)
     assert np.ptp(expected, axis=0).max() > 0.2 * np.linalg.norm(hall.undisturbed)
     return turn_of_imu.apply(expected)
@@ -162,7 +163,7 @@ def check_start_at_rest(result, truth, field):
     imu, truth = (table.loc[:1.0] for table in (result.read_table("imu_simulated"), truth))
     assert imu.index[0] == truth.index[0] == 0.0
     assert len(imu) == len(truth) == 101
-    # A speed change v tilts the fused orientation by at most v / (g tau), with tau >= 3 s.
+    # A change in speed of v tilts the fused orientation by at most v / (g tau), with tau >= 3 s.
     tilt = truth["v"].abs().max() / (9.81 * 3.0) + 1e-6
     # A tilt changes the magnetic heading by up to tan(dip) times the tilt; the dip is below 70 deg.
     turn = np.tan(np.radians(70.0)) * tilt
@@ -175,7 +176,7 @@ def check_start_at_rest(result, truth, field):
     errors["yaw"] -= declination
     for angle, limit in zip(ANGLES, (tilt, tilt, turn)):
         assert np.abs(errors[angle]).max() < limit, angle
-        # A speed change before the first sample tilts the fused orientation.
+        # A change in speed before the first sample also tilts the fused orientation.
         assert np.abs(errors[angle][0]) < abs(truth["v"].iloc[0]) / (9.81 * 3.0) + 1e-6
     first, *_ = read_messages(result.path("experiment.bag"))["/imu_yaw/simulated_error"]
     # The yaw error in the live view is also zero at the start.
@@ -191,9 +192,10 @@ def test_car_with_gnss_receiver_completes_drive(gazebo, tmp_path):
     check_fixes(result)
 
 
-def test_delayed_gnss_receiver_publishes_last_fixes_before_bag_is_closed(gazebo, tmp_path):
+def test_bag_contains_last_fixes_of_delayed_gnss_receiver(gazebo, tmp_path):
     (tmp_path / "receiver.yaml").write_text("rate: 5\nheading: {source: antennas}\n")
-    # The simulator may be ten control periods ahead of a node; at 2 Hz, this exceeds the drive.
+    # The simulator may be ten control periods ahead of a node; at 2 Hz, this is longer than the
+    # drive.
     slow = {"control": {"rate": 2.0}, "simulation": {"command_timeout": PATIENCE}}
     settings = {**SHORT, **slow}
     arguments = (*GAZEBO, "real_time_factor:=1", "gnss:=receiver.yaml", "record:=true")
@@ -207,7 +209,7 @@ def test_delayed_gnss_receiver_publishes_last_fixes_before_bag_is_closed(gazebo,
         running.run_client("rostopic", "echo", "-n", "200", "/clock")
         running.signal_node("gnss_receiver", signal.SIGCONT)
     result = running.wait().ensure_completed().result()
-    # The bag lasts one control period longer than the drive.
+    # The bag ends one control period after the drive.
     check_fixes(result, most=24, control_period=0.5)
     check_drift_starts_with_drive(result)
 
@@ -222,7 +224,7 @@ def check_drift_starts_with_drive(result):
 
 
 def check_steering(result):
-    """Check that each joint follows its commands in order, with any delay."""
+    """Check that each steering joint follows its commands in order, with an arbitrary delay."""
     commanded, actual = (result.read_table(f"wheel_velocities{name}") for name in ("", "_actual"))
     for side in ("steering_left", "steering_right"):
         assert actual[side].abs().max() > 0.05
@@ -244,7 +246,7 @@ def check_fixes(result, most=22, control_period=0.05):
     # The GNSS receiver restarts at the first command, when simulated time may be up to ten control
     # periods of 0.05 s ahead of the receiver.
     irregular = np.flatnonzero(np.abs(np.diff(since) - 0.2) > 0.015)
-    # Only one step is irregular, so no fix is lost before or after it.
+    # Only one interval between fixes is irregular, so no fix is lost before or after it.
     assert np.count_nonzero(since[irregular] > -0.21) <= 1
     begin = irregular[-1] + 1 if len(irregular) else np.flatnonzero(since < 0.1)[-1]
     # The first command may reach error_publisher two control periods later.
@@ -265,8 +267,8 @@ def check_fixes(result, most=22, control_period=0.05):
     assert np.abs(error[within]).max() < 1e-3
 
 
-def test_drive_waits_for_stopped_gzserver_and_ends_at_reset(gazebo):
-    # This drive is longer than the clients below may take on a busy machine; the reset ends it.
+def test_drive_waits_for_suspended_gzserver_and_ends_on_simulation_reset(gazebo):
+    # The drive lasts longer than the calls below can take on a busy machine; the reset ends it.
     running = gazebo(*GAZEBO, "real_time_factor:=2", settings={"trajectory": {"stop": 600.0}})
     running.wait_until_driving()
     running.signal_node("gazebo", signal.SIGSTOP)

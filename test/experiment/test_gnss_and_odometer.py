@@ -14,7 +14,8 @@ from imu_simulation_framework.drive.results.files import ExperimentTables
 from imu_simulation_framework.ros1.messages import make_antenna_transform
 from imu_simulation_framework.sensors.gnss.specification import UNKNOWN_VARIANCE
 
-# Times of the fixes [s], except the outage. Fixes within the last latency arrive after the drive.
+# Times of the fixes without the outage [s]. A fix at the end of the drive would arrive too late, by
+# its latency, and is not included.
 RECEIVED = np.array([0.2 * k for k in range(round(5 * DURATION)) if not 20 <= k <= 25])
 
 
@@ -58,8 +59,8 @@ def test_recorded_fixes_can_be_read_as_reference(result):
     assert times[0] == pytest.approx(0.2)
     yaw = np.interp(times, truth.index, truth["yaw"])
     error = wrap(reference.table["yaw"].to_numpy() - yaw)
-    # The noise is 0.005 rad. The angular acceleration of 2 rad/s^2 between headings 0.2 s apart
-    # adds 0.01 rad.
+    # The heading noise is 0.005 rad. Interpolation between headings 0.2 s apart adds 0.01 rad, as
+    # the angular acceleration is 2 rad/s^2.
     received = (times <= 3.8) | (times >= 5.2)
     assert np.sqrt(np.mean(error[received] ** 2)) < math.hypot(0.005, 0.01)
     antenna = {
@@ -67,7 +68,7 @@ def test_recorded_fixes_can_be_read_as_reference(result):
         for axis, projection in (("x", np.cos), ("y", np.sin))
     }
     for axis, place in antenna.items():
-        # The positions are relative to the first fix, whose error is included.
+        # The positions are relative to the first fix, so they include its error.
         moved = reference.table[axis] - reference.table[axis].iloc[0] - place + place[0]
         assert np.sqrt(np.mean(moved**2)) < 0.05
 

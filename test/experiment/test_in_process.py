@@ -46,7 +46,7 @@ def default_drive():
 def test_seed_affects_imu_but_not_drive(default_drive):
     np.testing.assert_array_equal(run().imu_simulated, default_drive.imu_simulated)
     other = run(experiment={"seed": 2})
-    # The drift begins at zero with any seed.
+    # The drift begins at zero for every seed.
     assert np.count_nonzero(other.imu_simulated["yaw"] == default_drive.imu_simulated["yaw"]) <= 1
     np.testing.assert_array_equal(other.ground_truth, default_drive.ground_truth)
 
@@ -68,7 +68,7 @@ def test_result_columns_match_reference_page():
 
 
 @pytest.mark.parametrize("controller", sorted(CONTROLLERS))
-def test_controllers_complete_drive_with_different_commands(controller, default_drive):
+def test_each_controller_completes_drive_with_different_wheel_commands(controller, default_drive):
     tables = run(control={"controller": controller})
     assert tables.ground_truth.index[-1] == 8.0
     assert rms(tables.control_error["distance_error"]) < 0.15
@@ -97,8 +97,8 @@ def test_controller_completes_lap_with_car(drive, controller):
     )
     lap = {"a": 60.0, "c": 40.0}[drive]
     assert tables.ground_truth.index[-1] == pytest.approx(lap, abs=0.05)
-    # Drive c has position noise of 12 mm, which wheels cannot follow. Drive a has turns on the
-    # spot, which a car cannot follow. Without position control, the deviation remains.
+    # The position noise of 12 mm in drive c cannot be followed by wheels, and the turns on the spot
+    # in drive a cannot be followed by a car. Without position control, the deviation remains.
     distance, yaw = rms(tables.control_error["distance_error"]), tables.control_error["yaw_error"]
     assert distance < (0.1 if controller in ("open_loop", "yaw_pid") else 0.015)
     assert rms(yaw) < np.radians(1.0)
@@ -108,7 +108,7 @@ def test_controller_completes_lap_with_car(drive, controller):
     assert angles.diff().abs().to_numpy()[1:].max() < 4.0 * 0.05 + 1e-9
 
 
-def test_summary_of_car_contains_entries_of_wheels_and_steering_joints():
+def test_car_summary_contains_wheel_and_steering_joints():
     tables = run(robot={"parameters": str(urdf_path("robot_ackermann.yaml"))})
     wheels = evaluate(tables)[0]["wheels"]
     assert list(wheels) == ["left", "right", "steering_left", "steering_right"]
@@ -125,7 +125,7 @@ def test_imu_model_does_not_affect_drive(default_drive, model):
     if model == "ideal":
         np.testing.assert_allclose(error, 0.0, atol=1e-9)
     else:
-        # The largest stationary standard deviation of the presets is 0.05 rad.
+        # The drift of the presets has a steady-state standard deviation of at most 0.05 rad.
         assert 0.0 < error.abs().max() < 5 * 0.05
 
 
@@ -173,7 +173,7 @@ def test_magnetometer_measures_field_at_sensor_position(tmp_path):
     assert np.ptp(np.linalg.norm(expected, axis=1)) > 0.01 * undisturbed
 
 
-def test_magnetometer_leaves_drive_unchanged_and_requires_environment(tmp_path, default_drive):
+def test_magnetometer_does_not_affect_drive_and_requires_environment(tmp_path, default_drive):
     tables = magnetic(tmp_path, imu_specification={"file": "bno055_magnetometer"})
     np.testing.assert_array_equal(tables.ground_truth, default_drive.ground_truth)
     plain = run(imu={"model": "specification"}, imu_specification={"file": "bno055"})
@@ -191,7 +191,7 @@ def test_ideal_imu_matches_signals_of_robot_motion(default_drive):
     mounted = motion.mounted(*simulator.imu_mounting)
     truth = run(imu={"model": "ideal"}).imu_simulated
     rate, force = mounted.means()
-    # The simulator computes the first sample itself, while stationary.
+    # The first sample is excluded: the simulator computes it from the stationary robot.
     np.testing.assert_allclose(rate[1:], truth[list(GYRO)].iloc[1:], rtol=0.0, atol=1e-9)
     np.testing.assert_allclose(force[1:], truth[list(ACCEL)].iloc[1:], rtol=0.0, atol=1e-9)
     np.testing.assert_allclose(

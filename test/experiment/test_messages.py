@@ -25,7 +25,7 @@ ERRORS = TrackingError._fields
 
 
 class EndlessDrive:
-    """Reference and follower of a drive without end."""
+    """Reference trajectory and controller of a drive that never ends."""
 
     @staticmethod
     def finished(_):
@@ -41,7 +41,7 @@ class EndlessDrive:
 
 
 def answer(previous=10.0, time_from_start=10.05, **errors):
-    """Let a drive respond to a tracking error at a time since its start [s]."""
+    """Process a tracking error at a time since the start of a drive [s]."""
     session = DriveSession(EndlessDrive())
     session.time = previous
     session.answer(time_from_start, TrackingError(**{**dict.fromkeys(ERRORS, 0.0), **errors}))
@@ -58,7 +58,7 @@ def test_tracking_error_with_non_finite_number_is_rejected(field, value):
 
 
 @pytest.mark.parametrize("time", [1e9, 15.1, 4.9])
-def test_tracking_error_with_jump_in_time_is_rejected(time):
+def test_time_jump_of_tracking_error_is_rejected(time):
     with pytest.raises(SimulatorError, match="trajectory_error: .*after 10.00 s"):
         answer(time_from_start=time)
 
@@ -79,13 +79,13 @@ def test_hard_braking_is_accepted_as_continuous_motion():
 
 
 @pytest.mark.parametrize("step", [0.01, 0.05])
-def test_robot_displaced_during_drive_is_reported(step):
+def test_position_jump_of_robot_during_drive_is_reported(step):
     with pytest.raises(SimulatorError, match=r"robot .*1\.00 m"):
         drive((0.0, 0.0, 1.0), (step, 1.0, 1.0))
 
 
 @pytest.mark.parametrize("axis", [(1.0, 0.0), (0.6, 0.8)])
-def test_tipped_over_robot_is_reported_and_ramp_is_accepted(axis):
+def test_overturned_robot_is_reported_and_ramp_is_accepted(axis):
     def lean(angle):
         x, y = (math.sin(0.5 * math.radians(angle)) * part for part in axis)
         return TruePose(
@@ -99,7 +99,7 @@ def test_tipped_over_robot_is_reported_and_ramp_is_accepted(axis):
 
 
 class SubscribedPublisher:
-    """Publisher of rospy with a single subscriber that stores the written bytes."""
+    """Substitute for a rospy publisher with one subscriber, which stores the written bytes."""
 
     def __init__(self):
         self.impl, self.connections = self, [self]
@@ -133,7 +133,7 @@ STAMPS = np.array([999_999_999, 12_345_000_000_007])
 
 
 def read_back(message_type, messages):
-    """Return messages read by rospy; assert that rospy would write the same bytes."""
+    """Deserialise messages with rospy, and assert that rospy serialises them to the same bytes."""
     read = [message_type().deserialize(data) for data in messages]
     assert [serialised(message) for message in read] == messages
     assert [message.header.seq for message in read] == [1, 2]

@@ -1,4 +1,4 @@
-"""Launch files airborne.launch, and realistic_imu.launch with the IMU of a fake simulator."""
+"""Launch files airborne.launch and realistic_imu.launch, the latter with a fake simulator."""
 
 import json
 import sys
@@ -30,7 +30,7 @@ def motion():
 
 @pytest.fixture
 def answer_of_node(experiment):
-    """Return a function that starts the launch file, publishes, and returns output and process."""
+    """Return a function that runs realistic_imu.launch on published messages."""
 
     def run(stamps, rows, expected, *arguments, kind="imu", lever_arm=()):
         running = experiment(*arguments, program=LAUNCH)
@@ -46,7 +46,7 @@ def answer_of_node(experiment):
 
 
 def end(running):
-    """Interrupt a launch file; assert exit code 0 without a traceback."""
+    """Interrupt roslaunch; assert that it exits with code 0 and without a traceback."""
     running.interrupt()
     ended = running.wait()
     assert ended.code == 0, ended.output
@@ -58,7 +58,7 @@ def signals(answer):
     return np.array([message["signals"] for message in answer["imu"]])
 
 
-def test_output_of_realistic_imu_node_matches_simulate_imu(answer_of_node, tmp_path):
+def test_realistic_imu_node_output_matches_simulate_imu(answer_of_node, tmp_path):
     motion = isf.at_rest(4.0)
     mode = isf.sensors.bno055_in_mode(isf.read_imu_specification("bno055_magnetometer"), "NDOF")
     path = tmp_path / "ndof.yaml"
@@ -81,7 +81,7 @@ def test_output_of_realistic_imu_node_matches_simulate_imu(answer_of_node, tmp_p
     assert (errors["seed"], errors["input"]) == (4, "/imu")
     assert errors["parameters"]["name"] == mode.name
     expected = isf.sensors.bno055_calibration(table, "NDOF").drop_duplicates()
-    # Each second at standstill increases the calibration status of the gyroscope, up to 3.
+    # The calibration status of the gyroscope increases by one per second at standstill, up to 3.
     assert expected["gyroscope"].tolist()[-1] == 3
     statuses = [json.loads(text) for text in answer["statuses"]]
     assert [list(status) for status in statuses] == len(statuses) * [
@@ -96,7 +96,7 @@ def test_output_of_realistic_imu_node_matches_simulate_imu(answer_of_node, tmp_p
     end(running)
 
 
-def test_node_accepts_odometry_instead_of_imu_and_mounting_from_tf(answer_of_node, motion):
+def test_realistic_imu_node_accepts_odometry_input_and_mounting_from_tf(answer_of_node, motion):
     arm = (0.3, -0.2, 0.1)
     options = ("specification:=ideal", "input_type:=odometry", "frame_id:=chip", "use_tf:=true")
     answer, running = answer_of_node(
@@ -140,7 +140,7 @@ HALL = {
 }
 
 
-def test_output_of_realistic_imu_node_matches_apply_imu_errors(answer_of_node, motion, tmp_path):
+def test_realistic_imu_node_output_matches_apply_imu_errors(answer_of_node, motion, tmp_path):
     path, hall, stamps = tmp_path / "heading.yaml", tmp_path / "hall.yaml", stamps_of(motion)
     path.write_text(HEADING)
     hall.write_text(yaml.safe_dump(HALL))
@@ -177,7 +177,7 @@ def test_output_of_realistic_imu_node_matches_apply_imu_errors(answer_of_node, m
     end(running)
 
 
-def test_imu_with_wrong_axes_terminates_node(answer_of_node, motion):
+def test_ideal_imu_with_wrong_axes_terminates_node(answer_of_node, motion):
     downward = np.hstack(imu_truth(motion)[:3])[:100] * [1, 1, 1, 1, 1, 1, 1, 1, 1, -1]
     answer, running = answer_of_node(stamps_of(motion)[:100], downward, 0)
     assert answer["imu"] == []

@@ -73,7 +73,7 @@ LATER = [stamp + 3600 * 10**9 for stamp in STAMPS]
 )
 def test_experiment_with_unusable_bag_is_rejected(refused, tmp_path, topics, settings, words):
     topics = {f"/{name}": content for name, content in {**ALL, **topics}.items()}
-    # The messages are received in order, whatever their stamps.
+    # The receipt times increase from message to message, independently of the stamps.
     bag = writers.write_bag(tmp_path / "drive.bag", topics, receipt=STAMPS)
     refused(f"recording:={bag}", f"settings:={settings}", words=[bag, *words])
 
@@ -94,7 +94,7 @@ def test_experiment_with_unusable_bag_is_rejected(refused, tmp_path, topics, set
             ["[odometer] file is ", "mine.yaml", "MuJoCo"],
         ),
         ("recording:=nowhere.bag", ["nowhere.bag"]),
-        # The output folder is a file, because root may write to any folder.
+        # The output path is a file, because root may write to any folder.
         ("output:=empty.csv", ["empty.csv"]),
     ],
 )
@@ -148,7 +148,7 @@ def test_accepted_mirrored_yaw_is_reported_in_output_and_summary(experiment, mir
     assert "mirrored yaw" in ended.output
     summary = ended.summary
     (finding,) = summary["run"]["recording"]["findings"]
-    # For a level robot, an inverse quaternion has the same effect.
+    # An inverse quaternion would have the same effect on a level robot.
     assert finding["fault"].startswith("mirrored yaw")
     assert finding["grave"] is True
     assert finding["settings"] == [["imu_recording", "yaw_convention", "cw_from_north"]]

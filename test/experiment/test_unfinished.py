@@ -1,4 +1,4 @@
-"""Completion or removal of the files of a killed node."""
+"""Completion or removal of incomplete files that a killed node has left."""
 
 import shutil
 
@@ -16,7 +16,7 @@ def folder(tmp_path):
 
 
 def write_active(folder, count):
-    """Write the bag of a killed recorder; each message fills a hundredth of a chunk."""
+    """Write a bag like that of a killed recorder; 100 messages fill a chunk."""
     active = f"{folder.path(BAG)}{ACTIVE}"
     with rosbag.Bag(f"{active}.whole", "w", chunk_threshold=CHUNK_SIZE) as bag:
         for number in range(count):
@@ -26,7 +26,7 @@ def write_active(folder, count):
     folder.folder.joinpath(f"{active}.whole").unlink()
 
 
-def test_unfinished_bag_is_completed_with_its_complete_chunks(folder):
+def test_unfinished_bag_is_closed_with_its_complete_chunks(folder):
     write_active(folder, 1050)
     tidy(folder)
     assert [path.name for path in folder.folder.iterdir()] == [f"run_{BAG}"]

@@ -1,4 +1,4 @@
-"""Live view in a window on a virtual screen."""
+"""Live view of the yaws in a window on a virtual screen."""
 
 import shutil
 import signal
@@ -45,7 +45,7 @@ def display():
 
 
 def count_pixels(display, colour) -> int:
-    """Return the number of pixels of a colour on the screen."""
+    """Return the number of pixels on the screen that have a given colour."""
     picture = np.asarray(ImageGrab.grab(xdisplay=display).convert("RGB"))
     rgb = [int(colour[start : start + 2], 16) for start in (1, 3, 5)]
     return int((picture == rgb).all(axis=2).sum())
@@ -65,7 +65,7 @@ def test_live_view_stays_open_after_drive_until_ctrl_c(experiment, display, monk
         # A legend has only a few dozen pixels of each colour.
         return shows(300)
 
-    # The drive waits for the window, whose start may take longer than the drive.
+    # The drive waits for the window, which may take longer to open than the drive lasts.
     running.signal_node("path_follower", signal.SIGSTOP)
     wait_until(lambda: shows(10), "legends in the window")
     running.signal_node("path_follower", signal.SIGCONT)
