@@ -16,7 +16,7 @@ WANDER = np.radians(0.5)  # [rad]
 
 
 def yaw_at(times):
-    """Return a non-repeating yaw with curves to both sides, more of them to the left [rad]."""
+    """Return a non-repeating yaw with turns in both directions, mostly to the left [rad]."""
     return 0.9 * np.sin(0.31 * times) + 0.7 * np.sin(0.47 * times + 1.0) + 0.03 * times
 
 

@@ -38,7 +38,7 @@ def test_bundled_config_ini_lists_every_key_with_default(tmp_path):
         assert keys == {field.name for field in dataclasses.fields(parameters)}
 
 
-def test_override_replaces_file_value_unless_empty(tmp_path):
+def test_override_replaces_file_value_unless_override_is_empty(tmp_path):
     path = _write(tmp_path, "[control]\nrate = 10\nyaw_integral = 3\n")
     settings = load_configuration(path, {"control": {"rate": 25, "yaw_integral": ""}})
     assert settings.control.rate == 25.0
@@ -204,7 +204,7 @@ def environment(model="specification", file="bno055_magnetometer", **keys):
     )
 
 
-def test_magnetic_environment_of_location_is_created_for_magnetic_imus(
+def test_magnetic_environment_is_created_from_location_for_magnetic_imus(
     tmp_path,
 ):
     assert environment().bars == ()

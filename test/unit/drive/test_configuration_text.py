@@ -23,7 +23,7 @@ def test_bundled_config_ini_matches_declarations():
     )
 
 
-def test_all_sections_are_described_once():
+def test_each_section_is_described_exactly_once():
     names = [section.name for section in SECTIONS]
     known = (
         *configuration.SECTIONS,
@@ -49,7 +49,7 @@ def test_comments_in_config_ini_fit_line_length():
     assert max(map(len, configuration_text().splitlines())) <= LINE_LENGTH
 
 
-def test_generated_text_is_read_as_default_settings(tmp_path):
+def test_generated_text_yields_default_settings(tmp_path):
     path = tmp_path / "config.ini"
     path.write_text(configuration_text(), encoding="utf-8")
     empty = tmp_path / "empty.ini"

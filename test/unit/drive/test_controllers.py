@@ -72,7 +72,7 @@ def test_filtered_derivative_of_ramp_converges_with_its_time_constant():
     time_constant = 0.5
     pid = Pid(0.0, 0.0, 1.0, 0.01, derivative_time_constant=time_constant)
     outputs = [pid.step(3.0 * 0.01 * k) for k in range(301)]
-    # The step response of the discrete filter is within half a period of the exponential.
+    # The filter's discrete step response is shifted from the exponential by up to half a period.
     ramp_output = 3.0 * (1.0 - math.exp(-1.0))
     assert outputs[50] == pytest.approx(ramp_output, abs=3.0 * 0.01 / time_constant)
     assert outputs[300] == pytest.approx(3.0, rel=0.005)
@@ -105,7 +105,7 @@ def made(name, **gains):
 
 
 def wheels_of(controller, left, right, error):
-    """Return the wheel velocities that a controller commands for reference velocities."""
+    """Return the wheel velocities that a controller commands for reference wheel velocities."""
     return DRIVETRAIN.inverse(*controller.correct(*DRIVETRAIN.forward(left, right), error))
 
 
@@ -122,12 +122,12 @@ CLOSED = [name for name in control.CONTROLLERS if name != "open_loop"]
 
 @pytest.mark.parametrize("name", CLOSED)
 @pytest.mark.parametrize("yaw_error", [-0.2, 0.2])
-def test_robot_turns_towards_sign_of_yaw_error(name, yaw_error):
+def test_robot_turns_in_direction_of_yaw_error(name, yaw_error):
     left, right = wheels_of(made(name), 5.0, 5.0, TrackingError(yaw_error, 0.0, 0.0, 0.0))
     assert math.copysign(1.0, right - left) == math.copysign(1.0, yaw_error)
 
 
-def test_yaw_pid_corrects_wheels_oppositely_and_prefers_turning_at_limit():
+def test_yaw_pid_corrects_wheels_in_opposite_directions_and_prefers_turning_at_limit():
     controller = made("yaw_pid", yaw_proportional=10.0, yaw_integral=0.0, yaw_derivative=0.0)
     assert wheels_of(controller, 5.0, 6.0, TrackingError(0.1, 9.0, 9.0, 9.0)) == pytest.approx(
         (4.0, 7.0)
@@ -158,7 +158,7 @@ def test_cross_track_error_while_stationary_is_ignored_and_not_integrated():
     assert waiting.correct(0.5, 0.0, lateral) == fresh.correct(0.5, 0.0, lateral)
 
 
-def test_tracking_errors_are_projected_on_robot_axes():
+def test_tracking_errors_are_projected_onto_robot_axes():
     # The robot faces the reference, which itself faces left.
     controller = made("yaw_distance_pid")
     left, right = wheels_of(controller, 0.0, 0.0, TrackingError(math.pi / 2, 0.3, 0.0, -0.3))
@@ -202,7 +202,7 @@ def test_invalid_controller_gains_are_rejected(key, value, words):
 
 
 class Robot(NamedTuple):
-    """Robot with first-order wheels and without slip, whose parameters differ from the model's.
+    """Robot with first-order wheel dynamics and no slip; its parameters differ from the model's.
 
     The time constant is larger than in the simulated robots, the robot turns less than
     it should (scrubbing), and its left wheel is larger than the right one.
@@ -214,7 +214,7 @@ class Robot(NamedTuple):
 
 
 def _drive(table, controller, start=None, robot=None):
-    """Return the errors (time, 4) while the robot follows a Trajectory in closed loop."""
+    """Return the tracking errors (time, 4) of a robot that follows a trajectory in closed loop."""
     robot = robot or Robot()
     reference = Reference.from_table(table)
     x, y, yaw = start or reference.pose_at(reference.start)
@@ -253,7 +253,7 @@ def _figure_eight(direction=1.0):
 
 
 @pytest.mark.parametrize("direction", [1.0, -1.0], ids=["forwards", "backwards"])
-def test_yaw_pid_limits_heading_error_and_yaw_distance_pid_limits_distance(direction):
+def test_yaw_pid_limits_heading_error_and_yaw_distance_pid_limits_distance_error(direction):
     table = _figure_eight(direction)
     errors = _drive(table, made("yaw_pid"))
     assert _rms(errors[100:, 0]) < math.radians(1.0)
@@ -304,7 +304,7 @@ def test_controllers_while_stationary_reduce_only_along_track_and_yaw_errors(nam
 
 
 def _noisy_eight(period=PERIOD):
-    """Return a figure of eight with smooth lateral noise of 3 cm, similar to smoothed fixes."""
+    """Return a figure of eight with smooth lateral noise of 3 cm, as from smoothed GNSS fixes."""
     table = _figure_eight()
     phases = np.random.default_rng(3).uniform(0.0, 2.0 * math.pi, 20)
     frequencies = np.linspace(0.4, 1.0, 20)
@@ -316,7 +316,7 @@ def _noisy_eight(period=PERIOD):
 
 
 @pytest.mark.parametrize("period", [PERIOD, 2.0])
-def test_rolled_trajectory_has_no_sideslip_and_is_close_to_recording(period):
+def test_trajectory_converted_to_rolling_has_no_sideslip_and_is_close_to_recording(period):
     table = _noisy_eight(period)
     rolled = wheel_limits.roll_along(table, ROBOT)
     assert list(rolled.columns) == list(table.columns)
@@ -341,7 +341,7 @@ def test_rolled_trajectory_has_no_sideslip_and_is_close_to_recording(period):
 
 
 @pytest.mark.parametrize("v", [0.5, -1.0])
-def test_rolling_constant_sideslip_results_in_lateral_offset(v):
+def test_rolling_conversion_of_constant_sideslip_offsets_path_laterally(v):
     # In steady state, both gains act on the same angle: K_yaw (-a) + K_side e = 0.
     angle, times = 0.05, np.arange(0.0, 60.0, PERIOD)
     poses = {"x": v * times * math.cos(angle), "y": v * times * math.sin(angle), "yaw": 0.0}
@@ -356,7 +356,7 @@ def test_rolling_constant_sideslip_results_in_lateral_offset(v):
 
 
 @pytest.mark.parametrize("name", ["yaw_distance_pid", "ramsete", "lq"])
-def test_rolled_trajectory_is_followed_more_closely_than_noisy_trajectory(name):
+def test_trajectory_converted_to_rolling_is_followed_more_closely_than_noisy_trajectory(name):
     exact = Robot(time_constant=0.02, turning=1.0, left_radius=1.0)
     table = _noisy_eight()
     noisy, rolled = (
@@ -422,7 +422,7 @@ def test_tracking_errors_are_positive_ahead_and_to_left_and_yaw_is_wrapped():
 
 
 @pytest.mark.parametrize("times", [[10.0, 11.0, 12.0], [10.0, 10.1, 12.0]])
-def test_reference_is_interpolated_and_constant_beyond_its_ends(times):
+def test_reference_pose_is_interpolated_and_constant_beyond_trajectory_ends(times):
     table = indexed(times, x=[0.0, 2.0, 2.0], y=[1.0, 1.0, 3.0], yaw=[0.0, 3.0, 7.0])
     reference = Reference.from_table(table)
     middle = 0.5 * (times[0] + times[1])
@@ -433,7 +433,7 @@ def test_reference_is_interpolated_and_constant_beyond_its_ends(times):
     assert reference.duration == 2.0
 
 
-def test_reference_velocities_are_zero_outside_its_duration():
+def test_reference_velocities_are_zero_before_start_and_after_end_of_trajectory():
     poses = {"x": [0.0, 1.0], "y": [0.0, 0.0], "yaw": [0.0, 0.0]}
     reference = Reference.from_table(
         indexed([0.0, 1.0], **poses, v=[0.9, 1.0], yaw_rate=[0.4, 0.2])
@@ -484,7 +484,7 @@ def _step_in_speed():
     return indexed(times, x=np.where(times < 20.0, 0.0, 1.2 * (times - 20.0)), y=0.0, yaw=0.0)
 
 
-def test_trajectory_exceeding_limits_or_not_finite_is_rejected():
+def test_trajectory_within_limits_is_accepted_and_nonfinite_trajectory_is_rejected():
     check(_circle(np.arange(200) / 20.0), RobotLimits(9.5, 1.0))
     table = trajectory.add_velocities(_circle(np.arange(200) / 20.0))
     table.iloc[7, 3] = math.nan
@@ -492,7 +492,7 @@ def test_trajectory_exceeding_limits_or_not_finite_is_rejected():
         wheel_limits.check_limits(table, DRIVETRAIN)
 
 
-def test_limit_check_reports_time_and_ratio_and_its_remedies_work():
+def test_limit_check_reports_time_and_ratio_and_suggests_sufficient_scale_and_smoothing():
     poses = _step_in_speed()
     limits = RobotLimits(15.0, 20.0)
     with pytest.raises(TrajectoryError) as caught:

@@ -58,7 +58,7 @@ def test_forward_kinematics_inverts_inverse_kinematics(drivetrain, v, yaw_rate):
 
 
 @pytest.mark.parametrize("drivetrain", UNEQUAL)
-def test_wheels_of_unequal_radius_roll_with_individual_radius(drivetrain):
+def test_inverse_kinematics_uses_individual_wheel_radii(drivetrain):
     left, right, *_ = drivetrain.inverse(0.8, 0.9)
     assert left == pytest.approx((0.8 - 0.9 * HALF_TRACK) / (0.98 * RADIUS))
     assert right == pytest.approx((0.8 + 0.9 * HALF_TRACK) / (1.03 * RADIUS))
@@ -154,7 +154,7 @@ def prepared(**sections):
     return prepare_drive(load_configuration(overrides=sections))
 
 
-def test_drive_with_few_spot_turns_is_rolled_and_with_many_is_rejected():
+def test_drive_with_few_spot_turns_is_converted_for_car_and_with_many_is_rejected():
     drive = prepared(recording={"drive": "a", "laps": 1})
     rolled_remark, moved = drive.smoothing_remarks
     assert (
@@ -183,7 +183,7 @@ def driven(robot, curvature, v, settled=3.0):
 @pytest.mark.parametrize(
     ("curvature", "v"), [(0.0, 0.5), (0.5, 0.5), (1.7, 0.5), (-1.7, 0.5), (1.0, -0.5), (1.0, 1.0)]
 )
-def test_car_in_mujoco_drives_commanded_circle_to_0_1_percent(robot, curvature, v):
+def test_car_in_mujoco_follows_commanded_circle_within_0_1_percent(robot, curvature, v):
     states, commanded = driven(robot, curvature, v)
     speed, yaw_rate = states.linear_velocity[:, 0].mean(), states.angular_velocity[:, 2].mean()
     assert speed == pytest.approx(v, rel=1e-3)
@@ -255,7 +255,7 @@ def test_yaw_error_of_stationary_car_is_not_integrated(robot, name):
     error = TrackingError(0.3, 0.0, 0.0, 0.0)
     for _ in range(100):
         assert waiting.correct(0.0, 0.0, error) == (0.0, 0.0)
-    # The integral may take one step before the standstill is recognised.
+    # The error may be integrated for one step before the standstill is recognised.
     assert waiting.correct(0.5, 0.0, error) == pytest.approx(
         fresh.correct(0.5, 0.0, error), abs=0.1
     )
@@ -288,7 +288,7 @@ def test_car_preserves_curvature_at_wheel_velocity_limit():
     assert yaw_rate == pytest.approx(0.5 / CAR.min_turning_radius)
 
 
-def test_follower_commands_reference_velocity_at_middle_of_control_period():
+def test_path_follower_commands_reference_velocity_at_middle_of_control_period():
     times = np.arange(0.0, 2.0, 0.01)
     acceleration = 0.6  # m/s^2
     zero = np.zeros_like(times)

@@ -1,4 +1,4 @@
-"""Ensembles on several processes, whose results do not depend on the number of processes."""
+"""Ensembles computed by several processes, with results independent of the process count."""
 
 import os
 import pickle
@@ -58,7 +58,7 @@ def free_address():
 
 @pytest.fixture
 def start(tmp_path):
-    """Start a program of Dask as a separate process."""
+    """Return a function that starts a Dask program as a separate process."""
     processes = []
 
     def start(program, *arguments, package=True):

@@ -88,7 +88,7 @@ def test_command_delay_is_measured_from_state_it_responds_to():
     assert "up to 0.60 s late relative to the robot's state" in robot.too_late()
 
 
-def test_reordered_messages_and_final_zero_commands_are_not_late():
+def test_reordered_messages_and_final_zero_commands_are_not_counted_as_late():
     robot = session()
     robot.command(1.0, 1.0)
     for tenth in range(1, 20):

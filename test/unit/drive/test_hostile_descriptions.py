@@ -26,7 +26,7 @@ def describe_with(added):
 
 
 def refuse(folder, text, **keys):
-    """Return the message with which a description is rejected."""
+    """Return the error message for a description, which must be rejected."""
     with pytest.raises(ConfigurationError) as caught:
         MujocoSimulator(load(folder, text, **keys))
     sentence = str(caught.value)
@@ -84,7 +84,7 @@ def test_xacro_expression_cannot_create_file(tmp_path):
 @pytest.mark.parametrize(
     ("name", "words"), [("fifo", "not a regular file"), ("/dev/zero", "not a regular file")]
 )
-def test_endless_included_file_is_rejected(tmp_path, name, words):
+def test_include_of_pipe_or_device_file_is_rejected(tmp_path, name, words):
     os.mkfifo(tmp_path / "fifo")
     text = describe_with(f'<xacro:include filename="{name}"/>')
     assert words in refuse(tmp_path, text)

@@ -113,7 +113,7 @@ def states(motion, chosen):
 
 
 def drive(session, motion, step):
-    """Return ``[(time, fixes), ...]`` of a drive that is passed in blocks of states."""
+    """Return ``[(time, fixes), ...]`` for a drive whose states are passed in blocks."""
     published = []
     for first in range(0, len(motion), step):
         piece = states(motion, slice(first, first + step))

@@ -147,7 +147,7 @@ def test_command_received_before_errors_or_after_clock_is_recorded(session, erro
         assert session.complete
 
 
-def test_lock_step_command_stamp_follows_from_its_number():
+def test_lock_step_command_stamp_is_computed_from_command_number():
     session = MessageSession(PERIOD, lock_step=True)
     session.ends_after(DURATION)
     # The first command precedes the first error, and the clock precedes the second command.

@@ -81,7 +81,7 @@ def test_additional_runs_reuse_existing_chunks(tmp_path):
     assert more.drawn == [(8, 8), (16, 8)]
 
 
-def test_ensemble_contains_curves_of_requested_first_runs():
+def test_ensemble_keeps_error_curves_of_requested_number_of_runs():
     ensemble = monte_carlo(Walks(), 30, keep=11)
     np.testing.assert_array_equal(ensemble.curves, Walks().errors(0, 11).astype(np.float32))
 
@@ -219,7 +219,7 @@ def test_sensor_sampler_in_flight_matches_simulate_imu_with_earth_rotation():
     np.testing.assert_allclose(ensemble.curves[:, -1], -turned, rtol=1e-3)
 
 
-def test_sensor_slower_than_motion_is_evaluated_at_its_samples():
+def test_sensor_with_lower_rate_than_motion_is_evaluated_at_its_own_samples():
     motion = sources.straight(20.0)
     output = isf.OutputSpecification(rate=20.0, start_offset=0.03)
     drawing = samplers.SensorDrawing(
@@ -240,7 +240,7 @@ def test_sensor_ensemble_standard_deviation_matches_linear_model():
     linear = monte_carlo(samplers.LinearDrawing(model), runs)
     expected = math.sqrt(model.variance()[-1])
     for ensemble in (sensor, linear):
-        # The standard deviation of n normal numbers has a relative standard error of 1 / sqrt(2 n).
+        # The standard deviation of n normal samples has a relative standard error of 1 / sqrt(2 n).
         assert abs(ensemble.error.std[-1] / expected - 1.0) < 4.0 / math.sqrt(2.0 * runs)
     assert (sensor.runs, len(sensor.time)) == (runs, 21)
 

@@ -1,4 +1,4 @@
-"""Robots from user-defined descriptions, compared with closed-form equations of their wheels."""
+"""Robots from user-defined descriptions, compared with closed-form wheel kinematics."""
 
 import math
 import os
@@ -86,12 +86,12 @@ def robot(tmp_path):
 
 
 def driven(parameters, left, right, seconds=4.0):
-    """Return the second half of a drive from standstill, which is steady motion."""
+    """Return the steady second half of a drive that starts from standstill."""
     return driven_and_measured(parameters, left, right, seconds)[0]
 
 
 def driven_and_measured(parameters, left, right, seconds=4.0):
-    """Return the second half of a drive from standstill, and its mean specific force."""
+    """Return the steady second half of a drive, and the mean specific force in it."""
     simulator = MujocoSimulator(parameters)
     simulator.command(left, right)
     states = simulator.steps(round(100 * seconds))
@@ -126,7 +126,8 @@ def test_ground_truth_pose_is_below_axle_and_imu_pose_is_that_of_its_link(robot)
     parameters = robot()
     assert parameters.imu_position == pytest.approx(IMU)
     states, force = driven_and_measured(parameters, -3.0, 3.0)
-    # The robot turns on the spot except for creep: specific force is -x omega^2 at x ahead.
+    # The robot turns on the spot except for creep. The IMU is at x in front of the axle, so its
+    # specific force is -x omega^2.
     assert np.hypot(*states.position[:, :2].T).max() < 5e-3
     assert np.abs(states.position[:, 2]).max() < 1e-4
     rate = RADIUS * 3.0 / HALF_TRACK

@@ -77,7 +77,7 @@ def test_imu_is_evaluated_against_recorded_reference(prepared):
 
 
 def test_cropping_drive_does_not_change_required_wheel_velocities(prepared):
-    # Position noise, typical of fixes or of wheels on gravel, with little smoothing.
+    # Position noise, typical of GNSS fixes or of wheels on gravel, with little smoothing.
     columns = recorded()
     generator = np.random.default_rng(2)
     columns["x"] += 0.05 * generator.standard_normal(len(columns["x"]))
@@ -93,9 +93,10 @@ def test_cropping_drive_does_not_change_required_wheel_velocities(prepared):
 def test_path_shift_from_smoothing_is_reported_with_remark_if_large(prepared):
     path, drive = prepared(recorded(), trajectory={"smoothing_window": 2.0, "check_limits": False})
     smoothing = drive.report["smoothing"]
-    # A local fit over 20 samples removes most white noise, so the shift has the noise's sigma.
-    # The sigma estimate has a relative standard error of 1 / sqrt(2 n) = 3 %, and the fit
-    # (Cleveland's weights, degree 2) removes about a sixth of the shift's variance.
+    # A local fit over 20 samples removes most of the white noise, so the shift has nearly the
+    # standard deviation of the noise. Its estimate has a relative standard error of
+    # 1 / sqrt(2 n) = 3 %, and the remaining noise of the fit (Cleveland's weights, degree 2)
+    # reduces the variance of the shift by about a sixth.
     assert smoothing["yaw_rms"] == pytest.approx(NOISE, rel=0.2)
     assert smoothing["yaw_maximum"] > smoothing["yaw_rms"]
     table = isf.read_reference(path).table

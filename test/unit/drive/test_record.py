@@ -62,7 +62,7 @@ def test_tables_computed_in_blocks_match_samples(folder, monkeypatch):
     assert record.complete_until(ZERO + 10_000 * MILLISECOND)
     assert not record.complete_until(ZERO + 10_001 * MILLISECOND)
     assert record.imu.expected(100.0, 0.0, ZERO, ZERO + 10_000 * MILLISECOND) == SAMPLES + 1
-    # The record begins 1 s before ZERO: a sensor that starts then has lost no samples.
+    # The record begins 1 s before ZERO, so a sensor that starts at that time has lost no samples.
     late = ZERO - 2_000 * MILLISECOND, ZERO + 10_000 * MILLISECOND
     assert record.imu.expected(100.0, 1.0, *late) == SAMPLES + 101
     assert record.imu.expected(100.0, 0.0, *late) == SAMPLES + 201
@@ -89,7 +89,7 @@ def test_tables_computed_in_blocks_match_samples(folder, monkeypatch):
     turning = tables["wheel_velocities_actual"]
     np.testing.assert_allclose(turning.index, 0.05 * np.arange(1, 201), atol=1e-12)
     np.testing.assert_allclose(turning["left"], turning.index - 0.01, atol=1e-12)
-    # The table written in parts is identical to the complete table.
+    # The table written in blocks is identical to the complete table.
     kept = files.write_recorded_tables(folder, record, ZERO, ZERO + 10_000 * MILLISECOND)
     for name, table in tables.items():
         pd.testing.assert_frame_equal(folder.read_table(name), table, check_exact=True)
@@ -144,7 +144,7 @@ def test_samples_of_killed_experiment_become_tables(folder):
         table = folder.read_table(name)
         expected = whole[name].whole().iloc[: len(table)]
         pd.testing.assert_frame_equal(table, expected, check_exact=True)
-        # Samples in memory are lost: a fraction of a second, or a second of commands.
+        # Samples in memory are lost: a fraction of a second of most streams, a second of commands.
         assert table.index[-1] > 8.9
     assert not list(folder.folder.glob("*.samples"))
 
@@ -196,7 +196,7 @@ def test_gnss_receiver_messages_become_table_of_fixes():
     assert np.flatnonzero(missing).tolist() == [3, 5]
     np.testing.assert_allclose(table["heading"][~missing], yaw_at(table.index[~missing]))
     assert np.isfinite(table["latitude"].iloc[3]) and np.isnan(table["latitude"].iloc[5])
-    # Fixes that may not have arrived and messages without a fix are not expected.
+    # The table ends before fixes that may still be delayed; without fixes, there is no table.
     late = record_with_a_receiver(delay=0.3).tables(ZERO, end)["gnss_simulated"].whole()
     assert late.index[-1] == pytest.approx(9.6)
     assert "gnss_simulated" not in record_with_a_receiver(delay=11.0).tables(ZERO, end)

@@ -317,7 +317,7 @@ def test_odometer_yaw_error_is_in_summary_table_figures_and_page(folder):
     assert page.sections[0].table.rows[2][0] == "yaw error, odometer [deg]"
 
 
-def test_figure_layers_have_distinct_styles_and_include_steering():
+def test_figure_layers_have_distinct_styles_and_steering_angles_are_plotted():
     tables = make_tables(60.0)
     wheels = {
         name: getattr(tables, name).assign(steering_left=0.1, steering_right=0.2)

@@ -40,7 +40,7 @@ def folder(tmp_path):
     return create_result_folder(tmp_path, "drive", "ideal", START)
 
 
-def test_result_folder_has_prefix_and_next_number(tmp_path):
+def test_result_folder_has_next_run_number_and_file_prefix(tmp_path):
     first = create_result_folder(tmp_path / "out", "drive a", "hector_sigma0.5", START)
     assert first.folder == tmp_path / "out" / "drive_a" / "hector_sigma0.5" / "1"
     assert first.path("yaw_error.png") == first.folder / "20190516-174258_yaw_error.png"
@@ -92,7 +92,7 @@ def test_table_round_trip_preserves_every_bit(folder, rows):
     np.testing.assert_array_equal(np.signbit(read), np.signbit(table))
 
 
-def test_identical_tables_yield_identical_bytes_even_when_written_in_parts(folder):
+def test_identical_tables_yield_identical_bytes_even_if_written_in_blocks(folder):
     table = awkward_table()
     text = table_to_csv(table)
     assert table_to_csv(table.copy()) == text
@@ -120,7 +120,7 @@ def test_identical_tables_yield_identical_bytes_even_when_written_in_parts(folde
         ("\udc89PNG", "not UTF-8 text"),
     ],
 )
-def test_broken_table_is_rejected_with_line_number_and_column(tmp_path, text, sentence):
+def test_malformed_table_is_rejected_with_line_number_and_column(tmp_path, text, sentence):
     path = tmp_path / "broken.csv"
     path.write_text(text, errors="surrogateescape")
     with pytest.raises(ResultError) as caught:
@@ -130,7 +130,7 @@ def test_broken_table_is_rejected_with_line_number_and_column(tmp_path, text, se
 
 
 @pytest.mark.parametrize("piece", [7, 40, 1000])
-def test_table_read_in_pieces_matches_complete_table(tmp_path, monkeypatch, piece):
+def test_table_read_in_blocks_matches_complete_table(tmp_path, monkeypatch, piece):
     path = tmp_path / "table.csv"
     path.write_text(table_to_csv(awkward_table().iloc[:100]))
     whole = read_csv(path)

@@ -29,7 +29,7 @@ def motion():
 
 
 def read_in_pieces(session, motion, step):
-    """Return stamps [s] and rows of a drive that is passed in blocks of states."""
+    """Return stamps [s] and odometer readings for a drive whose states are passed in blocks."""
     stamps = np.rint(motion.time * 1e9).astype(np.int64)
     body = motion.velocity.copy()
     yaw = motion.yaw
@@ -88,13 +88,14 @@ def test_odometer_errors_in_mujoco_match_umbmark_equations():
         )
         rows = np.concatenate([control_tick.odometer_rows()[1] for control_tick in ticks])
         yaw = unwrap(yaw_from_quaternion(orientation))
-        # The distance is computed from poses alone: steps projected on the mean heading.
+        # The distance is computed from poses alone: steps projected onto the mean heading.
         (x, y), along = np.diff(position[:, :2], axis=0).T, 0.5 * (yaw[1:] + yaw[:-1])
         distance, turn = np.sum(np.cos(along) * x + np.sin(along) * y), yaw[-1] - yaw[0]
         odometer_yaw = unwrap(2.0 * np.arctan2(rows[:, 2], rows[:, 3]))
         expected = per_way * distance + per_turn * turn
-        # The rolled distance is the integral of speed. Trapezoids of 0.01 s err by a step times the
-        # speed change; a chord is shorter than its arc by a fraction of (turn per step)^2 / 24.
+        # The rolled distance is the integral of speed. The error of a 0.01 s trapezoid is at most
+        # the step times the speed change, and a chord is shorter than its arc by a fraction of
+        # (turn per step)^2 / 24.
         unsure = 0.01 * np.sum(np.abs(np.diff(velocity[:, 0])))
         unsure += np.max(np.diff(yaw) ** 2) / 24.0 * 200 * 0.05 * np.max(np.abs(velocity[:, 0]))
         assert odometer_yaw[-1] - odometer_yaw[0] == pytest.approx(

@@ -360,7 +360,7 @@ def test_command_acts_after_command_delay(parameters, tmp_path):
     assert np.abs(velocities[1][:20]).max() < 1e-6
 
 
-def test_parameter_file_contains_only_differences_from_file_named_by_like_key(parameters, tmp_path):
+def test_parameter_file_with_key_like_contains_only_changed_parameters(parameters, tmp_path):
     changed = _changed(parameters, tmp_path, wheel={"half_track": 0.3}, caster={"radius": 0.04})
     assert changed.drivetrain.half_track == 0.3
     assert changed.numbers["caster"] == {**parameters.numbers["caster"], "radius": 0.04}

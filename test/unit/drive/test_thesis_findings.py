@@ -26,7 +26,7 @@ def test_band_powers_are_relative_to_mean_simulated_spectrum():
         assert ratio in sentence
 
 
-def test_spectrum_peak_is_largest_density_at_low_frequency():
+def test_spectrum_peak_is_searched_only_at_low_frequencies():
     density = np.where(np.isclose(FREQUENCY, 0.015), 5.0, 1.0)
     density[0], density[-1] = 100.0, 100.0
     assert "0.0150 Hz (A)" in describe_peaks({"a": spectrum(density)})

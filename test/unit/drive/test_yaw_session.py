@@ -1,4 +1,4 @@
-"""Live yaws and yaw errors without ROS, unwrapped and on a common clock."""
+"""Live yaw angles and yaw errors without ROS, unwrapped and on a common clock."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from imu_simulation_framework.drive.session.yaws import YawSession
 ZERO = 1000 * NANOSECONDS
 REFERENCE = (np.array([0.0, 6.0]), np.array([0.0, 0.6]))
 RECORDED = (np.array([1.0, 5.0]), np.array([0.5, 8.5]))
-"""The recorded IMU turns at 2 rad/s from the first second on."""
+"""Times [s] and yaw angles [rad] of the recorded IMU, which turns at 2 rad/s from 1 s to 5 s."""
 
 
 def at(time):
@@ -110,7 +110,7 @@ def test_simulated_yaw_error_is_zero_at_drive_start():
         found += session.add_ground_truth(at(0.01 * k), 0.0)
         found += session.add_imu(at(0.01 * k), -off)
     assert not errors_of(found) and not session.begun
-    # The next samples of the drive release the held errors.
+    # The first samples after the start of the session release the errors of the drive so far.
     session.begin(ZERO)
     found = session.add_ground_truth(at(0.05), 0.0) + session.add_imu(at(0.05), -0.8)
     stamps = [error.stamp for error in select_topic(found, topics.YAW_ERROR_SIMULATED)]

@@ -85,7 +85,7 @@ def test_recorded_fixes_match_fixes_of_navigation_filter(airborne):
     np.testing.assert_allclose(places, expected.position[0], rtol=0.0, atol=1e-9)
     local = enu_to_ecef(*np.radians(table[["latitude", "longitude"]].to_numpy()).T)
     velocities = local.apply(table[["velocity_east", "velocity_north", "velocity_up"]].to_numpy())
-    # The velocity axes are those of the fix position, which is off by some centimetres.
+    # Velocities are in the local axes of the measured position, which is off by centimetres.
     np.testing.assert_allclose(velocities, expected.velocity[0], rtol=0.0, atol=1e-6)
     variances = table[["variance_east", "variance_up", "velocity_variance"]].to_numpy()
     np.testing.assert_array_equal(variances, expected.variance[0][:, [0, 2, 3]])

@@ -48,8 +48,7 @@ def test_navigation_errors_are_consistent_with_filter_covariance(airframe, gimba
     navigated = isf.navigate_runs(motion, IMU, GNSS, RUNS, seed=11)
     found = navigated.consistency()
     assert found.degrees == 15
-    # 5 % are expected outside of the 95 % bounds, but errors are correlated over half of the
-    # flight.
+    # 5 % are expected outside the 95 % bounds, but errors are correlated over half of the flight.
     assert found.nees_within > 0.8
     require_within(found.mean_nees, 15, 2 * RUNS)
     require_within(found.mean_nis, 6, RUNS * len(found.time))
@@ -70,7 +69,7 @@ def test_navigation_errors_are_evaluated_at_fixes_and_runs_are_independent(airfr
     assert single_run.covariance[0] == pytest.approx(many.covariance[2], rel=1e-6, abs=1e-12)
 
 
-def test_navigation_errors_beyond_true_motion_are_rejected(airframe):
+def test_navigation_beyond_end_of_true_motion_is_rejected(airframe):
     navigated = isf.navigate_runs(airframe, IMU, GNSS, 1)
     last = np.searchsorted(airframe.time, navigated.navigation.time[-1])
 
@@ -186,7 +185,8 @@ def test_velocity_at_first_fix_includes_rotation_of_lever_arm(airframe):
     navigated = isf.navigate_runs(airframe, IMU, away, RUNS, seed=7, initial_errors=np.zeros(9))
     assert navigated.navigation.time[0] == airframe.time[0]
     innovation = navigated.navigation.innovation[:, 0, 3:].mean(axis=0)
-    # The start is exact, so only the noise of fixes remains; four standard errors of the mean.
+    # The initial state is exact, so only the noise of the fixes remains. The bound is four
+    # standard errors of the mean.
     bound = 4.0 * 0.15 / math.sqrt(RUNS)
     assert np.all(np.abs(innovation) < bound)
     # The rotation of the airframe moves the antenna much faster than this.
@@ -311,7 +311,7 @@ def test_filter_without_scale_factor_states_is_not_overconfident(gimbal):
     motion = mount_on_gimbal(airframe) if gimbal else airframe
 
     def navigated(share):
-        """Navigate with a filter whose tuning has a share of the true error magnitudes."""
+        """Navigate with a filter that is tuned for a fraction of the true error magnitudes."""
         matrices = {
             name: np.full((3, 3), share * size).tolist() for name, size in MATRIX_SIZES.items()
         }

@@ -52,7 +52,7 @@ def _navigated(state, increments, begin, samples=BETWEEN_FIXES):
 
 
 def _error(estimate, truth):
-    """Return the errors (r, 15) of states in the order of the filter."""
+    """Return the errors (runs, 15) of navigation states, in the order of the filter's states."""
     turn = Rotation.from_matrix(estimate.attitude @ truth.attitude.swapaxes(1, 2)).as_rotvec()
     away = estimate.velocity - truth.velocity, estimate.position - truth.position
     accelerometer = truth.accelerometer_bias - estimate.accelerometer_bias
@@ -94,13 +94,15 @@ def test_small_navigation_errors_propagate_with_transition_matrix(motion, increm
     ends, _ = _navigated(estimates, increments, begin)
     grown = _error(ends, NavigationState(*(np.repeat(part, 15, axis=0) for part in end)))
     predicted = wrong @ filter.transition(end, stretch)[0].T
-    # Meanwhile, the Earth turns by 4e-5 rad, the errors are not infinitesimal, and positions
-    # on the Earth are rounded to 1e-9 m.
+    # The tolerance is due to the Earth's rotation by 4e-5 rad, to errors that are not
+    # infinitesimal, and to the rounding of ECEF positions to 1e-9 m.
     largest = np.max(np.abs(grown), axis=1, keepdims=True)
     assert np.all(np.abs(predicted - grown) < 2e-4 * largest + 4e-9)
 
 
-def test_effect_of_scale_and_sensitivity_errors_matches_influence_matrix(motion, increments):
+def test_effect_of_scale_factor_and_g_sensitivity_errors_matches_influence_matrix(
+    motion, increments
+):
     begin = 700
     truth = _state(motion, begin)
     window = slice(begin + 1, begin + BETWEEN_FIXES + 1)
@@ -120,7 +122,7 @@ def test_effect_of_scale_and_sensitivity_errors_matches_influence_matrix(motion,
         grown = _error(ends, end)[0]
         predicted = size * filter.influence(stretch)[0][:, element]
         largest = np.max(np.abs(filter.influence(stretch)[0]), axis=1) * size
-        # The filter assumes that a tilt grows evenly between fixes, which affects the position.
+        # The filter assumes that a tilt grows linearly between fixes, which affects the position.
         assert np.all(np.abs(predicted - grown)[:3] < 2e-3 * largest[:3])
         assert np.all(np.abs(predicted - grown)[3:9] < 0.1 * largest[3:9])
 

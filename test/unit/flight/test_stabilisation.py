@@ -23,7 +23,7 @@ def simulated(platform, drive=LOOP, limits=(None, None, None), imu=None, **optio
 
 
 def response(error, frequency, time):
-    """Return the complex ratio of an error to a sine of 0.02 rad."""
+    """Return the complex gain from a sine with an amplitude of 0.02 rad to an error."""
     phase = 2.0 * np.pi * frequency * time
     waves = np.column_stack([np.sin(phase), np.cos(phase)])
     (phase_part, across), *_ = np.linalg.lstsq(waves, error, rcond=None)
@@ -88,7 +88,7 @@ def test_stabilisation_loop_starts_with_target_rate():
     abeam = isf.PointAhead(0.0, 300.0, -900.0)
     found = simulated(shaken((0.0, 0.0, 0.0), duration=2.0), replace(LOOP, target=abeam))
     turning = SPEED / np.hypot(300.0, 900.0)
-    # A loop that initially assumed a stationary target would lag by a part of the angle per delay.
+    # A loop that initially assumed a stationary target would lag by about this angle.
     lag = turning / (2.0 * np.pi * LOOP.bandwidth)
     assert found.residual.largest_pointing_error < 0.01 * lag
 
@@ -157,7 +157,7 @@ def test_joint_angles_stay_within_limits_and_reached_limits_are_reported():
     assert np.max(np.abs(found.joints.angle[:, 1])) == 0.02
     at = found.residual.angle_limited
     assert not at[:, (0, 2)].any() and np.all(found.joints.rate[at] == 0.0)
-    # A sine exceeds half of its amplitude for two thirds of the time.
+    # The magnitude of a sine exceeds half of its amplitude for two thirds of the time.
     assert found.residual.time_at_angle_limit[1] == pytest.approx(40.0, abs=3.0)
     assert "The gimbal reaches its limits: its tilt is at an angle limit" in found.remarks[1]
     # Between the limits, the gimbal is on target again.

@@ -48,7 +48,7 @@ def received(output, **settings):
 
 
 class ArrivedPackets:
-    """Replacement of a receiver with packets that have already arrived, without delays.
+    """Substitute for a UDP receiver, with packets that have already arrived.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ CARTESIAN = ("Time", *(f"position/ecef-{axis}-ft" for axis in "xyz"), *LABELS[4:
 
 
 def flightgear(count=packets.NO_TIME, latitude=0.5):
-    """Return a packet of JSBSim's type FGNetFDM (net_fdm.hxx) with numbers in the used fields."""
+    """Return a packet of JSBSim's type FGNetFDM (net_fdm.hxx); unused fields are zero."""
     packet = struct.pack(">II3d14f", 24, 0, -1.5, latitude, 300.0, 0.0, *range(1, 14))
     return packet + bytes(356 - len(packet)) + struct.pack(">I", count) + bytes(48)
 
@@ -62,7 +62,7 @@ def test_implausible_udp_packets_are_rejected(read, words):
         read()
 
 
-def test_resolution_is_last_digit_of_largest_number():
+def test_resolution_of_text_column_is_last_digit_of_its_largest_number():
     columns = packets.TextColumns.from_labels(LABELS)
     packet = b"0.02,29.6352,-1.660922,999.99,0.1,0.2,0.3\n"
     assert columns.digits(packet) == 7
