@@ -1,4 +1,4 @@
-"""Read a static IMU recording that may not fit into memory.
+"""Read static IMU recordings that may not fit into memory.
 
 The recording is read in blocks. Each column is stored in a temporary file until it is processed.
 """
@@ -69,7 +69,7 @@ class ColumnsOnDisk:
             file.write(np.ascontiguousarray(columns[name], dtype=float).data)
 
     def only(self, names: Sequence[str]) -> ColumnsOnDisk:
-        """Return a view of some of the columns.
+        """Return a view of the named columns, which shares their files.
 
         Parameters
         ----------
@@ -133,7 +133,7 @@ def read_at_rest(
     stamp_limits : StampLimits, optional
         Limits on gaps and on stamps in the wrong order.
     progress : callable, optional
-        Function that is called with the number of bytes of each block after it has been read.
+        Function that is called with the size of each block [bytes] after it has been read.
 
     Returns
     -------
@@ -232,6 +232,6 @@ def _joined(places: list[Any]) -> Any:
 
 
 def _range_of(places: np.ndarray) -> range | np.ndarray:
-    """Return increasing integers; if none is missing, return a range to save memory."""
+    """Return increasing integers; if they are consecutive, return a range to save memory."""
     first, last = int(places[0]), int(places[-1])
     return range(first, last + 1) if last - first + 1 == len(places) else places

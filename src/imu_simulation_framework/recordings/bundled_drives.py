@@ -1,4 +1,4 @@
-"""Simulated sensors of the bundled drives, and recordings in the format of ``rostopic echo -p``.
+"""Simulate the sensors of the bundled drives, and write CSV files as ``rostopic echo -p`` does.
 
 On each drive, the reference is a GNSS receiver, and the IMU has onboard fusion.
 
@@ -37,7 +37,7 @@ DRIVE_GNSS = GnssSpecification(
     qualities=(FixQuality("rtk", horizontal_noise=0.02),),
     heading=GnssHeading("antennas", baseline=1.0, across_noise=math.radians(0.25)),
 )
-"""Reference on each drive: a GNSS receiver with two antennas one metre apart.
+"""Reference sensor of the bundled drives: a GNSS receiver with two antennas one metre apart.
 
 The antennas are above the centre of the axle. The errors are white: 0.02 m in x and in y, and
 0.25 deg in yaw."""
@@ -56,10 +56,10 @@ DRIVE_IMU = ImuSpecification(
         # 150 ug/sqrt(Hz), one-sided, in the 62.5 Hz bandwidth of fusion mode, sampled at 100 Hz.
         white_noise=(150e-6 * STANDARD_GRAVITY * math.sqrt(62.5 / IMU_RATE),) * 3,
     ),
-    # With a long time constant, accelerations of the robot hardly tilt the estimated orientation.
+    # With a long filter time constant, accelerations of the robot hardly tilt the orientation.
     output=OutputSpecification(rate=float(IMU_RATE), filter_time_constant=30.0),
 )
-"""IMU on each drive: similar to a BNO055 in IMU fusion mode, which uses no magnetometer."""
+"""IMU of the bundled drives: like a BNO055 in IMU fusion mode, which uses no magnetometer."""
 
 RESOLUTIONS = {
     "orientation": 2.0**-14,
@@ -99,7 +99,7 @@ def reference_poses(motion, gnss, generator):
 
 
 class _PoseNumbers:
-    """Normally distributed numbers for x, y and heading, drawn sample by sample."""
+    """Source of standard normal numbers for the errors of x, y and heading, in order of time."""
 
     def __init__(self, generator):
         self._generator = generator

@@ -14,7 +14,7 @@ from ..core.stamps import Occurrences, StampLimits, StampReport, count_occurrenc
 
 @dataclass(frozen=True)
 class RecordingReport:
-    """Report on a recording that was read.
+    """Report on the samples of a recording that are used, corrected or dropped.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class RecordingReport:
     unknown_variance : Occurrences
         Satellite positions for which a typical variance is assumed.
     absent : tuple of str
-        Missing parts of the recording, among ``orientation``, ``gyro`` and ``accel``.
+        Missing signals of the recording, among ``orientation``, ``gyro`` and ``accel``.
     orientation_source : str
         Source of an IMU's orientation: ``recorded``, ``fused`` (from gyroscope and accelerometer),
         ``integrated`` (the yaw alone, from the gyroscope), or empty without an orientation.
@@ -80,7 +80,7 @@ class RecordingReport:
         return self.stamps.usable
 
     def sentences(self) -> list[str]:
-        """Describe the used samples and each kind of dropped samples.
+        """Describe the number of used samples, and the dropped samples by reason.
 
         Returns
         -------
@@ -125,7 +125,7 @@ class RecordingReport:
         return f"{count} {clause}, the first is {self.place_name} {seen.first_place}{time}"
 
     def to_dict(self) -> dict:
-        """Return the report for a summary.
+        """Return the report as a dictionary for the summary of an experiment.
 
         Returns
         -------
@@ -148,7 +148,7 @@ _FAR = 1.0  # deg; a drive whose median position is farther from 0, 0 does not p
 
 
 def is_missing_fix(latitude, longitude) -> np.ndarray:
-    """Return a mask of the positions at 0, 0, which a receiver outputs without a fix.
+    """Return a mask of positions at 0 deg, 0 deg, which receivers output without a fix.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def is_missing_fix(latitude, longitude) -> np.ndarray:
     Returns
     -------
     ndarray of bool, shape (n,)
-        True for positions at 0, 0 if the recording was made elsewhere.
+        True for positions at 0 deg, 0 deg if the recording was made elsewhere.
     """
     zero = (latitude == 0.0) & (longitude == 0.0)
     distances = np.hypot(latitude, longitude)
@@ -262,7 +262,7 @@ class Samples:
 
     @property
     def source(self) -> str:
-        """File and topic, with which messages begin."""
+        """File and, in a bag, topic: the prefix of messages about the samples."""
         return f"{self.path}, topic {self.topic}" if self.topic else self.path
 
 
@@ -372,7 +372,7 @@ _LATEST = 1e19  # s, largest absolute time; nanoseconds since 1970 read as secon
 
 
 class Cleaner:
-    """Stepwise removal of unusable samples, which are counted for the report.
+    """Removal of unusable samples in several steps, each of which is counted for the report.
 
     Parameters
     ----------
@@ -406,7 +406,7 @@ class Cleaner:
         Parameters
         ----------
         mask : ndarray of bool, shape (n,)
-            Samples to remove, which are reported elsewhere.
+            Samples to remove; they are reported elsewhere.
         """
         self.keep &= ~mask
 
@@ -559,7 +559,7 @@ class Cleaner:
 
 
 def refuse_absurd(samples: Samples, names, keep) -> None:
-    """Raise an error if a used value exceeds :data:`LARGEST_VALUE`.
+    """Raise an error if the magnitude of a used value exceeds :data:`LARGEST_VALUE`.
 
     Parameters
     ----------

@@ -71,7 +71,7 @@ _NUMBER = factors("1", "")
 
 @dataclass(frozen=True)
 class Quantity:
-    """Quantity that a column can contain.
+    """Physical quantity that a column of a recording can contain.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ _TABLE = [
 QUANTITIES = {quantity.name: quantity for quantity in _TABLE}
 """Quantities by name."""
 _UNITS = {unit for quantity in _TABLE for unit in quantity.units}
-# Columns with these names and an unknown unit contain a different quantity.
+# Columns with these names but an unknown unit contain a different quantity.
 _AMBIGUOUS_NAMES = ("x", "y", "z", "temperature")
 
 ANGLE_WORDS = {
@@ -153,7 +153,7 @@ ANGLE_WORDS = {
     "ccw": "ccw_from_east",
     "cw": "cw_from_north",
 }
-"""Conventions of horizontal angles, by the words after their unit."""
+"""Conventions of horizontal angles, by the words that follow the unit in a column map."""
 
 _XYZ, _GLOBE = ("x", "y", "z"), ("latitude", "longitude", "altitude")
 _ORIENTATION = (*QUATERNION, "roll", "pitch", "yaw", "heading")
@@ -170,7 +170,7 @@ USES = {
     "magnetometer": ("time", *MAG),
     "thermometer": ("time", "temperature"),
 }
-"""Usable quantities by kind of recording."""
+"""Quantities that a column map may contain, by type of recording."""
 
 
 _SIGNED_NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
@@ -187,7 +187,7 @@ _PLACE = re.compile(r"(?:#|col)(?P<place>[1-9]\d*)\Z")
 
 @dataclass(frozen=True)
 class Term:
-    """Linear function of a column: ``factor * column + offset``, in the unit of the term.
+    """Linear function of a column, ``factor * column + offset``, with the unit of the result.
 
     Attributes
     ----------
@@ -200,7 +200,7 @@ class Term:
     factor : float
         Factor of the column.
     offset : float
-        Constant that is added, in the unit of the term.
+        Constant that is added, in the unit of the result.
     """
 
     name: str
@@ -454,7 +454,7 @@ def read_times(table, column) -> np.ndarray:
 
 
 def convert_term(table, term) -> np.ndarray:
-    """Convert a column to the unit of its term.
+    """Evaluate the linear function of a column.
 
     Parameters
     ----------
@@ -466,19 +466,19 @@ def convert_term(table, term) -> np.ndarray:
     Returns
     -------
     ndarray, shape (n,)
-        Values in the unit of the term.
+        Values in ``term.unit``.
     """
     numbers = table.numbers(term.name) if term.name in table.cells else table.lines
     return numbers if term.plain else term.factor * numbers + term.offset
 
 
 def settled_times(table, column):
-    """Return the time column with the unit inferred from the first part of the file.
+    """Return the time column with the unit inferred from the first rows of the file.
 
     Parameters
     ----------
     table : TextTable
-        First part of the file.
+        First rows of the file.
     column : MappedColumn
         Line of the column map that defines the time.
 
@@ -494,7 +494,7 @@ def settled_times(table, column):
 
 
 def refuse_other_unit(path, times, setting):
-    """Raise an error for times that would be read as seconds but look like another unit.
+    """Raise an error for times that are taken as seconds but appear to have another unit.
 
     Parameters
     ----------
@@ -614,7 +614,7 @@ _NOT_NEEDED = {"poses": ("z", "roll", "pitch"), "positions": ("z",)}
 
 
 def usable_columns(path, columns, purpose, present, explicit, timed=True):
-    """Return the mapped columns that can be used.
+    """Return the mapped columns that are usable for a type of recording.
 
     Parameters
     ----------
@@ -669,7 +669,7 @@ def usable_columns(path, columns, purpose, present, explicit, timed=True):
 
 
 def _kind(names, purpose):
-    """Return ``poses``, ``positions``, ``fixes`` or the purpose; None if quantities are missing."""
+    """Return the key of :data:`USES` for these quantities; None if they do not suffice."""
     if purpose != "reference":
         single = [(name,) for name in GYRO + ACCEL]
         return purpose if _one_of(_OTHERS.get(purpose, (*_IMU, *single)), names) else None

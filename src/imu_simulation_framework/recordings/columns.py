@@ -31,7 +31,7 @@ from .vocabulary.times import IMU_STEPS, find_time
 
 
 def find_column_maps(path, column="", inertial=True, layout=None) -> ColumnMaps:
-    """Return the column maps of a text file or of a file of tables.
+    """Return the column maps of a text file, or of a recording with several tables.
 
     If the file has a known layout, the maps are those of the layout. For other files, they are
     determined from names and values.
@@ -151,7 +151,7 @@ def find_angle_column(path, column) -> str:
 
 
 class ColumnChoice(NamedTuple):
-    """Column map that is chosen for a table.
+    """Column map chosen for a table.
 
     Attributes
     ----------
@@ -172,7 +172,7 @@ class ColumnChoice(NamedTuple):
 
 
 def find_columns(path, section, orientation=False, shared=False, layout=None) -> ColumnChoice:
-    """Find the columns of a file whose names differ from those of this package.
+    """Choose the columns of a file, unless they have the names that this package uses.
 
     Parameters
     ----------
@@ -260,7 +260,7 @@ def _recorded(path, format, columns=()):
 
 
 def _table(path, column=""):
-    """Return the candidate columns of a table, and the index of the piece of each row."""
+    """Return the candidate columns of a table, and the index of the excerpt of each row."""
     format = recording_format(path)
     if format in ("tables", "bag"):
         recorded = _recorded(path, format, [column])
@@ -278,7 +278,7 @@ def _table(path, column=""):
 
 
 def _spread(path):
-    """Return pieces of a text file, and the number of the first line of each piece."""
+    """Return excerpts of a text file, and the number of the first line of each excerpt."""
     marks = np.fromiter((line.count('"') & 1 for line in text_lines(text_blocks(path))), np.uint8)
     if len(marks) <= PIECES * ROWS:
         return "".join(text_blocks(path)), [1]
@@ -287,7 +287,7 @@ def _spread(path):
     chosen, first_lines = [], []
     lines, stop = text_lines(text_blocks(path)), 0
     for start in np.linspace(0, len(ends) - ROWS, PIECES).astype(int):
-        # A piece must not begin or end within a cell that contains line breaks.
+        # An excerpt must not begin or end within a cell that contains line breaks.
         while start > stop and not ends[start - 1]:
             start -= 1
         previous, start = stop, max(start, stop)

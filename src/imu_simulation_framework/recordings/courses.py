@@ -1,15 +1,15 @@
 """Determine units and directions of speeds, courses and coordinates from the positions of a drive.
 
-In all functions, ``seconds`` (n,) are times [s], and ``pieces`` (n,) are the indices of the pieces
-of the recording to which the rows belong; rows of different pieces are not compared. ``east`` and
-``north`` (n,) are positions [m].
+In all functions, ``seconds`` (n,) are times [s], and ``pieces`` (n,) are the indices of the
+excerpts of the recording to which the rows belong; rows of different excerpts are not compared.
+``east`` and ``north`` (n,) are positions [m].
 """
 
 import numpy as np
 
 from ..core.units import factors
 
-NAUTICAL = "cw from north"  # direction and zero that the names heading and course imply
+NAUTICAL = "cw from north"  # convention that the names heading and course imply
 
 _CHORD_TIME = 1.0  # s, duration of a displacement; sampling period of most receivers
 _MIN_SPEED = 1.5  # m/s; above it, one-second displacements exceed the noise between two fixes
@@ -35,7 +35,7 @@ def chords(seconds, pieces, east, north):
     seconds : ndarray, shape (n,)
         Time of each row [s].
     pieces : ndarray, shape (n,)
-        Piece of the recording of each row.
+        Index of the excerpt of the recording to which each row belongs.
     east, north : ndarray, shape (n,)
         Positions [m].
 
@@ -58,7 +58,7 @@ def chords(seconds, pieces, east, north):
 
 
 def speed_unit(speeds, seconds, pieces, east, north):
-    """Determine the unit of speeds by comparing them with displacements.
+    """Determine the unit of speeds by comparison with the displacements between positions.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def speed_unit(speeds, seconds, pieces, east, north):
     seconds : ndarray, shape (n,)
         Time of each row [s].
     pieces : ndarray, shape (n,)
-        Piece of the recording of each row.
+        Index of the excerpt of the recording to which each row belongs.
     east, north : ndarray, shape (n,)
         Positions [m].
 
@@ -97,7 +97,7 @@ def speed_unit(speeds, seconds, pieces, east, north):
 
 
 def sense_of(angles, seconds, pieces, east, north):
-    """Determine unit, direction and zero of an angle by comparing it with the course of positions.
+    """Determine unit and convention of a heading by comparison with the course over ground.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def sense_of(angles, seconds, pieces, east, north):
     seconds : ndarray, shape (n,)
         Time of each row [s].
     pieces : ndarray, shape (n,)
-        Piece of the recording of each row.
+        Index of the excerpt of the recording to which each row belongs.
     east, north : ndarray, shape (n,)
         Positions [m].
 
@@ -195,7 +195,7 @@ def degrees_of(values, unit):
 
 
 def local_metres(latitude, longitude):
-    """Convert latitude and longitude to distances on a sphere.
+    """Convert latitude and longitude to east and north distances on a spherical Earth.
 
     The approximation is sufficient to determine units and courses, but not for positions.
 

@@ -37,7 +37,7 @@ from .possible_units import (
 from .turns import leans_without_turning
 
 CONFIRMED, REJECTED, UNDECIDED = "confirmed", "rejected", "undecided"
-"""Verdicts of a check."""
+"""Possible outcomes of a unit check."""
 
 _NO_WITNESS = (
     "cannot be checked: neither the orientation nor the direction of gravity shows unit and sign"
@@ -49,7 +49,7 @@ MAX_SAMPLES = 100_000
 
 @dataclass(frozen=True)
 class EvidenceCheck:
-    """Result of checking the unit of several quantities.
+    """Result of a unit check of one or several quantities.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class EvidenceCheck:
     unit: PossibleUnit | None = None
 
     def clause(self) -> str:
-        """Describe the quantities and figures of the check.
+        """Describe the checked quantities with their measured and expected values.
 
         Returns
         -------
@@ -79,7 +79,7 @@ class EvidenceCheck:
         return f"{join_names(self.quantities)} {self.figures}"
 
     def sentence(self) -> str:
-        """Describe verdict, quantities and figures of the check in one line.
+        """Describe the verdict and the measured and expected values in one line.
 
         Returns
         -------
@@ -335,9 +335,10 @@ def _check_rates(
 
 
 def _orientation(samples: Samples) -> tuple[str, np.ndarray | None]:
-    """Return name and values of the orientation for comparison; the values are None without one.
+    """Return the name and the values of an orientation that angular velocities must agree with.
 
-    Angles without a stated unit cannot contradict angular velocities with a stated unit.
+    The values are None if there is no such orientation. Angles without a stated unit cannot
+    contradict angular velocities with a stated unit.
     """
     for names in (QUATERNION, EULER, ("yaw",)):
         angles = _rows(samples, names)
@@ -381,7 +382,7 @@ def _is_increment(unit: PossibleUnit) -> bool:
 
 
 def _refuse(samples: Samples, wrong: EvidenceCheck, doubtful: Sequence[str]) -> None:
-    assert wrong.unit is not None  # each check that rejects a unit states another unit
+    assert wrong.unit is not None  # each check that rejects a unit proposes another unit
     to_state = [(wrong.quantities[0], wrong.unit.written())]
     also = ""
     if doubtful:

@@ -33,7 +33,7 @@ is checked [bytes]. The compression ratio of sensor recordings is 2 to 10, that 
 100, and the largest ratio of gzip is 1000."""
 
 GNSS_INS_SIM = ("time", "ref_pos", "ref_att_euler")
-"""Files in a folder of gnss-ins-sim, without their suffix."""
+"""Names, without suffix, of the files by which a folder of gnss-ins-sim is recognised."""
 
 _TABLES = {
     b"PK\x03\x04": "zip",
@@ -46,7 +46,7 @@ _TABLES = {
     b"\x89HDF": "hdf5",
     b"\x93NUMPY": "numpy",
 }
-"""Kinds of table files by their first bytes; see :func:`table_kind`."""
+"""Types of table files by their first bytes; see :func:`table_kind`."""
 _SENTENCE = re.compile(
     rb"(?:\A|\n)[^\n$\"]{0,60}\$"
     rb"(?:[A-Z]{2}(?:GGA|GNS|GLL|RMC|VTG|GSA|GSV|GST|HDT|THS|ZDA)|VN[A-Z]{3}),"
@@ -219,7 +219,7 @@ def has_columns(path) -> bool:
 
 
 def table_kind(path, start=None) -> str:
-    """Return the kind of a file or folder of tables.
+    """Return the type of a file or folder that contains tables.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ def table_kind(path, start=None) -> str:
     Returns
     -------
     str
-        Kind, which determines the reader; empty if the path has no tables.
+        Type, which determines the reader; empty if the path has no tables.
     """
     if os.path.isdir(path):
         names = {file.name.partition(".csv")[0] for file in csv_files(path)}
@@ -277,7 +277,7 @@ def versions_of(files) -> tuple:
 
 
 def _has_words(start) -> bool:
-    """Return whether a third of the first lines contain several numbers labelled with words."""
+    """Return whether over a third of the first lines contain several labelled numbers."""
     lines = [line for line in start.splitlines()[:40] if line.strip()]
     named = [line for line in lines if len(_WORD_AND_NUMBER.findall(line)) > 1]
     return len(named) > len(lines) // 3
@@ -288,7 +288,7 @@ _TAG_NAMES = ("messagetype", "msgtype", "sensor", "sensorname", "sensortype", "t
 
 
 def tag_place(cells) -> tuple[int, list[str]]:
-    """Return the index of the cell with the record type of a line, and the other header cells.
+    """Find the cell that contains the record type of a line, and return the other header cells.
 
     The record type is a word in the first cell, in the second cell after a number, or in the column
     that a header names.
@@ -331,7 +331,7 @@ TAG_COMMENTS = ("#", "//", "%")
 
 
 def _has_tags(start) -> bool:
-    """Return whether each of the first lines contains a word that states its record type.
+    """Return whether each of the first lines contains a record type, such as ``imu``.
 
     Without a header, lines must differ in the number of cells, or the record types must alternate.
     """
@@ -568,7 +568,7 @@ def _opened(path):
 
 
 def _gunzipped(file):
-    """Yield the content of a gzip file; zeros after its end, as from block devices, are ignored."""
+    """Yield the content of a gzip file; trailing zeros, as from block devices, are ignored."""
     packed = file.read(_PACKED_BLOCK)
     while packed:
         unpacker = zlib.decompressobj(wbits=_GZIP)

@@ -27,7 +27,7 @@ FRAMES = {
 }
 """World and body axes of each frame convention."""
 SENSOR_AXES = {"flu": "forward-left-up", "frd": "forward-right-down"}
-"""Axes of gyroscope and accelerometer by name."""
+"""Axis conventions of gyroscope and accelerometer, by name."""
 QUATERNION_ORDERS = ("xyzw", "wxyz")
 GYRO_UNITS = factors("rad/s", "deg/s")
 ACCEL_UNITS = factors("m/s^2", "g")
@@ -37,7 +37,7 @@ ORIENTATIONS = {
     "recorded": "",
     "fused": "computed from gyroscope and accelerometer by a filter",
 }
-"""Meaning of each orientation source; empty if the name is sufficient."""
+"""Meaning of each orientation source; empty if its name is self-explanatory."""
 
 YAW_CONVENTIONS = {
     "ccw_from_east": (1.0, 0.0),
@@ -100,7 +100,7 @@ class ReferenceConventions(TextSettings):
 
     @property
     def yaw(self) -> str:
-        """Convention of the yaw, never empty."""
+        """Yaw convention; if none is set, that of the frame."""
         return self.yaw_convention or _YAW_OF_FRAME[self.frame]
 
 
@@ -177,12 +177,12 @@ class ImuConventions(ReferenceConventions):
 
     @property
     def mounting(self) -> tuple[float, float, float]:
-        """Roll, pitch and yaw of the mounting [rad]."""
+        """Roll, pitch and yaw of the IMU's mounting [rad]."""
         return self.mounting_roll, self.mounting_pitch, self.mounting_yaw
 
     @property
     def stated_units(self) -> dict[str, str]:
-        """Units of sensor axes by name, if they differ from the defaults."""
+        """Units of gyroscope and accelerometer columns, if they differ from the defaults."""
         units: dict[str, str] = {}
         if self.gyro_unit != ImuConventions.gyro_unit:
             units.update(dict.fromkeys(GYRO, self.gyro_unit))
@@ -192,7 +192,7 @@ class ImuConventions(ReferenceConventions):
 
     @property
     def axes(self) -> str:
-        """Axes of gyroscope and accelerometer, never empty."""
+        """Axis convention of gyroscope and accelerometer; if none is set, that of the frame."""
         return self.sensor_axes or dict(zip(FRAMES, SENSOR_AXES))[self.frame]
 
 

@@ -1,4 +1,4 @@
-"""Create the table of a recorded IMU; a missing orientation is fused.
+"""Create the table of a recorded IMU; a missing orientation is computed by sensor fusion.
 
 With ``orientation = auto``, the orientation of an IMU that outputs none, such as ``imu/data_raw``,
 is computed from gyroscope and accelerometer by the fusion filter that the settings ``filter``,
@@ -29,7 +29,7 @@ from .cleaning import MINIMUM_SAMPLES, Cleaner
 from .frames import ImuConventions, conventional_imu, levelling_roll_pitch
 
 MOUNTED_TURNED = "the mounting of the IMU is rotated"
-"""Clause that identifies the remark on tilted gravity, which matters only for a heading."""
+"""Clause of the remark on tilted gravity, by which consumers recognise the remark."""
 _MAX_LEAN = np.radians(30.0)  # largest tilt of gravity from the z axis; slopes are less steep
 _MIN_GRAVITY = 5.0  # m/s^2; an IMU with a smaller mean specific force subtracts gravity
 _LEVEL_TIME = 0.5  # s, initial interval over which the accelerometer is averaged for levelling
@@ -54,7 +54,7 @@ def imu_table(
     conventions : ImuConventions, optional
         Units, axes, mounting, and source of the orientation.
     require : sequence of str, optional
-        Required parts, among ``orientation``, ``gyro`` and ``accel``.
+        Required signals, among ``orientation``, ``gyro`` and ``accel``.
     stamp_limits : StampLimits, optional
         Limits on gaps and on stamps in the wrong order.
     minimum_samples : int, optional
@@ -65,12 +65,12 @@ def imu_table(
     Returns
     -------
     tuple of DataFrame and RecordingReport
-        ImuRecord without the columns of missing parts, and a report.
+        ImuRecord without the columns of missing signals, and a report.
 
     Raises
     ------
     RecordingError
-        The samples cannot be used, or lack a required part.
+        The samples cannot be used, or lack a required signal.
     """
     conventions = conventions or ImuConventions()
     never_set = _is_never_set(samples)
@@ -116,7 +116,7 @@ def imu_table(
 
 
 def _groups(samples):
-    """Return the columns of the recorded parts ``orientation``, ``gyro`` and ``accel``."""
+    """Return the recorded columns of ``orientation``, ``gyro`` and ``accel``."""
     # If only a yaw is recorded, the robot is assumed to be level.
     orientations = (columns for columns in (QUATERNION, EULER, ("yaw",)) if samples.has(columns))
     groups = {"orientation": next(orientations, ())}
@@ -126,14 +126,14 @@ def _groups(samples):
 
 
 def _is_filled(samples, columns) -> bool:
-    """Return whether a part has values; drivers represent a missing quaternion by zeros."""
+    """Return whether a signal has values; drivers represent a missing quaternion by zeros."""
     values = samples.matrix(columns)
     usable = np.isfinite(values).all(axis=1) & (columns != QUATERNION or values.any(axis=1))
     return bool(usable.any())
 
 
 def _is_never_set(samples) -> bool:
-    """Return whether all quaternions are exactly the identity although the gyroscope shows turns.
+    """Return whether all quaternions are identities although the gyroscope measures rotation.
 
     Such quaternions are the default of a driver, not measurements.
     """
@@ -167,7 +167,7 @@ def _check_usable(samples, groups, require, orientation, turned):
 
 
 def _robot_angles(samples, quaternions, order, mounted):
-    """Return roll, pitch and yaw of the robot, shape (n, 3)."""
+    """Return the roll, pitch and yaw of the robot, shape (n, 3)."""
     if quaternions is None:
         angles = np.zeros((len(samples), 3))
         angles[:, 2] = samples.columns["yaw"]
@@ -184,7 +184,7 @@ def _robot_angles(samples, quaternions, order, mounted):
 
 
 def mask_unknown_parts(samples):
-    """Replace parts that a covariance of -1 marks as unknown (REP-145) by nan.
+    """Replace signals that a covariance of -1 declares as unknown (REP-145) by nan.
 
     Parameters
     ----------

@@ -245,7 +245,7 @@ IMU_YAW = _message("imu_simulation_framework/ImuYaw", _numbers("yaw", "yaw_unwra
 IMU_VECTORS = ("orientation", "angular_velocity", "linear_acceleration")
 SIGNALS = IMU.fields(*(f"{vector}." for vector in IMU_VECTORS))
 COVARIANCES = IMU.fields(*(f"{vector}_covariance" for vector in IMU_VECTORS))
-"""Fields of an IMU message that are not ``SIGNALS``: nine numbers of each covariance."""
+"""Fields of an IMU message that contain the nine elements of each covariance matrix."""
 
 FIELD = MAGNETIC_FIELD.fields("magnetic_field.")
 """Fields of a magnetometer message."""
@@ -254,9 +254,9 @@ STATE = ODOMETRY.fields("pose.pose.", "twist.twist.")
 """Fields of an odometry message: position, orientation, linear and angular velocity."""
 
 STAMP_PLACE = 4
-"""Number of bytes before the stamp: the sequence number in ROS 1, the encoding in ROS 2."""
+"""Number of bytes before the stamp: sequence number in ROS 1, CDR encapsulation in ROS 2."""
 
-_LITTLE_ENDIAN = b"\0\1\0\0"  # CDR encoding of ROS 2, without options
+_LITTLE_ENDIAN = b"\0\1\0\0"  # CDR encapsulation header of ROS 2, without options
 _STAMP = struct.Struct("<2I")
 
 
@@ -301,7 +301,7 @@ def _string(text, ros2):
 
 
 def _beginning(texts: Iterable[str], ros2: bool) -> bytes:
-    """Return the bytes before a payload; stamp and sequence number are zero."""
+    """Return the bytes before a payload, with a stamp and a sequence number of zero."""
     data = (_LITTLE_ENDIAN if ros2 else bytes(STAMP_PLACE)) + bytes(_STAMP.size)
     for text in texts:
         data += bytes(-len(data) % 4 if ros2 else 0) + _string(text, ros2)
@@ -678,7 +678,7 @@ def decode(
     rows = np.flatnonzero((lengths >= least) & (starts + lengths <= len(data)))
     if ros2:
         rows = rows[data[starts[rows] + 1] == _LITTLE_ENDIAN[1]]
-    # Positions count from the stamp, since ROS 2 aligns relative to it.
+    # Positions are relative to the stamp, since ROS 2 aligns fields relative to it.
     begin, size = starts[rows] + STAMP_PLACE, lengths[rows] - STAMP_PLACE
     position = np.full(len(rows), _STAMP.size)
     for _ in range(1 + kind.strings):

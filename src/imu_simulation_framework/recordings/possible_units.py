@@ -23,9 +23,9 @@ from ..core.units import STANDARD_GRAVITY, factor, factors
 from . import turns
 
 UNIT_TOLERANCE = 1.6
-"""Largest ratio between the size of a unit and the size measured from turns.
+"""Largest ratio between the value of a unit and the value measured from rotations.
 
-Orientation filters and vibration change measured turns by several tens of per cent. The two most
+Orientation filters and vibration change measured rotations by tens of per cent. The two most
 similar units, rad/s and deg/s, differ by a factor of 57, so ranges do not overlap up to 7.5."""
 
 GRAVITY_TOLERANCE = 1.2
@@ -34,21 +34,21 @@ GRAVITY_TOLERANCE = 1.2
 Scale errors and motion change the magnitude by a few per cent."""
 
 COUNT_TOLERANCE = 1.07
-"""Largest ratio between measured and listed size of a count; some listed sizes differ by 1/8."""
+"""Largest ratio between measured and listed value of a count; some listed values differ by 1/8."""
 
 INCREMENT_TOLERANCE = 1.15
-"""Largest ratio for increments, whose size depends on the sample rate and can be any number."""
+"""Largest ratio for increments per sample, whose unit value depends on the sample rate."""
 
 NOISY_TOLERANCE = 4.0
-"""Largest ratio for turns whose correlation is below :data:`AGREEMENT`.
+"""Largest ratio for rotations whose correlation is below :data:`AGREEMENT`.
 
-Noise of the rates reduces a measured size by the square of the correlation: 0.25 at 0.5."""
+Noise of the rates multiplies a measured value by the squared correlation: 0.25 at 0.5."""
 
 AGREEMENT = 0.8
-"""Smallest correlation of the turns of two sensors that measure the same motion.
+"""Smallest correlation of the rotations that two sensors measure during the same motion.
 
 Its standard error is 0.13 for 60 unrelated windows (half a minute). At 0.8, noise of the rates
-reduces a measured size to 0.64, which is within :data:`UNIT_TOLERANCE`."""
+multiplies a measured value by 0.64, which is within :data:`UNIT_TOLERANCE`."""
 
 MIN_INCREMENT_RATE = 15.0
 """Smallest sample rate at which increments can be distinguished from rates [Hz]."""
@@ -77,7 +77,7 @@ Sources: MPU-6050 product specification, 6.1; BNO055 data sheet, table 3-22; LSM
 35 and 70 mdps per count."""
 
 QUATERNION_COUNTS = (1, 1000, 10000, 2**14, 2**30)
-"""Counts that represent a quaternion component of 1.
+"""Numbers of counts that represent a quaternion component of 1.
 
 They are 2^14 for BNO055 (data sheet, 3.6.5.5), 2^30 for InvenSense's DMP, and 1000 or 10000 for
 loggers that write integers."""
@@ -89,7 +89,7 @@ ANGLE_UNITS = factors("rad", "deg")
 """Conversion factors from angle units to radians."""
 
 GYRO_COUNTS_OF_RADIAN = 900
-"""Counts per rad/s of a BNO055 that outputs this unit (data sheet, table 3-22)."""
+"""Counts per rad/s of a BNO055 that is set to output rad/s (data sheet, table 3-22)."""
 
 _DEGREE = factor("deg/s")
 _MIN_COUNTS = 20  # smallest number of different integers; fewer may be due to a coarse resolution
@@ -106,11 +106,11 @@ class PossibleUnit:
     size : float
         Value of one unit of the column in SI units.
     factor : str, optional
-        Factor that a column map requires to convert the column to the unit, ``" / 16384"``.
+        Factor that a column map requires to convert the column to the unit, as in ``" / 16384"``.
     remark : str, optional
         Description of the factor.
     tolerance : float, optional
-        Largest ratio between the measured size and ``size``.
+        Largest ratio between the measured value and ``size``.
     is_usual : bool, optional
         Whether the unit, if it fits, excludes unusual units.
     is_evidence : bool, optional
@@ -127,7 +127,7 @@ class PossibleUnit:
     is_evidence: bool = True
 
     def fits(self, size: float, tolerance: float = 1.0) -> bool:
-        """Return whether a measured size agrees with the unit.
+        """Return whether a measured unit value agrees with this unit.
 
         Parameters
         ----------
@@ -147,7 +147,7 @@ class PossibleUnit:
         return bool(abs(np.log(size / self.size)) < np.log(max(self.tolerance, tolerance)))
 
     def written(self) -> str:
-        """Return factor and unit in the notation of column maps.
+        """Return the factor and the unit in the notation of column maps.
 
         Returns
         -------
@@ -268,7 +268,7 @@ def _increments(unit: str, size: float, sample_rate: float, remark: str) -> list
 def fitting_units(
     units: Sequence[PossibleUnit], size: float, tolerance: float = 1.0
 ) -> list[PossibleUnit]:
-    """Return the units that agree with a measured size, the nearest unit first.
+    """Return the units that agree with a measured unit value, the nearest unit first.
 
     Parameters
     ----------
@@ -290,7 +290,7 @@ def fitting_units(
 
 
 MAX_FIELD_SPREAD = 0.1
-"""Largest relative interquartile range of a magnetic field's magnitude; 0.03 in a real drive."""
+"""Largest relative interquartile range of a magnetic field's magnitude; 0.03 on a real drive."""
 
 MIN_FIELD_TURN = 0.1
 """Smallest relative standard deviation of a magnetic field along its second principal axis.
@@ -411,7 +411,7 @@ def usual_force_unit(forces: np.ndarray) -> str:
 
 
 def is_whole(values: np.ndarray) -> bool:
-    """Return whether numbers are integers with many different values, like counts of a sensor.
+    """Return whether numbers are integers with many different values, like raw sensor counts.
 
     Parameters
     ----------
@@ -428,14 +428,14 @@ def is_whole(values: np.ndarray) -> bool:
 
 
 class TurnWitness(NamedTuple):
-    """Size of the unit of angular rates, measured from turns.
+    """Value of the unit of angular rates, measured from rotations.
 
     Attributes
     ----------
     size : float
         Value of one unit of the columns [rad/s]; 0 if it is not known.
     correlation : float
-        Correlation between the measured turns and the turns of the rates.
+        Correlation between the measured rotations and the integrated rates.
     """
 
     size: float
@@ -443,24 +443,24 @@ class TurnWitness(NamedTuple):
 
     @property
     def is_reliable(self) -> bool:
-        """Whether both turns belong to the same motion."""
+        """Whether the rotations and the rates are correlated, as for the same motion."""
         return self.correlation > AGREEMENT and self.size > 0.0
 
     @property
     def tolerance(self) -> float:
-        """Largest ratio between the measured size and the size of the unit."""
+        """Largest ratio between the measured value and the value of a unit that agrees with it."""
         return UNIT_TOLERANCE if self.is_reliable else NOISY_TOLERANCE
 
 
 def orientation_witness(seconds, pieces, angles, rates) -> TurnWitness:
-    """Measure the unit of angular velocities from the turns of an orientation.
+    """Measure the unit of angular velocities from the rotations of an orientation.
 
     Parameters
     ----------
     seconds : ndarray, shape (n,)
         Time of each row [s].
     pieces : ndarray, shape (n,)
-        Piece of the recording of each row.
+        Index of the excerpt of the recording to which each row belongs.
     angles : ndarray, shape (n, 4), (n, 3) or (n, 1)
         Orientation, see :func:`.turn_scale`.
     rates : ndarray, shape (n, 1 to 3)
@@ -475,14 +475,14 @@ def orientation_witness(seconds, pieces, angles, rates) -> TurnWitness:
 
 
 def gravity_witness(seconds, pieces, forces, rates) -> TurnWitness:
-    """Measure the unit of angular velocities from the turns of gravity.
+    """Measure the unit of angular velocities from the rotations of the gravity vector.
 
     Parameters
     ----------
     seconds : ndarray, shape (n,)
         Time of each row [s].
     pieces : ndarray, shape (n,)
-        Piece of the recording of each row.
+        Index of the excerpt of the recording to which each row belongs.
     forces : ndarray, shape (n, 3)
         Specific force in any unit.
     rates : ndarray, shape (n, 3)

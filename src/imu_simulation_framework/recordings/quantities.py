@@ -36,7 +36,7 @@ _TEXT_FORMATS = ("rostopic_csv", "csv", "tum")
 
 @dataclass(frozen=True)
 class SampleRequest:
-    """Description of the samples that are read from a recording.
+    """Description of the samples to be read from a recording.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def sample_blocks(
 
 
 def _mapped_or_chosen(path, recorded, request, choosing):
-    """Return the columns of a map; by default they are chosen from a layout or by name."""
+    """Return samples of the mapped columns, or of columns chosen from a layout or by name."""
     purpose, timed = request.purpose, request.timed
     try:
         return read_tables(path, recorded, request.columns, purpose, timed)
@@ -178,7 +178,7 @@ def _mapped_or_chosen(path, recorded, request, choosing):
 
 
 def _bag_samples(path, request, choosing):
-    """Return a topic of a bag or, if no topic has one of the types, fields of other messages."""
+    """Return samples of a topic, or of fields of other messages if no topic has a suitable type."""
     topic, columns = request.topic, request.columns
     if columns:
         recorded = read_bag_tables(path, columns.values())
@@ -241,14 +241,14 @@ def read_plain_csv(
 
 
 def _parsed(path, columns, present, purpose, timed, own=None) -> list[column_maps.MappedColumn]:
-    """Return the columns of a map or, without a map, the columns of ``own`` by quantity names."""
+    """Return the mapped columns; without a map, columns in ``own`` with names of quantities."""
     chosen = columns or column_maps.implied_map(present if own is None else own)
     mapped = column_maps.parse_map(path, chosen, present)
     return column_maps.usable_columns(path, mapped, purpose, present, bool(columns), timed)
 
 
 def _parsed_of_text(path, table, columns, purpose, timed):
-    """Return the columns like :func:`_parsed`, but ignore ambiguous names if there is no map."""
+    """Return the mapped columns of a text file; without a map, ambiguous names are ignored."""
     present, unclear = list(table.cells.columns), table.ambiguous
     own = [name for name in present if name not in unclear and not is_axis_of(path, name)]
     try:

@@ -32,7 +32,7 @@ from .tables import order_of
 
 @dataclass(frozen=True)
 class Recorded:
-    """Table of a recording, and a report on how it was read.
+    """Table that was read from a recording, and a report on its samples.
 
     Attributes
     ----------
@@ -448,7 +448,7 @@ def read_other_sensor(
     Returns
     -------
     Recorded
-        Table of the sensor, and report.
+        Table of the sensor, and a report.
 
     Raises
     ------
@@ -469,7 +469,7 @@ def read_other_sensor(
 
 
 def _evenly_timed(path: Any, request: SampleRequest, rate: float | None) -> cleaning.Samples:
-    """Read samples; if a rate is given, replace their times by evenly spaced times from 0."""
+    """Read samples; if a rate is given, replace their times by evenly spaced times from zero."""
     samples = read_samples(path, replace(request, timed=rate is None))
     if rate is None:
         return samples
@@ -494,7 +494,7 @@ _TIMES = ("stamp", "receipt")
 def _join_topic(
     samples: cleaning.Samples, other: cleaning.Samples, names: Sequence[str]
 ) -> cleaning.Samples:
-    """Add columns of another topic to satellite positions from the message nearest in time.
+    """Add columns of another topic to satellite positions, from the messages nearest in time.
 
     Values are nan if no message is near in time. Raises RecordingError if the samples are not
     satellite positions, or if there is no message near any of them in time.
@@ -504,17 +504,17 @@ def _join_topic(
             f"{other.source}: topic {samples.topic} has type {samples.message_type}, expected "
             "sensor_msgs/NavSatFix to add velocity or heading"
         )
-    # Times of reception are used if one of the topics has no stamps.
+    # Reception times are used if one of the topics has no stamps.
     both = (samples, other)
     is_stamped = all(np.isfinite(part.columns["stamp"]).any() for part in both)
     times, theirs = (part.columns["stamp" if is_stamped else "receipt"] for part in both)
     order = order_of(theirs)
-    # Times that are nan are assigned to the last sample.
+    # Samples whose time is nan are assigned to the last message.
     grid = theirs[order]
     upper = np.minimum(np.clip(np.searchsorted(grid, times), 1, None), len(grid) - 1)
     lower = np.maximum(upper - 1, 0)
     nearest = order[np.where(times - grid[lower] <= grid[upper] - times, lower, upper)]
-    # A sample is near if the time difference is at most half a period of the slower topic.
+    # A message is near if the time difference is at most half a period of the slower topic.
     tolerance = 0.5 * max(_period(times), _period(theirs)) + 1e-3
     near = np.abs(theirs[nearest] - times) <= tolerance
     if not near.any():

@@ -69,7 +69,7 @@ def reference_table(
 
 
 def has_to_be_smoothed(samples) -> bool:
-    """Return whether the heading of samples has to be computed from the course of positions.
+    """Return whether the heading has to be computed from the course over ground.
 
     Parameters
     ----------
@@ -87,8 +87,9 @@ def has_to_be_smoothed(samples) -> bool:
 
 _FEWEST_POSES = 20  # smallest number of poses for which an orientation can be a placeholder
 _MIN_EXTENT = 3.0  # m, smallest extent of a path; satellite positions at rest vary less
-_CHORDS = 40  # number of chords of a path whose directions are compared
-# Resultant length of doubled directions: 0.94 on a line with 10 deg noise, 0.64 with a 90 deg turn
+_CHORDS = 40  # number of chords into which a path is divided to compare their directions
+# Mean resultant length of doubled directions: 0.94 for a line with 10 deg noise, 0.64 for a
+# 90 deg turn.
 _STRAIGHT = 0.9
 
 
@@ -167,7 +168,7 @@ def _from_poses(samples, settings, limits, minimum_samples, time_offset):
 
 
 def _stated_deviations(samples, remarks):
-    """Return the standard deviations (n,) of the yaw [rad] that messages state, or None.
+    """Return the yaw standard deviations (n,) [rad] that the messages contain, or None.
 
     Zero and values of 90 deg or more mean unknown. A constant originates from the configuration of
     a driver, and is not an estimate for this drive.
@@ -208,7 +209,7 @@ def _from_fixes(samples, settings, limits, minimum_samples, time_offset):
     variances = _variances(samples, cleaner.remarks)
     known = (variances > 0.0).all(axis=1) & np.isfinite(variances).all(axis=1)
     cleaner.count(cleaner.keep & ~known, "unknown_variance")
-    # Smoothing requires three positions, even if the caller accepts fewer.
+    # Smoothing requires three positions, even if the caller accepts fewer samples.
     order, report = cleaner.finish(limits, max(3, minimum_samples))
     fix = pd.DataFrame(
         {name: samples.columns[name][order] for name in names},
@@ -256,7 +257,7 @@ def _from_fixes(samples, settings, limits, minimum_samples, time_offset):
 
 
 def _usual_variance(fix, settings):
-    """Return the variance of positions without a stated variance [m^2], and a remark.
+    """Return the variance [m^2] assumed for positions of unknown variance, and a remark.
 
     Latitude and longitude have the errors of a receiver. Positions in metres may come from a total
     station on a drive of a few metres, so their variance is estimated from their jitter.
@@ -301,7 +302,7 @@ def refuse_outside(samples, cleaner):
 
 
 def _heading(samples):
-    """Return the heading from two antennas [rad], nan if unknown; None for a single antenna."""
+    """Return the dual-antenna heading [rad], nan where unknown; None for a single antenna."""
     if samples.has(QUATERNION):
         quaternions = samples.matrix(QUATERNION)
         norms = np.linalg.norm(quaternions, axis=1)
@@ -313,7 +314,7 @@ def _heading(samples):
 
 
 def _variances(samples, remarks):
-    """Return variances of the positions [m^2], shape (n, 2); nan if unknown."""
+    """Return the variances of the positions [m^2], shape (n, 2); nan where unknown."""
     missing = np.full(len(samples), np.nan)
     variances = np.column_stack([samples.columns.get(name, missing) for name in cleaning.VARIANCES])
     if "covariance_type" in samples:

@@ -31,7 +31,7 @@ from .text_table import LINE, TextTable, refuse_endless_names
 from .vocabulary.names import is_time
 
 SIGN = "."
-"""Separator between the names of table and column: ``Gyroscope.x``."""
+"""Separator between table name and column name, as in ``Gyroscope.x``."""
 
 _ANGLES = ("roll", "pitch", "yaw", "course")
 _CODES = ("status", "covariance_type")
@@ -110,7 +110,7 @@ class RecordedTables:
         return column[len(self.owner(column)) + len(SIGN) :] if self.named else column
 
     def counterpart(self, column, table) -> str:
-        """Return the column with the same name in another table, or its only time column.
+        """Return the column with the same name in another table, or the only time column there.
 
         Parameters
         ----------
@@ -241,7 +241,7 @@ def join(leader: Samples, other: Samples) -> Samples:
             nearest = upper - (times - grid[upper - 1] < grid[upper] - times)
             joined[name] = values[nearest].astype(float)
         else:
-            # A nan would invalidate all later angles, since they are unwrapped, so it is removed.
+            # Missing values (nan) are removed, since unwrapping would spread them to later angles.
             angle = name in _ANGLES
             finite = np.isfinite(values) if angle else slice(None)
             between = interpolate if angle else np.interp
@@ -277,7 +277,7 @@ def order_of(times) -> np.ndarray:
 
 
 def turned(samples: Samples, frame, purpose) -> Samples:
-    """Convert samples from the axes of a format to ROS conventions.
+    """Convert samples from the axis convention of a file format to that of ROS.
 
     Parameters
     ----------

@@ -37,17 +37,17 @@ from ..core.errors import RecordingError
 from ..core.sentences import escape_unprintable, quote
 
 LINE = "line"
-"""Name of the line number in column maps, unless a column has this name."""
+"""Name that refers to the line number in column maps, unless a column has this name."""
 _COMMENTS = ("#", "//")
 ROWS_AT_ONCE = 5_000
-"""Number of rows that are parsed together; text requires much more memory than numbers."""
+"""Number of rows that are parsed at a time, since text needs far more memory than numbers."""
 
 _LONGEST_CELL = 20  # lines of a quoted cell; a longer cell has an unclosed quotation mark
 _LONGEST_LINE = 100_000  # characters; Python's csv reader rejects cells of 131072 characters
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z")
 _FIRST_LINES = 100  # number of lines that are searched for decimal commas
 _PREAMBLE = 60  # largest number of lines before a table
-_ROWS_BELOW = 4  # smallest number of lines of a table, with the same number of cells
+_ROWS_BELOW = 4  # smallest number of consecutive lines with equally many cells in a table
 _WITH_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?\Z")
 _DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?")
 _MISSING = ("", "nan", "NaN", "NAN", "-nan", "NA", "N/A", "null", "None")
@@ -130,7 +130,7 @@ class TextTable:
 
     @property
     def ambiguous(self) -> dict[str, str]:
-        """Descriptions of columns with the same name and different values, by name."""
+        """Descriptions of duplicate names whose columns have different values, by name."""
         return {
             column: f"{1 + len(others)} columns are named {quote(column)}, with different values"
             for column, others in self.namesakes.items()
@@ -228,7 +228,7 @@ def table_blocks(path, blocks, names=None, rows_at_once=ROWS_AT_ONCE) -> Iterato
 
 
 class _Header(NamedTuple):
-    """Names of the columns, line number of the header, separator, and rows below the header."""
+    """Column names, line number of the header, separator, and iterator over the rows below it."""
 
     names: list[str]
     line: int
@@ -260,7 +260,7 @@ def _is_comment(line) -> bool:
 
 
 def _first_line(path, lines) -> tuple[str, tuple[int, str]]:
-    """Return the last comment above a table, and number and text of its first line."""
+    """Return the last comment above a table, and the number and text of the table's first line."""
     comment = ""
     for number, line in lines:
         if _is_comment(line):
@@ -272,7 +272,7 @@ def _first_line(path, lines) -> tuple[str, tuple[int, str]]:
 
 
 def _names_and_rows(names, line, separator, rows):
-    """Return the fields of a _Header; names may have units or sources in the lines below."""
+    """Return the fields of a _Header; the lines below the names may contain units or sources."""
     next_rows = list(itertools.islice(rows, 3))
     cells_below = [_cells(text, separator) for _, text in next_rows]
     united = with_units(names, cells_below[:2])
@@ -285,7 +285,7 @@ def _names_and_rows(names, line, separator, rows):
 
 
 def _checked_rows(path, block, header: _Header):
-    """Yield number and text of each row; raise an error for a row with too many cells."""
+    """Yield the number and text of each row; raise an error for a row with too many cells."""
     width = len(header.names)
     for number, line in block:
         line = _ended(line, header.separator, width)
@@ -332,7 +332,7 @@ def refuse_endless_names(path, names) -> None:
 
 
 def _skip_preamble(lines):
-    """Return the lines of a table without a preceding preamble.
+    """Return the lines of a table without the preamble that may precede it.
 
     The table begins at a line that has as many cells as the lines below it, at least three cells
     and more than the first line of the file, if most cells below it are numbers.
@@ -349,10 +349,10 @@ def _skip_preamble(lines):
         if _width(filled, separator) < max(3, first + 1) or {width} != {widths[k] for k in rows}:
             continue
         cells = [cell for k in rows[1:] for cell in _cells(texts[k][1], separator) if cell]
-        # Three or more names above wider rows of numbers are an incomplete header.
+        # Three or more names above rows with more numbers than names are an incomplete header.
         lacking = first >= 3 and _is_data(_cells(texts[place][1], separator))
         if not lacking and sum(bool(_NUMBER.match(cell)) for cell in cells) > len(cells) // 2:
-            # The header may consist of lines with names and units that are as wide as the table.
+            # The header may consist of lines with names and units, with as many cells as the table.
             while place > 1 and abs(widths[place - 1] - width) <= 1:
                 if any(map(_NUMBER.match, _cells(texts[place - 1][1], separator))):
                     break
@@ -362,7 +362,7 @@ def _skip_preamble(lines):
 
 
 def _decimal(lines, separator) -> str:
-    """Return the decimal separator of the numbers in these lines; empty if there is none."""
+    """Return the decimal separator of the numbers in these lines; empty if undetermined."""
     if separator not in (";", "\t"):
         return "."
     sample = list(lines[:_FIRST_LINES])
@@ -378,7 +378,7 @@ def _read_block(path, lines, separator, width, decimal):
     try:
         cells = pd.read_csv(
             io.StringIO("\n".join(line.strip(" \r") for line in lines)),
-            # The default parser may have errors in the last bit.
+            # The default parser may be wrong in the last bit of a number.
             float_precision="round_trip", sep=separator, decimal=decimal,
             header=None, names=range(width), index_col=False,
             skipinitialspace=True, skip_blank_lines=False, low_memory=False,
@@ -396,13 +396,13 @@ def _read_block(path, lines, separator, width, decimal):
 
 
 def _have_same_kinds(blocks) -> bool:
-    """Return whether each column has either numbers or text in all blocks."""
+    """Return whether each column contains numbers in all blocks, or text in all blocks."""
     kinds = zip(*([kind.kind for kind in block.dtypes] for block in blocks))
     return all(len(set(kind)) == 1 or set(kind) <= {"i", "f"} for kind in kinds)
 
 
 def _logical_lines(path, blocks):
-    """Yield number and text of each line; lines within quotation marks are joined."""
+    """Yield the number and text of each line; lines within a quoted cell are joined."""
     begun, parts = 0, []
     for number, line in enumerate(text_lines(blocks), 1):
         if len(line) > _LONGEST_LINE:
@@ -426,7 +426,7 @@ def _logical_lines(path, blocks):
 
 
 def text_lines(blocks):
-    """Yield the lines of blocks of text, split as by ``splitlines()``.
+    """Yield the lines of a text that is given in blocks, split as by ``str.splitlines()``.
 
     Parameters
     ----------
@@ -444,10 +444,10 @@ def text_lines(blocks):
             pending += block[begin : begin + _LONGEST_LINE]
             # A line always ends at a line feed.
             end = pending.rfind("\n") + 1
-            # Other line endings, such as \r\n, may continue in the next block.
+            # Other line endings may continue in the next block, such as \r\n.
             end = end or len(pending) - len(pending.splitlines(keepends=True)[-1])
             if not end and len(pending) > _LONGEST_LINE + 1:
-                # A line that is too long is yielded in pieces, since it is rejected anyway.
+                # A line that is too long is yielded in parts, since it is rejected anyway.
                 end = len(pending)
             yield from pending[:end].splitlines()
             pending = pending[end:]
@@ -462,7 +462,7 @@ def _cells(line, separator) -> list[str]:
 
 
 def _is_data(cells) -> bool:
-    """Return whether a line contains data (numbers, dates and few words) instead of names."""
+    """Return whether a line contains data (numbers, dates, few words) instead of column names."""
     present = [cell for cell in cells if cell not in _MISSING]
     numbers = {cell for cell in present if _NUMBER.match(cell) or _WITH_COMMA.match(cell)}
     if sum(cell in numbers and "." in cell for cell in present) > len(present) // 2:
@@ -471,14 +471,14 @@ def _is_data(cells) -> bool:
 
 
 def _is_named(cells, comment, separator) -> bool:
-    """Return whether a line contains a number, and a comment above it names its cells."""
+    """Return whether a line contains numbers, and the comment above it contains column names."""
     names = _cells(comment.strip().lstrip("#/"), separator) if comment else []
     has_numbers = [any(map(_NUMBER.match, row)) for row in (cells, names)]
     return len(names) == len(cells) and has_numbers == [True, False]
 
 
 def _with_sources(names, sources) -> list[str]:
-    """Return names; repeated names are preceded by their source, from the line with the sources."""
+    """Prepend the source, such as the name of a sensor, to each duplicate column name."""
     sources = [re.sub(r"\A\d+:\s*", "", source) for source in sources]
     return [
         f"{source} {name}".strip() if names.count(name) > 1 else name
@@ -487,7 +487,7 @@ def _with_sources(names, sources) -> list[str]:
 
 
 def with_units(names, rows) -> list[str]:
-    """Return names extended by the units or further names in the line below them.
+    """Append units or further names from the line below to column names.
 
     A line with units contains no number and at most one cell per name, and numbers are below it.
     If a name belongs to several columns, once or repeatedly, and the cells below it differ, these
@@ -524,7 +524,7 @@ def with_units(names, rows) -> list[str]:
 
 
 def _prefix_groups(names, rows) -> list[str]:
-    """Prepend the name of the group to repeated names.
+    """Prepend the name of the group to duplicate column names.
 
     A flattened message has columns ``position, x, y, z, orientation, x, y, z, w``, of which the
     columns with names of groups are empty. ``rows`` are the cells of the two lines below.
@@ -543,7 +543,7 @@ def _prefix_groups(names, rows) -> list[str]:
 
 
 def _names(comment, separator, cells) -> list[str]:
-    """Return column names from the comment above if it fits, and numbered names if it does not."""
+    """Return column names from the comment above if their number matches, or numbered names."""
     names = _cells(comment.strip().lstrip("#/"), separator) if comment else []
     fits = len(names) == len(cells) or (len(names) == len(cells) - 1 and not cells[-1])
     usual = [f"col{place}" for place in range(1, len(cells) + 1)]
@@ -551,14 +551,14 @@ def _names(comment, separator, cells) -> list[str]:
 
 
 def _ended(line, separator, width):
-    """Return a line without the separators after the last named cell."""
+    """Return a line without surplus separators at its end."""
     more = 0 if separator == r"\s+" else _width(line, separator) - width
     plain = line.rstrip(" \r")
     return plain[:-more] if more > 0 and plain.endswith(separator * more) else line
 
 
 def as_numbers(cells: pd.Series) -> pd.Series:
-    """Convert a column to numbers if all cells that are not empty are numbers.
+    """Convert a column to numbers if all cells that are not empty contain numbers.
 
     Parameters
     ----------
@@ -575,7 +575,7 @@ def as_numbers(cells: pd.Series) -> pd.Series:
 
 
 def distinct_names(names) -> tuple[list[str], dict[str, list[str]]]:
-    """Make names distinct by appending ``.1``, ``.2`` to repetitions.
+    """Make names unique by appending ``.1``, ``.2`` ... to duplicates.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Compare the turns of an orientation, of gravity and of a gyroscope over half a second.
+"""Compare rotations of an orientation, of gravity and of a gyroscope over half a second.
 
-In all functions, ``seconds`` (n,) are times [s], and ``pieces`` (n,) are the indices of the pieces
-of the recording to which the rows belong; rows of different pieces are not compared.
+In all functions, ``seconds`` (n,) are times [s], and ``pieces`` (n,) are the indices of the
+excerpts of the recording to which the rows belong; rows of different excerpts are not compared.
 
 The bounds are not critical: if each bound is halved or doubled, the same columns and units are
 chosen for 24 simulated drives of a car with mixed names, units and signs.
@@ -12,22 +12,22 @@ from scipy.spatial.transform import Rotation
 
 from ..core.angles import quaternion_from_roll_pitch_yaw
 
-_MIN_WINDOWS = 10  # smallest number of windows with turns that are compared
-_MIN_STEPS = 40  # smallest number of steps between rows for which windows are formed
-_TURN_TIME = 0.5  # s, duration of the windows over which turns are compared; longer than shocks
-_MIN_TURN = np.radians(0.5)  # rad, turn in a window; noise of 0.1 deg/s/sqrt(Hz) causes 0.07 deg
-_ONE_AXIS_SHARE = 0.9  # share of squared turns about one axis; 0.9 remains with a tilt of 18 deg
+_MIN_WINDOWS = 10  # smallest number of windows over which rotations are compared
+_MIN_STEPS = 40  # smallest number of time steps for which windows are formed
+_TURN_TIME = 0.5  # s, duration of the windows over which rotations are compared; longer than shocks
+_MIN_TURN = np.radians(0.5)  # rad, rotation in a window; 0.1 deg/s/sqrt(Hz) noise causes 0.07 deg
+_ONE_AXIS_SHARE = 0.9  # share of squared rotations about one axis; 0.9 remains at a tilt of 18 deg
 
 
 def steps_within(values, pieces):
-    """Return the differences between successive rows of the same piece, if they are finite.
+    """Return the finite differences between successive rows within each excerpt.
 
     Parameters
     ----------
     values : ndarray, shape (n,)
         Values of the rows.
     pieces : ndarray, shape (n,)
-        Piece of the recording of each row.
+        Index of the excerpt of the recording to which each row belongs.
 
     Returns
     -------
@@ -39,36 +39,36 @@ def steps_within(values, pieces):
 
 
 def step(values, pieces) -> float:
-    """Return the median of the positive steps between successive rows.
+    """Return the median of the positive differences between successive rows.
 
     Parameters
     ----------
     values : ndarray, shape (n,)
         Values of the rows.
     pieces : ndarray, shape (n,)
-        Piece of the recording of each row.
+        Index of the excerpt of the recording to which each row belongs.
 
     Returns
     -------
     float
-        Step in the unit of the values; nan if there are none.
+        Median in the unit of the values; nan if there is no positive difference.
     """
     steps = steps_within(values, pieces)
     return float(np.median(steps[steps > 0.0])) if (steps > 0.0).any() else np.nan
 
 
 def turn_scale(seconds, pieces, angles, gyro):
-    """Return the ratio of turns of an orientation [rad] to integrated angular velocity.
+    """Return the ratio of orientation changes [rad] to integrated angular velocities.
 
-    The angle between two orientations does not depend on frame, order and direction. If roll, pitch
-    and yaw are recorded, shaking may hide turns, so that the yaw or a single axis may fit better.
+    The angle between two orientations does not depend on their conventions. If roll, pitch and yaw
+    are recorded, shaking may hide rotations, so that the yaw or a single axis may fit better.
 
     Parameters
     ----------
     seconds : ndarray, shape (n,)
         Time of each row [s].
     pieces : ndarray, shape (n,)
-        Piece of the recording of each row.
+        Index of the excerpt of the recording to which each row belongs.
     angles : numpy.ndarray, shape (n, 4), (n, 3) or (n, 1)
         Quaternions; or roll, pitch, yaw [rad]; or yaw [rad].
     gyro : numpy.ndarray, shape (n, 1 to 3)
@@ -94,14 +94,14 @@ def turn_scale(seconds, pieces, angles, gyro):
 
 
 def yaw_correlation(seconds, pieces, yaw, rates):
-    """Return the correlation between the turns of a yaw and of rates about the vertical.
+    """Return the correlation of yaw changes with integrated rates about the vertical.
 
     Parameters
     ----------
     seconds : ndarray, shape (n,)
         Time of each row [s].
     pieces : ndarray, shape (n,)
-        Piece of the recording of each row.
+        Index of the excerpt of the recording to which each row belongs.
     yaw : ndarray, shape (n,)
         Yaw [rad].
     rates : ndarray, shape (n,)
@@ -124,9 +124,9 @@ def yaw_correlation(seconds, pieces, yaw, rates):
 
 
 def same_turns(seconds, pieces, quaternions, gyro):
-    """Return the correlation between turns about the body axes and turns of a gyroscope.
+    """Return the correlation of rotations about the body axes with integrated gyroscope rates.
 
-    Unlike the angle between orientations, these turns determine the order of a quaternion's
+    Unlike the angle between orientations, these rotations determine the order of a quaternion's
     components. The correlation has no sign, since one of the two may have the axes forward, right,
     down.
 
@@ -135,7 +135,7 @@ def same_turns(seconds, pieces, quaternions, gyro):
     seconds : ndarray, shape (n,)
         Time of each row [s].
     pieces : ndarray, shape (n,)
-        Piece of the recording of each row.
+        Index of the excerpt of the recording to which each row belongs.
     quaternions : ndarray, shape (n, 4)
         Quaternions x, y, z, w.
     gyro : ndarray, shape (n, 3)
@@ -166,7 +166,7 @@ def same_turns(seconds, pieces, quaternions, gyro):
 
 
 def _complete(seconds, *others):
-    """Return only the rows in which all values are finite; ``pieces`` is the second argument."""
+    """Remove rows with values that are not finite; the second argument, ``pieces``, is no value."""
     rows = np.isfinite(np.column_stack([seconds, *others[1:]])).all(axis=1)
     return [values[rows] for values in (seconds, *others)]
 
@@ -177,11 +177,11 @@ def _integrated(seconds, gyro, first, last):
     return sums[last] - sums[first]
 
 
-_MIN_TILT_CORRELATION = 0.25  # below it, noise reduces the measured size to less than 1/16
+_MIN_TILT_CORRELATION = 0.25  # below it, noise reduces the measured ratio to less than 1/16
 
 
 def gravity_scale(seconds, pieces, forces, gyro):
-    """Return the ratio of turns of gravity [rad] to integrated angular velocity.
+    """Return the ratio of changes of the gravity direction [rad] to integrated angular velocities.
 
     In the axes of the sensor, the direction u of gravity changes by the integral of u x w,
     independently of the sign of the forces.
@@ -191,7 +191,7 @@ def gravity_scale(seconds, pieces, forces, gyro):
     seconds : ndarray, shape (n,)
         Time of each row [s].
     pieces : ndarray, shape (n,)
-        Piece of the recording of each row.
+        Index of the excerpt of the recording to which each row belongs.
     forces, gyro : numpy.ndarray, shape (n, 3)
         Specific force and angular velocity in any unit.
 
@@ -225,12 +225,12 @@ _YAW_AGREEMENT = 0.8  # smallest correlation of two yaws that agree; equals poss
 
 
 def yaws_agree(seconds, pieces, yaw, other):
-    """Return whether the turns of two yaws agree, up to a common sign.
+    """Return whether the changes of two yaws agree, except for a possible opposite sign.
 
     Parameters
     ----------
     seconds, pieces, yaw, other : numpy.ndarray, shape (n,)
-        Times [s], pieces, and the two yaws [rad].
+        Times [s], indices of excerpts, and the two yaws [rad].
 
     Returns
     -------
@@ -249,14 +249,14 @@ def yaws_agree(seconds, pieces, yaw, other):
 
 
 def windows(seconds, pieces):
-    """Return the first and last rows of windows of half a second.
+    """Return the indices of the first and last rows of half-second windows.
 
     Parameters
     ----------
     seconds : ndarray, shape (n,)
         Time of each row [s].
     pieces : ndarray, shape (n,)
-        Piece of the recording of each row.
+        Index of the excerpt of the recording to which each row belongs.
 
     Returns
     -------
@@ -290,8 +290,8 @@ def _proportion(measured, turned):
 
 
 _MAX_YAW_RATE = 6.0  # rad/s, about one revolution per second; ground vehicles turn more slowly
-_WRAP_OF_DEGREES = (300.0, 360.5)  # deg, size of a wrap: 360 deg minus the turn within a step
-_WRAP_OF_RADIANS = (5.5, 6.3)  # rad, size of a wrap
+_WRAP_OF_DEGREES = (300.0, 360.5)  # deg, magnitude of a wrap: 360 deg minus the turn in a time step
+_WRAP_OF_RADIANS = (5.5, 6.3)  # rad, magnitude of a wrap
 _MAX_STEP_OF_RADIANS = 1.0  # rad, largest step of a yaw that is not a wrap
 _ANGLE_ROUNDING = 0.02  # rad by which a rounded angle may exceed pi or 2 pi
 
@@ -309,7 +309,7 @@ def angle_unit(yaw, seconds, pieces, others=()):
     seconds : ndarray, shape (n,)
         Time of each row [s].
     pieces : ndarray, shape (n,)
-        Piece of the recording of each row.
+        Index of the excerpt of the recording to which each row belongs.
     others : sequence of ndarray, shape (n,), optional
         Roll and pitch in the same unit.
 
@@ -341,7 +341,7 @@ _MIN_OFFSET = 0.3  # rad/s, 17 deg/s; data sheets specify zero-rate outputs of a
 
 
 def leans_without_turning(gyro, forces):
-    """Return whether the direction of gravity is constant although the rates would change it.
+    """Return whether the gravity direction is constant although the rates should change it.
 
     Parameters
     ----------

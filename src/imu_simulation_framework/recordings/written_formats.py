@@ -6,7 +6,7 @@ from ..core.errors import ConfigurationError
 from ..core.sentences import quote
 
 FORMATS = ("bag", "rostopic_csv", "csv")
-"""Names of the formats in config.ini; the suffix ``.gz`` compresses the second and third."""
+"""Names of the formats in config.ini; the suffix ``.gz`` compresses both CSV formats."""
 
 
 def format_of(path, format="") -> str:

@@ -102,7 +102,7 @@ def _messages(content):
 
 
 def _layout(name, formats, depth=0) -> np.dtype:
-    """Return the memory layout of a format, without the final padding, which is not logged.
+    """Return the memory layout of a format without its trailing padding, which is not logged.
 
     Raises KeyError if the format is missing, ValueError if it is invalid.
     """
@@ -121,7 +121,7 @@ def _layout(name, formats, depth=0) -> np.dtype:
 
 
 def _columns(rows, prefix=""):
-    """Yield name and values of each field; arrays and nested formats are split into columns."""
+    """Yield the name and values of each field; arrays and nested formats are split into columns."""
     for name in rows.dtype.names:
         values = rows[name]
         if name.startswith("_padding") or values.dtype.kind == "S":
@@ -136,7 +136,7 @@ def _columns(rows, prefix=""):
                 yield label, part
 
 
-_MARK = b"\xa3\x95"  # precedes the number of the message type
+_MARK = b"\xa3\x95"  # start of each message, followed by the number of its type
 _FMT, _FMT_LENGTH = 128, 89
 _LETTERS = {
     **dict(zip("bBhHiIqQ", ("i1", "u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8"))),
@@ -185,14 +185,14 @@ def read_binary_log(path) -> dict[str, pd.DataFrame]:
 
 
 def _described(content):
-    """Return message positions, and length, name, types and labels of formats, by type number."""
+    """Return, by message type number, the positions of the messages and the message format."""
     places: dict = collections.defaultdict(list)
     formats: dict = {_FMT: (_FMT_LENGTH, "FMT", "", [])}
     lengths, last, place, end = {_FMT: _FMT_LENGTH}, 0, 0, len(content) - 3
     while place < end:
         number = content[place + 2]
         if content[place : place + 2] != _MARK or number not in lengths:
-            # The damaged part up to the next message is skipped, and the previous message dropped.
+            # Damaged data up to the next message is skipped, and the previous message is dropped.
             if last and places[last]:
                 places[last].pop()
             last = 0

@@ -228,7 +228,7 @@ class _ArrayReader(Reader):
 
 
 class UnsuitableTopicError(NotRecordedError):
-    """The requested topic, or every topic of a bag, has a type that cannot be read."""
+    """Error if the requested topic, or every topic of a bag, has a type that cannot be read."""
 
 
 def read_bag(path, topic, message_types) -> Samples:
@@ -339,7 +339,7 @@ def choose_topic(path, topic, topics, types) -> str:
 
 
 def topic_and_type(path, topic, topics, message_types):
-    """Return name and type of the topic that is read, see :func:`.choose_topic`.
+    """Return the name and the type of the topic to be read, see :func:`.choose_topic`.
 
     Parameters
     ----------
@@ -489,7 +489,7 @@ def ros1_name(kind) -> str:
 
 
 def _read_messages(reader, path, topic, connections, message_type) -> dict:
-    """Return columns of all messages of the given connections, in the order of recording."""
+    """Return the messages of the given connections as columns, in the order of recording."""
     receipt, chunk, offset = reader.index(connections)
     columns = {name: np.empty(len(receipt)) for name in (*message_type.quantities, "stamp")}
     columns["receipt"] = seconds_from_nanoseconds(receipt)
@@ -527,7 +527,7 @@ def _message_bounds(data, offsets):
 
 
 def _skip_connections(chunk, offset) -> int:
-    """Return the offset of a message record; some recorders index a preceding connection record."""
+    """Return the offset of a message record, even if a connection record before it is indexed."""
     while True:
         chunk.seek(offset)
         operation = Header.read(chunk).get_uint8("op")

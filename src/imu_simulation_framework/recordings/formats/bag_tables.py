@@ -101,7 +101,7 @@ def _definitions(store):
 
 
 def _fields(store, kind, prefix=""):
-    """Return the array size of each field by its path: 0 for a number, -1 for a time."""
+    """Return the array length of each field by its path: 0 for a scalar, -1 for a time."""
     sizes = {}
     for name, (node, described) in _definitions(store)[kind][1]:
         path = prefix + name

@@ -34,7 +34,7 @@ class TableContents:
     rows: int | None = None
 
     def clause(self) -> str:
-        """Describe name, rows and columns of the table.
+        """Describe the name, the number of rows and the columns of the table.
 
         Returns
         -------
@@ -67,7 +67,7 @@ class RecordingContents:
     tables: tuple[TableContents, ...]
 
     def lines(self) -> list[str]:
-        """Describe the format and each table.
+        """Describe the format of the recording and each table.
 
         Returns
         -------
@@ -85,7 +85,7 @@ class RecordingContents:
 
 
 def list_contents(path: str | os.PathLike[str], format: str = "auto") -> RecordingContents:
-    """Return format and tables of a recording; TUM and KITTI have no tables.
+    """Return the format and the tables of a recording; TUM and KITTI recordings have no tables.
 
     Parameters
     ----------

@@ -126,7 +126,7 @@ def read_hdf5(path) -> dict[str, pd.DataFrame]:
 
 
 def _group(library, path, group, sizes):
-    """Return the content of a group as dictionaries and arrays; external links are ignored."""
+    """Return an HDF5 group as nested dictionaries of arrays; external links are ignored."""
     content: dict[str, Any] = {}
     for name in group:
         link = group.get(name, getlink=True)
@@ -160,12 +160,12 @@ def _tables(path, content, opaque):
 
 
 def _collect(content, place, tables):
-    """Add arrays of the same length as a table."""
+    """Collect the arrays of a nested dictionary; arrays of the same length form a table."""
     lengths = collections.defaultdict(dict)
     for name, value in content.items():
         path, labels = f"{place}{name}", content.get(f"{name}_label")
         if isinstance(labels, list) and np.shape(value)[1:] == np.shape(labels):
-            # ArduPilot's ground station writes logs with labels.
+            # ArduPilot's ground station writes a list of column labels next to each log array.
             tables[path].update(zip(distinct_names([*map(str, labels)])[0], value.T))
         elif isinstance(value, dict):
             _collect(value, f"{path}.", tables)
@@ -267,7 +267,7 @@ class Mat5:
             place = begin + room
 
     def _matrix(self, data, depth=0):
-        """Return name and value of a matrix; the value is None if its type is not supported."""
+        """Return the name and value of a matrix; the value is None if its type is not supported."""
         if not data:
             return "", None
         if depth > _DEEPEST:

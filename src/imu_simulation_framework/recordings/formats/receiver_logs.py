@@ -43,14 +43,14 @@ _FIELDS: dict[str, dict[str, int]] = {
     "CORRIMUDATA": {name: place for place, name in enumerate(_CORRECTED, 2)},
     "CORRIMU": {name: place for place, name in enumerate(_CORRECTED, 1)},
 }
-"""Index of the field for each column of each log; columns with a minus sign are negated."""
+"""Index of the field for each column of each log; names with a minus sign are negated."""
 _WEEK_AT = {"INSPVA": 0, "RAWIMU": 0, "RAWIMUX": 2, "CORRIMUDATA": 0}
-"""Index of the GPS week in each log, before the seconds; in other logs, the header has both."""
+"""Index of the field with the GPS week, which the seconds follow; else the header has both."""
 _SOLVED = {
     "INSPVA": ("INS_SOLUTION_GOOD", "INS_ALIGNMENT_COMPLETE", "INS_SOLUTION_FREE"),
     "BESTPOS": ("SOL_COMPUTED",),
 }
-"""Status words of each log; a line without one of these words contains no valid solution."""
+"""Solution status words of each log; a line without such a word contains no valid solution."""
 
 
 def read_novatel(path) -> dict[str, pd.DataFrame]:
@@ -136,7 +136,7 @@ def _with_rates(table, scales):
 
 
 def _row(name, header, fields):
-    """Return the values of a line by column; empty if the line is truncated or has no solution."""
+    """Return the values of a line by column; empty without a valid solution or if truncated."""
     try:
         if name in _SOLVED and set(_SOLVED[name]).isdisjoint(fields):
             return {}

@@ -357,7 +357,7 @@ class McapFile:
         self._size = self._file.seek(0, 2)
         self._file.seek(0)
         summary = make_reader(self._file).get_summary()
-        # First time, offset, length and code of each chunk, and of each message outside of chunks.
+        # First time, offset, length and opcode of each chunk, and of each message outside chunks.
         self._places: list[tuple[int, int, int, int]] = []
         self._channels: dict[int, Channel] = {}
         self._schemas: dict[int, Schema] = {}
@@ -414,7 +414,7 @@ class McapFile:
                 if profile != "ros2":
                     raise ValueError(f"the profile is {quote(profile)}, expected ros2")
             elif code in (Opcode.CHUNK, Opcode.MESSAGE):
-                # The time is at the beginning of a chunk, and after two numbers in a message.
+                # A chunk begins with its time; in a message, two numbers precede the time.
                 place = offset + (0 if code == Opcode.CHUNK else 6)
                 self._places.append(
                     (*struct.unpack("<Q", self._read(place, 8)), offset, length, code)

@@ -114,7 +114,7 @@ def read_sentences(path) -> dict[str, pd.DataFrame]:
 
 
 def _stamp(prefix):
-    """Return the time before a sentence, as text if it is a date; nan if there is no time."""
+    """Return the time that precedes a sentence, as text if it is a date; nan if it is missing."""
     date, number = _DATE.search(prefix), _NUMBER.search(prefix)
     if date:
         return date[0]
@@ -263,7 +263,7 @@ def _split_clock(line):
 
 
 def _labelled(line):
-    """Return label (with unit) and number, both as text, for each number in a line.
+    """Return each number in a line with its label, which includes the unit; both are text.
 
     The labels in ``Accel X = 1, Y = 2 m/s^2`` are ``Accel X`` and ``Accel Y [m/s^2]``.
     """
@@ -273,7 +273,7 @@ def _labelled(line):
     labelled: list[tuple[str, str]] = []
     for number, preceding, following in zip(numbers, between, between[1:]):
         label = _plain(_BETWEEN.split(preceding)[-1] if labelled else preceding, labelled)
-        # The first number is a time if it has a unit and no label.
+        # The first number is a time if it has a unit but no label.
         unit = _unit(_BETWEEN.split(following)[0]) if label or not labelled else ""
         labelled.append((f"{label or 'time'} [{unit}]" if unit else label, number[0]))
     return labelled
@@ -286,7 +286,7 @@ def _unit(text):
 
 
 def _plain(label, previous):
-    """Return a label without punctuation; the previous label completes a mere axis."""
+    """Return a label without punctuation; a lone axis is completed from the previous label."""
     words = label.strip(" \t:=->[]()").split()
     if previous and len(words) > 1 and _unit(words[0]):
         words = words[1:]  # the first word is the unit of the previous number
@@ -370,8 +370,8 @@ _USUAL = {
     "ATT": "DesRoll Roll DesPitch Pitch DesYaw Yaw",
     "GPS": "Status GMS GWk NSats HDop Lat Lng Alt Spd GCrs",
 }
-"""Fields after the time and an optional instance in an ArduPilot log without FMT lines."""
-_WITH_INSTANCE = {"IMU": 15, "GPS": 14}  # smallest number of fields in messages with an instance
+"""Fields after the time and the optional instance in an ArduPilot log without FMT lines."""
+_WITH_INSTANCE = {"IMU": 15, "GPS": 14}  # smallest number of fields of messages with an instance
 
 
 def read_tagged(path) -> dict[str, pd.DataFrame]:
@@ -432,7 +432,7 @@ def read_tagged(path) -> dict[str, pd.DataFrame]:
     return tables
 
 
-_SOURCES = 4  # largest number of position sources in a smartphone
+_SOURCES = 4  # largest number of position sources of a smartphone
 
 
 def _usual_names(name, lines, place):

@@ -200,7 +200,7 @@ def read_json(path) -> dict[str, pd.DataFrame]:
 
 
 def _sample_tables(path, samples):
-    """Return the tables of samples, each a pair of its location for messages and a dictionary."""
+    """Return tables from samples, each with its location in the file, for error messages."""
     rows: list[dict] = []
     owners: collections.Counter = collections.Counter()
     for place, sample in samples:
@@ -234,7 +234,7 @@ _WORDS_WITHOUT_MEANING = ("samples", "data", "values", "records", "measurements"
 
 
 def _collect(path, document, name, tables):
-    """Add the lists in an object to the tables; each is a list of samples, or a column.
+    """Add the lists in a JSON object to the tables; each is a list of samples, or a column.
 
     Parameters
     ----------
@@ -310,7 +310,7 @@ def _add(tables, name, table):
 
 
 def _described(table, siblings):
-    """Return the name of a table, and the table with named vector components.
+    """Return the table with named vector components, and its name, from adjacent descriptions.
 
     Cameras write ``"name": "Accelerometer (z,x,y)", "units": "m/s2"`` next to ``samples``.
     """
@@ -419,7 +419,7 @@ def _text(path, archive, member):
 
 
 def _tables(files):
-    """Parse the text of each file; for error messages, each text is paired with a name."""
+    """Parse the text of each file; error messages refer to the name that is paired with it."""
     tables = {}
     for name, (source, text) in files.items():
         # The file is empty or contains only a header if the smartphone lacks the sensor.
@@ -433,7 +433,7 @@ _AXIS = re.compile(r"(?<![a-z])[xyz](?![a-z])", re.IGNORECASE)
 
 
 def _with_gravity(tables):
-    """Return the accelerometer table with gravity if gravity is recorded separately."""
+    """Return a copy of the accelerometer table to which separately recorded gravity is added."""
     plain = {re.sub(r"[ _]", "", name.lower()): name for name in tables}
     if "gravity" not in plain or "totalacceleration" in plain:
         return {}
@@ -504,7 +504,7 @@ TABLE_FILES: dict[str, tuple[Callable[..., Mapping], str]] = {
     "dataflash": (read_binary_log, "ned"),
     "dataflash_text": (read_text_log, "ned"),
 }
-"""Readers and axes by result of :func:`.table_kind`; a reader returns tables by name."""
+"""Reader and axis convention for each result of :func:`.table_kind`."""
 
 
 def read_table_file(path) -> RecordedTables:

@@ -102,7 +102,7 @@ class StoredConnection(NamedTuple):
 
 
 class Ros2Folder:
-    """Open ROS 2 bag for :class:`.RawBag`.
+    """ROS 2 bag that is open for reading by :class:`.RawBag`.
 
     ``metadata`` is the content of ``metadata.yaml``; it is empty for a single storage file and for
     a folder without this file.
@@ -157,7 +157,7 @@ class Ros2Folder:
 
     @property
     def distribution(self) -> str:
-        """ROS distribution in the metadata, or the LTS distribution with the same bag version."""
+        """ROS distribution in the metadata; if missing, the LTS distribution of the bag version."""
         usual = "foxy" if self.metadata.get("version", 5) < 5 else "humble"
         return f"ROS2_{str(self.metadata.get('ros_distro') or usual).upper()}"
 
@@ -484,7 +484,7 @@ class RawMessage(NamedTuple):
 
 
 class RawBag:
-    """Open ROS 1 or ROS 2 bag.
+    """ROS 1 or ROS 2 bag that is open for reading.
 
     Parameters
     ----------
@@ -617,7 +617,7 @@ def opened_bag(path) -> Iterator[RawBag]:
 
 @contextmanager
 def bag_like(source: RawBag, path) -> Iterator[BagCopy]:
-    """Write a bag in the same format as another bag, completely or not at all.
+    """Write a bag atomically, in the same format as another bag.
 
     Parameters
     ----------

@@ -95,7 +95,7 @@ def check_recording(reference: ReferenceSource, imu: ImuSource | None) -> Record
 
 
 def _add_reference(check: RecordingCheck, source: ReferenceSource) -> bool:
-    """Read the reference; return whether the recording contains a reference."""
+    """Add the reference to a check; return whether the recording contains a reference."""
     try:
         check.reference_samples = source.read_samples()
         table, report = reference_table(
@@ -114,7 +114,7 @@ def _add_reference(check: RecordingCheck, source: ReferenceSource) -> bool:
 
 
 class _RecordedImu(NamedTuple):
-    """Samples of the recorded IMU, or None if it cannot be used, and remarks on them."""
+    """Samples of the recorded IMU, or None if they cannot be used, and remarks on the samples."""
 
     samples: Samples | None
     remarks: Sequence[str]
@@ -163,7 +163,7 @@ def _interpretation(
     imu: ImuSource | None,
     samples: Samples | None,
 ) -> Interpretation:
-    """Return the downsampled recording with the configured settings."""
+    """Return the downsampled recording, interpreted with the configured settings."""
     own, recorded = cast(Samples, check.reference_samples), cast(Recorded, check.reference)
     imu = imu or ImuSource(reference.path)
     return Interpretation(

@@ -104,14 +104,14 @@ def diagnose(diagnosis: Diagnosis, interpretation: Interpretation) -> None:
 
 
 def _diagnose_speed(poses: pd.DataFrame, has_lengths: bool) -> list[Finding]:
-    """Return a finding if the speed is too high or too low, as with positions in a wrong unit.
+    """Return a finding if the speed is too high or too low, as for positions in a wrong unit.
 
     Parameters
     ----------
     poses : pandas.DataFrame
         Poses of the reference.
     has_lengths : bool
-        Whether the positions were recorded as lengths, not as latitude and longitude.
+        Whether the positions were recorded as coordinates in metres, not as latitude and longitude.
     """
     times = poses.index.to_numpy(dtype=float)
     positions = poses[["x", "y"]].to_numpy()

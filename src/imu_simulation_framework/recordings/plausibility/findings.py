@@ -152,7 +152,7 @@ def _remedies(fault: Finding | Alternative) -> list[str]:
 
 
 def describe_relation(relation) -> str:
-    """Describe the figures of the comparison of two headings.
+    """Describe the turns, correlation and scale factor of two compared headings.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def describe_relation(relation) -> str:
     Returns
     -------
     str
-        Clause with turns, correlation and scale.
+        Clause with turns, correlation and scale factor.
     """
     first, second = map(format_degrees, relation.net)
     return (
@@ -188,16 +188,16 @@ def describe_handedness(lateral) -> str:
     return f"the sign of the gyroscope {sense} the lateral acceleration in curves"
 
 
-# Agreement marks of signals are correlations between -1 and 1, as are the following bounds.
-_MIN_GAIN = 0.1  # smallest increase of the weighted mean mark; noise changes it by about 0.02
-_CLEAR_GAIN = 0.5  # sufficient increase of a single mark if no other mark decreases
-_RIVAL_MARGIN = 0.005  # difference of mean marks up to which interpretations are equally good
-_MIN_EXPLAINED = 0.5  # smallest mark of the best pair of turns under an alternative interpretation
-_UNCHANGED = 0.02  # change of a mark that noise can cause
-# Marks that depend on one number or on the mounting have these weights; all others have weight 1.
+# Agreement scores of signals are correlations between -1 and 1, as are the following bounds.
+_MIN_GAIN = 0.1  # smallest increase of the weighted mean score; noise changes it by about 0.02
+_CLEAR_GAIN = 0.5  # sufficient increase of a single score if no other score decreases
+_RIVAL_MARGIN = 0.005  # difference of mean scores up to which interpretations are equally good
+_MIN_EXPLAINED = 0.5  # smallest score that the best pair of turns must reach under an alternative
+_UNCHANGED = 0.02  # change of a score that noise can cause
+# Scores that depend on one number or on the mounting have these weights; others have weight 1.
 _WEIGHTS = {"upright": 0.3, "gravity": 0.3, "tilt": 0.3, "ahead": 0.3}
-_RESPONSES = {"lateral", "ahead"}  # marks of the accelerometer's response to motion
-_MAX_FAULTS = 3  # largest number of faults; each is detected after the previous one is corrected
+_RESPONSES = {"lateral", "ahead"}  # scores of the accelerometer's response to motion
+_MAX_FAULTS = 3  # largest number of faults; each is searched for after correcting the previous one
 
 
 @dataclass(frozen=True)
@@ -262,9 +262,9 @@ def explain(observations, alternatives):
 
 
 def _finding(best, original) -> Finding:
-    """Return the finding for the best alternative and its rivals.
+    """Return the finding for the best interpretation and equally good ones.
 
-    If some rivals mirror the reference and others the IMU, the finding is ambiguous.
+    If some of them mirror the reference and others the IMU, the finding is ambiguous.
     """
     (taken, corrected), rivals = best[0], [rival for rival, _ in best[1:]]
     marks, better = original.marks(), corrected.marks()
@@ -272,7 +272,7 @@ def _finding(best, original) -> Finding:
     # The yaw error is valid if the fault does not change the IMU's yaw relative to the reference.
     harmless = None not in yaws and abs(yaws[1] - yaws[0]) < _UNCHANGED
     fault = " or ".join(dict.fromkeys(rival.fault for rival, _ in best))
-    # A response that is only measurable with the correct units is no evidence for the units.
+    # A response that is measurable only in the correct units is no evidence for these units.
     names = {*marks, *better} - (_RESPONSES - (marks.keys() & better.keys()))
     name = max(names, key=lambda n: better.get(n, 0.0) - marks.get(n, 0.0))
     evidence = (
@@ -299,9 +299,9 @@ def _mirrors_reference(original, corrected) -> bool:
 
 
 def _best(marks, alternatives):
-    """Return the alternatives with the best agreement, and their observations.
+    """Return the alternative interpretations with the best agreement, and their observations.
 
-    Among equally good alternatives, those with the fewest settings are returned.
+    Among equally good interpretations, those with the fewest changed settings are returned.
     """
     explaining = []
     for alternative in alternatives:
@@ -313,7 +313,7 @@ def _best(marks, alternatives):
         corrected = observations.marks()
         gain, changes = _gain(marks, corrected)
         turning = {*marks, *corrected} - set(_WEIGHTS)
-        # Pairs of signals that agree under both interpretations are no evidence.
+        # Pairs of signals that agree under both interpretations provide no evidence.
         changed = {
             n for n in turning if abs(corrected.get(n, 0.0) - marks.get(n, 0.0)) > _UNCHANGED
         }
@@ -333,7 +333,7 @@ def _best(marks, alternatives):
 
 
 def _gain(original, corrected):
-    """Return the increase of the weighted mean and of each mark; missing marks count as 0."""
+    """Return the gains in the weighted mean score and in each score; missing scores count as 0."""
     names = set(original) | set(corrected)
     weights = np.array([_WEIGHTS.get(name, 1.0) for name in names])
     gains = [corrected.get(name, 0.0) - original.get(name, 0.0) for name in names]
@@ -341,7 +341,7 @@ def _gain(original, corrected):
 
 
 def describe_mark(observations, name) -> str:
-    """Describe the figures on which an agreement mark is based.
+    """Describe the values on which an agreement score is based.
 
     Parameters
     ----------

@@ -101,7 +101,7 @@ def handedness(reference, imu, delay=0.0) -> Handedness | None:
 
 
 def _horizontal(up) -> np.ndarray:
-    """Return two unit vectors, shape (2, 3), that form a right-handed frame with ``up``."""
+    """Return two horizontal unit vectors (2, 3) that form a right-handed frame with ``up``."""
     first = np.cross(np.eye(3)[np.argmin(np.abs(up))], up)
     first /= np.linalg.norm(first)
     return np.array([first, np.cross(up, first)])
@@ -109,7 +109,7 @@ def _horizontal(up) -> np.ndarray:
 
 @dataclass(frozen=True)
 class _Windows:
-    """Consecutive windows of ``length`` [s] between ``edges`` [s]."""
+    """Consecutive windows of equal ``length`` [s] that begin and end at ``edges`` [s]."""
 
     edges: np.ndarray
     length: float
@@ -126,7 +126,7 @@ class _Windows:
         return cls(start + length * np.arange(count + 1), length)
 
     def means(self, times, values) -> np.ndarray:
-        """Return the mean of ``values`` (n, m) in each window; nan in empty windows."""
+        """Return the mean of ``values`` (n, m) in each window; nan for empty windows."""
         place = np.searchsorted(self.edges, times, side="right") - 1
         inside = (place >= 0) & (place < len(self.edges) - 1)
         place, values = place[inside], values[inside]
@@ -137,7 +137,7 @@ class _Windows:
 
 
 def _responses(forces, change, centripetal):
-    """Regress forces (n, 2) on changes of speed and centripetal accelerations, each (n,).
+    """Regress forces (n, 2) on longitudinal and centripetal accelerations, each (n,).
 
     Returns both responses, shape (2, 2), or None if one is not significant, and the number of
     windows that were compared.

@@ -169,7 +169,7 @@ class Interpretation:
                 yield self._scaled_imu(faults.DEGREES, angles, _DEGREE, "deg", True)
 
     def _mirrored_imu(self, yaw_convention):
-        """Return the alternative in which both yaw and gyroscope are mirrored."""
+        """Return the alternative in which the yaw and the gyroscope have opposite signs."""
         gyroscope = self._scaled_imu(faults.MIRRORED_GYRO, GYRO, -1.0, "", True)
         changes = {"yaw_convention": yaw_convention}
         return self._other(
@@ -312,7 +312,7 @@ def _mounting(up):
 
 
 def _axes_changes(samples, conventions, axes):
-    """Yield fault and settings for each alternative combination of conventions.
+    """Yield the fault and the settings of each alternative combination of conventions.
 
     A combination consists of frame, order and direction of quaternions, and ``axes`` of the sensors
     (None for a reference).
@@ -370,7 +370,7 @@ def thin_samples(samples: Samples) -> Samples:
 
 
 def _others(choices, present):
-    """Return the choices except the present one; a compass yaw, the most common, is first."""
+    """Return all choices except the present one; the most common, a compass yaw, comes first."""
     likeliest = ("cw_from_north", "ccw_from_east")
     ordered = sorted(choices, key=lambda choice: (*likeliest, choice).index(choice))
     return [choice for choice in ordered if choice != present]

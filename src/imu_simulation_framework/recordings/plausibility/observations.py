@@ -27,7 +27,7 @@ from .relation import (
 )
 
 GOOD = 0.8
-"""Agreement mark (see :meth:`Observations.marks`) above which no fault is searched for."""
+"""Agreement score (see :meth:`Observations.marks`) above which no fault is searched for."""
 
 
 @dataclass(frozen=True)
@@ -76,20 +76,20 @@ class Observations:
     lateral: Handedness | None = None
 
     def marks(self) -> dict[str, float]:
-        """Return an agreement mark for each pair of quantities.
+        """Return an agreement score for each pair of quantities.
 
-        Inconclusive pairs have no mark: if a robot never turns, there is only the mark of gravity.
+        Inconclusive pairs have no score: if a robot never turns, only gravity has a score.
 
         Returns
         -------
         dict of str to float
-            Mark by pair: 1 is complete agreement, 0 no agreement, and a negative mark opposition.
+            Score by pair: 1 is complete agreement, 0 no agreement, and a negative score opposition.
         """
         marks = {}
         for name in ("reference_imu", "reference_gyro", "imu_gyro", "reference_vertical"):
             relation = getattr(self, name)
             if relation is not None and relation.conclusive:
-                # A scale other than 1 reduces the mark; the factor is 1 for a negative scale.
+                # A positive scale factor other than 1 reduces the score.
                 size = relation.scale
                 marks[name] = relation.correlation * (min(size, 1.0 / size) if size > 0.0 else 1.0)
         if self.path is not None and (self.path.conclusive or self.path.concentrated):
@@ -186,7 +186,7 @@ def observe(
 
 
 def _known_steps(reference, imu):
-    """Return the reference times [s] within the IMU's duration, and a mask of known yaw steps."""
+    """Return reference times [s] during the IMU recording, and a mask of known yaw increments."""
     times = reference.index.to_numpy(dtype=float)
     known = np.ones(len(times), dtype=bool)
     if "yaw_known" in reference:
@@ -198,7 +198,7 @@ def _known_steps(reference, imu):
 
 
 def mean_up(imu):
-    """Return the mean upward direction during a drive in the body frame.
+    """Return the mean upward direction during a drive, as a unit vector in the body frame.
 
     It is determined from the accelerometer, or from the orientation if gravity is not visible.
 

@@ -14,7 +14,7 @@ from ..imu import integral
 
 @dataclass(frozen=True)
 class Heading:
-    """Heading over time; only its differences are compared.
+    """Heading as a function of time, with an arbitrary zero.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class Heading:
 
 
 def part_of(heading, start, stop) -> Heading:
-    """Return the part of a heading between two times.
+    """Return the samples of a heading between two times.
 
     Parameters
     ----------
@@ -275,8 +275,8 @@ def _times(table):
 _SHORTEST_WINDOW = 1.0  # s, shortest window over which turns are compared; longer than vibration
 _SAMPLES_PER_WINDOW = 4  # smallest number of samples of the slower heading per window
 STEPS_PER_WINDOW, MINIMUM_WINDOWS = 8, 8
-_MAX_DELAY = 10.0  # s, largest delay between clocks that is considered, limited to 1/4 of the drive
-_MIN_TURN_RATE = np.radians(0.3)  # rad/s, smallest std of the turn rates of a turning heading
+_MAX_DELAY = 10.0  # s, largest delay between clocks that is considered; at most 1/4 of the drive
+_MIN_TURN_RATE = np.radians(0.3)  # rad/s, smallest std of the turn rate of a body that turns
 _CLEAR_TURN_RATE = np.radians(1.0)  # rad/s, std above which other headings must turn as well
 _MIN_STEADY_RATE = np.radians(3.0)  # rad/s, smallest rate of a steady turn; above gyroscope biases
 _MAX_RATE_CHANGE = 0.25  # largest std of the rate of a steady turn, relative to its mean
@@ -332,11 +332,11 @@ class Relation:
 
     @property
     def conclusive(self) -> bool:
-        """Whether the correlation is known, and there are enough windows."""
+        """Whether there are a known correlation and enough windows for a conclusion."""
         return self.windows >= MINIMUM_WINDOWS and bool(np.isfinite(self.correlation))
 
     def scale_text(self, form) -> str:
-        """Format the scale.
+        """Format the scale factor between the turns of the two headings.
 
         Parameters
         ----------
@@ -346,26 +346,26 @@ class Relation:
         Returns
         -------
         str
-            Scale, or ``unknown`` if a heading is constant.
+            Scale factor, or ``unknown`` if a heading is constant.
         """
         return format(self.scale, form) if np.isfinite(self.scale) else "unknown"
 
     @property
     def significant(self) -> float:
-        """Correlation of four standard errors, which rarely occurs by chance."""
+        """Correlation that exceeds zero by four standard errors, which rarely occurs by chance."""
         return min(_MAX_SIGNIFICANT, _STANDARD_ERRORS / np.sqrt(max(self.windows, 1)))
 
     @property
     def agree(self) -> bool:
-        """Whether the turns of both headings agree within noise and ten percent."""
+        """Whether the turns of both headings are correlated and equal within ten percent."""
         is_alike = _AGREEMENT < self.scale < 1.0 / _AGREEMENT
         return self.correlation > _AGREEMENT and is_alike
 
     @property
     def scale_interval(self) -> tuple[float, float]:
-        """Bounds of a positive scale with noise in either of the two headings.
+        """Bounds on a positive scale factor, from attributing all noise to either of the headings.
 
-        Noise in the second heading multiplies the scale by no less than the squared correlation
+        Noise in the second heading multiplies the scale factor by at least the squared correlation
         (Fuller, Measurement Error Models, 1987, section 1.1). Two standard errors due to the finite
         number of windows are added on both sides.
         """
@@ -380,7 +380,7 @@ class Relation:
 
     @property
     def related(self) -> bool:
-        """Whether the turns of the headings are related, with any sign and scale."""
+        """Whether the turns of the headings are significantly correlated, with either sign."""
         return abs(self.correlation) > max(_MIN_RELATED, self.significant)
 
 
@@ -390,7 +390,7 @@ def relate(first, second, shortest_window=_SHORTEST_WINDOW):
     The turn over a window is the difference between the angles at its ends. Windows overlap; they
     are compared for all delays for which enough windows remain, and the delay with the largest
     correlation of either sign is refined by a parabola. The delay is set to zero if it does not fit
-    clearly better than no delay, since headings that repeat themselves fit again one lap later. If
+    clearly better than no delay, since periodic headings fit again one lap later. If
     the turns are unrelated, noise may hide the turns of a slow or nearly straight drive. In this
     case, a longer window is used if its turns are related, or if the turns over the shorter window
     are noise.
@@ -488,7 +488,7 @@ def _turns(angles):
     return angles[STEPS_PER_WINDOW:] - angles[:-STEPS_PER_WINDOW]
 
 
-_MAX_UNEXPLAINED = 0.9  # largest ratio of 1 - correlation with the delay to that without a delay
+_MAX_UNEXPLAINED = 0.9  # largest ratio of 1 - correlation at the delay to 1 - correlation at zero
 
 
 def _delay(turns, step, as_recorded, longest):
@@ -540,7 +540,7 @@ def clock_offset(first, second):
 
 
 _DISPLACEMENT = 0.5  # m, distance over which a course is computed; ten times a small position error
-_CLEAR_DIFFERENCE = 0.1  # smallest difference between the concentrations of path and mirror image
+_CLEAR_DIFFERENCE = 0.1  # smallest difference between the concentrations of path and mirrored path
 _CONCENTRATED = 0.9  # smallest concentration of a yaw that is the course; 1 without noise
 _MAX_DISPLACEMENT_TIME = 3.0  # s, largest duration of a displacement of a driving robot
 MINIMUM_STEPS = 20
@@ -572,7 +572,7 @@ class PathDirection:
 
     @property
     def conclusive(self) -> bool:
-        """Whether the path has enough directions to distinguish right turns from left turns."""
+        """Whether the path has enough directions to distinguish left turns from right turns."""
         return self.steps >= MINIMUM_STEPS and (
             abs(self.concentration - self.mirrored_concentration) > _CLEAR_DIFFERENCE
         )

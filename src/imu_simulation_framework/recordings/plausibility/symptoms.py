@@ -1,4 +1,4 @@
-"""Faults that no alternative interpretation corrects: slip, clocks, frozen or missing values."""
+"""Faults that no alternative interpretation corrects, such as slip, clock errors, frozen values."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from .relation import MINIMUM_STEPS, gyro_heading, imu_heading, part_of, referen
 _SPINNING_RATIO = 1.3  # ratio of wheel to gyroscope turns; above the errors of a calibration
 _MIN_SPINNING = 0.2  # smallest correlation of the turns of spinning wheels and gyroscope
 _MIN_SCALE_ERROR = 0.1  # deviation of a scale from 1; the track width is known more accurately
-# Ratio of the IMU's yaw to other turns; a half or double angle in quaternions gives 2, degrees 57.
+# Ratio of the turns of the IMU's yaw to other turns, or its inverse. Half or double angles in
+# quaternions give 2, and degrees instead of radians give 57.
 _ANGLE_RATIO = 1.5
-# Ratio of course to gyroscope turns above which the unit of the gyroscope is wrong. A tilt of
+# Ratio of course turns to gyroscope turns above which the gyroscope's unit is wrong. A tilt of
 # 45 deg gives 1.4; the scale factors of common sensors differ by factors of 1.1 and 2.
 _UNIT_RATIO = 1.6
 _MIN_NET_TURN = np.radians(30.0)  # rad, smallest net turn that shows whether a yaw is only delayed
@@ -26,12 +27,12 @@ _MIN_NET_TURN = np.radians(30.0)  # rad, smallest net turn that shows whether a 
 _FROZEN_TIME, _FROZEN_TURN = 1.5, np.radians(15.0)
 _WHOLE_TIME = 0.95  # share of the recording above which a frozen value counts as missing
 _GRAVE_TURN = np.radians(45.0)  # rad, turn during frozen values that makes a yaw error meaningless
-# Correlation and scale, and rms difference [rad], beyond which reference and IMU may be the same
-# sensor. Motion capture is as accurate as this; odometry is not.
+# Correlation and scale factor above which, and rms difference [rad] below which, reference and IMU
+# may be the same sensor. Motion capture is as accurate as this; odometry is not.
 _ALIKE, _ALIKE_ERROR = 0.9995, np.radians(0.1)
 # Concentration of the difference between yaw and course: 1 for identical, 0 for unrelated angles.
 _MIN_PATH_CONCENTRATION = 0.5
-_MIN_KNOWN_SHARE = 0.5  # smallest share of the time in which the heading must be known
+_MIN_KNOWN_SHARE = 0.5  # smallest share of the time during which the heading must be known
 _MAX_GYRO_BIAS = np.radians(3.0)  # rad/s; a slower steady turn may be a bias of a cheap gyroscope
 
 
@@ -71,16 +72,16 @@ def symptoms(observations, course_is_yaw=False, offsets=(0.0, 0.0)) -> list[Find
 
 
 def _yaw_is_trusted(observations) -> bool:
-    """Return whether the IMU yaw agrees with the reference, even if the gyroscope does not."""
+    """Return whether the turns of IMU yaw and reference are correlated, with the same sign."""
     relation = observations.reference_imu
     known = relation is not None and relation.conclusive
     return known and relation.related and not relation.opposed
 
 
 def scale_remarks(observations, course_is_yaw=False) -> list[str]:
-    """Return remarks on headings whose turns are too large or too small.
+    """Return remarks on headings with scale errors: turns that are too large or too small.
 
-    If two of three headings differ by a scale, the heading that differs from both others is wrong.
+    If one of three headings differs from both others by a scale factor, this heading is wrong.
     A course has no scale error. If there are only two headings, or if all three differ, any of them
     may be wrong, and the remark describes a test that shows which one.
 
@@ -126,7 +127,7 @@ def scale_remarks(observations, course_is_yaw=False) -> list[str]:
 
 
 def _leans(gyro, upright) -> bool:
-    """Return whether rates about the vertical have the correct scale, unlike rates about z."""
+    """Return whether only a tilt causes the scale error of the rates about the z axis."""
     return upright.agree and _apart(upright.scale) < 0.5 * _apart(gyro.scale)
 
 
@@ -145,7 +146,7 @@ def _apart(scale) -> float:
 
 
 _CLEARLY_ALIKE = 0.95  # smallest correlation of turns whose scales are compared
-_NOTICED_SCALE = 0.05  # deviation of a scale from 1 that is reported
+_NOTICED_SCALE = 0.05  # smallest deviation of a scale factor from 1 that is reported
 _NAMES = {"reference": "the reference", "imu": "the IMU's yaw", "gyro": "the gyroscope"}
 _TURN_ROUND = (
     "to find out which one, turn ten times on the spot back to a mark on the floor: the correct "
@@ -154,7 +155,7 @@ _TURN_ROUND = (
 
 
 def opposed_vertical(observations, course_is_yaw=False) -> list[Finding]:
-    """Find a gyroscope that turns against the reference about the accelerometer's vertical.
+    """Find gyroscope rates about the accelerometer's vertical that are opposite to the reference.
 
     Possible causes are an accelerometer that outputs gravity instead of specific force (as iOS
     devices do), a gyroscope with the wrong sign, and a mirrored reference yaw. If the sensor lies
@@ -215,7 +216,7 @@ def opposed_vertical(observations, course_is_yaw=False) -> list[Finding]:
 
 
 def _lying(observations) -> list[Finding]:
-    """Find an agreement of reference and gyroscope about an axis that is not vertical."""
+    """Find gyroscope rates about z that agree with the reference although z is not vertical."""
     relation, about = observations.reference_gyro, observations.reference_vertical
     if relation is None or about is None or not (relation.conclusive and relation.agree):
         return []
@@ -283,7 +284,7 @@ def _not_independent(observations):
 
 
 def _off_its_path(observations):
-    """Find a reference whose yaw does not agree with its path under any interpretation."""
+    """Find a reference whose yaw is unrelated to the course of its path, or has the wrong sign."""
     path = observations.path
     if path is None or path.steps < MINIMUM_STEPS:
         return []
@@ -303,7 +304,7 @@ def _off_its_path(observations):
 
 
 def _hardly_known(observations):
-    """Find a reference whose heading is unknown for most of the time."""
+    """Find a reference whose heading is unknown for at least half of the time."""
     known = float(observations.reference.get("yaw_known", pd.Series([1.0])).mean())
     evidence = (
         f"the heading of the reference is known for {100.0 * known:.0f} % of the time; during the "
@@ -345,7 +346,7 @@ def _yaw_of_another_size(observations):
 
 
 def _gyro_of_another_size(observations, course_is_yaw):
-    """Find a gyroscope whose turns differ from those of a course by more than a scale error."""
+    """Find a gyroscope with a wrong unit, from the ratio of its turns to those of the course."""
     gyro, upright = observations.reference_gyro, observations.reference_vertical
     if not course_is_yaw or gyro is None or not gyro.conclusive or gyro.opposed:
         return []
@@ -428,7 +429,7 @@ def _range(heading, start, stop) -> float:
 
 
 def _still(table, names):
-    """Yield first and last time [s] of each sufficiently long interval with constant values."""
+    """Yield the start and end [s] of each sufficiently long interval with constant values."""
     times = table.index.to_numpy(dtype=float)
     same = (np.diff(table[names].to_numpy(), axis=0) == 0.0).all(axis=1)
     edges = np.flatnonzero(np.diff(np.concatenate([[0], same.astype(int), [0]])))
@@ -438,7 +439,7 @@ def _still(table, names):
 
 
 def _wrong_axis(observations):
-    """Find turns that another axis of the gyroscope measures."""
+    """Find a gyroscope that measures yaw rates about its x or y axis."""
     imu = observations.imu
     own = observations.reference_gyro or observations.imu_gyro
     if imu is None or own is None or own.related or not set(GYRO) <= set(imu):
@@ -451,7 +452,7 @@ def _wrong_axis(observations):
             sign = np.sign(relation.correlation) * (-1.0 if axis == "gyro_x" else 1.0)
             evidence, up = describe_relation(relation), mean_up(imu)
             if up is not None and abs(up[2]) > _MIN_UPRIGHT:
-                # Only the axes of the gyroscope are wrong, although the IMU may be upside down.
+                # Only the axes of the gyroscope are wrong, even if the IMU is upside down.
                 remedy = f"map the column of {axis} to gyro_z"
                 grave = not _yaw_is_trusted(observations)
                 return [Finding(faults.MOUNTING, evidence, remedy, grave)]
@@ -461,7 +462,7 @@ def _wrong_axis(observations):
 
 
 def _unrelated(observations, course_is_yaw, gyro=True):
-    """Find unrelated turns for which no other fault has been found."""
+    """Find headings with unrelated or opposite turns that no other fault explains."""
     findings = []
     imu_gyro = observations.imu_gyro if gyro else None
     if imu_gyro is not None and imu_gyro.conclusive and not imu_gyro.related:
@@ -501,12 +502,12 @@ NOTICED_DELAY = 0.15
 """Smallest delay between clocks that is reported [s]; filters and transmission cause less."""
 
 _GRAVE_DELAY = 1.0  # s; at a yaw rate of 30 deg/s, this delay causes an error of 30 deg
-_PART_DURATION = 40.0  # s, duration of the parts of a drive whose delays show the clock skew
-_MIN_CLOCK_CORRELATION = 0.4  # smallest correlation of turns whose delay is evaluated
+_PART_DURATION = 40.0  # s, duration of each section of a drive for which a delay is estimated
+_MIN_CLOCK_CORRELATION = 0.4  # smallest correlation of turns for which a delay is evaluated
 _MIN_COURSE_CORRELATION = 0.9  # smallest correlation with a course, whose noise can imitate delays
-_MIN_PART_CORRELATION = 0.9  # smallest correlation of the turns of a part whose delay is used
-_MAX_SCALE = 2.0  # largest ratio of turns whose delay is evaluated
-_NOTICED_RATE = 1e-3  # s/s, smallest clock skew that is reported; quartz clocks have 1e-4
+_MIN_PART_CORRELATION = 0.9  # smallest correlation of turns in a section whose delay is used
+_MAX_SCALE = 2.0  # largest ratio of turns for which a delay is evaluated
+_NOTICED_RATE = 1e-3  # s/s, smallest clock skew that is reported; quartz clocks have up to 1e-4
 
 
 def _clock_faults(observations, course_is_yaw, offsets) -> list[Finding]:

@@ -11,13 +11,13 @@ from .names import Meaning, meaning_of, plainly_a_time
 from .words import BODY_RATES
 
 # Smallest share of filled rows of a column, relative to the fullest column with the same quantity.
-# In a table with a faster sensor, a slower sensor fills fewer rows.
+# In a table with a faster sensor, the columns of a slower sensor have fewer filled rows.
 _MIN_FILLED = 0.3
 
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """Column that may be mapped to a quantity.
+    """Table column that may be mapped to a quantity.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Candidate:
 
     @property
     def filled(self) -> float:
-        """Share of the rows that have a value."""
+        """Share of the rows in which the column has a value."""
         if self.texts is not None:
             return float(np.mean(self.texts != ""))
         return float(np.mean(np.isfinite(self.values))) if len(self.values) else 0.0
@@ -82,7 +82,7 @@ _LARGEST_NUMBER = 1e20  # larger than nanoseconds since 1970, which have 19 digi
 
 
 def candidates_of(names, values, meanings=None, offset=0):
-    """Return a Candidate for each column of a table.
+    """Create a Candidate for each column of a table.
 
     Parameters
     ----------
@@ -116,9 +116,9 @@ def candidates_of(names, values, meanings=None, offset=0):
 
 
 def with_a_time(candidates):
-    """Find a time column by a word, as in ``rover_time_us``, if no column has a known time name.
+    """Find time columns with names such as ``rover_time_us``, if no other time column is known.
 
-    If there is a known time column, such a word is ignored, as in ``exposure_time``.
+    If there is a known time column, words for a time are ignored, as in ``exposure_time``.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def with_a_time(candidates):
     Returns
     -------
     list of Candidate
-        Columns, of which one may have a new meaning.
+        Columns, of which some may have a new meaning.
     """
     if any(_is_kind(candidate, kind) for candidate in candidates for kind in ("time", "date")):
         return candidates
@@ -155,7 +155,7 @@ def best_scalar(candidates, kind):
 
 
 def vectors(candidates, kind, axes):
-    """Return groups of columns that form a vector; simple names and filled columns come first.
+    """Return groups of columns that form vectors; simple names and filled columns come first.
 
     Groups that are empty, or contain only zeros, are excluded.
 
@@ -189,7 +189,7 @@ def vectors(candidates, kind, axes):
 
 
 def _name_counted_axes(group):
-    """Return the columns of a vector by x, y, z, even if the file numbers the axes from 1."""
+    """Return the columns of a vector by axis x, y, z, even if the axes are numbered from 1."""
     if "3" not in group:
         return group
     counted = {"y": "x", "z": "y", "3": "z"}
@@ -197,7 +197,7 @@ def _name_counted_axes(group):
 
 
 def quaternions(candidates):
-    """Return groups of columns that form a quaternion.
+    """Return groups of columns that form quaternions.
 
     The first of four components numbered from 1 is the scalar, see :func:`vectors`.
 

@@ -61,7 +61,7 @@ from .times import FIX_STEPS, IMU_STEPS, clause_on_time, find_time, possible_tim
 
 @dataclass
 class ColumnMaps:
-    """Column maps that are chosen for a table, with reasons.
+    """Column maps chosen for a table, with reasons.
 
     Parameters
     ----------
@@ -119,7 +119,8 @@ def choose_columns(candidates, pieces=None, spans=()) -> ColumnMaps:
     candidates : list of Candidate
         Columns with the meanings of their names.
     pieces : array_like, shape (n,), optional
-        Piece of the recording of each row, if the candidates contain only some rows.
+        Index of the excerpt of the recording to which each row belongs, if the
+        candidates contain only some rows.
     spans : sequence of tuple of float
         First and last time [s] of the clocks of another table, which may have a common clock.
 
@@ -141,7 +142,7 @@ def choose_columns(candidates, pieces=None, spans=()) -> ColumnMaps:
 
 
 def _choose_by_names(maps, candidates, pieces, spans):
-    """Fill column maps and return the set of candidates that they contain."""
+    """Add columns to the maps, and return the set of candidates that they contain."""
     is_inertial = bool(vectors(candidates, "gyro", "") or vectors(candidates, "accel", ""))
     is_inertial = is_inertial or _is_orientation_alone(candidates)
     usual = IMU_STEPS if is_inertial else FIX_STEPS
@@ -183,7 +184,7 @@ def _kind_of_positions(candidates) -> str:
 
 
 def _is_orientation_alone(candidates) -> bool:
-    """Return whether a table has an orientation but no positions, like the table of an IMU."""
+    """Return whether a table has an orientation but no positions, as expected for an IMU."""
     if _kind_of_positions(candidates):
         return False
     has_angles = best_scalar(candidates, "roll") or vectors(candidates, "euler", "xyz")
@@ -202,16 +203,16 @@ def _leave_time_open(maps, candidates, pieces, usual, is_inertial):
         maps.open_columns["time"] = lines
 
 
-_MIN_ROWS = 3  # smallest number of rows of a table, since steps between rows are evaluated
+_MIN_ROWS = 3  # smallest number of rows of a table, since differences between rows are evaluated
 
 PIECES, ROWS = 8, 1000
-"""Number of pieces of a long table that are used as a sample, and number of rows per piece.
+"""Number of excerpts that represent a long table, and number of rows per excerpt.
 
-A piece of 1000 rows lasts ten seconds at 100 Hz, during which a robot turns."""
+An excerpt of 1000 rows lasts ten seconds at 100 Hz, during which a robot turns."""
 
 
 def pieces_of(count):
-    """Return the rows of pieces that are spread over a table, and the piece of each row.
+    """Return the row indices of excerpts spread over a table, and the excerpt of each row.
 
     Parameters
     ----------
@@ -221,7 +222,7 @@ def pieces_of(count):
     Returns
     -------
     rows, pieces : ndarray, shape (n,)
-        Indices of rows and of their pieces.
+        Indices of the rows and of their excerpts.
     """
     if count <= PIECES * ROWS:
         return np.arange(count), np.zeros(count, dtype=int)

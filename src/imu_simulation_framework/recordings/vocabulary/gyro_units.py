@@ -28,12 +28,12 @@ from .candidates import matrix, shared_unit
 from .words import vocabulary
 
 MAX_DEGREES = 4000.0
-"""Largest integer rate in degrees [deg/s]; larger integers are counts.
+"""Largest integer that is accepted as a rate in deg/s; larger integers are counts.
 
 The largest full scale of the sensors in :data:`.GYRO_COUNTS` is 2000 deg/s."""
 
 MAX_CONVENTIONAL_RATE = 40.0
-"""Largest rate for which a convention of rad/s is accepted [rad/s].
+"""Largest rate that is assumed to be in rad/s by naming convention [rad/s].
 
 The full scale of nearly all gyroscopes, 2000 deg/s, is 35 rad/s."""
 
@@ -41,14 +41,14 @@ _MAX_LISTED = 4  # largest number of possible lines of a column map that are lis
 
 
 class GyroUnit(NamedTuple):
-    """Unit and factor of the columns of a gyroscope.
+    """Unit and conversion factor of gyroscope columns.
 
     Attributes
     ----------
     unit : str
         Unit in the notation of column maps; empty if it cannot be determined.
     factor : str
-        Factor after the column name, ``" / 131"``.
+        Factor after the column name, such as ``" / 131"``.
     alternatives : tuple of tuple of str
         Possible units and factors, if the unit cannot be determined.
     """
@@ -60,7 +60,7 @@ class GyroUnit(NamedTuple):
 
 @dataclass
 class GyroColumns:
-    """Columns of a gyroscope, and columns from which its unit is determined.
+    """Columns of a gyroscope, and other columns from which its unit is determined.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class GyroColumns:
     accel_unit : PossibleUnit or None
         Unit of the accelerometer.
     seconds, pieces : numpy.ndarray
-        Time [s] and piece of the recording of each row, shape (n,).
+        Time [s] of each row, and index of the excerpt to which it belongs, shape (n,).
     sample_rate : float
         Sample rate [Hz]; nan if it is not known.
     """
@@ -88,22 +88,22 @@ class GyroColumns:
 
     @cached_property
     def names(self) -> str:
-        """Names of the columns."""
+        """Names of the gyroscope columns, separated by commas."""
         return ", ".join(column.name for column in self.columns_by_axis.values())
 
     @cached_property
     def last(self) -> str:
-        """Name of the last column."""
+        """Name of the last gyroscope column."""
         return list(self.columns_by_axis.values())[-1].name
 
     @cached_property
     def rates(self) -> np.ndarray:
-        """Values, shape (n, 1 to 3)."""
+        """Angular rates in the unit of the columns, shape (n, 1 to 3)."""
         return matrix(list(self.columns_by_axis.values()))
 
     @cached_property
     def is_whole(self) -> bool:
-        """Whether the values are integers."""
+        """Whether the angular rates are integers, such as counts."""
         return is_whole(self.rates)
 
     @cached_property
@@ -113,12 +113,12 @@ class GyroColumns:
 
     @property
     def units(self) -> list[PossibleUnit]:
-        """Possible units of the columns."""
+        """Possible units of the gyroscope columns."""
         return rate_units(self.sample_rate, self.is_whole)
 
     @property
     def accel_factor(self) -> str:
-        """Factor of the accelerometer: a divisor for counts, a multiplier for increments.
+        """Accelerometer conversion factor: a divisor for counts, a multiplier for increments.
 
         The magnitudes of gravity in hundredths of m/s^2 and in mg are too similar to exclude one.
         """
@@ -157,7 +157,7 @@ def find_gyro_unit(columns: GyroColumns, reasons: list[str]) -> GyroUnit:
 
 
 def _open_unit(columns: GyroColumns, reasons: list[str]) -> GyroUnit:
-    """Return an undetermined unit; the usual alternatives are scaled like the accelerometer."""
+    """Return an undetermined unit; candidates have the accelerometer's conversion factor."""
     scale = columns.accel_factor
     units = ["deg/s", "rad/s", *["mrad/s", "mdeg/s"] * (columns.is_whole and not scale)]
     lines = " or ".join(f"{columns.last}{scale} [{unit}]" for unit in units)
@@ -169,7 +169,7 @@ def _open_unit(columns: GyroColumns, reasons: list[str]) -> GyroUnit:
 
 
 def _alternatives(units: Sequence[PossibleUnit]) -> GyroUnit:
-    """Return an undetermined unit with the possible alternatives."""
+    """Return an undetermined unit with a list of candidates."""
     lines = dict.fromkeys((unit.unit, unit.factor) for unit in units)
     return GyroUnit("", alternatives=tuple(lines)[:_MAX_LISTED])
 

@@ -25,13 +25,13 @@ from .candidates import best_scalar, fullest_first, matrix, quaternions, shared_
 from .gyro_units import GyroColumns, GyroUnit, find_gyro_unit
 from .orientations import chosen, ordered
 
-# Smallest share of the rows with rates or forces in which an orientation must be filled. A slower
-# orientation would reduce the number of samples; loggers lose a few per cent of their lines.
+# Smallest share of the rows with rates or forces in which an orientation must have values. A less
+# frequent orientation would reduce the number of samples; loggers lose a few per cent of the lines.
 _MIN_FILLED = 0.9
 
 
 class ImuColumns(NamedTuple):
-    """Columns of an IMU.
+    """Columns of an IMU that are chosen from a table.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class ImuColumns(NamedTuple):
 
 
 def choose_imu_columns(candidates, seconds, pieces, positions, reasons) -> ImuColumns:
-    """Choose the columns of an IMU.
+    """Choose the columns of an IMU from the candidates of a table.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def choose_imu_columns(candidates, seconds, pieces, positions, reasons) -> ImuCo
     seconds : numpy.ndarray
         Time of each row [s], shape (n,); nan if it is not known.
     pieces : numpy.ndarray
-        Piece of the recording of each row, shape (n,).
+        Index of the excerpt of the recording to which each row belongs, shape (n,).
     positions : str
         ``fixes``, ``poses``, or empty if the table has no positions.
     reasons : list of str
@@ -103,7 +103,7 @@ def choose_imu_columns(candidates, seconds, pieces, positions, reasons) -> ImuCo
 
 
 def _gyro(candidates):
-    """Return the columns of the gyroscope with the simplest name by axis, or an empty dict."""
+    """Return the columns, by axis, of the gyroscope with the simplest name; empty without one."""
     gyros = fullest_first(vectors(candidates, "gyro", ""))
     return gyros[0] if gyros else {}
 
@@ -111,12 +111,12 @@ def _gyro(candidates):
 def _forces(candidates, gyro):
     """Return the groups of columns that may belong to an accelerometer."""
     forces = fullest_first(vectors(candidates, "accel", "xyz"))
-    # If there is no gyroscope, columns named f may contain any force.
+    # Without a gyroscope, columns named f may contain forces other than the specific force.
     return [group for group in forces if gyro or group["x"].meaning.stem != "f"]
 
 
 def _full(attitudes, inertial, reasons):
-    """Return the orientations that have values in nearly all rows of the IMU."""
+    """Return the orientations that have values in nearly all rows with rates or forces."""
     most = max((column.filled for column in inertial), default=0.0)
     full = [attitude for attitude in attitudes if attitude.filled > _MIN_FILLED * most]
     for attitude in attitudes:
@@ -180,7 +180,7 @@ class _Attitude:
         self.is_from_reference = any(meaning.is_from_reference for meaning in meanings)
 
     def values(self):
-        """Return quaternions or angles [rad]; the unconverted yaw if its unit is unknown."""
+        """Return quaternions or angles [rad]; if the unit is unknown, the unconverted yaw."""
         if self.quaternion:
             return matrix(self.columns)
         if self.unit is None:
@@ -194,7 +194,7 @@ class _Attitude:
         }
 
     def alternatives(self):
-        """Return possible lines of a column map by quantity if the unit is unknown."""
+        """Return candidate lines of a column map, by quantity, for an unknown angle unit."""
         return {
             name: [
                 column.written(unit, self.words if name == "heading" else "")
@@ -251,7 +251,7 @@ def _attitudes(candidates, seconds, pieces, reasons):
 
 
 def _angles(candidates, seconds, pieces, reasons):
-    """Return roll, pitch and yaw, or only the yaw, from columns with the same origin."""
+    """Return orientations from roll, pitch and yaw (or heading) columns, or from the yaw alone."""
     yaw, heading = best_scalar(candidates, "yaw"), best_scalar(candidates, "heading")
     name, last = ("yaw", yaw) if yaw else ("heading", heading)
     if last is None:
@@ -275,7 +275,7 @@ def _angles(candidates, seconds, pieces, reasons):
 
 
 def _accel(groups, sample_rate, reasons):
-    """Return columns by axis and PossibleUnit of the first vector that shows gravity."""
+    """Return the columns, by axis, and the PossibleUnit of the first vector that shows gravity."""
     for group in groups:
         columns = {axis: group[axis] for axis in "xyz"}
         unit = _accel_unit(list(columns.values()), sample_rate, reasons)
@@ -285,7 +285,7 @@ def _accel(groups, sample_rate, reasons):
 
 
 def _accel_unit(columns, sample_rate, reasons) -> PossibleUnit | None:
-    """Return the unit in which columns have the magnitude of gravity; None if there is none."""
+    """Return the unit in which the columns have the magnitude of gravity; None without one."""
     forces = matrix(columns)
     magnitude = f"{', '.join(column.name for column in columns)}: the magnitude is usually "
     magnitude += f"{length_of_gravity(forces).usual:.3g}"

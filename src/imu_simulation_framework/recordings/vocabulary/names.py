@@ -17,13 +17,13 @@ import pandas as pd
 from .words import vocabulary
 
 WITH_GRAVITY = "+Gravity"
-"""Suffix in the name of a table with accelerations to which gravity has been added."""
+"""Suffix of the name of a table of accelerations to which gravity has been added."""
 
 _BRACKET = re.compile(r"\s*[\[(](?P<unit>[^\[\]()]*)[\])]\s*\Z")
 _WORD = re.compile(r"[a-z]+\d*|\d+")
 _CAMEL_CASE = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_NUMBERED = {"0": "x", "1": "y", "2": "z", "3": "z"}  # axes numbered from 1 are renumbered later
-# Quantities that may be inferred from the unit if the column name gives only the axis.
+_NUMBERED = {"0": "x", "1": "y", "2": "z", "3": "z"}  # axes counted from 1 are renumbered later
+# Quantities that may be inferred from the unit if the column name states only the axis.
 _BARE_AXIS_KINDS = ("accel", "gyro", "velocity", "euler")
 
 
@@ -100,7 +100,7 @@ def meaning_of(name):
 
 
 def _unit_of(words):
-    """Return the unit that words such as ``deg per s`` state; empty if they state no unit."""
+    """Return the unit that words such as ``deg per s`` denote; empty if they denote no unit."""
     if len(words) == 3 and words[1] == "per":
         return canonical_unit(f"{words[0]}/{words[2]}")
     return vocabulary().unit_words.get(tuple(words), "")
@@ -203,7 +203,7 @@ def _meaning_of_words(words, unit):
     kind, axis, shared = known
     text = " ".join(plain)
     if kind == "position" and not shared and unit:
-        # If the name is only an axis, the unit determines the quantity.
+        # If the name consists only of an axis, the unit determines the quantity.
         fitting = (
             name for name in ("position", *_BARE_AXIS_KINDS) if _fitting_unit(name, unit, text)
         )
@@ -217,7 +217,7 @@ def _meaning_of_words(words, unit):
 
 
 def _known_name(words):
-    """Return kind, axis and common words of a name in the vocabulary, or None."""
+    """Look up the quantity, axis and stem of a name in the vocabulary; None if unknown."""
     names = vocabulary().names
     known = names.get(" ".join(words))
     if known or not words:
@@ -237,12 +237,12 @@ def _singular(word):
 
 
 def _origin(word):
-    """Return a word without the number of the sensor, such as ``imu`` for ``imu0``."""
+    """Return a word without a trailing sensor number, such as ``imu`` for ``imu0``."""
     return word.rstrip("0123456789")
 
 
 def _fitting_unit(kind, unit, text):
-    """Return the unit; empty if no unit is stated, None if the quantity cannot have this unit."""
+    """Return the stated unit; empty if there is none, None if it contradicts the quantity."""
     if not unit:
         return vocabulary().units.get(text, "") if kind == "time" else ""
     possible = vocabulary().quantity_units[kind]
@@ -285,7 +285,7 @@ def meaning_in(table, column):
 
 
 def meaning_in_file(path, name):
-    """Return the meaning of a column name in a file; x in ``my_gyroscope.csv`` is a rate.
+    """Return the meaning of a column name in a file, such as a rate for x in ``my_gyroscope.csv``.
 
     Parameters
     ----------
@@ -306,7 +306,7 @@ def meaning_in_file(path, name):
 
 
 def _meaning_of_last_words(words, name):
-    """Return the Meaning of an axis from the last words of the file name, or None."""
+    """Return the Meaning of an axis from the last words of a file or table name, or None."""
     for place in (k for k in range(len(words)) if len(words[k]) > 2):
         together = meaning_of(" ".join([*words[place:], name]))
         if together and together.kind in ("gyro", "accel"):
@@ -325,13 +325,13 @@ _ECHOED = {
         _STAMP + _POSE[3:] + _INERTIAL[0] + _INERTIAL[1] + [""] * 9,
     )
 }
-"""Column names of ``ros2 topic echo --csv`` for PoseStamped, Odometry and Imu, by their number."""
+"""Column names of ``ros2 topic echo --csv`` by number of columns: PoseStamped, Odometry, Imu."""
 
 
 def understood_names(source, names, columns) -> list[str]:
-    """Return the names of columns; names that are missing in the header are added.
+    """Return the names of columns; for a file without a header, names are inferred.
 
-    The file of a sensor without a header contains three axes, and optionally a time, which is the
+    A sensor file without a header contains three axes and, optionally, a time, which is the
     increasing column.
 
     Parameters

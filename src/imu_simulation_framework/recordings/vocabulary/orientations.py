@@ -16,12 +16,12 @@ from ..possible_units import AGREEMENT, usual_force_unit
 from .candidates import fullest_first, matrix, shared_unit, vectors
 
 DISAGREEMENT = 0.5
-"""Correlation of turns below which two sensors measure different motions.
+"""Correlation of rotations below which two sensors measure different motions.
 
 A correlation between this value and :data:`.AGREEMENT` is not conclusive."""
 
 _ROUNDING = 0.02  # rad by which a rounded angle may exceed 2 pi
-_EVEN_STEP = 0.02  # s, assumed period of rows without times; it does not affect a correlation
+_EVEN_STEP = 0.02  # s, assumed sampling period without times; it does not affect a correlation
 
 
 def with_euler_angles(candidates, seconds, pieces, reasons):
@@ -37,7 +37,7 @@ def with_euler_angles(candidates, seconds, pieces, reasons):
     seconds : numpy.ndarray, shape (n,)
         Time of each row [s]; nan if it is not known.
     pieces : numpy.ndarray, shape (n,)
-        Piece of the recording of each row.
+        Index of the excerpt of the recording to which each row belongs.
     reasons : list of str
         Messages of the report, to which reasons are appended.
 
@@ -66,7 +66,7 @@ def with_euler_angles(candidates, seconds, pieces, reasons):
 
 
 def _about_the_vertical(group, candidates, seconds, pieces):
-    """Return axis and kind of the Euler angle about the vertical, and the reason; empty if none."""
+    """Return the axis, name and reason for the Euler angle about the vertical; empty if none."""
     stated = shared_unit(group.values())
     largest = max(np.nanmax(np.abs(column.values)) for column in group.values())
     unit = stated or ("deg" if largest > 2.0 * np.pi + _ROUNDING else "rad")
@@ -92,7 +92,7 @@ def _about_the_vertical(group, candidates, seconds, pieces):
 
 
 def _steps(seconds):
-    """Return the times; if unknown, evenly spaced times, since a correlation requires no rate."""
+    """Return the times; if unknown, evenly spaced times, which suffice for a correlation."""
     return seconds if np.isfinite(seconds).any() else _EVEN_STEP * np.arange(len(seconds))
 
 
@@ -101,7 +101,7 @@ def _goes_round(angles, turn):
 
 
 def _vertical_rates(candidates):
-    """Return rates (n,) about gravity, or about z if there is no accelerometer."""
+    """Return the rates (n,) about gravity, or about z if there is no accelerometer."""
     for gyro in fullest_first(vectors(candidates, "gyro", "xyz"))[:1]:
         rates = matrix([gyro[axis] for axis in "xyz"])
         for accel in fullest_first(vectors(candidates, "accel", "xyz")):
@@ -114,7 +114,7 @@ def _vertical_rates(candidates):
 
 
 def ordered(group, candidates, seconds, pieces, reasons):
-    """Return the columns of a numbered quaternion by axis; the gyroscope determines w.
+    """Return the numbered columns of a quaternion by axis; the gyroscope determines which is w.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def ordered(group, candidates, seconds, pieces, reasons):
     seconds : numpy.ndarray, shape (n,)
         Time of each row [s]; nan if it is not known.
     pieces : numpy.ndarray, shape (n,)
-        Piece of the recording of each row.
+        Index of the excerpt of the recording to which each row belongs.
     reasons : list of str
         Messages of the report, to which reasons are appended.
 
@@ -162,7 +162,7 @@ def chosen(attitudes, gyro, seconds, pieces, reasons):
     """Choose among several orientations of an IMU.
 
     A quaternion is preferred, unless angles contradict it. If the gyroscope confirms the
-    quaternion, the angles are in a different order, as those of HiPNUC.
+    quaternion, the angles are in a different order, as in logs of HiPNUC sensors.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def chosen(attitudes, gyro, seconds, pieces, reasons):
     seconds : numpy.ndarray, shape (n,)
         Time of each row [s]; nan if it is not known.
     pieces : numpy.ndarray, shape (n,)
-        Piece of the recording of each row.
+        Index of the excerpt of the recording to which each row belongs.
     reasons : list of str
         Messages of the report, to which reasons are appended.
 
@@ -205,7 +205,7 @@ def chosen(attitudes, gyro, seconds, pieces, reasons):
 
 
 def _turns_with(gyro, first, second, seconds, pieces):
-    """Return whether a gyroscope agrees with a quaternion, and not with roll, pitch and yaw."""
+    """Return whether a gyroscope agrees with a quaternion, but not with roll, pitch and yaw."""
     if len(gyro) < 3 or len(second.columns) < 3:
         return False
     rates, angles = matrix([gyro[axis] for axis in "xyz"]), second.values()

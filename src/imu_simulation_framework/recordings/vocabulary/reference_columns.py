@@ -16,17 +16,17 @@ from .candidates import best_scalar, matrix, quaternions, shared_unit, vectors
 
 _GLOBAL_UNITS = {"ddmm.mmmm": ("ddmm.mmmm", ""), "e7": ("deg", " * 1e-7")}
 _POSSIBLE_GLOBAL_UNITS = (("deg",), ("rad",), ("ddmm.mmmm",), ("deg", "", " * 1e-7"))
-_SLOW = 0.03  # share of the 95th percentile of the speed below which a course is noise
-_MIN_SLOW_TIME = 5.0  # s, shortest time of slow driving in which a held heading is noticed
-_MAX_HELD_CHANGES = 0.2  # largest number of changes of a held heading per second
-_FULL_TURN = 360.5  # deg, largest heading including half a degree for rounding
-_MIN_EXTENT = 2.0  # m, smallest extent of positions with a course; above the error of a receiver
+_SLOW = 0.03  # fraction of the 95th percentile of the speed below which a course is noise
+_MIN_SLOW_TIME = 5.0  # s, shortest time at low speed in which a constant heading is detected
+_MAX_HELD_CHANGES = 0.2  # 1/s, largest rate at which a constant heading may still change
+_FULL_TURN = 360.5  # deg, largest heading, with half a degree of margin for rounding
+_MIN_EXTENT = 2.0  # m, smallest extent of positions that determine a course; above receiver errors
 
 
 def with_courses(candidates, seconds, pieces, reasons):
     """Interpret a heading that is constant at low speed as the course of a receiver.
 
-    The heading of two antennas changes at any speed.
+    A dual-antenna heading changes at any speed.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def with_courses(candidates, seconds, pieces, reasons):
     seconds : ndarray, shape (n,)
         Time of each row [s]; nan if it is not known.
     pieces : ndarray, shape (n,)
-        Piece of the recording of each row.
+        Index of the excerpt of the recording to which each row belongs.
     reasons : list of str
         Messages of the report, to which reasons are appended.
 
@@ -61,7 +61,7 @@ def with_courses(candidates, seconds, pieces, reasons):
 
 
 class ReferenceColumns(NamedTuple):
-    """Columns of a reference.
+    """Columns of a reference that are chosen from a table.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ def place_lines(candidates, pieces) -> dict[str, list[str]]:
     candidates : list of Candidate
         Columns of the table.
     pieces : numpy.ndarray, shape (n,)
-        Piece of the recording of each row.
+        Index of the excerpt of the recording to which each row belongs.
 
     Returns
     -------
@@ -100,7 +100,7 @@ def place_lines(candidates, pieces) -> dict[str, list[str]]:
 
 
 def choose_reference_columns(candidates, seconds, pieces, reasons) -> ReferenceColumns:
-    """Choose the columns of a reference.
+    """Choose the columns of a reference from the candidates of a table.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def choose_reference_columns(candidates, seconds, pieces, reasons) -> ReferenceC
     seconds : ndarray, shape (n,)
         Time of each row [s]; nan if it is not known.
     pieces : ndarray, shape (n,)
-        Piece of the recording of each row.
+        Index of the excerpt of the recording to which each row belongs.
     reasons : list of str
         Messages of the report, to which reasons are appended.
 
@@ -146,7 +146,7 @@ class _Reference:
         self.scaled = False
 
     def add_fixes(self) -> bool:
-        """Add latitude and longitude; return whether there are any."""
+        """Add latitude and longitude; return whether they are usable."""
         north = best_scalar(self.candidates, "latitude")
         east = best_scalar(self.candidates, "longitude")
         if not north or not east:
@@ -178,7 +178,7 @@ class _Reference:
         altitude = best_scalar(self.candidates, "altitude")
         if altitude is None:
             return
-        # Receivers that output integers in 1e-7 deg output altitudes in integer millimetres.
+        # Receivers that output positions as integers in 1e-7 deg output altitudes in millimetres.
         whole = self.scaled and np.nanmax(np.abs(altitude.values % 1.0)) == 0.0
         self._take("altitude", altitude, altitude.meaning.unit or ("mm" if whole else "m"))
 
@@ -188,7 +188,7 @@ class _Reference:
             column = best_scalar(self.candidates, kind)
             if column is None:
                 continue
-            # Smartphones also record an accuracy of their IMU readings.
+            # Smartphones also record an accuracy for their IMU readings.
             sensors = {c.meaning.kind for c in self.candidates if c.meaning} & {"gyro", "accel"}
             if sensors and column.meaning.stem == "accuracy" and not column.meaning.unit:
                 self.reasons.append(f"{column.name}: ignored, since it may belong to the IMU")
@@ -257,7 +257,7 @@ class _Reference:
             )
 
     def add_poses(self) -> bool:
-        """Add x, y and z; return whether there are x and y."""
+        """Add x, y and z; return whether x and y are usable."""
         groups = vectors(self.candidates, "position", "xy")
         if not groups:
             return False
@@ -292,7 +292,7 @@ class _Reference:
         return False
 
     def add_orientation(self) -> bool:
-        """Add the orientation to the positions; return whether there is one."""
+        """Add the orientation of the poses; return whether there is a usable one."""
         fixes = "latitude" in self.columns
         if self.add_quaternion():
             return True
@@ -318,7 +318,7 @@ class _Reference:
         return False
 
     def is_moving(self) -> bool:
-        """Return whether positions without a heading belong to a moving robot."""
+        """Return whether the positions extend far enough for the course to replace the heading."""
         extent = np.hypot(*(np.nanmax(axis) - np.nanmin(axis) for axis in self.motion[2:]))
         if extent < _MIN_EXTENT:
             self.reasons.append(
@@ -343,7 +343,7 @@ class _Reference:
         return unit
 
     def _angle(self, column, named=True):
-        """Return unit and convention of a horizontal angle; None if they cannot be determined."""
+        """Return the unit and convention of a horizontal angle; None if they are undetermined."""
         stated = column.meaning.unit
         sense = courses.sense_of(column.values, *self.motion)
         if sense and not sense[0] and column.meaning.kind == "course":

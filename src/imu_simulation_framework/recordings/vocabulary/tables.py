@@ -20,7 +20,7 @@ from .times import EVEN_SAMPLES, FIX_STEPS, all_times, seconds_of
 _TIMES = ("time", "date")
 _DIRECTIONS = ("quaternion", "yaw", "heading", "euler")
 _RECEIVERS = frozenset(["gps", "gps2", "gnss", "location", "fix", "navsat"])
-_ESTIMATES = frozenset(["flp", "fused", "network", "nlp"])  # smartphone positions by IMU or radio
+_ESTIMATES = frozenset(["flp", "fused", "network", "nlp"])  # fused or network positions
 
 
 def choose_from_tables(recorded: RecordedTables) -> ColumnMaps:
@@ -71,7 +71,7 @@ def choose_from_tables(recorded: RecordedTables) -> ColumnMaps:
 
 
 def spread_candidates(recorded: RecordedTables, name):
-    """Return candidates from rows spread over a table, and the piece of each row.
+    """Return candidates with rows from excerpts of a table, and the excerpt of each row.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def spread_candidates(recorded: RecordedTables, name):
     Returns
     -------
     tuple of list of Candidate and ndarray
-        Columns of the selected rows, and the piece of each row.
+        Columns with the selected rows, and the index of the excerpt of each row.
     """
     return _spread(_candidates(recorded)[name])
 
@@ -109,7 +109,7 @@ def _candidates(recorded):
 
 
 class _Tables:
-    """Candidates with all rows, for each table with known column names."""
+    """Candidates, with all rows, of each table that has known column names."""
 
     def __init__(self, recorded):
         self.candidates_by_table = {
@@ -119,13 +119,13 @@ class _Tables:
         self.local, self.frame = recorded.local, recorded.frame
 
     def spans(self, name, written=""):
-        """Return the intervals of all time columns of a table, or of the column ``written``."""
+        """Return the time spans [s] of all time columns of a table, or only of ``written``."""
         candidates, pieces = _spread(self.candidates_by_table[name])
         times, _ = all_times(candidates, pieces, FIX_STEPS)
         return [time.span for time in times if time.written == (written or time.written)]
 
     def tables_with(self, *kinds):
-        """Return the tables with a time and a column of these kinds, the longest table first."""
+        """Return the tables with a time and one of these quantities, the longest table first."""
         rows = {
             name: len(columns[0].values)
             for name, columns in self.candidates_by_table.items()
@@ -174,7 +174,7 @@ class _Tables:
         return any(c.meaning.is_from_reference for c in self.candidates_by_table[name])
 
     def place_candidates(self, name):
-        """Return candidates from rows spread over a table with positions, and their pieces."""
+        """Return candidates for a reference, with rows from excerpts of a table with positions."""
         candidates, pieces = _spread(self.candidates_by_table[name])
         if self.is_reference(name) and _kinds(candidates).isdisjoint(_DIRECTIONS):
             clock = [c for c in candidates if c.meaning.kind in _TIMES]
@@ -210,7 +210,7 @@ class _Tables:
         return together, pieces
 
     def _sample(self, clock, name, candidates):
-        """Return candidates of a table at the nearest times; none if the clocks differ."""
+        """Return the candidates of a table at the nearest times; empty if the clocks differ."""
         for time in clock:
             local = self.local(time.name)
             times = [c for c in self.candidates_by_table[name] if c.meaning.kind == "time"]
@@ -239,7 +239,7 @@ def _select(candidate, rows):
 
 
 def _complete(kind, candidates):
-    """Return whether candidates are a quaternion, a yaw, or accelerations with gravity."""
+    """Return whether candidates form a quaternion, a heading, or accelerations with gravity."""
     if kind == "quaternion":
         return bool(quaternions(candidates))
     if kind != "accel":
@@ -249,7 +249,7 @@ def _complete(kind, candidates):
 
 
 def _east_first(candidates):
-    """Convert x and y of candidates from north-east-down to ENU."""
+    """Exchange x (north) and y (east) of candidates, to convert them from NED to ENU."""
     values = {c.meaning.stem + c.meaning.axis: c.values for c in candidates}
     other = {"x": "y", "y": "x"}
     return [

@@ -14,31 +14,31 @@ from ..column_maps import TIME_OF_DAY, seconds_of_dates
 from ..turns import step, steps_within
 
 TIME_MULTIPLES = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
-"""Number of units per second for each unit of time."""
+"""Multiples of each time unit in one second."""
 
 IMU_STEPS = (3e-4, 0.25)
-"""Range of usual steps of an IMU [s], which determines the unit of times.
+"""Range of usual time steps of an IMU [s], from which the unit of times is inferred.
 
 The ratio of the bounds is less than 1000, so that at most one unit fits."""
 FIX_STEPS = (0.04, 12.0)
-"""Range of usual steps of a receiver [s], see :data:`IMU_STEPS`."""
+"""Range of usual time steps of a receiver [s], see :data:`IMU_STEPS`."""
 
-_POSSIBLE_STEPS = (3e-4, 12.0)  # s, range of usual steps of IMUs and receivers together
-_SINCE_1970 = (6e8, 4e9)  # s since 1970: from 1989, before any such recording, to 2096
+_POSSIBLE_STEPS = (3e-4, 12.0)  # s, combined range of usual steps of IMUs and receivers
+_SINCE_1970 = (6e8, 4e9)  # s since 1970: from 1989, earlier than any such recording, to 2096
 _MIN_TELEPHONE_TIME = 1.1e9  # s, 2004, before the first smartphone with such sensors
 _FINER = {"s": "ms", "ms": "us", "us": "ns"}
 _LONGEST_STEP = 60.0  # s; half an hour in microseconds is as large as seconds since 1970
 
 NOT_THE_TIME = "is not used as the time"
-"""Verb phrase of all remarks on columns with the name of a time that are not used."""
+"""Phrase in all remarks on unused columns that have the name of a time."""
 
-# Reasons of time_unit by which a time column is chosen.
+# Reasons returned by time_unit, on which the choice of a time column depends.
 _NOT_INCREASING = "does not increase"
 _USUAL_STEP = "usual step"
 
 
 def credible_steps(usual):
-    """Return the range of steps for which a stated unit is credible.
+    """Return the range of time steps for which a stated unit is credible.
 
     The fastest recordings have a rate of 50 kHz. The slowest IMUs output a sample every two
     seconds, and the slowest receivers a position every two minutes.
@@ -64,7 +64,7 @@ def time_unit(values, pieces, usual):
     values : ndarray, shape (n,)
         Times in an unknown unit.
     pieces : ndarray, shape (n,)
-        Piece of the recording of each row.
+        Index of the excerpt of the recording to which each row belongs.
     usual : tuple of float
         Usual steps [s], for times that do not count from 1970.
 
@@ -84,7 +84,7 @@ def time_unit(values, pieces, usual):
         since_1970, seconds = size / multiple, usual_step / multiple
         if not (_SINCE_1970[0] < since_1970 < _SINCE_1970[1] and seconds < _LONGEST_STEP):
             continue
-        # Weeks since the start of a smartphone look like times since 1970 in the next larger unit.
+        # A smartphone's uptime of weeks looks like a time since 1970 in the next larger unit.
         early = since_1970 < _MIN_TELEPHONE_TIME or (usual == IMU_STEPS and seconds != 1.0)
         if unit != "ns" and early and seconds > IMU_STEPS[1]:
             return _FINER[unit], f"{_USUAL_STEP} {usual_step:.4g}"
@@ -103,7 +103,7 @@ def time_unit(values, pieces, usual):
 
 
 def _is_clock_face(values):
-    """Return whether numbers may have the form hhmmss with up to three decimals."""
+    """Return whether numbers may be times of day in the form hhmmss, with up to three decimals."""
     values = values[np.isfinite(values)]
     for digits in (1.0, 10.0, 100.0, 1000.0):
         face = np.floor(values / digits)
@@ -115,13 +115,13 @@ def _is_clock_face(values):
 
 
 EVEN_SAMPLES = "line / 100 [s]"
-"""Line of a column map for rows with a constant sample rate, here 100 Hz."""
+"""Line of a column map for times at a constant sample rate, here 100 Hz."""
 
 _FIRST_COLUMNS = 3  # number of leading columns among which an unnamed time is searched for
 
 
 def possible_times(candidates, pieces, usual) -> list[str]:
-    """Return the possible lines of a column map for a time that cannot be determined.
+    """Return candidate lines of a column map for a time that cannot be determined.
 
     They contain the columns with names of times or, if there are none, the increasing columns among
     the first columns, each in the units with credible steps; the last line contains the line
@@ -132,7 +132,7 @@ def possible_times(candidates, pieces, usual) -> list[str]:
     candidates : list of Candidate
         Columns of the table.
     pieces : numpy.ndarray
-        Piece of the recording of each row, shape (n,).
+        Index of the excerpt of the recording to which each row belongs, shape (n,).
     usual : tuple of float
         Usual steps [s], ``IMU_STEPS`` or ``FIX_STEPS``.
 
@@ -193,7 +193,7 @@ _RATE_RATIO = 1.5  # largest ratio of the rates of two clocks; packets of two sa
 
 @dataclass(frozen=True, eq=False)
 class TimeColumn:
-    """Time of a table in one or two columns.
+    """Time of a table, in one or two columns.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ class TimeColumn:
 
     @property
     def span(self) -> tuple[float, float]:
-        """20th and 80th percentile [s], since a clock may not be set at the beginning."""
+        """20th and 80th percentiles of the times [s], since a clock may be set after the start."""
         low, high = np.nanpercentile(self.seconds, [20.0, 80.0])
         return float(low), float(high)
 
@@ -251,7 +251,7 @@ def all_times(candidates, pieces, usual):
     candidates : list of Candidate
         Columns of the table.
     pieces : ndarray, shape (n,)
-        Piece of the recording of each row.
+        Index of the excerpt of the recording to which each row belongs.
     usual : tuple of float
         Usual steps [s], ``IMU_STEPS`` or ``FIX_STEPS``.
 
@@ -310,7 +310,7 @@ def find_time(candidates, pieces, usual, spans=()):
     candidates : list of Candidate
         Columns of the table.
     pieces : numpy.ndarray, shape (n,)
-        Piece of the recording of each row.
+        Index of the excerpt of the recording to which each row belongs.
     usual : tuple of float
         Usual steps [s], ``IMU_STEPS`` or ``FIX_STEPS``.
     spans : sequence of tuple of float
@@ -373,8 +373,8 @@ def _is_stamp(time):
 
 
 def _dates(candidates, named):
-    """Yield times as text, with date and time of day in one or two columns."""
-    # The index of a saved table is a column with an empty name.
+    """Yield time columns in text form, with date and time of day in one or two columns."""
+    # The saved index of a table is a column with an empty name.
     nameless = [c for c in candidates[:1] if not c.name or c.name.lower().startswith("unnamed: ")]
     dates = [c for c in candidates if c.meaning and c.meaning.kind == "date"]
     for column in named + nameless + dates:
@@ -390,7 +390,7 @@ def _dates(candidates, named):
                 yield TimeColumn(written, (column, fraction), total, reason)
         reason = f"{column.name or 'the first column'}, dates and times as text: [iso8601]"
         yield TimeColumn(column.written("iso8601"), (column,), seconds, reason)
-    # RTKLIB writes a comment sign instead of a name for the date.
+    # RTKLIB writes a comment sign instead of a name for the date column.
     dates += [c for c in candidates[:1] if c.meaning is None]
     for date, clock in itertools.product(dates, named):
         if _all_match(_DATE, date) and _all_match(_CLOCK, clock):
@@ -401,7 +401,7 @@ def _dates(candidates, named):
 
 
 def _is_part(milliseconds):
-    """Return whether values are milliseconds within a second."""
+    """Return whether values are millisecond fractions of a second."""
     known = milliseconds[np.isfinite(milliseconds)]
     return len(known) > 0 and known.min() >= 0.0 and 500.0 < known.max() < 1000.0
 
@@ -428,7 +428,7 @@ def seconds_of(column):
 
 
 def _second_pairs(named, pieces):
-    """Yield times that consist of seconds and nanoseconds in two columns."""
+    """Yield times whose seconds and nanoseconds are in separate columns."""
     numbers = [column for column in named if column.texts is None]
     for whole, fraction in itertools.product(numbers, numbers):
         units = (whole.meaning.unit, fraction.meaning.unit)
@@ -444,6 +444,6 @@ def _second_pairs(named, pieces):
 
 
 def _shared_words(column):
-    """Return the words of a time column that are not units, which paired columns have in common."""
+    """Return the words in the name of a time column, without units, to pair columns by them."""
     words = column.meaning.stem.split()
     return [] if len(words) == 1 and words[0] not in ("stamp", "timestamp", "time") else words

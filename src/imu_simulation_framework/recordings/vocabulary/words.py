@@ -14,14 +14,14 @@ FILE = "column_vocabulary.yaml"
 """Name of the vocabulary file in ``config``."""
 
 BODY_RATES = "p q r"
-"""Stem of the angular velocities p, q, r in flight mechanics, recognised only together."""
+"""Stem of the body rates p, q, r in flight mechanics, which are recognised only together."""
 
 _QUATERNION = "quaternion"
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Words that occur in column names.
+    """Words in column names, with their meanings.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Vocabulary:
     _part: re.Pattern[str]
 
     def remove_decorations(self, name: str) -> str:
-        """Remove prefixes and suffixes that loggers add to a name.
+        """Remove prefixes and suffixes that loggers add to a column name.
 
         Parameters
         ----------
