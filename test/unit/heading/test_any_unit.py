@@ -1,4 +1,4 @@
-"""Errors that vary between specimens of a part, in the linear model and in full simulations."""
+"""Errors that vary between individual sensors of a part, in the linear model and simulations."""
 
 import math
 
@@ -38,7 +38,7 @@ def motion():
 
 
 @pytest.mark.parametrize("standstill", [5.0, pytest.param(0.0, marks=pytest.mark.gate)])
-def test_yaw_error_bands_for_random_specimen_match_full_simulations(motion, standstill):
+def test_yaw_error_bands_for_random_individual_sensor_match_full_simulations(motion, standstill):
     operation = isf.Operation(standstill=standstill)
     model = isf.yaw_error_model(PART, motion, operation=operation)
     full = imu_model(operated(PART, operation, motion), motion.period, 3)
@@ -48,8 +48,8 @@ def test_yaw_error_bands_for_random_specimen_match_full_simulations(motion, stan
     for sample in (errors, drawn):
         for place in (8, 16, -1):
             row = bands.iloc[place]
-            # Strengths are lognormal: the variance of a square exceeds that of a normal number, and
-            # the standard deviation has a standard error of up to 4 %.
+            # Noise strengths are lognormal, so squared errors vary more than those of a normal
+            # variable, and the standard deviation has a standard error of up to 4 %.
             assert np.std(sample[:, place]) == pytest.approx(row["std"], rel=0.12)
             for percent in (50, 95):
                 low, high = row[f"lower_{percent}"], row[f"upper_{percent}"]
@@ -58,7 +58,7 @@ def test_yaw_error_bands_for_random_specimen_match_full_simulations(motion, stan
                 assert np.mean(inside) == pytest.approx(p, abs=4 * math.sqrt(p * (1 - p) / RUNS))
 
 
-def test_band_with_varying_noise_matches_numerical_integration():
+def test_yaw_error_band_with_lognormal_noise_strength_matches_numerical_integration():
     model = YawErrorModel(np.arange(11.0), (AngleRandomWalk("noise", 2.0, spread=0.5),))
     z = np.linspace(-8.0, 8.0, 20001)
     weights = np.exp(-0.5 * z**2)
@@ -71,7 +71,7 @@ def test_band_with_varying_noise_matches_numerical_integration():
     assert model.probability_within(half)[-1] == pytest.approx(0.95, abs=1e-3)
 
 
-def test_drawn_specimens_are_within_tolerances_and_differ_between_runs():
+def test_sampled_individual_sensors_are_within_tolerances_and_differ_between_runs():
     units = [PART.draw_unit(run_seed(1, run)) for run in range(400)]
     scale = np.array([unit.gyroscope.scale_factor_and_misalignment for unit in units])
     assert np.std(scale[:, 2, 0]) == pytest.approx(0.02, rel=4 / math.sqrt(800))
@@ -82,7 +82,7 @@ def test_drawn_specimens_are_within_tolerances_and_differ_between_runs():
     assert PART.this_unit().gyroscope == PART.gyroscope
 
 
-def test_specimen_of_run_is_identical_in_steps_and_batches(motion):
+def test_individual_sensor_of_run_is_identical_in_steps_and_batches(motion):
     truth = imu_truth(motion)
     together = imu_model(PART, motion.period, 2).batch(truth, 2, parts=("angular_velocity",))
     for run in range(2):
@@ -95,7 +95,7 @@ def test_specimen_of_run_is_identical_in_steps_and_batches(motion):
     np.testing.assert_array_equal(stepped, together.angular_velocity[1])
 
 
-def test_measured_parameters_take_precedence_over_data_sheet_and_class():
+def test_measured_parameters_take_precedence_over_data_sheet_and_part_class():
     sheet = isf.read_imu_specification("mti300")
     known = estimates("mti300")
     part = part_of(sheet)

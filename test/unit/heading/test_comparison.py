@@ -219,7 +219,7 @@ def test_uncertain_reference_heading_at_start_is_reported(first, is_reported):
     assert len(result.sentences) == is_reported and "30 deg" not in "".join(result.sentences)
 
 
-def test_estimated_zero_is_unaffected_by_poor_reference_at_start():
+def test_estimated_zero_offset_is_unaffected_by_poor_reference_at_start():
     time, degree = np.arange(2401) / 20.0, np.radians(1.0)
     std = degree * np.where(time < 10.0, 20.0, 1.0)
     wrong = degree * np.where(time < 10.0, 15.0, 0.0) + 0.5 * degree * np.sin(time)
@@ -350,16 +350,16 @@ def test_comparison_settings_out_of_range_are_rejected_with_setting_name(key, va
         ComparisonSettings(**{key: value})
 
 
-def test_yaw_error_excludes_guessed_heading():
+def test_yaw_error_excludes_intervals_of_unknown_heading():
     time = np.arange(6001) / 100.0
     truth = wavy_yaw(time)
-    # The robot is stationary from 20 to 24 s, where the guessed heading makes a full turn.
+    # The robot is stationary from 20 to 24 s; the reference heading makes a spurious full turn.
     guess = truth + 2.0 * np.pi * np.clip((time - 20.0) / 4.0, 0.0, 1.0)
     known = yaw(((time < 21.0) | (time > 23.0)).astype(float)).to_frame("yaw_known")
     result = compare_yaw(yaw(truth + 0.001 * time), yaw(guess), ComparisonSettings(), known)
     assert not ((result.error.index > 21.0) & (result.error.index < 23.0)).any()
     later = result.error[result.error.index > 24.0]
-    # The zero is the median over the first three seconds, accurate to one sample.
+    # The zero offset is the median over the first three seconds, accurate to one sample.
     np.testing.assert_allclose(later, -0.001 * (later.index - 1.5), rtol=0.0, atol=6e-5)
     time = np.arange(1001) / 100.0
     imu = yaw(0.1 * time)

@@ -65,7 +65,7 @@ def test_value_beyond_histogram_yields_infinite_quantile():
     np.testing.assert_allclose(found, -0.2, rtol=ensemble.RESOLUTION)
 
 
-def test_ensemble_reduction_has_limited_quantile_times_and_no_spectrum_of_short_run():
+def test_ensemble_reduction_limits_quantile_times_and_omits_spectrum_of_short_run():
     for times in (2, 121, 122, 601, 86401):
         places = ensemble.quantile_places(times)
         assert places[-1] == times - 1 and len(places) <= 121

@@ -1,4 +1,4 @@
-"""Results of the page, compared with the commands and the Python code that it displays."""
+"""Results on the page of explore.py, compared with the commands and Python code shown there."""
 
 import contextlib
 import io

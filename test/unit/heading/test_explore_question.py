@@ -1,4 +1,4 @@
-"""Settings of the page as form fields and as the query string of its address."""
+"""Settings of the page of explore.py, as form fields and as the query string of its URL."""
 
 import math
 

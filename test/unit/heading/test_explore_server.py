@@ -1,4 +1,4 @@
-"""Server of the page: rejection of forged requests and of excessive computations."""
+"""Server of explore.py: rejection of forged requests and of excessive computations."""
 
 import json
 

@@ -34,7 +34,8 @@ def test_fused_random_walks_and_bias_match_closed_form():
     found = isf.FusedYawError(walking(), rolling())
     np.testing.assert_allclose(found.variance(), walks, rtol=1e-3, atol=2e-10)
 
-    # The difference of the two headings determines the bias: 1 / variance = 1 / BIAS^2 + t / both.
+    # The difference of the two headings determines the bias to a variance of
+    # 1 / (1 / BIAS^2 + t / (WALK^2 + SLIP^2)).
     found = isf.FusedYawError(walking(RandomConstant("rate bias", -TIME, BIAS)), rolling())
     known = 1.0 / (1.0 / BIAS**2 + TIME / both)
     expected = walks + (SLIP**2 / both * TIME) ** 2 * known
@@ -109,7 +110,7 @@ def test_fused_quantiles_with_poor_odometer_match_gyroscope_quantiles():
     assert fused.absolute_quantile(0.99) > 2.6 * math.sqrt(fused.variance()[-1])
 
 
-def test_fused_heading_includes_zeroing_of_gyroscope_bias_at_standstill():
+def test_fused_heading_includes_gyroscope_zeroing_at_stops():
     motion = isf.straight(300.0)
     operation = isf.Operation(stops="every 60s for 3s")
     moved = operation.moved(motion)

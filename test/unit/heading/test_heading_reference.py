@@ -34,7 +34,7 @@ IMU = isf.ImuSpecification(
     ),
 )
 SETTLED = 4.0 * CONSTANT
-"""The heading starts at a mean of readings; the low-pass model is valid from this time [s]."""
+"""Time from which the low-pass model is valid [s]; the heading starts at a mean of readings."""
 
 
 def ensemble(imu, motion, environment, runs):

@@ -59,8 +59,8 @@ def test_odometer_errors_without_slip_and_noise_are_identified_exactly(motion):
         rate=10, track=TRACK, diameter_ratio=0.98, track_ratio=0.9, wheel_radius=0.2
     )
     found = isf.heading.identify_odometer(*driven(motion, odometer, noise=0.0), TRACK)
-    # The distance is measured by the odometer: turns with unequal wheels lengthen it by (1 - E_d) b
-    # / 4 per radian, and E_d turns by (1 - E_d) / b per metre.
+    # The odometer measures the distance: turns with unequal wheels lengthen it by (1 - E_d) b / 4
+    # per radian, and E_d causes a turn of (1 - E_d) / b per metre.
     assert found.specification.diameter_ratio == pytest.approx(0.98, abs=1e-5)
     assert found.specification.track_ratio == pytest.approx(0.9, abs=0.02**2 / 4.0)
     assert found.specification.slip < 1e-4
@@ -85,7 +85,8 @@ def test_prediction_interval_accounts_for_changing_wheel_diameters(motion):
         halves.append((observed - predicted) / std)
         wander.append(found.wander)
     assert np.median(wander) > 5.0
-    # If only slip were predicted, this would be 4.9; half a drive determines the variation poorly.
+    # A prediction with slip alone would yield 4.9. The bound is above 1, because half a drive
+    # determines the variation poorly.
     assert np.std(halves) < 2.6
 
 
@@ -109,7 +110,7 @@ def test_odometer_drive_without_turns_is_rejected():
 
 
 @pytest.mark.parametrize("mixed", [-1.2, 0.0, 0.5])
-def test_slip_interval_factor_matches_inverse_curvature(mixed):
+def test_confidence_interval_factor_of_slip_matches_inverse_curvature_of_criterion(mixed):
     curvature = np.array([[2.0, mixed], [mixed, 1.5]])
     found = np.array([0.3, -0.2])
 

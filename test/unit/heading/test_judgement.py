@@ -1,4 +1,4 @@
-"""Judgement of IMU models: p-values and verdicts for simulated and recorded yaw errors."""
+"""Statistical tests of whether recorded yaw errors can be realisations of an IMU model."""
 
 from pathlib import Path
 
@@ -90,7 +90,7 @@ def test_p_values_of_true_model_are_uniform():
         ({}, {}, "not rejected"),
     ],
 )
-def test_judgement_message_contains_verdict_and_number_of_drives(observed, model, verdict):
+def test_judgement_message_contains_test_result_and_number_of_drives(observed, model, verdict):
     ensemble = drives(np.random.default_rng(40), 999, **model)
     judgement = isf.judge(TIME, drives(np.random.default_rng(41), 1, **observed)[0], ensemble)
     assert judgement.verdict == verdict
@@ -98,7 +98,7 @@ def test_judgement_message_contains_verdict_and_number_of_drives(observed, model
     assert judgement.rejected == (verdict != "not rejected")
 
 
-def test_judgement_with_few_simulated_drives_requests_more():
+def test_judgement_with_few_simulated_drives_recommends_more_drives():
     ensemble = np.outer(np.linspace(-1.0, 1.0, 1000), TIME)
     judgement = isf.judge(TIME, ensemble[998] + 1e-6 * TIME, ensemble)
     # One curve is more extreme on this side, and two are at least as extreme on the other side.
@@ -112,7 +112,7 @@ def test_judgement_with_few_simulated_drives_requests_more():
     assert not few.rejected and "With 40 drives" in few.sentence
 
 
-def test_judgement_with_enough_simulated_drives_does_not_request_more():
+def test_judgement_with_enough_simulated_drives_does_not_recommend_more_drives():
     curves = drives(np.random.default_rng(44), 1000)
     enough = isf.judge(TIME, curves[0], curves[1:])
     assert not enough.rejected and "With 999 drives" not in enough.sentence
@@ -150,7 +150,8 @@ def test_calibration_of_true_model_is_uniform():
     assert "are not uniform" in several_drives.calibration_sentences(twice)[1]
     five = found(5, drift=0.1)
     assert five[0].inside == 5
-    # If all five drives are inside, the lower limit p of the share solves p^5 = 5 %.
+    # If all five drives are inside the intervals, the lower limit p of the coverage solves
+    # p^5 = 5 %.
     assert five[0].least == pytest.approx(0.05 ** (1 / 5))
     assert "these intervals contain at least 55 %" in several_drives.calibration_sentences(five)[0]
     # The critical value is from Massey (1951).
@@ -158,11 +159,11 @@ def test_calibration_of_true_model_is_uniform():
     assert "fewer than 4 drives" in several_drives.calibration_sentences(found(3))[1]
 
 
-def test_drives_of_single_sensor_have_pooled_verdict():
+def test_drives_of_single_sensor_are_tested_jointly():
     random, count, time = np.random.default_rng(8), 5, TIME[:40]
 
     def drawn(runs, size=1.0, unit_share=0.0):
-        # Each drive has new random walks, and all drives share a constant of the sensor.
+        # Each drive has new random walks, and all drives share a constant error of the sensor.
         constant = unit_share * random.standard_normal((runs, 1))
         walks = np.cumsum(random.standard_normal((count, runs, len(time))), axis=2)
         return size * walks + constant * np.sin(0.01 * time)
@@ -185,7 +186,7 @@ def test_drives_of_single_sensor_have_pooled_verdict():
     assert found.alone > 0.05 >= found.together
     apart = pooled(observed, model, one_unit=False)
     assert np.isnan(apart.together) and not apart.rejected and "together" not in apart.sentence
-    # A single drive of five is rejected.
+    # One of the five drives is rejected.
     model = drawn(2999)
     observed = drawn(1)
     observed[2] *= 20.0
@@ -211,13 +212,13 @@ def test_evaluated_errors_start_at_zero_and_cover_only_observed_times():
     np.testing.assert_array_equal(ensemble, zero_at_start(time, curves[:, known]))
 
 
-def test_ensemble_zero_is_estimated_as_for_observed_error():
+def test_zero_offset_of_ensemble_is_estimated_like_that_of_observed_error():
     time, random = np.arange(200.0), np.random.default_rng(1)
     std = np.where(time < 20.0, 0.3, 0.01)
     known = ReferenceError(time, std, 5.0, 0.0 * time, 0.0 * time)
     curves = known.draw(400, random)
     time, observed, ensemble = zero_where_known(time, curves[0] + 3.0, curves, known)
-    # All curves have the same weights, which are small at the uncertain start.
+    # All curves have the same weights, which are small in the uncertain first 20 s.
     np.testing.assert_allclose(ensemble[0], observed, atol=1e-9)
     assert np.std(ensemble[:, -1]) < 0.02 < 0.1 < np.std(zero_at_start(time, curves)[:, -1])
 

@@ -11,7 +11,7 @@ from imu_simulation_framework.heading.model.sources import YawNoise, YawRandomWa
 
 RUNS = 1000
 TOLERANCES = {"diameter_ratio": (1.004, 0.003), "track_ratio": (1.03, 0.01), "scale": (0.99, 0.005)}
-"""Mean and standard deviation over robots."""
+"""Mean and standard deviation of each odometer parameter over robots."""
 ALL = {
     **{key: mean for key, (mean, _) in TOLERANCES.items()},
     **{f"{key}_sigma": sigma for key, (_, sigma) in TOLERANCES.items()},
@@ -99,7 +99,7 @@ def test_random_walks_with_same_name_are_merged_and_model_is_truncated():
     assert abs(drawn[:, -1].std() / 28**0.5 - 1.0) < 4.0 / math.sqrt(8000.0)
 
 
-def test_odometer_tick_error_matches_model_of_white_noise(motion):
+def test_odometer_quantisation_error_matches_white_noise_model(motion):
     odometer = isf.OdometerSpecification(rate=10.0, ticks_per_turn=100, track=0.4)
     model = isf.yaw_error_model(odometer, motion, 1.0)
     error = isf.yaw_error(isf.simulate_odometer(motion, odometer), motion)

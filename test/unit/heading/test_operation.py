@@ -43,7 +43,7 @@ TERMS = {
 
 
 def operations(stops):
-    """Return operations by name; two of them zero the gyroscope at the stops."""
+    """Return isf.Operation objects by name; two of them zero the gyroscope at the stops."""
     return {
         "zeroed": isf.Operation(standstill=5.0),
         "stops": isf.Operation(standstill=5.0, stops=stops),
@@ -72,7 +72,7 @@ def errors_of_runs(imu, motion, operation, runs, seed=11):
 
 
 DISTINCT = ("walk", "offset", "quantisation", "temperature")
-"""Error terms that zeroing affects differently; all other terms behave like one of these."""
+"""Sensor errors that gyroscope zeroing affects differently; others behave like one of these."""
 RUNS = 600
 QUICK_CASES = [(term, "stops") for term in DISTINCT]
 GATE_CASES = [
@@ -83,7 +83,7 @@ GATE_CASES = [
     ("walk", "warm"),
     ("temperature", "warm"),
 ]
-"""All other operations with two terms each, and all other terms with one operation."""
+"""Each operation except ``stops``, with two sensor errors."""
 OTHER_CASES = [
     *((term, "stops") for term in TERMS if term not in DISTINCT),
     *((term, name) for term in DISTINCT for name in ("zeroed", "stops alone", "warm")),
@@ -120,7 +120,7 @@ def test_operation_model_mean_matches_noise_free_run_of_tilted_filter(term, oper
     imu = specification(**{**TERMS[term], "white_noise": 0.0})
     mean = isf.yaw_error_model(imu, motion, 1.0 / RATE, operation=operation).mean()
     error = errors_of_runs(imu, motion, operation, 1)[0]
-    # The filter's tilt error affects a renewed offset only in third order.
+    # The filter's tilt error affects a bias that is estimated at a stop only in third order.
     np.testing.assert_allclose(mean, error[: len(mean)], atol=5e-7)
 
 

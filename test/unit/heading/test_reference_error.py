@@ -39,7 +39,7 @@ def correlated(random, time_constant):
 
 
 def drive(random, kind, imu_size):
-    """Return an observed error, the reference's error model, and rms and final IMU error."""
+    """Return an observed yaw error, the reference error model, and the rms and final IMU error."""
     rate = 8.0 * DEGREE * correlated(random, 6.0)
     turn = np.cumsum(rate) * STEP
     std, time_constant, lag, turn_error = np.zeros(len(DRIVE_TIME)), 10.0, 0.0, 0.0
@@ -65,7 +65,7 @@ def drive(random, kind, imu_size):
     imu = np.cumsum(steps) + 0.005 * DEGREE * random.standard_normal() * DRIVE_TIME
     imu = imu_size * (imu + 0.01 * random.standard_normal() * turn)
     first = slice(round(START / STEP))
-    # The IMU error is zero on average over the start.
+    # The IMU error has a mean of zero over the first START seconds.
     error = pd.Series(reference_noise - imu + np.mean(imu[first]), DRIVE_TIME)
     own = np.mean(imu[first]) - imu
     return error, known, math.sqrt(np.mean(own**2)), np.mean(own[-first.stop :])
@@ -73,12 +73,15 @@ def drive(random, kind, imu_size):
 
 KINDS = ["white", "correlated", "course", "lag", "turn error", "slip"]
 DRIVES = 7
-"""Number of drives per kind. If one kind failed, the share over all kinds would deviate by more
-than four standard errors. test/benchmarks/coverage_zero.py has a hundred of each kind."""
+"""Number of drives per kind of reference error.
+
+If one kind failed, the coverage over all kinds would deviate by more than four standard errors.
+test/benchmarks/coverage_zero.py has a hundred drives of each kind.
+"""
 
 
 @pytest.mark.gate
-def test_error_split_intervals_contain_imu_error_and_zero():
+def test_error_split_intervals_contain_true_imu_error_and_zero_offset():
     random, held = np.random.default_rng(7), []
     for kind in [*KINDS] * DRIVES:
         error, known, own, final = drive(random, kind, 1.5)
@@ -148,7 +151,7 @@ def test_error_split_does_not_weight_samples_by_gaps():
     assert split.imu == pytest.approx(math.sqrt(np.mean(error**2)), rel=0.03)
 
 
-def test_drawn_reference_errors_match_covariance():
+def test_sampled_reference_errors_match_covariance():
     time, runs = np.arange(0.0, 20.0, 0.5), 20_000
     std = np.linspace(0.01, 0.03, len(time))
     known = ReferenceError(time, std, 4.0, 0.3 * np.sin(time), 0.3 * (1.0 - np.cos(time)), 0.3, 0.1)
@@ -175,7 +178,7 @@ def test_covariance_of_means_matches_covariance_of_samples():
         np.testing.assert_allclose(known.covariance_of_means(time, begins), expected, rtol=1e-6)
 
 
-def test_jump_and_outlier_hardly_affect_estimated_zero():
+def test_jump_and_outlier_hardly_affect_estimated_zero_offset():
     random = np.random.default_rng(3)
     error, known, *_ = drive(random, "correlated", 0.3)
     right = split_error(error, known, START, ESTIMATED)

@@ -44,7 +44,7 @@ def test_budget_turn_angle_matches_driven_circles():
     assert task(at=10.0 * math.pi).turn == pytest.approx(2.0 * math.pi, rel=1e-3)
 
 
-def test_zeroing_of_plugin_is_reported():
+def test_ineffective_gyroscope_zeroing_of_plugin_is_reported():
     zeroed = task()._replace(operation=Operation())
     errors = GenericParameters(gaussian_noise=1e-3)
     remarks = sensor_budget("plug-in", errors, zeroed, origins={}).remarks

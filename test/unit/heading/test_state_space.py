@@ -1,4 +1,4 @@
-"""State-space steps of the yaw error against closed-form equations and a NumPy recursion."""
+"""State-space steps of the yaw error, compared with closed-form equations and a recursion."""
 
 import math
 

@@ -45,7 +45,7 @@ TIME = np.arange(301.0)
 
 
 def turning(rate, error=None):
-    """Return a drive with a turn rate [rad/s]."""
+    """Return the observed yaw error of a drive with a given turn rate [rad/s]."""
     steps = np.concatenate([[0.0], np.broadcast_to(rate, len(TIME) - 1)])
     error = np.sin(TIME) if error is None else error
     return ObservedYawError("a", TIME, error, np.cumsum(steps), np.cumsum(np.abs(steps)))
@@ -53,9 +53,10 @@ def turning(rate, error=None):
 
 @pytest.fixture
 def few_draws(monkeypatch):
-    """Average constant intervals over a quarter of the draws, for tests of other results.
+    """Reduce the number of sampled noise strengths, for tests of other results.
 
-    The interval widths then vary by 2 to 6 % with the seed, instead of 1 to 3 %.
+    Intervals of constants are averaged over these strengths. With a quarter of them, the interval
+    widths vary by 2 to 6 % with the seed, instead of 1 to 3 %.
     """
     monkeypatch.setattr(reliability, "_DRAWS", 50)
 
@@ -79,7 +80,8 @@ def test_angle_random_walk_is_identified_without_bias_and_within_intervals():
         for number in range(3)
     ]
     held = [holds for result in results for holds in covers(result, truth)]
-    # Binomial limits at 0.1 % for a coverage of 95 % and for a share of 90 % correct models.
+    # The limits are 0.1 % quantiles of binomial distributions, for 95 % coverage and 90 % correct
+    # models.
     assert len(held) >= 0.9 * len(truth) * len(results)
     assert sum(held) >= binom.ppf(0.001, len(held), 0.95)
     right = sum(set(result.estimates) == set(truth) for result in results)
@@ -97,7 +99,7 @@ def test_angle_random_walk_is_identified_without_bias_and_within_intervals():
 
 @pytest.mark.gate
 @pytest.mark.usefixtures("few_draws")
-def test_rate_drift_is_identified_and_fitted_parts_sum_to_error():
+def test_rate_drift_is_identified_and_fitted_components_sum_to_error():
     # It takes ten minutes to distinguish a drift from a random walk.
     result = identify_yaw_error(study.simulate_drives("rate drift", 0, 1, 600.0))
     truth = {**study.MODELS["rate drift"], **study.CONSTANTS}
@@ -112,7 +114,7 @@ def test_rate_drift_is_identified_and_fitted_parts_sum_to_error():
     assert 0.7 * noise < parts[RESIDUAL].std() < noise
     named = {"rate bias", "scale factor per net turn", "Gauss-Markov drift of the rate"}
     assert named <= set(parts.columns)
-    # The report contains the limits of the checks.
+    # The report states the limitations of the checks.
     assert reliability.UNSEEN in result.sentences
     table = result.tried
     chosen = table[table["chosen"]]
@@ -164,7 +166,8 @@ def test_failed_likelihood_search_is_repeated_from_larger_model(monkeypatch):
 
 @pytest.mark.parametrize("number", [1, 6])
 def test_search_recovers_from_negligible_noise_strength(number):
-    # With a negligible angle random walk, only that strength is away from its optimum.
+    # The second search starts with a negligible angle random walk, and with the other strengths
+    # near their optimum.
     drives, truth = (
         study.simulate_drives("rate random walk", number),
         study.MODELS["rate random walk"],
@@ -179,8 +182,8 @@ def test_search_recovers_from_negligible_noise_strength(number):
 
 @pytest.mark.gate
 def test_log_likelihood_drop_is_equal_at_both_interval_limits():
-    # In this drive, the search for the upper limit of the noise first went so far that the angle
-    # random walk became negligible and stayed so: the interval ended at the estimate.
+    # An earlier search for the upper limit of the noise in this drive overshot, so that the angle
+    # random walk became negligible and did not recover. It returned the estimate as the limit.
     drives = study.simulate_drives("rate random walk", 3)
     terms = (ANGLE_RANDOM_WALK, RATE_RANDOM_WALK, REFERENCE_NOISE)
     constants, _ = reliability.identifiable_constants(drives)
@@ -214,8 +217,8 @@ def test_bias_spread_is_identified_from_multiple_drives():
     ]
     pooled = identify_yaw_error(drives)
     found = pooled.estimates["rate_bias_spread"]
-    # Estimates from single drives, which are nearly orthogonal: the weighted mean of the scale
-    # factors, and the scatter of the biases minus the uncertainty of each.
+    # The expected values are from single drives, whose estimates are nearly orthogonal: the
+    # weighted mean of the scale factors, and the scatter of the biases minus their uncertainties.
     constants = reliability.identifiable_constants(drives)[0][:2]
     random = (ANGLE_RANDOM_WALK, REFERENCE_NOISE)
     single = [fit(Likelihood([drive], random, constants)).constants for drive in drives]
@@ -225,7 +228,7 @@ def test_bias_spread_is_identified_from_multiple_drives():
     scale = pooled.estimates["scale_factor"]
     assert abs(scale.value - weights @ scales) < 0.3 * (scale.high - scale.low) / 3.92
     scatter = np.sqrt(np.var(biases, ddof=1) - np.mean(bias_stds**2))
-    # The scatter of five biases has a relative standard error of 1 / sqrt(8); a fifth is allowed.
+    # The tolerance is a fifth of 1 / sqrt(8), the relative standard error of five biases' scatter.
     assert found.value == pytest.approx(scatter, rel=0.2 / np.sqrt(8.0))
     assert pooled.checks[-1].name == "one sensor" and pooled.checks[-1].passed
     assert found.low <= spread <= found.high
@@ -234,7 +237,7 @@ def test_bias_spread_is_identified_from_multiple_drives():
 
 
 def same_sensor_drives(duration=200.0):
-    """Return three drives whose biases are 1e-3, 0 and -1e-3 rad/s off the mean."""
+    """Return three drives whose biases deviate from the mean by 1e-3, 0 and -1e-3 rad/s."""
     drives = study.simulate_drives("angle random walk", 10, 3, duration)
     return [
         replace(drive, error=drive.error - bias * drive.time)
@@ -243,7 +246,7 @@ def same_sensor_drives(duration=200.0):
 
 
 def change_sensor(drive):
-    """Return the drive with a different sensor, whose scale factor is larger by 0.05."""
+    """Return the drive as measured by a sensor whose scale factor is larger by 0.05."""
     return replace(drive, name="other", error=drive.error - 0.05 * drive.net_turn)
 
 
@@ -306,7 +309,7 @@ def test_residual_checks_have_expected_power_and_significance_level():
     coloured = white + 0.5 * np.concatenate([[0.0], white[:-1]])
     outliers = white.copy()
     outliers[::100] = 8.0
-    # The scale is fitted to the complete drive, whose second half is twice as noisy.
+    # The noise level is fitted to the complete drive, whose second half is twice as noisy.
     louder = white * np.repeat([1.0, 2.0], 300) / np.sqrt(2.5)
     for values, name in (
         ([coloured], "whiteness"),
@@ -317,12 +320,12 @@ def test_residual_checks_have_expected_power_and_significance_level():
         failed = [check.name for check in reliability.check_residuals(values) if not check.passed]
         assert name in failed
     assert all(check.passed for check in reliability.check_residuals([white]))
-    # The scale is irrelevant, because a fit estimates it from the same innovations.
+    # The noise level is irrelevant, because a fit estimates it from the same innovations.
     generator = np.random.default_rng(4)
     p = [reliability.check_residuals([scale * generator.standard_normal(600)])[2].p
          for scale in np.geomspace(0.5, 2.0, 400)]  # fmt: skip
     assert kstest(p, "uniform").pvalue > 0.01
-    # Binomial distribution: 4 of 400 are expected; more than 12 occur in one of 3000 cases.
+    # The mean of the binomial distribution is 4 of 400; more than 12 occur in one of 3000 cases.
     assert np.sum(np.array(p) < reliability.LEVEL) <= 12
 
 
@@ -395,7 +398,7 @@ def test_reference_faults_are_not_attributed_to_sensor():
     )  # fmt: skip
 
 
-def test_turn_is_computed_from_less_noisy_heading():
+def test_turn_angle_is_computed_from_less_noisy_heading():
     import pandas as pd
 
     # Reference noise in both error and turn would be explained by a scale factor of 1.
@@ -403,8 +406,8 @@ def test_turn_is_computed_from_less_noisy_heading():
     for imu, right in ((yaw, yaw + noise), (yaw + noise, yaw)):
         error, reference = pd.Series(right - imu, TIME), pd.Series(right, TIME)
         observed = observed_yaw_error("a", error, reference)
-        # The turn is that of a fitted straight line, whose standard error at the ends is twice that
-        # of its mean; four standard errors are allowed.
+        # The turn angle is that of a fitted straight line, whose standard error at the ends is
+        # twice that of its mean. The tolerance is four standard errors at both ends.
         np.testing.assert_allclose(np.diff(observed.net_turn, 2), 0.0, atol=1e-12)
         reach = 4.0 * 2.0 * 0.01 * np.sqrt(2.0 / len(TIME))
         np.testing.assert_allclose(observed.net_turn, yaw, atol=2.0 * reach)
@@ -412,7 +415,7 @@ def test_turn_is_computed_from_less_noisy_heading():
         np.testing.assert_allclose(observed.error, error, atol=1e-12)
 
 
-def test_small_reversals_of_smooth_heading_are_included_in_turn():
+def test_small_reversals_of_smooth_heading_are_included_in_turn_angle():
     import pandas as pd
 
     # If reversals were omitted, the slip of the wheels would be identified as a random walk.
@@ -421,15 +424,15 @@ def test_small_reversals_of_smooth_heading_are_included_in_turn():
         reference = yaw + 0.004 * random.standard_normal(len(TIME))
         error = pd.Series(reference - yaw - noise * random.standard_normal(len(TIME)), TIME)
         observed = observed_yaw_error("a", error, pd.Series(reference, TIME))
-        # The tolerance is 4 standard errors of a fitted scale factor, plus the first and last turn;
-        # noise of 4.5 standard deviations to either side is one turn.
+        # The tolerance is 4 standard errors of a fitted scale factor, plus 2.4 deg for the first
+        # and the last turn, plus one turn due to noise of 4.5 standard deviations to either side.
         turned = np.sum(np.abs(np.diff(yaw)))
         reach = 4.0 * 0.004 / np.std(wave) / np.sqrt(len(TIME)) * turned + np.radians(2.4)
         assert observed.absolute_turn[-1] == pytest.approx(turned, abs=reach + 9.0 * noise)
 
 
 def known_reference(rate, error, std, correlation_time):
-    """Return a drive with a turn rate (n,) [rad/s] and a white or small reference error."""
+    """Return a drive with a turn rate (n,) [rad/s] and a known reference error model."""
     net = np.cumsum(rate)
     known = ReferenceError(TIME, np.full(len(TIME), std), correlation_time, rate, net)
     return ObservedYawError("a", TIME, error, net, np.cumsum(np.abs(rate)), known)
@@ -437,7 +440,7 @@ def known_reference(rate, error, std, correlation_time):
 
 @pytest.mark.gate
 @pytest.mark.usefixtures("few_draws")
-def test_late_poses_with_stated_error_yield_lag_but_no_sensor_error():
+def test_delay_of_reference_poses_is_identified_as_lag_and_not_as_sensor_error():
     random = np.random.default_rng(3)
     rate = 0.3 * np.sin(TIME / 7.0) + 0.1
     error = -0.15 * rate + 0.003 * random.standard_normal(len(TIME))
@@ -452,7 +455,7 @@ def test_late_poses_with_stated_error_yield_lag_but_no_sensor_error():
 
 
 @pytest.mark.gate
-def test_short_term_drift_is_attributed_to_course_unless_too_large():
+def test_short_term_drift_is_attributed_to_reference_course_unless_too_large():
     random = np.random.default_rng(5)
     rate, drift = 0.2 * np.sin(TIME / 9.0), np.zeros(len(TIME))
     kept = np.exp(-1.0 / 6.0)
@@ -468,14 +471,14 @@ def test_short_term_drift_is_attributed_to_course_unless_too_large():
         assert is_of_sensor or "reference_drift_sigma" in choice.fit.values
 
 
-def test_interval_of_estimate_at_bound_is_unbounded():
+def test_confidence_interval_of_estimate_at_lower_bound_has_no_lower_limit():
     search = reliability._ProfileSearch(None, [], {})
     low, high = reliability._profile_limits(lambda value: value, search, 0.0, (0.0, 9.0), 0.3, 1.0)
     assert low == -np.inf and high == pytest.approx(1.0, rel=0.03)
 
 
 @pytest.mark.gate
-def test_constant_intervals_account_for_undetected_random_walk():
+def test_intervals_of_constants_account_for_undetected_random_walk():
     random = np.random.default_rng(7)
     drive = turning(0.3 * np.sin(TIME[1:] / 9.0), 0.01 * random.standard_normal(len(TIME)))
     constants = reliability.identifiable_constants([drive])[0][:1]
@@ -488,8 +491,8 @@ def test_constant_intervals_account_for_undetected_random_walk():
     assert bias.high - bias.low == pytest.approx(with_walk.high - with_walk.low, rel=0.1)
 
 
-def test_constant_from_few_samples_has_student_t_interval():
-    # 30 independent steps of a random walk of unknown strength. A uniform prior of the strength
+def test_constant_estimated_from_few_samples_has_student_t_interval():
+    # 30 independent steps of a random walk of unknown strength. A uniform prior on the strength
     # removes one degree of freedom, in addition to that of the mean.
     time, steps = np.arange(31.0), 1e-3 * np.random.default_rng(5).standard_normal(30)
     error, straight = np.concatenate([[0.0], np.cumsum(steps)]), np.zeros(31)
@@ -506,7 +509,7 @@ def test_constant_from_few_samples_has_student_t_interval():
 
 
 @pytest.mark.gate
-def test_constant_intervals_average_over_noise_strengths():
+def test_intervals_of_constants_are_averaged_over_noise_strengths():
     # The maximum-likelihood random walk is zero, because a drift explains its contribution.
     drive = replace(
         study.simulate_drive_with_reference(0, "correlated", "sensor errors"), reference=None
@@ -516,7 +519,7 @@ def test_constant_intervals_average_over_noise_strengths():
     estimates = reliability.intervals(fit(likelihood))
     walk, sigma, time = (estimates[name] for name in likelihood.names)
     assert walk.low == 0.0
-    # The grid is regular in both strengths and in the logarithm of the time.
+    # The grid is regular in both strengths and in the logarithm of the correlation time.
     grid = product(
         np.linspace(0.02 * walk.high, 1.5 * walk.high, 9),
         np.linspace(0.7 * sigma.low, 1.5 * sigma.high, 9),
@@ -534,9 +537,9 @@ def test_constant_intervals_average_over_noise_strengths():
         found = estimates[term.parameter]
         for limit, share in ((found.low, 0.025), (found.high, 0.975)):
             coverage = np.average(norm.cdf((limit - mean) / std), weights=weights)
-            # Over 24 seeds, shares have standard deviations of 0.0015 to 0.0045. Rounding differs
-            # between processors, which has the effect of another seed. With only the maximum, the
-            # lower shares would be 0.22 and 0.055.
+            # Over 24 seeds, the coverages have standard deviations of 0.0015 to 0.0045. Rounding
+            # differs between processors, which has the same effect as another seed. With only the
+            # maximum-likelihood strengths, the lower coverages would be 0.22 and 0.055.
             assert coverage == pytest.approx(share, abs=5.0 * 0.0045), term.name
 
 

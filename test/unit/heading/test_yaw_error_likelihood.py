@@ -41,18 +41,19 @@ def sources(values):
     )
 
 
-def test_search_bounds_follow_data_scales_and_whiteness_matches_ljung_box():
+def test_search_bounds_scale_with_data_and_whiteness_statistic_matches_ljung_box():
     drives = [drive(100, 1, 0.0), drive(600, 2, 0.0), drive(300, 3, 0.0)]
     found = terms.scales(drives)
     assert found.bounds("rate_drift_time") == pytest.approx((5.0, 6000.0))
-    # A rate random walk K yields K T^1.5 / sqrt(3), a constant rate its product with T.
+    # Over a time T, a rate random walk K yields an angle of K T^1.5 / sqrt(3), and a constant rate
+    # its product with T. The typical values ignore the factor of sqrt(3).
     walk, rate = found.typical("rate_random_walk"), found.typical("rate_drift_sigma")
     assert walk * 600.0**1.5 == pytest.approx(rate * 600.0)
     residuals = np.concatenate([d.error - np.polyval(np.polyfit(d.time, d.error, 1), d.time)
                                 for d in drives])  # fmt: skip
     assert rate * 600.0 == pytest.approx(np.sqrt(np.mean(residuals**2)))
     drives = np.random.default_rng(9).normal(size=(2, 400))
-    # The correlations are about zero, which is the mean of innovations.
+    # The autocorrelations are computed about zero, which is the mean of innovations.
     drives -= drives.mean(axis=1)[:, None]
     expected = [acorr_ljungbox(drive, lags=[LAGS])["lb_stat"].iloc[0] for drive in drives]
     whiteness = check_residuals(drives)[0]
@@ -108,7 +109,7 @@ class Dense:
 
 
 def reference_covariance(observed, values):
-    """Return the covariance of the reference's error, with a default lag of 0.2 s."""
+    """Return the covariance of the reference error, with a default lag of 0.2 s."""
     slip = values.get("reference_slip", 0.0)
     covariance = slip**2 * np.minimum.outer(observed.absolute_turn, observed.absolute_turn)
     if observed.reference is None:
@@ -148,7 +149,7 @@ def test_likelihood_with_reference_error_matches_dense_matrices():
     np.testing.assert_allclose(covariance, dense.covariance, rtol=0.015)
 
 
-# With an amplitude of 0.003, the turn is proportional to time except for a share of 6e-6.
+# With an amplitude of 0.003, the turn angle is proportional to time, apart from a fraction of 6e-6.
 @pytest.mark.parametrize("wobble", [0.1, 0.003])
 def test_restricted_likelihood_and_constants_match_dense_matrices(wobble):
     drives = [drive(300, 1, wobble)]

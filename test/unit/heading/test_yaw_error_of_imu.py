@@ -118,7 +118,7 @@ def tumbling(rate):
 @pytest.mark.parametrize("rate", [10.0, 100.0])
 def test_misalignment_error_while_tumbling_matches_closed_form(rate):
     turned = 0.01 * np.array([0.3, -0.8, 0.5])
-    matrix = np.cross(turned, np.eye(3)).T  # turned x rate
+    matrix = np.cross(turned, np.eye(3)).T  # cross product: turned x rate
     gyroscope = isf.TriadSpecification(scale_factor_and_misalignment=matrix.tolist())
     motion = tumbling(rate)
     # With this time constant, the filter hardly corrects the tilt, as the closed form assumes.
@@ -126,9 +126,9 @@ def test_misalignment_error_while_tumbling_matches_closed_form(rate):
     imu = isf.ImuSpecification(gyroscope=gyroscope, output=output)
     (source,) = isf.yaw_error_model(imu, motion).sources
     up = Rotation.from_quat(motion.orientation).as_matrix()[:, 2][:: int(rate)]
-    # The yaw error is minus the integral of h . (turned x rate). As h' = -rate x h, this integrand
-    # is minus the derivative of turned . h, so the error is the change of turned . h since the
-    # start.
+    # With h as the vertical in body axes, the yaw error is minus the integral of
+    # h . (turned x rate). As h' = -rate x h, this integrand is minus the derivative of turned . h,
+    # so the error is the change of turned . h since the start.
     assert source.curve == pytest.approx((up - up[0])[: len(source.curve)] @ turned, abs=2e-4)
 
 
