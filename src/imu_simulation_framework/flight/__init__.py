@@ -1,4 +1,4 @@
-"""Airborne IMU on a gimbal: flights with JSBSim, gimbal, sensors and inertial navigation."""
+"""Simulation of an airborne IMU on a gimbal: JSBSim flights, sensors, inertial navigation."""
 
 import lazy_loader
 

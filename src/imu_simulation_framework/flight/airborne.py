@@ -1,4 +1,4 @@
-"""Simulated measurements during a flight, without ROS: samples, tables and messages.
+"""Simulation of measurements during a flight, without ROS: samples, tables and messages.
 
 Topics of the node airborne_imu:
 
@@ -63,12 +63,12 @@ from .gimbal.specification import GimbalSpecification
 GNSS_PLACES = ("body", "imu")
 """Mounting of the GNSS antenna: on the airframe or, as an idealisation, at the IMU."""
 
-_GNSS_CHILD = 1  # child seed of the receiver, independent of the IMU's random numbers
+_GNSS_CHILD = 1  # index of the GNSS receiver's child seed, independent of the IMU
 
 
 @dataclass(frozen=True)
 class Tick:
-    """Samples of one publishing period.
+    """Samples of all sensors in one publishing period.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ class Tick:
 
 
 class AirborneImu:
-    """Flight with an IMU on a gimbal and a GNSS receiver.
+    """Simulated measurements of a gimbal-mounted IMU and a GNSS receiver during a flight.
 
     The world is the tangent plane at the start of the flight, with the axes east, north and up.
 
@@ -210,7 +210,7 @@ class AirborneImu:
         count = len(self.stamps)
         ends = np.minimum(np.arange(0, count, samples) + samples, count)
         arrival = np.rint(self.fixes["arrival"].to_numpy(dtype=float) * NANOSECONDS)
-        # The sample at the end of a period belongs to this period.
+        # The sample at the end of a publishing period belongs to that period.
         measured = np.searchsorted(self.imu_stamps, self.stamps[ends - 1], side="right")
         arrived = np.searchsorted(arrival, self.stamps[ends - 1], side="right")
         previous = (0, 0, 0)
@@ -234,12 +234,12 @@ _DEGREES = (180.0 / np.pi, 180.0 / np.pi, 1.0)
 
 
 def _rows(motion: Motion) -> np.ndarray:
-    """Return position, orientation, velocity and angular velocity in body axes, shape (n, 13)."""
+    """Return position, orientation, body-frame velocity and angular velocity, shape (n, 13)."""
     velocity = Rotation.from_quat(motion.orientation).inv().apply(motion.velocity)
     return np.hstack([motion.position, motion.orientation, velocity, motion.angular_velocity])
 
 
-_NO_FIX, _FIX = -1, 0  # status of sensor_msgs/NavSatStatus
+_NO_FIX, _FIX = -1, 0  # status values of sensor_msgs/NavSatStatus
 _KNOWN = 2  # COVARIANCE_TYPE_DIAGONAL_KNOWN of sensor_msgs/NavSatFix
 
 
@@ -300,7 +300,7 @@ def flight_tables(flown: AirborneImu) -> dict[str, pd.DataFrame]:
 
 
 def flight_messages(flown: AirborneImu) -> list[Messages]:
-    """Return the messages that ``airborne.launch`` publishes, except tf and clock, for a bag.
+    """Return the messages of ``airborne.launch``, except tf and clock, for writing to a bag.
 
     Parameters
     ----------

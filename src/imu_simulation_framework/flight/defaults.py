@@ -1,4 +1,4 @@
 """Default values for flights."""
 
 RATE = 50.0
-"""Simulation rate of the bundled script c3104 [Hz]."""
+"""Simulation rate of the bundled JSBSim script c3104 [Hz]."""

@@ -1,4 +1,4 @@
-"""Figures and report of a flight: IMU signals and ideal signals, path, navigation errors.
+"""Figures and report of a flight: measured and ideal IMU signals, path, navigation errors.
 
 The IMU figures correspond to figures 5 to 7 of the paper on AGISim, the figures of path and
 navigation errors to figure 8. The path is shown in an oblique view with enlarged heights and a
@@ -29,14 +29,14 @@ from .gimbal.specification import GimbalSpecification, SinusoidalJoints
 from .navigation.runs import RMSE_COLUMNS, NavigationErrors, navigate_runs
 
 PERIODS = 3.0
-"""Number of periods of the sinusoidal joint motion in figures 5 and 6."""
+"""Number of periods of the sinusoidal joint motion shown in figures 5 and 6."""
 
 AROUND_LIFT_OFF = (10.0, 25.0)
 """Times before and after lift-off shown in figure 7 [s]."""
 
 
 class Sensed(NamedTuple):
-    """Measured and ideal IMU signals in IMU axes, as means since the previous sample.
+    """Measured and ideal IMU signals in IMU axes, averaged over each sampling period.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Sensed(NamedTuple):
     true: tuple[np.ndarray, np.ndarray]
 
     def between(self, begin: float, end: float) -> Sensed:
-        """Return the samples between two times.
+        """Return the IMU signals between two times.
 
         Parameters
         ----------
@@ -200,7 +200,7 @@ def navigated(
 
 
 def swinging(gimbal: GimbalSpecification, otherwise: GimbalSpecification) -> GimbalSpecification:
-    """Return the first gimbal if all its joints are sinusoidal, otherwise the second gimbal.
+    """Return ``gimbal`` if all its joints move sinusoidally, and ``otherwise`` if not.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ _SIGNS = {
     "start of strong turn": "iii",
     "end of turn": "iv",
 }
-"""Label of each instant; the paper uses the labels i to iv."""
+"""Label of each marked instant; i to iv are the labels in the reproduced paper."""
 
 
 def numbered(instants) -> list[tuple[str, str, float]]:
@@ -257,7 +257,7 @@ def _mark_instants(figure, instants, time, signs=True):
             figure.mark(instant, _MARK, f"({sign}) {name}", sign if signs else "")
 
 
-# The component with gravity is much larger than the others and has a separate panel.
+# The specific force along the up axis contains gravity, and therefore has a separate panel.
 _PANELS = (
     ("(a) specific force, forward and left", "[m/s^2]", 0, (0, 1), 240),
     ("specific force, up", "[m/s^2]", 0, (2,), 180),
@@ -297,7 +297,7 @@ def imu_figure(time, measured, true, instants=None) -> Figure:
 
 
 def navigation_figure(columns, instants) -> Figure:
-    """Create the figure with the errors in the first run of each navigator, one column each.
+    """Create the figure with the errors in the first run of each navigator, one column per run.
 
     Parameters
     ----------
@@ -468,7 +468,7 @@ def _draw_view(axis, position, marks):
         across, up = project(points)
         kept = select_path_points(across, up, 4000)
         axis.plot(across[kept], up[kept], **look)
-    # A label needs 5 % of the width of the view.
+    # A label occupies 5 % of the width of the view.
     merged = _merge_close_marks(marks, 0.05 * wide, lambda place: np.ravel(project([place])))
     for sign, place in merged:
         axis.plot(*project([place, [place[0], place[1], floor]]), **_MARK)
@@ -488,7 +488,7 @@ def _draw_view(axis, position, marks):
 
 
 def _merge_close_marks(marks, distance, project=lambda place: place):
-    """Merge marks whose projections are close to each other; return labels and positions."""
+    """Merge marks whose projections are close to each other; return joint labels and positions."""
     groups: list = []
     for sign, _, place in marks:
         if groups and np.linalg.norm(project(place) - project(groups[-1][1])) < distance:
@@ -499,7 +499,7 @@ def _merge_close_marks(marks, distance, project=lambda place: place):
 
 
 def _round_step(extent):
-    """Return a round number as grid step, about a quarter of an extent [m]."""
+    """Return a round grid spacing of about a quarter of the extent [m]."""
     rough = max(extent, 1.0) / 4.0
     power = 10.0 ** np.floor(np.log10(rough))
     return float(next(part for part in np.multiply(power, (1.0, 2.0, 5.0, 10.0)) if part >= rough))

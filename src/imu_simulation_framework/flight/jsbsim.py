@@ -1,4 +1,4 @@
-"""Simulation of flights with JSBSim in this process, from a script to the states of an aircraft.
+"""In-process flight simulation with JSBSim, from a script to the states of an aircraft.
 
 The output of JSBSim is captured. Since version 1.3, a logger receives all notices of a thread.
 Older versions print to standard output and standard error from C++, so that both are redirected
@@ -38,14 +38,14 @@ from ..motion.flight import Flight, FlightStates
 from .defaults import RATE
 
 _PRINTING = threading.RLock()
-_LONGEST_LOG = 10_000_000  # characters; a script may output a notice in every step
+_LONGEST_LOG = 10_000_000  # characters; a script may print a notice in every step
 _EVENT = re.compile(
     r"(?P<name>[^\n>]*?) \(Event \d+\) executed at time: (?P<time>[-+0-9.eE]+)", re.MULTILINE
 )
 
 
 class Notices:
-    """Captured output of JSBSim; calling ``fetch`` adds pending output."""
+    """Captured output of JSBSim; a call of ``fetch`` adds the pending output."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
@@ -53,7 +53,7 @@ class Notices:
         self.fetch: Callable[[], None] = lambda: None
 
     def add(self, text: str) -> None:
-        """Append a text if the total length stays within the limit.
+        """Append a text, unless the captured output has reached its maximum length.
 
         Parameters
         ----------
@@ -82,12 +82,12 @@ class Notices:
         return [(float(match["time"]), _strip_markup(match["name"]) or "event") for match in events]
 
     def last_sentence(self) -> str:
-        """Return the last line of the output.
+        """Return the last informative line of JSBSim's output.
 
         Returns
         -------
         str
-            Line without markup; empty if there is no output.
+            Line without markup; empty if there is none.
         """
         lines = [_strip_markup(line) for line in self.text.splitlines()]
         capture_output = [line for line in lines if line and not line.startswith(("JSBSim", "["))]
@@ -160,7 +160,7 @@ def capture_output(notices: Notices) -> Iterator[None]:
 
 def _logger(module, notices):
     class Logger(module.FGLogger):
-        """Logger that stores messages, and ignores colours and locations in JSBSim's source."""
+        """Logger that stores messages, without their colours and source locations."""
 
         def message(self, message):
             notices.add(message)
@@ -175,7 +175,7 @@ def _logger(module, notices):
 
 @contextmanager
 def _redirect_outputs(notices):
-    """Redirect the standard output and error of the process to a file that is read afterwards."""
+    """Redirect standard output and error of the process to a file, from which notices are read."""
     c_library = ctypes.CDLL(None)
     with tempfile.TemporaryFile() as file:
         sys.stdout.flush()
@@ -291,7 +291,7 @@ STATES = (
 geodetic positions differ by tenths of a millimetre."""
 
 SCRAPING = 10.0
-"""Speed over ground [m/s] above which ground contact of a part other than a wheel is a crash."""
+"""Speed over ground [m/s] above which a ground contact of a non-wheel part is a crash."""
 
 _MAX_DEPTH = 1.0  # m; a centre of gravity deeper below the surface is a crash, even for a seaplane
 _MAX_PARTS = 64
@@ -299,7 +299,7 @@ _MAX_PARTS = 64
 _CHECK_RATE = 20.0  # Hz; rate at which engines and contacts are checked
 _LONGEST = 24 * 3600.0  # s
 _FASTEST = 10_000.0  # Hz
-_MIN_STATES = 4  # smallest number of states for a motion
+_MIN_STATES = 4  # smallest number of states from which a motion can be computed
 
 
 def fly(
@@ -405,7 +405,7 @@ class _Simulation:
         self._fly(count, self._rows.append)
 
     def states(self) -> FlightStates:
-        """Return the recorded states; reject a flight with too few states."""
+        """Return the recorded states before the first non-finite one; reject too few states."""
         rows = np.array(self._rows)
         if len(rows):
             rows = rows[: int(np.argmin(np.append(np.isfinite(rows).all(axis=1), False)))]
@@ -425,7 +425,7 @@ class _Simulation:
         return replace(states, velocities_lead=True)
 
     def _fly(self, count, keep):
-        """Record states and advance; most of the run time is spent in this loop."""
+        """Advance the simulation and record states; most of the run time is spent in this loop."""
         read, run, every = self._read, self._simulator.run, self._every
         while count > 0 and not self.ended:
             batch = min(count, every - self._step % every)
@@ -459,7 +459,7 @@ class _Simulation:
             self.crashed = True
 
     def _crash(self) -> str:
-        """Return the kind of crash; empty if there is none."""
+        """Describe how the aircraft crashed; empty if it did not crash."""
         height, speed = FOOT * self._height(), FOOT * self._speed()
         if not (math.isfinite(height) and math.isfinite(speed)):
             return "its state is not finite"
@@ -477,7 +477,7 @@ class _Simulation:
 
 
 def _script_path(script) -> Path:
-    """Return the path of a script that is given by its bundled name or by its path."""
+    """Return the path of a script, specified by the name of a bundled script or by its path."""
     name = os.fspath(script)
     names = bundled_scripts()
     if name in names:

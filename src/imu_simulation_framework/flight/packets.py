@@ -1,4 +1,4 @@
-"""Decoding of JSBSim packets: labelled text, or the FlightGear structure in network byte order.
+"""Decoding of JSBSim packets: labelled text, or FlightGear structure in network byte order.
 
 **Text** (``<output type="SOCKET" protocol="UDP" ...>``): the first packet, ``<LABELS>``, names the
 columns. Each following packet is a row of numbers with ``precision`` significant digits, by default
@@ -55,7 +55,7 @@ _PROPERTIES = {
     **dict.fromkeys(("theta", "pitch"), "pitch"),
     **dict.fromkeys(("psi", "heading-true"), "heading"),
 }
-"""Quantities by JSBSim property, named without folder and unit."""
+"""Quantity for each JSBSim property name, without its path prefix and its unit suffix."""
 _GROUP_LABELS: Mapping[str, tuple[str, float]] = {
     "Time": ("time", 1.0),
     "sim-time-sec": ("time", 1.0),
@@ -79,19 +79,19 @@ _LARGEST = {
     **dict.fromkeys(ATTITUDE, 4.0 * math.pi),
     **dict.fromkeys(VELOCITY, 1e5),
 }
-_LARGEST_VALUE = 1e9  # SI units; corresponds to a position beyond the Moon and a time of 30 years
+_LARGEST_VALUE = 1e9  # SI units; a position beyond the Moon, or a time of 30 years
 _MIN_RADIUS = 1e6  # m; smallest plausible distance from the centre of the Earth
 ANGLES_OF_PLACES = ("latitude", "geocentric_latitude", "longitude")
 PLACES = (*ANGLES_OF_PLACES, "height", "radial_height", *_ECEF)
 
 
 class UnusablePacketError(ValueError):
-    """Error raised for a packet of another program, or without required data."""
+    """Error raised for a packet of another program, or for one without the required data."""
 
 
 @dataclass(frozen=True)
 class TextColumns:
-    """Columns of text packets that are used for a flight.
+    """Columns of a text packet that are used for a flight.
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ class TextColumns:
 
     @classmethod
     def from_labels(cls, labels: Sequence[str]) -> TextColumns:
-        """Assign quantities to labels; the first column must be the time.
+        """Map column labels to quantities; the first column must be the time.
 
         Parameters
         ----------
@@ -128,7 +128,7 @@ class TextColumns:
             name, _, unit = label.rpartition("/")[2].rpartition("-")
             if name in _PROPERTIES and unit in _UNITS:
                 quantity, factor = _PROPERTIES[name], _UNITS[unit]
-            # A property and a group may contain the same quantity.
+            # A single property and an output group may contain the same quantity.
             if quantity and quantity not in places:
                 places[quantity] = (column, factor)
         has_latitude = {"latitude", "geocentric_latitude"} & set(places) and "longitude" in places
@@ -144,7 +144,7 @@ class TextColumns:
         return cls(len(labels), places)
 
     def numbers(self, packet: bytes) -> dict[str, float]:
-        """Decode the quantities of a packet.
+        """Decode the quantities in a text packet.
 
         Parameters
         ----------
@@ -174,7 +174,7 @@ class TextColumns:
         return values
 
     def digits(self, packet: bytes) -> int:
-        """Return the largest number of significant digits in a packet.
+        """Return the largest number of significant digits in a text packet.
 
         Parameters
         ----------
@@ -298,7 +298,7 @@ def _require_plausible(values) -> None:
 
 
 def ecef_positions(columns: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Compute positions in ECEF.
+    """Compute ECEF positions from the decoded columns.
 
     Parameters
     ----------

@@ -66,7 +66,7 @@ _LOCAL = ("x", "y", "z")
 
 
 def _join_topics(positions: Samples, attitude: Samples, velocity: Samples | None) -> Samples:
-    """Interpolate positions, orientations and velocities from several topics at common times.
+    """Interpolate positions, orientations and velocities from separate topics to common times.
 
     The times are taken from the positions or the orientations, whichever have more samples, in the
     interval that all topics cover. The interpolation uses splines.
@@ -92,7 +92,7 @@ def _join_topics(positions: Samples, attitude: Samples, velocity: Samples | None
 
 
 def _curve(samples: Samples, names: Sequence[str]) -> tuple[np.ndarray, Any, np.ndarray]:
-    """Return the times and the line numbers of usable samples, and a spline through them."""
+    """Return the times of usable samples, a spline through them, and their line numbers."""
     cleaner = Cleaner(samples)
     cleaner.drop_nan(names)
     if names is QUATERNION:
@@ -128,7 +128,7 @@ def _clean(
         _refuse_none(samples, cleaner)
         quaternions = cleaner.unit_quaternions(QUATERNION)
     else:
-        # Roll, pitch and yaw are rotations about x, y and z of the world, in this order.
+        # Roll, pitch and yaw are rotations about the fixed world axes x, y and z, in this order.
         angles = np.where(cleaner.keep[:, None], samples.matrix(EULER), 0.0)
         quaternions = Rotation.from_euler("xyz", angles).as_quat()
     order, report = cleaner.finish(limits, MINIMUM_SAMPLES)
@@ -142,7 +142,7 @@ def _clean(
 
 
 def _refuse_gaps(samples: Samples, times: np.ndarray, places: np.ndarray) -> None:
-    """Reject a flight with a long gap."""
+    """Reject a flight with a long time gap between samples."""
     steps = np.diff(times)
     usual = float(np.median(steps))
     longest = max(LONGEST_GAP * usual, MIN_GAP)
@@ -156,7 +156,7 @@ def _refuse_gaps(samples: Samples, times: np.ndarray, places: np.ndarray) -> Non
 
 
 def _refuse_none(samples: Samples, cleaner: Cleaner) -> None:
-    """Reject quaternions with a wrong norm, except zeros, which denote unknown orientations."""
+    """Reject quaternions whose norm is not one, except zero quaternions (unknown orientation)."""
     norms = np.linalg.norm(samples.matrix(QUATERNION), axis=1)
     with np.errstate(invalid="ignore"):
         is_wrong = cleaner.keep & (norms > 1e-6) & (np.abs(norms - 1.0) > _MAX_NORM_ERROR)
@@ -169,7 +169,7 @@ def _refuse_none(samples: Samples, cleaner: Cleaner) -> None:
 
 
 def _to_upward_velocity(samples: Samples) -> Samples:
-    """Return samples with an upward vertical velocity."""
+    """Replace downward velocities in samples with upward velocities."""
     columns = dict(samples.columns)
     if {"velocity_down", "velocity_up"} <= set(columns):
         raise RecordingError(
@@ -183,20 +183,20 @@ def _to_upward_velocity(samples: Samples) -> Samples:
 AXES = ("auto", "enu", "ned")
 PATHS = ("auto", "positions", "velocities")
 
-_COARSE_STEP = 1e-3  # m; coarser resolutions of positions are reported
+_COARSE_STEP = 1e-3  # m; a coarser position resolution is reported
 _MAX_CONTRADICTION = (
     1.0,
     0.1,
-)  # tolerance between velocities and positions: m/s, and share of the speed
-_COMPARED_DURATION = 5.0  # s; duration of the compared displacements
-_RATE_TOLERANCE = 1e-7  # largest relative deviation from an integer rate
+)  # tolerance of the velocity check: m/s, and share of the speed
+_COMPARED_DURATION = 5.0  # s; time over which displacements are compared
+_RATE_TOLERANCE = 1e-7  # largest relative deviation of a rate that is rounded to an integer
 _NANOSECOND = 1e-9
-_EXAMINED_ROWS = 1000  # number of rows whose digits are counted
+_EXAMINED_ROWS = 1000  # number of rows whose decimal places are counted
 
 
 @dataclass(frozen=True)
 class RecordedFlight:
-    """Recorded flight, with a report on its recording.
+    """Recorded flight, with a report on the recording.
 
     Attributes
     ----------
@@ -210,7 +210,7 @@ class RecordedFlight:
 
 @dataclass(frozen=True)
 class FlightSource:
-    """Recorded flight, with the settings for reading it.
+    """Source of a recorded flight, with the settings for reading it.
 
     Parameters
     ----------
@@ -386,16 +386,16 @@ _AXES_REMARKS = {
 
 
 def _detect_axes(samples: Samples) -> str:
-    """Return the axes that are implied by the columns of a table."""
+    """Return the axis convention that is implied by the columns of a table."""
     if samples.format != "csv" or "velocity_up" in samples:
         return "enu"
-    # A column named heading implies aviation axes; a yaw with a specified convention does not.
+    # A column named heading implies NED axes; a yaw with a user-specified convention does not.
     heading = samples.yaw_conventions.get("yaw") == "cw_from_north"
     return "ned" if "velocity_down" in samples or heading else "enu"
 
 
 def _to_even_times(time: np.ndarray, start: float) -> np.ndarray:
-    """Return evenly spaced times if they differ only by the rounding of a clock at ``start``.
+    """Return evenly spaced times if deviations are only rounding errors of a clock at ``start``.
 
     Seconds since 1970 have a resolution of 2e-7 s as floats, during which an aircraft flies 1e-5 m.
     This causes an acceleration error of 0.1 m/s^2 at 100 Hz.
@@ -414,7 +414,7 @@ def _to_even_times(time: np.ndarray, start: float) -> np.ndarray:
 def _to_states(
     samples: Samples, table: pd.DataFrame, origin: Sequence[float] | None
 ) -> FlightStates:
-    """Convert a table in east, north, up axes to states."""
+    """Convert a table in east, north, up axes to flight states."""
     time, orientation = table.index.to_numpy(), table[list(QUATERNION)].to_numpy()
     has_velocity = set(LOCAL_VELOCITY) <= set(table)
     velocity = table[list(LOCAL_VELOCITY)].to_numpy() if has_velocity else None
@@ -427,7 +427,7 @@ def _to_states(
             f"{samples.source}: positions x, y, z require an origin with latitude, "
             "longitude and height"
         )
-    # Positions and orientations are given in the local axes at the origin.
+    # Positions and orientations are relative to the local east, north, up axes at the origin.
     latitude, longitude, height = np.radians(origin[0]), np.radians(origin[1]), origin[2]
     level = enu_to_ecef(latitude, longitude)
     position = ecef_of(latitude, longitude, height) + level.apply(table[list(_LOCAL)].to_numpy())
@@ -464,7 +464,7 @@ def _describe_step(step: float) -> str:
 
 
 def _refuse_contradiction(samples: Samples, states: FlightStates) -> None:
-    """Reject velocities that contradict the positions over several seconds."""
+    """Reject velocities that are inconsistent with the displacements over several seconds."""
     period = float(np.median(np.diff(states.time)))
     lag = min(max(1, round(_COMPARED_DURATION / period)), len(states) - 1)
     difference = states.position - states.integrated().position
@@ -482,7 +482,7 @@ def _refuse_contradiction(samples: Samples, states: FlightStates) -> None:
 
 
 def _position_step(table: pd.DataFrame) -> float:
-    """Return the resolution of the positions, the value of their last digit [m]."""
+    """Return the position resolution, the value of the last decimal place [m]."""
     names = PLACE[:2] if "latitude" in table else _LOCAL
     rows = np.linspace(0, len(table) - 1, min(len(table), _EXAMINED_ROWS)).astype(int)
     step = max(_last_digit(table[name].to_numpy()[rows]) for name in names)

@@ -54,11 +54,11 @@ MAX_WAITING = 100_000
 """Length of the packet queue; further packets are dropped and counted."""
 
 Sender = Tuple[str, int]
-"""Address and port of a sender."""
+"""Address and port of a UDP sender."""
 
 _LARGEST_PACKET = 65_535  # bytes
-_KERNEL_BUFFER = 4 * 2**20  # bytes; the kernel may limit it
-_POLL_PERIOD = 0.1  # s; period at which the thread checks whether it should end
+_KERNEL_BUFFER = 4 * 2**20  # bytes; the kernel may reduce it
+_POLL_PERIOD = 0.1  # s; period with which the thread checks whether it should end
 
 
 class PacketReceiver:
@@ -152,11 +152,11 @@ RESOLUTION = 1e-6
 
 _MAX_PACKETS = 10_000_000
 _MAX_SENDERS = 64
-_EXAMINED_PACKETS = 1000  # number of packets whose digits are counted
-_COARSE_STEP = 1e-3  # m; positions with a coarser resolution are not differentiated
+_EXAMINED_PACKETS = 1000  # number of packets whose significant digits are counted
+_COARSE_STEP = 1e-3  # m; with a coarser position resolution, velocities are used
 _RESTART = 1.0  # s; a larger step back in time is treated as a restart
-_WRAP = 10.0  # s; longest gap during which a wrap of the time counter is detected
-_MAX_UNEVENNESS = 0.3  # largest deviation from even times, in periods
+_WRAP = 10.0  # s; longest gap across which a wrap of the time counter is detected
+_MAX_UNEVENNESS = 0.3  # largest deviation from evenly spaced times, in periods
 _MIN_STATES = 4
 
 
@@ -221,9 +221,9 @@ def receive_flight(
                 del senders[min(senders, key=lambda known: senders[known].worth)]
             senders[sender] = _Reception(receiver, labels, period, resolution)
         senders[sender].take(packet)
-        # Other senders may be first or resemble a simulator, but the simulator has the most states.
+        # Other senders may come first or send similar packets, but the simulator sends most states.
         best = max(senders.values(), key=lambda reception: reception.worth)
-        # The flight has ended if there are no new states, even if other packets still arrive.
+        # The flight ends if there are no new states, even if other packets still arrive.
         if (best, best.newest) != reached:
             reached, until = (best, best.newest), time.monotonic() + timeout
         elif time.monotonic() > until:
@@ -248,7 +248,7 @@ class _OrderedPackets(NamedTuple):
 
 
 class _Reception:
-    """Rows of numbers received from a sender, with counts of irregular packets."""
+    """Flight states received from one sender, with counts of irregular packets."""
 
     def __init__(self, receiver, labels, period, resolution):
         self._receiver, self._period, self._resolution = receiver, period, resolution
@@ -276,7 +276,7 @@ class _Reception:
 
     @property
     def worth(self) -> tuple[int, bool, int]:
-        """Rank of the sender by number of states, presence of labels and number of packets."""
+        """Key for ranking senders: number of states, presence of labels, number of packets."""
         return len(self._rows), self._text is not None, self._packets
 
     def take(self, packet):
@@ -310,7 +310,7 @@ class _Reception:
             self._refusal = self._refusal or str(error)
 
     def _put(self, row):
-        """Append a row; accept a row after a time jump only if the next row confirms it."""
+        """Append a state; accept a state after a time jump only if the next state confirms it."""
         if not self._rows or abs(row[0] - self.newest) <= self._reach:
             self._astray += self._waiting is not None
             self._waiting = None
@@ -326,9 +326,9 @@ class _Reception:
             return
         self._waiting = None
         if 0.0 < jump <= 1.5 * step:
-            self._reach = max(self._reach, 3.0 * step)  # a slow simulator has long steps
+            self._reach = max(self._reach, 3.0 * step)  # a simulator with a low rate has long steps
         elif len(self._rows) < _MIN_STATES:
-            # The few rows before the jump do not belong to this flight.
+            # The few states before the time jump do not belong to this flight.
             self._astray += len(self._rows)
             self._rows = []
         elif jump < 0.0:
@@ -366,7 +366,7 @@ class _Reception:
         return {**values, "time": further}
 
     def flight(self, count: int) -> Flight:
-        """Return the flight, or reject too few states; ``count`` is the number of all packets."""
+        """Return the received flight; ``count`` is the number of packets from all senders."""
         if self._refusal and len(self._rows) < _MIN_STATES:
             raise SimulatorError(f"{self._source}: {self._refusal}")
         if not self._rows and self._unlabelled and not self._unusable:

@@ -615,7 +615,7 @@ def _fix_joints(urdf: Description) -> None:
 
 
 def _release_wheels(urdf: Description, wheels: _Wheels) -> None:
-    """Attach driven wheels and steering joints to the root, and steered wheels to their joints.
+    """Attach driven wheels and steering joints to the root, steered wheels to steering joints.
 
     Their order at the root determines the order of the model's degrees of freedom.
     """

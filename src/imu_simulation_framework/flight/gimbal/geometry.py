@@ -40,13 +40,13 @@ from ...motion.earth_motion import EarthMotion
 from ...motion.motion import Motion, Mount, checked_samples
 
 JOINTS = ("pan", "tilt", "roll")
-"""Joints from the platform to the IMU, which rotate about z (up), y (left) and x (forward) of their
-links: a positive pan turns to the left, a positive tilt turns the nose down."""
+"""Joints from the platform to the IMU, with the rotation axes z (up), y (left) and x (forward) of
+their links: a positive pan turns to the left, a positive tilt turns the nose down."""
 
 
 @dataclass(frozen=True)
 class JointMotion:
-    """Joint angles over time, with the columns pan, tilt, roll.
+    """Joint angles over time, in the order pan, tilt, roll.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ def world_to_inertial(motion: AnyMotion) -> Rotation:
 def place_on_earth(
     motion: AnyMotion, latitude: float, longitude: float, height: float
 ) -> np.ndarray:
-    """Return the position of a point on the Earth in the world of a motion.
+    """Return the position of a point on the Earth in the world frame of a motion.
 
     Parameters
     ----------

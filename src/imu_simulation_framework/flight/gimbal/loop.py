@@ -34,7 +34,7 @@ from .stabilisation import NEAR_LOCK, Stabilisation
 
 
 class Servo(NamedTuple):
-    """Exact solution for the rate and angle of a servo over a period with a constant command.
+    """Exact coefficients of a first-order servo for one period with a constant rate command.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ def transition(stabilisation: Stabilisation, period: float) -> np.ndarray:
 
 
 def require_stable(stabilisation: Stabilisation, period: float) -> None:
-    """Reject an unstable loop.
+    """Reject stabilisation parameters with which the control loop is unstable.
 
     Parameters
     ----------
@@ -143,8 +143,8 @@ def require_stable(stabilisation: Stabilisation, period: float) -> None:
 
 
 SMALL = 1e-4
-"""Squared sine or magnitude of half an angle below which arcsine and sine are computed with series;
-the omitted terms are below the rounding error."""
+"""Square of half an angle, or of its sine, below which series replace sine and arcsine; the omitted
+terms are below the rounding error."""
 
 
 class GyroscopeErrors(NamedTuple):
@@ -170,14 +170,14 @@ class GyroscopeErrors(NamedTuple):
 
 
 class TargetMotion(NamedTuple):
-    """Orientation and rate of a target.
+    """Orientation and angular rate of the target.
 
     Attributes
     ----------
     orientation : ndarray, shape (n, 4)
         Quaternions x, y, z, w from the inner link to inertial space.
     rate : ndarray, shape (n, 3)
-        Mean rate since the previous sample in target axes [rad/s].
+        Mean angular rate since the previous sample, in target axes [rad/s].
     """
 
     orientation: np.ndarray
@@ -185,7 +185,7 @@ class TargetMotion(NamedTuple):
 
 
 class JointState(NamedTuple):
-    """State of the joints at an instant.
+    """Angles and rates of the gimbal joints at an instant.
 
     Attributes
     ----------
@@ -224,7 +224,7 @@ def run_loop(
     period: float,
     start: JointState,
 ) -> Run:
-    """Simulate the loop, which follows the target from the first sample.
+    """Simulate the control loop, which tracks the target from the first sample.
 
     Parameters
     ----------
@@ -313,7 +313,7 @@ class _Joints:
         self.angles, self.rates = angles, rates
 
     def half_angles(self):
-        """Return the sine and cosine of half of each joint angle."""
+        """Return the sine and cosine of half the pan, tilt and roll angles."""
         pan, tilt, roll = self.angles
         sin, cos = math.sin, math.cos
         return (
@@ -323,7 +323,7 @@ class _Joints:
         )
 
     def link_rate(self, tilt, roll):
-        """Return the rate of the inner link that results from the joint rates."""
+        """Return the angular rate of the inner link that results from the joint rates."""
         (sine_tilt, cosine_tilt), (sine_roll, cosine_roll) = tilt, roll
         pan_rate, tilt_rate, roll_rate = self.rates
         return (
@@ -334,7 +334,7 @@ class _Joints:
 
 
 class _Gyroscope:
-    """Gyroscope with errors."""
+    """Gyroscope whose readings contain the simulated errors."""
 
     def __init__(self, errors, period):
         self._matrix = errors.matrix.tolist()
@@ -347,7 +347,7 @@ class _Gyroscope:
         self._rate_factor = 2.0 / period
 
     def read(self, previous, current, additive):
-        """Return the reading [rad/s] for the mean rate between two orientations."""
+        """Return the gyroscope reading [rad/s] for the mean rate between two orientations."""
         x, y, z = _rotation_vector(previous, current, self._rate_factor)
         (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = self._matrix
         error_x, error_y, error_z = additive
@@ -370,7 +370,7 @@ class _Controller:
         self._proportional, integral = gains(stabilisation)
         self._integral_step = integral * period
         self._rate_limits = stabilisation.rate_limits
-        # A fixed joint does not freeze the integral.
+        # A fixed joint does not stop the integration, although it is always at its limits.
         self._free_angles = [
             (-math.inf, math.inf) if low == high else (low, high) for low, high in limits
         ]
@@ -409,7 +409,7 @@ class _Controller:
                 integral_z + step * error_z,
             )
         else:
-            # This integral cancels the platform rate as measured by gyroscope and joints.
+            # This integral compensates for the platform rate: reading minus joint contribution.
             self._integral = _difference(joints.link_rate(tilt, roll), reading)
         return [
             command if -largest <= command <= largest else math.copysign(largest, command)
@@ -433,7 +433,7 @@ class _Controller:
 
 
 def _link_orientation(base, half_angles):
-    """Return the quaternion of the inner link from sine and cosine of the half joint angles."""
+    """Return the inner link quaternion from the sine and cosine of the half joint angles."""
     (sine_p, cosine_p), (sine_t, cosine_t), (sine_r, cosine_r) = half_angles
     a, b, c, d = cosine_t * cosine_r, sine_t * sine_r, cosine_t * sine_r, sine_t * cosine_r
     qw, qx = cosine_p * a + sine_p * b, cosine_p * c - sine_p * d
@@ -442,7 +442,7 @@ def _link_orientation(base, half_angles):
 
 
 def _product(first, second):
-    """Return the product of two quaternions x, y, z, w."""
+    """Return the product of two quaternions with the components (x, y, z, w)."""
     ax, ay, az, aw = first
     bx, by, bz, bw = second
     return (
@@ -454,7 +454,7 @@ def _product(first, second):
 
 
 def _rotation_vector(first, second, factor):
-    """Return the rotation vector from one orientation to another, multiplied by ``factor`` / 2."""
+    """Return the rotation vector between two orientations, multiplied by ``factor`` / 2."""
     ax, ay, az, aw = first
     bx, by, bz, bw = second
     w = aw * bw + ax * bx + ay * by + az * bz
@@ -471,7 +471,7 @@ def _rotation_vector(first, second, factor):
 
 
 def _integrate(orientation, rate, period):
-    """Return the orientation after a period with a constant rate."""
+    """Return the orientation after one period with a constant angular rate."""
     x, y, z = (0.5 * period * part for part in rate)
     square = x * x + y * y + z * z
     if square < SMALL:
@@ -484,20 +484,20 @@ def _integrate(orientation, rate, period):
 
 
 def _lead_towards(estimate, true, share):
-    """Return the weighted mean of two quaternions; ``share`` is the weight of the true one."""
+    """Return the weighted mean of two quaternions; ``share`` is the weight of ``true``."""
     dot = sum(first * second for first, second in zip(estimate, true))
     weight = share if dot >= 0.0 else -share
     return tuple(old + (weight * new - share * old) for old, new in zip(estimate, true))
 
 
 def _normalise(quaternion):
-    """Return a quaternion scaled to length one."""
+    """Return a normalised quaternion."""
     x, y, z, w = quaternion
     square = x * x + y * y + z * z + w * w
     scale = 1.5 - 0.5 * square
     if scale == 1.0:
         return quaternion
-    # For a length close to one, a single Newton step is exact.
+    # If the norm is close to one, a single Newton step is exact within rounding errors.
     if not 0.9 < scale < 1.1:
         scale = 1.0 / math.sqrt(square)
     return scale * x, scale * y, scale * z, scale * w

@@ -115,7 +115,7 @@ def _simulate_loop(
         carried = gimbal.geometry.carry(motion, wanted)
         due, gyroscope = _simulate_gyroscope(carried, imu, seed, run, period)
     stride = int(due[1] - due[0])
-    # Until the first gyroscope sample, the gimbal follows the target exactly.
+    # Before the first gyroscope sample, the gimbal tracks the target exactly.
     to_inertial = world_to_inertial(motion)[due]
     base = to_inertial * Rotation.from_quat(motion.orientation[due]) * gimbal.geometry.base_rotation
     inertial = to_inertial * target[due]
@@ -165,7 +165,7 @@ def _interpolate(
 def _simulate_gyroscope(
     motion: Any, imu: Any, seed: Any, run: int, period: float
 ) -> tuple[np.ndarray, GyroscopeErrors]:
-    """Return the indices of the gyroscope samples, and the gyroscope errors in a run."""
+    """Return the sample indices and the errors of the gyroscope in a run."""
     matrix: Any = np.eye(3)
     nonlinearity: Any = np.zeros(3)
     saturation: Any = np.full(3, np.inf)
@@ -176,7 +176,7 @@ def _simulate_gyroscope(
         nonlinearity, resolution = np.array(triad.nonlinearity), np.array(triad.resolution)
         if triad.saturation is not None:
             saturation = np.array(triad.saturation)
-        # Full scale and resolution are applied in the loop.
+        # Full scale and resolution are applied in the simulation of the loop.
         imu = replace(imu, gyroscope=replace(triad, saturation=None, resolution=(0.0,) * 3))
     model = imu_model(imu, period, seed)
     truth = imu_truth(motion, speed=model.requires_speed)
@@ -192,7 +192,7 @@ def _simulate_gyroscope(
 
 
 def _interval_means(values: np.ndarray, due: np.ndarray) -> np.ndarray:
-    """Return the means of values between gyroscope samples; the first value is not averaged."""
+    """Average values between gyroscope samples; return the value at the first sample unchanged."""
     stride, means = int(due[1] - due[0]), values[due].copy()
     if stride > 1:
         sums = np.cumsum(values, axis=0)

@@ -49,7 +49,7 @@ from .stabilisation import HeldAttitude, PointAhead, PointOnEarth, Stabilisation
 
 _ZERO = (0.0, 0.0, 0.0)
 _LARGEST_ANGLE = 100.0 * 2.0 * math.pi
-_TIME_ROUNDING = 1e-6  # s; tolerance for the first and last time of a table
+_TIME_ROUNDING = 1e-6  # s; rounding tolerance for the first and last time of a table
 
 
 @dataclass(frozen=True)
@@ -217,7 +217,7 @@ _TILT_LIMIT = 0.5 * math.pi
 
 @dataclass(frozen=True)
 class GimbalSpecification:
-    """Gimbal; the default, with fixed joints and without arms, has no effect.
+    """Specification of a gimbal; the default, with fixed joints and without arms, has no effect.
 
     Attributes
     ----------
@@ -291,7 +291,7 @@ _LOOP = [field.name for field in fields(Stabilisation) if field.name != "target"
 
 
 def gimbal_from_mapping(content: Mapping[str, Any]) -> GimbalSpecification:
-    """Create a gimbal from keys and values; missing keys have default values.
+    """Create a gimbal specification from a mapping; missing keys have default values.
 
     Parameters
     ----------
@@ -325,7 +325,7 @@ def gimbal_from_mapping(content: Mapping[str, Any]) -> GimbalSpecification:
 
 
 def _single_key(content: Any, keys: Sequence[str], where: str) -> str | None:
-    """Return which of several alternative keys a mapping has; reject more than one of them."""
+    """Return the only key in ``keys`` that a mapping contains, or None; reject several keys."""
     present = [key for key in keys if key in content]
     if len(present) > 1:
         raise ConfigurationError(
@@ -335,7 +335,7 @@ def _single_key(content: Any, keys: Sequence[str], where: str) -> str | None:
 
 
 def gimbal_to_mapping(gimbal: GimbalSpecification) -> dict[str, Any]:
-    """Convert a gimbal to keys and values for YAML or JSON, omitting default values.
+    """Convert a gimbal specification to a mapping for YAML or JSON, without default values.
 
     Parameters
     ----------
@@ -397,12 +397,12 @@ def _create(kind: type, content: Any, where: str) -> Any:
 
 
 LONGEST_STEP = 10.0
-"""Longest accepted time step of a table relative to the median step, as splines fail in gaps."""
+"""Largest accepted ratio of a time step in a table to the median step; splines fail in gaps."""
 MAX_ROWS = 1_000_000
 
 
 def read_gimbal(name: str | os.PathLike[str]) -> GimbalSpecification:
-    """Read a gimbal from a file, or by the name of a bundled gimbal.
+    """Read a gimbal specification from a file, or by the name of a bundled gimbal.
 
     Parameters
     ----------

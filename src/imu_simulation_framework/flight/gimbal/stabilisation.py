@@ -27,17 +27,17 @@ from .geometry import (
 )
 
 BORESIGHTS = {"forward": (1.0, 0.0, 0.0), "down": (0.0, 0.0, -1.0)}
-"""Line of sight of the camera in inner link axes. With ``down``, the gimbal lock at a tilt of 90
-degrees is far from the usual direction of a surveying camera."""
+"""Line of sight of the camera in inner link axes. With ``down``, gimbal lock at a tilt of 90
+degrees is far from the usual direction of a survey camera."""
 
 NEAR_LOCK = 0.05
-"""Smallest magnitude of the tilt's cosine by which rates are divided (87 degrees). Near 90 degrees,
-pan and roll rotate about the same axis and cannot rotate the link about the third axis."""
+"""Lower limit for the magnitude of cos(tilt) as a divisor of rates (87 degrees). Near a tilt of 90
+degrees, pan and roll rotate about the same axis, and no joint rotates about the third axis."""
 
 
 @dataclass(frozen=True)
 class HeldAttitude(Settings):
-    """Constant attitude relative to east, north, up axes.
+    """Target with a constant attitude relative to east, north, up axes.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class HeldAttitude(Settings):
 
 @dataclass(frozen=True)
 class PointAhead(Settings):
-    """Fixed point relative to the initial position of the platform.
+    """Target point, specified relative to the initial position of the platform.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class PointAhead(Settings):
 
 @dataclass(frozen=True)
 class PointOnEarth(Settings):
-    """Fixed point on the Earth.
+    """Target point, specified by its geodetic coordinates.
 
     Attributes
     ----------
@@ -126,8 +126,8 @@ class Stabilisation(Settings):
     aid_time: float | None = setting(None, above=0.0, maximum=1e4, unit="s")
 
 
-_MIN_HORIZONTAL = 1e-9  # sine of the angle to the vertical below which the horizon is undefined
-_MIN_DISTANCE = 1e-6  # m; smallest distance to a target point
+_MIN_HORIZONTAL = 1e-9  # limit of sin(angle to the vertical), below which the horizon is undefined
+_MIN_DISTANCE = 1e-6  # m; smallest accepted distance to a target point
 
 
 def target_orientation(
@@ -217,14 +217,14 @@ def exact_joints(
 def _joint_angles(
     motion: AnyMotion, target: Rotation, geometry: GimbalGeometry, limits: Any
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the joint angles (n, 3) for a target, limited, and whether they were within limits."""
+    """Return the limited joint angles (n, 3) for a target, and which were within the limits."""
     base = Rotation.from_quat(motion.orientation) * geometry.base_rotation
     with warnings.catch_warnings():
-        # If pan and roll rotate about the same axis, SciPy assigns the rotation to the pan.
+        # If pan and roll rotate about the same axis, SciPy assigns the entire rotation to the pan.
         warnings.filterwarnings("ignore", "Gimbal lock detected")
         wanted = unwrap((base.inv() * target).as_euler("ZYX"), axis=0)
     low, high = np.array(limits).T
-    # The angles are shifted by full turns so that most of them are within the limits.
+    # The angles are shifted by full turns so that their median is closest to the limits' centre.
     bounded = np.isfinite(low) & np.isfinite(high)
     middle = 0.5 * (np.where(bounded, low, 0.0) + np.where(bounded, high, 0.0))
     wanted -= 2.0 * np.pi * np.round((np.median(wanted, axis=0) - middle) / (2.0 * np.pi))
@@ -252,7 +252,7 @@ def target_rate(motion: AnyMotion, target: Rotation) -> np.ndarray:
 
 
 def joint_rates(angle: np.ndarray, rate: np.ndarray) -> np.ndarray:
-    """Return the joint rates for a rate of the inner link relative to the platform.
+    """Return the joint rates for an angular velocity of the inner link relative to the platform.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ def joint_rates(angle: np.ndarray, rate: np.ndarray) -> np.ndarray:
 def _point_boresight(
     direction: np.ndarray, up: np.ndarray, ahead: np.ndarray, boresight: str
 ) -> Rotation:
-    """Return the orientations whose boresight points along unit vectors (n, 3)."""
+    """Return the orientations with which the boresight points along unit vectors (n, 3)."""
     if boresight == "forward":
         across = np.cross(up, direction)
         is_vertical = np.linalg.norm(across, axis=1, keepdims=True) < _MIN_HORIZONTAL
@@ -302,7 +302,7 @@ def _direction_to(point: np.ndarray, position: np.ndarray, time: np.ndarray) -> 
     return unit(difference)
 
 
-_LIMIT_TOLERANCE = 1e-9  # rad or rad/s
+_LIMIT_TOLERANCE = 1e-9  # tolerance for angle limits [rad] and rate limits [rad/s]
 
 
 @dataclass(frozen=True)
@@ -352,16 +352,16 @@ class Residual:
 
     @property
     def time_at_angle_limit(self) -> tuple[float, ...]:
-        """Total times of pan, tilt and roll at an angle limit [s]."""
+        """Total time that pan, tilt and roll each spend at an angle limit [s]."""
         return self._durations(self.angle_limited)
 
     @property
     def time_at_rate_limit(self) -> tuple[float, ...]:
-        """Total times of pan, tilt and roll at the rate limit [s]."""
+        """Total time that pan, tilt and roll each spend at the rate limit [s]."""
         return self._durations(self.rate_limited)
 
     def remarks(self) -> tuple[str, ...]:
-        """Describe the errors, and the joints that reach a limit.
+        """Describe the pointing and rate errors, and the joints that reach a limit.
 
         Returns
         -------
@@ -392,7 +392,7 @@ class Residual:
 
 
 def find_angle_limits(angle: np.ndarray, limits: Any) -> np.ndarray:
-    """Return which angles are at a limit, except for fixed joints.
+    """Return which joint angles are at a limit; fixed joints are never at a limit.
 
     Parameters
     ----------
@@ -412,7 +412,7 @@ def find_angle_limits(angle: np.ndarray, limits: Any) -> np.ndarray:
 
 
 def find_rate_limits(command: np.ndarray, most: Any, limits: Any) -> np.ndarray:
-    """Return which commanded rates are at the limit, except for fixed joints.
+    """Return which commanded joint rates are at the limit; fixed joints are never at a limit.
 
     Parameters
     ----------

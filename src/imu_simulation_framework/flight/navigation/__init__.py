@@ -1,1 +1,1 @@
-"""Inertial navigation with GNSS: an error-state filter with 15 states for ensembles of runs."""
+"""INS/GNSS navigation: an error-state Kalman filter with 15 states, for ensembles of runs."""

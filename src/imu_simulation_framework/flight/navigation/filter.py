@@ -58,7 +58,7 @@ covariance is
 
 (3.21, 3.24, and the covariance in Joseph form), which corrects the state immediately.
 
-The considered parameters p with the covariance :math:`P_p` contribute to the errors as in the
+The consider parameters p with the covariance :math:`P_p` contribute to the errors as in the
 Schmidt-Kalman filter (Jazwinski: Stochastic Processes and Filtering Theory, section 8.4). With
 their influence :math:`\Gamma` over an interval, and the covariance X of states and parameters,
 
@@ -102,7 +102,7 @@ _IDENTITY = np.eye(3)
 
 
 def transition(state: NavigationState, stretch: Stretch) -> np.ndarray:
-    """Return the error transition matrices over an interval.
+    """Return the transition matrices of the error states over an interval.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def _gravity_gradient(position):
 
 
 def influence(stretch: Stretch) -> np.ndarray:
-    r"""Return the influence of the considered parameters on the states over an interval.
+    r"""Return the influence of the consider parameters on the error states over an interval.
 
     An error :math:`\epsilon_{ij}` in the gyroscope matrix adds :math:`\epsilon_{ij} \omega_j` to
     the rate about axis i, an error in its g-sensitivity adds :math:`\epsilon_{ij} f_j`, and an
@@ -182,7 +182,7 @@ def influence(stretch: Stretch) -> np.ndarray:
 
 
 def process_noise(attitude: np.ndarray, duration: float, tuning: FilterTuning) -> np.ndarray:
-    """Return the noise covariance over an interval, as if all noise occurred at one instant.
+    """Return the process noise covariance over an interval, as if it acted at one instant.
 
     In IMU axes, the power spectral density of the white noise is N_g^2 for the gyroscope and N_a^2
     for the accelerometer, and K^2 for the random walks of the biases (Groves 14.82).
@@ -215,7 +215,7 @@ def process_noise(attitude: np.ndarray, duration: float, tuning: FilterTuning) -
 
 
 MEASUREMENTS = 6
-"""Number of measurements in a fix: position and velocity."""
+"""Number of scalar measurements in a fix: three of position and three of velocity."""
 
 _EARTH = np.array([0.0, 0.0, EARTH_RATE])
 
@@ -238,7 +238,7 @@ class LeverArm(NamedTuple):
 def antenna_matrix(
     state: NavigationState, rate: np.ndarray, arm: np.ndarray, arm_rate: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Predict the motion of the antenna, and return it with the measurement matrix.
+    """Return the predicted antenna position and velocity, and the measurement matrix.
 
     Parameters
     ----------
@@ -296,7 +296,7 @@ def corrected(state: NavigationState, error: np.ndarray) -> NavigationState:
     )
 
 
-_MAX_TIME_DIFFERENCE = 1e-3  # largest time between a fix and its IMU sample, in sampling periods
+_MAX_TIME_DIFFERENCE = 1e-3  # largest offset of a fix from its IMU sample, in sampling periods
 
 
 class Navigation(NamedTuple):
@@ -334,7 +334,7 @@ class Navigation(NamedTuple):
 def initial_state(
     position: ArrayLike, velocity: ArrayLike, orientation: ArrayLike, errors: ArrayLike
 ) -> NavigationState:
-    """Return initial states with errors.
+    """Return the initial states of the runs, with initial errors.
 
     Parameters
     ----------
@@ -398,7 +398,7 @@ def run_filter(
     tuning: FilterTuning,
     lever_arm: LeverArm | None = None,
 ) -> Navigation:
-    """Run the filter with increments of an IMU and fixes of a GNSS receiver.
+    """Run the filter with IMU increments and GNSS fixes.
 
     Parameters
     ----------
@@ -455,8 +455,8 @@ def run_filter(
         variances = _apply_tuned_noise(variances, tuning)
         innovation = measured - antenna
         fix_noise = _rotate_to_ecef(variances, state.position)
-        # The angular velocity at a fix is extrapolated from two samples, with 2.5 times their
-        # variance. With a lever arm, it adds noise to the antenna velocity.
+        # The angular velocity at a fix is extrapolated from two samples, with 2.5 times the
+        # variance of a sample. With a lever arm, its noise adds to the antenna velocity.
         variance = 2.5 * np.mean(np.square(tuning.gyroscope_noise)) / period
         fix_noise[:, 3:, 3:] += variance * np.dot(arm, arm) * np.eye(3)
         state, covariance, shared, squared = _update(
@@ -471,7 +471,7 @@ def run_filter(
 
 
 def _propagate(covariance, shared, stretch, attitudes, state, tuning):
-    """Propagate the covariances of states and considered parameters over an interval."""
+    """Propagate the covariances of error states and consider parameters over an interval."""
     step, considered = transition(state, stretch), influence(stretch)
     first, second = (process_noise(attitude, stretch.duration, tuning) for attitude in attitudes)
     covariance = step @ (covariance + 0.5 * first) @ step.swapaxes(1, 2) + 0.5 * second
@@ -484,7 +484,7 @@ def _propagate(covariance, shared, stretch, attitudes, state, tuning):
 
 
 def _update(state, covariance, shared, innovation, matrix, noise):
-    """Return state, both covariances and NIS after a fix; runs without a fix do not change."""
+    """Return state, both covariances and NIS after a fix; runs without a fix are unchanged."""
     known = np.all(np.isfinite(innovation), axis=1)
     filled = np.where(known[:, np.newaxis], innovation, 0.0)
     noise = np.where(known[:, np.newaxis, np.newaxis], noise, np.eye(MEASUREMENTS))
@@ -502,7 +502,7 @@ def _update(state, covariance, shared, innovation, matrix, noise):
 
 
 def _rotate_to_ecef(variances, position):
-    """Convert variances (r or 1, 6) along east, north, up to covariances (r, 6, 6) in ECEF."""
+    """Convert east, north, up variances (r or 1, 6) to covariance matrices (r, 6, 6) in ECEF."""
     latitude, longitude, _ = geodetic_of(position).T
     turn = enu_to_ecef(latitude, longitude).as_matrix()
     covariance = np.zeros((len(position), MEASUREMENTS, MEASUREMENTS))
@@ -512,7 +512,7 @@ def _rotate_to_ecef(variances, position):
 
 
 def _apply_tuned_noise(variances, tuning):
-    """Replace variances (r, 6) of the receiver with the noise of the tuning, if specified."""
+    """Replace the variances (r, 6) reported by the receiver with those of the tuning, if any."""
     known = np.array(variances)
     for noise, part in ((tuning.position_noise, slice(0, 3)), (tuning.velocity_noise, slice(3, 6))):
         if noise is not None:
@@ -521,7 +521,7 @@ def _apply_tuned_noise(variances, tuning):
 
 
 def _find_samples(times, time, period):
-    """Return the sample index of each fix, shape (k,)."""
+    """Return the index of the IMU sample at each fix, shape (k,)."""
     positions = (np.asarray(times) - time[0]) / period
     samples = np.rint(positions).astype(int)
     if len(samples) == 0:

@@ -57,7 +57,7 @@ class NavigationState(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """Integrals of the attitude C and the specific force f over a time interval for r runs.
+    """Integrals of the attitude C and the specific force f over a time interval, for r runs.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ def cross_matrix(vector: np.ndarray) -> np.ndarray:
 
 
 def rotation_matrix(vector: np.ndarray) -> np.ndarray:
-    """Return the rotation matrices exp [v]x.
+    """Return the rotation matrices exp([v]x) of rotation vectors v.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def _coefficients(vector):
 
 
 def _turned_velocity(rotation, velocity):
-    """Return V(alpha) d, the velocity increments in the axes at the start of their period."""
+    """Return V(alpha) d, the velocity increments in IMU axes at the start of their period."""
     _, second, third = (values[..., np.newaxis] for values in _coefficients(rotation))
     across = np.cross(rotation, velocity)
     return velocity + second * across + third * np.cross(rotation, across)
@@ -158,7 +158,7 @@ def _earth_rotation(angle: float) -> np.ndarray:
 
 
 def _later_gravitation(position, time):
-    """Return the gravitation (r, 3) [m/s^2] in inertial axes after the Earth has rotated."""
+    """Return the gravitation (r, 3) [m/s^2] in inertial axes after ``time`` of Earth rotation."""
     back = _earth_rotation(EARTH_RATE * time)
     return gravitation_ecef(position @ back.T) @ back
 
@@ -166,7 +166,7 @@ def _later_gravitation(position, time):
 def navigate(
     state: NavigationState, delta_theta: np.ndarray, delta_velocity: np.ndarray, period: float
 ) -> tuple[NavigationState, Stretch]:
-    """Integrate increments, starting from a state.
+    """Integrate IMU increments from an initial navigation state.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def navigate(
     """
     samples = delta_theta.shape[1]
     duration = samples * period
-    # Samples are the first dimension, so that each step processes all runs.
+    # Samples are on the first axis, so that each step processes all runs.
     rotation = np.ascontiguousarray(delta_theta.swapaxes(0, 1)) - state.gyroscope_bias * period
     force = np.ascontiguousarray(delta_velocity.swapaxes(0, 1)) - (
         state.accelerometer_bias * period
@@ -237,7 +237,7 @@ def navigate(
         tilting_twice=(np.sum(tilting, axis=0) - 0.5 * tilting[-1]) * period,
         rate_moment=_sum_of_products(middle, rotation),
         force_moment=_sum_of_products(middle, force),
-        # An increment divided by the period is the mean rate at the middle of the period.
+        # An increment divided by the period is the rate at mid-period.
         last_rate=(1.5 * rotation[-1] - 0.5 * rotation[max(samples - 2, 0)]) / period,
     )
     return end_state, stretch

@@ -38,7 +38,7 @@ RMSE_COLUMNS = (
     *("position_n", "position_e", "position_d"),
     *("velocity_n", "velocity_e", "velocity_d"),
 )
-"""Columns with root mean square errors of heading [rad], position [m] and velocity [m/s]."""
+"""Columns with the RMS errors of heading [rad], position [m] and velocity [m/s]."""
 
 
 class NavigationErrors(NamedTuple):
@@ -64,7 +64,7 @@ class NavigationErrors(NamedTuple):
     states: np.ndarray
 
     def rmse(self, begin: float = 0.0) -> pd.DataFrame:
-        """Return the root mean square errors of each run over time.
+        """Return the RMS errors of each run, computed over its fixes.
 
         Parameters
         ----------
@@ -136,7 +136,7 @@ PROBABILITY = 0.95
 
 
 def mean_bounds(degrees: int, count: int, probability: float = PROBABILITY) -> tuple[float, float]:
-    """Return the bounds of the mean of independent chi-square variables.
+    """Return two-sided bounds for the mean of independent chi-square variables.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def mean_bounds(degrees: int, count: int, probability: float = PROBABILITY) -> t
 
 
 class Consistency(NamedTuple):
-    """Consistency of filter errors with the filter covariance.
+    """Consistency of the navigation errors with the filter covariance.
 
     Attributes
     ----------
@@ -198,7 +198,7 @@ def consistency(
     errors: NavigationErrors,
     begin: float = 0.0,
 ) -> Consistency:
-    """Test the errors of an ensemble for consistency with the filter covariance.
+    """Test the navigation errors of an ensemble for consistency with the filter covariance.
 
     Parameters
     ----------
@@ -262,9 +262,9 @@ def _share_within(values: np.ndarray, bounds: tuple[float, float]) -> float:
     return float(np.mean((values >= bounds[0]) & (values <= bounds[1])))
 
 
-_RUNS_AT_ONCE = 10  # number of runs whose complete readings are in memory at the same time
+_RUNS_AT_ONCE = 10  # number of runs whose complete readings are held in memory at a time
 _ROUNDING = 1e-6  # s
-_IMU, _GNSS, _START = range(3)  # indices of the child seeds
+_IMU, _GNSS, _START = range(3)  # indices of the child seeds of the random numbers
 _SIGNALS = ("angular_velocity", "specific_force")
 _PARTS = (*_SIGNALS, *(f"{name}_bias" for name in _SIGNALS))
 
@@ -293,7 +293,7 @@ class ImuRuns(NamedTuple):
 
 
 class NavigatedRuns(NamedTuple):
-    """Estimates and errors of navigation runs, with the tuning of the filter.
+    """Estimates and errors of navigation runs, and the filter tuning.
 
     Attributes
     ----------
@@ -307,7 +307,7 @@ class NavigatedRuns(NamedTuple):
     tuning: FilterTuning
 
     def rmse(self, begin: float = 0.0) -> pd.DataFrame:
-        """Return the root mean square errors of each run.
+        """Return the RMS navigation errors of each run.
 
         Parameters
         ----------
@@ -322,7 +322,7 @@ class NavigatedRuns(NamedTuple):
         return self.errors.rmse(begin)
 
     def consistency(self, begin: float = 0.0, biases: bool | None = None) -> Consistency:
-        """Test the errors for consistency with the filter covariance.
+        """Test the navigation errors for consistency with the filter covariance.
 
         Parameters
         ----------
@@ -511,7 +511,7 @@ def navigate_runs(
     carrier = motion if airframe is None else airframe
     fixes = simulate_earth_fixes(carrier, gnss, runs, child_seed(seed, _GNSS), first_run)
     measured = simulate_increments(motion, imus, runs, child_seed(seed, _IMU), first_run)
-    # The samples of a slower sensor may start later and end earlier than the motion.
+    # IMU samples with a lower rate may start later and end earlier than the motion samples.
     begin = int(np.argmin(np.abs(motion.time - measured.time[0])))
     fixes = fixes.between(measured.time[0] - _ROUNDING, measured.time[-1] + _ROUNDING)
     initial_errors = chosen.initial_errors

@@ -18,7 +18,7 @@ _NOTHING: Matrix = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 _MATRICES = ("gyroscope_matrix", "accelerometer_matrix", "g_sensitivity")
 
 SLOW = 10.0
-"""Correlation time [s] above which a process is modelled as bias random walk, not white noise."""
+"""Shortest correlation time [s] of a process modelled as bias random walk, not white noise."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class InitialUncertainty(Settings):
 
     @property
     def sigmas(self) -> np.ndarray:
-        """Standard deviations of attitude, velocity and position, north, east, down, shape (9,)."""
+        """Standard deviations of attitude, velocity and position in NED axes, shape (9,)."""
         return np.array(
             [self.tilt, self.tilt, self.heading, *[self.velocity] * 3, *[self.position] * 3]
         )
@@ -55,7 +55,7 @@ class InitialUncertainty(Settings):
     def draw(
         self, runs: int, seed: int | np.random.SeedSequence = 1, first_run: int = 0
     ) -> np.ndarray:
-        """Draw initial errors; the errors of a run do not depend on the number of runs.
+        """Draw the initial errors of each run, which do not depend on the number of runs.
 
         Parameters
         ----------
@@ -80,7 +80,7 @@ class InitialUncertainty(Settings):
 
 @dataclass(frozen=True)
 class FilterTuning(Settings):
-    """Noise and initial errors assumed by a filter.
+    """Noise and initial errors assumed by a navigation filter.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ class FilterTuning(Settings):
 
     @property
     def considered_variances(self) -> np.ndarray:
-        """Variances of the elements of the three matrices, row by row, shape (27,)."""
+        """Variances of the consider parameters: elements of the matrices by row, shape (27,)."""
         return np.square([getattr(self, name) for name in _MATRICES]).ravel()
 
 
@@ -126,7 +126,7 @@ def tuning_of(
     period: float | None = None,
     initial: InitialUncertainty | None = None,
 ) -> FilterTuning:
-    r"""Derive the tuning of a filter from the errors of an IMU.
+    r"""Derive the tuning of a navigation filter from an IMU specification.
 
     For each axis, the white noise is :math:`N^2` plus the rounding noise
     :math:`\mathit{resolution}^2 \Delta t / 12`. A Gauss-Markov process with :math:`\sigma` and a
