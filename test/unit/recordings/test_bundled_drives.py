@@ -87,7 +87,7 @@ def test_imu_file_has_fields_of_imu_message(tmp_path):
     assert _rows(reference_path)[-1]["field.header.stamp"] == str(stamps[-1])
 
 
-def test_same_seed_yields_identical_bytes_and_different_seed_does_not(tmp_path):
+def test_drive_files_are_byte_identical_only_for_same_seed(tmp_path):
     run_program("generate_drive", ["c", "--laps", "1", "--seed", "5", "--out", str(tmp_path)])
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == [f"drive_c_1laps_seed5_{kind}.csv.gz" for kind in ("gps", "imu")]

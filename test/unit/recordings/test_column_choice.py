@@ -43,7 +43,7 @@ def quaternion(half, form="q{}"):
 
 
 def test_imu_and_receiver_columns_in_one_table_are_recognised():
-    """The columns are in degrees, km/h, milliseconds since 1970, and the time of day as hhmmss."""
+    """The columns are in degrees, km/h and milliseconds, and the time of day is hhmmss."""
     rates = zip(("rollrate", "pitchrate", "yawrate"), np.degrees(CAR.rates).T)
     chosen = choose(
         time=74800000 + np.round(1e3 * (TIME % 60.0) + 1e5 * (TIME // 60.0)),
@@ -100,10 +100,10 @@ WHOLE = {**{name: np.round(1e7 * values) for name, values in PLACE.items()}, "al
     "columns, quantity, written",
     [
         (pose(heading=AZIMUTH), "heading", "heading [deg cw from north]"),
-        # The column name yaw implies no convention.
+        # The column name "yaw" does not imply a convention.
         (pose(yaw=AZIMUTH), "yaw", "yaw [deg]"),
         (given(**PLACE, accuracy=ZEROS + 3.0), "position_error", "accuracy [m]"),
-        # Receivers output integers.
+        # Some receivers output latitude, longitude and altitude as scaled integers.
         (WHOLE, "latitude", "lat * 1e-7 [deg]"),
         (WHOLE, "altitude", "alt [mm]"),
         (given(**PLACE, ve=EAST, vn=NORTH), "velocity_east", "ve [m/s]"),
@@ -119,7 +119,9 @@ WHOLE = {**{name: np.round(1e7 * values) for name, values in PLACE.items()}, "al
         ),
     ],
 )
-def test_reference_angle_units_and_signs_are_inferred_from_positions(columns, quantity, written):
+def test_reference_units_and_angle_conventions_are_inferred_from_positions(
+    columns, quantity, written
+):
     assert choose(t=TIME, **columns).reference[quantity] == written
 
 
@@ -155,9 +157,9 @@ def inertial(gyro=1.0, accel=1.0, **columns):
             {**TWO_COLUMNS, **CAR.inertial()},
             *("time", "header.stamp.secs [s] + header.stamp.nsecs [ns]"),
         ),
-        # A column name that a map cannot contain is replaced by the column's number.
+        # The name %time is not allowed in a column map, so the column number replaces it.
         ({"%time": 1e9 * SECONDS, **CAR.inertial()}, "time", "col1 [ns]"),
-        # The computer's stamp has priority over a stamp of another clock.
+        # The computer's time stamp has priority over that of another clock.
         *(
             ({"receipt": SECONDS, "stamp": at + TIME, **CAR.inertial()}, "time", f"{taken} [s]")
             for at, taken in (
@@ -184,7 +186,7 @@ def inertial(gyro=1.0, accel=1.0, **columns):
         ),
     ],
 )
-def test_imu_times_and_units_are_inferred(columns, quantity, written):
+def test_imu_time_columns_and_units_are_inferred(columns, quantity, written):
     assert choose(**columns).imu[quantity] == written
 
 
@@ -196,7 +198,7 @@ def test_device_stamps_are_preferred_over_buffered_receipt_times():
 
 
 @pytest.mark.parametrize("size", [1000, 10000, 2**14, 2**30])
-def test_quaternion_and_gyroscope_counts_are_scaled_to_units(size):
+def test_scale_of_quaternion_and_gyroscope_counts_is_inferred(size):
     counts = {name: np.rint(size * part) for name, part in quaternion(CAR.yaw / 2.0).items()}
     rates = vectors("gyro_{}", np.rint(16.0 * np.degrees(CAR.rates)))
     chosen = choose(t=TIME, **counts, **rates)
@@ -208,7 +210,7 @@ def test_quaternion_and_gyroscope_counts_are_scaled_to_units(size):
     "unknown, noise, quantity", [(None, 0.0, "course"), (None, 0.2, "heading"), (-3000.0, 0.0, "")]
 )
 def test_heading_constant_while_stationary_is_recognised_as_course(unknown, noise, quantity):
-    """A heading of two antennas also varies while stationary."""
+    """Unlike a course, the noisy heading of two antennas also varies while stationary."""
     stop = TIME > 45.0
     still = np.flatnonzero(~stop)[-1]
     held = AZIMUTH + noise * np.random.default_rng(3).standard_normal(len(TIME))
@@ -230,7 +232,7 @@ def test_zero_positions_are_treated_as_rows_without_fix():
     assert chosen.reference["course"] == "course [deg cw from north]"
 
 
-def test_plural_names_are_recognised_and_misspelt_time_is_suggested():
+def test_plural_column_names_are_recognised_and_misspelt_time_column_is_suggested():
     vels = vectors("ang_vels_{}", CAR.rates)
     chosen = choose(times=TIME, **vels, **vectors("accels_{}", CAR.forces))
     assert chosen.imu["accel_x"] == "accels_x [m/s^2]"
@@ -247,7 +249,7 @@ def test_quaternion_that_contradicts_yaw_is_not_used():
 
 
 @pytest.mark.parametrize("scale", [0.4, 0.003])
-def test_gyroscope_unit_while_stationary_is_undetermined(scale):
+def test_gyroscope_unit_is_undetermined_while_stationary(scale):
     noise = np.random.default_rng(5).standard_normal((2000, 3))
     chosen = choose(t=0.01 * np.arange(2000), **vectors("g{}", scale * noise))
     assert "gyro_x" not in chosen.imu
@@ -256,7 +258,7 @@ def test_gyroscope_unit_while_stationary_is_undetermined(scale):
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 @pytest.mark.parametrize("size, unit", [(1.0, "rad/s"), (np.pi / 180.0, "deg/s")])
-def test_gyroscope_unit_in_motion_is_inferred_from_gravity(size, unit, sign):
+def test_gyroscope_unit_is_inferred_from_gravity_in_motion(size, unit, sign):
     # The magnitude alone does not determine the unit.
     time, random = 0.02 * np.arange(6000), np.random.default_rng(6)
     rates = size * np.column_stack([np.cos(w * time) for w in (2.1, 1.7, 2.9)])
@@ -273,7 +275,7 @@ def test_gyroscope_unit_in_motion_is_inferred_from_gravity(size, unit, sign):
     assert any("turns of gravity" in reason for reason in chosen.reasons)
 
 
-def test_dates_with_time_zone_in_column_without_name_are_read(tmp_path):
+def test_dates_with_time_zone_in_unnamed_column_are_read(tmp_path):
     stamps = np.datetime64("2020-07-16T12:35:00", "ms") + np.round(1e3 * TIME).astype("m8[ms]")
     columns = {"": [f"{stamp}-12:00".replace("T", " ") for stamp in stamps], **PLACE}
     path = write_csv(tmp_path / "a.csv", columns)
@@ -291,7 +293,7 @@ def test_table_without_time_is_usable_only_for_allan_analysis():
     assert any("Allan" in reason for reason in chosen.reasons)
 
 
-def test_table_of_eight_columns_with_forces_is_not_read_as_tum_poses(tmp_path):
+def test_eight_column_table_of_rates_and_forces_is_not_read_as_tum_poses(tmp_path):
     # In TUM files, the last four columns are a quaternion.
     rows = np.column_stack([1e3 * TIME + 0.3, 1e3 * TIME, CAR.rates, CAR.forces])
     np.savetxt(tmp_path / "imu.txt", rows)
@@ -325,7 +327,7 @@ def test_angle_unit_is_inferred_from_values(tmp_path):
 
 def test_sampling_of_long_compressed_file_preserves_quoted_cells(tmp_path):
     time = 0.01 * np.arange(30000)
-    # The robot is stationary at first, so the first rows alone are no evidence.
+    # The robot is stationary at first, so the first rows alone do not determine the units.
     moving = np.maximum(time - 150.0, 0.0)
     yaw = wrapped(10.0 * np.sin(0.3 * moving))
     rate = np.degrees(3.0 * np.cos(0.3 * moving)) * (moving > 0.0)
@@ -348,20 +350,21 @@ SPARSE = np.where(np.arange(len(TIME)) % 3, np.nan, wrapped(CAR.yaw))
     "columns, names",
     [
         (given(yaw=0.3 * np.sin(TIME)), "yaw"),
-        # The yaw is unwrapped.
+        # The yaw is unwrapped, so its range does not reveal the unit.
         (given(yaw=CAR.yaw), "yaw"),
-        # A roll of up to 3 is in degrees, because 3 rad would be almost half a turn.
+        # A roll of up to 3 is in degrees, because 3 rad would almost be upside down.
         (
             given(roll=3.0 * np.sin(TIME), pitch=np.cos(TIME), yaw=2.0 * np.sin(0.3 * TIME)),
             "roll pitch yaw",
         ),
-        # The heading differs from the course, is sometimes -1, or the positions are constant.
+        # The direction differs from the course, the course is sometimes -1, or the positions are
+        # constant.
         (fix(direction=180.0 + 170.0 * np.sin(5.0 * TIME)), "speed direction"),
         (fix(course=np.where(TIME < 5.0, -1.0, AZIMUTH)), "speed course"),
         (given(lat=ZEROS + 48.0, lon=ZEROS + 48.0, speed=TIME, course=AZIMUTH), "speed course"),
         # The velocities are swapped.
         (given(**PLACE, vn=EAST, ve=NORTH), "ve vn"),
-        # The accuracy may belong to the IMU.
+        # The column "accuracy" may belong to the receiver or to the IMU.
         (given(**PLACE, accuracy=ZEROS + 3.0, **CAR.inertial()), "accuracy"),
         (MIDDLING, "gx gy gz"),
         # The position is near zero latitude and longitude.
@@ -382,7 +385,7 @@ def test_undetermined_columns_are_omitted(columns, names):
     assert chosen.reasons
     written = " ".join([*chosen.reference.values(), *chosen.imu.values()])
     assert not any(f"{name} [" in written for name in names.split())
-    # Determined columns are still used.
+    # The other columns, whose quantity and unit are determined, are still used.
     gyro = {*chosen.open_columns, *chosen.imu}
     assert ("gyro_z" in gyro) == bool({"gyro_z", "gz"} & set(columns))
     assert ("latitude" in chosen.reference) == ("lat" in columns and "lat" not in names)
@@ -404,7 +407,7 @@ def test_implausible_outlier_does_not_change_column_choice():
     assert choose(**broken).imu == choose(**columns).imu
 
 
-def test_forces_that_contradict_header_unit_are_omitted():
+def test_specific_forces_that_contradict_header_unit_are_omitted():
     forces = vectors("acc_{} [g]", CAR.forces)
     chosen = choose(t=TIME, **{"gyro_z [rad/s]": CAR.rates[:, 2]}, **forces)
     assert chosen.unused == list(forces)
@@ -495,14 +498,14 @@ def test_units_are_recognised_in_common_spellings(text, unit):
     assert canonical_unit(text) == unit
 
 
-def test_seconds_and_nanoseconds_columns_with_source_suffix_are_paired():
+def test_seconds_and_nanoseconds_columns_with_sensor_suffix_are_paired():
     whole = np.floor(TIME)
     parts = {"timestamp_sec_imu": 1.7e9 + whole, "timestamp_nanosec_imu": 1e9 * (TIME - whole)}
     chosen = choose(**parts, **Car().inertial())
     assert chosen.imu["time"] == "timestamp_sec_imu [s] + timestamp_nanosec_imu [ns]"
 
 
-def test_increasing_clock_is_preferred_over_overflowing_clock():
+def test_increasing_clock_column_is_preferred_over_overflowing_one():
     counts = {"Arduino Time": np.arange(len(TIME)) % 256, "Computer time": TIME}
     assert choose(**counts, **Car().inertial()).imu["time"] == "Computer time [s]"
 
@@ -510,14 +513,14 @@ def test_increasing_clock_is_preferred_over_overflowing_clock():
 @pytest.mark.parametrize(
     "name, unit", [("rover_timestamps", "s"), ("rover_time_ms", "ms"), ("host stamp (us)", "us")]
 )
-def test_column_with_time_in_its_name_is_used_unless_table_has_usual_time_column(name, unit):
+def test_column_with_time_in_its_name_is_used_unless_standard_time_column_exists(name, unit):
     table = {name: IN_ONE_SECOND[unit] * TIME, **Car().inertial()}
     assert choose(**table).imu["time"] == f"{name} [{unit}]"
     assert choose(**table, time_s=TIME).imu["time"] == "time_s [s]"
     assert choose(**{**table, name: ZEROS}).imu.get("time") is None
 
 
-def test_units_in_line_below_names_are_read(tmp_path):
+def test_units_on_line_below_column_names_are_read(tmp_path):
     path, car = tmp_path / "a.csv", Car()
     lines = ["Time;wx;wy;wz;roll;pitch;yaw", "[ms];[deg/s];[deg/s];[deg/s];;;deg"]
     rows = np.column_stack([1e3 * TIME, np.degrees(car.rates), ZEROS, ZEROS, np.degrees(car.yaw)])

@@ -1,4 +1,4 @@
-"""Evidence for the units of rates and forces: confirmed, rejected, or undecided."""
+"""Evidence for units of angular rates and specific forces: confirmed, rejected or undecided."""
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ DEGREE = np.pi / 180.0
 
 
 def make_motion(seed=1):
-    """Return times [s], rates [rad/s], forces [m/s^2] and quaternions of a hand-held sensor."""
+    """Simulate times, angular rates, specific forces and quaternions of a hand-held sensor."""
     generator = np.random.default_rng(seed)
     times = np.arange(0.0, 60.0, 1.0 / RATE)
     angles = np.sin(2.0 * np.pi * np.outer(times, [0.11, 0.17, 0.23])) * [0.7, 0.5, 1.2]
@@ -33,7 +33,7 @@ def make_motion(seed=1):
 
 
 def write_table(path, units, sizes, quaternions=True):
-    """Write a table with ``units`` in its header; ``sizes`` are these units in SI units."""
+    """Write a table with ``units`` in its header and with values in units of ``sizes`` SI units."""
     times, rates, forces, orientation = make_motion()
     columns = {"time [s]": times}
     for names, unit, size, vectors in zip((GYRO, ACCEL), units, sizes, (rates, forces)):
@@ -55,7 +55,7 @@ def write_table(path, units, sizes, quaternions=True):
         (("rad/s", "g"), (1.0, 1e-3 * GRAVITY), "accel_x", "[mg]"),
     ],
 )
-def test_wrong_unit_in_header_is_rejected_with_fitting_unit(
+def test_wrong_unit_in_header_is_rejected_and_matching_unit_is_suggested(
     tmp_path, units, sizes, key, fitting, quaternions
 ):
     path = write_table(tmp_path / "a.csv", units, sizes, quaternions)
@@ -81,8 +81,8 @@ def test_correct_unit_in_header_is_confirmed_by_each_check(tmp_path, units, size
     assert [check.quantities for check in checks] == [ACCEL, GYRO, GYRO]
 
 
-def test_rates_confirmed_by_gravity_are_accepted_despite_wrong_orientation(tmp_path):
-    # Angles in rad with degrees in the header describe only 1/57 of the motion.
+def test_angular_rates_confirmed_by_gravity_are_accepted_despite_wrong_orientation(tmp_path):
+    # Angles in radians under a header in degrees describe only 1/57 of the rotation.
     times, rates, forces, orientation = make_motion()
     angles = Rotation.from_quat(orientation).as_euler("ZYX")[:, ::-1]
     columns = {"time [s]": times, **dict(zip((f"{name} [rad/s]" for name in GYRO), rates.T))}
@@ -95,7 +95,7 @@ def test_rates_confirmed_by_gravity_are_accepted_despite_wrong_orientation(tmp_p
     assert evidence.refused == ()
 
 
-def test_unit_of_forces_with_lunar_gravity_is_undecided(tmp_path):
+def test_specific_force_unit_is_undecided_at_lunar_gravity(tmp_path):
     path = write_table(tmp_path / "a.csv", ("rad/s", "m/s^2"), (1.0, 6.0))
     accel = collect_evidence(read_imu_samples(path)).checks[0]
     assert (accel.quantities, accel.verdict) == (ACCEL, "undecided")
@@ -111,16 +111,16 @@ def test_unit_of_forces_with_lunar_gravity_is_undecided(tmp_path):
         (1e-3 * DEGREE, True, " [mdeg/s]"),
     ],
 )
-def test_nearest_unit_matches_measured_ratio(size, is_counted, written):
+def test_unit_nearest_to_measured_ratio_is_chosen(size, is_counted, written):
     assert fitting_units(rate_units(RATE, is_counted), size)[0].written() == written
 
 
-def test_noisy_ratio_is_compatible_with_several_count_units():
+def test_noisy_ratio_is_compatible_with_several_units():
     written = {unit.written() for unit in fitting_units(rate_units(RATE, True), 1e-3, 4.0)}
     assert {" [mrad/s]", " / 16.4 [deg/s]", " / 16 [deg/s]"} <= written
     assert " [deg/s]" not in written
 
 
-def test_acceleration_without_gravity_is_not_read_as_increment():
+def test_acceleration_without_gravity_is_not_read_as_velocity_increment():
     forces = 0.13 * np.random.default_rng(8).standard_normal((1000, 3))
     assert fitting_force_units(forces, RATE) == []

@@ -47,7 +47,7 @@ def test_gyroscope_handedness_is_detected_for_any_mounting(
     reference, imu = traffic_drive()
     imu = bare(turned_about_vertical(degrees)(imu))
     imu = scaled(scaled(imu, GYRO, gyroscope), ACCEL, accelerometer)
-    # The responses to longitudinal and lateral acceleration are 90 deg apart, up to noise.
+    # The directions of longitudinal and lateral acceleration are 90 deg apart, up to noise.
     assert lateral_of(check(reference, imu)).sine == pytest.approx(sense, abs=0.02)
 
 
@@ -64,11 +64,11 @@ def test_mirrored_reference_does_not_change_detected_gyroscope_handedness():
         pytest.param(lambda: drive(speed=lambda times: 2.0 * np.sin(0.8 * times)), id="to and fro"),
     ],
 )
-def test_inconclusive_motion_yields_no_lateral_evidence(recording):
+def test_inconclusive_motion_does_not_determine_handedness(recording):
     assert lateral_of(check(*recording())) is None
 
 
-def test_sensor_without_accelerometer_yields_no_lateral_evidence():
+def test_handedness_is_undetermined_without_accelerometer():
     reference, imu = traffic_drive()
     assert lateral_of(check(reference, drop_columns(imu, *ACCEL))) is None
 
@@ -103,7 +103,7 @@ def test_sensor_with_downward_z_axis_that_outputs_gravity_is_detected():
 
 
 @pytest.mark.parametrize("imu", [unchanged, bare], ids=["orientation", "bare"])
-def test_mirrored_yaw_without_lateral_evidence_reports_both_interpretations(
+def test_mirrored_yaw_at_constant_speed_is_reported_with_both_interpretations(
     imu,
 ):
     reference, sensor = drive()
@@ -123,9 +123,9 @@ def test_lateral_acceleration_determines_axes_of_upright_phone():
     assert "accel_convention" in finding.sentence()
 
 
-def test_fault_of_upright_phone_without_reference_path_is_ambiguous():
+def test_inverted_accelerometer_of_upright_phone_is_ambiguous_without_path():
     reference, imu = traffic_drive()
     imu = scaled(bare(turned(imu, PORTRAIT)), ACCEL, -1.0)
     (finding,) = check(constant(reference, ("x", "y"), (0.0, 0.0)), imu).findings
-    # Without positions, the speed is unknown and the fault remains ambiguous.
+    # Without positions, the speed is unknown, so the fault remains ambiguous.
     assert finding.fault == faults.AMBIGUOUS_VERTICAL and not finding.settings

@@ -1,4 +1,4 @@
-"""Units of an IMU: rejection of units that contradict the recording."""
+"""Units of IMU columns: rejection of units that contradict the recorded values."""
 
 import numpy as np
 import pandas as pd
@@ -47,13 +47,13 @@ def write_table(path, times, gyro, accel, quaternions=None, names=(*GYRO, *ACCEL
 
 
 def read_both_ways(path, **options):
-    """Read a recording both for an Allan analysis and for a comparison."""
+    """Read a recording once for an Allan analysis and once for a comparison."""
     read_at_rest(path, **options)
     read_imu(path, require=(), **options)
 
 
 @pytest.mark.parametrize("reader", [read_at_rest, read_imu])
-def test_accelerometer_in_g_is_rejected_and_gyroscope_unit_is_questioned(tmp_path, reader):
+def test_accelerometer_in_g_is_rejected_and_units_of_both_sensors_are_suggested(tmp_path, reader):
     times, gyro, accel = make_record_at_rest()
     path = write_table(tmp_path / "g.csv", times, np.degrees(gyro), accel / GRAVITY)
     with pytest.raises(RecordingError, match=r"accel_x = accel_x \[g\].*gyro_x = gyro_x \[deg/s\]"):
@@ -61,7 +61,7 @@ def test_accelerometer_in_g_is_rejected_and_gyroscope_unit_is_questioned(tmp_pat
 
 
 @pytest.mark.parametrize(("factor", "unit"), [(1.0 / GRAVITY, "[g]"), (1e3 / GRAVITY, "[mg]")])
-def test_accelerometer_in_other_gravity_units_is_rejected(tmp_path, factor, unit):
+def test_accelerometer_in_g_or_milli_g_is_rejected_with_suggested_unit(tmp_path, factor, unit):
     times, gyro, accel = make_record_at_rest()
     path = write_table(tmp_path / "table.csv", times, gyro, factor * accel)
     with pytest.raises(RecordingError) as caught:
@@ -95,7 +95,7 @@ def test_gyroscope_without_unit_is_rejected_if_accelerometer_is_in_g(tmp_path):
     [(np.degrees(1.0), "gyro_x = gyro_x [deg/s]"), (1.0 / RATE, "gyro_x = gyro_x * 50")],
 )
 @pytest.mark.parametrize("has_orientation", [False, True])
-def test_gyroscope_in_wrong_unit_is_rejected_if_sensor_turns(
+def test_gyroscope_in_wrong_unit_is_rejected_if_sensor_rotates(
     tmp_path, factor, remedy, has_orientation
 ):
     times, gyro, accel, quaternions = make_record_in_motion()

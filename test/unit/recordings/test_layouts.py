@@ -1,4 +1,4 @@
-"""Layouts of recordings: recognition by header, column maps, and contradicting evidence."""
+"""Layouts of recordings: recognition by header, column maps, and contradicting values."""
 
 import numpy as np
 import pandas as pd
@@ -51,7 +51,7 @@ def write_table(path, accel="b", gravity=1.0):
 def test_bundled_layout_is_valid_and_recognises_its_columns(name):
     layout = read_layout(name)
     descriptions = [*layout.imu_columns.values(), *layout.reference_columns.values()]
-    # Map entries consist of names and units; without the unit, only the names remain.
+    # A map entry consists of column names and a unit; the unit is removed here.
     columns = [
         text.rpartition(" [")[0].partition(" * ")[0].split(" + ")
         for alternatives in descriptions
@@ -77,7 +77,9 @@ def test_layout_with_longest_matching_header_is_first():
     "count, size, name",
     [(1e4, 1.0, "Xsens MTi without orientation"), (1e6, 57.3, "Xsens DOT without orientation")],
 )
-def test_sampling_rate_distinguishes_clocks_with_same_header(tmp_path, count, size, name):
+def test_layouts_with_same_header_are_distinguished_by_clock_resolution(
+    tmp_path, count, size, name
+):
     path = tmp_path / "a.csv"
     columns = {"PacketCounter": np.arange(len(TIME)), "SampleTimeFine": np.rint(count * TIME)}
     for axis, force, rate in zip("XYZ", CAR.forces.T, size * CAR.rates.T):
@@ -89,8 +91,8 @@ def test_sampling_rate_distinguishes_clocks_with_same_header(tmp_path, count, si
     np.testing.assert_allclose(stamps, TIME, atol=1e-4)
 
 
-def test_handheld_phone_recording_has_units_of_its_logger(tmp_path):
-    # Rates that are neither small nor large do not reveal their unit.
+def test_handheld_phone_recording_is_read_with_units_of_its_logger(tmp_path):
+    # Angular rates that are neither small nor large do not reveal their unit.
     rates = CAR.rates + np.random.default_rng(3).normal(0.0, 0.1, CAR.rates.shape)
     stamps = np.rint(1e9 * (1.7e9 + TIME)).astype(np.int64)
     for name, vectors in (("Gyroscope", rates), ("TotalAcceleration", CAR.forces)):
@@ -145,7 +147,7 @@ def test_table_contradicting_its_layout_is_read_by_column_names(tmp_path):
     np.testing.assert_allclose(samples.columns["accel_z"], CAR.forces[:, 2])
 
 
-def test_missing_gyroscope_unit_error_lists_possible_column_map_lines(tmp_path):
+def test_missing_gyroscope_unit_error_lists_candidate_column_map_lines(tmp_path):
     for name, vectors in (("Gyroscope", CAR.rates), ("TotalAcceleration", CAR.forces)):
         columns = {"seconds_elapsed": TIME, **dict(zip("xyz", vectors.T))}
         pd.DataFrame(columns).to_csv(tmp_path / f"{name}.csv", index=False)
@@ -185,14 +187,14 @@ def test_implausibly_large_rates_contradict_layout(tmp_path):
     assert maps.imu["gyro_z"] == "gz [deg/s]"
 
 
-def test_named_layout_without_its_header_is_rejected(tmp_path):
+def test_requested_layout_with_missing_header_columns_is_rejected(tmp_path):
     path = tmp_path / "a.csv"
     pd.DataFrame({"t": TIME, "p": TIME}).to_csv(path, index=False)
     with pytest.raises(RecordingError, match="counter"):
         find_columns(path, "imu_recording", layout=LAYOUT)
 
 
-def test_column_missing_for_named_layout_is_reported(tmp_path):
+def test_column_missing_for_requested_layout_is_reported(tmp_path):
     path, description = tmp_path / "a.csv", tmp_path / "acme.yaml"
     rates = {f"w{axis}": np.degrees(rate) for axis, rate in zip(AXES, CAR.rates.T)}
     pd.DataFrame({"t": TIME, "psi": np.degrees(CAR.yaw), **rates}).to_csv(path, index=False)
@@ -219,7 +221,7 @@ def test_column_missing_for_named_layout_is_reported(tmp_path):
         ("[a]", '{time: "a [s]", qw: "b [1]"}\nframe: ned', "frame"),
     ],
 )
-def test_error_of_invalid_layout_names_key(tmp_path, header, columns, key):
+def test_invalid_layout_is_rejected_with_offending_key(tmp_path, header, columns, key):
     path = tmp_path / "mine.yaml"
     path.write_text(f"header: {header}\nimu_columns: {columns}\n")
     with pytest.raises(ConfigurationError, match=key) as refusal:

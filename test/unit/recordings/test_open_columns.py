@@ -1,4 +1,4 @@
-"""Axes, units and scales that column names leave undetermined and values determine."""
+"""Axes, units and scale factors that values determine where column names do not."""
 
 import numpy as np
 import pandas as pd
@@ -65,7 +65,7 @@ def test_euler_angles_without_gyroscope_are_assigned_by_range():
 
 @pytest.mark.parametrize("scalar", ["first", "last"])
 @pytest.mark.parametrize("form", ["q{}", "quat_{}", "Quaternion{}"])
-def test_scalar_part_of_quaternion_numbered_from_1_is_inferred(scalar, form):
+def test_scalar_part_of_quaternion_columns_numbered_from_1_is_inferred(scalar, form):
     quaternions = Rotation.from_euler("z", CAR.yaw).as_quat()
     parts = np.roll(quaternions, scalar == "first", axis=1).T
     columns = {form.format(place): part for place, part in enumerate(parts, 1)}
@@ -117,7 +117,7 @@ def test_columns_with_same_name_are_distinguished_by_unit(tmp_path):
     assert chosen.imu["gyro_z"] == "z [rad/s] [rad/s]"
     assert chosen.imu["accel_x"] == "x [m/s^2] [m/s^2]"
     assert not chosen.reference
-    # The units are in a separate line.
+    # The units are on a separate line.
     path = tmp_path / "a.csv"
     lines = ["t,x,y,z,x,y,z", "s,m/s^2,m/s^2,m/s^2,deg/s,deg/s,deg/s"]
     rows = np.column_stack([TIME, CAR.forces, np.degrees(CAR.rates)])
@@ -143,7 +143,7 @@ def increments(**columns):
 
 
 def test_axes_numbered_from_1_are_recognised():
-    """Matrix libraries write such names; nine numbered columns are not a quaternion."""
+    """Matrix libraries write such names; nine numbered columns are a matrix, not a quaternion."""
     names = {f"gyro_{k + 1}": CAR.rates[:, k] for k in range(3)}
     names.update({f"acc_{k + 1}": CAR.forces[:, k] for k in range(3)})
     chosen = choose(t=TIME, **names, pos_1=CAR.east, pos_2=CAR.north, pos_3=ZEROS + 0.5)
@@ -156,7 +156,7 @@ def test_axes_numbered_from_1_are_recognised():
 
 
 def test_velocity_increments_are_recognised_from_gravity():
-    """NovAtel's CORRIMU and messages of its first drivers contain such increments."""
+    """NovAtel's CORRIMU and the messages of its early ROS drivers contain such increments."""
     chosen = increments()
     assert chosen.imu["accel_z"] == "acc_z * 50 [m/s^2]"
     assert chosen.open_columns["gyro_z"] == ["gyro_z * 50 [deg/s]", "gyro_z * 50 [rad/s]"]
@@ -164,7 +164,7 @@ def test_velocity_increments_are_recognised_from_gravity():
 
 
 def test_accelerations_without_gravity_are_not_read_as_increments():
-    """0.2 m/s^2 at 50 Hz, multiplied by the rate, is as large as gravity."""
+    """0.2 m/s^2, multiplied by the sampling rate of 50 Hz, is as large as gravity."""
     noise = 0.13 * np.random.default_rng(8).standard_normal((len(TIME), 3))
     chosen = choose(t=TIME, **{f"acc_{axis}": noise[:, k] for k, axis in enumerate("xyz")})
     assert has_reason(chosen, "acc_x, acc_y, acc_z", "which is not gravity; ignored")
@@ -221,14 +221,14 @@ def test_time_of_day_is_used_as_time_if_it_is_the_only_clock(tmp_path, start):
     assert stamps - stamps[0] == pytest.approx(TIME, abs=1e-6)
 
 
-def test_whole_seconds_are_not_used_as_time_of_many_samples():
+def test_clock_with_one_second_resolution_is_not_used_as_sample_time():
     clock = np.array([f"12:00:{int(time):02d}" for time in TIME])
     chosen = choose(clock=clock, **CAR.inertial())
     assert "time" not in chosen.imu
     assert has_reason(chosen, "clock is not used as the time", "whole seconds")
 
 
-def test_dates_and_milliseconds_in_two_columns_form_time(tmp_path):
+def test_date_and_millisecond_columns_are_combined_into_time(tmp_path):
     path = tmp_path / "a.csv"
     whole = np.datetime64("2024-05-06T07:08:09") + np.floor(TIME).astype("m8[s]")
     table = {"Timestamp": [f"{item.replace('T', ' ')} UTC" for item in whole.astype(str)]}
@@ -301,7 +301,7 @@ def test_odometry_orientation_is_not_used_for_imu(tmp_path):
 
 
 @pytest.mark.parametrize("further, unit", [({}, ""), ({"yaw": YAW}, "mrad/s")])
-def test_integer_milliunits_are_not_read_as_degrees(further, unit):
+def test_integer_milliradian_rates_are_not_read_as_degrees_per_second(further, unit):
     """MAVLink's RAW_IMU contains mg and mrad/s in xacc and xgyro."""
     forces, rates = np.rint(1e3 * CAR.forces / GRAVITY), np.rint(1e3 * CAR.rates)
     columns = {f"{axis}acc": forces[:, k] for k, axis in enumerate("xyz")}
@@ -313,7 +313,7 @@ def test_integer_milliunits_are_not_read_as_degrees(further, unit):
 
 @pytest.mark.parametrize("size", [100.0, 1000.0 / GRAVITY])
 @pytest.mark.parametrize("names", ["{}acc {}gyro", "acc_{} gyro_{}"])
-def test_bno055_counts_are_not_read_as_milliunits(size, names):
+def test_bno055_counts_are_not_read_as_mg_and_milliradians(size, names):
     """A BNO055 outputs 100 counts per m/s^2 and 16 per deg/s, which resemble mg and mrad/s."""
     lean, rates = 0.15 * np.sin(0.9 * TIME), CAR.rates.copy()
     rates[:, 1] += np.gradient(lean, TIME)
@@ -348,9 +348,9 @@ def test_unit_of_integer_rates_remains_undetermined():
     assert "gz [deg/s]" in chosen.open_columns["gyro_z"]
 
 
-def test_magnetic_field_named_like_rates_is_omitted():
+def test_magnetic_field_named_like_angular_rates_is_omitted():
     """A VectorNav table contains the magnetic field under the names of angular velocities."""
-    north, down = 0.2, 0.4  # G
+    north, down = 0.2, 0.4  # gauss
     field = np.column_stack([north * np.cos(CAR.yaw), -north * np.sin(CAR.yaw), ZEROS - down])
     names = {f"Angular Velocity {a}": field[:, k] for k, a in enumerate("XYZ")}
     forces = {f"acc_{a}": CAR.forces[:, k] for k, a in enumerate("xyz")}
@@ -358,7 +358,7 @@ def test_magnetic_field_named_like_rates_is_omitted():
     assert "accel_z" in chosen.imu
     assert "gyro_z" not in {**chosen.imu, **chosen.open_columns}
     assert has_reason(chosen, "Angular Velocity X", "magnetic field")
-    # Turns at the same rate to both sides also have a constant magnitude.
+    # Turning left and right at the same rate also gives a vector of constant magnitude.
     sides = np.where(np.sin(0.2 * TIME) > 0.0, 0.5, -0.5)
     noise = 0.005 * np.random.default_rng(1).standard_normal((len(TIME), 3))
     rates = np.column_stack([ZEROS, ZEROS, sides]) + noise
@@ -366,7 +366,7 @@ def test_magnetic_field_named_like_rates_is_omitted():
     assert "gyro_z" in choose(t=TIME, **names, **forces).imu
 
 
-def test_gyroscope_counts_next_to_accelerations_are_not_read_as_degrees():
+def test_gyroscope_counts_beside_accelerations_are_not_read_as_degrees_per_second():
     lean = 0.15 * np.sin(0.9 * TIME)
     rates = CAR.rates + np.column_stack([ZEROS, np.gradient(lean, TIME), ZEROS])
     forces = GRAVITY * np.column_stack([-np.sin(lean), ZEROS, np.cos(lean)])
@@ -378,7 +378,7 @@ def test_gyroscope_counts_next_to_accelerations_are_not_read_as_degrees():
 
 @pytest.mark.parametrize("kind", ["Gyroscope{} [rad/s]", "Accelerometer{} [m/s²]"])
 def test_numbered_gopro_columns_require_axis_in_name_of_first_column(tmp_path, kind):
-    """The first of z, x and y has a name; without an axis in that name, the order is unknown."""
+    """Only the first of three columns has a name; the order z, x, y is known if it states z."""
     values = CAR.rates + 0.001 if kind.startswith("G") else CAR.forces
     for first, count in ((" (z)", 3), ("", 0)):
         path = tmp_path / f"{count}.csv"
@@ -389,8 +389,8 @@ def test_numbered_gopro_columns_require_axis_in_name_of_first_column(tmp_path, k
         assert [c.split()[0] for n, c in vector.items() if n[-1] in "xy"] == ["1", "2"][:count]
 
 
-def test_accelerations_named_by_directions_are_recognised():
-    """AiM's RaceStudio exports such names, with upwards negative."""
+def test_inline_lateral_and_vertical_acceleration_columns_are_recognised():
+    """AiM's RaceStudio exports such names, with the vertical acceleration positive downwards."""
     names = ("InlineAcc [g]", "LateralAcc [g]", "VerticalAcc [g]")
     columns = dict(zip(names, (CAR.forces * [1.0, -1.0, -1.0] / GRAVITY).T))
     rates = {"YawRate [deg/s]": -np.degrees(CAR.rates[:, 2])}
@@ -408,7 +408,7 @@ def test_text_in_time_column_is_reported():
     assert has_reason(choose(Time=clocks, **CAR.inertial()), "Time is not used", "'reset'")
 
 
-def test_comment_line_names_columns_of_numbers_and_words(tmp_path):
+def test_comment_line_above_numbers_and_words_is_read_as_header(tmp_path):
     path = tmp_path / "a.csv"
     rows = (f"A1, ok, {time:.2f}, {rate:.5f}" for time, rate in zip(TIME, CAR.rates[:, 2]))
     path.write_text("\n".join(["#serial,state,time,gyro_z", *rows]))
@@ -425,10 +425,10 @@ def test_fractional_seconds_after_point_or_comma_are_read(mark, day):
 @pytest.mark.parametrize(
     ("begin", "step", "unit"),
     [
-        (672_705_976_809_250, 2_000_000, "ns"),  # one week after the phone was switched on
+        (672_705_976_809_250, 2_000_000, "ns"),  # uptime of a week
         (1_279_034_942, 2, "ms"),
         (1_279_034_942_000, 2_000, "us"),
-        (1_766_385_749_423_015, 5_000, "us"),  # since 1970
+        (1_766_385_749_423_015, 5_000, "us"),  # microseconds since 1970
         (1_766_385_749, 1, "s"),
     ],
 )
@@ -456,7 +456,7 @@ def test_microseconds_and_nanoseconds_since_1970_are_distinguished():
         ("pqr", "f_{}"),
     ],
 )
-def test_column_names_with_part_or_protocol_field_are_recognised(gyro, accel):
+def test_column_names_with_sensor_model_or_protocol_field_are_recognised(gyro, accel):
     names = list("pqr") if gyro == "pqr" else [gyro.format(axis.upper()) for axis in "xyz"]
     columns = {name: CAR.rates[:, k] for k, name in enumerate(names)}
     columns.update({accel.format(axis): CAR.forces[:, k] for k, axis in enumerate("xyz")})
@@ -465,7 +465,7 @@ def test_column_names_with_part_or_protocol_field_are_recognised(gyro, accel):
     assert chosen.imu["accel_x"] == f"{accel.format('x')} [m/s^2]"
 
 
-def test_single_letter_force_and_rate_names_are_not_read_as_imu():
+def test_isolated_single_letter_columns_are_not_read_as_imu():
     forces = {f"f_{axis}": CAR.forces[:, k] for k, axis in enumerate("xyz")}
     assert not choose(t=TIME, **forces).imu
     assert not choose(t=TIME, r=CAR.rates[:, 2]).imu
@@ -496,7 +496,7 @@ def test_unit_of_rates_with_ros_names_beyond_full_scale_is_undetermined(largest,
 
 
 def test_north_and_east_velocities_are_recognised_from_positions():
-    """Programs with a north-east-down world write such names; positions determine the order."""
+    """Programs with a north-east-down frame write such names; positions reveal which is north."""
     north, east = (CAR.speed * wave(CAR.yaw) for wave in (np.sin, np.cos))
     columns = {"lat": CAR.latitude, "lon": CAR.longitude, "vel[0]": north, "vel[1]": east}
     chosen = choose(t=TIME, **columns)
@@ -507,7 +507,7 @@ def test_north_and_east_velocities_are_recognised_from_positions():
 
 
 def test_quaternion_matching_gyroscope_replaces_euler_angles_that_are_not_zyx():
-    """HiPNUC's angles are about z, x and y."""
+    """HiPNUC's Euler angles are rotations about z, x and y, in this order."""
     angles = np.column_stack([YAW, 40.0 * np.sin(0.5 * TIME), 50.0 * np.sin(0.8 * TIME + 1.0)])
     turned = Rotation.from_euler("ZXY", angles, degrees=True)
     rates = (turned[:-1].inv() * turned[1:]).as_rotvec() * RATE
@@ -550,8 +550,8 @@ def test_time_unit_in_name_is_used_unless_steps_are_implausible(name, count, uni
         assert chosen.time.startswith(name)
 
 
-def test_undetermined_time_is_listed_for_imu_and_reference():
-    # Time steps of 1 may be counts or milliseconds.
+def test_candidate_time_columns_are_listed_for_imu_and_reference():
+    # Time steps of 1 may be sample counts or milliseconds.
     columns = {"stamp": np.arange(len(TIME)) + 7.0, **CAR.inertial()}
     chosen = choose(**columns, lat=CAR.latitude, lon=CAR.longitude)
     for lines in (chosen.open_columns, chosen.open_reference):
@@ -571,7 +571,7 @@ def test_position_with_two_possible_units_is_listed_with_both_units():
     assert set(chosen.open_reference["x"]) == {"x [m] [m]", "x [m] [km]"}
 
 
-def test_gyroscope_of_unknown_unit_is_listed_in_recording_of_several_tables(tmp_path):
+def test_candidate_gyroscope_units_are_listed_for_multi_table_recording(tmp_path):
     rates = CAR.rates + np.random.default_rng(3).normal(0.0, 0.1, CAR.rates.shape)
     for name, vectors in (("gyro", rates), ("magnetometer", CAR.forces)):
         table = {"seconds": TIME, **dict(zip("xyz", vectors.T))}

@@ -33,7 +33,7 @@ from imu_simulation_framework.recordings.plausibility.interpretation import (
 from imu_simulation_framework.recordings.reading import read_imu_samples, read_reference_samples
 
 DURATION = {"a": 110.0, "d": 300.0}
-"""Durations [s] of the first laps, which contain curves (a), or straights and turns (d)."""
+"""Durations [s] of the excerpts: curves (drive a), straights and turns on the spot (drive d)."""
 
 
 MOTION_FAULTS = (
@@ -97,8 +97,8 @@ def test_yaw_that_deviates_from_course_is_accepted_if_imu_agrees(agreeing):
     assert finding.grave != agreeing
 
 
-def test_reference_noise_is_not_wheel_slip():
-    """Noise increases the accumulated turn, but not that of the gyroscope."""
+def test_reference_noise_is_not_reported_as_wheel_slip():
+    """Noise increases the accumulated turn of the reference, but not that of the gyroscope."""
     reference, imu = made_drive(duration=300.0)
     noise = np.radians(15.0) * np.random.default_rng(2).standard_normal(len(reference))
     noisy = with_yaw(reference, lambda yaw: yaw + noise)
@@ -106,7 +106,7 @@ def test_reference_noise_is_not_wheel_slip():
 
 
 def planted_cases():
-    """Return cases of each fault on drive a, and on drive d in a later tier."""
+    """Yield each planted fault on drive a and, in a slower test tier, on drive d."""
     for planted in PLANTED:
         yield pytest.param("a", planted)
         tier = pytest.mark.gate if planted in MOTION_FAULTS else pytest.mark.thorough
@@ -120,7 +120,7 @@ def test_planted_fault_is_identified_and_corrected_by_proposed_settings(name, pl
     result = check(*samples)
     (finding,) = [finding for finding in result.findings if fault in finding.fault]
     assert finding.evidence
-    # Further findings are allowed, but no grave finding that could be mistaken for the cause.
+    # Further findings are allowed, unless they are grave and could be mistaken for the cause.
     assert all(other is finding for other in result.grave)
     if not finding.settings:
         return
@@ -135,12 +135,12 @@ def test_planted_fault_is_identified_and_corrected_by_proposed_settings(name, pl
     assert not again.grave
 
 
-def test_clock_offset_is_estimated_even_from_different_epoch(drive):
+def test_clock_offset_is_estimated_even_between_different_epochs(drive):
     reference, imu = drive
     for seconds in (0.5, -3.0):
         (finding,) = check(reference, shifted(imu, seconds)).findings
         ((section, key, value),) = finding.settings
-        # The tolerance is a tenth of the time grid on which turns are compared.
+        # The tolerance is a tenth of the step of the time grid on which turns are compared.
         assert abs(float(value) + seconds) < 0.02
         assert finding.grave == (abs(seconds) > 1.0)
     (finding,) = check(drive[0], shifted(drive[1], -1e6)).findings
@@ -157,7 +157,7 @@ def test_each_fault_has_documented_evidence():
     assert set(faults.FAULTS) == texts - {faults.TURN_IT, faults.AGAINST_THE_PATH}
 
 
-def test_recording_without_comparison_has_no_finding(drive):
+def test_stationary_recording_or_missing_imu_has_no_finding(drive):
     reference, imu = drive
     generator = np.random.default_rng(1)
     imu = constant(imu, QUATERNION, (0.0, 0.0, 0.0, 1.0))
@@ -183,7 +183,7 @@ LEFT_OUT = [("gyro_y",), ("gyro_x",), GYRO[:2], GYRO, ("accel_x",), ACCEL, QUATE
 def test_imu_with_missing_quantities_is_checked_with_remaining_ones(left_out):
     reference, imu = made_drive()
     if left_out == (*GYRO, *ACCEL):
-        # This error makes the yaw that of a second sensor, not a copy of the reference.
+        # Without this error, the yaw would be rejected as a copy of the reference.
         imu = with_yaw(imu, lambda yaw: yaw + 1e-3 * np.sin(elapsed(imu)))
     assert names(check(reference, drop_columns(imu, *left_out))) == []
     if "gyro_z" not in left_out:
@@ -213,7 +213,7 @@ def test_gap_is_not_reported_as_fault(which):
     assert names(check(*samples)) == []
 
 
-def test_lost_samples_or_small_scale_error_are_not_reported_as_faults():
+def test_lost_samples_and_small_scale_factor_error_are_not_reported_as_faults():
     reference, imu = made_drive()
     kept = np.random.default_rng(1).random(len(imu)) > 0.3
     assert names(check(reference, part(imu, kept))) == []
@@ -329,7 +329,7 @@ def test_lagging_yaw_with_reduced_amplitude_is_not_reported_as_fault():
     times = elapsed(imu)
 
     def slow(yaw):
-        # All yaw changes are nearly halved except the total turn of the drive.
+        # All yaw changes are nearly halved, except the net turn of the drive.
         yaw = np.unwrap(yaw)
         steady = yaw[0] + (yaw[-1] - yaw[0]) * times / times[-1]
         return steady + 0.55 * (yaw - steady)

@@ -1,4 +1,4 @@
-"""Plausibility measures: relations of headings, directions of a path, clock offsets."""
+"""Plausibility measures: relations between headings, path directions, and clock offsets."""
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from imu_simulation_framework.recordings.plausibility.relation import (
     relate,
 )
 
-RATE = 8.0  # at this rate, window ends, an eighth of a second apart, coincide with samples
+RATE = 8.0  # Hz; window ends, which are an eighth of a second apart, coincide with samples
 TIMES = np.arange(0.0, 400.0, 1.0 / RATE)
 
 
@@ -54,7 +54,7 @@ def meandering(degrees_per_second, generator):
     [(0.05, 2.0, False), (0.1, 1.0, False), (0.2, 1.0, False), (0.6, 1.0, True), (2.0, 3.0, True)],
 )
 def test_headings_with_turns_hidden_by_noise_are_inconclusive(turning, noise, conclusive):
-    """Turning is in deg/s, and the noise of the reference in deg."""
+    """The turn rate is in deg/s, and the noise of the reference in deg."""
     generator = np.random.default_rng(1)
     angle = meandering(turning, generator)
     noisy = angle + np.radians(noise) * generator.standard_normal(len(angle))
@@ -66,8 +66,8 @@ def test_headings_with_turns_hidden_by_noise_are_inconclusive(turning, noise, co
 
 
 @pytest.mark.parametrize("period", [4.0, 8.0, 16.0])
-def test_different_oscillations_are_unrelated(period):
-    """Over long windows, neither heading turns."""
+def test_headings_with_different_oscillations_are_unrelated(period):
+    """Over long windows, neither heading has a net turn."""
     noise = np.radians(0.5) * np.random.default_rng(4).standard_normal(len(TIMES))
     weaving = np.radians(6.0) * np.sin(2.0 * np.pi * TIMES / period) + noise
     for other in (noise[::-1], np.radians(6.0) * np.sin(np.sqrt(5.0) * TIMES)):
@@ -87,7 +87,7 @@ def test_heading_scale_is_estimated_with_sign(scale):
 @pytest.mark.parametrize("delay", [-3.2, -0.37, 0.4, 2.55])
 def test_heading_delay_is_estimated(delay):
     relation = related(yaw_at(TIMES), yaw_at(TIMES - delay))
-    # The tolerance is a tenth of the time grid of an eighth of a second.
+    # The tolerance is a tenth of the step of the time grid, which is an eighth of a second.
     assert relation.delay == pytest.approx(delay, abs=0.0125)
     assert relation.correlation > 0.999
     assert relation.correlation_as_recorded < relation.correlation
@@ -174,7 +174,7 @@ DRIVE = np.arange(0.0, 120.0, 0.05)
 def test_path_direction_matches_yaw_forwards_and_backwards(speed):
     path = path_direction(poses(yaw_at(DRIVE), DRIVE, speed))
     assert path.concentration > 0.98
-    # The directions are those of displacements of half a metre, or over 20 ms, in curves.
+    # In curves, the direction of a displacement of half a metre or 20 ms differs from the yaw.
     assert abs(path.offset) < np.radians(2.0)
     assert path.conclusive
     assert not path.mirrored
@@ -203,7 +203,7 @@ def test_distant_outlier_hardly_changes_path_direction():
 
 
 def test_paths_without_clear_direction_are_inconclusive():
-    # With four directions at right angles, twice the angle is unchanged by mirroring.
+    # Four directions at right angles are the same after mirroring.
     yaw = 0.5 * np.pi * (DRIVE // 30.0)
     path = path_direction(poses(yaw, DRIVE, 0.6))
     assert path.concentrated
@@ -212,7 +212,7 @@ def test_paths_without_clear_direction_are_inconclusive():
     course = np.random.default_rng(1).uniform(-np.pi, np.pi, 61)[(DRIVE // 2.0).astype(int)]
     path = path_direction(poses(yaw_at(DRIVE), DRIVE, 0.6, course=course))
     assert not path.concentrated
-    # With 60 directions, a resultant of four standard errors does not occur by chance.
+    # For 60 random directions, the mean resultant length stays below four standard errors.
     assert path.concentration < 4.0 / np.sqrt(60.0)
     table = poses(yaw_at(DRIVE), DRIVE, 0.0)
     table[["x", "y"]] += 0.01 * np.random.default_rng(1).standard_normal((len(DRIVE), 2))
@@ -238,7 +238,7 @@ def test_independent_headings_do_not_correlate():
     generator = np.random.default_rng(1)
     walks = np.cumsum(generator.standard_normal((2, len(TIMES))), axis=1)
     _, correlation = clock_offset(heading(walks[0]), heading(walks[1]))
-    # The largest of 3200 coefficients of white noise, each with a standard error of at most 1/40.
+    # White noise: the largest of 3200 coefficients with standard errors of at most 1/40.
     assert abs(correlation) < 0.2
 
 

@@ -35,13 +35,13 @@ VALUES = {
     **{f"accel_{axis}": CAR.forces[:, place] for place, axis in enumerate("xyz")},
     **dict(zip(["qw", "qx", "qy", "qz"], [np.cos(HALF), ZEROS, ZEROS, np.sin(HALF)])),
 }
-"""Expected vectors in SI units."""
+"""Values in SI units, by quantity, that are written to the columns of a header."""
 AXES = {"gyro": "xyz", "accel": "xyz", "q": "wxyz"}
-"""Quantities with three axes, which are a single entry in the table of a test."""
+"""Axes of the vector quantities, which are single entries in the expected column maps."""
 
 
 def mapped(text):
-    """Return quantity -> (column, unit and words) for ``gyro=Gyr_{X} [deg/s]; time=t [s]``."""
+    """Parse ``gyro=Gyr_{X} [deg/s]; time=t [s]`` into {quantity: (column, unit)}, axis by axis."""
     columns = {}
     for entry in filter(None, map(str.strip, text.split(";"))):
         quantity, written = entry.split("=", 1)
@@ -346,11 +346,11 @@ OPEN_HEADERS = {
         "time=TimeStamp [ms]; accel=Acc{X} [m/s^2] | gyro=Gy{X} [rad/s]",
     ),
 }
-"""Headers without a gyroscope unit: columns that are chosen, and columns that remain open."""
+"""Headers without a gyroscope unit: the chosen and, after the bar, the undetermined columns."""
 
 
 def recorded(folder, header, columns):
-    """Return the path of a file with a header, the columns of a map, and noise in all others."""
+    """Write a file with a header, values in the mapped columns, and noise in all other columns."""
     separator = next(sign for sign in ("\t", ";", ",", " ") if sign in header)
     lines = [line.split(separator) for line in header.split("\n")]
     names = [name.strip("# ") for name in lines[0]]
@@ -385,7 +385,7 @@ def test_real_header_yields_expected_columns_and_units(tmp_path, header, expecte
 
 
 @pytest.mark.parametrize("header, expected", OPEN_HEADERS.values(), ids=OPEN_HEADERS)
-def test_real_header_without_gyroscope_unit_leaves_unit_open(tmp_path, header, expected):
+def test_real_header_without_gyroscope_unit_leaves_unit_undetermined(tmp_path, header, expected):
     columns, opened = map(mapped, expected.split("|"))
     path = recorded(tmp_path, header, {**columns, **opened})
     chosen = find_column_maps(path)
@@ -414,7 +414,7 @@ def test_scalar_part_of_numbered_quaternion_is_inferred_from_gyroscope(scalar, t
         f"with the {scalar} as w, the turns agree with the gyro" in reason
         for reason in chosen.reasons
     )
-    # Without a gyroscope, or with other axes, the first part is assumed to be the scalar.
+    # Without a gyroscope or with permuted gyroscope axes, the first part is taken as the scalar.
     rotated_gyro = {"gyro_x": rates[:, 2], "gyro_y": rates[:, 0], "gyro_z": rates[:, 1]}
     for further in ({}, {} if tilting else rotated_gyro):
         chosen = choose(t=TIME, **columns, **further)

@@ -1,4 +1,4 @@
-"""Autopilot logs, whose world is north-east-down and whose body is forward-right-down."""
+"""Autopilot logs with a north-east-down world frame and a forward-right-down body frame."""
 
 import numpy as np
 import pytest
@@ -75,7 +75,7 @@ def px4_topics(car):
 
 
 def ardupilot_messages(car):
-    """Return name -> (field types, columns)."""
+    """Return the log messages of a drive as {message name: (field types, columns)}."""
     every, some = car.microseconds, car.microseconds[SLOW]
     rates, forces = (np.repeat(values * FRD, 2, axis=0) for values in (car.rates, car.forces))
     forces[1::2] *= 1.01  # second IMU
@@ -200,7 +200,7 @@ def test_ardupilot_log_is_converted_to_ros_axes(car, tmp_path, name):
     assert_is_the_car(car, *read_chosen(path))
 
 
-def test_damaged_part_of_ardupilot_log_is_skipped(car, tmp_path):
+def test_damaged_section_of_ardupilot_log_is_skipped(car, tmp_path):
     content = binary_log(ardupilot_messages(car))
     path, middle = tmp_path / "a.bin", len(content) // 2
     path.write_bytes(content[:middle] + b"\0" * 700 + content[middle + 700 : -17])

@@ -49,7 +49,7 @@ def store_of(version):
 
 
 def messages_of(car, store):
-    """Return topic -> (type, [(ns, message)])."""
+    """Return the messages of a drive as {topic: (message type, [(time in ns, message)])}."""
     types = store.types
 
     def header(ns):
@@ -115,7 +115,7 @@ def test_messages_without_definitions_are_read_with_definitions_of_ros_distribut
     store = get_typestore(Stores[f"ROS2_{distribution.upper()}"])
     names = [field for field in store.types[kind].__dataclass_fields__ if field != "__msgtype__"]
     parts = {"type": 3, "dimensions": np.array([1.0, 2.0])}
-    if "polygon" in names:  # which Foxy does not have
+    if "polygon" in names:  # a field that Foxy does not have
         parts["polygon"] = store.types["geometry_msgs/msg/Polygon"](points=[])
     options = {"version": 8} if writers.HAS_STORAGE_PLUGINS else {}
     with ros2.Writer(tmp_path / "bag", **options) as writer:
@@ -132,7 +132,7 @@ def test_messages_without_definitions_are_read_with_definitions_of_ros_distribut
     path.write_text(yaml.safe_dump(description))
     (table,) = read_bag_tables(tmp_path / "bag").tables.values()
     assert table.cells["/solid.type"].tolist() == [3, 3, 3]
-    if distribution == "humble":  # the default for files and folders that state no distribution
+    if distribution == "humble":  # Humble is the default where the distribution is not stated
         path.unlink()
         for path in (tmp_path / "bag", tmp_path / "bag/bag.db3"):
             (table,) = read_bag_tables(path).tables.values()

@@ -58,7 +58,7 @@ def test_matlab_variable_exceeding_limit_when_decompressed_is_rejected(tmp_path)
         read_imu(tmp_path / "data.mat")
 
 
-def test_flipped_bits_in_numpy_header_are_rejected_or_harmless(tmp_path):
+def test_numpy_header_with_flipped_bit_is_rejected_or_read_without_crash(tmp_path):
     samples = np.zeros(40, dtype=GYRO_TABLE)
     samples["time"] = 0.01 * np.arange(40)
     file = io.BytesIO()

@@ -25,7 +25,7 @@ def write(tmp_path, lines, header=HEADER):
 
 
 def with_row(row, place=50):
-    """Return the rows with line ``place + 2`` replaced."""
+    """Return the rows of a table with ``row`` in place of line ``place + 2`` of the file."""
     return [*ROWS[:place], row, *ROWS[place + 1 :]]
 
 
@@ -69,7 +69,7 @@ def test_malformed_row_is_rejected_with_line_number(tmp_path, lines, header, wor
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("time", ["nan", ""])
 @pytest.mark.parametrize("unit, unit_factor", [("s", 1.0), ("ns", 1e9)])
-def test_missing_time_is_counted_with_line_number_in_any_unit(tmp_path, unit, unit_factor, time):
+def test_missing_time_is_counted_and_located_for_any_time_unit(tmp_path, unit, unit_factor, time):
     times = [f"{unit_factor * (1e5 + k):.0f}" for k in range(100)]
     times[50] = time
     path = write(tmp_path, [f"{time},0.0,0.0,0.0" for time in times], f"time [{unit}],x,y,yaw")
@@ -90,8 +90,8 @@ def test_quote_in_comment_and_duplicate_columns_are_accepted(tmp_path):
 
 @pytest.mark.parametrize("rows_at_once", [1, 3, 1000])
 def test_table_parsed_in_blocks_matches_table_parsed_at_once(rows_at_once):
-    # Integers and fractions, a column with text and numbers, a column that begins with empty cells,
-    # quoted cells, comments and empty lines in between, two types of line endings.
+    # The table has integers and fractions, a column with text and numbers, a column that begins
+    # with empty cells, quoted cells, comments, empty lines, and two types of line endings.
     text = (
         "time,mixed,late,name\n1,1.50,,a\n# no row\n2.25,x,,b\r\n\n3,2.50,7,'c\nc'\n"
         "4,007,8,d\n9007199254740993,1e3,,e\n"

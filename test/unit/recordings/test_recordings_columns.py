@@ -1,4 +1,4 @@
-"""Column maps: units, expressions, column numbers, dates, and rejected descriptions."""
+"""Column maps: units, expressions, column numbers, dates, and rejected column descriptions."""
 
 import math
 
@@ -57,7 +57,7 @@ def test_units_of_columns_are_converted(quantity):
         assert QUANTITIES[quantity].units[unit] == pytest.approx(factor, rel=1e-15)
 
 
-def test_quantities_are_used_and_documented_with_si_unit_first():
+def test_every_quantity_has_use_description_and_si_unit_listed_first():
     assert {next(iter(quantity.units.values())) for quantity in QUANTITIES.values()} == {1.0}
     assert {name for names in USES.values() for name in names} == set(QUANTITIES)
     assert all(quantity.meaning for quantity in QUANTITIES.values())
@@ -97,7 +97,7 @@ def test_invalid_column_expression_is_rejected(tmp_path, description):
     assert f"column '{description}' is missing, expected one of t, n" in sentence
 
 
-def test_standard_deviations_and_nmea_minutes_are_converted(tmp_path):
+def test_standard_deviation_columns_and_nmea_angles_are_converted(tmp_path):
     path = table(tmp_path, lat=[4807.038] * COUNT, lon=[-1131.5] * COUNT)
     columns = {"time": "t", "latitude": "lat [ddmm.mmmm]", "longitude": "lon [ddmm.mmmm]"}
     columns.update({"sigma_east": "n [cm]", "sigma_north": "n * 2"})
@@ -109,7 +109,7 @@ def test_standard_deviations_and_nmea_minutes_are_converted(tmp_path):
 
 
 def test_speed_and_course_of_receiver_become_velocity(tmp_path):
-    """The receiver turns from north to east; columns are in km/h and degrees from north."""
+    """The course turns from north to east; the columns are in km/h and in degrees from north."""
     course = np.linspace(0.0, 90.0, COUNT)
     path = table(tmp_path, course=course.tolist(), v=[36.0] * COUNT)
     columns = {**FIXES, "speed": "v [km/h]", "course": "course [deg]"}
@@ -138,7 +138,7 @@ def test_time_units_are_converted_in_one_or_two_columns(tmp_path):
 
 
 DATES = [f"2015-05-21{{}}10:00:{k / 10.0:06.3f}" for k in range(COUNT)]
-MORNING = 1_432_202_400.0  # of that day in UTC: 16576 days and ten hours
+MORNING = 1_432_202_400.0  # 10:00 UTC on that day, 16576 days and ten hours after 1970
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_dates_are_read_as_times(tmp_path, between, suffix, zone, unit):
         assert times(path, f"date{unit}") == pytest.approx(MORNING + zone + SECONDS, abs=1e-6)
 
 
-def test_dates_with_separate_time_of_day_or_missing_dates_are_read(tmp_path):
+def test_missing_date_is_counted_and_separate_time_of_day_column_is_read(tmp_path):
     dates = [date.format("T") for date in DATES]
     dates[3] = ""
     missing = read_imu(table(tmp_path, date=dates), columns={"time": "date", "yaw": "n"}).report

@@ -1,4 +1,4 @@
-"""Conventions of recordings: each yields the same drive, and unknown values are rejected."""
+"""Recording conventions: each yields the same drive, and unknown conventions are rejected."""
 
 import itertools
 import math
@@ -28,7 +28,7 @@ EVERY = list(itertools.product(("enu", "ned"), ("xyzw", "wxyz"), (False, True)))
 
 
 def recorded(frame, order, inverse):
-    """Return positions, quaternions, gyroscope and accelerometer in a convention."""
+    """Return positions, quaternions, angular rates and specific forces in a given convention."""
     values = POSITIONS, ORIENTATIONS, GYRO, ACCEL
     if frame == "ned":
         values = (
@@ -52,13 +52,13 @@ def assert_is_the_imu(table):
 
 def assert_is_the_drive(table):
     assert table[["x", "y"]].to_numpy() == pytest.approx(POSITIONS[:, :2], abs=1e-12)
-    # Additional full turns are irrelevant.
+    # Yaw angles that differ by full turns are equivalent.
     turns = (table["yaw"].to_numpy() - YAW) / (2.0 * np.pi)
     assert turns == pytest.approx(np.full(COUNT, np.rint(turns[0])), abs=1e-8)
 
 
 @pytest.mark.parametrize(("frame", "axes"), [("enu", "frd"), ("ned", "flu")])
-def test_imu_with_converted_orientation_and_unchanged_signals_is_read(tmp_path, frame, axes):
+def test_world_frame_and_sensor_axes_of_imu_are_converted_independently(tmp_path, frame, axes):
     _, quaternions, _, _ = recorded(frame, "xyzw", False)
     _, _, gyro, accel = recorded("ned" if axes == "frd" else "enu", "xyzw", False)
     messages = [writers.imu(*row) for row in zip(STAMPS, quaternions, gyro, accel)]
@@ -130,7 +130,7 @@ def test_headings_in_columns_and_quaternions_are_converted_by_convention(tmp_pat
     columns = {"time": "t", "x": "e", "y": "n", "heading": "h [deg]"}
     path = angles_csv(tmp_path, *WORDS["cw from north"], "enu")
     assert_is_the_drive(read_reference(path, columns=columns).table)
-    # Some drivers convert a heading, clockwise from north, to a clockwise quaternion.
+    # Some drivers use a heading, clockwise from north, as the yaw of their quaternion.
     headings = Rotation.from_euler("Z", (np.pi / 2.0 - YAW)[:, None]).as_quat()
     messages = [writers.odometry(*row) for row in zip(STAMPS, POSITIONS, headings)]
     path = writers.write_bag(tmp_path / "a.bag", {"/odom": messages})
@@ -162,7 +162,7 @@ def test_invalid_quaternion_remains_invalid_after_conversion(useless, yaw_conven
 @pytest.mark.parametrize("frame", frames.FRAMES)
 @pytest.mark.parametrize("convention", frames.YAW_CONVENTIONS)
 def test_yaw_in_quaternion_is_converted_by_yaw_convention(frame, convention):
-    """The quaternion was computed from roll, pitch and a heading of another convention."""
+    """The quaternion was computed from roll, pitch and a heading in another convention."""
     sign, offset = frames.YAW_CONVENTIONS[convention]
     roll, pitch, yaw = ANY_ANGLES.T
     heading = sign * (yaw - offset)

@@ -125,7 +125,7 @@ def numpy_arrays(path, car):
 
 
 def json_of_columns(path, car):
-    """Write a JSON object of many lines with a list for each column."""
+    """Write a multi-line JSON object with one list per column."""
     vectors = {
         "angular_velocity": car.rates.tolist(),
         "acc": dict(zip("xyz", car.forces.T.tolist())),

@@ -19,7 +19,7 @@ LEVEL = (0.0, 0.0, 9.8)
 
 
 def odometry(stamps=STAMPS, positions=None, orientations=None):
-    """Return a straight drive with replaced positions or orientations of single samples."""
+    """Return a straight drive with the positions or orientations of single samples replaced."""
     positions, orientations = positions or {}, orientations or {}
     return [
         writers.odometry(
@@ -34,7 +34,7 @@ def imu(orientation=IDENTITY, accel=LEVEL, unknown=()):
 
 
 def fixes(single=None, **every):
-    """Return fixes that move north at 1.1 m/s."""
+    """Return GNSS fixes of a receiver that moves north at 1.1 m/s."""
     rows = [{"latitude": 48.0 + 1e-6 * k, "longitude": 11.0, **every} for k in range(COUNT)]
     for k, changes in (single or {}).items():
         rows[k].update(changes)
@@ -42,7 +42,7 @@ def fixes(single=None, **every):
 
 
 def written(tmp_path, messages, **options):
-    """Write a bag whose messages are received in the written order."""
+    """Write a bag whose messages are received in the order of the list."""
     receipt = [STAMPS[0] + 1000 + PERIOD * k for k in range(len(messages))]
     path = tmp_path / "a.bag"
     return writers.write_bag(path, {"/topic": messages}, receipt=receipt, **options)
@@ -77,7 +77,7 @@ LONG = {4: tuple(1.01 * part for part in HALF), 6: tuple(1.0005 * part for part 
         # Dropped samples leave a gap.
         (odometry(positions=dict.fromkeys(range(30, 40), (NAN, 0, 0))), "gaps", 1, 41, 4.0, 50, ()),
         (odometry(**WITHOUT_NUMBERS), "nan", 2, 8, 0.7, COUNT - 2, ()),
-        # The height is not required.
+        # A missing height is not a fault.
         (odometry(positions={7: (0.7, 0.0, NAN)}), "nan", 0, None, None, COUNT, ()),
         (odometry(orientations=LONG), UNNORMALISED, 1, 5, 0.4, COUNT, ("yaw", 6, 0.5)),
         (odometry(orientations={4: (0,) * 4}), "zero_quaternions", 1, 5, 0.4, COUNT - 1, ()),

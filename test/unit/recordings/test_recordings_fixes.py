@@ -32,7 +32,7 @@ def truth():
 
 
 def samples(deviation=0.5, **columns):
-    """Return samples of positions as returned by a reader, with further ``columns``."""
+    """Return noisy position samples as a reader returns them, with further ``columns``."""
     times, positions, _, _ = truth()
     noise = deviation * np.random.default_rng(7).standard_normal(positions.shape)
     latitude, longitude, _ = pymap3d.enu2geodetic(*(positions + noise).T, 0.0, 48.0, 11.0, 0.0)
@@ -54,7 +54,7 @@ def stated(report):
     return report.positioning["stated_deviation"]
 
 
-def test_variances_are_taken_from_covariance_then_error_then_default():
+def test_fix_variance_is_taken_from_covariance_error_column_hdop_or_default():
     error, stated_variance = np.full(COUNT, 2.0), np.full(COUNT, 0.25)
     report = reference_table(samples(position_error=error))[1]
     assert stated(report) == pytest.approx(np.sqrt(2.0))
@@ -73,7 +73,7 @@ def test_variances_are_taken_from_covariance_then_error_then_default():
 
 
 def total_station_samples(rate, error, seed=1):
-    """Return total station positions of a robot on a circle of 1 m."""
+    """Return total station positions of a robot on a circle with a radius of 1 m."""
     times = np.arange(0.0, 120.0, 1.0 / rate)
     noise = error * np.random.default_rng(seed).standard_normal((len(times), 2))
     x, y = (np.column_stack([np.cos(times / 2.0), np.sin(times / 2.0)]) + noise).T
@@ -172,7 +172,7 @@ def bag(tmp_path, **topics):
 
 @pytest.mark.parametrize("make", [writers.twist_stamped, writers.twist_with_covariance_stamped])
 @pytest.mark.parametrize("late", [-60_000_000, 0, 90_000_000])
-def test_velocity_nearest_to_fix_is_used(tmp_path, make, late):
+def test_velocity_nearest_in_time_to_fix_is_used(tmp_path, make, late):
     messages = [make(stamp + late, velocity) for stamp, velocity in zip(STAMPS, VELOCITIES)]
     path = bag(tmp_path, vel=messages)
     samples = read_reference_samples(path, topic="/fix", velocity_topic="/vel")
@@ -181,7 +181,7 @@ def test_velocity_nearest_to_fix_is_used(tmp_path, make, late):
     assert np.array_equal(samples.columns["latitude"], [fix.latitude for fix in ROUGH_FIXES])
 
 
-def test_velocities_that_are_missing_or_faster_than_fixes_are_accepted(tmp_path):
+def test_velocities_more_frequent_than_fixes_or_partly_missing_are_accepted(tmp_path):
     times = [START + PERIOD // 10 * k for k in range(10 * TOLD)]
     messages = [writers.twist_stamped(time, (k, 0.0, 0.0)) for k, time in enumerate(times)]
     path = writers.write_ros2_bag(tmp_path / "a", {"/fix": ROUGH_FIXES, "/vel": messages})
@@ -210,7 +210,7 @@ def test_heading_topic_of_dual_antenna_receiver_is_read(tmp_path, make):
 
 
 @pytest.mark.parametrize("changes", [True, False])
-def test_yaw_variance_is_ignored_if_constant(changes):
+def test_recorded_yaw_variance_is_ignored_if_constant(changes):
     times, positions, _, yaw = truth()
     deviation = np.full(COUNT, 0.02) + changes * 1e-4 * np.arange(COUNT)
     columns = {"stamp": times, "x": positions[:, 0], "y": positions[:, 1], "yaw": yaw}
@@ -228,14 +228,14 @@ def test_yaw_variance_is_ignored_if_constant(changes):
     assert set(table["turn_slip"]) == {0.04} and ReferenceError.from_poses(table).slip == 0.04
 
 
-def test_course_error_columns_limit_error_of_antenna_heading():
+def test_reference_error_columns_describe_course_and_antenna_heading():
     table, _ = reference_table(samples())
     assert list(table.columns[-4:]) == list(REFERENCE_ERROR)
     assert set(table["yaw_lag"]) == {FixSettings().course_lag}
     _, _, _, yaw = truth()
     noisy = yaw + np.radians(1.0) * np.random.default_rng(3).standard_normal(COUNT)
     table, _ = reference_table(samples(0.01, position_error=np.full(COUNT, 0.02), yaw=noisy))
-    # Interpolated at the trajectory's rate, headings have 2/3 of the variance.
+    # Interpolation to the trajectory's rate reduces the variance of headings to 2/3.
     assert np.sqrt(2.0 / 3.0) < np.degrees(table["yaw_std"]).median() < 1.2
 
 

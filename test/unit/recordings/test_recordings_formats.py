@@ -1,4 +1,4 @@
-"""Identical content in every format yields the same table."""
+"""Recordings with identical content in every format yield the same table."""
 
 import math
 
@@ -85,7 +85,9 @@ def test_compressed_bag_with_many_chunks_is_read(tmp_path, compression):
 
 @pytest.mark.parametrize("arrays", [True, False])
 @pytest.mark.parametrize("make", POSE_MAKERS)
-def test_poses_are_read_from_rostopic_echo_with_and_without_arrays(tmp_path, make, arrays):
+def test_poses_are_read_from_rostopic_echo_with_and_without_covariance_arrays(
+    tmp_path, make, arrays
+):
     path = writers.write_rostopic_csv(
         tmp_path / "a.csv",
         poses(make),
@@ -127,7 +129,7 @@ def test_poses_are_identical_in_plain_and_gzip_files(tmp_path, kind):
 
 
 def fix_messages():
-    """Return a straight drive to the north-east with distinct variances."""
+    """Return fixes of a straight drive to the north-east, each with a different variance."""
     return [
         writers.fix(stamp, 48.0 + 1e-6 * k, 11.0 + 2e-6 * k, variance=1.0 + 0.01 * k)
         for k, stamp in enumerate(STAMPS)

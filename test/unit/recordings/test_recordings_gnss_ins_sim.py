@@ -27,7 +27,7 @@ def write_folder(folder, geodetic=True, **rows):
     zero = np.zeros_like(TIMES)
     generator = np.random.default_rng(1)
     noise = 1e-3 * generator.normal(size=(len(TIMES), 3))
-    # Clockwise as seen from above is positive about down.
+    # A clockwise turn, as seen from above, is positive about the downward axis.
     gyro = np.degrees([0.0, 0.0, TURN_RATE] + noise)
     accel = [0.0, SPEED * TURN_RATE, -9.80665] + noise
     position = np.column_stack([north, east, zero])

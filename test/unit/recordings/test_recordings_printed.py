@@ -51,7 +51,7 @@ def test_rostopic_echo_output_is_read(tmp_path, ros):
 
 
 def test_ros2_topic_echo_csv_output_is_read(tmp_path):
-    """``--csv`` prints no names, so the number of columns determines the message type."""
+    """``--csv`` prints no field names, so the number of columns determines the message type."""
     imu, odometry, pose = (tmp_path / f"{name}.csv" for name in ("imu", "odometry", "pose"))
     rows: tuple = ([], [], [])
     matrix, zeros = [0.0] * 9, [0.0] * 36
@@ -147,7 +147,7 @@ def test_novatel_log_with_invalid_checksums_is_rejected(tmp_path):
     assert "no line is a NovAtel log" in refusal(isf.read_imu, path)
 
 
-NOON = 12.0 * 3600.0 - 20.0  # [s] of the day; the drive passes noon
+NOON = 12.0 * 3600.0 - 20.0  # time of day [s] at the start; the drive passes noon
 
 
 def clock(seconds):
@@ -155,7 +155,7 @@ def clock(seconds):
 
 
 def vbox():
-    """Return a Racelogic log: minutes, west longitude positive, degree sign in Latin-1."""
+    """Return a Racelogic log in minutes, with west longitude positive, encoded in Latin-1."""
     header = ["satellites", "time", "latitude", "longitude", "velocity kmh", "heading", "height"]
     header += ["Vertical velocity m/s", "Long accel g", "Lat accel g"]
     own = ["RollRate", "PitchRate", "YawRate", "X_Accel", "Y_Accel", "Z_Accel"]

@@ -53,7 +53,7 @@ def file(name, content):
 
 
 def kitti(values, name="", text=""):
-    """Return a function that writes a KITTI folder with a changed file."""
+    """Return a function that writes a KITTI folder, optionally with one file replaced."""
 
     def written(folder):
         path = writers.write_kitti(folder, 1e9 + 0.1 * np.arange(COUNT), values)
@@ -65,7 +65,7 @@ def kitti(values, name="", text=""):
 
 
 def echo(messages, *changed):
-    """Return a function that writes the output of rostopic echo -p with a changed word."""
+    """Return a function that writes ``rostopic echo -p`` output with one string replaced."""
 
     def written(folder):
         path = writers.write_rostopic_csv(folder / "a.csv", messages)
@@ -76,14 +76,14 @@ def echo(messages, *changed):
 
 
 def angles(line="1.1,1.0"):
-    """Return a function that writes a table of times and headings with a changed line 13."""
+    """Return a function that writes a table of times and headings with line 13 replaced."""
     lines = [f"{time},1.0" for time in TIMES]
     lines[11] = line
     return file("a.csv", "\n".join(["t,heading", *lines]).encode())
 
 
 def raw_bag(topics):
-    """Return a function that writes a bag of serialised messages {topic: (kind, [bytes])}."""
+    """Return a function that writes a bag of messages given as {topic: (type, [bytes])}."""
 
     def written(folder):
         with writers.Writer(folder / "a.bag") as writer:
@@ -171,7 +171,7 @@ REFERENCES = [
         file("a.tum", b"".join(b"%d 0 0 0 0 0 0 1\n" % stamp for stamp in STAMPS)),
         "with time = #1 [ns]",
     ),
-    # The fixes contain a velocity and a heading in addition to positions.
+    # The fixes contain velocities and headings in addition to positions.
     case(
         bag(odometry(), vel=velocities(0)),
         "expected sensor_msgs/NavSatFix to add velocity or heading",
@@ -275,7 +275,7 @@ def test_truncated_ros1_bag_is_rejected(tmp_path, share):
     assert "truncated or damaged" in refusal(read_reference, writers.pack(path))
 
 
-def test_topic_without_slash_and_minimum_number_of_samples_are_accepted(tmp_path):
+def test_topic_without_leading_slash_and_lower_sample_minimum_are_accepted(tmp_path):
     path = bag(odometry(STAMPS[:9]))(tmp_path)
     recorded = read_reference(path, topic="topic", minimum_samples=9)
     assert recorded.report.topic == "/topic"

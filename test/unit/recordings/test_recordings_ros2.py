@@ -155,7 +155,7 @@ def test_truncated_ros2_bag_is_rejected(tmp_path, storage, share):
 
 
 @pytest.mark.parametrize("change", [lambda data: data[:-8], lambda data: b"\0\0" + data[2:]])
-def test_ros2_message_with_wrong_layout_is_rejected(tmp_path, change):
+def test_malformed_ros2_message_is_rejected(tmp_path, change):
     path = write("file", tmp_path / "b", {"/odom": REFERENCES["odometry"]})
     with closing(sqlite3.connect(path)) as database, database:
         (data,) = database.execute("SELECT data FROM messages WHERE id = 18").fetchone()
@@ -194,7 +194,7 @@ def test_mcap_messages_are_in_time_order(tmp_path, options, index):
     assert np.array_equal(samples.columns["gyro_x"], GYRO[:, 0])
 
 
-RECORD = 22 + len(writers.ros2_bytes(IMU[0]))  # bytes of a message in MCAP
+RECORD = 22 + len(writers.ros2_bytes(IMU[0]))  # size of a message record in an MCAP file [bytes]
 
 
 @pytest.mark.parametrize(
@@ -266,7 +266,7 @@ ENDLESS = (
         (["UPDATE topics SET name = '/odom' || char(27) || '[2J' || char(10) || 'b'"], None),
     ],
 )
-def test_malicious_database_is_rejected_or_harmless(tmp_path, statements, words):
+def test_malicious_database_is_rejected_or_read_safely(tmp_path, statements, words):
     path = write("file", tmp_path / "b", {"/odom": REFERENCES["odometry"]})
     with closing(sqlite3.connect(path)) as database:
         for statement in statements:

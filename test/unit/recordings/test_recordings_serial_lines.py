@@ -1,4 +1,4 @@
-"""Serial output of receivers and IMUs: NMEA 0183, VectorNav, and text with numbers."""
+"""Serial output of receivers and IMUs: NMEA 0183, VectorNav, and numbers within text."""
 
 import numpy as np
 import pandas as pd
@@ -59,7 +59,9 @@ def test_nmea_epoch_becomes_table_row(car, tmp_path):
     start = pd.Timestamp("2024-02-28").timestamp() + MIDNIGHT
     times = table.index.to_numpy() - start
     assert times[0] == pytest.approx(0.0, abs=3e-7)
-    assert times[-1] == pytest.approx(TIME[SLOW][-1], abs=0.05 + 3e-7)  # on a grid of 0.05 s
+    assert times[-1] == pytest.approx(
+        TIME[SLOW][-1], abs=0.05 + 3e-7
+    )  # the times are rounded to 0.05 s
     error = wrap(table["yaw"].to_numpy() - np.interp(times, TIME, car.yaw))
     # The antenna heading is interpolated between epochs 0.2 s apart.
     assert np.sqrt(np.mean(error**2)) < np.radians(0.2)
@@ -110,7 +112,7 @@ def test_vectornav_messages_are_converted_to_ros_axes(car, tmp_path):
     assert table.index.to_numpy() == pytest.approx(TIME[rows])
     assert_inertial(table, car, rows)
     assert wrap(table["yaw"].to_numpy() - car.yaw[rows]) == pytest.approx(0.0, abs=1e-7)
-    # Without reception times, the rate has to be specified.
+    # Without receipt times, the sampling rate has to be specified.
     path.write_text("\n".join(line.split(" ")[-1] for line in lines) + "\n")
     assert len(read_imu(path, rate=50.0).table) == len(rows)
 
@@ -128,7 +130,7 @@ WORDS = {
     f"{{c}} -> {SIX['headings']}": 36000.0,
     f"{{m:.0f}} ms | {SIX['bars']}": 0.0,
 }
-"""Layout of a line -> the time of day at which the log begins [s]."""
+"""Time of day at which the log begins [s], by line format."""
 
 
 @pytest.mark.parametrize(("layout", "start"), WORDS.items())
@@ -170,14 +172,14 @@ def test_tables_are_not_read_as_serial_lines(tmp_path, text):
         ("x: 1 y: 2\n" * 9, "fewer than 10 lines have the same labels"),
     ],
 )
-def test_lines_without_content_are_rejected(tmp_path, text, message):
+def test_serial_log_without_usable_lines_is_rejected(tmp_path, text, message):
     path = tmp_path / "a.log"
     path.write_text(text)
     assert message in refusal(read_reference, path)
 
 
 def tagged(car, kinds):
-    """Return lines of a gyroscope, an accelerometer and, at a tenth of their rate, a receiver."""
+    """Yield gyroscope, accelerometer and, at a tenth of their rate, receiver records of a drive."""
     for k, time in enumerate(TIME):
         place = car.latitude[k], car.longitude[k], car.speed[k], np.degrees(car.azimuth[k])
         for kind, values in zip(kinds, (car.rates[k], car.forces[k], place)):
@@ -186,7 +188,7 @@ def tagged(car, kinds):
 
 
 def gnss_logger(car):
-    """Return lines of Android's GnssLogger, with two clocks and two sources of fixes."""
+    """Return a log of Android's GnssLogger, with two clocks and two sources of fixes."""
     lines = ["# ", "# Version: v3.0 Platform: 13", "# "]
     lines.append("# UncalGyro,utcTimeMillis,elapsedRealtimeNanos,UncalGyroXRadPerSec,"
                  "UncalGyroYRadPerSec,UncalGyroZRadPerSec,DriftXRadPerSec")  # fmt: skip
@@ -205,7 +207,7 @@ def gnss_logger(car):
 
 
 def get_sensor_data(car):
-    """Return a log of the IPIN competitions, whose fixes have a different sensor clock."""
+    """Return an IPIN competition log, whose fixes are stamped by a different sensor clock."""
     lines = ["% LogFile created by the 'GetSensorData' App", "%"]
     lines.append("% Gyroscope data: \t'GYRO;AppTimestamp(s);SensorTimestamp(s);Gyr_X(rad/s);"
                  "Gyr_Y(rad/s);Gyr_Z(rad/s);Accuracy(integer)'")  # fmt: skip
@@ -221,7 +223,7 @@ def get_sensor_data(car):
 
 
 def with_a_header(car):
-    """Return lines with a common header, as in a competition with phones in cars."""
+    """Return a log with one header for all record types, as in a smartphone competition."""
     lines = ["MessageType,utcTimeMillis,MeasurementX,MeasurementY,MeasurementZ"]
     for kind, time, values in tagged(car, ("UncalGyro", "UncalAccel", "Fix")):
         if kind != "Fix":
@@ -230,7 +232,7 @@ def with_a_header(car):
 
 
 @pytest.mark.parametrize("written", [gnss_logger, get_sensor_data, with_a_header])
-def test_lines_of_several_kinds_become_separate_tables(car, tmp_path, written):
+def test_record_types_of_log_become_separate_tables(car, tmp_path, written):
     path = tmp_path / "a.txt"
     path.write_text("\n".join(written(car)) + "\n")
     assert recording_format(path) == "tables"
@@ -243,7 +245,7 @@ def test_lines_of_several_kinds_become_separate_tables(car, tmp_path, written):
         assert [start, end] == pytest.approx([0.0, TIME[SLOW][-1] - TIME[-1]], abs=0.06)
 
 
-def test_ardupilot_log_without_formats_is_read(car, tmp_path):
+def test_ardupilot_text_log_without_format_messages_is_read(car, tmp_path):
     path = tmp_path / "a.log"
     lines = []
     for kind, time, values in tagged(car, ("IMU", "ATT", "GPS")):
@@ -267,7 +269,7 @@ def test_ardupilot_log_without_formats_is_read(car, tmp_path):
     assert gps["GPS.GCrs"].to_numpy() == pytest.approx(np.degrees(car.azimuth[SLOW]), abs=1e-8)
 
 
-def test_columns_of_unnamed_line_kinds_are_numbered(car, tmp_path):
+def test_columns_of_record_types_without_header_are_numbered(car, tmp_path):
     path = tmp_path / "a.csv"
     lines = [
         f"{round(1e6 * time)},{kind},{','.join(values)}"
@@ -281,8 +283,8 @@ def test_columns_of_unnamed_line_kinds_are_numbered(car, tmp_path):
     assert table["accel_z"].to_numpy() == pytest.approx(car.forces[:, 2], abs=1e-8)
 
 
-def test_rows_are_numbered_only_in_table_named_in_column_map(tmp_path):
-    """A BNO055 logger prints its calibration status between samples without times."""
+def test_line_number_counts_only_rows_of_mapped_table(tmp_path):
+    """Samples have no times, and a BNO055 logger prints its calibration status in between."""
     path = tmp_path / "bno055.txt"
     path.write_text(
         "".join(

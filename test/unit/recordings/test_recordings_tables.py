@@ -1,4 +1,4 @@
-"""Recordings of several tables: a file for each sensor, with individual times."""
+"""Recordings of several tables: one file per sensor, each with individual sample times."""
 
 import json
 import re
@@ -17,7 +17,7 @@ from imu_simulation_framework.recordings.reading import read_imu, read_reference
 from imu_simulation_framework.recordings.vocabulary import tables as table_choice
 
 START = 1_700_000_000_000_000_000
-SLOW = TIME[3::50]  # fixes: from the fourth sample at 50 Hz on, once per second
+SLOW = TIME[3::50]  # fix times: once per second, from the fourth sample at 50 Hz on
 
 
 def nanoseconds(times):
@@ -99,7 +99,7 @@ def test_gravity_is_added_to_accelerations_without_gravity(car, tmp_path, name):
     tables = phone(car)
     measured = tables.pop("TotalAcceleration")
     tables[name] = tables.pop("Accelerometer")
-    times = tables["Gyroscope"]["time"]  # not those of the accelerometer
+    times = tables["Gyroscope"]["time"]  # differ from those of the accelerometer
     tables["Gravity"] = {"time": times, "z": np.full(len(TIME), 9.81), "y": 0.0, "x": 0.0}
     maps = find_column_maps(write_folder(tmp_path / "drive", tables))
     assert maps.imu["accel_z"] == f"{name}+Gravity.z [m/s^2]"
@@ -107,7 +107,7 @@ def test_gravity_is_added_to_accelerations_without_gravity(car, tmp_path, name):
     rows = np.rint(RATE * (table.index.to_numpy() - START / 1e9)).astype(int)
     expected = np.interp(nanoseconds(TIME[rows]), measured["time"], measured["x"])
     assert table["accel_x"].to_numpy() == pytest.approx(expected, abs=1e-4)
-    # A gravity table from another time is not used.
+    # A gravity table that does not overlap in time is not used.
     tables["Gravity"]["time"] = times + 1_000_000_000_000
     assert "accel_z" not in find_column_maps(write_folder(tmp_path / "other", tables)).imu
 
@@ -243,7 +243,7 @@ def test_unusable_zip_files_are_rejected(zipped, tmp_path, damage, message):
     assert message in refusal(find_column_maps, path)
 
 
-def test_tables_with_different_time_names_or_without_headers_are_joined(car, tmp_path):
+def test_tables_with_different_time_column_names_or_without_headers_are_joined(car, tmp_path):
     for name, values in (("Acc", car.forces), ("Gyro", car.rates)):
         unit = "m/s^2" if name == "Acc" else "rad/s"
         axes = {f"{name}{axis} [{unit}]": values[:, k] for k, axis in enumerate("XYZ")}
@@ -268,8 +268,8 @@ def test_tables_without_time_use_time_table_of_same_length(car, tmp_path):
     assert_inertial(read_imu(tmp_path).table, car)
 
 
-def test_number_of_passes_over_many_tables_is_limited(tmp_path, monkeypatch):
-    """An autopilot log has hundreds of tables, perhaps without an IMU."""
+def test_each_of_many_tables_is_analysed_at_most_three_times(tmp_path, monkeypatch):
+    """An autopilot log may have hundreds of tables, none of them from an IMU."""
     looked, tables, understood = [], 40, table_choice.candidates_of
 
     def counted(*arguments):

@@ -54,6 +54,6 @@ def test_coarse_readings_that_coincide_by_chance_are_not_dropped(rates):
     coarse = np.round(rates[:, :1] / 0.02) * 0.02
     assert np.mean(np.diff(coarse[:, 0]) == 0.0) > 0.3
     assert not repeated_samples(coarse.T).any()
-    # Even with unset stamps, these readings are not treated as repeated.
+    # Even if all stamps are zero, these readings are not treated as repeated.
     assert not repeated_samples(coarse.T, np.zeros(COUNT)).any()
     assert repeated_samples(coarse.T, np.repeat(np.arange(COUNT // 2), 2)).sum() > 0.1 * COUNT

@@ -1,4 +1,4 @@
-"""Sensors rotated about all axes, phones held upright, and headings with a scale error."""
+"""Sensors rotated about all axes, upright phones, and headings with scale factor errors."""
 
 from dataclasses import replace
 
@@ -28,17 +28,17 @@ from imu_simulation_framework.recordings.plausibility.interpretation import Inte
 from imu_simulation_framework.recordings.plausibility.symptoms import symptoms
 
 PORTRAIT = Rotation.from_matrix([[0, -1, 0], [0, 0, 1], [-1, 0, 0]])
-"""Rotation from forward, left, up to a phone's axes: right, up along the display, out of it."""
+"""Rotation from forward-left-up to a phone's axes: right, up and outwards of the display."""
 
 READING = Rotation.from_euler("x", -25.0, degrees=True) * PORTRAIT
 ANY = Rotation.from_euler("ZYX", [20.0, 35.0, -120.0], degrees=True)
 OTHER = Rotation.from_euler("ZYX", [70.0, -25.0, 40.0], degrees=True)
-# rad; uncertainty due to noise of a direction averaged over thousands of samples
+# rad; noise of a direction that is averaged over thousands of samples
 ANGLE = 0.02
 
 
 def carried(lean=6.0):
-    """Return reference and IMU of a body that also rolls and pitches by an amplitude [deg]."""
+    """Return the reference and the IMU of a body that also rolls and pitches by ``lean`` [deg]."""
     reference, imu = drive()
     imu_orientation = leaning(imu, lean)
     turns = (imu_orientation[:-1].inv() * imu_orientation[1:]).as_rotvec() * IMU_RATE
@@ -83,7 +83,7 @@ def opposite_roll(imu):
 
 
 def drop_path(reference):
-    """Return the reference with constant positions, so no path indicates the turn direction."""
+    """Replace the positions by constants, so that no path indicates the turn direction."""
     return constant(reference, ("x", "y"), (0.0, 0.0))
 
 
@@ -127,7 +127,7 @@ def test_rotated_sensor_axes_do_not_change_correct_orientation():
 
 @pytest.mark.parametrize("sign", [1.0, -1.0], ids=["reaction", "gravity"])
 @pytest.mark.parametrize("turn", [ANY, OTHER], ids=["any", "other"])
-def test_mounting_about_three_axes_is_estimated_if_reference_tilts(turn, sign):
+def test_mounting_rotation_about_three_axes_is_estimated_if_reference_tilts(turn, sign):
     reference, straight = carried(lean=40.0)
     result = check(reference, scaled(bare(turned(straight, turn)), ACCEL, sign))
     settings = settings_of(result)
@@ -165,7 +165,7 @@ def test_inverted_accelerometer_is_detected_from_phone_orientation(recording, tu
     ids=["bare", "opposite roll", "inverse", "gyroscope", "reference", "reference, bare"],
 )
 @pytest.mark.parametrize("turn", [PORTRAIT, READING], ids=["up", "reading"])
-def test_ambiguous_vertical_is_reported_with_interpretations_only(turn, plant):
+def test_ambiguous_vertical_is_reported_without_proposed_settings(turn, plant):
     reference, straight = drive()
     reference, imu = plant(reference, turned(straight, turn))
     (finding,) = check(reference, imu).findings
@@ -198,7 +198,7 @@ def test_opposite_gyroscope_and_yaw_without_path_are_ambiguous():
 
 @pytest.mark.parametrize("factor", [0.92, 1.08])
 @pytest.mark.parametrize("recording", [drive, carried], ids=["robot", "carried"])
-def test_third_heading_identifies_wrong_scale(recording, factor):
+def test_third_heading_identifies_wrong_scale_factor(recording, factor):
     def scaled_yaw(imu):
         return with_yaw(imu, lambda yaw: factor * yaw)
 
@@ -207,7 +207,7 @@ def test_third_heading_identifies_wrong_scale(recording, factor):
     for samples, words in (
         ((reference, scaled(imu, GYRO, factor)), "the scale of the gyroscope is wrong"),
         ((reference, scaled_yaw(imu)), "the scale of the IMU's yaw is wrong"),
-        # The IMU's yaw is usually integrated from its gyroscope, so their agreement is no evidence.
+        # The IMU's yaw is usually integrated from its gyroscope, so their agreement proves nothing.
         ((stretched, imu), "scale of the reference or the IMU's yaw or the gyroscope is wrong"),
         ((reference, bare(scaled(imu, GYRO, factor))), "reference or the gyroscope is wrong"),
     ):
@@ -218,26 +218,26 @@ def test_third_heading_identifies_wrong_scale(recording, factor):
         assert not result.findings
 
 
-def test_headings_that_agree_within_noise_have_no_scale_remark():
+def test_headings_that_agree_within_noise_have_no_scale_factor_remark():
     for recording in (drive, carried):
         reference, imu = recording()
         assert not check(reference, imu).remarks
         assert not check(reference, scaled(imu, GYRO, 1.03)).remarks
         generator = np.random.default_rng(2)
-        # With noise as large as the rates, the estimated scale is small, but not its upper bound.
+        # If the noise equals the rates, the scale factor estimate is low, but not its upper bound.
         noise = 0.3 * generator.standard_normal(len(imu)) * np.sqrt(IMU_RATE)
         noisy = with_columns(imu, gyro_z=imu.columns["gyro_z"] + 0.3 * noise)
         assert not check(reference, noisy).remarks
 
 
-def test_slightly_tilted_sensor_is_not_reported_as_scale_error():
+def test_slightly_tilted_sensor_is_not_reported_as_scale_factor_error():
     reference, imu = drive()
     leaning_sensor = turned(imu, Rotation.from_euler("x", 22.0, degrees=True))
     (remark,) = check(reference, bare(leaning_sensor)).remarks
     assert "the sensor is tilted" in remark
 
 
-def test_reference_with_horizontal_z_axis_is_reported_without_settings():
+def test_reference_with_horizontal_z_axis_is_reported_without_proposed_settings():
     # Reference and gyroscope turn about the same horizontal axis.
     reference, straight = drive()
     quarter = Rotation.from_euler("y", -90.0, degrees=True)
@@ -256,7 +256,7 @@ def test_turns_opposite_to_noisy_reference_indicate_inverted_sensor(down):
     observations = Interpretation(
         reference, bare(turned(straight, turned_over)), ReferenceConventions(), ImuConventions()
     ).observe()
-    # The course is so noisy that no interpretation explains it.
+    # The course is so noisy that it agrees with no interpretation.
     noisy = replace(observations.reference_gyro, correlation=-0.65, scale=-0.46)
     observations = replace(
         observations, reference_gyro=noisy, reference_imu=None, imu_gyro=None, path=None
