@@ -24,7 +24,7 @@ SWITCHES = (
 
 
 def programs():
-    """Return the paths of browser and driver; if missing, fail the test, or skip it with Noetic."""
+    """Return the paths of browser and driver; without them, fail the test, or skip it on Noetic."""
     paths = [shutil.which(name) for name in ("chromium", "chromedriver")]
     if None in paths and Path("/opt/ros/noetic").exists():
         pytest.skip("Ubuntu 20.04 has Chromium as a snap only")

@@ -1,4 +1,4 @@
-"""Page of explore.py in a browser without network."""
+"""Page of explore.py in a browser without network access."""
 
 import math
 import re

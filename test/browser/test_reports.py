@@ -1,4 +1,4 @@
-"""Reports in a browser without network, on a desktop, on a phone and in print."""
+"""Reports in a browser without network access: on a desktop, on a phone and in print."""
 
 import base64
 import json
@@ -121,7 +121,7 @@ def axis(driver, plot):
 
 
 def area(driver, plot):
-    """Return the first panel, in which the pointer is dragged."""
+    """Scroll to a figure and return the drag area of its first panel."""
     panel = plot.find_elements(By.CSS_SELECTOR, ".nsewdrag")[0]
     driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", plot)
     return panel

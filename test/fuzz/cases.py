@@ -56,7 +56,7 @@ class Case:
     files : mapping
         Relative path -> content, or a special file of ``strategies.files``.
     expected : Expected
-        Required exit; the judge adds the files that the program always writes.
+        Required exit; the test oracle adds the files that the program always writes.
     draws_figures : bool
         Whether to draw figures, which takes most of the time.
     """
@@ -87,7 +87,7 @@ class Case:
 
 @st.composite
 def damaged_specimens(draw, specimen) -> tuple[str, bytes]:
-    """Draw a file name, which may have a wrong suffix, and damaged content of a specimen."""
+    """Generate the corrupted content of a sample file, and a name that may have a wrong suffix."""
     name = specimen.name
     if specimen.separator and draw(st.integers(0, 5)):
         content = draw(damaged_tables(specimen.content, specimen.separator))

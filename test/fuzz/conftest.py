@@ -1,4 +1,4 @@
-"""Hypothesis profiles and the shared judge."""
+"""Hypothesis profiles and the shared test oracle."""
 
 import os
 import sys
@@ -33,7 +33,7 @@ def pytest_configure(config):
 
 
 def pytest_itemcollected(item):
-    """Add properties to the current tier, with few fixed or many random examples."""
+    """Add property-based tests to the current tier, with few fixed or many random examples."""
     if hasattr(item.obj, "hypothesis") and not item.get_closest_marker("thorough"):
         item.add_marker("thorough" if _is_thorough(item.config) else "gate")
 
@@ -46,7 +46,7 @@ def _is_thorough(config):
 
 @pytest.fixture(scope="session")
 def judge(tmp_path_factory):
-    """Return a judge that has imported all programs; the import takes several seconds."""
+    """Return a test oracle that has imported all programs, which takes several seconds."""
     from judge import Judge
 
     return Judge(tmp_path_factory.mktemp("cases"))

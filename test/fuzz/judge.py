@@ -1,4 +1,4 @@
-"""Judge that runs each case in a separate folder and returns its shortcomings."""
+"""Test oracle that runs each case in a separate folder and reports violated requirements."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DEFAULT_LIMITS = Limits()
 
 
 class Judge:
-    """Judge of cases, which keeps the files of the last failed case."""
+    """Test oracle, which keeps the files of the last failed case."""
 
     def __init__(self, base, limits=DEFAULT_LIMITS) -> None:
         self._base = Path(base)
@@ -36,7 +36,7 @@ class Judge:
         Returns
         -------
         Verdict
-            Exit and shortcomings of the case.
+            Exit of the program, and violated requirements.
         """
         self._number += 1
         place = self._base / str(self._number)

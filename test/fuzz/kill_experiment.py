@@ -57,7 +57,7 @@ ENDS = {0: ("results: ",), 1: ("the experiment ended early: ",), 130: INTERRUPTE
 
 @dataclass(frozen=True)
 class Trial:
-    """Signal, target process, and time as a share of the undisturbed duration."""
+    """Signal, target process, and time as a fraction of the duration without a signal."""
 
     number: int
     victim: str
@@ -73,7 +73,7 @@ class Trial:
 
 
 def make_trial(seed: int, number: int) -> Trial:
-    """Draw the trial with the given number, reproducibly for each seed."""
+    """Return the trial with the given number, with a random time that depends on the seed."""
     chance = random.Random(f"{seed}-{number}")
     victim = VICTIMS[number % len(VICTIMS)]
     kind = SIGNALS[(number // len(VICTIMS)) % len(SIGNALS)]
@@ -81,7 +81,7 @@ def make_trial(seed: int, number: int) -> Trial:
 
 
 class DisturbedExperiment:
-    """Experiment that is disturbed by a trial."""
+    """Experiment, one process of which receives a signal."""
 
     def __init__(self, trial: Trial, folder: Path, duration: float) -> None:
         self._trial = trial
@@ -92,7 +92,7 @@ class DisturbedExperiment:
         self._duration = duration
 
     def run(self) -> tuple[list[str], str]:
-        """Send the signal and wait for the exit; return shortcomings and output."""
+        """Send the signal and wait for the exit; return violated requirements and output."""
         trial, experiment = self._trial, self._experiment
         time.sleep(trial.moment * self._duration)
         pid = self._victim()
@@ -113,7 +113,7 @@ class DisturbedExperiment:
         return self._judge(ended), ended.output
 
     def _victim(self):
-        """Wait for the victim; return its process id, or None if the experiment exits first."""
+        """Wait for the target process; return its id, or None if the experiment exits first."""
         experiment, victim = self._experiment, self._trial.victim
         if victim == LAUNCHER:
             return experiment.pid if experiment.is_running else None

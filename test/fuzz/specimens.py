@@ -1,4 +1,4 @@
-"""Specimens: small valid files of every input format with fixed content."""
+"""Seed corpus: small valid sample files of every input format, with fixed content."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ REFERENCE_ONLY, IMU_ONLY = ("reference",), ("imu",)
 
 @dataclass(frozen=True)
 class Specimen:
-    """Valid input file for the fuzzer to damage.
+    """Valid sample file that the fuzzer damages.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class Specimen:
 
 
 def _make_specimen(write, name, separator="", serves=Specimen.serves):
-    """Return the file that a function writes."""
+    """Return a sample file that is written by a function."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / name
         written = write(path) or path
@@ -82,7 +82,7 @@ def recordings() -> tuple[Specimen, ...]:
 
 
 def recording(name) -> Specimen:
-    """Return the recording with a name."""
+    """Return the recording of the given name."""
     return next(specimen for specimen in recordings() if specimen.name == name)
 
 
@@ -248,7 +248,7 @@ def _write_hdf5(path, columns):
 
 @functools.lru_cache(maxsize=None)
 def recordings_at_rest() -> tuple[Specimen, ...]:
-    """Return recordings of an IMU at rest."""
+    """Return recordings of a stationary IMU."""
     specification = read_imu_specification("bno055")
 
     def make(name, kind, separator=""):
@@ -363,5 +363,5 @@ def ros2_folder(mcap=False) -> tuple[Specimen, ...]:
 
 @functools.lru_cache(maxsize=None)
 def packed(specimen) -> Specimen:
-    """Return a specimen compressed with gzip."""
+    """Return a sample file, compressed with gzip."""
     return Specimen(f"{specimen.name}.gz", gzip.compress(specimen.content, mtime=0))

@@ -1,4 +1,4 @@
-"""Programs under test, and faster parts of programs without figures."""
+"""Programs under test, and parts of programs that run faster because they draw no figures."""
 
 import contextlib
 import dataclasses

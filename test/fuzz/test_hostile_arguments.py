@@ -34,7 +34,7 @@ MAX_WORK = {"--hours": 0.02, "--laps": 2.0}
 
 @st.composite
 def calls(draw):
-    """Draw a call with one to three hostile options and sometimes a hostile first argument."""
+    """Generate a call with one to three hostile options and sometimes a hostile first argument."""
     tool = draw(st.sampled_from(sorted(OPTIONS)))
     words, options = OPTIONS[tool]
     words = list(words)

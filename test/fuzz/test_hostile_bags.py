@@ -24,7 +24,7 @@ COLUMNS = {
 
 @st.composite
 def edited_databases(draw):
-    """Draw a ROS 2 bag whose SQLite database has arbitrary values in some cells."""
+    """Generate a ROS 2 bag whose SQLite database has arbitrary values in some cells."""
     specimen, table = specimens.recording("drive.db3"), draw(st.sampled_from(sorted(COLUMNS)))
     column = draw(st.sampled_from(COLUMNS[table]))
     integers = st.integers(-(2**63), 2**63 - 1)
@@ -68,7 +68,7 @@ UNUSUAL_TOPICS = (
 
 @st.composite
 def bags_with_unusual_topics(draw):
-    """Draw a bag whose IMU or reference has one or two unusual topic names."""
+    """Generate a bag whose IMU or reference has one or two unusual topic names."""
     topics = dict(specimens.drive_topics())
     kind, name = draw(st.sampled_from(sorted(TOPICS))), draw(st.sampled_from(sorted(WRITERS)))
     renamed = topics.pop(TOPICS[kind])
@@ -90,7 +90,7 @@ def test_unusual_topic_name_is_printed_safely(judge, case):
 
 @st.composite
 def bags_with_damaged_metadata(draw):
-    """Draw a ROS 2 bag with a damaged metadata.yaml."""
+    """Generate a ROS 2 bag with a damaged metadata.yaml."""
     storage = draw(st.booleans())
     files = {f"drive/{file.name}": file.content for file in specimens.ros2_folder(mcap=storage)}
     text = files["drive/metadata.yaml"].decode()

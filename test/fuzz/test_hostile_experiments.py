@@ -23,7 +23,7 @@ LAUNCH_ARGUMENTS = ("seed", "imu", "controller", "real_time_factor", "view", "la
 
 @st.composite
 def experiments(draw):
-    """Draw an experiment with a damaged or intact recording and up to three hostile settings."""
+    """Generate an experiment with a damaged or valid recording and up to three hostile settings."""
     specimen = draw(st.deferred(lambda: st.sampled_from(specimens.recordings())))
     name, content = draw(
         st.one_of(damaged_specimens(specimen), st.just((specimen.name, specimen.content)))

@@ -19,7 +19,7 @@ PERIOD = 0.02  # s
 
 @st.composite
 def damaged_flights(draw, tool):
-    """Draw a program call with a damaged recorded flight."""
+    """Generate a program call with a damaged recorded flight."""
     name, content = draw(damaged_specimens(specimens.flight()))
     words = (name, "--imu", "bno055", "--out", OUT) if tool.endswith(".py") else (name,)
     return Case(tool, words, {name: content}, Expected(names=(name,)), draws_figures=True)
@@ -61,7 +61,7 @@ def structure_packet(number) -> bytes:
 
 @st.composite
 def udp_flights(draw):
-    """Draw the UDP packets of a flight, some damaged, lost, repeated or unrelated."""
+    """Generate the UDP packets of a flight, some damaged, lost, repeated or unrelated."""
     count = draw(st.integers(0, 60))
     packets = [text_packet(k) for k in range(count)]
     if draw(st.booleans()):

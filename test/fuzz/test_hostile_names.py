@@ -83,7 +83,7 @@ def ensemble_files() -> dict[str, bytes]:
 
 @st.composite
 def forged_chunks(draw, content) -> bytes:
-    """Draw an ensemble chunk with damaged or replaced arrays, mostly with a valid checksum."""
+    """Generate an ensemble chunk with damaged or replaced arrays, mostly with a valid checksum."""
     head, _, body = content.partition(b"\n")
     body = draw(st.one_of(damaged_bytes(body), replaced_arrays(body)))
     if draw(st.integers(0, 9)):
@@ -93,7 +93,7 @@ def forged_chunks(draw, content) -> bytes:
 
 @st.composite
 def replaced_arrays(draw, body) -> bytes:
-    """Draw an NPZ file in which one array has changed values, shape or type."""
+    """Generate an NPZ file in which one array has changed values, shape or type."""
     with np.load(io.BytesIO(body), allow_pickle=False) as file:
         arrays = dict(file)
     name = draw(st.sampled_from(sorted(arrays)))
@@ -109,7 +109,7 @@ def replaced_arrays(draw, body) -> bytes:
 
 @st.composite
 def forged_ensembles(draw):
-    """Draw a run that continues an ensemble with a damaged or forged job or chunk."""
+    """Generate a run that continues an ensemble with a damaged or forged job or chunk."""
     files = dict(ensemble_files())
     (chunk,) = (name for name in files if name.endswith(".chunk"))
     job = f"{OUT}/job.json"

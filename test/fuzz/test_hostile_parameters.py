@@ -21,7 +21,7 @@ def parameter_files():
 
 @st.composite
 def conversions(draw):
-    """Draw a conversion of a damaged file, sometimes with invalid options."""
+    """Generate a conversion of a damaged file, sometimes with invalid options."""
     source, specimen = draw(parameter_files())
     content = draw(damaged_settings(specimen.content.decode()))
     if draw(st.integers(0, 9)) == 0:
@@ -46,7 +46,7 @@ def test_damaged_imu_parameter_file_is_converted_or_rejected(judge, case):
 
 @st.composite
 def simulations(draw):
-    """Draw a simulation with a damaged IMU specification."""
+    """Generate a simulation with a damaged IMU specification."""
     text = draw(
         parameter_files()
         .filter(lambda item: item[0] == "specification")

@@ -25,7 +25,7 @@ from verdict import DONE, GRAVE, REJECTED, Expected
 
 @st.composite
 def read_cases(draw, chosen):
-    """Draw a case that reads a damaged recording."""
+    """Generate a case that reads a damaged recording."""
     specimen = draw(chosen)
     name, content = draw(damaged_specimens(specimen))
     kind = draw(st.sampled_from(specimen.serves))
@@ -34,7 +34,7 @@ def read_cases(draw, chosen):
 
 @st.composite
 def check_cases(draw, chosen, tool="check"):
-    """Draw a case that checks a damaged recording, with a second recording if it is required."""
+    """Generate a case that checks a damaged recording, with a second recording if required."""
     specimen = draw(chosen)
     name, content = draw(damaged_specimens(specimen))
     files = {name: content}
@@ -88,7 +88,7 @@ def test_damaged_file_is_accepted_or_rejected_by_compare_yaw(judge, case):
 
 @st.composite
 def damaged_bags_with_errors(draw):
-    """Draw a call of apply_imu_errors.py for a damaged bag."""
+    """Generate a call of apply_imu_errors.py for a damaged bag."""
     name, content = draw(damaged_specimens(draw(recordings(*BAGS))))
     imu = draw(st.sampled_from((("bno055",), ("bno055_magnetometer", "--magnetometer"))))
     words = (name, "--out", OUT, "--imu", *imu)
@@ -102,7 +102,7 @@ def test_damaged_bag_does_not_crash_apply_imu_errors(judge, case):
 
 @st.composite
 def damaged_recordings_at_rest(draw):
-    """Draw an Allan analysis of a damaged recording at rest."""
+    """Generate an Allan analysis of a damaged recording of a stationary IMU."""
     name, content = draw(damaged_specimens(draw(st.sampled_from(specimens.recordings_at_rest()))))
     words = [name, "--out", OUT, "--quiet"]
     if draw(st.booleans()):
@@ -120,7 +120,7 @@ def test_damaged_recording_is_accepted_or_rejected_by_allan_analysis(judge, case
 
 @st.composite
 def objects_in_place_of_files(draw):
-    """Draw a program whose input file is a special file, empty or missing."""
+    """Generate a program call whose input file is a special file, empty or missing."""
     name = draw(
         st.sampled_from(
             ("in.csv", "in.bag", "in.tum", "in.csv.gz", "in.db3", "input", "a b'c.csv", "é.bag")
@@ -160,7 +160,7 @@ def test_missing_empty_or_special_input_file_is_rejected(judge, case):
 
 @st.composite
 def whole_recordings(draw):
-    """Draw a valid recording, sometimes compressed, with the expected sample count."""
+    """Generate a valid recording, sometimes compressed, with the expected sample count."""
     specimen = draw(recordings(*READABLE_TEXTS, *BAGS))
     kind = draw(st.sampled_from(specimen.serves))
     expected = Expected((0,), output=(samples_in_use(specimen, kind),))
@@ -201,7 +201,7 @@ class Table:
 
 @st.composite
 def tables(draw):
-    """Draw a text recording and one to nine row numbers."""
+    """Generate a text recording and one to nine row numbers."""
     specimen = draw(recordings("own.csv", "from_zero.csv", "imu.csv", "a.tum"))
     lines = tuple(specimen.content.decode().splitlines())
     first = next(k for k, line in enumerate(lines) if line[0].isdigit())

@@ -25,7 +25,7 @@ TOOL_OPTIONS = {
 
 @st.composite
 def evaluations(draw):
-    """Draw an evaluation of a result with a damaged file and sometimes a special file."""
+    """Generate an evaluation of a result with a damaged file and sometimes a special file."""
     files = {f"run/{file.name}": file.content for file in specimens.result()}
     summary = next(name for name in files if name.endswith("summary.json"))
     name = draw(st.one_of(st.just(summary), st.sampled_from(sorted(files))))
@@ -57,7 +57,7 @@ def test_damaged_result_is_evaluated_or_rejected(judge, case):
 
 @st.composite
 def readings_at_rest(draw):
-    """Draw a call of simulate_static.py."""
+    """Generate a call of simulate_static.py."""
     count, rate = draw(st.integers(20, 2000)), draw(st.sampled_from((10, 25, 100)))
     words = ("bno055", "--hours", repr(count / rate / 3600.0), "--rate", f"{rate}")
     words += ("--out", "static.csv", "--format", "csv")

@@ -59,7 +59,7 @@ def test_damaged_correction_file_is_accepted_or_rejected_by_calibrate_imu(judge,
 
 @st.composite
 def damaged_gimbals(draw):
-    """Draw a gimbal with damaged settings or a damaged table of joint angles."""
+    """Generate a gimbal with damaged settings or a damaged table of joint angles."""
     text, joints = draw(st.sampled_from(specimens.GIMBALS)), specimens.JOINTS.encode()
     content = text.encode()
     if "joints.csv" in text:
@@ -123,7 +123,7 @@ _FOLDERS = ("a", "e", "", OUT)
 
 @st.composite
 def settings_of_keys(draw):
-    """Draw one to three settings by section and key, including column maps."""
+    """Generate one to three settings by section and key, including column maps."""
     drawn: dict[str, dict] = {}
     for _ in range(draw(st.integers(1, 3))):
         if draw(st.integers(0, 19)) == 0:

@@ -1,4 +1,4 @@
-"""Defects planted in the package must violate properties."""
+"""Tests that each defect injected into the package violates a property."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ DEFECTS = {
 
 @pytest.fixture(scope="module", autouse=True)
 def specimens_without_defects():
-    """Create and cache the specimens before a defect is planted."""
+    """Create and cache the sample files before a defect is injected."""
     for make in (
         specimens.recordings,
         specimens.logs,
@@ -177,7 +177,7 @@ def specimens_without_defects():
         for test in tests
     ],
 )
-def test_planted_defect_violates_property(plant, test, monkeypatch, tmp_path):
+def test_injected_defect_violates_property(plant, test, monkeypatch, tmp_path):
     # A recording is normally read within a second of processor time.
     judge = Judge(tmp_path, Limits(cpu=1.0) if plant is endless_loop else Limits())
     plant(monkeypatch)

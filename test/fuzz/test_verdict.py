@@ -1,4 +1,4 @@
-"""Tests of the judge, which must report each shortcoming."""
+"""Tests of the fuzzing oracle, which must report each violated requirement."""
 
 import os
 import sys
@@ -60,7 +60,7 @@ def shortcomings(program, scratch, **options):
         ("open('../../x', 'w')", "writes outside of its folder: "),
     ],
 )
-def test_judge_reports_violated_requirement(scratch, text, expected_shortcoming):
+def test_oracle_reports_violated_requirement(scratch, text, expected_shortcoming):
     limits = Limits(cpu=1.0 if text.startswith("while") else Limits.cpu)
     reported = shortcomings(python(text), scratch, limits=limits)
     assert any(message.startswith(expected_shortcoming) for message in reported), reported
@@ -77,14 +77,14 @@ def test_judge_reports_violated_requirement(scratch, text, expected_shortcoming)
         ("x: the format sdf has no such key", False),
     ],
 )
-def test_judge_requires_file_name_in_rejection(scratch, line, is_reported):
+def test_oracle_requires_file_name_in_rejection(scratch, line, is_reported):
     expected = Expected((REJECTED,), names=("a.csv",), nameless=("^x: the format ",))
     text = f"import sys; print({line!r}, file=sys.stderr); sys.exit(2)"
     reported = shortcomings(python(text), scratch, expected=expected)
     assert bool(reported) == is_reported, reported
 
 
-def test_judge_reports_excessive_memory(scratch):
+def test_oracle_reports_excessive_memory(scratch):
     program = python("b = b'1' * 2**29; print('done')")
     reported = shortcomings(program, scratch, limits=Limits(memory=2**29))
     (message,) = (message for message in reported if message.endswith("MiB of memory"))
@@ -102,14 +102,14 @@ def test_judge_reports_excessive_memory(scratch):
         (Expected(), None),
     ],
 )
-def test_judge_reports_unmet_expectation(scratch, expected, expected_shortcoming):
+def test_oracle_reports_unmet_expectation(scratch, expected, expected_shortcoming):
     text = "print('20 samples'); open('made', 'w').write('a\\n'); open('input', 'a').write('b\\n')"
     expected = replace(expected, changed=("input",))
     reported = shortcomings(python(text), scratch, expected=expected)
     assert reported == ((expected_shortcoming,) if expected_shortcoming else ())
 
 
-def test_judge_reports_file_written_outside_folder_by_function(scratch, tmp_path_factory):
+def test_oracle_reports_file_written_outside_folder_by_function(scratch, tmp_path_factory):
     other = tmp_path_factory.mktemp("other")
 
     def write():
@@ -121,13 +121,13 @@ def test_judge_reports_file_written_outside_folder_by_function(scratch, tmp_path
     assert shortcomings(write, scratch) == (f"writes outside of its folder: {other / 'away'}",)
 
 
-def test_judge_terminates_program_at_time_limit(scratch):
+def test_oracle_terminates_program_at_time_limit(scratch):
     os.mkfifo(scratch / "fifo")
     reported = shortcomings(python("open('fifo')"), scratch, limits=Limits(wall=1.0))
     assert reported == ("does not end within 1 s",)
 
 
-def test_judge_terminates_and_reports_remaining_process(scratch):
+def test_oracle_terminates_and_reports_remaining_process(scratch):
     seconds = f"{10_000 + os.getpid()}"  # a duration that identifies this process
     start = f"import subprocess; subprocess.Popen(['sleep', '{seconds}'], start_new_session=True)"
     start = f"print('done'); {start}"

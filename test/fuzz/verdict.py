@@ -1,7 +1,7 @@
-"""Runs of a program within time and memory limits, and comparison with the required exit.
+"""Run of a program within time and memory limits, and comparison with the required exit.
 
 A program runs as a process in a scratch folder. Its exit code, its output and its files are
-compared with the required exit; each shortcoming is a message.
+compared with the required exit; each violated requirement is reported as a message.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class Expected:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Exit of a program: exit code or negative signal number, output and shortcomings."""
+    """Exit of a program: exit code or negative signal number, output, violated requirements."""
 
     code: int
     output: str = field(repr=False)
@@ -111,7 +111,7 @@ class Verdict:
     shortcomings: tuple[str, ...] = field(repr=False)
 
     def with_shortcomings(self, *added) -> Verdict:
-        """Return a copy of the verdict with additional shortcomings."""
+        """Return a copy with additional violated requirements."""
         return replace(self, shortcomings=(*self.shortcomings, *added))
 
     @property
@@ -138,7 +138,7 @@ def run_judged(program, folder, expected=None, limits=None, environment=None) ->
         Additional environment variables.
     """
     expected, limits, folder = expected or Expected(), limits or Limits(), Path(folder)
-    # The judge's files are next to the scratch folder, so they are not mistaken for outputs.
+    # The oracle's files are next to the scratch folder, so they are not mistaken for outputs.
     judge_folder = folder.with_name(f"{folder.name}.judge")
     (judge_folder / "temporary").mkdir(parents=True)
     initial, surroundings = list_contents(folder), _list_surroundings(folder)
@@ -276,7 +276,7 @@ def _list_surroundings(folder):
 
 
 def output_shortcomings(verdict, expected) -> list[str]:
-    """Return the shortcomings of the output for the exit code."""
+    """Return the requirements for its exit code that the output violates."""
     if expected.is_log:
         verdict = replace(verdict, error=_COLOUR.sub("", verdict.error))
         verdict = replace(verdict, output=_COLOUR.sub("", verdict.output))
@@ -308,7 +308,7 @@ def output_shortcomings(verdict, expected) -> list[str]:
 
 
 def _rejection_shortcomings(line, expected) -> list[str]:
-    """Return the shortcomings of the last line of a program that rejects its input."""
+    """Return the requirements that the last line of a rejecting program violates."""
     shortcomings = []
     if not re.search(r"\w \w", line):
         shortcomings.append(f"last line is not a sentence: {line[:200]!r}")

@@ -30,7 +30,7 @@ def record_writes(folders, log) -> None:
         if event == "open":
             names = arguments[:1] if (arguments[2] or 0) & _WRITING else ()
         elif event in _CHANGES:
-            # The first or the first two arguments are paths, the others are numbers.
+            # The first one or two arguments are paths, and the others are numbers.
             names = [name for name in arguments[:2] if isinstance(name, (str, bytes, os.PathLike))]
         else:
             return

@@ -85,7 +85,7 @@ def get_fields(node):
 
 
 def get_described_fields(node):
-    """Return the names of the fields that have a docstring or a meaning."""
+    """Return the names of fields that are described by a docstring or by the keyword ``about``."""
     names = set()
     for field, follower in zip(node.body, [*node.body[1:], None]):
         if isinstance(field, ast.AnnAssign):
@@ -117,7 +117,7 @@ class Hierarchy:
         return bases
 
     def is_inherited(self, node, method):
-        """Return whether a base class documents a method; classes of other libraries always do.
+        """Return whether a base class documents a method; assume it of classes in other libraries.
 
         Sections ``Attributes`` document properties.
         """
@@ -146,7 +146,7 @@ class Hierarchy:
 
     @staticmethod
     def _constructor_parameters(lineage):
-        """Return the parameters of the first __init__, or the fields, of a class and its bases."""
+        """Return the parameters of the first __init__ in a class and its bases, or their fields."""
         for parent in lineage:
             for child in parent.body:
                 if isinstance(child, ast.FunctionDef) and child.name == "__init__":

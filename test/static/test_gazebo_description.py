@@ -43,7 +43,7 @@ def sdf(*arguments):
 
 
 def describe(folder, xacro=ROBOT, **arguments):
-    """Expand a xacro into a file that check_urdf accepts, and return its path."""
+    """Expand a xacro file into a URDF file, check it with check_urdf, and return its path."""
     return write_checked(folder / "robot.urdf", expand_xacro(xacro, arguments))
 
 

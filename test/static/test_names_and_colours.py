@@ -53,7 +53,7 @@ def test_ground_truth_plugin_uses_topics_of_library(repository):
     assert f'"torqueTopicName", "{topics.WHEEL_TORQUES}"' in source
 
 
-def test_interface_descriptions_cover_names_and_types_of_package(repository):
+def test_topic_and_service_descriptions_cover_names_and_types_of_package(repository):
     described = [*topics.TOPIC_DESCRIPTIONS, *topics.SERVICE_DESCRIPTIONS]
     names = {name for interface in described for name in interface.names.split(", ")}
     constants = [value for name, value in vars(topics).items() if name.isupper()]

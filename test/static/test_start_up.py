@@ -23,7 +23,8 @@ LARGE_LIBRARIES = (
     "roslaunch",
 )
 
-# All command lines are read in one process; a library is shown for the program that loads it.
+# All command lines are read in one process, so a library is listed for the program that loads it
+# and for all later programs.
 READ_COMMAND_LINES = """
 import contextlib, io, sys
 from imu_simulation_framework.commands.start import run_program

@@ -19,7 +19,7 @@ from imu_simulation_framework.core.errors import EXTRAS
 
 pytestmark = pytest.mark.gate
 
-PYTHONS = os.environ.get("WHEEL_PYTHONS", "").split() or [""]  # empty for the Python of the tests
+PYTHONS = os.environ.get("WHEEL_PYTHONS", "").split() or [""]  # empty: Python of the tests
 RESOLUTIONS = {"newest": "highest", "oldest": "lowest-direct"}
 FIVE_LINES = """
 import imu_simulation_framework as isf
@@ -85,7 +85,7 @@ class Environment:
         self.scripts = folder / "venv" / "bin"
 
     def create(self, wheel, python, resolution, extras=()):
-        """Install the wheel, and its direct requirements by name, so that uv selects their age."""
+        """Install the wheel and its direct requirements, in the newest or oldest versions."""
         root = ZipPath(wheel)
         (metadata,) = (path for path in root.iterdir() if path.name.endswith(".dist-info"))
         requirements = []
@@ -100,7 +100,7 @@ class Environment:
         )  # fmt: skip
 
     def run(self, program, *arguments):
-        """Run a program of the environment with a minimal set of variables."""
+        """Run a program of the virtual environment with a minimal set of environment variables."""
         variables = {"PATH": "/usr/bin:/bin", "HOME": f"{self.folder}", "MPLBACKEND": "Agg"}
         variables["PYTHONNOUSERSITE"] = "1"
         variables.update(item for item in os.environ.items() if item[0].endswith("_NUM_THREADS"))

@@ -1,4 +1,4 @@
-"""Faults of recordings, planted into the samples of a plausible recording."""
+"""Recording faults, injected into the samples of a plausible recording."""
 
 from dataclasses import replace
 
@@ -19,7 +19,7 @@ _BODY_FROM_FRD = Rotation.from_quat([1.0, 0.0, 0.0, 0.0])
 
 
 def check(reference, imu, reference_changes=None, offset=0.0, **changes):
-    """Return the result of checking a recording after its conventions and clock are changed."""
+    """Check a recording with changed conventions and clock offset, and return the result."""
     result, conventions = RecordingCheck(), ReferenceConventions(**(reference_changes or {}))
     imu_conventions = ImuConventions(**changes)
     diagnose(result, Interpretation(reference, imu, conventions, imu_conventions, (0.0, offset)))
@@ -168,7 +168,7 @@ _FAULTS_OF_REFERENCE = {
         faults.YAW_OFFSET,
     ),
 }
-# Description -> function of reference and IMU that plants the fault, and the finding's name.
+# Description -> function that injects the fault into reference and IMU, and the finding's name.
 PLANTED = {
     **{n: (lambda ref, imu, p=p: (ref, p(imu)), fault) for n, (p, fault) in _FAULTS_OF_IMU.items()},
     **{

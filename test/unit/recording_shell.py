@@ -37,7 +37,7 @@ class RecordingShell:
 
 
 def shell_of(session_type, arguments, messages, ros2=True):
-    """Return the shell of a session that has processed (topic, bytes) messages."""
+    """Return a recording shell after its session has processed (topic, bytes) messages."""
     shell = RecordingShell(ros2)
     session = session_type(arguments, shell)
     for topic, data in messages:

@@ -21,7 +21,7 @@ NANOSECONDS = 10**9
 
 
 def make_message(kind, fields=()):
-    """Return a message, or a part of a message; fields without a value are 0 or empty.
+    """Return a message or a nested message; fields without a value are 0 or empty.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def odometry(nanoseconds, position, orientation):
 
 
 def imu(nanoseconds, orientation, gyro, accel, unknown=()):
-    """Return an IMU message; ``unknown`` lists the parts whose covariance begins with -1."""
+    """Return an IMU message; ``unknown`` lists quantities whose covariance begins with -1."""
     fields = {}
     for part, name, values in (
         ("orientation", "orientation", orientation),
@@ -201,7 +201,7 @@ def ros2_bytes(message):
 
 
 def as_ros2(value):
-    """Convert a message, or a part of a message, to ROS 2, which has no sequence number."""
+    """Convert a message or a nested message to ROS 2, in which headers have no sequence number."""
     if not dataclasses.is_dataclass(value):
         return value
     fields = [field.name for field in dataclasses.fields(value) if field.name != "__msgtype__"]

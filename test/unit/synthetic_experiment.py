@@ -101,7 +101,7 @@ def cut(tables, stop):
 
 
 def _lagging_wheels(commanded):
-    """Return wheels that approach a new command by 90 % within a control period."""
+    """Return wheel velocities that follow 90 % of a command change within one control period."""
     return 0.1 * commanded.shift(2, fill_value=0.0) + 0.9 * commanded.shift(1, fill_value=0.0)
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 
 def ulog(topics, start=0):
-    """Return the bytes of a ULog file of PX4.
+    """Return the content of a PX4 ULog file.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ FACTORS = {"c": 100.0, "C": 100.0, "e": 100.0, "L": 1e7}
 
 
 def binary_log(messages):
-    """Return the bytes of a DataFlash log of ArduPilot."""
+    """Return the content of a binary ArduPilot DataFlash log."""
     content, rows = b"", []
     for number, (name, (types, columns)) in enumerate(messages.items(), 1):
         table = np.zeros(len(columns["TimeUS"]), [(c, TYPES[t]) for c, t in zip(columns, types)])
@@ -74,7 +74,7 @@ def binary_log(messages):
 
 
 def text_log(messages):
-    """Return a DataFlash log of ArduPilot as text."""
+    """Return an ArduPilot DataFlash log in text format."""
     lines, rows = ["FMT, 128, 89, FMT, BBnNZ, Type,Length,Name,Format,Columns"], []
     for number, (name, (types, columns)) in enumerate(messages.items(), 1):
         lines.append(f"FMT, {number}, 50, {name}, {types}, {','.join(columns)}")
@@ -126,7 +126,7 @@ def write_xlsx(path, rows):
 
 
 def as_mat_7_3(path):
-    """Write the header of MATLAB 7.3 into the user block of 512 bytes of an HDF5 file."""
+    """Write a MATLAB 7.3 header into the 512-byte user block of an HDF5 file."""
     header = b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(124) + b"\0\2IM"
     path.write_bytes(header.ljust(512, b"\0") + path.read_bytes()[512:])
     return path

@@ -1,4 +1,4 @@
-"""The part of dynamic_reconfigure that this package uses, as calls of a fake service."""
+"""Substitute for the part of dynamic_reconfigure that this package uses, with a fake service."""
 
 
 class DynamicReconfigureParameterException(Exception):

@@ -17,7 +17,7 @@ _COUNTS = (0, 1, 2**20, 2**24, 2**28, 2**31 - 16, 2**31 - 1)
 
 @st.composite
 def damaged_bytes(draw, content) -> bytes:
-    """Draw file content with one to four edits of its bytes."""
+    """Generate file content with one to four edits of its bytes."""
     for _ in range(draw(st.integers(1, 4))):
         # Edits are near the ends of a file, where headers, footers and indices are.
         end = st.integers(0, min(256, len(content)))
@@ -30,7 +30,7 @@ def damaged_bytes(draw, content) -> bytes:
 
 
 def _edited(head, part, tail):
-    """Return a strategy for edits of the middle part of a file."""
+    """Return a strategy for edits of a file's middle part, between its head and its tail."""
     length = len(head + part + tail)
     joined = part + tail
     truncated = st.just(head)
@@ -64,7 +64,7 @@ def _flip(part, bit, place):
 
 @st.composite
 def damaged_archives(draw, content) -> tuple[bytes, str]:
-    """Draw a compressed file that may be damaged, and a suffix that may be wrong."""
+    """Generate a compressed file that may be damaged, and a suffix that may be wrong."""
     pack, suffix = draw(st.sampled_from(_ARCHIVES))
     packed = pack(content)
     return draw(st.one_of(st.just(packed), damaged_bytes(packed))), suffix

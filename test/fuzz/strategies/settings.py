@@ -14,7 +14,7 @@ _WORD = re.compile(r"[A-Za-z_]\w+")
 
 @st.composite
 def damaged_settings(draw, text) -> bytes:
-    """Draw a settings file with one to three edits of its text."""
+    """Generate a settings file with one to three edits of its text."""
     for _ in range(draw(st.integers(1, 3))):
         text = draw(st.sampled_from(_EDITS))(draw, text)
     return draw(encoded_text(text, ":"))
@@ -81,7 +81,7 @@ _EDITS = (
 
 @st.composite
 def damaged_trees(draw, text) -> bytes:
-    """Draw a YAML mapping in which one value is removed or replaced by arbitrary data."""
+    """Generate a YAML mapping in which one value is removed or replaced by arbitrary data."""
     tree = yaml.safe_load(text)
     parent, key = draw(st.sampled_from([*_places(tree)]))
     if draw(st.booleans()):

@@ -13,7 +13,7 @@ from .values import numbers, words
 
 @st.composite
 def damaged_tables(draw, content, separator=",") -> bytes:
-    """Draw a table with one to three edits.
+    """Generate a table with one to three edits.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def _edit_columns(draw, rows):
 
 
 def _break_clock(draw, rows):
-    """Let time stop or jump at a row."""
+    """Make time stop or jump at a row."""
     start = draw(st.integers(min(1, len(rows) - 1), len(rows) - 1))
     step = draw(st.sampled_from((0.0, 3600.0, -3600.0, 1e9, -1e9, 1e-7)))
     for row in rows[start:]:

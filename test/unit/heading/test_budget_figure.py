@@ -41,7 +41,7 @@ def test_budget_bands_of_much_smaller_error_have_separate_axis_scale(straight):
     assert fine.get_title(loc="left") == "fine (different scale)"
 
 
-def test_error_sources_on_mowing_lanes_are_drawn_as_lines():
+def test_error_sources_on_mowing_lanes_are_plotted_as_lines():
     lanes = isf.mowing(20, 20.0, 2.0, 1.0)
     budget = shown("mower", lanes, 1e-4, scale_factor=0.01)
     (axis,) = to_matplotlib(budget_shares([budget])).axes
@@ -53,6 +53,6 @@ def test_error_sources_on_mowing_lanes_are_drawn_as_lines():
     assert lines["angle random walk"][-1] == pytest.approx(end, rel=1e-2)
 
 
-def test_error_sources_on_straight_drive_are_drawn_as_variance_shares(straight):
+def test_error_sources_on_straight_drive_are_plotted_as_variance_shares(straight):
     (axis,) = to_matplotlib(budget_shares([shown("rover", straight, 1e-3)])).axes
     assert axis.get_ylabel() == "share of variance [%]"

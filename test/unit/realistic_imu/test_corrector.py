@@ -136,7 +136,7 @@ def test_unit_mismatch_between_field_and_correction_causes_single_warning(
     assert len(warnings) == is_mismatch
 
 
-def test_gyroscope_is_zeroed_after_standstill(tmp_path, ros2):
+def test_gyroscope_bias_is_removed_after_standstill(tmp_path, ros2):
     row = (0.0, 0.0, 0.0, 1.0, 0.1, 0.0, -0.2, 0.0, 0.0, 0.0)
     messages = [
         ("imu/data_raw", imu(ros2, row, stamp=number * 20_000_000)) for number in range(100)

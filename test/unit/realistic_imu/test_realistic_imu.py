@@ -89,7 +89,8 @@ def test_slow_sensor_bridges_missing_message_of_its_sample(motion):
     )
     pairs = samples(motion)
     stamps, numbers = run_stream(RealisticImu(slow, period=0.01), pairs)
-    # First, one message at a sensor sample is missing, later more messages than one sample spans.
+    # First, the message at a sensor sample and the next one are missing; later, messages are
+    # missing for longer than one sampling period of the sensor.
     missing = {500, 501, *range(700, 725)}
     session = RealisticImu(slow, period=0.01)
     kept = [pair for number, pair in enumerate(pairs) if number not in missing]

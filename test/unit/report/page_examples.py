@@ -11,7 +11,7 @@ PROBABILITIES = (0.005, 0.025, 0.25, 0.5, 0.75, 0.975, 0.995)
 
 
 def fitted_drive(name, count=400, seed=1, known=None):
-    """Return a rate bias and a random walk with white innovations, unknown from ``known`` on."""
+    """Return a fitted rate bias and random walk, without observations from sample ``known`` on."""
     generator = np.random.default_rng(seed)
     time = pd.Index(np.arange(float(count)), name="time")
     bias, walk = 1e-4 * time.to_numpy(), np.cumsum(generator.normal(size=count)) * 1e-3

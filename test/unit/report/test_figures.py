@@ -39,7 +39,7 @@ def texts(figure):
     return " ".join(texts)
 
 
-def test_yaw_errors_are_drawn_in_degrees_including_peaks():
+def test_yaw_errors_are_plotted_in_degrees_including_peaks():
     tables = make_tables(660.0)
     tables.imu_simulated.iloc[31234, tables.imu_simulated.columns.get_loc("yaw")] -= 0.5
     result = compare(tables)
@@ -133,7 +133,7 @@ def test_figure_lines_are_interrupted_only_at_gaps():
     assert max(steps) < 0.5
 
 
-def test_drawn_headings_of_imus_and_reference_start_at_zero(figures):
+def test_plotted_headings_of_imus_and_reference_start_at_zero(figures):
     axis = figures["imu_yaw"].axes[0]
     assert "zero" in axis.get_title(loc="left")
     # The wide lines of reference and ground truth come first, so that they do not hide the IMUs.
@@ -226,7 +226,7 @@ def test_global_matplotlib_state_is_unchanged():
 
 
 @pytest.mark.parametrize("name", [r"$\frac{", "a$b$", r"\$", "$x^{2$ and 5 $"])
-def test_dollar_signs_in_names_are_drawn_literally(name):
+def test_dollar_signs_in_names_are_rendered_literally(name):
     figure, (axis,) = make_figure()
     axis.plot([0.0, 1.0], [0.0, 1.0], label=name)
     label_axis(axis, x=name, y=name, title=name)

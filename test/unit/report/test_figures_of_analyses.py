@@ -71,7 +71,7 @@ def test_judgement_figure_contains_message_and_p_values(judged):
     ]
 
 
-def test_judgement_figure_draws_outlying_statistics_at_edge():
+def test_judgement_figure_plots_outlying_statistics_at_edge():
     walks, time = np.zeros((100, 300)), np.arange(300.0)
     walks[:, -1] = np.linspace(-1e-6, 1e-6, 100)
     _, places = to_matplotlib(judgement_figure(judge(time, np.radians(time), walks))).axes

@@ -103,7 +103,7 @@ def find_section(page, heading):
 
 
 def check_figures(page):
-    """Return the sections with figures, after checking them with plotly and their explanation."""
+    """Check that plotly accepts all figures and that they are explained; return their sections."""
     shown = [section for section in page.sections if section.figure is not None]
     for section in shown:
         assert section.how_to_read.endswith(".")

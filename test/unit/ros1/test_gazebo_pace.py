@@ -20,7 +20,7 @@ PERIOD, SAMPLING = 0.05, 0.01
 
 
 class Gazebo:
-    """Simulated time, and the time limits that are published."""
+    """Fake Gazebo: a simulated time that advances to each published time limit."""
 
     def __init__(self):
         self.limits = []

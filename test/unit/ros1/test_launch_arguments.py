@@ -58,7 +58,7 @@ def environment(monkeypatch):
 
 
 def load_parameters(*arguments):
-    """Return the parameters that experiment.launch sets, by name below /experiment/."""
+    """Return the parameters that experiment.launch sets in the namespace /experiment, by name."""
     config = load_launch_file(list(arguments))
     return {
         name[len("/experiment/") :]: parameter.value
@@ -196,7 +196,7 @@ MINIMAL_VALUES = {
 
 @pytest.fixture
 def packages(tmp_path, monkeypatch):
-    """Return a function that creates ROS packages and hides all others."""
+    """Return a function that creates ROS packages on a package path without other packages."""
     monkeypatch.setenv("ROS_PACKAGE_PATH", str(tmp_path))
     monkeypatch.setenv("ROS_ROOT", str(tmp_path))
 
@@ -210,7 +210,7 @@ def packages(tmp_path, monkeypatch):
 
 @pytest.fixture
 def plugin(tmp_path, monkeypatch):
-    """Return the Gazebo plug-in in a folder of the search path."""
+    """Create an empty Gazebo plug-in on the library search path, and return its path."""
     path = tmp_path / "lib" / GAZEBO_PLUGIN
     path.parent.mkdir()
     path.touch()
@@ -304,7 +304,7 @@ def test_unresolvable_hostname_is_reported(monkeypatch):
 
 @pytest.fixture
 def launch_config(tmp_path, monkeypatch):
-    """Return a function that runs the launcher and returns the configuration of roslaunch."""
+    """Return a function that runs the launcher up to the start of nodes and returns its config."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ROS_HOME", str(tmp_path / "ros"))
     monkeypatch.setenv("ROS_LOG_DIR", str(tmp_path / "ros" / "log"))

@@ -12,7 +12,7 @@ from imu_simulation_framework.ros2.domains import reserve_domain
 
 @pytest.fixture
 def two_domains(monkeypatch):
-    """Restrict the domains to two free ones."""
+    """Restrict experiments to two free ROS 2 domains."""
     with reserve_domain() as first, reserve_domain() as second:
         pass
     monkeypatch.setattr(domains, "DOMAINS", (first, second))
@@ -21,7 +21,7 @@ def two_domains(monkeypatch):
 
 @contextlib.contextmanager
 def participant(domain, number=0):
-    """Bind the port of a participant, shared as in Fast DDS."""
+    """Bind the UDP port of a DDS participant with address reuse, as Fast DDS does."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         # Port base, domain gain, offset d1 and participant gain of the DDSI-RTPS specification.
