@@ -99,7 +99,7 @@ def reference_poses(motion, gnss, generator):
 
 
 class _PoseNumbers:
-    """Source of standard normal numbers for the errors of x, y and heading, in order of time."""
+    """Standard normal random numbers for the errors of x, y and heading, sample by sample."""
 
     def __init__(self, generator):
         self._generator = generator

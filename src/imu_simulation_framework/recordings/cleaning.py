@@ -267,7 +267,7 @@ class Samples:
 
 
 def describe_samples(samples: Samples) -> str:
-    """Describe the number, rate and duration of samples.
+    """Describe the number, rate and duration of the samples.
 
     Parameters
     ----------
@@ -372,7 +372,7 @@ _LATEST = 1e19  # s, largest absolute time; nanoseconds since 1970 read as secon
 
 
 class Cleaner:
-    """Removal of unusable samples in several steps, each of which is counted for the report.
+    """Stepwise removal of unusable samples, with counts for the report.
 
     Parameters
     ----------
@@ -511,7 +511,7 @@ class Cleaner:
         minimum_samples : int
             Smallest number of samples that must remain.
         absent : sequence of str
-            Missing parts of the recording, for the report.
+            Missing signals of the recording, for the report.
 
         Returns
         -------

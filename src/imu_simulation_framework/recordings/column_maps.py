@@ -280,7 +280,7 @@ def _require_known(path, name):
 
 
 def check_description(path, quantity, description) -> None:
-    """Check quantity and unit of a line in a column map before the table is known.
+    """Check the quantity and unit of a line of a column map before the table is known.
 
     Parameters
     ----------
@@ -381,7 +381,7 @@ def _unit_and_words(path, quantity, text):
 
 
 def _linear(text, present):
-    """Return column, factor and offset of an expression; None if it contains no column."""
+    """Return the column, factor and offset in an expression; None if it contains no column."""
     name = _resolve(text, present)
     if name is not None:
         return name, 1.0, 0.0
@@ -402,7 +402,7 @@ def _linear(text, present):
 
 
 def _resolve(text, present):
-    """Return the column with this name or this number; None if there is no such column."""
+    """Return the column with this name or number; None if there is no such column."""
     if text and text in present:
         return text
     match = _PLACE.match(text)
@@ -494,7 +494,7 @@ def settled_times(table, column):
 
 
 def refuse_other_unit(path, times, setting):
-    """Raise an error for times that are taken as seconds but appear to have another unit.
+    """Raise an error for times that are read as seconds but appear to be in another unit.
 
     Parameters
     ----------

@@ -116,7 +116,7 @@ def _contradiction(path, maps):
 
 
 def find_angle_column(path, column) -> str:
-    """Determine the unit and, if possible, the direction of an angle column in a text file.
+    """Determine the unit and, if possible, the convention of an angle column in a text file.
 
     Parameters
     ----------

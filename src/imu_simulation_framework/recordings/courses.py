@@ -1,4 +1,4 @@
-"""Determine units and directions of speeds, courses and coordinates from the positions of a drive.
+"""Determine units and conventions of speeds, courses and coordinates from recorded positions.
 
 In all functions, ``seconds`` (n,) are times [s], and ``pieces`` (n,) are the indices of the
 excerpts of the recording to which the rows belong; rows of different excerpts are not compared.
@@ -97,7 +97,7 @@ def speed_unit(speeds, seconds, pieces, east, north):
 
 
 def sense_of(angles, seconds, pieces, east, north):
-    """Determine unit and convention of a heading by comparison with the course over ground.
+    """Determine the unit and convention of a heading by comparison with the course over ground.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Evidence for the units of a recorded IMU: each check confirms or rejects them, or is undecided.
+"""Evidence for the units of a recorded IMU: each check confirms or rejects a unit, or neither.
 
 The functions accept :class:`.Samples` and return :class:`Evidence`; no value is changed. The
 measured units are compared with the magnitude of gravity, with rotations of the recorded
@@ -200,7 +200,7 @@ def refuse_counts(samples: Samples) -> None:
 
 
 def refuse_wrong_statements(samples: Samples) -> None:
-    """Raise an error if the evidence contradicts a unit that the recording states.
+    """Raise an error if the evidence contradicts a unit that is stated in the recording.
 
     Parameters
     ----------

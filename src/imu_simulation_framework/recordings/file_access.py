@@ -198,7 +198,7 @@ def recording_format(path) -> str:
 
 
 def has_columns(path) -> bool:
-    """Return whether a recording has named columns for a column map.
+    """Return whether a recording has named columns, to which a column map can refer.
 
     Parameters
     ----------
@@ -351,7 +351,7 @@ def _has_tags(start) -> bool:
 
 
 def csv_files(path) -> list[Path]:
-    """Return the CSV files in a folder or one of its subfolders, except result files.
+    """Return the CSV files in a folder or one of its subfolders, except files of results.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ YAW_CONVENTIONS = {
     "ccw_from_north": (1.0, math.pi / 2.0),
     "cw_from_east": (-1.0, 0.0),
 }
-"""Sign and offset [rad] that convert a yaw of each convention to counter-clockwise from east."""
+"""Sign and offset [rad] to convert a yaw of each convention to counter-clockwise from east."""
 
 _MOUNTING = (
     "of the IMU's axes relative to the body frame (REP-103), applied after the other conventions"

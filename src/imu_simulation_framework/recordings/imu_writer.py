@@ -1,4 +1,4 @@
-"""Write IMU recordings as a bag, as CSV of ``rostopic echo -p``, or as a table."""
+"""Write IMU recordings as a bag, in the CSV format of ``rostopic echo -p``, or as a table."""
 
 import gzip
 import io
@@ -23,7 +23,7 @@ TOPIC = topics.absolute_topic(topics.IMU)
 
 
 def write_imu_recording(path, blocks: Iterable[ImuSamples], covariances, format=""):
-    """Write an IMU recording, completely or not at all.
+    """Write an IMU recording atomically.
 
     An existing file is replaced. In a bag and with ``rostopic_csv``, time zero is 1 January 2019,
     0:00 UTC.
@@ -108,7 +108,7 @@ def _stamps(time):
 
 
 def _columns(block, covariances):
-    """Return the payload of each message, shape (samples, 37)."""
+    """Return one row per message with the numbers of its payload, shape (samples, 37)."""
     orientation, rate, force = (np.tile(x, (len(block.time), 1)) for x in covariances)
     return np.hstack(
         [block.orientation, orientation, block.angular_velocity, rate, block.specific_force, force]
@@ -116,5 +116,5 @@ def _columns(block, covariances):
 
 
 def _lines(columns):
-    """Return rows of numbers as text in the shortest exact notation of Python."""
+    """Format rows of numbers as text with the shortest notation that preserves each value."""
     return map(",".join, zip(*(map(repr, column) for column in columns.T.tolist())))

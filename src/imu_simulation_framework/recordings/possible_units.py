@@ -23,7 +23,7 @@ from ..core.units import STANDARD_GRAVITY, factor, factors
 from . import turns
 
 UNIT_TOLERANCE = 1.6
-"""Largest ratio between the value of a unit and the value measured from rotations.
+"""Largest ratio between the nominal value of a unit and its value measured from rotations.
 
 Orientation filters and vibration change measured rotations by tens of per cent. The two most
 similar units, rad/s and deg/s, differ by a factor of 57, so ranges do not overlap up to 7.5."""
@@ -97,7 +97,7 @@ _MIN_COUNTS = 20  # smallest number of different integers; fewer may be due to a
 
 @dataclass(frozen=True)
 class PossibleUnit:
-    """Unit that a column may have.
+    """Candidate for the unit of a column.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ class LengthOfGravity(NamedTuple):
 
 
 def rate_units(sample_rate: float = np.nan, is_counted: bool = False) -> list[PossibleUnit]:
-    """Return possible units of angular rates.
+    """Return candidates for the unit of angular rates.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def rate_units(sample_rate: float = np.nan, is_counted: bool = False) -> list[Po
 
 
 def force_units(sample_rate: float = np.nan, is_counted: bool = False) -> list[PossibleUnit]:
-    """Return possible units of specific forces.
+    """Return candidates for the unit of specific forces.
 
     Parameters
     ----------
@@ -443,7 +443,7 @@ class TurnWitness(NamedTuple):
 
     @property
     def is_reliable(self) -> bool:
-        """Whether the rotations and the rates are correlated, as for the same motion."""
+        """Whether rotations and rates are correlated, as expected for the same motion."""
         return self.correlation > AGREEMENT and self.size > 0.0
 
     @property

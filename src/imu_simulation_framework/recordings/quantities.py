@@ -293,7 +293,7 @@ def read_tables(path, recorded, columns, purpose, timed=True) -> Samples:
     time = [column for column in parsed if column.quantity.name == "time"]
     first = [column.terms[0].name for column in (*time, *parsed)]
     if time and first[0] == LINE:
-        # Row numbers are times of the table whose columns are mapped.
+        # Row numbers serve as times of the table whose columns are mapped.
         first = [name for name in first if name != LINE] or first
     parts: dict[str, list] = {recorded.owner(first[0]): list(time)} if time else {}
     for column in (column for column in parsed if column not in time):

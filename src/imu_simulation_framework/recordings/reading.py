@@ -1,4 +1,4 @@
-"""Read reference trajectories and IMUs of a drive from recordings in any format.
+"""Read the reference trajectory and the IMU of a drive from recordings in any format.
 
 :func:`.read_reference` and :func:`read_imu` determine the format, read the recorded samples, check
 the units, convert the samples to the conventions of this package, remove and report unusable
@@ -158,7 +158,7 @@ class ImuSource:
     rate : float, optional
         Sample rate of a recording without useful times [Hz].
     require : sequence of str, optional
-        Required parts, among ``orientation``, ``gyro`` and ``accel``.
+        Required signals, among ``orientation``, ``gyro`` and ``accel``.
     minimum_samples : int, optional
         Smallest number of usable samples.
     stamp_limits : StampLimits, optional
@@ -215,7 +215,7 @@ class ImuSource:
         Raises
         ------
         RecordingError
-            The recording cannot be read, lacks a required part, or contradicts its units.
+            The recording cannot be read, lacks a required signal, or contradicts its units.
         """
         samples = self.read_samples(self.check_units)
         table, report = imu_table(
@@ -361,7 +361,7 @@ def read_imu(
     Raises
     ------
     RecordingError
-        The recording cannot be read, lacks a required part, or contradicts its units.
+        The recording cannot be read, lacks a required signal, or contradicts its units.
 
     Examples
     --------

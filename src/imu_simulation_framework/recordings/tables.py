@@ -35,8 +35,8 @@ SIGN = "."
 
 _ANGLES = ("roll", "pitch", "yaw", "course")
 _CODES = ("status", "covariance_type")
-_LONGEST_STEP = 0.5  # s, gap over which tables with any sample rate are interpolated
-_USUAL_STEPS = 5.0  # gap over which slower tables are interpolated, in median steps
+_LONGEST_STEP = 0.5  # s, largest gap over which all tables are interpolated
+_USUAL_STEPS = 5.0  # largest gap over which slower tables are interpolated, in median steps
 
 
 @dataclass(frozen=True)

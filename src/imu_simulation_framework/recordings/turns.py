@@ -166,7 +166,7 @@ def same_turns(seconds, pieces, quaternions, gyro):
 
 
 def _complete(seconds, *others):
-    """Remove rows with values that are not finite; the second argument, ``pieces``, is no value."""
+    """Remove rows with values that are not finite; ``pieces``, the second argument, is exempt."""
     rows = np.isfinite(np.column_stack([seconds, *others[1:]])).all(axis=1)
     return [values[rows] for values in (seconds, *others)]
 
@@ -225,7 +225,7 @@ _YAW_AGREEMENT = 0.8  # smallest correlation of two yaws that agree; equals poss
 
 
 def yaws_agree(seconds, pieces, yaw, other):
-    """Return whether the changes of two yaws agree, except for a possible opposite sign.
+    """Return whether the changes of two yaws agree, possibly with opposite signs.
 
     Parameters
     ----------

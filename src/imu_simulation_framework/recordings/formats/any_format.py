@@ -1,4 +1,4 @@
-"""Read formats that define their quantities: bags, CSV of rostopic, TUM.
+"""Read formats that define their quantities: bags, CSV files of rostopic, and TUM files.
 
 TUM is the format of the TUM RGB-D benchmark, with ``time x y z qx qy qz qw`` in each line.
 """
@@ -107,14 +107,14 @@ _RECEIPT, _STAMP, _PREFIX = "%time", "field.header.stamp", "field."
 
 
 def read_rostopic(path, table, message_types) -> Samples:
-    """Read the table of a topic; the columns determine the message type.
+    """Read a CSV table of ``rostopic echo -p``; its columns determine the message type.
 
     Parameters
     ----------
     path : path-like
         The recording.
     table : TextTable
-        Table that ``rostopic echo -p`` wrote.
+        Table of the CSV file.
     message_types : sequence of MessageType
         Possible types.
 
@@ -145,7 +145,7 @@ def read_rostopic(path, table, message_types) -> Samples:
         for quantity, name in message_type.quantities.items()
         if _PREFIX + name in present
     }
-    # A missing cell turns the column into floats, which have a resolution of half a microsecond.
+    # A missing cell turns the column into floats, with a resolution of a quarter microsecond.
     columns["receipt"] = seconds_from_nanoseconds(table.numbers(_RECEIPT)).astype(float)
     columns["stamp"] = np.full(len(table.lines), np.nan)
     if _STAMP in present:

@@ -76,7 +76,7 @@ def read_ulog(path) -> dict[str, pd.DataFrame]:
 
 
 def _messages(content):
-    """Return formats by name, and topics with instance and row positions by topic number."""
+    """Return the formats by name, and the topics and positions of rows by topic number."""
     formats: dict[str, list[str]] = {}
     topics: dict[int, tuple[str, int]] = {}
     places: dict[int, list] = collections.defaultdict(list)

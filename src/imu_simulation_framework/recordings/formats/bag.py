@@ -39,7 +39,7 @@ DAMAGE = (AssertionError, EOFError, LookupError, OSError, RuntimeError, ValueErr
 
 
 def unpack_bz2(packed) -> bytes:
-    """Decompress bzip2 data of up to :data:`LARGEST_CHUNK`.
+    """Decompress bzip2 data to at most :data:`LARGEST_CHUNK` bytes.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def unpack_bz2(packed) -> bytes:
 
 
 def unpack_lz4(packed) -> bytes:
-    """Decompress an LZ4 frame of up to :data:`LARGEST_CHUNK`.
+    """Decompress an LZ4 frame to at most :data:`LARGEST_CHUNK` bytes.
 
     Parameters
     ----------

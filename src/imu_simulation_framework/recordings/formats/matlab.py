@@ -221,7 +221,7 @@ _DEEPEST = 20  # maximum nesting depth of structs; damage may cause an endless r
 
 
 class Mat5:
-    """Variables of a MATLAB file of version 5.
+    """Variables of a MATLAB version 5 file.
 
     ``content`` contains the variables by name, with structs as dictionaries and cells as lists.
     ``opaque`` is true if there are objects that only MATLAB can read.

@@ -43,9 +43,9 @@ _FIELDS: dict[str, dict[str, int]] = {
     "CORRIMUDATA": {name: place for place, name in enumerate(_CORRECTED, 2)},
     "CORRIMU": {name: place for place, name in enumerate(_CORRECTED, 1)},
 }
-"""Index of the field for each column of each log; names with a minus sign are negated."""
+"""Field index of each column, by log; a minus sign before a name negates the column."""
 _WEEK_AT = {"INSPVA": 0, "RAWIMU": 0, "RAWIMUX": 2, "CORRIMUDATA": 0}
-"""Index of the field with the GPS week, which the seconds follow; else the header has both."""
+"""Field index of the GPS week, by log; other logs contain week and seconds in the header."""
 _SOLVED = {
     "INSPVA": ("INS_SOLUTION_GOOD", "INS_ALIGNMENT_COMPLETE", "INS_SOLUTION_FREE"),
     "BESTPOS": ("SOL_COMPUTED",),

@@ -151,7 +151,7 @@ def damage_reported(path):
 
 
 def stored_file(file, stack) -> SqliteFile | McapFile:
-    """Open a storage file of a bag until the stack is closed.
+    """Open a storage file of a bag, which an exit stack closes.
 
     Parameters
     ----------
@@ -308,7 +308,7 @@ class SqliteFile:
                 )
 
     def _rows(self, table, *columns):
-        """Return the rows of a table, with None in missing columns; empty if it is missing."""
+        """Return the rows of a table, with None for missing columns; empty without such a table."""
         present = [row[1] for row in self._database.execute(f"PRAGMA table_info({table})")]
         if not present:
             return []
@@ -435,7 +435,7 @@ class McapFile:
         return data
 
     def _messages(self, wanted=None):
-        """Yield channel, time [ns] and bytes of messages on the requested channels, by time."""
+        """Yield the channel, time [ns] and bytes of each message on the given channels, by time."""
         waiting: list[tuple[int, int, bytes]] = []
         # Messages are held back until no later chunk can precede them, since chunks may overlap.
         for start, offset, length, code in [*self._places, (math.inf, 0, 0, Opcode.MESSAGE)]:

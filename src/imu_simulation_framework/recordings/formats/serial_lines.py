@@ -255,7 +255,7 @@ def read_words(path) -> dict[str, pd.DataFrame]:
 
 
 def _split_clock(line):
-    """Split a line into its time of day [s], or nan, and the remaining text."""
+    """Split a line into its time of day [s] (nan without one) and the remaining text."""
     match = _CLOCK.match(line.lstrip())
     if match is None:
         return np.nan, line
@@ -353,7 +353,7 @@ def read_echoed(path) -> dict[str, pd.DataFrame]:
 
 
 def _numbers(name, value):
-    """Yield column and number of a field, or of each element of a list; texts are skipped."""
+    """Yield the column and number of a field, or of each list element; texts are skipped."""
     parts = {name: value}
     if value.startswith("["):
         elements = value.strip("[]").split(",")[:_LONGEST_LIST]

@@ -152,7 +152,7 @@ def read_parquet(path) -> dict[str, pd.DataFrame]:
                 # This is the name under which pandas writes an unnamed index.
                 name = "time" if name == "__index_level_0__" else name
                 if arrow.types.is_timestamp(column.type):
-                    # Dates are converted to counts since 1970 in the time unit of the file.
+                    # Dates are converted to integers since 1970 in the time unit of the file.
                     column = column.cast(arrow.int64())
                 if not arrow.types.is_nested(column.type):
                     columns[name] = column.to_pandas()
@@ -419,7 +419,7 @@ def _text(path, archive, member):
 
 
 def _tables(files):
-    """Parse the text of each file; error messages refer to the name that is paired with it."""
+    """Parse the text of each file; error messages contain the name that is paired with the text."""
     tables = {}
     for name, (source, text) in files.items():
         # The file is empty or contains only a header if the smartphone lacks the sensor.

@@ -51,7 +51,7 @@ class RecordingCheck(Diagnosis):
     lacks_imu: bool = False
 
     def to_dict(self) -> list[dict]:
-        """Return the findings for a summary.
+        """Return the findings as dictionaries for the summary of an experiment.
 
         Returns
         -------
@@ -128,7 +128,7 @@ def _add_imu(
 ) -> _RecordedImu:
     """Read the recorded IMU, or determine that the recording contains only a track."""
     imu, is_one_file = _NO_RECORDED_IMU, reference.path == source.path
-    # A separate file, a topic or columns mean that the user expects an IMU.
+    # A separate file, a topic or a column map means that the user expects an IMU.
     is_stated = bool(source.topic or source.columns) or not is_one_file
     try:
         check.imu_samples = source.read_samples()

@@ -1,4 +1,4 @@
-"""Findings in a recording, and faults that are detected by alternative conventions.
+"""Findings in a recording, and detection of faults by trial of alternative conventions.
 
 With the correct conventions, all headings of a recording agree. Each fault, such as a mirrored yaw
 or a wrong quaternion order, therefore corresponds to an alternative interpretation. The fault is
@@ -121,7 +121,7 @@ class Finding:
     readings: tuple = ()
 
     def remedies(self) -> list[str]:
-        """Return the remedies, beginning with settings.
+        """Return the remedies, with changes of settings first.
 
         Returns
         -------
@@ -131,7 +131,7 @@ class Finding:
         return _remedies(self)
 
     def sentence(self) -> str:
-        """Describe fault, evidence and remedies in one line.
+        """Describe the fault, the evidence and the remedies in one line.
 
         Returns
         -------

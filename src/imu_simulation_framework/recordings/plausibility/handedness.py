@@ -12,7 +12,7 @@ SHORTEST_WINDOW = 0.5
 """Shortest window over which motion is averaged for the comparison [s]."""
 
 MINIMUM_WINDOWS = 40
-"""Smallest number of windows with a known acceleration that is sufficient for a decision."""
+"""Smallest number of windows with known accelerations that suffices for a decision."""
 
 SIGNIFICANT = 4.0
 """Number of standard errors by which both responses must differ from zero."""

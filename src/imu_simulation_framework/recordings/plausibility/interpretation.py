@@ -28,7 +28,7 @@ from .observations import Observations
 from .relation import mounting_by_rates
 
 CHECKED_RATE = 40.0
-"""Sample rate that is sufficient to compare the turns of an IMU [Hz]."""
+"""Sample rate that is sufficient to compare the rotation of an IMU with a reference [Hz]."""
 
 _MIN_MOUNTING_TURN = math.radians(15.0)  # rad, smallest rotation that is suggested as a mounting
 _MIN_TILT = math.radians(15.0)  # rad, smallest rms tilt of a body that is not level
@@ -140,7 +140,7 @@ class Interpretation:
                 yield change(faults.MIRRORED_YAW, yaw_convention=convention)
         for fault, changes in _axes_changes(samples, conventions, conventions.axes):
             yield change(fault, **changes)
-        # Without a recorded orientation, it is fused from gyroscope and accelerometer.
+        # A missing orientation is computed from gyroscope and accelerometer.
         grave = not self._has_orientation
         if samples.has(GYRO + ACCEL):
             # Here the z axis points down, but the accelerometer outputs +g on this axis.

@@ -149,7 +149,7 @@ def vertical_gyro_heading(imu):
 
 
 def attitude_headings(attitude, imu):
-    """Return the rotation of a tilted body about the vertical from reference and gyroscope.
+    """Compute the rotation of a tilted body about the vertical, from reference and from gyroscope.
 
     The yaw of such a body differs from the integral of its gyroscope about z. Therefore, both
     headings are integrals of the vertical component of the angular velocity, which is computed with
@@ -251,7 +251,7 @@ _MIN_MEAN_FORCE = 0.7  # smallest ratio of mean force to median magnitude of an 
 
 
 def shown_gravity(forces):
-    """Return the mean of specific forces if it shows gravity.
+    """Return the mean specific force if gravity dominates it.
 
     Parameters
     ----------
@@ -531,7 +531,7 @@ def clock_offset(first, second):
     correlations = normalised_correlation(rates[1], rates[0], lags)
     overlaps = np.minimum(len(rates[0]), len(rates[1]) - lags) - np.maximum(0, -lags)
     # The absolute correlation is used, since one of the headings may be mirrored. The likelihood
-    # weights it by the overlap, since parts of different laps also have a high correlation.
+    # weights it by the overlap, since sections of different laps also have a high correlation.
     likeness = np.abs(correlations)
     best = int(np.argmax(-overlaps * np.log1p(1e-12 - np.minimum(likeness, 1.0) ** 2)))
     lag = lags[best] + parabola_peak(likeness, best)

@@ -12,9 +12,9 @@ from .findings import Finding, describe_handedness, describe_relation
 from .observations import GOOD, mean_up
 from .relation import MINIMUM_STEPS, gyro_heading, imu_heading, part_of, reference_heading, relate
 
-_SPINNING_RATIO = 1.3  # ratio of wheel to gyroscope turns; above the errors of a calibration
+_SPINNING_RATIO = 1.3  # ratio of wheel to gyroscope turns; larger than calibration errors
 _MIN_SPINNING = 0.2  # smallest correlation of the turns of spinning wheels and gyroscope
-_MIN_SCALE_ERROR = 0.1  # deviation of a scale from 1; the track width is known more accurately
+_MIN_SCALE_ERROR = 0.1  # deviation of a scale factor from 1; the track width is more accurate
 # Ratio of the turns of the IMU's yaw to other turns, or its inverse. Half or double angles in
 # quaternions give 2, and degrees instead of radians give 57.
 _ANGLE_RATIO = 1.5

@@ -253,7 +253,7 @@ def matrix(columns) -> np.ndarray:
 
 
 def shared_unit(columns):
-    """Return the unit that the names of columns state.
+    """Return the unit that the names of several columns state.
 
     Parameters
     ----------

@@ -157,7 +157,7 @@ def find_gyro_unit(columns: GyroColumns, reasons: list[str]) -> GyroUnit:
 
 
 def _open_unit(columns: GyroColumns, reasons: list[str]) -> GyroUnit:
-    """Return an undetermined unit; candidates have the accelerometer's conversion factor."""
+    """Return an undetermined unit; its candidates have the accelerometer's conversion factor."""
     scale = columns.accel_factor
     units = ["deg/s", "rad/s", *["mrad/s", "mdeg/s"] * (columns.is_whole and not scale)]
     lines = " or ".join(f"{columns.last}{scale} [{unit}]" for unit in units)

@@ -79,7 +79,7 @@ class ReferenceColumns(NamedTuple):
 
 
 def place_lines(candidates, pieces) -> dict[str, list[str]]:
-    """Return the possible lines of a column map for positions without a time.
+    """Return candidate lines of a column map for positions without a time.
 
     Parameters
     ----------
@@ -280,7 +280,7 @@ class _Reference:
         return True
 
     def add_quaternion(self, alone=False) -> bool:
-        """Add a quaternion; without positions (``alone``), its name must state a reference."""
+        """Add a quaternion; without positions (``alone``), its name must indicate a reference."""
         for group in quaternions(self.candidates):
             length = np.nanmedian(np.linalg.norm(matrix(list(group.values())), axis=1))
             if abs(length - 1.0) < UNIT_LENGTH_TOLERANCE and (

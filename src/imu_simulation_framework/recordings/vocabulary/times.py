@@ -1,4 +1,4 @@
-"""Choose the time column of a table from names and from steps between rows."""
+"""Choose the time column of a table from names and from differences between rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..column_maps import TIME_OF_DAY, seconds_of_dates
 from ..turns import step, steps_within
 
 TIME_MULTIPLES = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
-"""Multiples of each time unit in one second."""
+"""Number of time units per second, by unit."""
 
 IMU_STEPS = (3e-4, 0.25)
 """Range of usual time steps of an IMU [s], from which the unit of times is inferred.
@@ -244,7 +244,7 @@ def overlap(span, other) -> bool:
 
 
 def all_times(candidates, pieces, usual):
-    """Find all time columns.
+    """Find all time columns of a table.
 
     Parameters
     ----------
@@ -303,7 +303,7 @@ def all_times(candidates, pieces, usual):
 
 
 def find_time(candidates, pieces, usual, spans=()):
-    """Find the time column of a table.
+    """Choose the best time column of a table.
 
     Parameters
     ----------
@@ -339,8 +339,7 @@ def find_time(candidates, pieces, usual, spans=()):
         meaning = other.columns[0].meaning
         receipt = meaning is not None and meaning.stem in ("receipt", "time")
         apart = np.nanmedian(np.abs(best.seconds - other.seconds))
-        # Samples that are received late from a buffer arrive with steps other than the measured
-        # ones.
+        # Samples that leave a buffer late arrive at intervals other than those of the measurement.
         rates = step(best.seconds, pieces) / step(other.seconds, pieces)
         other_clock = receipt and other.since_1970 and apart > _MAX_CLOCK_OFFSET
         if best is not other and other_clock and 1.0 / _RATE_RATIO < rates < _RATE_RATIO:
