@@ -1,4 +1,4 @@
-"""Modes of a BNO055, and orientation fusion without a gyroscope."""
+"""Operating modes of a BNO055, and orientation fusion without a gyroscope."""
 
 import itertools
 import math
@@ -42,7 +42,7 @@ def test_bno055_mode_has_rate_and_sensors_of_data_sheet(mode):
 
 
 def test_bno055_yaw_is_absolute_except_in_imu_and_m4g_modes():
-    # The field is rotated by 90 deg: the environment's north differs from the declination setting.
+    # Magnetic north is along x, 90 deg away from the direction that the sensor assumes.
     east = isf.MagneticEnvironment(earth=(20e-6, 0.0, -45e-6))
     rest = isf.at_rest(2.0)
     for mode in MODES:
@@ -54,7 +54,7 @@ def test_bno055_yaw_is_absolute_except_in_imu_and_m4g_modes():
     assert samples.index[0] == pytest.approx(0.41)
 
 
-def test_compass_filter_lags_and_holds_last_direction_without_field():
+def test_compass_filter_lags_and_keeps_last_heading_without_horizontal_field():
     rate, constant = 0.3, 0.2
     truth = Rotation.from_euler("z", rate * PERIOD * np.arange(1000))
     force, field = (truth.inv().apply(vector) for vector in ([0.0, 0.0, 9.81], EARTH))
@@ -63,8 +63,8 @@ def test_compass_filter_lags_and_holds_last_direction_without_field():
         compass = make_filter(output, PERIOD)
         fused = fuse_run(compass, [0, 0, 0, 1], np.zeros((1000, 3)), force, field)
         late = difference(truth.as_euler("ZYX")[:, 0], yaw_from_quaternion(fused))
-        # A low-pass filter of turning directions lags by the phase of its response, a sampled one
-        # by up to half a period more.
+        # A low-pass filter of a rotating direction lags by the phase of its frequency response;
+        # sampling adds up to half a period.
         assert late[-1] == pytest.approx(math.atan(rate * constant), abs=rate * PERIOD)
         pieces = make_filter(output, PERIOD)
         parts = [[pieces.start([0, 0, 0, 1], force[0], field[0])]]
@@ -86,7 +86,7 @@ def test_compass_filter_lags_and_holds_last_direction_without_field():
         np.testing.assert_array_equal(actual, fused[some])
 
 
-def test_bno055_mode_specification_has_disturbance_rejection_only_in_ndof():
+def test_bno055_specification_has_magnetic_disturbance_rejection_only_in_ndof_modes():
     specification = bno055_in_mode(isf.read_imu_specification("bno055_magnetometer"), "COMPASS")
     assert specification.name == "bno055_magnetometer_compass"
     output = isf.OutputSpecification(magnetic_heading=True, magnetic_disturbance_rejection=True)
@@ -116,7 +116,7 @@ def test_invalid_bno055_mode_is_rejected(make, words):
 
 
 def _handled(*turns, still=4.0, turning=1.0):
-    """Return samples of a sensor that is stationary in one orientation after another."""
+    """Return samples of a sensor that is turned between orientations and stationary in each."""
     rates = [np.zeros((1, 3))]
     for turn in ((0.0, 0.0, 0.0), *turns):
         steps = round(turning / PERIOD) if any(turn) else 0
@@ -136,7 +136,7 @@ QUARTER = math.pi / 2.0
 SIX_POSITIONS = [(QUARTER, 0, 0)] * 3 + [(0, 0, QUARTER), (0, 0, 2.0 * QUARTER)]
 
 
-def test_gyroscope_calibrates_while_stationary_and_accelerometer_in_six_positions():
+def test_bno055_calibrates_gyroscope_at_rest_and_accelerometer_by_reorientation():
     samples = _handled((0.0, 0.0, QUARTER), still=5.0)
     status = bno055_calibration(samples, "IMU")["gyroscope"]
     assert [status.iloc[round(second / PERIOD)] for second in (0.5, 1.5, 2.5, 3.5)] == [0, 1, 2, 3]
@@ -170,7 +170,7 @@ def test_fast_magnetometer_calibration_requires_single_level_turn():
         assert np.all(np.diff(status, axis=0) >= 0)
 
 
-def test_magnetometer_status_counts_octants():
+def test_magnetometer_calibration_status_depends_on_number_of_field_octants():
     calibration = Bno055Calibration("NDOF_FMC_OFF")
     levels = [
         calibration.add(0.01, (0, 0, 0), (0, 0, 9.81), field).magnetometer

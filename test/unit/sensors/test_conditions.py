@@ -1,4 +1,4 @@
-"""Conditions of a sensor: heating by power, supply voltage, low-pass filter, vibration."""
+"""Operating conditions: heating by power, supply voltage, low-pass filter, vibration."""
 
 from functools import partial
 
@@ -36,7 +36,7 @@ def signal(kind, imu, motion):
 gyro, accel = partial(signal, "gyro"), partial(signal, "accel")
 
 
-def test_power_and_supply_voltage_change_bias_and_scale_factor():
+def test_power_heats_sensor_and_supply_voltage_changes_bias_and_scale_factor():
     power = ((10.0, 0.5), (40.0, 2.0), (200.0, 1.0))
     profile = isf.TemperatureProfile(
         start=20.0, end=20.0, time_constant=50.0, power=power, thermal_resistance=12.0
@@ -75,7 +75,7 @@ def test_low_pass_filter_halves_power_at_bandwidth_and_passes_slow_signals():
     assert density[frequency > 40.0].max() < 0.01 * 2.0 * two_sided
 
 
-def test_covariances_account_for_low_pass_filter_below_half_rate():
+def test_covariances_account_for_low_pass_filter_below_nyquist_frequency():
     imu = isf.ImuSpecification(gyroscope=isf.TriadSpecification(bandwidth=50.0), output=TRUTH)
     np.testing.assert_array_equal(gyro(imu, ROUND), gyro(isf.ImuSpecification(output=TRUTH), ROUND))
     noise = isf.TriadSpecification(white_noise=1e-3, bandwidth=10.0)
@@ -97,8 +97,8 @@ def test_sampled_vibration_density_includes_aliasing(bandwidth):
 
     folded = (one_sided(k * RATE - lines) + one_sided(k * RATE + lines) for k in (1, 2))
     expected = one_sided(lines) + sum(folded)
-    # Each frequency is a mean over 0.2 Hz, and the density has edges of up to 0.1 within 1 Hz
-    # unless it is filtered, and a ramp from 60 Hz on.
+    # Each computed value is a mean over 0.2 Hz. The unfiltered density changes by up to 0.1 within
+    # 1 Hz and has a ramp that begins at 60 Hz.
     atol = 0.012 if bandwidth is None else 2e-4
     np.testing.assert_allclose(density[1:-1], expected[1:-1], rtol=0.02, atol=atol)
     if bandwidth is None:
@@ -137,8 +137,9 @@ def test_vibration_rectification_is_proportional_to_mean_square():
     )
     speed = 0.5
     motion = sources.straight(400.0, speed, RATE)
-    power = 8.0 * speed**2  # 0.02 over 400 Hz
-    # The sampled vibration has no discrete line at zero frequency.
+    power = 8.0 * speed**2  # mean square: 0.02 (m/s^2)^2/Hz over 400 Hz
+
+    # The sampled vibration has no discrete spectral line at zero frequency.
     mean = 1e-4 * motion.gravity + 2e-5 * 3.0 * power
     error = 1e-4 * np.sqrt(0.02 * speed**2 * 4.0 / 400.0)
     assert gyro(imu, motion)[:, 2].mean() == pytest.approx(mean, abs=4.0 * error)
@@ -146,7 +147,7 @@ def test_vibration_rectification_is_proportional_to_mean_square():
 
 def test_nonlinear_accelerometer_rectifies_filtered_vibration():
     bent = np.array([2e-3, -1e-3, 5e-4])
-    # Far above the bandwidth, samples contain only the mean square: 8 at 1 m/s.
+    # The vibration is far above the bandwidth, so only its mean square of 8 at 1 m/s remains.
     vibration = Vibration(spectrum=((2000.0, 0.02), (2400.0, 0.02)), axes=(1.0, 0.5, 2.0))
     imu = isf.ImuSpecification(
         gyroscope=isf.TriadSpecification(nonlinearity=0.1),

@@ -44,8 +44,8 @@ def test_magnetic_field_outside_bodies_has_zero_divergence_and_curl(source):
     )
     gradient = (8.0 * np.array(near) - far) / (12.0 * step)
     size = np.linalg.norm(gradient, axis=(0, 2))
-    # Rounding of a sum over eight corners at 1000 A/m, divided by the step; the truncation error
-    # of the differences is far smaller.
+    # This is the rounding error of a sum over eight corners at 1000 A/m, divided by the step. The
+    # truncation error of the differences is far smaller.
     rounding = 8.0 * np.finfo(float).eps * VACUUM_PERMEABILITY * 1000.0 / step
     allowed = rounding + 1e-9 * size
     assert np.all(np.abs(np.einsum("jnj->n", gradient)) <= allowed)

@@ -21,7 +21,7 @@ OF_MOTION = {
 
 
 @pytest.mark.parametrize("stated", sorted(OF_MOTION))
-def test_single_motion_error_does_not_suppress_remark_on_missing_errors(stated):
+def test_remark_lists_each_motion_error_missing_from_specification(stated):
     triad = isf.TriadSpecification(white_noise=1e-3, **OF_MOTION[stated])
     sentence = remark_on_motion_errors(isf.ImuSpecification(name="mine", gyroscope=triad))
     assert all((name in sentence) == (name != stated) for name in OF_MOTION)
@@ -38,7 +38,7 @@ def test_missing_earth_rate_and_constant_bias_are_reported():
     assert remark_on_constant_bias(isf.ImuSpecification()) is None
 
 
-def test_inflation_scales_only_noise():
+def test_noise_inflation_scales_only_noise_parameters():
     imu = isf.read_imu_specification("bno055")
     larger = inflate_noise(imu, 10.0)
     assert larger.name == "bno055_x10"
@@ -51,7 +51,7 @@ def test_inflation_scales_only_noise():
     assert larger.output == imu.output
 
 
-def test_fused_sensor_with_only_stationary_errors_has_remark():
+def test_specification_with_only_stationary_errors_has_remark():
     assert "stationary errors" in remark_on_motion_errors(AT_REST)
     assert remark_on_motion_errors(isf.read_imu_specification("bno055")) is not None
     assert remark_on_motion_errors(isf.read_imu_specification("bno055_datasheet")) is None

@@ -24,7 +24,7 @@ def _filter(filter="mahony", **settings):
 
 
 def _angles(rate, force, **settings):
-    """Return roll, pitch and yaw from a level start."""
+    """Return roll, pitch and yaw of a filter that starts level."""
     return roll_pitch_yaw_from_quaternion(filters.fuse_run(_filter(**settings), LEVEL, rate, force))
 
 
@@ -36,7 +36,7 @@ def test_fusion_of_perfect_readings_yields_true_orientation(filter):
     assert angles_between(fused, truth).max() < (1e-11 if filter == "mahony" else 1e-6)
 
 
-def test_fusion_starts_with_inverted_or_zero_accelerometer():
+def test_fusion_starts_with_inverted_or_zero_accelerometer_reading():
     level = np.array([0.0, 0.0, 0.0, 1.0])
     complementary = filters.ComplementaryFilter(PERIOD, 3.0)
     turned = Rotation.from_quat(complementary.start(level, np.array([0.0, 0.0, -9.8])))
@@ -81,7 +81,7 @@ def test_horizontal_rate_bias_is_estimated_while_stationary_and_in_gentle_motion
         for desired in (False, True)
     )
     assert np.abs(uncorrected[:2]).max() > 0.9 * bias * constant
-    # The sensor was stationary for more than five time constants of the bias estimate, 15 T each.
+    # The sensor was stationary for more than five time constants of the bias estimate (15 T).
     assert np.abs(actual[:2]).max() < 0.01 * bias * constant
     # The bias of the yaw rate is not observable.
     assert actual[2] == pytest.approx(bias * samples * PERIOD, rel=0.05)
@@ -104,7 +104,7 @@ def test_horizontal_rate_bias_is_estimated_while_stationary_and_in_gentle_motion
 
 
 def _shaken(seed, samples=12_000):
-    """Return a hand-held sensor with correlated accelerations and rotations."""
+    """Return signals of a hand-held sensor with correlated accelerations and rotations."""
     generator = np.random.default_rng(seed)
     frequency = generator.uniform(0.4, 1.2, size=3)
     phase, lag = generator.uniform(0.0, 2.0 * np.pi, size=(2, 3))
@@ -117,7 +117,7 @@ def _shaken(seed, samples=12_000):
 
 
 def _tilt_and_yaw_errors(filter, truth, rate, force):
-    """Return rms values [rad]."""
+    """Return the rms tilt error and the rms yaw error of a filter [rad]."""
     fused = np.vstack([filter.start(truth[0].as_quat(), force[0]), filter.update_all(rate, force)])
     x, y, z, w = (Rotation.from_quat(fused[1:]) * truth.inv()).as_quat().T
     tilt = 2.0 * np.arcsin(np.clip(np.hypot(x, y), 0.0, 1.0))
@@ -188,7 +188,7 @@ def _loop(filter, rate, force):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("time_constant", [0.2, 3.0, 30.0])
-def test_filtered_series_matches_single_samples(kind, time_constant):
+def test_orientation_filter_yields_same_result_for_series_and_single_samples(kind, time_constant):
     rate, force = _series(kind, 12_000)
     series, stepped = _started(time_constant), _started(time_constant)
     fused = series.update_all(rate, force)

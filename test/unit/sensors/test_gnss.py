@@ -133,7 +133,7 @@ def test_correlated_fix_errors_match_variance_and_correlation_time():
     assert table["variance_east"].iloc[0] == pytest.approx(0.7**2 + 0.2**2)
 
 
-def test_course_error_is_cross_velocity_over_speed():
+def test_course_error_is_cross_track_velocity_error_over_speed():
     motion = isf.straight(4000.0, speed=2.0, rate=5.0)
     noisy = isf.FixQuality(velocity_noise=0.04)
     gnss = receiver(qualities=(noisy,), heading=isf.GnssHeading("course"))
@@ -161,7 +161,7 @@ def test_gnss_outages_match_specified_fraction_and_number():
     )
 
 
-def test_outages_and_schedule_do_not_change_other_random_numbers():
+def test_outages_and_quality_schedule_do_not_change_errors_of_other_fixes():
     gnss = receiver(qualities=(RTK,))
     whole = isf.simulate_gnss(REST, gnss)
     listed = isf.GnssOutages(times=((10.0, 20.0), (100.0, 100.1)))
@@ -186,7 +186,7 @@ def test_outages_and_schedule_do_not_change_other_random_numbers():
     np.testing.assert_array_equal(after[POSITION], only.loc[20.0:, POSITION])
 
 
-def test_fix_qualities_have_expected_stationary_shares():
+def test_fix_qualities_have_expected_stationary_probabilities():
     changes = (isf.QualityChange("rtk", "float", 0.02), isf.QualityChange("float", "rtk", 0.1))
     gnss = receiver(qualities=(RTK, FLOAT), changes=changes)
     duration, fixed_time, off = 400_000.0, 50.0, 10.0
@@ -231,7 +231,7 @@ def test_gnss_run_does_not_depend_on_other_runs_or_errors(motion):
 
 
 @pytest.mark.parametrize("size", [1, 7])
-def test_fixes_measured_singly_match_series(motion, size):
+def test_fixes_measured_in_blocks_match_complete_series(motion, size):
     states = motion.position, motion.orientation, motion.velocity, motion.angular_velocity
     time, *states = (values[::20] for values in (motion.time, *states, motion.yaw))
 

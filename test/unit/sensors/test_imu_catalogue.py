@@ -1,4 +1,4 @@
-"""Bundled IMUs: values in their files compared with the documents, and AGISim's sensors."""
+"""Bundled IMUs: values in their files compared with their sources, and AGISim's sensors."""
 
 import math
 from operator import attrgetter
@@ -12,7 +12,7 @@ from imu_simulation_framework.sensors.files import imu_catalogue
 from imu_simulation_framework.sensors.imu_specification import AGISIM_SPREAD, UnitSpread, draw_unit
 
 ENTRIES = {entry.specification.name: entry for entry in imu_catalogue()}
-# IMUs from data sheets; agisim and bno055 have chosen and measured values in SI units.
+# IMUs with values from data sheets; those of agisim and bno055 are stated in SI units.
 SHEETS = sorted(set(ENTRIES) - {"agisim", "bno055"})
 DEG, G, ROOT2 = math.pi / 180.0, 9.80665, math.sqrt(2.0)
 
@@ -104,7 +104,7 @@ def _matrices(imu):
     )
 
 
-def test_agisim_specimens_are_drawn_with_specified_spread():
+def test_agisim_sensor_errors_are_sampled_within_specified_spread():
     imu = isf.read_imu_specification("agisim")
     drawn = draw_unit(imu, AGISIM_SPREAD, seed=1, run=0)
     for values, expected in zip(_matrices(imu), _matrices(drawn)):

@@ -101,12 +101,12 @@ MODELS = {
 }
 
 
-EXACT = ("ideal", "specification")  # models without errors by default
+EXACT = ("ideal", "specification")  # models without random errors by default
 
 
 @pytest.fixture(params=MODELS)
 def make(request):
-    """Create another instance of the model with a seed."""
+    """Return a function that creates an instance of the model for a seed."""
     name, parameters = MODELS[request.param]
     return lambda seed=1: make_imu_model(name, parameters, PERIOD, seed)
 
@@ -126,18 +126,18 @@ def truth(samples=300):
 
 
 def parts_of(model):
-    """Return all parts of a model's readings."""
+    """Return the names of all quantities in a model's readings."""
     return (*base.PARTS, *(base.MAGNETIC_PARTS if model.has_magnetometer else ()))
 
 
 def step_all(model, truth):
-    """Compute readings step by step and return them like a batch with one run."""
+    """Compute readings step by step and return one array per quantity, as for a run of a batch."""
     readings = [model.step(sample) for sample in truth.samples()]
     return [np.array([getattr(reading, name) for reading in readings]) for name in parts_of(model)]
 
 
 def all_of(reading, run):
-    """Return the parts of one run of a batch."""
+    """Return all quantities of one run of a batch."""
     return [values[run] for values in reading.parts().values()]
 
 
@@ -154,7 +154,7 @@ def test_imu_run_computed_stepwise_matches_run_in_batch(make, truth):
         stepped.reset()
 
 
-def test_several_imu_steps_at_once_match_single_steps(make, truth):
+def test_imu_steps_computed_at_once_match_single_steps(make, truth):
     model, alone, first = make(), make(), 0
     for count in (1, 5, 2, 30):
         some = truth.each(itemgetter(slice(first, first + count)))
@@ -170,7 +170,7 @@ def test_several_imu_steps_at_once_match_single_steps(make, truth):
         first += count
 
 
-def test_imu_runs_do_not_depend_on_number_of_runs(make, truth):
+def test_imu_run_does_not_depend_on_number_of_runs_in_batch(make, truth):
     parts = parts_of(make())
     together = make().batch(truth, 5, parts=parts)
     apart = [make().batch(truth, 2, parts=parts), make().batch(truth, 3, first_run=2, parts=parts)]

@@ -79,7 +79,7 @@ def test_generic_imu_noise_is_white_on_ten_channels(tumbling, sigma):
     assert np.abs(np.corrcoef(noise.T) - np.eye(10)).max() < 4.0 / math.sqrt(samples)
     for channel in noise.T:
         assert abs(np.corrcoef(channel[1:], channel[:-1])[0, 1]) < 3.0 / math.sqrt(samples)
-    # The quaternion is not normalised, so noise along it changes its length.
+    # The quaternion is not normalised, so its norm is noisy.
     if sigma == SIGMA:
         norms = np.linalg.norm(reading.orientation[0], axis=1)
         assert norms.std() == pytest.approx(sigma, rel=3.0 / math.sqrt(2.0 * samples))
@@ -198,7 +198,7 @@ def test_tilt_from_accelerometer_bias_is_inversely_proportional_to_gravity():
 
 
 def _drifts(drift, frequency, period, samples, runs, seed):
-    """Return seven independent drifts of the emulated plug-in per run, shape (7 runs, samples)."""
+    """Simulate the seven independent drifts of the plug-in in each run, shape (7 runs, samples)."""
     parameters = {f"{sensor}_drift": drift for sensor in ("yaw", "rate", "accel")}
     parameters.update({f"{name}_frequency": frequency for name in parameters})
     reading = _model(parameters, "hector", period, seed).batch(still(samples), runs, 0, SLOW_ERRORS)

@@ -1,4 +1,4 @@
-"""IMU model that is defined by a specification."""
+"""IMU model whose errors are defined by a specification."""
 
 from dataclasses import replace
 from operator import itemgetter
@@ -117,7 +117,7 @@ def test_sensor_rate_must_divide_simulation_rate_and_determines_covariances():
         assert actual == EVERYTHING.covariances(*expected)
 
 
-def test_imu_model_accepts_mapping_and_empty_input():
+def test_imu_model_accepts_specification_as_mapping_and_empty_input():
     model = _model(yaml.safe_load(yaml.safe_dump(to_mapping(EVERYTHING))))
     assert model.parameters.specification == EVERYTHING
     assert model.label == "specification_everything"
@@ -146,7 +146,7 @@ def test_seed_determines_random_start_offset():
 
 
 def _sampled(time, period, **output):
-    """Return the sample numbers that a sensor emits at the stamps, None for each sample once."""
+    """Return the indices of the emitted samples, or None if each sample is emitted once."""
     model = _with_output(period, **output)
     return model.emitted(np.asarray(time), model.new_samples(len(time)))
 
@@ -164,7 +164,7 @@ def test_imu_samples_are_emitted_from_sensor_start(drop_repeated):
     assert emitted == ([5, 7, 9, 11] if drop_repeated else list(range(5, 12)))
 
 
-def test_fast_sensor_emits_each_sample_once_or_at_its_rate():
+def test_sensor_faster_than_simulation_emits_samples_once_or_repeatedly():
     time = 0.02 * np.arange(50)
     assert _sampled(time, 0.02, rate=100.0) is None
     given = _sampled(time, 0.02, rate=100.0, repeat_samples=True)

@@ -1,4 +1,4 @@
-"""IMU on the rotating Earth: its signals, and the reference of its angles."""
+"""IMU on the rotating Earth: its signals, and the local axes of its orientation."""
 
 import numpy as np
 import pytest
@@ -53,7 +53,7 @@ def test_planar_motion_is_placed_on_rotating_earth():
     back = motion.local((angle, np.radians(14.0), 250.0))
     off = {"position": 1e-8, "orientation": 1e-12, "velocity": 1e-12, "angular_velocity": 1e-15}
     require_same_motion(back, drive, **off)
-    # Expected: the force in the flat world with local gravity and Coriolis acceleration.
+    # Expected is the specific force in a flat world plus local gravity and Coriolis acceleration.
     earth = EARTH_RATE * np.array([0.0, np.cos(angle), np.sin(angle)])
     change = 2.0 * np.cross(earth, drive.velocity) + [0.0, 0.0, back.gravity - drive.gravity]
     expected = drive.specific_force + Rotation.from_quat(drive.orientation).inv().apply(change)

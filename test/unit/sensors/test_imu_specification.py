@@ -1,4 +1,4 @@
-"""Specification of IMU errors, in memory and as files, and its name."""
+"""Specification of IMU errors, its files, and the name of the IMU."""
 
 import math
 from dataclasses import fields, replace
@@ -43,7 +43,7 @@ def test_invalid_imu_error_parameters_are_rejected_with_parameter_name(values, w
         isf.TriadSpecification(**values)
 
 
-def test_accelerometer_g_sensitivity_is_rejected_and_temperature_converges():
+def test_g_sensitivity_of_accelerometer_is_rejected_and_temperature_follows_profile():
     none = {"g_sensitivity": np.zeros((3, 3)).tolist()}
     read = from_mapping(isf.ImuSpecification, {"accelerometer": none}, "the specification")
     assert read == isf.ImuSpecification()
@@ -69,7 +69,7 @@ def test_imu_covariances_match_sample_variances_and_integrated_error():
     np.testing.assert_allclose(force, np.diag([0.0012] * 3).ravel())
     _, faster, _ = specification.covariances(period=0.01)
     assert faster[0] > rate[0]
-    # A bandwidth of half the rate passes all noise.
+    # A bandwidth of half the sampling rate passes all noise.
     whole = replace(specification, gyroscope=replace(specification.gyroscope, bandwidth=25.0))
     np.testing.assert_array_equal(whole.covariances()[1], rate)
     triad = isf.TriadSpecification(white_noise=1e-3, random_walk=1e-5, turn_on_bias_sigma=1e-4)
@@ -104,7 +104,7 @@ def test_fused_orientation_variances_match_formula():
     # filtered, it has N^2 T / 2. Roll follows from force along y, pitch from force along x.
     roll = (0.02**2 / 6.0 + 0.05**2 + 0.06**2) / gravity**2 + 1e-3**2 * 1.5
     pitch = (0.01**2 / 6.0 + 0.03**2 + 0.04**2) / gravity**2 + 2e-3**2 * 1.5
-    # A bias acts for 7 s; the magnetometer noise is the larger level axis over a field of 20 uT.
+    # A bias acts for 7 s; magnetometer noise is the larger horizontal one over a field of 20 uT.
     bias = 4e-5**2 * duration + 5e-3**2 + 7e-3**2
     yaw = 3e-3**2 * 3.5 + bias * 49.0 + (2e-6 / 20e-6) ** 2 / 14.0
     np.testing.assert_allclose(np.reshape(actual, (3, 3)), np.diag([roll, pitch, yaw]), rtol=1e-12)
@@ -147,7 +147,7 @@ def test_bno055_specification_matches_tables_3_2_and_3_3_of_thesis():
     assert specification.output.orientation_reference == "fusion"
 
 
-def test_missing_imu_file_is_rejected_and_file_name_is_default_name(tmp_path):
+def test_missing_imu_file_is_rejected_and_file_name_is_default_imu_name(tmp_path):
     path = tmp_path / "imu.yaml"
     path.write_bytes(b"\xff\xfe\x00")
     for wrong, words in ((tmp_path / "none.yaml", "No such file"), (path, "not UTF-8 text")):
@@ -174,7 +174,7 @@ SDF = """<sensor type="imu"><update_rate>200</update_rate><imu><angular_velocity
 """
 
 
-def test_imu_from_other_format_has_file_name_and_remark_on_true_heading(tmp_path):
+def test_imported_imu_is_named_after_file_and_true_orientation_is_reported(tmp_path):
     path = tmp_path / "robot.yaml"
     path.write_text(KALIBR)
     imu = named_imu(f"kalibr:{path}")

@@ -1,4 +1,4 @@
-"""Zeroing of a real gyroscope at its first standstill."""
+"""Zeroing of a real gyroscope: removal of the bias that is estimated at standstill."""
 
 import math
 
@@ -10,11 +10,11 @@ from imu_simulation_framework.sensors.operation import LiveZeroing, Operation
 
 RATE = 100.0
 OFFSET = np.radians([1.5, -20.0, 0.4])
-NOISE = 2e-3  # rad/s, per sample
+NOISE = 2e-3  # rad/s, standard deviation of a sample
 
 
 def readings(turning, seed=1):
-    """Return times, rates and forces of a sensor that turns about z at given rates [rad/s]."""
+    """Simulate times, angular rates and specific forces at given turn rates about z [rad/s]."""
     random = np.random.default_rng(seed)
     rates = OFFSET + NOISE * random.standard_normal((len(turning), 3))
     rates[:, 2] += turning
@@ -39,13 +39,13 @@ def test_mean_rate_at_standstill_is_subtracted():
     ]
 
 
-def test_stream_too_short_for_zeroing_is_reported():
+def test_standstill_too_short_for_gyroscope_zeroing_is_reported():
     live, _ = zeroed(np.zeros(900), standstill=10.0)
     assert "was not stationary for 10 s" in live.missing
     assert not zeroed(np.zeros(1500), standstill=10.0)[0].missing
 
 
-def test_turn_during_standstill_is_reported_and_delays_zeroing():
+def test_turn_during_standstill_is_reported_and_delays_gyroscope_zeroing():
     turning = np.concatenate([np.zeros(400), np.full(300, math.radians(30.0)), np.zeros(1800)])
     live, rates = zeroed(turning, standstill=10.0)
     # The sensor is stationary from 7 s on.
@@ -56,7 +56,7 @@ def test_turn_during_standstill_is_reported_and_delays_zeroing():
     assert np.max(np.abs(np.mean(rates[-500:], axis=0))) < 6.0 * NOISE / math.sqrt(500)
 
 
-def test_detected_stop_updates_zeroing_offset():
+def test_detected_stop_updates_gyroscope_bias_estimate():
     random = np.random.default_rng(3)
     driving = math.radians(20.0) * np.sin(np.arange(600) / 30.0)
     turning = np.concatenate([np.zeros(1001), driving, np.zeros(500), driving])
@@ -73,12 +73,12 @@ def test_detected_stop_updates_zeroing_offset():
     )
 
 
-def test_zeroing_at_stops_known_from_wheels_is_rejected():
+def test_live_gyroscope_zeroing_at_stops_known_from_wheels_is_rejected():
     with pytest.raises(ConfigurationError, match="stops is found"):
         LiveZeroing(Operation(stops="found"))
 
 
-def test_nan_clock_jump_and_gap_do_not_corrupt_zeroing_offset():
+def test_nan_clock_jump_and_gap_do_not_corrupt_gyroscope_bias_estimate():
     live = LiveZeroing(Operation(standstill=2.0))
     time, rates, forces = readings(np.zeros(900))
     rates[50] = np.nan
@@ -86,6 +86,6 @@ def test_nan_clock_jump_and_gap_do_not_corrupt_zeroing_offset():
     time = np.concatenate([time[:50] + 100.0, time[50:150], time[150:] + 1.0])
     zeroed = [live.add(*sample) for sample in zip(time, rates, forces)]
     assert np.isnan(zeroed[50]).all() and np.isfinite(np.delete(zeroed, 50, axis=0)).all()
-    # The offset is the mean of the two seconds after the gap.
+    # The bias estimate is the mean rate of the two seconds after the gap.
     np.testing.assert_allclose(live.offset, np.mean(rates[150:351], axis=0), rtol=1e-12)
     assert len(live.sentences) == 1 and live.sentences[0].startswith("zeroed at standstill")

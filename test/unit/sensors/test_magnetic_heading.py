@@ -1,4 +1,4 @@
-"""Orientation with a magnetic heading: reference to north, and disturbed fields."""
+"""Orientation with a magnetic heading: direction of north, and disturbed fields."""
 
 import math
 
@@ -31,7 +31,7 @@ def _filter(**settings):
 
 
 def _readings(truth, earth=EARTH):
-    """Return ideal specific forces and magnetic fields for orientations."""
+    """Return the ideal specific force and magnetic field at each orientation."""
     turned = Rotation.from_quat(truth).inv()
     return turned.apply([0.0, 0.0, GRAVITY]), turned.apply(earth)
 
@@ -155,8 +155,8 @@ def test_vertical_rate_bias_is_estimated_and_magnetometer_does_not_affect_tilt()
 
 
 @pytest.mark.parametrize("filter", FILTERS)
-def test_disturbance_rejection_maintains_heading_near_magnet(filter):
-    # Turns of 30 deg/s, because vqf requires turns to accept the field.
+def test_disturbance_rejection_preserves_heading_near_magnet(filter):
+    # The sensor turns at 30 deg/s, because vqf accepts a field only if the sensor turns.
     samples = 15_000
     truth, rate, force, field = _turning(samples, math.radians(30.0))
     # For five seconds, the field is horizontal, stronger and rotated by 90 degrees.
@@ -171,7 +171,7 @@ def test_disturbance_rejection_maintains_heading_near_magnet(filter):
 
 
 def _seen(heading, seconds, field=(60e-6, 0.0, 0.0), speed=0.0):
-    """Return the heading offset after each second in a field."""
+    """Return the heading offset after each second in a constant magnetic field."""
     offsets = []
     for _ in range(seconds):
         for _ in range(100):
@@ -180,7 +180,7 @@ def _seen(heading, seconds, field=(60e-6, 0.0, 0.0), speed=0.0):
     return offsets
 
 
-def test_disturbed_field_is_accepted_after_one_minute_or_in_turns():
+def test_disturbed_field_is_accepted_after_one_minute_or_during_turns():
     for speed, accepted in ((0.5, True), (0.0, False)):
         heading = MagneticHeading(PERIOD, 9.0, rejection=True)
         _seen(heading, 5, EARTH, speed)
@@ -190,14 +190,14 @@ def test_disturbed_field_is_accepted_after_one_minute_or_in_turns():
         assert (abs(heading.offset) > 0.5) is accepted
     heading = MagneticHeading(PERIOD, 9.0, rejection=True)
     offsets = [_seen(heading, 10, EARTH)[-1], *_seen(heading, 69)]
-    # Norm and dip converge to those of the new field within a few hundredths of a second.
+    # The filtered norm and dip converge to the new field within a few hundredths of a second.
     assert np.abs(np.diff(offsets[:60])).max() < 0.1 * math.pi / 9.0
     # The gain is halved for nine seconds, starting from 90 degrees.
     assert offsets[-1] == pytest.approx(math.pi / 2.0 * (1.0 - math.exp(-0.5)), rel=0.1)
     heading = MagneticHeading(PERIOD, 9.0, rejection=True)
     lasted = []
     for _ in range(2):
-        # An undisturbed period of more than half a minute offsets a minute of disturbance.
+        # More than half a minute of undisturbed field offsets one minute of disturbance.
         _seen(heading, 40, EARTH)
         lasted.append(0)
         while heading.correct(60e-6, 0.0, 0.0, 0.0) == 0.0 or not heading.disturbed:
@@ -207,7 +207,7 @@ def test_disturbed_field_is_accepted_after_one_minute_or_in_turns():
     assert lasted == pytest.approx([6000, 6000], abs=15)
 
 
-# A field at +-3 rad is more than 180 degrees from the declination, at the start or at the end.
+# Field directions [rad]; one of them is more than 180 degrees from a declination of 1 rad.
 BEYOND = np.repeat([-3.0, 3.0], 40)
 WITHOUT_LEVEL = np.array([[20e-6, 0.0, 20e-6], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
 
@@ -222,7 +222,7 @@ WITHOUT_LEVEL = np.array([[20e-6, 0.0, 20e-6], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
         (0.0, WITHOUT_LEVEL),
     ],
 )
-def test_heading_series_is_wrapped_like_single_readings(declination, fields):
+def test_heading_correction_of_series_matches_single_readings(declination, fields):
     series, stepped = (MagneticHeading(PERIOD, 0.1, declination=declination) for _ in range(2))
     expected = []
     for reading in fields.T:
@@ -233,7 +233,7 @@ def test_heading_series_is_wrapped_like_single_readings(declination, fields):
     np.testing.assert_allclose(np.concatenate(actual), expected, rtol=0.0, atol=1e-12)
 
 
-def test_field_readings_without_horizontal_part_are_ignored():
+def test_field_readings_without_horizontal_component_are_ignored():
     heading = MagneticHeading(PERIOD, 9.0)
     heading.correct(*EARTH, 0.0)
     assert heading.correct(0.0, 0.0, -45e-6, 0.0) == 0.0

@@ -34,7 +34,7 @@ def test_magnetometer_without_errors_measures_field_in_sensor_axes():
     assert clean[0] == pytest.approx(EARTH.earth)
 
 
-def test_iron_and_motors_change_measured_field():
+def test_hard_and_soft_iron_and_motor_torque_change_measured_field():
     truth = EARTH.measured_field(MOTION.position, MOTION.orientation)
     iron = specified(hard_iron=HARD, soft_iron=SOFT)
     computed = isf.simulate_imu(MOTION, iron, magnetic_environment=EARTH)
@@ -62,7 +62,7 @@ def test_magnetometer_noise_and_rate_match_specification():
     np.testing.assert_allclose(computed[MAG], measured_signal[::5], rtol=0.0, atol=1e-18)
 
 
-def test_magnetometer_does_not_change_other_sensors():
+def test_adding_magnetometer_does_not_change_other_sensors():
     triad = isf.TriadSpecification(white_noise=1e-3, random_walk=1e-4, turn_on_bias_sigma=1e-2)
     errors = {"gyroscope": triad, "accelerometer": triad}
     other = isf.ImuSpecification(**errors)
@@ -75,7 +75,7 @@ def test_magnetometer_does_not_change_other_sensors():
         np.testing.assert_array_equal(computed[plain.columns], plain)
 
 
-def test_magnetometer_covariance_matches_samples_and_omission_is_listed():
+def test_magnetometer_covariance_matches_formula_and_lack_of_support_is_listed():
     imu = specified(white_noise=1e-7, resolution=3e-7)
     covariance = imu.magnetic_covariance(PERIOD)
     assert covariance[0] == pytest.approx(1e-14 / PERIOD + 9e-14 / 12.0)

@@ -1,4 +1,4 @@
-"""Measurements of parts: the tables, and their combination."""
+"""Published measurements of IMU parts: their tables, and the estimates derived from them."""
 
 import math
 
@@ -24,7 +24,7 @@ from imu_simulation_framework.sensors.measured import (
 
 DEG = math.pi / 180.0
 TABLE = measurements()
-# Signal units by sensor; units of other quantities also contain powers of the second.
+# Unit of the output of each sensor; other quantities have this unit times a power of a second.
 SIGNAL = {"gyroscope": "rad/s", "accelerometer": "m/s^2"}
 
 
@@ -40,14 +40,14 @@ def test_measured_values_have_source_quantity_and_unit():
         assert unit in RATIOS or factor(unit) > 0.0
     ratios = table["quantity"].isin(["scale_factor", "misalignment"])
     assert set(table.loc[ratios, "value_unit"]) <= {"1", "ppm", "rad", "arcsec"}
-    # Units of degrees, g and root hours remain; an angle never replaces a length.
+    # The published units are preserved; only gyroscope values have units with rad or deg.
     angles = table["value_unit"].str.contains("rad|deg")
     assert (angles == (table["sensor"] == "gyroscope"))[~ratios].all()
     used = table[table["excluded"] == ""]
     assert (used.loc[used["quantity"] == "sample_deviation", "rate"] > 0.0).all()
 
 
-def test_recordings_of_measured_values_are_unique_and_used():
+def test_listed_recordings_are_unique_and_have_measured_values():
     folder = package_share() / "config" / "measured_imus"
     names = pd.read_csv(folder / "recordings.csv")["recording"]
     assert names.is_unique and set(names) == set(measured_values()["recording"])
@@ -55,7 +55,7 @@ def test_recordings_of_measured_values_are_unique_and_used():
 
 
 def rms_by_hand(part, unit, quantity, scale):
-    """Return the root mean square over the axes of a gyroscope, directly from the files."""
+    """Compute the rms over the gyroscope axes of one sensor, directly from the files."""
     folder = package_share() / "config" / "measured_imus"
     recordings = pd.read_csv(folder / "recordings.csv")
     values = pd.read_csv(folder / "values.csv").rename(columns={"unit": "value_unit"})
@@ -83,13 +83,13 @@ def test_measurements_of_three_sensors_match_direct_computation(
 
 
 @pytest.mark.parametrize("part, units", [("vn100", 7), ("adis16448", 3), ("stim300", 2)])
-def test_median_is_dominated_by_sensors_if_class_varies_more(part, units):
+def test_median_for_part_is_dominated_by_its_sensors_if_class_varies_more(part, units):
     rows = TABLE[(TABLE["part"] == part) & (TABLE["sensor"] == "gyroscope")]
     logs = np.log(rows.loc[rows["quantity"] == "white_noise", "value"].to_numpy())
     estimate = estimates(part)["gyroscope", "white_noise"]
     assert len(logs) == estimate.units == units
     assert estimate.origin == f"measured ({units} units)"
-    # The class prior changes the estimate by less than a tenth of its standard error, 0.155.
+    # The class prior changes the estimate by less than a tenth of the standard error of 0.155.
     assert math.log(estimate.median) == pytest.approx(logs.mean(), abs=0.1 * 0.155)
 
 
@@ -106,7 +106,7 @@ CONSUMER = measured_parts().query("`class` == 'consumer MEMS' and part == measur
 
 
 def simulated(random, parts, mean, between, within):
-    """Return measurements of parts, with one to six specimens each, and their true medians."""
+    """Simulate measurements of one to six sensors per part, and return the true medians as well."""
     true = random.normal(mean, between, len(parts))
     rows = [
         (part, str(unit), "gyroscope", "white_noise", "", random.normal(level, within), 3)
@@ -143,7 +143,7 @@ def test_hierarchical_model_is_estimated_without_bias():
     error = actual.std(axis=0, ddof=1) / math.sqrt(sets)
     freedom = sum(number % 6 for number in range(len(parts)))
     assert abs(actual[:, 0].mean() - mean) < 4.0 * error[0]
-    # The posterior is skewed: its mean is within half of the standard deviation over the sets.
+    # The posterior is skewed, so its mean may be off by half of its standard deviation.
     assert abs(actual[:, 1].mean() - between) < 0.5 * actual[:, 1].std()
     assert abs(actual[:, 2].mean() - within**2) < 4.0 * error[2]
     # The standard deviation of n numbers has a relative standard error of 1 / sqrt(2 n).
@@ -169,7 +169,7 @@ def test_class_mean_matches_statsmodels():
 
 
 def test_prediction_for_part_is_averaged_over_posterior_of_spread():
-    # Samples of the spread, then of the class mean, then of the part given spread and class mean.
+    # Sample the spread, then the class mean, then the part given the spread and the class mean.
     model = ClassModel(
         np.array([0.1, 2.0]), np.array([0.3, 0.7]), np.array([0.0, 1.0]), np.array([0.2, 0.3]), 0.1
     )
@@ -211,7 +211,7 @@ def test_bundled_imus_have_noise_estimated_from_part_or_class():
     assert kinds == {"class of part", "measured", "measured and class"}
 
 
-def test_part_names_of_same_sensor_share_measurements():
+def test_part_numbers_of_same_sensor_share_measurements():
     mti = estimates("mti300")
     assert mti["gyroscope", "white_noise"].origin == "measured (3 units of mti100)"
     assert (

@@ -1,4 +1,4 @@
-"""Noise: statistics of processes, seeds of runs and quantities, densities and deviations."""
+"""Noise: process statistics, seeds of runs and quantities, densities, standard deviations."""
 
 import math
 
@@ -51,14 +51,14 @@ def _make(name, seed=1):
 
 
 def _allan_variances(values, count):
-    """Return overlapping Allan variances of realisations (runs, samples, axes)."""
+    """Compute overlapping Allan variances of noise with the shape (runs, samples, axes)."""
     sums = np.cumsum(np.pad(values, ((0, 0), (1, 0), (0, 0))), axis=1)
     second = sums[:, 2 * count :] - 2.0 * sums[:, count:-count] + sums[:, : -2 * count]
     return 0.5 * np.mean((second / count) ** 2, axis=1)
 
 
 @pytest.mark.parametrize("name", PROCESSES)
-def test_noise_samples_blocks_and_batch_are_bit_identical(name):
+def test_noise_from_samples_blocks_and_batch_is_bit_identical(name):
     samples = 2 * processes.BLOCK + 7
     batch = _make(name).batch(samples, 1)[0]
     block_values = _make(name)
@@ -69,7 +69,7 @@ def test_noise_samples_blocks_and_batch_are_bit_identical(name):
 
 
 @pytest.mark.parametrize("name", PROCESSES)
-def test_noise_of_many_runs_matches_few_runs_at_a_time(name):
+def test_noise_of_runs_does_not_depend_on_batch_size(name):
     together = _make(name).batch(60, 5)
     process = _make(name)
     few = np.concatenate([process.batch(60, 2), process.batch(60, 3)])
@@ -95,7 +95,7 @@ ALLAN_VARIANCES = {
 
 @pytest.mark.parametrize("name", ALLAN_VARIANCES)
 def test_noise_process_allan_variance_matches_formula(name):
-    """The mean over runs is within 4 standard errors; a plateau is flat to 1 %."""
+    """The mean over runs is within four standard errors; a flicker plateau is flat to 1 %."""
     values = _make(name).batch(2048, 150)
     plateau = name == "bias instability"
     for count in (10, 30, 100, 300) if plateau else (1, 3, 10, 40, 160):
@@ -162,8 +162,9 @@ def test_flicker_plateau_is_flat_to_one_percent_within_any_band(band, period):
     assert len(times) <= 2 + 2 * math.log10(band[1] / max(band[0], period))
 
 
-def test_gauss_markov_limits_match_ieee_952_and_turn_on_bias_matches_sigma():
-    # White noise of density q_c T_c at long times, a random walk of density q_c at short times.
+def test_gauss_markov_allan_limits_match_ieee_952_and_turn_on_bias_matches_sigma():
+    # At long times, a Gauss-Markov process is white noise of density q_c T_c; at short times, it is
+    # a random walk of density q_c.
     time, period = 5.0, 1e-4
     density_squared = 2.0 / time  # density of the driving noise, for a variance of 1
     long, short = 1e4 * time, 1e-2 * time

@@ -1,4 +1,4 @@
-"""Odometer compared with closed-form UMBmark equations and with a random walk."""
+"""Odometer errors compared with closed-form UMBmark equations and with a random walk."""
 
 import numpy as np
 import pytest
@@ -83,7 +83,7 @@ def test_encoder_error_is_within_one_tick_and_acceleration_causes_slip():
     assert readings["x"].iloc[-1] == pytest.approx(expected, rel=1e-3)
 
 
-def test_odometer_slip_is_random_walk_and_robots_differ_by_tolerances():
+def test_odometer_slip_is_random_walk_and_track_ratio_varies_between_runs():
     slip, runs = 2e-3, 400
     straight, circles = isf.straight(100.0, rate=10.0), isf.rounds(2, radius=5.0, rate=10.0)
     odometer = isf.OdometerSpecification(slip=slip, rate=10.0)
@@ -99,7 +99,7 @@ def test_odometer_slip_is_random_walk_and_robots_differ_by_tolerances():
 
 
 @pytest.mark.parametrize("pieces", [[500, 501], [1, 2, 998], [1001]])
-def test_odometer_readings_do_not_depend_on_blocks(pieces):
+def test_odometer_readings_do_not_depend_on_block_size(pieces):
     odometer = isf.OdometerSpecification(
         ticks_per_turn=512, slip=2e-3, diameter_ratio_sigma=0.01, track_ratio_sigma=0.01
     )

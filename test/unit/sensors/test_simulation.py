@@ -1,4 +1,4 @@
-"""Simulation of IMUs during a motion or stationary, and files of their samples."""
+"""Simulation of moving and stationary IMUs, and files of their samples."""
 
 import gzip
 
@@ -78,7 +78,7 @@ def test_stationary_samples_have_requested_rate():
     assert [len(block.time) for block in blocks] == [BLOCK, 10]
     time, orientation, rate, force = _joined(blocks)
     np.testing.assert_array_equal(time, np.arange(samples) / RATE)
-    # The random walk continues: no step between blocks exceeds the noise.
+    # The yaw is continuous across blocks, because the random walk continues.
     yaw = np.unwrap(roll_pitch_yaw_from_quaternion(orientation)[:, 2])
     np.testing.assert_allclose(np.diff(yaw), rate[1:, 2] / RATE, atol=1e-4)
     assert force[:, 2].mean() == pytest.approx(9.81, abs=4.0 * 0.1 / np.sqrt(samples))
@@ -90,7 +90,7 @@ def test_stationary_samples_have_requested_rate():
     time, _, rate, _ = _joined(_blocks(samples, slow, 200.0))
     assert time[-1] == pytest.approx((samples - 1) / 200.0)
     differences = np.diff(rate, axis=0)
-    # Successive differences have twice the variance of white noise; the walk adds almost nothing.
+    # A difference of samples has twice the white-noise variance; the walk adds almost nothing.
     variance = 2.0 * (1e-3**2 * 200.0)
     np.testing.assert_allclose(differences.var(axis=0), variance, rtol=4.0 * np.sqrt(3.0 / samples))
 
@@ -107,7 +107,7 @@ def test_stationary_samples_have_requested_rate():
 def test_written_samples_round_trip(tmp_path, name, format, epoch):
     path = tmp_path / name
     blocks = _blocks(500)
-    # The blocks have different lengths, because the rows of a file must not depend on blocks.
+    # The blocks have different lengths, because they must not affect the rows of the file.
     pieces = [
         type(blocks[0])(*(values[first:last] for values in blocks[0]))
         for first, last in ((0, 3), (3, 3), (3, 500))

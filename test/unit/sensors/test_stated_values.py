@@ -1,4 +1,4 @@
-"""Values in a specification file in the units of a data sheet."""
+"""Specification files with values in data sheet units."""
 
 import math
 import re
@@ -17,7 +17,7 @@ GYRO, ACCEL = "gyroscope", "accelerometer"
 
 
 def lowest_allan_deviation(noise, flicker, walk):
-    """Return the Allan minimum and its averaging time, for N^2 / tau, 0.44 B^2 and K^2 tau / 3."""
+    """Return the lowest Allan deviation for coefficients N, B and K, and its averaging time."""
     tau = np.geomspace(1.0, 1e6, 100_001)
     plateau = 2.0 * math.log(2.0) / math.pi * flicker**2
     deviation = np.sqrt(noise**2 / tau + plateau + walk**2 * tau / 3.0)

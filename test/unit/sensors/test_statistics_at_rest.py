@@ -1,4 +1,4 @@
-"""Statistics of a stationary IMU, and detection of a wrong plug-in."""
+"""Statistics of a stationary IMU, and detection of a plug-in with other parameters."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def model(name="hector", parameters=None, seed=0):
 
 
 class CachedModel:
-    """Model whose stationary runs are simulated once and compared with all recordings."""
+    """Model that simulates its stationary runs only once, for comparison with all recordings."""
 
     def __init__(self, name):
         self._model, self._runs = model(name), {}
@@ -43,7 +43,7 @@ def recording(imu):
 
 
 def late(imu, samples):
-    """Return the recording with zero bias in the first ``samples``, and the biases delayed."""
+    """Delay the biases of a recording by a number of samples, during which they are zero."""
     reading, later = imu.reading, {}
     for name in ("yaw_bias", "angular_velocity_bias", "specific_force_bias"):
         bias = getattr(reading, name)
@@ -63,9 +63,7 @@ def outside(table):
 
 @pytest.mark.parametrize("name", ["hector", "generic", "late"])
 @pytest.mark.parametrize("seed", [11, *(pytest.param(k, marks=pytest.mark.gate) for k in (12, 13))])
-def test_stationary_recording_of_same_model_agrees_even_if_its_drift_starts_late(
-    name, seed, models
-):
+def test_stationary_recording_of_same_model_agrees_even_with_delayed_drift(name, seed, models):
     kind = "hector" if name == "late" else name
     imu = recording(model(kind, seed=seed))
     table = at_rest.compare_with_model(late(imu, 1500) if name == "late" else imu, models[kind], 60)
@@ -77,7 +75,7 @@ def test_stationary_recording_of_same_model_agrees_even_if_its_drift_starts_late
 @pytest.mark.parametrize(
     ("change", "statistic"),
     [
-        # The drift changes the standard deviation of a Gauss-Markov process.
+        # A larger drift increases the standard deviation of the Gauss-Markov bias.
         ({"rate_drift": 0.5}, ("gyroscope bias", "standard deviation")),
         ({"accel_drift_frequency": 4.0}, ("accelerometer bias", "lag-1 correlation")),
         ({"yaw_drift": 0.55}, ("yaw bias", "standard deviation of the innovation")),

@@ -1,4 +1,4 @@
-"""IMU that is stepped by a user-defined simulation loop, alone or in parallel."""
+"""IMU that a user-defined simulation loop steps, alone or as one of many parallel members."""
 
 from dataclasses import replace
 
@@ -47,7 +47,7 @@ ANY_UNIT = replace(EVERYTHING, units=UnitVariation(True, 0.3, 0.2, 0.1))
 
 
 def _signals(members, samples=300):
-    """Return different ideal signals for each member, (3, members, samples, 3)."""
+    """Return different ideal signals for each member, shape (3, members, samples, 3)."""
     numbers = np.random.default_rng(7).standard_normal((3, members, samples, 3))
     return numbers * np.reshape([1.0, 5.0, 5e-5], (3, 1, 1, 1))
 
@@ -61,7 +61,7 @@ def _expected(specification, signals, run, samples=None):
 
 
 def _stepped(imu, signals):
-    """Return the readings of all steps, quantity -> (members, samples, 3)."""
+    """Return the readings of all steps as {quantity: array of shape (members, samples, 3)}."""
     rate, force, field = signals
     samples = range(rate.shape[-2])
     readings = [

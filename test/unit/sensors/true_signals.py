@@ -1,4 +1,4 @@
-"""Ideal signals of stationary or tumbling IMUs."""
+"""True signals of stationary or tumbling IMUs."""
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -10,14 +10,14 @@ GRAVITY = 9.81
 
 
 def still(samples, yaw=0.0, gravity=GRAVITY):
-    """Return a level, stationary IMU, with a yaw at each sample."""
+    """Return the true signals of a level IMU at zero rates, with one yaw or a yaw per sample."""
     turns = Rotation.from_euler("z", np.broadcast_to(yaw, samples)[:, np.newaxis])
     force = np.tile([0.0, 0.0, gravity], (samples, 1))
     return ImuTruth(turns.as_quat(), np.zeros((samples, 3)), force)
 
 
 def turned(start, rates):
-    """Integrate mean angular velocities, starting from an orientation."""
+    """Integrate the mean angular velocity of each sample, starting from an orientation."""
     orientations = [start]
     for step in Rotation.from_rotvec(rates[1:] * PERIOD):
         orientations.append(orientations[-1] * step)
@@ -25,7 +25,7 @@ def turned(start, rates):
 
 
 def tumbling(samples=2000):
-    """Return a body with a fixed origin: true orientations, mean rates, specific forces."""
+    """Return orientations, mean rates and specific forces of a body that rotates in place."""
     rates = np.cumsum(np.random.default_rng(3).normal(size=(samples, 3)), axis=0) * 0.03
     rates -= rates.mean(axis=0)
     truth = turned(Rotation.from_euler("ZYX", [2.0, 0.3, -0.2]), rates)

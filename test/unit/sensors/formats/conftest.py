@@ -5,7 +5,7 @@ from imu_simulation_framework.sensors.formats.registry import read_imu_parameter
 
 @pytest.fixture
 def read(tmp_path):
-    """Return a function that reads parameters in a format from text or bytes."""
+    """Return a function that reads IMU parameters in a given format from text or bytes."""
 
     def read(name, content, rate=None):
         path = tmp_path / "parameters"

@@ -1,4 +1,4 @@
-"""Valid files of each format."""
+"""Valid IMU parameter files of each supported format."""
 
 GOOD = {
     "specification": """gyroscope:

@@ -24,7 +24,7 @@ PARAMETER = {
 @pytest.mark.parametrize(
     "triad, key, entry, expected",
     [
-        # Table 3.1 of the thesis on the BNO055: densities, one-sided as in data sheets.
+        # Table 3.1 of the thesis on the BNO055: densities are one-sided, as in data sheets.
         (GYRO, "noise", "density: 0.014, unit: deg/s/sqrt(Hz), spectrum: one-sided", DENSITY),
         (GYRO, "noise", "density: 1, unit: deg/s/sqrt(Hz), spectrum: two-sided", DEGREE),
         # White noise with one-sided density d has an rms of d sqrt(bandwidth).
@@ -73,7 +73,7 @@ def test_standard_deviation_of_samples_is_converted_to_density_at_rate(read):
     np.testing.assert_allclose(values.gyroscope.white_noise[2], 2e-3, rtol=1e-12)
 
 
-def test_bias_with_random_sign_becomes_sigma_and_untyped_noise_is_ignored(read):
+def test_gazebo_bias_mean_becomes_turn_on_bias_sigma_and_untyped_noise_is_ignored(read):
     noise = "<mean>-0.1</mean><bias_mean>0.3</bias_mean><bias_stddev>0.4</bias_stddev>"
     reading = read("sdf", sdf(noise))
     gyroscope = reading.specification.gyroscope
@@ -88,7 +88,7 @@ def test_bias_with_random_sign_becomes_sigma_and_untyped_noise_is_ignored(read):
 
 
 class GaussianNoise:
-    """Noise of an axis as in ``GaussianNoiseModel.cc`` of gz-sensors, for many runs."""
+    """Noise of one axis, simulated like ``GaussianNoiseModel.cc`` of gz-sensors, for many runs."""
 
     def __init__(self, text, runs, seed=5):
         tags = re.findall(r"<(\w+)>([-+.e0-9]+)</", text)
@@ -187,7 +187,7 @@ def hector(tags):
     )
 
 
-def test_hector_defaults_period_and_common_noise_are_read(read):
+def test_hector_defaults_update_period_and_shared_noise_are_read(read):
     gyroscope = read("hector", hector("<rateDrift>1 1 1</rateDrift>")).specification.gyroscope
     np.testing.assert_allclose(gyroscope.gauss_markov_time, 3600.0, rtol=1e-12)
     assert read("hector", hector("")).specification.gyroscope == isf.TriadSpecification()
@@ -223,7 +223,7 @@ def unity(tags):
     return f'<sensor type="imu"><update_rate>100</update_rate>{tags}</sensor>'
 
 
-def test_unity_noise_is_used_for_both_sensors(read):
+def test_unity_noise_applies_to_gyroscope_and_accelerometer(read):
     reading = read("unity", unity("<topic>/unity/imu</topic>"))
     assert reading.specification.gyroscope == isf.TriadSpecification()
     output = reading.specification.output
@@ -244,14 +244,14 @@ def test_unity_noise_is_used_for_both_sensors(read):
     output = reading.specification.output
     assert output.drop_repeated and not output.repeat_samples
     assert any("random_start_offset" in remark for remark in reading.remarks)
-    # Five of Unity's default frames of 0.02 s; the flag is preserved.
+    # The offset is five of Unity's default frames of 0.02 s; the tag is preserved in the file.
     assert output.random_start_offset == 0.1
     again = isf.write_imu_parameters(reading.specification, "unity").text
     assert "<offset_start_time>true</offset_start_time>" in again
 
 
 @pytest.mark.parametrize("name", [name for name, kind in FORMATS.items() if kind.write])
-def test_inflated_noise_is_scaled_and_reported(name, read):
+def test_noise_inflation_scales_written_noise_and_is_stated_in_file(name, read):
     triad = isf.TriadSpecification(white_noise=1e-3, random_walk=1e-5)
     values = isf.ImuSpecification(gyroscope=triad, accelerometer=triad)
     actual = []
@@ -263,7 +263,7 @@ def test_inflated_noise_is_scaled_and_reported(name, read):
     np.testing.assert_allclose(actual[1], 10.0 * np.array(actual[0]), rtol=1e-5)
 
 
-def test_subsampling_preserves_sample_noise_and_small_resolution_is_reported(read):
+def test_subsampling_preserves_noise_per_sample_and_too_small_resolution_is_reported(read):
     triad = isf.TriadSpecification(white_noise=1e-3, random_walk=1e-5)
     output = isf.OutputSpecification(rate=400.0)
     values = isf.ImuSpecification(gyroscope=triad, accelerometer=triad, output=output)

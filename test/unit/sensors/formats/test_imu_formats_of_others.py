@@ -34,7 +34,7 @@ imu0:
 """
 
 
-def test_error_states_line_after_opencv_header_and_referenced_imu_file_is_read(read, tmp_path):
+def test_opencv_header_counts_in_line_numbers_and_referenced_imu_file_is_read(read, tmp_path):
     with pytest.raises(ConfigurationError, match=r"line 9: imu0\.gyroscope_noise_density"):
         read("kalibr", CHAIN.replace("1.5e-04", "-1.5e-04"))
     (tmp_path / "chain.yaml").write_text(CHAIN)
@@ -60,7 +60,7 @@ accelerometer_random_walk: 3.5e-4
 """
 
 
-def test_rate_is_required_and_must_be_stated_only_once(read):
+def test_missing_or_repeated_imu_rate_is_rejected(read):
     content = SENSOR.replace("rate_hz: 250\n", "")
     assert read("kalibr", content, 100.0).specification.output.rate == 100.0
     with pytest.raises(ConfigurationError, match="update_rate is missing"):
@@ -70,7 +70,7 @@ def test_rate_is_required_and_must_be_stated_only_once(read):
 
 
 def imu_utils(factor, axes=("x", "y", "z", "avg")):
-    """Return a file of imu_utils, with a factor on the white noise."""
+    """Return an imu_utils file with the white noise multiplied by a factor."""
     lines = ["%YAML:1.0", "---", "type: IMU", 'name: "16448"']
     for sensor, unit, key, size in (("Gyr", "rad/s", "gyr", 1e-4), ("Acc", "m/s^2", "acc", 1e-3)):
         lines += [f"{sensor}:", f'   unit: " {unit}"']
@@ -108,7 +108,7 @@ XACRO = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
 @pytest.mark.parametrize(
     "name, content, asked, rate, gyroscope, accelerometer, notes",
     [
-        # Identity matrix and zero bias are not a calibration, so no parameter is omitted.
+        # An identity matrix and a zero bias contain no calibration, so no omission is reported.
         (
             *("kalibr", CHAIN, None, 200.0, (1.5e-4, 2.5e-5), (2.5e-3, 3.5e-4)),
             [["Ignored, since they are not noise parameters: imu0.T_w."]],
@@ -135,7 +135,7 @@ XACRO = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
             (0.004, 0.0, 0.0, 0.006 * np.sqrt(150.0), 300.0, 0.196),
             [["<gyroscopeTurnOnBiasSigma>", "0.008726646 rad/s", "ADIS16448"]],
         ),
-        # The IMU is an IIM42653, without bias drift.
+        # The parameters are those of an IIM-42653 without bias drift.
         (
             *("rotors", model(PX4), 250.0, 250.0, (0.0008726646, 0.0, 0.0, 0.0, 1000.0, 0.0)),
             (0.00637, 0.0, 0.0, 0.0, 300.0, 0.0),
@@ -163,7 +163,7 @@ def test_rotors_random_walk_drives_gauss_markov_bias(walk, read):
     np.testing.assert_allclose(actual, 5e-5 * np.sqrt(500.0))
 
 
-def test_values_in_model_or_xacro_override_defaults(read):
+def test_model_and_xacro_values_override_plugin_defaults(read):
     tags = "<gyroscopeNoiseDensity>\n 5e-4 <!-- rad/s/sqrt(Hz) --> </gyroscopeNoiseDensity>"
     reading = read("rotors", model(ROTORS, tags), rate=250.0)
     assert reading.specification.gyroscope.white_noise == (5e-4,) * 3
@@ -213,7 +213,7 @@ def test_xacro_file_with_harmful_expression_is_rejected(read, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["specification", "kalibr", "rotors", "sdf", "datasheet"])
-def test_comment_is_at_top_of_file_and_does_not_change_values(name, read):
+def test_written_comment_precedes_parameters_and_does_not_change_them(name, read):
     values = read("kalibr", CHAIN).specification
     lines = ["Converted from a file.", "- with <tags> -- and more"]
     with_comment = isf.write_imu_parameters(values, name, 100.0, comment=lines)
@@ -237,7 +237,7 @@ COMMENTED = "<!-- " + model(PX4).split("\n", 1)[1].split("</model>")[0] + " -->\
         ("hector", HEADING.format("Drift"), ["<headingDrift>", "did you mean <yawDrift>?"]),
     ],
 )
-def test_misspelt_tags_and_conditions_are_reported(name, content, noted, read):
+def test_misspelt_tags_and_template_conditions_are_reported(name, content, noted, read):
     reading = read(name, content, 250.0)
     assert reading.specification.output.rate == 250.0
     assert all(has_remark(reading, words) for words in noted)

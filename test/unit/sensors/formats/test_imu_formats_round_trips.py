@@ -19,7 +19,7 @@ def diagonal(*values):
 
 
 def per_axis(size, **others):
-    """Return a triad with a different value on each axis, for parameters of a Gazebo sensor."""
+    """Return triad parameters of a Gazebo sensor with a different value on each axis."""
     return isf.TriadSpecification(
         white_noise=(1.1 * size, 1.2 * size, 1.3 * size),
         gauss_markov_sigma=(2.1 * size, 0.0, 2.3 * size),
@@ -42,7 +42,7 @@ STATED = {
 }
 
 
-# For each format, a specification that it represents completely.
+# Format -> a specification that the format represents completely.
 SAYABLE = {
     "kalibr": isf.ImuSpecification(
         gyroscope=isf.TriadSpecification(white_noise=1.7e-4, random_walk=2.3e-6),
@@ -150,7 +150,7 @@ def test_noise_density_is_unchanged_at_another_rate(name, convert):
             np.testing.assert_allclose(result, expected, rtol=1e-12)
 
 
-# Test values of triad parameters for which three small numbers are not suitable.
+# Test values of those triad parameters that do not accept three small numbers.
 PARAMETERS = {
     "bias_instability_band": (2.0, 300.0),
     "gauss_markov_time": (100.0, 200.0, 300.0),
@@ -171,7 +171,7 @@ OUTPUTS = {
     "topic": "/left/imu",
     "filter": "vqf",
 }
-# Other parameters that a parameter requires to have an effect.
+# Parameters without which another parameter has no effect.
 COMPANIONS = {
     "bias_instability_band": {"bias_instability": 1e-5},
     "gauss_markov_time": {"gauss_markov_sigma": 1e-4},
@@ -241,7 +241,7 @@ def test_random_walk_requires_correlation_time_in_gazebo(convert):
 
 
 @pytest.mark.parametrize("name, tag", [("hector", "topicName"), ("rotors", "imuTopic")])
-def test_topic_with_template_is_ignored_with_remark(name, tag, read):
+def test_topic_with_substitution_argument_is_ignored_with_remark(name, tag, read):
     values = replace(SAYABLE[name], output=replace(TRUTH, topic="/a"))
     text = isf.write_imu_parameters(values, name).text
     reading = read(name, text.replace(">/a<", ">$(arg ns)/imu<"), RATE)
@@ -249,7 +249,7 @@ def test_topic_with_template_is_ignored_with_remark(name, tag, read):
     assert any(f"<{tag}>" in remark for remark in reading.remarks)
 
 
-def test_kalibr_file_contains_driving_densities_and_equivalent_random_walks(convert):
+def test_kalibr_file_contains_driving_noise_densities_and_equivalent_random_walks(convert):
     reading, writing = convert(SAYABLE["rotors"], "kalibr")
     expected = 7e-4 * np.sqrt(2.0 / 333.0)
     np.testing.assert_allclose(reading.specification.gyroscope.random_walk, expected, rtol=1e-12)
