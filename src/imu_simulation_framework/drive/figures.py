@@ -35,7 +35,7 @@ def trajectory(comparison) -> Figure:
     Parameters
     ----------
     comparison : Comparison
-        Compared yaws and paths.
+        Compared yaw signals and paths.
 
     Returns
     -------
@@ -118,7 +118,7 @@ def yaw_error_along_path(comparison) -> Figure:
     Parameters
     ----------
     comparison : Comparison
-        Compared yaws and paths.
+        Compared yaw signals and paths.
 
     Returns
     -------
@@ -156,7 +156,7 @@ def control_error(comparison) -> Figure:
     Parameters
     ----------
     comparison : Comparison
-        Compared yaws and tracking errors.
+        Compared yaw signals and tracking errors.
 
     Returns
     -------
@@ -185,13 +185,13 @@ def control_error(comparison) -> Figure:
 def imu_yaw(comparison) -> Figure:
     """Draw the yaw of both IMUs with their references, over the complete drive and at its end.
 
-    The reference is a wide line behind the IMU. The yaws of the recording and of the simulator have
-    different zeros; both are shifted to the trajectory, which starts at zero.
+    The reference is a wide line behind the IMU. The zero of the yaw differs between the recording and
+    the simulator; both signals are shifted to the trajectory, which starts at zero.
 
     Parameters
     ----------
     comparison : Comparison
-        Compared yaws.
+        Compared yaw signals.
 
     Returns
     -------
@@ -224,7 +224,7 @@ def imu_yaw(comparison) -> Figure:
 
 
 def _turned_from_start(result, trajectory):
-    """Return the offset [rad] of a yaw from the trajectory after it is shifted to start at zero."""
+    """Return the yaw offset [rad] of a reference from a trajectory that starts at zero yaw."""
     if len(trajectory) == 0:
         return float(result.reference_yaw.iloc[0])
     wanted = np.interp(result.reference_yaw.index, trajectory.index, trajectory["yaw"])
@@ -238,7 +238,7 @@ def yaw_error(comparison) -> Figure:
     Parameters
     ----------
     comparison : Comparison
-        Compared yaws.
+        Compared yaw signals.
 
     Returns
     -------
@@ -268,7 +268,7 @@ def yaw_errors_difference(comparison) -> Figure:
     Parameters
     ----------
     comparison : Comparison
-        Compared yaws.
+        Compared yaw signals.
 
     Returns
     -------
@@ -308,7 +308,7 @@ def yaw_errors_psd(comparison) -> Figure:
     Parameters
     ----------
     comparison : Comparison
-        Compared yaws with their spectra.
+        Compared yaw signals with their spectra.
 
     Returns
     -------
@@ -338,7 +338,7 @@ def yaw_psd(comparison) -> Figure:
     Parameters
     ----------
     comparison : Comparison
-        Compared yaws with their spectra.
+        Compared yaw signals with their spectra.
 
     Returns
     -------
@@ -389,7 +389,7 @@ def wheel_velocities(comparison) -> Figure:
     Parameters
     ----------
     comparison : Comparison
-        Compared yaws and wheel velocities.
+        Compared yaw signals and wheel velocities.
 
     Returns
     -------

@@ -344,7 +344,7 @@ class IntegratingImu:
         velocities : ndarray, shape (n, 3)
             Velocity of the base origin in the axes of the base [m/s].
         angular_velocities : ndarray, shape (n, 3)
-            Angular velocity of the base in its own axes [rad/s].
+            Angular velocity of the base in base axes [rad/s].
 
         Returns
         -------
@@ -454,7 +454,7 @@ class SimulatorState(NamedTuple):
     position, orientation : ndarray, shapes (3,) and (4,)
         Position [m] and quaternion (x, y, z, w) of base_footprint in the world.
     linear_velocity, angular_velocity : ndarray, shape (3,)
-        Velocity [m/s] and angular velocity [rad/s] of base_footprint in its own axes.
+        Velocity [m/s] and angular velocity [rad/s] of base_footprint in base axes.
     wheel_positions, wheel_velocities : ndarray, shape (w,)
         Angles [rad] and velocities [rad/s] of the ``joints`` of :class:`.RobotParameters`,
         including the steering joints.
@@ -566,7 +566,7 @@ class MujocoSimulator:
         self._warnings = self._data.warning.number
         self.sample_period = 1.0 / sample_rate
         self._motors = Motors(parameters, self.sample_period)
-        # While the base is at the origin of the world, their axes coincide.
+        # In this pose, the axes of the base coincide with the axes of the world.
         self._base_position[:] = 0.0
         self._base_quaternion[:] = 1.0, 0.0, 0.0, 0.0
         mujoco.mj_kinematics(self._model, self._data)

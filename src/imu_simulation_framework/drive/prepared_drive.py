@@ -53,7 +53,7 @@ class PreparedDrive:
     smoothing_remarks : tuple of str
         Notes on significant deviations of the trajectory from the reference.
     report : mapping
-        Number of findings of each kind, for the summary.
+        Number of findings of each type, for the summary.
     """
 
     name: str
@@ -182,12 +182,12 @@ def _place(poses: pd.DataFrame, settings: TrajectorySection) -> pd.DataFrame:
 def _select_fixes(
     poses: pd.DataFrame, fixes: pd.DataFrame | None, settings: TrajectorySection
 ) -> pd.DataFrame | None:
-    """Return the fixes during the drive, transformed in the same way as the poses."""
+    """Return the GNSS fixes during the drive, transformed in the same way as the poses."""
     if fixes is None:
         return None
     start, stop = float(poses.index[0]), float(poses.index[-1])
     fixes = fixes[(fixes.index >= start) & (fixes.index <= stop)]
-    # The first pose determines the transformation of all fixes.
+    # The first pose determines the transformation of all GNSS fixes.
     together = pd.concat([poses.iloc[:1][["x", "y", "yaw"]], fixes.assign(yaw=0.0)])
     placed = _place(together, settings).iloc[1:][["x", "y"]]
     placed.index = pd.Index(fixes.index.to_numpy(dtype=float) - start, name="time")

@@ -77,7 +77,7 @@ def section(name, comparison) -> Section:
     name : str
         Key of :data:`.FIGURES`.
     comparison : Comparison
-        Compared yaws and tracking errors.
+        Compared yaw signals and tracking errors.
 
     Returns
     -------
@@ -99,7 +99,7 @@ def experiment_page(comparison, summary, caption) -> Page:
     Parameters
     ----------
     comparison : Comparison
-        Compared yaws and tracking errors.
+        Compared yaw signals and tracking errors.
     summary : mapping
         Content of summary.json.
     caption : str

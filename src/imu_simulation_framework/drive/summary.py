@@ -101,7 +101,7 @@ def evaluate(tables, settings=None, run=NO_DESCRIPTION):
     summary : dict
         Content of ``summary.json``.
     comparison : Comparison
-        Compared yaws and tracking errors.
+        Compared yaw signals and tracking errors.
     """
     settings = ComparisonSettings() if settings is None else settings
     execution = dict(run.execution)
@@ -215,7 +215,7 @@ def _relative_summary(entries, length) -> list[dict]:
 
 
 def _message_summary(table, expected, nominal=None):
-    """Count received messages, and estimate their expected number from the stamps if not given.
+    """Count the received messages; estimate the expected number from the stamps unless given.
 
     ``nominal`` is the nominal period of messages that respond to more frequent messages [s].
     """
@@ -227,7 +227,7 @@ def _message_summary(table, expected, nominal=None):
         longest = 1.5 * period
         shortest = float(np.quantile(steps, 0.25))
         if nominal is not None and shortest < 0.9 * nominal:
-            # After a nominal period, the next of the more frequent messages triggers a response.
+            # The first of the more frequent messages after a nominal period triggers a response.
             period, longest = nominal, nominal + 1.01 * shortest
         gaps = steps[steps > longest]
         summary["expected"] += int(np.rint(gaps / period - 1.0).sum())

@@ -86,7 +86,7 @@ def yaw_differences(
     names : sequence of str
         Names of the yaw signals, for error messages.
     yaws : sequence of pandas.Series
-        Yaws [rad], indexed by time [s].
+        Yaw signals [rad], indexed by time [s].
     settings : ComparisonSettings
         Settings; with ``align``, delays are subtracted.
     poses : pandas.DataFrame, optional
@@ -125,7 +125,7 @@ def yaw_differences(
 
 
 def _rms_with_sign_turned(comparison, yaw, first, settings, poses) -> float | None:
-    """Return the RMS difference after a sign change [rad], or None if it is not much smaller."""
+    """Return the RMS difference with reversed sign [rad], or None if it is not much smaller."""
     rms = comparison.statistics.rms
     if rms < _MIN_RMS:
         return None
@@ -210,7 +210,7 @@ def describe_jumps(names: Sequence[str], yaws: Sequence[pd.Series]) -> Iterator[
     names : sequence of str
         Names of the yaw signals.
     yaws : sequence of pandas.Series
-        Yaws [rad], indexed by time [s].
+        Yaw signals [rad], indexed by time [s].
 
     Yields
     ------

@@ -231,7 +231,7 @@ _SIGNS = {
     "start of strong turn": "iii",
     "end of turn": "iv",
 }
-"""Label of each marked instant; i to iv are the labels in the reproduced paper."""
+"""Label of each marked instant; i to iv are the labels in the AGISim paper."""
 
 
 def numbered(instants) -> list[tuple[str, str, float]]:

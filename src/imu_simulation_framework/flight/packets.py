@@ -55,7 +55,7 @@ _PROPERTIES = {
     **dict.fromkeys(("theta", "pitch"), "pitch"),
     **dict.fromkeys(("psi", "heading-true"), "heading"),
 }
-"""Quantity for each JSBSim property name, without its path prefix and its unit suffix."""
+"""Quantity by JSBSim property name (without path prefix and unit suffix)."""
 _GROUP_LABELS: Mapping[str, tuple[str, float]] = {
     "Time": ("time", 1.0),
     "sim-time-sec": ("time", 1.0),

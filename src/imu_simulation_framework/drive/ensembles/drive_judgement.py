@@ -61,7 +61,7 @@ class JudgementTask(NamedTuple):
     Attributes
     ----------
     what : {"linear", "sensor"}
-        Kind of the runs, :data:`.LINEAR` or :data:`.SENSOR`.
+        Type of the runs, :data:`.LINEAR` or :data:`.SENSOR`.
     runs : int
         Number of runs.
     seed : int
@@ -200,7 +200,7 @@ class PooledJudgement(NamedTuple):
 
     @property
     def sentences(self) -> list[str]:
-        """Messages with the joint test result and the percentile of each drive in the runs."""
+        """Messages with the joint test result and the percentile of each drive among the runs."""
         return [self.verdict.sentence, f"{'; '.join(calibration_sentences(self.calibration))}."]
 
 

@@ -36,14 +36,14 @@ _ROWS = 100_000
 
 
 class Caption(NamedTuple):
-    """Caption of an ensemble, with its origin and its settings.
+    """Caption of an ensemble: drive, IMU, settings and remarks.
 
     Attributes
     ----------
     drive, imu : str
         Names of the drive and of the IMU.
     what : str
-        Kind of the runs.
+        Type of the runs.
     seed : int
         Seed of the runs.
     limit : float
@@ -199,7 +199,7 @@ def _row(name, values):
 
 
 def _quantile_error(values, probability):
-    """Estimate the standard error of a quantile from the values at rank +- its standard error."""
+    """Estimate the standard error of a quantile from the sorted values around its rank."""
     count = len(values)
     rank, error = probability * count, math.sqrt(count * probability * (1.0 - probability))
     if rank < 3.0 * error or count - rank < 3.0 * error:

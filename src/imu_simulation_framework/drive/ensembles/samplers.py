@@ -32,7 +32,7 @@ from ..turning import load_robot_parameters
 
 
 class Drawing(ABC):
-    """Base class of sources of simulated yaw errors, any run of which can be drawn separately.
+    """Base class of yaw error sources, from which each run can be drawn independently.
 
     Attributes
     ----------
@@ -324,7 +324,7 @@ def described(value) -> Any:
     Returns
     -------
     object
-        Dataclasses as dictionaries with their kind, arrays as hashes, and containers with converted
+        Dataclasses as dictionaries with their type, arrays as hashes, and containers with converted
         elements.
     """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):

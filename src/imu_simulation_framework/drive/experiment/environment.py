@@ -109,7 +109,7 @@ def add_earth_rotation(truth: ImuTruth, latitude: float | None) -> ImuTruth:
     Parameters
     ----------
     truth : ImuTruth
-        Truth of one sample or of n samples; the world's x axis points east, its y axis north.
+        True signals of one or n samples; the x and y axes of the world point east and north.
     latitude : float or None
         Latitude [deg]; None to omit the Earth rotation.
 

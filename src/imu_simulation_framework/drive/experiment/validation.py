@@ -22,7 +22,7 @@ def validate_experiment(configuration: Configuration) -> None:
     Raises
     ------
     ConfigurationError
-        A part cannot be created, or a setting has no effect.
+        A component cannot be created, or a setting has no effect.
     """
     reject_settings_without_effect(configuration)
     describe_imu(configuration)

@@ -219,7 +219,7 @@ def _set_up_part(
             quantity: list(lines) for quantity, lines in columns.open_columns.items()
         }
     if not columns.columns:
-        # In a file with reference and IMU, the reasons concern the IMU, which is already mapped.
+        # If reference and IMU share a file with mapped IMU columns, the reasons do not apply.
         is_imu_mapped = not has_two_files and bool(configuration.columns[_IMU.columns_section])
         return [] if is_imu_mapped else columns.reasons
     setup.set(part.section, format=format)

@@ -14,7 +14,7 @@ from ..configuration import Configuration
 
 @dataclass(frozen=True)
 class RecordingSources:
-    """Reference and IMU files of a recorded drive.
+    """Reference and IMU files of a drive.
 
     Parameters
     ----------

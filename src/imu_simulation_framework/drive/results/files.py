@@ -539,7 +539,7 @@ def tum_of_comparison(comparison, poses) -> dict[str, str]:
     Parameters
     ----------
     comparison : YawComparison
-        Yaws of the IMU and of the reference.
+        Yaw signals of the IMU and of the reference.
     poses : pandas.DataFrame
         Positions x, y [m] of the robot by time [s].
 

@@ -171,7 +171,7 @@ class BundledRobot(Settings):
         return max(wheels, math.hypot(*self.caster.position) + self.caster.radius)
 
     def require_balance(self) -> None:
-        """Reject a robot that would tip over, which would only show in implausible results."""
+        """Reject a robot that would tip over, as its implausible results might go unnoticed."""
         centre, wheels = self.chassis.centre_of_mass[0], self.wheel.positions
         if self.caster is None and len(wheels) == 1:
             raise ConfigurationError("key caster is missing, but required with only two wheels.")

@@ -59,7 +59,7 @@ def read_robot(path=None, simulator: str = "mujoco") -> RobotParameters:
 
 
 def _completed(content, path, likes=()):
-    """Return the content of a robot file, with missing keys from the file in its key ``like``.
+    """Return the content of a robot file; read missing keys from the file in its key ``like``.
 
     ``likes`` are the files that refer to this file, directly or indirectly.
     """

@@ -303,14 +303,14 @@ class DriveSession:
 
 STAMP_TOLERANCE = 1e-6  # s; stamps that differ by less are treated as identical
 
-# Margin above three times the reported speed; a faster displacement is treated as a jump [m/s].
+# Speed margin [m/s] above three times the reported speed; a faster displacement is a jump.
 JUMP_SPEED = 5.0
 
 _MIN_UPRIGHT_COSINE = 0.5  # cosine of the largest accepted tilt, 60 deg
 
 
 class TruePose(NamedTuple):
-    """Ground truth of the robot in the plane.
+    """Ground truth of the planar motion of the robot.
 
     Attributes
     ----------

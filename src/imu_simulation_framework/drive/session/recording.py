@@ -191,7 +191,7 @@ class RecordingSession:
         return 0 if end is None else sum(min(stamp or 0, end) for stamp in newest)
 
     def end(self) -> int:
-        """Return the stamp of the end of the evaluated part of the drive.
+        """Return the end of the evaluated interval, as a stamp.
 
         If an experiment is interrupted within a control period, the IMU may end up to one period
         before the ground truth; the last IMU stamp is then the end. A larger difference is treated
@@ -300,7 +300,7 @@ class RecordingSession:
         Parameters
         ----------
         kind : str
-            Kind of output, see :meth:`.ExperimentRecord.append_fixes`.
+            Type of output, see :meth:`.ExperimentRecord.append_fixes`.
         stamps : ndarray of int, shape (n,)
             Stamps [ns].
         rows : ndarray, shape (n, columns)

@@ -119,7 +119,7 @@ class SimulatedSamples(NamedTuple):
         Returns
         -------
         list of tuple of str, ndarray and ndarray
-            Kind, stamps [ns] and rows.
+            Type of output, stamps [ns] and rows.
         """
         if not self.fixes:
             return []

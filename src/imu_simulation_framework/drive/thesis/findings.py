@@ -90,7 +90,7 @@ def final_error(comparison: YawComparison) -> str:
     Parameters
     ----------
     comparison : YawComparison
-        Compared yaws of an IMU.
+        Compared yaw signals of an IMU.
 
     Returns
     -------
@@ -164,7 +164,7 @@ def _describe_spectra(attribute):
 
 
 def describe_peaks(spectra: Mapping[str, Spectrum]) -> str:
-    """Describe the frequency of the low-frequency spectral peak for each drive.
+    """Describe the frequency of the spectral peak of each drive, above the drift band.
 
     Parameters
     ----------

@@ -142,7 +142,7 @@ class Reference:
     def __init__(self, time, x, y, yaw, v=None, yaw_rate=None):
         if len(time) < 2:
             raise TrajectoryError(f"the reference has {len(time)} samples, expected at least 2")
-        # Indexing NumPy arrays would take ten times as long, lists of floats four times the memory.
+        # Indexing NumPy arrays takes ten times as long; lists of floats take four times the memory.
         self._time, self._x, self._y, self._yaw = (
             array("d", values) for values in (time, x, y, yaw)
         )
@@ -705,7 +705,7 @@ class LinearQuadratic(SpeedAndYawRateController):
     """
 
     def gains_at(self, v):
-        """Return the gains at a speed.
+        """Return the controller gains at a reference speed.
 
         Parameters
         ----------

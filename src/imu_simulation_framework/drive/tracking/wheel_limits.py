@@ -215,7 +215,7 @@ def _shortest_fitting_window(recorded, trajectory, factor, longer_than, drivetra
 
     for window in _SUGGESTED_WINDOWS:
         if longer_than < window < 0.5 * (times[-1] - times[0]):
-            # Smoothing a long drive is slow, so that the vicinity of the hardest time comes first.
+            # As smoothing a long drive is slow, the interval near the worst time is checked first.
             reach = max(0.5 * window, 4.0 * (times[1] - times[0]))
             near = times[np.abs(times - worst) < reach]
             span = worst - reach - window, worst + reach + window
@@ -227,7 +227,7 @@ def _shortest_fitting_window(recorded, trajectory, factor, longer_than, drivetra
 
 
 def _hardest_time(trajectory, drivetrain):
-    """Return the time at which the ratio of wheel motion to wheel limits is largest [s]."""
+    """Return the time of the largest ratio of wheel velocity or acceleration to its limit [s]."""
     wheels, limits = _driven_wheel_velocities(trajectory, drivetrain), drivetrain.limits
     effort = np.abs(wheels.to_numpy()).max(axis=1) / limits.max_wheel_velocity
     accelerations = np.abs(_wheel_accelerations(wheels)).max(axis=1)
@@ -251,7 +251,7 @@ def _describe_excess(values, times, limit, unit, noun):
 def check_limits(trajectory, drivetrain, recorded=None, present_scale=1.0, present_window=0.0):
     """Reject a trajectory that exceeds the limits of the wheels, and suggest a remedy.
 
-    Suggested scales and smoothing windows have been checked with the trajectory.
+    Suggested scale factors and smoothing windows have been tested on the trajectory.
 
     Parameters
     ----------
@@ -263,7 +263,7 @@ def check_limits(trajectory, drivetrain, recorded=None, present_scale=1.0, prese
         Table Poses before smoothing, resampling and scaling, at times on the same clock. If given,
         the suggested window replaces the current window; if not, it is applied additionally.
     present_scale : float
-        Scale with which the trajectory was computed from the recorded poses.
+        Scale factor with which the trajectory was computed from the recorded poses.
     present_window : float
         Smoothing window with which the trajectory was computed [s].
 

@@ -409,7 +409,7 @@ class _Controller:
                 integral_z + step * error_z,
             )
         else:
-            # This integral compensates for the platform rate: reading minus joint contribution.
+            # This integral compensates for the platform rate (reading minus joint contribution).
             self._integral = _difference(joints.link_rate(tilt, roll), reading)
         return [
             command if -largest <= command <= largest else math.copysign(largest, command)

@@ -33,7 +33,7 @@ from ...motion.strapdown import turned_east
 
 
 class NavigationState(NamedTuple):
-    """Estimated state of r runs.
+    """Estimated navigation states of r runs.
 
     Attributes
     ----------
