@@ -1,4 +1,4 @@
-"""Simulation of IMUs, magnetometers and GNSS receivers: errors, specifications and formats."""
+"""Simulation of IMUs, magnetometers and GNSS receivers: errors, specifications and file formats."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-r"""Conditions of a sensor: bandwidth, supply voltage, temperature and vibration.
+r"""Operating conditions of a sensor: bandwidth, supply voltage, temperature and vibration.
 
 Let S(f) be the one-sided density of a vibration's specific force at the reference speed, and H the
 response of the anti-aliasing filter. Samples at the rate :math:`f_s` then have the density
@@ -45,7 +45,7 @@ class BandLimit:
         self._restarted = np.array([], dtype=int)
 
     def replace_members(self, members: np.ndarray) -> None:
-        """Restart some of the parallel members at the next sample.
+        """Restart some of the parallel filters at the next sample.
 
         Parameters
         ----------
@@ -83,7 +83,7 @@ class BandLimit:
         return passed
 
     def noise_gains(self) -> tuple[float, float]:
-        """Return the factors by which the low-pass filter changes the variance of noise.
+        """Return the factors by which the low-pass filter scales the variance of white noise.
 
         Returns
         -------
@@ -100,7 +100,7 @@ class BandLimit:
 
 @dataclass(frozen=True)
 class SupplyVoltage(Settings):
-    """Supply voltage over time.
+    """Supply voltage of a sensor over time.
 
     Bias and scale factor of sensors without a built-in regulator change with the supply voltage;
     data sheets state both per volt (e.g. Analog Devices ADXL103/203, "0 g voltage vs. Vs" and
@@ -179,7 +179,7 @@ class TemperatureProfile(Settings):
         super().__post_init__()
         if self.table and self.power:
             raise ConfigurationError("power is set together with table, expected only one of them")
-        # Lagged temperature at the times of the table, from which it is computed at other times.
+        # Lagged temperature at the times in the table, from which that at other times is computed.
         object.__setattr__(self, "_nodes", self._power_nodes())
 
     def at(self, time: float | np.ndarray) -> float | np.ndarray:
@@ -202,7 +202,7 @@ class TemperatureProfile(Settings):
         return temperature + self._heating(time) if self.power else temperature
 
     def _power_nodes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None:
-        """Return times from 0 on, power, slope of the power, and lagged power at these times."""
+        """Return times from 0 s on, and power, its slope and the lagged power at these times."""
         if not self.power:
             return None
         table_times, powers = (np.array(column) for column in zip(*self.power))
@@ -226,12 +226,12 @@ class TemperatureProfile(Settings):
 def _lag(
     since: np.ndarray, power: Any, slope: Any, lagged: Any, time_constant: float
 ) -> np.ndarray:
-    """Return the output y of ``tau y' = power + slope * since - y`` with y(0) = lagged."""
+    """Return the solution y of ``tau y' = power + slope * since - y`` with y(0) = lagged."""
     settled = power - slope * time_constant
     return settled + slope * since + (lagged - settled) * np.exp(-since / time_constant)
 
 
-TAPS = 512  # coefficients of the noise-shaping filter; the spectrum has half as many lines
+TAPS = 512  # length of the noise-shaping filter; the spectrum has half as many lines
 
 
 def _checked_spectrum(name: str, value: Any) -> tuple[tuple[float, float], ...]:
@@ -279,7 +279,7 @@ class Vibration(Settings):
 
     @property
     def mean_square(self) -> np.ndarray:
-        """Mean square at the reference speed, before any filter, shape (3,) [(m/s^2)^2]."""
+        """Mean square of the unfiltered vibration at the reference speed, (3,) [(m/s^2)^2]."""
         if not self.spectrum:
             return np.zeros(3)
         frequencies, densities = (np.array(column) for column in zip(*self.spectrum))
@@ -287,7 +287,7 @@ class Vibration(Settings):
         return area * np.square(self.axes)
 
     def amplitude(self, speed: ArrayLike) -> np.ndarray:
-        """Return the relative amplitude at a speed.
+        """Return the relative amplitude of the vibration at a speed.
 
         Parameters
         ----------
@@ -305,7 +305,7 @@ class Vibration(Settings):
         return np.sqrt(self.idle**2 + np.square(moving))
 
     def sampled_density(self, rate: float, bandwidth: float | None) -> np.ndarray:
-        """Compute the one-sided density of samples, around spectral lines from 0 to rate / 2.
+        """Compute the one-sided density of a sampled vibration, at lines from 0 to half the rate.
 
         Parameters
         ----------
@@ -336,7 +336,7 @@ class Vibration(Settings):
 
 
 class VibrationNoise:
-    """Samples of the specific force due to a vibration at the reference speed.
+    """Random samples of the specific force due to a vibration at the reference speed.
 
     Parameters
     ----------
@@ -355,7 +355,7 @@ class VibrationNoise:
     ) -> None:
         self._axes = np.array(vibration.axes)
         gain = np.sqrt(vibration.sampled_density(rate, bandwidth) * rate / 2.0)
-        # The filter has linear phase: it is symmetric about its centre.
+        # The filter has linear phase, because it is symmetric about its centre.
         self._taps = np.fft.fftshift(np.fft.irfft(gain, TAPS))
         # The first TAPS samples are skipped, since the vibration is stationary from the start.
         self._streams = NormalStreams(seed, self._axes > 0.0)
@@ -363,7 +363,7 @@ class VibrationNoise:
         self.advance(TAPS)
 
     def advance(self, samples: int) -> np.ndarray:
-        """Return the next samples.
+        """Return the next samples of the vibration.
 
         Parameters
         ----------

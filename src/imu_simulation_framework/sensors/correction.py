@@ -1,4 +1,4 @@
-r"""Correction of sensor readings with the result of a calibration.
+r"""Correction of sensor readings by the result of a calibration.
 
 A triad with the output
 
@@ -68,7 +68,7 @@ def _checked_range(name: str, value: Any) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class TriadCorrection(Settings):
-    """Errors of a triad that are corrected, and their standard deviations.
+    """Errors of a triad that a calibration corrects, and their standard deviations.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ class TriadCorrection(Settings):
 
     @property
     def matrix(self) -> np.ndarray:
-        """Matrix I + M, shape (3, 3)."""
+        """Matrix I + M, with scale factors and misalignments in M, shape (3, 3)."""
         return np.eye(3) + np.array(self.scale_factor_and_misalignment)
 
     @property
@@ -180,7 +180,7 @@ class TriadCorrection(Settings):
 
 @dataclass(frozen=True)
 class ImuCorrection(Settings):
-    """Corrections of an IMU's sensors.
+    """Corrections of an IMU's gyroscope, accelerometer and magnetometer.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ def specify_residual_errors(
 
 
 def correction_from_mapping(content: Mapping[str, Any]) -> ImuCorrection:
-    """Create a correction from the keys and values of a file.
+    """Create an IMU correction from the keys and values of a file.
 
     Parameters
     ----------
@@ -271,7 +271,7 @@ def correction_from_mapping(content: Mapping[str, Any]) -> ImuCorrection:
 
 
 def _polynomial(rows: Rows, powers: list[np.ndarray]) -> np.ndarray:
-    """Return the temperature polynomial, shape (n, 3), or (3,) for a single temperature."""
+    """Return the value of the temperature polynomial, (n, 3), or (3,) for a single temperature."""
     if not rows:
         return np.zeros(3)
     total = sum(power[:, None] * np.array(row) for row, power in zip(rows, powers))
@@ -287,7 +287,7 @@ _KEY_UNITS = {
 
 
 def read_imu_correction(path: str | os.PathLike[str]) -> ImuCorrection:
-    """Read a correction from a file.
+    """Read an IMU correction from a file.
 
     Parameters
     ----------
@@ -307,7 +307,7 @@ def read_imu_correction(path: str | os.PathLike[str]) -> ImuCorrection:
 
 
 def imu_correction_text(correction: ImuCorrection, comment: str = "") -> str:
-    """Format a correction as YAML with units; reading it yields the same correction.
+    """Format an IMU correction as YAML with units; reading the text yields the same correction.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Remarks on missing motion-dependent errors of a specification, and a rough compensation."""
+"""Remarks on motion-dependent errors that a specification lacks, and a rough compensation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NOISE = ("white_noise", "bias_instability", "random_walk", "gauss_markov_sigma"
 
 
 def remark_on_motion_errors(specification: ImuSpecification) -> str | None:
-    """Return a remark on missing errors that affect the heading during motion.
+    """Return a remark on errors during motion that a specification lacks.
 
     A recording at rest does not show these errors, and data sheets state only some of them. A
     missing g-sensitivity alone causes no remark. If the data sheet of the same part is also
@@ -85,7 +85,7 @@ def remark_on_earth_rate(specification: ImuSpecification) -> str | None:
 
 
 def remark_on_missing_noise(specification: ImuSpecification) -> str | None:
-    """Return a remark if the gyroscope of a fused heading has no random error.
+    """Return a remark if the gyroscope of a specification with a fused heading has no random error.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def remark_on_missing_noise(specification: ImuSpecification) -> str | None:
 
 
 def remark_on_constant_bias(specification: ImuSpecification) -> str | None:
-    """Return a remark if a noisy gyroscope has a constant bias.
+    """Return a remark if a gyroscope has white noise, but a constant bias.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def remark_on_constant_bias(specification: ImuSpecification) -> str | None:
 
 
 def inflate_noise(specification: ImuSpecification, factor: float) -> ImuSpecification:
-    """Multiply all noise and drift by a factor, and append the factor to the name.
+    """Multiply all noise and bias drift by a factor, and append it to the specification's name.
 
     Kalibr's wiki (IMU Noise Model) recommends ten or more for low-cost sensors measured at rest.
 

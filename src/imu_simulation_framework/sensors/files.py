@@ -1,4 +1,4 @@
-"""YAML files of IMU specifications, bundled or user-defined.
+"""Reading and writing of IMU specifications as YAML files, bundled or user-defined.
 
 The keys are the fields of :class:`.sensors.imu_specification.ImuSpecification` and of its parts,
 where their meaning and unit are documented. The default of a missing key is no error::
@@ -121,7 +121,7 @@ def read_imu_specification(name: str | os.PathLike[str]) -> ImuSpecification:
 
 
 def load_imu_specification(path: str | os.PathLike) -> ImuSpecification:
-    """Read a specification from a file.
+    """Read an IMU specification from a YAML file.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def load_imu_specification(path: str | os.PathLike) -> ImuSpecification:
 
 
 def _specification_of(content: Any) -> ImuSpecification:
-    """Return the specification in the content of a file, converted to SI units."""
+    """Create the specification from the content of a file, converted to SI units."""
     if isinstance(content, dict):
         if not isinstance(content.pop("source", ""), str):
             raise ConfigurationError("source is not a string, expected the name of a document")
@@ -153,7 +153,7 @@ def _specification_of(content: Any) -> ImuSpecification:
 
 
 def imu_specification_text(specification: ImuSpecification, comment: str = "") -> str:
-    """Format a specification as YAML with units, omitting default values.
+    """Format an IMU specification as YAML with units, omitting default values.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def imu_specification_text(specification: ImuSpecification, comment: str = "") -
 def format_parts(
     name: str, parts: Mapping[str, Any], unit: Callable[[str, str], str], comment: str
 ) -> str:
-    """Format a YAML file with a name and several mappings, and the unit after each value.
+    """Format YAML text with a name and several mappings, and the unit after each value.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ def _unit(part: str, name: str) -> str:
 
 
 def _text(text: str) -> str:
-    # The text is a single line, quoted if YAML requires it.
+    # The result is a single line, quoted if YAML requires it.
     return yaml.safe_dump(text, width=10**6, allow_unicode=True).split("\n...")[0].strip()
 
 
@@ -221,7 +221,7 @@ def _value(value: Any) -> str:
 
 
 class CatalogueEntry(NamedTuple):
-    """Bundled IMU with the content of its file.
+    """Specification of a bundled IMU, with the content of its file.
 
     Parameters
     ----------
@@ -288,7 +288,7 @@ def _per_all(suffix: str) -> dict[str, dict[str, float]]:
     }
 
 
-# Kind of quantity -> triad -> units in which it may be stated, as factors to SI.
+# Kind of quantity -> triad -> accepted units with their factors to SI units.
 UNITS = {
     "signal": {
         "gyroscope": factors(*_RATES),
@@ -321,7 +321,7 @@ _SIGNALS = ("bias_instability", "gauss_markov_sigma", "turn_on_bias", "turn_on_b
 _KINDS = dict.fromkeys((*_SIGNALS, "saturation", "resolution"), "signal")
 _KINDS.update(random_walk="random_walk", temperature_bias="temperature", supply_bias="supply")
 
-# Parameter -> notation for a number in a non-SI unit.
+# Parameter -> YAML notation for a number in a non-SI unit.
 _NOTATIONS = {
     **dict.fromkeys(_KINDS, "{value: NUMBER, unit: UNIT}"),
     "bias_instability": "{value: NUMBER, unit: UNIT, meaning: coefficient}",
@@ -371,7 +371,7 @@ def convert_to_si(content: Mapping[str, Any], triad: str) -> dict[str, Any]:
 
 
 class _Stated:
-    """Value of a parameter as it is stated in a file."""
+    """Value of a parameter, as stated in a file with its unit and meaning."""
 
     def __init__(self, name: str, entry: Mapping[str, Any], triad: str) -> None:
         self.name, self.entry, self.triad = name, dict(entry), triad
@@ -387,7 +387,7 @@ class _Stated:
         return ConfigurationError(f"{self.name}: {key} {words}")
 
     def find_key(self, *keys: str, others: Iterable[str] = ()) -> str:
-        """Return the one of several alternative keys that is present."""
+        """Return the key that is present among alternative keys; exactly one must be present."""
         present = [key for key in keys if key in self.entry]
         if len(present) != 1:
             raise self.error(" or ".join(keys), "is required, and only one of them may be set")
@@ -465,7 +465,7 @@ def _stated_value(stated: _Stated, white_noise: Any) -> Any:
 
 
 def _nonlinearity(stated: _Stated) -> tuple[float, ...]:
-    """Return K2 from the largest deviation from the best straight line, relative to full scale.
+    """Convert a nonlinearity, the largest relative deviation from the best straight line, to K2.
 
     With a full scale from ``-F`` to ``F``, the response ``f + K2 f^2`` deviates by up to ``K2 F^2 /
     2``.
@@ -494,7 +494,7 @@ def _white_noise(stated: _Stated) -> tuple[float, ...]:
 
 
 def _convert_minimum(stated: _Stated, white_noise: Any, random_walk: Any) -> dict[str, Any]:
-    """Return bias instability and random walk from the minimum of an Allan deviation."""
+    """Convert the minimum of an Allan deviation to a bias instability and a random walk."""
     key = stated.find_key("value", others=("meaning", "averaging_time"))
     stated.choice("meaning", ("allan_minimum",))
     time = stated.entry["averaging_time"]

@@ -34,12 +34,12 @@ from .conditions import BandLimit, SupplyVoltage, TemperatureProfile, Vibration
 from .noise.streams import child_generator, run_seed
 from .triads import TRIADS
 
-Covariance = Tuple[float, ...]  # 3 x 3 matrix as nine numbers, row by row
+Covariance = Tuple[float, ...]  # elements of a 3 x 3 matrix, row by row
 
 ORIENTATION_REFERENCES = ("fusion", "truth")
 GYROSCOPE_FILTERS = ("mahony", "vqf")
 FILTERS = (*GYROSCOPE_FILTERS, "compass")
-#: Names of the operation modes in the data sheet, see sensors/imu_models/bno055_modes.py.
+#: Operation modes of the BNO055 by their names in the data sheet, see bno055_modes.py.
 BNO055_MODES = ("IMU", "COMPASS", "M4G", "NDOF_FMC_OFF", "NDOF")
 
 _TOPIC = re.compile(r"[~/]?[A-Za-z0-9_][A-Za-z0-9_./:-]{0,199}")
@@ -68,7 +68,7 @@ def _checked_topic(name: str, value: Any) -> str:
 
 @dataclass(frozen=True)
 class OutputSpecification(Settings):
-    """Output of a sensor: its rate, its orientation filter and its topic.
+    """Output settings of an IMU: its rate, its orientation filter and its topic.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ _IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 @dataclass(frozen=True)
 class TriadSpecification(Settings):
-    """Errors of three identical sensors, for example three gyroscopes or three accelerometers.
+    """Errors of a triad: three identical sensors, such as three gyroscopes or accelerometers.
 
     Units are [gyroscope; accelerometer]; units of other triads are in :mod:`.sensors.triads`. Three
     numbers apply to the axes x, y, z; a single number applies to all three. The default is no
@@ -244,7 +244,7 @@ def _checked_iron(name: str, value: Any) -> Any:
 
 @dataclass(frozen=True)
 class MagnetometerSpecification(TriadSpecification):
-    """Errors of three identical magnetometers, and the iron that moves with them.
+    """Errors of a magnetometer triad, and hard and soft iron that moves with it.
 
     The magnetometer measures ``soft_iron B + hard_iron`` of a field B at the sensor, in its axes,
     with the errors of any triad (Vasconcelos et al., IEEE Transactions on Aerospace and Electronic
@@ -264,7 +264,7 @@ class MagnetometerSpecification(TriadSpecification):
 
 @dataclass(frozen=True)
 class UnitVariation(Settings):
-    """Differences between the individual sensors of a part; the default is none.
+    """Differences between individual sensors of the same part number; by default, there are none.
 
     Parameters
     ----------
@@ -294,11 +294,11 @@ TOLERANCES = (
     "supply_bias",
     "supply_scale_factor",
 )
-LARGEST_TOLERANCE = 3.0  #: standard deviations; a data sheet's maximum is read as three of them
+LARGEST_TOLERANCE = 3.0  #: standard deviations; the maximum in a data sheet is assumed to be three
 
 
 def checked_line(name: str, value: Any, slash: bool = True) -> str:
-    """Return a text if it is a single line.
+    """Check that a value is a non-empty text on a single line.
 
     Parameters
     ----------
@@ -329,7 +329,7 @@ def checked_line(name: str, value: Any, slash: bool = True) -> str:
 
 @dataclass(frozen=True)
 class ImuSpecification(Settings):
-    """All errors of an IMU.
+    """Specification of an IMU: all its errors, its conditions and its output.
 
     Parameters
     ----------
@@ -364,11 +364,11 @@ class ImuSpecification(Settings):
 
     @property
     def is_any_unit(self) -> bool:
-        """Whether the specification describes any sensor of a part rather than a particular one."""
+        """Whether the specification describes a part number rather than an individual sensor."""
         return self.units != UnitVariation()
 
     def draw_unit(self, seed: np.random.SeedSequence) -> ImuSpecification:
-        """Draw the specification of an individual sensor of the part.
+        """Generate the specification of a random individual sensor of this part number.
 
         Parameters
         ----------
@@ -401,7 +401,7 @@ class ImuSpecification(Settings):
         return replace(self, units=UnitVariation(), **triads)
 
     def any_unit(self) -> ImuSpecification:
-        """Return the specification of a part whose sensors differ within its tolerances.
+        """Return the specification with random differences between sensors, within its tolerances.
 
         Returns
         -------
@@ -411,7 +411,7 @@ class ImuSpecification(Settings):
         return replace(self, units=replace(self.units, tolerances=True))
 
     def this_unit(self) -> ImuSpecification:
-        """Return the specification of an individual sensor with exactly this response and noise.
+        """Return the specification of an individual sensor that has exactly these errors.
 
         Returns
         -------
@@ -440,7 +440,7 @@ class ImuSpecification(Settings):
     def covariances(
         self, period: float | None = None, duration: float = 600.0
     ) -> tuple[Covariance, Covariance, Covariance]:
-        """Compute the covariances that are published with each reading, row by row.
+        """Compute the covariance matrices that are published with each reading.
 
         Covariances of gyroscope and accelerometer contain the errors that change from sample to
         sample: white noise ``N^2 / dt`` and quantisation ``2 Q^2 / dt^2``, both as far as they pass
@@ -473,7 +473,7 @@ class ImuSpecification(Settings):
         )
 
     def magnetic_covariance(self, period: float | None = None) -> Covariance:
-        """Compute the covariance of the magnetometer like :meth:`covariances`.
+        """Compute the covariance matrix that is published with each magnetometer reading.
 
         Parameters
         ----------
@@ -490,21 +490,21 @@ class ImuSpecification(Settings):
         return diagonal(_ZERO if triad is None else _sample_variances(triad, period))
 
 
-#: Name of a section -> class whose fields are its keys.
+#: Class of each section of a specification, by the name of the section.
 PARTS: dict[str, Any] = {
     key.name: key.metadata["part"]
     for key in fields(ImuSpecification)
     if key.metadata["part"] is not None
 }
-CONDITIONS = ("temperature", "supply", "vibration")  # sections that describe the environment
+CONDITIONS = ("temperature", "supply", "vibration")  # sections on the sensor's environment
 # Triads that every IMU has; all kinds of triads are in triads.TRIADS.
 IMU_TRIADS = tuple(name for name, kind in PARTS.items() if kind is TriadSpecification)
 
-_HORIZONTAL_FIELD = 20e-6  # T, as in Europe
+_HORIZONTAL_FIELD = 20e-6  # T; horizontal component of the Earth's field in Europe
 
 
 def _orientation_variances(specification: ImuSpecification, duration: float) -> Axes:
-    """Compute the variances of roll, pitch and yaw [rad^2], for the yaw after a duration [s]."""
+    """Compute the error variances of roll, pitch and, after a duration [s], yaw [rad^2]."""
     output, magnetometer = specification.output, specification.magnetometer
     if output.orientation_reference == "truth":
         return _ZERO
@@ -512,10 +512,10 @@ def _orientation_variances(specification: ImuSpecification, duration: float) -> 
     noise, walk, turn_on, slow = (np.square(getattr(specification.gyroscope, x)) for x in names)
     force, _, offset, drift = (np.square(getattr(specification.accelerometer, x)) for x in names)
     time_constant = output.filter_time_constant
-    # The accelerometer along x measures the pitch, the accelerometer along y the roll.
+    # The accelerometer along x determines the pitch, the accelerometer along y the roll.
     tilt = (force / (2.0 * time_constant) + offset + drift)[[1, 0]] / STANDARD_GRAVITY**2
     roll, pitch = (tilt + noise[:2] * time_constant / 2.0).tolist()
-    # The drift due to a Gauss-Markov bias is at most the drift due to a constant bias.
+    # The drift due to a Gauss-Markov bias is at most that due to a constant bias.
     if output.magnetic_heading and magnetometer is not None:
         time_constant = output.magnetic_time_constant
         field_noise = max(magnetometer.white_noise[:2]) / _HORIZONTAL_FIELD
@@ -531,7 +531,7 @@ def _orientation_variances(specification: ImuSpecification, duration: float) -> 
 
 
 def _sample_variances(triad: TriadSpecification, period: float) -> Axes:
-    """Compute the variances of the errors that change from sample to sample, for each axis."""
+    """Compute the variance of each axis due to errors that change from sample to sample."""
     white_gain, difference_gain = 1.0, 1.0
     if triad.bandwidth is not None and triad.bandwidth < 0.5 / period:
         white_gain, difference_gain = BandLimit(triad.bandwidth, 1.0 / period).noise_gains()
@@ -542,7 +542,7 @@ def _sample_variances(triad: TriadSpecification, period: float) -> Axes:
 
 
 def diagonal(values: Axes) -> Covariance:
-    """Return a 3 x 3 covariance without correlations.
+    """Return a diagonal 3 x 3 covariance matrix as nine elements.
 
     Parameters
     ----------
@@ -560,7 +560,7 @@ def diagonal(values: Axes) -> Covariance:
 
 @dataclass(frozen=True)
 class UnitSpread(Settings):
-    """Largest deviations of a sensor's scale factors, misalignments and g-sensitivity from ideal.
+    """Limits of random scale factors, misalignments and g-sensitivities of individual sensors.
 
     Each element is distributed uniformly between zero and the given value, which may be negative.
 
@@ -577,7 +577,7 @@ class UnitSpread(Settings):
     g_sensitivity: Matrix = setting(_ZERO_MATRIX, check_matrix)
 
 
-# Table 2 of the AGISim paper, converted from axes forward, right, down to forward, left, up.
+# Table 2 of the AGISim paper, converted from forward-right-down to forward-left-up axes.
 AGISIM_SPREAD = UnitSpread(
     gyroscope=((3e-3, -3e-3, -3e-3), (0.0, 3e-3, 3e-3), (0.0, 0.0, 3e-3)),
     accelerometer=((5e-3, -5e-3, -5e-3), (-5e-3, 5e-3, 5e-3), (-5e-3, 5e-3, 5e-3)),
@@ -588,7 +588,7 @@ AGISIM_SPREAD = UnitSpread(
 def draw_unit(
     specification: ImuSpecification, spread: UnitSpread, seed: int = 1, run: int = 0
 ) -> ImuSpecification:
-    """Draw scale factors, misalignments and g-sensitivity of a sensor; keep all other errors.
+    """Replace scale factors, misalignments and g-sensitivity of a specification by random values.
 
     Parameters
     ----------
@@ -622,4 +622,4 @@ def draw_unit(
     )
 
 
-_RESPONSE = 1000  # child of a run's seed, after those of the triads, vibration and receivers
+_RESPONSE = 1000  # number of the child seed, above those of triads, vibration and receivers

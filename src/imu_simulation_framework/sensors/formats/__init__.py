@@ -1,4 +1,4 @@
-"""IMU parameters in the formats of other tools, with one module per format.
+"""Conversion of IMU parameters from and to the formats of other tools, one module per format.
 
 Errors that each format can express; "sample" is white noise per sample, which depends on the rate:
 

@@ -1,4 +1,4 @@
-"""Common parts of all formats of IMU parameters: reading, writing, and remarks on losses.
+"""Common functions for all formats of IMU parameters: reading, writing, remarks on losses.
 
 Only the package's native format represents a complete specification. A reader returns remarks on
 file content that a specification cannot represent. A writer returns remarks on errors that the
@@ -33,7 +33,7 @@ from .trees import Tag, nearest
 
 
 class Reading(NamedTuple):
-    """Specification from a file, and remarks on file content that it does not represent.
+    """Specification that was read from a file, and remarks on content that it does not represent.
 
     Attributes
     ----------
@@ -48,14 +48,14 @@ class Reading(NamedTuple):
 
 
 class Writing(NamedTuple):
-    """Text of a file, and remarks on parts of the specification that it does not represent.
+    """Text of a file, and remarks on parameters of the specification that it does not represent.
 
     Attributes
     ----------
     text : str
         Content of the file.
     remarks : list of str
-        Messages on parts that are not represented.
+        Messages on parameters that are not represented.
     """
 
     text: str
@@ -63,7 +63,7 @@ class Writing(NamedTuple):
 
 
 class WriteOptions(NamedTuple):
-    """Options for writing a format, in addition to the specification.
+    """Options for writing a specification in a format of another tool.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ NO_OPTIONS = WriteOptions()
 def imu_reading(
     rate: float, triads: Mapping[str, Any], remarks: list[str], name: str = "imu", **output
 ) -> Reading:
-    """Create a reading from the parameters in a file.
+    """Create the result of reading a file from the parameters in it.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def imu_reading(
 
 
 def read_rate(stated: float | None, fallback: float | None, where: str) -> float:
-    """Choose the rate of a file, or the rate of the caller if the file states none.
+    """Return the sampling rate stated by a file, or that of the caller if the file states none.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def read_rate(stated: float | None, fallback: float | None, where: str) -> float
 
 
 def read_topic(tag: Tag | None, remarks: list[str]) -> str:
-    """Read the topic in a tag.
+    """Read the topic name in an XML tag.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ def _has_effect(specification, part_name, name) -> bool:
 
 
 class Draft:
-    """File that is being written, with remarks on the losses.
+    """File that is being written, with remarks on parameters that it does not represent.
 
     Parameters
     ----------
@@ -260,7 +260,7 @@ class Draft:
     supported : set of str
         Parameters that the format represents, as in :func:`list_unsupported`.
     remarks : list of str
-        Messages on parts that the format does not represent.
+        Messages on parameters that the format does not represent.
     notes : list of str
         Further lines for the comment of the file.
     """
@@ -300,7 +300,7 @@ class Draft:
         return mean
 
     def slow_bias(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return the Gauss-Markov process of a triad, which may replace a random walk.
+        """Return the Gauss-Markov bias of each axis of a triad, which may replace a random walk.
 
         A triad with only a random walk is represented by a process with the driving density of the
         random walk and the correlation time from the options, if there is one.
@@ -337,7 +337,7 @@ class Draft:
         return driven_std(triad.random_walk, time), time
 
     def common_slow_bias(self, name: str) -> tuple[float, float]:
-        """Return the Gauss-Markov process of a triad as one process for all axes.
+        """Return the Gauss-Markov bias of a triad as a single process for all axes.
 
         If the axes differ, a remark is added.
 
@@ -367,7 +367,7 @@ class Draft:
         return sigma, mean
 
     def note_fusion(self, simulator: str):
-        """Add a remark that a simulator replaces a fused orientation by the true one.
+        """Add a remark that a simulator outputs the true orientation instead of a fused one.
 
         Parameters
         ----------
@@ -382,7 +382,7 @@ class Draft:
             )
 
     def finish(self, format_name: str, body: str) -> Writing:
-        """Return the file, consisting of a comment with all losses, and the body.
+        """Return the complete text: a comment on all parameters not represented, and the body.
 
         Parameters
         ----------
@@ -403,7 +403,7 @@ class Draft:
         return Writing(add_comment([*lines, *self.notes], body), self.remarks)
 
 
-# Patterns that occur in the files of a format, and rarely in those of other formats.
+# Patterns that occur in files of one format, and rarely in those of other formats.
 _SIGNATURES = {
     "kalibr": re.compile(rb"^\s*gyroscope_noise_density\s*:", re.MULTILINE),
     "imu_utils": re.compile(rb"^\s+(x|avg)-axis\s*:", re.MULTILINE),
@@ -416,7 +416,7 @@ _SIGNATURES = {
 
 
 def note_unknown(tags, known: Iterable[str], fault: str, remarks: list[str], meant: str = ""):
-    """Add a remark on each unknown tag, with the most similar known tag.
+    """Add a remark on each unknown XML tag, with the most similar known tag.
 
     Parameters
     ----------
@@ -439,7 +439,7 @@ def note_unknown(tags, known: Iterable[str], fault: str, remarks: list[str], mea
 
 
 def detect_format(content: bytes, claimed: str) -> str | None:
-    """Detect the format of a file.
+    """Detect the format of a file that could not be read in the assumed format.
 
     Parameters
     ----------
@@ -458,7 +458,7 @@ def detect_format(content: bytes, claimed: str) -> str | None:
 
 
 def number(value) -> str:
-    """Format a number as the shortest text from which the same double is read.
+    """Format a number as the shortest text that is parsed to the same double.
 
     Parameters
     ----------
@@ -499,7 +499,7 @@ def add_comment(lines: Sequence[str], body: str) -> str:
 
 
 def tag(name: str, content, indent: int = 1) -> str:
-    """Format an XML tag that contains a text, a number or several numbers, on one line.
+    """Format an XML tag with a text, a number or several numbers on one line.
 
     Parameters
     ----------

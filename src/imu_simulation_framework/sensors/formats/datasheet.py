@@ -1,4 +1,4 @@
-"""Form for the numbers of a data sheet in their original units, with the meaning of each.
+"""YAML form for the values of a data sheet in their original units, with their meanings.
 
 ::
 
@@ -53,7 +53,7 @@ from ..noise import processes
 from .base import Draft, Reading, imu_reading, number, read_rate
 from .trees import YamlMapping, read_mapping
 
-# Key -> parameter of a specification, and kind of unit. These entries consist of value and unit.
+# Key -> parameter of a specification, and kind of unit. Each entry has a value and a unit.
 _PLAIN = {
     "random_walk": ("random_walk", "random_walk"),
     "zero_offset": ("turn_on_bias_sigma", "signal"),
@@ -128,7 +128,7 @@ def _read_triad(values: YamlMapping, triad: str) -> TriadSpecification:
     return TriadSpecification(**parameters)
 
 
-# Form of white noise -> kind of unit, key that it requires, and meaning of that key.
+# Notation for white noise -> kind of unit, required further key, and meaning of that key.
 _NOISE_FORMS = {
     "density": (
         "density",
@@ -166,7 +166,7 @@ def _convert_to_si(entry, key, triad, kind):
 
 
 def write(draft: Draft) -> str:
-    """Format a data sheet form with one-sided densities in the usual units of data sheets.
+    """Format a specification as a data sheet form, in the usual units and one-sided densities.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def write(draft: Draft) -> str:
             )
         for key, (parameter, kind) in _PLAIN.items():
             value = getattr(triad, parameter)
-            # Data sheets state absolute values.
+            # Data sheets state magnitudes.
             if value is None or not any(value) or min(value) < 0.0:
                 continue
             entries += _entry(key, "value", value, name, kind)

@@ -1,4 +1,4 @@
-"""Files of estimators: Kalibr, OpenVINS, EuRoC and Kimera-VIO, VINS, ORB-SLAM3, imu_utils.
+"""IMU parameter files of Kalibr, OpenVINS, EuRoC, Kimera-VIO, VINS, ORB-SLAM3 and imu_utils.
 
 Kalibr's imu.yaml contains white noise and random walk of both sensors, one number for all axes:
 
@@ -113,7 +113,7 @@ _INFLATION = (
 
 
 def read_kalibr(path, rate: float | None = None) -> Reading:
-    """Read Kalibr's parameters, at the top level or, as Kalibr writes them, below ``imu0``.
+    """Read Kalibr's parameters, at the top level or, as written by Kalibr, below ``imu0``.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def read_kalibr(path, rate: float | None = None) -> Reading:
 
 
 def write_kalibr(draft: Draft) -> str:
-    """Format Kalibr's imu.yaml, with the driving noise of a Gauss-Markov bias as random walk.
+    """Format Kalibr's imu.yaml, where the driving noise of a Gauss-Markov bias is the random walk.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def write_kalibr(draft: Draft) -> str:
 
 
 def read_vins(path, rate: float | None = None) -> Reading:
-    """Read the noise in a configuration of VINS-Mono or VINS-Fusion, which states no rate.
+    """Read the noise in a configuration of VINS-Mono or VINS-Fusion, which lacks a sampling rate.
 
     Parameters
     ----------
@@ -247,7 +247,7 @@ def read_vins(path, rate: float | None = None) -> Reading:
 
 
 def read_orb_slam3(path, rate: float | None = None) -> Reading:
-    """Read the noise in a configuration of ORB-SLAM3, which states its rate.
+    """Read the noise and the sampling rate in a configuration of ORB-SLAM3.
 
     Parameters
     ----------
@@ -341,7 +341,7 @@ def read_imu_utils(path, rate: float | None = None) -> Reading:
 
 
 def _read_sensor(values, unit, key, noise, minimum, remarks):
-    """Return the noise and the minimum of a sensor for each axis, (3,) each."""
+    """Return the noise and the Allan minimum of a sensor for each axis, (3,) each."""
     sensor = values.mapping(key)
     if "unit" in sensor and sensor.text("unit").strip() != unit:
         raise sensor.error("unit", f"is {quote(sensor.text('unit'))}, expected {unit!r}")

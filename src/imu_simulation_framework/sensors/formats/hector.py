@@ -69,7 +69,7 @@ _DEFAULT_FREQUENCY = 1.0 / 3600.0  # 1/s; default of the plug-in
 
 
 def read(path, rate: float | None = None) -> Reading:
-    """Read the parameters of the Hector IMU in a URDF or SDF file.
+    """Read the parameters of Hector's IMU plug-in in a URDF or SDF file.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def read(path, rate: float | None = None) -> Reading:
 
 
 def _stated_rate(plugin):
-    # In the plug-in, the period replaces the rate; zero means every physics step.
+    # In the plug-in, the period overrides the rate; zero means every physics step.
     period = plugin.inside("updatePeriod", Tag.size, None)
     if period is not None:
         return 1.0 / period if period > 0.0 else None
@@ -123,7 +123,7 @@ def _read_triad(plugin, prefix, rate):
         raise plugin.require(f"{prefix}DriftFrequency").error(
             "is 0 with a drift, expected a positive number"
         )
-    # Without a drift, its frequency has no effect and may be zero.
+    # If the drift is zero, its frequency has no effect and may be zero.
     unused = TriadSpecification().gauss_markov_time[0]
     frequency = [f if value > 0.0 else 1.0 / unused for value, f in zip(drift, frequency)]
     scale = np.diag(axes("ScaleError", Tag.numbers, 1.0)) - np.eye(3)
@@ -167,7 +167,7 @@ def _note_ignored(plugin, rate, remarks):
 
 
 def write(draft: Draft) -> str:
-    """Format a ``<plugin>`` with the parameters for the draft's sampling rate.
+    """Format a ``<plugin>`` tag with the parameters for the sampling rate of the file.
 
     Parameters
     ----------

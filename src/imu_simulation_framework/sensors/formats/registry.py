@@ -1,4 +1,4 @@
-"""IMU parameters in the formats of other tools, converted to and from specifications.
+"""Conversion between IMU specifications and the parameter formats of other tools.
 
 :func:`named_imu` finds an IMU by any name, including a file in such a format. Each module documents
 its format: tags, units, meaning, and source.
@@ -133,7 +133,7 @@ def read_imu_parameters(
             reading = source.read(path, rate)
     except ConfigurationError as error:
         sentence = str(error)
-        # The specification does not know its file name.
+        # An error of the specification does not contain the file name.
         if str(path) not in sentence:
             sentence = f"{path}: {sentence}"
         other = detect_format(_content(path), format_name)
@@ -155,7 +155,7 @@ def write_imu_parameters(
     options: WriteOptions = NO_OPTIONS,
     comment: Sequence[str] = (),
 ) -> Writing:
-    """Format IMU parameters as the content of a file.
+    """Format IMU parameters as the content of a file in a given format.
 
     Parameters
     ----------
@@ -221,7 +221,10 @@ def write_imu_parameters(
 
 
 def _subsample(specification: ImuSpecification, rate: float) -> ImuSpecification:
-    """Return a specification whose samples at a lower rate [Hz] keep their standard deviation."""
+    """Return a specification for subsampling to a lower rate [Hz] without a filter.
+
+    Each sample keeps the standard deviation of the sensor's samples.
+    """
     sensor_rate = specification.output.rate
     if not rate < sensor_rate:
         raise ConfigurationError(
@@ -239,7 +242,7 @@ def _subsample(specification: ImuSpecification, rate: float) -> ImuSpecification
 
 
 def _replace_instability(specification: ImuSpecification, remarks: list[str]) -> ImuSpecification:
-    """Return a specification whose bias instabilities are replaced with random walks.
+    """Return a specification with random walks in place of bias instabilities.
 
     A triad with a random walk, or with an axis without white noise, is unchanged.
     """
@@ -274,7 +277,7 @@ def _format(name: str) -> Any:
 
 
 class NamedImu(NamedTuple):
-    """IMU that was found by its name.
+    """IMU found by its name, with its files and remarks.
 
     Attributes
     ----------
@@ -298,7 +301,7 @@ class NamedImu(NamedTuple):
 
 
 def named_imu(text: str) -> NamedImu:
-    """Find an IMU by its name.
+    """Find an IMU by the name of a specification or preset, or by a file.
 
     Parameters
     ----------
@@ -329,7 +332,7 @@ def named_imu(text: str) -> NamedImu:
     if colon and format_name in FORMATS and not is_file:
         (specification, remarks), files = read_imu_parameters(path, format_name), (path,)
         if specification.name == ImuSpecification().name:
-            # Most formats contain no name, so several IMUs would have the same name.
+            # In most formats, files contain no name, so that several IMUs would have the same name.
             specification = replace(specification, name=Path(path).stem)
     else:
         specification, remarks = read_imu_specification(text), []

@@ -1,4 +1,4 @@
-"""IMU plug-in of RotorS, ``librotors_gazebo_imu_plugin.so``, and of PX4's Gazebo models.
+"""IMU plug-ins of RotorS, ``librotors_gazebo_imu_plugin.so``, and of PX4's Gazebo models.
 
 A single number applies to all three axes of a sensor; ``X`` is ``gyroscope`` or ``accelerometer``:
 
@@ -111,7 +111,7 @@ _DEFAULTS = {
 
 
 def read(path, rate: float | None = None) -> Reading:
-    """Read the parameters of the RotorS IMU in a URDF or SDF file.
+    """Read the parameters of the RotorS or PX4 IMU plug-in in a URDF or SDF file.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def _random_walk(plugin) -> Tag | None:
 
 
 def write(draft: Draft) -> str:
-    """Format a ``<plugin>`` with the parameters, which apply to every rate.
+    """Format a ``<plugin>`` tag with the parameters, which are valid at every sampling rate.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Noise of a ``<sensor type="imu">`` in SDF, for new and classic Gazebo, and in Unity's XML.
+"""Noise of a ``<sensor type="imu">`` in SDF, for Gazebo and Gazebo Classic, and in Unity's XML.
 
 Each axis of ``<angular_velocity>`` [rad/s] and ``<linear_acceleration>`` [m/s^2] has a ``<noise>``;
 an axis without it has no noise. ``<update_rate>`` of the sensor is the sampling rate [Hz],
@@ -101,7 +101,7 @@ _START_OFFSET = 0.1  # s; five of Unity's default frames
 
 
 class _AxisNoise(NamedTuple):
-    """Noise of an axis, with the names of a specification's fields."""
+    """Noise of an axis, with the field names of a specification."""
 
     white_noise: float = 0.0
     turn_on_bias: float = 0.0
@@ -112,7 +112,7 @@ class _AxisNoise(NamedTuple):
 
 
 def _read_noise(noise, rate, remarks, default_type="none", bias_sign_is_drawn=True) -> _AxisNoise:
-    """Read a ``<noise>``, or None for no noise, for a sampling rate [Hz].
+    """Read a ``<noise>`` tag, or None for no noise, for a sampling rate [Hz].
 
     If ``bias_sign_is_drawn``, ``bias_mean`` has a random sign as in Gazebo; if not, it is a known
     bias like ``mean``.
@@ -170,7 +170,7 @@ def _read_noise(noise, rate, remarks, default_type="none", bias_sign_is_drawn=Tr
 
 
 def _noise_text(axis, rate, indent, is_stationary) -> str:
-    """Return a ``<noise>`` whose dynamic bias ``is_stationary``, or starts at zero."""
+    """Format a ``<noise>`` tag whose dynamic bias is stationary or starts at zero."""
     kind = "gaussian_quantized" if axis.resolution > 0.0 else "gaussian"
     values = {
         "mean": axis.turn_on_bias,
@@ -188,7 +188,7 @@ def _noise_text(axis, rate, indent, is_stationary) -> str:
 
 
 def _note_differences(draft, name, simulator="Gazebo"):
-    """Add remarks on differences between a simulator and the specification of a triad."""
+    """Add remarks on differences between a simulator's noise and the specification of a triad."""
     triad = getattr(draft.specification, name)
     if any(triad.turn_on_bias_sigma) and any(triad.gauss_markov_sigma):
         draft.remarks.append(
@@ -255,7 +255,7 @@ def _read_triad(signal, rate, remarks):
 
 
 def write(draft: Draft) -> str:
-    """Format a ``<sensor>`` for a link, or for a URDF's ``<gazebo reference="...">``.
+    """Format a ``<sensor>`` tag for a link, or for a URDF's ``<gazebo reference="...">``.
 
     Parameters
     ----------
@@ -273,7 +273,7 @@ def write(draft: Draft) -> str:
         triad = getattr(draft.specification, name)
         bias = draft.slow_bias(name)
         _note_differences(draft, name)
-        stationary = any(triad.gauss_markov_sigma)  # else a random walk
+        stationary = any(triad.gauss_markov_sigma)  # if false, it is a random walk
         values = (triad.white_noise, triad.turn_on_bias, triad.turn_on_bias_sigma, *bias)
         noises = "".join(
             f"      <{axis}>\n"
@@ -293,7 +293,7 @@ def write(draft: Draft) -> str:
 
 
 def read_unity(path, rate: float | None = None) -> Reading:
-    """Read the IMU sensor in a file of Unity's XML.
+    """Read the IMU sensor in an XML file of Unity.
 
     Parameters
     ----------
@@ -353,7 +353,7 @@ def read_unity(path, rate: float | None = None) -> Reading:
 
 
 def write_unity(draft: Draft) -> str:
-    """Format a ``<sensor>`` of Unity's XML with the gyroscope's noise.
+    """Format a ``<sensor>`` tag of Unity's XML with the gyroscope's noise.
 
     Parameters
     ----------
@@ -402,7 +402,7 @@ def write_unity(draft: Draft) -> str:
 
 
 def _note_the_accelerometer(draft, axis):
-    """Add a remark on accelerometer parameters that differ from the written parameters."""
+    """Add a remark on accelerometer parameters that differ from those written for the gyroscope."""
     triad = draft.specification.accelerometer
     others = {
         field

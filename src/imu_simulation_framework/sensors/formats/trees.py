@@ -1,4 +1,4 @@
-"""Trees of XML and YAML files with line numbers, and typed access to their values.
+"""Parsing of XML and YAML files into trees with line numbers and typed access to values.
 
 XML is used for robots and plug-ins. Entities, document type declarations and external references
 are rejected by defusedxml, so that a file can neither expand without limit nor access other files.
@@ -39,7 +39,7 @@ EXPAND_WITH_XACRO = "expand the file with xacro first (xacro FILE.xacro -o FILE.
 
 @dataclass
 class Tag:
-    """Tag of an XML file.
+    """Tag of an XML file, with the tags inside it.
 
     The methods from ``numbers`` on convert the text to finite numbers, separated by blanks, or to a
     Boolean value. The ``size`` methods require non-negative numbers. All raise
@@ -69,7 +69,7 @@ class Tag:
     children: list[Tag] = field(default_factory=list)
 
     def walk(self) -> Iterator[Tag]:
-        """Yield this tag and all tags inside it, in the order of the file.
+        """Yield this tag and all tags nested inside it, in the order of the file.
 
         Yields
         ------
@@ -83,7 +83,7 @@ class Tag:
             waiting.extend(reversed(tag.children))
 
     def error(self, message: str) -> ConfigurationError:
-        """Return an error that names the file, the line and the tag.
+        """Return an error that reports the file, the line and the tag.
 
         Parameters
         ----------
@@ -97,7 +97,7 @@ class Tag:
         return ConfigurationError(f"{self.file}, line {self.line}: <{self.name}> {message}.")
 
     def child(self, name: str) -> Tag | None:
-        """Return the direct child with a name.
+        """Return the direct child tag with a given name.
 
         Parameters
         ----------
@@ -119,7 +119,7 @@ class Tag:
         return tags[0] if tags else None
 
     def require(self, name: str) -> Tag:
-        """Return the direct child with a name, which must exist.
+        """Return the direct child tag with a given name, which must exist.
 
         Parameters
         ----------
@@ -142,7 +142,7 @@ class Tag:
         return tag
 
     def inside(self, name: str, read: Callable[[Tag], Any], default: Any = 0.0) -> Any:
-        """Return the value of a tag inside this tag, or a default value.
+        """Return the value of a direct child tag, or a default value.
 
         Parameters
         ----------
@@ -161,7 +161,7 @@ class Tag:
         return default if tag is None else read(tag)
 
     def numbers(self, count: int) -> tuple[float, ...]:
-        """Convert the text to finite numbers separated by blanks.
+        """Convert the text of the tag to finite numbers, separated by blanks.
 
         Parameters
         ----------
@@ -189,7 +189,7 @@ class Tag:
         return values
 
     def number(self) -> float:
-        """Convert the text to a finite number.
+        """Convert the text of the tag to a finite number.
 
         Returns
         -------
@@ -204,7 +204,7 @@ class Tag:
         return self.numbers(1)[0]
 
     def sizes(self, count: int) -> tuple[float, ...]:
-        """Convert the text to finite non-negative numbers.
+        """Convert the text of the tag to finite non-negative numbers.
 
         Parameters
         ----------
@@ -227,7 +227,7 @@ class Tag:
         return values
 
     def size(self) -> float:
-        """Convert the text to a finite non-negative number.
+        """Convert the text of the tag to a finite non-negative number.
 
         Returns
         -------
@@ -242,7 +242,7 @@ class Tag:
         return self.sizes(1)[0]
 
     def positive(self) -> float:
-        """Convert the text to a positive number.
+        """Convert the text of the tag to a positive number.
 
         Returns
         -------
@@ -260,7 +260,7 @@ class Tag:
         return value
 
     def flag(self) -> bool:
-        """Convert the text to a Boolean value.
+        """Convert the text of the tag to a Boolean value.
 
         Returns
         -------
@@ -403,7 +403,7 @@ class _TreeBuilder(ContentHandler):
 
 
 def find_imu_sensor(root: Tag) -> Tag:
-    """Return the ``<sensor type="imu">`` of a file.
+    """Return the ``<sensor type="imu">`` tag of a file.
 
     Parameters
     ----------
@@ -425,7 +425,7 @@ def find_imu_sensor(root: Tag) -> Tag:
 
 
 def find_plugin(root: Tag, *libraries: str) -> Tag:
-    """Return the ``<plugin>`` of a file that loads one of the given libraries.
+    """Return the ``<plugin>`` tag that loads one of the given libraries.
 
     Parameters
     ----------
@@ -468,7 +468,7 @@ _OPENCV_HEADER = re.compile(rb"^%(?=YAML\s*:)", re.MULTILINE)
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the most similar known name.
+    """Return the known name that is most similar to an unknown name.
 
     Parameters
     ----------
@@ -507,7 +507,7 @@ class YamlMapping:
     def __init__(self, file: Path, node, name: str = ""):
         self.file = file
         self.name = name
-        # Key -> its line, and the node of its value.
+        # Key -> line of the key, and node of its value.
         self._entries: dict[str, tuple[int, Any]] = {}
         for key, value in node.value:
             line = key.start_mark.line + 1
@@ -525,7 +525,7 @@ class YamlMapping:
         return key in self._entries
 
     def names(self) -> list[str]:
-        """Return the keys in the order of the file.
+        """Return the keys of the mapping in the order of the file.
 
         Returns
         -------
@@ -535,7 +535,7 @@ class YamlMapping:
         return list(self._entries)
 
     def path(self, key: str) -> str:
-        """Return a key with the keys of the enclosing mappings, separated by dots.
+        """Return a key, preceded by the keys of the enclosing mappings, separated by dots.
 
         Parameters
         ----------
@@ -550,7 +550,7 @@ class YamlMapping:
         return f"{self.name}.{key}" if self.name else key
 
     def error(self, key: str, message: str) -> ConfigurationError:
-        """Return an error that names the file, the line and the key.
+        """Return an error that reports the file, the line and the key.
 
         Parameters
         ----------
@@ -611,7 +611,7 @@ class YamlMapping:
                 raise self.error(key, f"is missing; did you mean {near} in line {line}?")
 
     def mapping(self, key: str) -> YamlMapping:
-        """Return the mapping below a key.
+        """Return the nested mapping that is the value of a key.
 
         Parameters
         ----------
@@ -654,7 +654,7 @@ class YamlMapping:
         return isinstance(self._node(key), yaml.MappingNode)
 
     def is_neutral(self, key: str) -> bool:
-        """Return whether the value of a key is neutral, so that it has no effect as a calibration.
+        """Return whether the value of a key has no effect as a calibration: zero or identity.
 
         Parameters
         ----------
@@ -773,7 +773,7 @@ class YamlMapping:
         return self._entries[key][1]
 
     def _number(self, key, node):
-        # Parsed from the text, since YAML reads 1e-5 as a string.
+        # The number is parsed from the text, since YAML 1.1 reads 1e-5 as a string.
         text = getattr(node, "value", None)
         try:
             value = float(text) if isinstance(text, str) else math.nan
@@ -804,7 +804,7 @@ def read_mapping(path) -> YamlMapping:
     """
     path = Path(path)
     try:
-        # The header becomes a comment, so that line numbers do not change.
+        # OpenCV's header becomes a comment, so that line numbers do not change.
         content = _OPENCV_HEADER.sub(b"#", read_bytes(path), count=1)
         node = yaml.compose(content, Loader=PlainLoader)
     except yaml.MarkedYAMLError as error:
@@ -823,7 +823,7 @@ def read_mapping(path) -> YamlMapping:
 
 
 def _numbers(node):
-    """Return a node as a number or as lists of numbers, with None for other values."""
+    """Convert a YAML node to a number or to nested lists of numbers, with None for other values."""
     if isinstance(node, yaml.SequenceNode):
         return [_numbers(item) for item in node.value]
     try:

@@ -1,1 +1,1 @@
-"""Orientation filters, which fuse the readings of a sensor."""
+"""Orientation filters, which fuse gyroscope, accelerometer and magnetometer readings."""

@@ -1,4 +1,4 @@
-r"""Orientation filters, which fuse the readings of a sensor.
+r"""Orientation filters, which fuse gyroscope, accelerometer and magnetometer readings.
 
 With only gyroscope and accelerometer, the yaw has no reference. A magnetometer refers it to
 magnetic north. The world's axes are x east, y north, z up, so that a body that points to magnetic
@@ -85,11 +85,11 @@ from .magnetic_heading import MagneticHeading
 
 
 class OrientationFilter(ABC):
-    """Recursive estimation of an orientation from gyroscope, accelerometer and magnetometer."""
+    """Recursive estimator of an orientation from gyroscope, accelerometer and magnetometer."""
 
     @abstractmethod
     def start(self, orientation, specific_force, magnetic_field=None) -> np.ndarray:
-        """Initialise the yaw from an orientation, and the tilt from the accelerometer.
+        """Initialise the filter with a yaw, and with the tilt that the accelerometer measures.
 
         Parameters
         ----------
@@ -147,7 +147,7 @@ class OrientationFilter(ABC):
         """
 
 
-# Added to divisors that may be zero, which avoids a warning and does not change other divisors.
+# Added to divisors that may be zero, to avoid warnings; it does not change other divisors.
 _TINY = 1e-300
 
 
@@ -187,7 +187,7 @@ def _require_field(magnetic_field):
 
 
 class CompassFilter(OrientationFilter):
-    """Filter for accelerometer and magnetometer, without a gyroscope.
+    """Orientation filter for accelerometer and magnetometer, without a gyroscope.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ class CompassFilter(OrientationFilter):
 
     def update(self, angular_velocity, specific_force, magnetic_field=None):
         reading = np.concatenate([specific_force, _require_field(magnetic_field)])
-        # The old value is added first as in a series, so that results are bitwise identical.
+        # The order of summation is that of a series, so that results are bitwise identical.
         self._smooth = self._share * reading + (1.0 - self._share) * self._smooth
         return self._fuse(self._smooth[np.newaxis])[0]
 
@@ -245,7 +245,7 @@ class CompassFilter(OrientationFilter):
 
 
 def _north(smooth, last):
-    """Return orientations (samples, 4) from force and field; the last one if undetermined."""
+    """Return orientations (samples, 4) from specific force and field; ``last`` if undetermined."""
     from scipy.spatial.transform import Rotation
 
     up, field = smooth[:, :3], smooth[:, 3:]
@@ -258,14 +258,14 @@ def _north(smooth, last):
             vectors[is_determined] / length[is_determined][:, np.newaxis]
             for vectors, length in zip((up, east), lengths)
         )
-        # The rows are the world's axes in the sensor's axes.
+        # The rows are the world's axes in sensor coordinates.
         matrices = np.stack([east, np.cross(up, east), up], axis=1)
         quaternions[is_determined] = Rotation.from_matrix(matrices).as_quat()
     latest = np.maximum.accumulate(np.where(is_determined, np.arange(len(smooth)), -1))
     return np.where(latest[:, np.newaxis] >= 0, quaternions[latest], quaternions)
 
 
-# sigma [m/s^2]: larger than the bias of a low-cost accelerometer, so that b is estimated at rest.
+# sigma [m/s^2] is larger than the bias of a low-cost accelerometer, so that b is estimated at rest.
 _FORCE_SCALE = 0.5
 _MIN_SERIES = 500  # number of samples above which a series is faster than a loop
 
@@ -301,7 +301,7 @@ class ComplementaryFilter(OrientationFilter):
 
     def start(self, orientation, specific_force, magnetic_field=None):
         started = level_orientation(orientation, specific_force)
-        # For a single quaternion, Python floats are faster than an array.
+        # For a single quaternion, Python floats are faster than a NumPy array.
         self._quaternion = tuple(started.tolist())
         self._bias = (0.0, 0.0, 0.0)
         self._motion = 0.0
@@ -323,7 +323,7 @@ class ComplementaryFilter(OrientationFilter):
             return self._update_all(angular_velocity, specific_force)
         field = _require_field(magnetic_field)
         if not self._rate_bias:
-            # The heading does not affect the other states, so it is computed afterwards.
+            # The heading does not affect the other states, so that it can be computed afterwards.
             orientations = self._update_all(angular_velocity, specific_force)
             return self._turn_to_north(orientations, angular_velocity, field)
         orientations = []
@@ -333,7 +333,7 @@ class ComplementaryFilter(OrientationFilter):
         return np.array(orientations).reshape(-1, 4)
 
     def _turn_to_north(self, orientations, rate, field):
-        """Rotate orientations (samples, 4) to the magnetic heading."""
+        """Rotate orientations (samples, 4) about the vertical to the magnetic heading."""
         field = np.asarray(field, dtype=float)
         level = rotate_vectors(orientations.T, field.T)
         half = 0.5 * self._heading.correct_all(level, np.sqrt((rate * rate).sum(axis=1)))
@@ -360,7 +360,7 @@ class ComplementaryFilter(OrientationFilter):
         return orientations
 
     def _next(self, rate, force, field=None):
-        # Written out by component: a library's quaternion product takes longer than this function.
+        # Written out by component, since a library's product takes longer than this function.
         x, y, z, w = self._quaternion
         (rx, ry, rz), (bx, by, bz), (fx, fy, fz) = rate, self._bias, force
         # Rotation measured by the gyroscope.
@@ -395,7 +395,7 @@ class ComplementaryFilter(OrientationFilter):
         return self._quaternion
 
     def _bias_gain(self, rate, force):
-        """Return the change of the bias per period and unit of e, given rate and specific force."""
+        """Return the bias change per period and unit of e, for norms of rate and specific force."""
         turning = self._time_constant * rate
         accelerating = (force - STANDARD_GRAVITY) / _FORCE_SCALE
         share = self._period / (self._time_constant + self._period)
@@ -422,7 +422,7 @@ def block_length(period: float, time_constant: float) -> int:
 
 
 def fuse_block(quaternion, angular_velocity, specific_force, period, time_constant):
-    """Compute the orientations of consecutive samples from the orientation before them.
+    """Compute the orientations of consecutive samples without a loop over samples.
 
     Parameters
     ----------
@@ -436,7 +436,7 @@ def fuse_block(quaternion, angular_velocity, specific_force, period, time_consta
     Returns
     -------
     ndarray, shape (samples, 4), or None
-        Orientations; None without convergence, for example in free fall.
+        Orientations; None if the iteration does not converge, for example in free fall.
     """
     turned = _integrate_gyroscope(quaternion, np.ascontiguousarray(angular_velocity.T), period)
     force = np.ascontiguousarray(specific_force.T)
@@ -467,13 +467,14 @@ def running_product(quaternions):
         Unit quaternions; column k is the product of columns 0 to k.
     """
     count = quaternions.shape[1]
-    # Use fewer rows than columns: a row costs an array operation, a column only a float operation.
+    # There are fewer rows than columns, because a row costs an array operation, a column only a
+    # float operation.
     rows = max(1, math.isqrt(count // 10))
     columns = -(-count // rows)
     padded = np.zeros((4, rows * columns))
     padded[3] = 1.0
     padded[:, :count] = quaternions
-    # Each column is a time interval: the intervals are multiplied in parallel, then chained.
+    # Each column is a time interval. The intervals are multiplied in parallel, then chained.
     table = np.ascontiguousarray(padded.reshape(4, columns, rows).transpose(0, 2, 1))
     for row in range(1, rows):
         table[:, row] = quaternion_product(*table[:, row - 1], *table[:, row])
@@ -486,7 +487,7 @@ def running_product(quaternions):
 
 
 def _integrate_gyroscope(quaternion, rate, period):
-    """Return the orientations (4, samples) according to the gyroscope alone."""
+    """Return the orientations (4, samples) that result from the gyroscope alone."""
     size = np.sqrt((rate * rate).sum(axis=0)) + _TINY
     half = 0.5 * period * size
     turns = np.vstack([np.sin(half) / size * rate, np.cos(half)])
@@ -495,7 +496,7 @@ def _integrate_gyroscope(quaternion, rate, period):
 
 
 def _rotate_vector(x, y, z, w, a, b, c):
-    """Return the components of a vector a, b, c rotated by a quaternion; numbers or arrays."""
+    """Return the components of the vector (a, b, c), rotated by a quaternion."""
     ta, tb, tc = 2.0 * (y * c - z * b), 2.0 * (z * a - x * c), 2.0 * (x * b - y * a)
     return a + w * ta + y * tc - z * tb, b + w * tb + z * ta - x * tc, c + w * tc + x * tb - y * ta
 
@@ -519,7 +520,7 @@ def rotate_vectors(quaternions, vectors):
 
 
 def _verticals(measured, gain):
-    """Estimate the vertical (3, samples) before each correction; None without convergence."""
+    """Estimate the vertical (3, samples) before each correction; None if it does not converge."""
     squared = (measured * measured).sum(axis=0)
     estimated = np.empty((3, measured.shape[1] + 1))
     estimated[:, 0] = 0.0, 0.0, 1.0
@@ -538,7 +539,9 @@ def _verticals(measured, gain):
 
 
 class VqfFilter(OrientationFilter):
-    """Filter of the library vqf (see the paper in :mod:`.sensors.fusion.magnetic_heading`).
+    """Orientation filter of the Python library vqf.
+
+    The paper is cited in :mod:`.sensors.fusion.magnetic_heading`.
 
     Parameters
     ----------
@@ -592,7 +595,7 @@ class VqfFilter(OrientationFilter):
             self._turn = Rotation.from_euler("z", -self._magnetic.declination)
             return (self._turn * fused).as_quat()
         started = level_orientation(orientation, specific_force)
-        # The library starts with an arbitrary yaw; this rotation corrects it to the initial yaw.
+        # The library starts with an arbitrary yaw; this rotation changes it to the initial yaw.
         self._turn = Rotation.from_quat(started) * fused.inv()
         return started
 
@@ -626,7 +629,7 @@ def _from_vqf(quaternions):
 
 
 def make_filter(output: OutputSpecification, period: float) -> OrientationFilter:
-    """Create the filter of a specification.
+    """Create the orientation filter of a specification.
 
     Parameters
     ----------
@@ -655,7 +658,7 @@ def make_filter(output: OutputSpecification, period: float) -> OrientationFilter
 
 
 def fuse_run(filter, orientation, angular_velocity, specific_force, magnetic_field=None):
-    """Compute the orientations of a complete series.
+    """Compute the orientations of a complete series of readings with a filter.
 
     Parameters
     ----------

@@ -25,20 +25,20 @@ import math
 
 import numpy as np
 
-# All values are those of VQF, section 3.6.
+# All values are from section 3.6 of the VQF paper.
 NORM_TOLERANCE = 0.1  # fraction of the reference field's magnitude
 DIP_TOLERANCE = math.radians(10.0)  # rad
 READING_TIME = 0.05  # s; time constant of norm and dip angle
 REFERENCE_TIME = 20.0  # s; time constant of the reference
-CALM_TIME = 0.5  # s; a field that agrees with the reference for this long is undisturbed
-LONGEST_REJECTION = 60.0  # s; afterwards, disturbed readings have half the weight
+CALM_TIME = 0.5  # s; a field that agrees with the reference for this time is undisturbed
+LONGEST_REJECTION = 60.0  # s; after this time, disturbed readings have half the weight
 _REJECTED_WEIGHT = 0.5
-NEW_FIELD_TIME = 20.0  # s; a field constant for this long while turning becomes the reference
-TURNING = math.radians(20.0)  # rad/s; minimum angular velocity that counts as turning
+NEW_FIELD_TIME = 20.0  # s; a field constant for this time during turns becomes the reference
+TURNING = math.radians(20.0)  # rad/s; smallest angular velocity of a turning sensor
 
 
 class MagneticHeading:
-    """Rotation about the vertical that aligns an orientation with a magnetometer.
+    """Rotation about the vertical that aligns an orientation with the magnetic field.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class MagneticHeading:
         self.begin()
 
     def begin(self):
-        """Restart with the next reading."""
+        """Reset the heading; the next reading is the first one."""
         self.offset = 0.0
         self._count = 0
         self._reading = self._reference = self._candidate = (0.0, 0.0)
@@ -84,7 +84,7 @@ class MagneticHeading:
         self.disturbed = False
 
     def correct(self, x: float, y: float, z: float, speed: float) -> float:
-        """Process the next reading.
+        """Process the next magnetometer reading.
 
         Parameters
         ----------
@@ -103,7 +103,7 @@ class MagneticHeading:
             return 0.0
         self._count += 1
         error = math.atan2(x, y) - self.declination - self.offset
-        # Wrapped to (-pi, pi].
+        # The error is wrapped to (-pi, pi].
         error -= 2.0 * math.pi * math.ceil((error - math.pi) / (2.0 * math.pi))
         weight = 1.0
         if self.rejection:
@@ -114,7 +114,7 @@ class MagneticHeading:
         return error
 
     def correct_all(self, level, speed):
-        """Process the next readings.
+        """Process the next magnetometer readings.
 
         Parameters
         ----------
@@ -138,7 +138,7 @@ class MagneticHeading:
         return np.array(offsets)
 
     def _series(self, level):
-        """Process readings without a loop; return None if the result would differ."""
+        """Process readings without a loop; return None if the result would differ from a loop."""
         x, y, _ = level
         samples = len(x)
         if not np.all(x * x + y * y > 0.0):
@@ -149,7 +149,7 @@ class MagneticHeading:
         number = self._count + 1 + np.arange(samples)
         equal_count = int(np.searchsorted(-1.0 / number, -self._share))
         offsets = np.empty(samples)
-        # The first readings have equal weights, as in a mean, without previous readings.
+        # The first readings have equal weights, as in a mean.
         offsets[:equal_count] = np.cumsum(angles[:equal_count]) / number[:equal_count]
         if equal_count < samples:
             from scipy.signal import lfilter
@@ -169,7 +169,7 @@ class MagneticHeading:
         return offsets
 
     def _weight(self, norm, dip, speed):
-        """Return the weight of a reading."""
+        """Return the weight of a reading, given the norm and dip angle of the field."""
         period = self._period
         quick, slow = (max(share, 1.0 / self._count) for share in (self._quick, self._slow))
         norm, dip = self._reading = _blend(self._reading, norm, dip, quick)
@@ -204,7 +204,7 @@ class MagneticHeading:
 
 
 def _blend(field, norm, dip, share):
-    """Return norm and dip angle of a field, moved by a share towards another field."""
+    """Return the norm and dip angle of a field, low-pass filtered with a new reading."""
     return field[0] + share * (norm - field[0]), field[1] + share * (dip - field[1])
 
 

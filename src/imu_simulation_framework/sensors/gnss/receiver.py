@@ -1,4 +1,4 @@
-"""Simulation of a GNSS receiver during a motion: outages, fix qualities and fixes.
+"""Simulation of a GNSS receiver along a motion: outages, fix qualities and fixes.
 
 In an experiment, these topics are published at the time of arrival with the stamp of the
 measurement:
@@ -47,7 +47,7 @@ from .specification import (
 
 
 class Outages:
-    """Listed outages and random outages of a receiver.
+    """Outages of a GNSS receiver, listed and random.
 
     Random outages are a renewal process that starts with reception. Intervals with and without
     reception have exponentially distributed durations.
@@ -62,14 +62,14 @@ class Outages:
 
     def __init__(self, outages: GnssOutages, generator: np.random.Generator) -> None:
         self._listed = np.array(outages.times).reshape(-1, 2)
-        # Ends of alternating intervals with and without reception.
+        # Mean durations of the alternating intervals with and without reception.
         received = 1.0 / outages.rate if outages.rate > 0.0 else math.inf
         self._means = received, outages.mean_duration
         self._generator = generator
         self._ends: list[float] = []
 
     def cover(self, time: np.ndarray) -> np.ndarray:
-        """Return which of the given times are within an outage.
+        """Return a mask of the times that are within an outage.
 
         Parameters
         ----------
@@ -93,7 +93,7 @@ class Outages:
 
 
 class Qualities:
-    """Quality of fixes according to a schedule, or as a continuous-time Markov chain.
+    """Fix quality over time, from a schedule or as a continuous-time Markov chain.
 
     Parameters
     ----------
@@ -142,15 +142,15 @@ class Qualities:
         return np.array(self._numbers)[np.searchsorted(self._begins, time, side="right") - 1]
 
     def _wait(self) -> None:
-        """Draw the time at which the present quality ends."""
+        """Generate the random time at which the present quality ends."""
         rate = sum(rate for _, rate in self._changes.get(self._numbers[-1], ()))
         self._next += self._generator.standard_exponential() / rate if rate > 0.0 else math.inf
 
 
-#: Number of white errors: position and velocity along east, north, up, and antenna heading.
+#: Number of white errors: position and velocity along three axes, and dual-antenna heading.
 WHITE = 7
 _HEADING = 6
-# Children of a run's seed, one for each random quantity.
+# Numbers of the child seeds of a run, one for each random quantity.
 _WHITE_NOISE, _DRIFT, _HEADING_DRIFT, _OUTAGES, _QUALITIES, _JITTER = range(6)
 
 
@@ -203,7 +203,7 @@ def antenna_motion(
 
 
 class GnssReceiver:
-    """GNSS receiver that starts with a motion.
+    """GNSS receiver with simulated errors, which starts with a motion.
 
     Each random quantity has a separate child of the seed, so that it does not depend on the others.
 
@@ -215,7 +215,7 @@ class GnssReceiver:
         Seed of the run.
     white : object, optional
         Source of the white errors, with a method ``take`` that returns numbers of shape (samples,
-        :data:`WHITE`); by default, they are drawn from the seed.
+        :data:`WHITE`); by default, they are generated from the seed.
     """
 
     def __init__(
@@ -230,7 +230,7 @@ class GnssReceiver:
         active = [*np.any(noise, axis=0).tolist(), has_antennas and gnss.heading.across_noise > 0.0]
         self._white = white or NormalStreams(child_seed(seed, _WHITE_NOISE), active)
         numbers = [QUALITIES[quality.quality] for quality in gnss.qualities]
-        # All processes continue, since atmospheric errors persist when the quality changes.
+        # The processes of all qualities continue, since atmospheric errors outlast quality changes.
         self._drifts = {
             number: _process(quality.drift, quality, gnss.rate, seed, _DRIFT, number)
             for number, quality in zip(numbers, gnss.qualities)
@@ -248,7 +248,7 @@ class GnssReceiver:
         self._last_arrival = -np.inf
 
     def measure(self, time: np.ndarray, antenna: AntennaMotion) -> pd.DataFrame:
-        """Return the fixes at the next measurement times.
+        """Return the simulated fixes at the next measurement times.
 
         Parameters
         ----------
@@ -308,7 +308,7 @@ class GnssReceiver:
         arrival = time + self.gnss.latency
         if self.gnss.latency_jitter > 0.0 and len(time):
             arrival = arrival + self.gnss.latency_jitter * self._jitter.random(len(time))
-            # All fixes are transmitted over one line, which preserves their order.
+            # All fixes are transmitted over one serial line, which preserves their order.
             arrival = np.maximum(np.maximum.accumulate(arrival), self._last_arrival)
             self._last_arrival = arrival[-1]
         return arrival
@@ -317,7 +317,7 @@ class GnssReceiver:
 def _process(
     sigma: Sequence[float], errors: Any, rate: float, seed: Any, *children: int
 ) -> GaussMarkov | None:
-    """Return the process of a correlated error; None for a zero error."""
+    """Create the Gauss-Markov process of a correlated error; None if the error is zero."""
     for child in children:
         seed = child_seed(seed, child)
     if not any(sigma):
@@ -332,7 +332,7 @@ def simulate_gnss(
     seed: int | np.random.SeedSequence = 1,
     run: int = 0,
 ) -> pd.DataFrame:
-    """Simulate a GNSS receiver during a motion.
+    """Simulate a GNSS receiver along a motion in a flat world.
 
     Parameters
     ----------
@@ -388,7 +388,7 @@ def simulate_gnss(
 
 
 def add_geodetic_positions(table: pd.DataFrame, origin: GnssOrigin) -> pd.DataFrame:
-    """Add latitude, longitude and altitude to the positions of a receiver.
+    """Add latitude, longitude and altitude to a table of local positions.
 
     x, y, z are interpreted as east, north and up on the plane that is tangent to the ellipsoid (WGS
     84) at the origin.
@@ -418,7 +418,7 @@ _VARIANCES = [*LOCAL_VARIANCE, "velocity_variance", "velocity_variance", "veloci
 
 
 class EarthFixes(NamedTuple):
-    """Fixes of a receiver's antenna in r runs at k times.
+    """Simulated GNSS fixes in r runs at k times.
 
     Parameters
     ----------
@@ -437,7 +437,7 @@ class EarthFixes(NamedTuple):
     variance: np.ndarray
 
     def at(self, index: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the fixes of all runs at one time.
+        """Return the fixes of all runs at a single time.
 
         Parameters
         ----------
@@ -453,7 +453,7 @@ class EarthFixes(NamedTuple):
         return measured, self.variance[:, index]
 
     def between(self, begin: float, end: float) -> EarthFixes:
-        """Return the fixes between two times, including both.
+        """Return the fixes between two times, both inclusive.
 
         Parameters
         ----------
@@ -494,7 +494,7 @@ def simulate_earth_fixes(
     seed: int | np.random.SeedSequence = 1,
     first_run: int = 0,
 ) -> EarthFixes:
-    """Simulate a GNSS receiver during a motion on the Earth.
+    """Simulate a GNSS receiver along a motion on the Earth, in several runs.
 
     The fixes have the measurement times, without latency.
 
@@ -539,7 +539,7 @@ def simulate_earth_fixes(
 def record_earth_fixes(
     motion: EarthMotion, gnss: GnssSpecification, seed: int | np.random.SeedSequence
 ) -> pd.DataFrame:
-    """Simulate a GNSS receiver during a motion on the Earth, with arrival times.
+    """Simulate a GNSS receiver along a motion on the Earth, with arrival times.
 
     The fixes are those of the first run of :func:`simulate_earth_fixes`.
 
@@ -578,7 +578,7 @@ def record_earth_fixes(
 
 
 def _antenna_at(motion: EarthMotion, gnss: GnssSpecification) -> tuple[EarthMotion, int]:
-    """Return the motion of the antenna, and the number of its samples per fix."""
+    """Return the motion of the antenna, and the number of motion samples per fix."""
     ratio = 1.0 / (motion.period * gnss.rate)
     step = round(ratio)
     if step < 1 or abs(ratio - step) > 1e-6 * ratio:
@@ -590,7 +590,7 @@ def _antenna_at(motion: EarthMotion, gnss: GnssSpecification) -> tuple[EarthMoti
 
 
 def _errors(gnss: GnssSpecification, time: np.ndarray, seed: Any) -> pd.DataFrame:
-    """Return a receiver's errors along east, north, up, in the columns of its fixes."""
-    # The fixes of a receiver at rest at the origin are its errors.
+    """Return the errors of a receiver in local ENU axes, in the columns of its fixes."""
+    # The fixes of a receiver that is at rest at the origin are equal to its errors.
     still = np.zeros((len(time), 3))
     return GnssReceiver(gnss, seed).measure(time, AntennaMotion(still, still, np.zeros(len(time))))

@@ -45,10 +45,10 @@ from ...core.yaml_files import find_description, read_description
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Fix qualities and their numbers in NMEA 0183 GGA; ``none`` reports that there is no fix.
+#: Fix qualities and their numbers in NMEA 0183 GGA; ``none`` means that there is no fix.
 QUALITIES = {"none": 0, "single": 1, "differential": 2, "rtk": 4, "float": 5}
 
-HIGHEST_EVENT_RATE = 100.0  # 1/s, for outages and for changes of quality
+HIGHEST_EVENT_RATE = 100.0  # 1/s; for random outages and for changes of the fix quality
 
 
 def _checked_schedule(name: str, value: Any) -> Any:
@@ -107,25 +107,25 @@ class FixQuality(Settings):
 
     @property
     def noise(self) -> tuple[float, ...]:
-        """White errors of position and velocity along east, north, up each [m, m/s]."""
+        """Standard deviations of white position and velocity errors in ENU axes, (6,) [m, m/s]."""
         level, speed = self.horizontal_noise, self.velocity_noise
         return level, level, self.vertical_noise, speed, speed, self.vertical_velocity_noise
 
     @property
     def drift(self) -> Axes:
-        """Correlated errors of the position along east, north, up [m]."""
+        """Standard deviations of the correlated position errors in ENU axes [m]."""
         return self.horizontal_drift, self.horizontal_drift, self.vertical_drift
 
     @property
     def variances(self) -> tuple[float, ...]:
-        """Variances of position and velocity along east, north, up each [m^2, m^2/s^2]."""
+        """Variances of position and velocity errors in ENU axes, (6,) [m^2, m^2/s^2]."""
         drift = (*self.drift, 0.0, 0.0, 0.0)
         return tuple(white**2 + slow**2 for white, slow in zip(self.noise, drift))
 
 
 @dataclass(frozen=True)
 class QualityChange(Settings):
-    """Random change of the fix quality, independent of earlier changes.
+    """Random change of the fix quality at a constant rate, independent of earlier changes.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ class QualityChange(Settings):
 
 @dataclass(frozen=True)
 class GnssOutages(Settings):
-    """Intervals without any message from the receiver.
+    """Outages of a GNSS receiver, during which it outputs no messages.
 
     Parameters
     ----------
@@ -167,14 +167,17 @@ class GnssOutages(Settings):
 
     @property
     def share(self) -> float:
-        """Long-term share of random outages, rate m / (1 + rate m)."""
+        """Long-term fraction of time in random outages, ``rate m / (1 + rate m)``.
+
+        The mean duration of the outages is m.
+        """
         load = self.rate * self.mean_duration
         return load / (1.0 + load)
 
 
 @dataclass(frozen=True)
 class GnssHeading(Settings):
-    """Heading that the receiver outputs in addition to its position.
+    """Settings of the heading that a receiver outputs in addition to its position.
 
     Parameters
     ----------
@@ -207,7 +210,7 @@ class GnssHeading(Settings):
 
 @dataclass(frozen=True)
 class GnssOrigin(Settings):
-    """Position on Earth of the world's origin; the x axis points east, the y axis north.
+    """Geodetic position of the world's origin; the x axis points east, the y axis north.
 
     Parameters
     ----------
@@ -224,7 +227,7 @@ class GnssOrigin(Settings):
 
 @dataclass(frozen=True)
 class GnssSpecification(Settings):
-    """GNSS receiver; the default has no errors.
+    """Specification of a GNSS receiver; by default, the receiver has no errors.
 
     Parameters
     ----------
@@ -291,7 +294,7 @@ STATUS = dict(zip(QUALITIES.values(), (-1, 0, 1, 2, 2)))
 
 
 def read_gnss_specification(name: str | os.PathLike[str]) -> GnssSpecification:
-    """Read a GNSS receiver from a file, or by the name of a bundled receiver.
+    """Read a GNSS receiver specification from a file, or by the name of a bundled receiver.
 
     Parameters
     ----------
@@ -313,7 +316,7 @@ def read_gnss_specification(name: str | os.PathLike[str]) -> GnssSpecification:
 
 
 class Reported(NamedTuple):
-    """Messages that are published on a topic.
+    """Stamps and content of the messages that are published on a topic.
 
     Parameters
     ----------
@@ -360,7 +363,7 @@ def reported_fixes(fixes: pd.DataFrame) -> ReportedFixes:
     stamps = np.array([round(time * NANOSECONDS) for time in fixes.index], dtype=np.int64)
     status = fixes["quality"].map(STATUS).to_numpy(float)
     positions = fixes.assign(status=status)[list(tables.GNSS_PUBLISHED_POSITION)].to_numpy()
-    # A message contains all variances of a covariance or none.
+    # A message contains either all variances of a covariance matrix or none.
     positions[~np.isfinite(positions[:, 4:]).all(axis=1), 4:] = np.nan
     moving = np.isfinite(fixes[tables.LOCAL_VELOCITY[0]].to_numpy())
     velocities = fixes[list(tables.GNSS_PUBLISHED_VELOCITY)].to_numpy()
@@ -374,7 +377,7 @@ def reported_fixes(fixes: pd.DataFrame) -> ReportedFixes:
 
 
 def heading_quaternion(heading: float) -> tuple[float, float]:
-    """Return z and w of the quaternion of a rotation about the vertical.
+    """Return z and w of the quaternion that represents a heading.
 
     Parameters
     ----------
@@ -391,12 +394,12 @@ def heading_quaternion(heading: float) -> tuple[float, float]:
 
 Fix = Mapping[Any, Any]  # row of a table with the columns of GnssRecord
 
-# rad^2/s^2; variance of the angular velocity, which the receiver does not measure.
+# rad^2/s^2; published variance of the angular velocity, which the receiver does not measure.
 UNKNOWN_VARIANCE = 1e6
 
 
 class FixTopic(NamedTuple):
-    """Topic of a receiver's messages, and conversion between messages and fixes.
+    """Topic of a GNSS receiver, with functions that convert between its messages and fixes.
 
     Parameters
     ----------
@@ -422,7 +425,7 @@ class FixTopic(NamedTuple):
 
 
 def fix_topics(gnss: GnssSpecification) -> list[FixTopic]:
-    """Return the topics of a receiver: antenna position, velocity, and heading in the world frame.
+    """Return the topics on which a GNSS receiver publishes position, velocity and heading.
 
     A fix with the quality ``none`` has the position nan, and neither velocity nor heading.
 

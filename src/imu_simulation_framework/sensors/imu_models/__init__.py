@@ -1,1 +1,1 @@
-"""Error models of IMUs and of simulators' plug-ins."""
+"""Error models of IMUs, and emulations of simulator plug-ins."""

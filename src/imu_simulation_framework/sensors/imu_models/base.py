@@ -1,4 +1,4 @@
-"""Interface of all IMU models, which convert ideal signals to readings with named parts."""
+"""Interface of all IMU models, which convert ideal signals to readings with errors."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ...core.units import WORLD_GRAVITY
 from ..imu_specification import Covariance, diagonal
 from ..noise.streams import run_seed
 
-SIGNALS = ("orientation", "angular_velocity", "specific_force")  # parts of a sensor's sample
+SIGNALS = ("orientation", "angular_velocity", "specific_force")  # quantities in an IMU sample
 
-#: Parts that contain the slow errors, without white noise.
+#: Quantities of a reading that contain its slow errors, without white noise.
 SLOW_ERRORS = ("angular_velocity_bias", "specific_force_bias", "yaw_bias", "orientation_bias")
 
-#: Parts of the reading of any IMU, with the shape of a single sample.
+#: Quantities in the reading of every IMU, with their shapes for a single sample.
 PARTS = {
     "orientation": (4,),
     "angular_velocity": (3,),
@@ -33,14 +33,14 @@ PARTS = {
     "orientation_bias": (4,),
     "yaw": (),
 }
-#: Additional parts for an IMU with a magnetometer in a known magnetic field.
+#: Additional quantities for an IMU with a magnetometer in a known magnetic field.
 MAGNETIC_PARTS = {"magnetic_field": (3,)}
 
 _ALL_PARTS = {**PARTS, **MAGNETIC_PARTS}
 
 
 class ImuTruth(NamedTuple):
-    """Ideal signals of a single sample, or of several with the samples as the first axis.
+    """Ideal, error-free signals of an IMU at a single sample or at several samples.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class ImuTruth(NamedTuple):
         return cls(*tiled)
 
     def each(self, function: Callable[[np.ndarray], np.ndarray]) -> ImuTruth:
-        """Apply a function to each known signal.
+        """Apply a function to each signal that is not None.
 
         Parameters
         ----------
@@ -99,7 +99,7 @@ class ImuTruth(NamedTuple):
         return ImuTruth(*signals)
 
     def samples(self) -> Iterator[ImuTruth]:
-        """Return an iterator over the samples.
+        """Iterate over the samples of a series.
 
         Returns
         -------
@@ -111,7 +111,7 @@ class ImuTruth(NamedTuple):
 
 
 class ImuSamples(NamedTuple):
-    """Output of an IMU at several times, including errors.
+    """Output of an IMU at n times, with errors.
 
     Parameters
     ----------
@@ -128,11 +128,11 @@ class ImuSamples(NamedTuple):
 
 
 class ImuReading:
-    """Simulated signals of one or several samples, with optional leading axes (runs, samples).
+    """Simulated signals of an IMU at one or several samples, in one or several runs.
 
-    The reading of a stepped model has all :data:`PARTS`; subclasses compute expensive parts when
-    they are first accessed. The reading of a batch has only the requested parts, and the yaw if it
-    has an orientation.
+    Arrays may have the leading axes (runs, samples). The reading of a stepped model has all
+    quantities of :data:`PARTS`; subclasses compute expensive ones when they are first accessed. The
+    reading of a batch has only the requested quantities, and the yaw if it has an orientation.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ class ImuReading:
     __slots__ = ("__dict__",)
 
     def __init__(self, **parts):
-        # A single assignment is fast, since a model takes hundreds of steps per second.
+        # A single assignment is fast, as needed by a model that takes hundreds of steps per second.
         self.__dict__ = parts
 
     @cached_property
@@ -195,17 +195,17 @@ class ImuReading:
         return yaw_from_quaternion(self.orientation)
 
     def _compute(self, name: str) -> Any:
-        """Compute a part of :data:`PARTS` or :data:`MAGNETIC_PARTS` that is not yet known."""
+        """Compute a quantity of :data:`PARTS` or :data:`MAGNETIC_PARTS` on its first access."""
         raise AttributeError(
             f"this reading does not contain {name}, because its sensor or batch does not provide it"
         )
 
     def __getitem__(self, index) -> ImuReading:
-        """Return the same parts of selected samples or runs."""
+        """Return a reading with the same quantities, restricted to selected samples or runs."""
         return ImuReading(**{name: values[index] for name, values in self.parts().items()})
 
     def parts(self) -> dict[str, Any]:
-        """Return the parts that have been computed, by name.
+        """Return the quantities that have already been computed, by name.
 
         Returns
         -------
@@ -215,12 +215,12 @@ class ImuReading:
         return dict(self.__dict__)
 
     def replaced(self, **parts) -> ImuReading:
-        """Return the same reading with some parts replaced.
+        """Return a copy of the reading in which some quantities are replaced.
 
         Parameters
         ----------
         **parts
-            New values of the parts by name.
+            New values of the quantities by name.
 
         Returns
         -------
@@ -230,7 +230,7 @@ class ImuReading:
 
 
 def checked_parts(parts: Iterable[str]) -> tuple[str, ...]:
-    """Return names of parts after checking that they are known.
+    """Check that names are quantities of a reading, and return them as a tuple.
 
     Parameters
     ----------
@@ -261,7 +261,8 @@ class DriftFreeReading(ImuReading):
     Parameters
     ----------
     **parts
-        Known parts of the reading by name. Missing slow errors are zero, or the identity rotation.
+        Known quantities of the reading by name. Missing slow errors are zero, or the identity
+        rotation.
     """
 
     __slots__ = ()
@@ -277,7 +278,7 @@ class DriftFreeReading(ImuReading):
 
 
 def ideal_reading(truth: ImuTruth) -> ImuReading:
-    """Return the reading of an IMU without errors.
+    """Return the reading of an ideal IMU, which has no errors.
 
     Parameters
     ----------
@@ -294,7 +295,7 @@ def ideal_reading(truth: ImuTruth) -> ImuReading:
 
 
 def _collect(readings: Iterable[ImuReading], parts: tuple[str, ...], runs: int) -> ImuReading:
-    """Collect parts of the readings of several runs, with one reading in memory at a time."""
+    """Collect quantities of readings over several runs, with one reading in memory at a time."""
     arrays: dict[str, np.ndarray] = {}
     for run, reading in enumerate(readings):
         for name in parts:
@@ -309,7 +310,7 @@ def _collect(readings: Iterable[ImuReading], parts: tuple[str, ...], runs: int) 
 
 
 class JoinedReading(ImuReading):
-    """Readings of single samples, joined into a reading with the leading axis (samples, ...).
+    """Reading of several samples that is joined from the readings of single samples.
 
     Parameters
     ----------
@@ -328,7 +329,7 @@ class JoinedReading(ImuReading):
 
 
 class ImuModel(ABC):
-    """IMU with simulated errors.
+    """Interface of IMU models, which simulate the errors of an IMU.
 
     A stepped model is in run 0, and after each :meth:`reset` in the next run; its output is equal
     to that run of a batch.
@@ -400,15 +401,18 @@ class ImuModel(ABC):
     @property
     @abstractmethod
     def label(self) -> str:
-        """Name and main parameters without blanks, commas and ``=``, for use as a folder name."""
+        """Name and main parameters of the model, for use as a folder name.
+
+        They contain no blanks, commas and ``=``.
+        """
 
     def reset(self):
-        """Start the next run, in which slow errors restart with different random numbers."""
+        """Start the next run, in which all errors restart with different random numbers."""
         self._run += 1
         self._begin(run_seed(self._seed, self._run))
 
     def set_drift(self, angular_velocity=None, specific_force=None):
-        """Continue slow errors from given values, like the services of Hector's plug-in.
+        """Set slow errors to given values, from which they continue, as in Hector's plug-in.
 
         Parameters
         ----------
@@ -425,10 +429,10 @@ class ImuModel(ABC):
         raise ConfigurationError("[imu] model has no drift to set, expected Hector's plug-in")
 
     def _set_up(self):  # noqa: B027
-        """Prepare the state that all runs share."""
+        """Initialise the state that all runs share."""
 
     def _begin(self, seed: np.random.SeedSequence):  # noqa: B027
-        """Start a run of a stepped model with the seed of this run."""
+        """Initialise the state of a stepped model for a run with the given seed."""
 
     @abstractmethod
     def step(self, truth: ImuTruth) -> ImuReading:
@@ -445,7 +449,7 @@ class ImuModel(ABC):
         """
 
     def steps(self, truth: ImuTruth) -> tuple[ImuReading, np.ndarray]:
-        """Return the readings of the next samples, equal to those of repeated :meth:`step`.
+        """Return the readings of the next samples, identical to those of repeated :meth:`step`.
 
         Parameters
         ----------
@@ -468,7 +472,7 @@ class ImuModel(ABC):
     def batch(
         self, truth: ImuTruth, runs: int = 1, first_run: int = 0, parts: Iterable[str] = SIGNALS
     ) -> ImuReading:
-        """Return independent realisations of a series of samples.
+        """Return the readings of a series of samples in several independent runs.
 
         Each run starts from the initial state; the state of a stepped model is neither used nor
         changed. If runs do not differ, arrays may be read-only views.
@@ -488,12 +492,12 @@ class ImuModel(ABC):
         Returns
         -------
         ImuReading
-            Requested parts with leading axes (runs, samples, ...).
+            Requested quantities with leading axes (runs, samples, ...).
 
         Raises
         ------
         ValueError
-            If a part is unknown.
+            If a quantity is unknown.
         """
         parts = checked_parts(parts)
         truth = truth.each(partial(np.asarray, dtype=float))
@@ -508,10 +512,10 @@ class ImuModel(ABC):
 
     @abstractmethod
     def _realise(self, prepared: Any, seed: np.random.SeedSequence) -> ImuReading:
-        """Return the reading of one run of a batch, with all parts, shape (samples, ...)."""
+        """Return the reading of one run of a batch, with all quantities, shape (samples, ...)."""
 
     def new_samples(self, samples: int) -> np.ndarray:
-        """Return which samples of a batch are new samples of the sensor.
+        """Return a mask of the samples in a batch that are new samples of the sensor.
 
         Parameters
         ----------
@@ -526,7 +530,7 @@ class ImuModel(ABC):
         return np.ones(samples, dtype=bool)
 
     def magnetic_covariance(self) -> Covariance:
-        """Return the covariance of the magnetometer.
+        """Return the covariance of a magnetometer reading.
 
         Returns
         -------
@@ -537,15 +541,15 @@ class ImuModel(ABC):
 
     @abstractmethod
     def covariances(self) -> tuple[Covariance, Covariance, Covariance]:
-        """Return the covariances to publish, see :meth:`.ImuSpecification.covariances`."""
+        """Return the covariances of orientation, angular velocity and specific force to publish."""
 
 
-# In SI units. The errors of a sensor are smaller, and squares of larger numbers might overflow.
+# Largest parameter in SI units: sensor errors are smaller, and squares of parameters stay finite.
 LARGEST_PARAMETER = 1e6
 
 
 def checked_parameter(name, value, **bounds):
-    """Check a parameter of an IMU model.
+    """Check that a parameter of an IMU model is a number within bounds.
 
     Parameters
     ----------

@@ -54,27 +54,27 @@ from ..imu_specification import ImuSpecification
 if TYPE_CHECKING:
     import pandas as pd
 
-START_UP = 0.4  # s from power-on to the configuration mode, table 0-2; after a reset it is 0.65 s
-SWITCHING = 0.007  # s from the configuration mode to any other mode, table 3-6
+START_UP = 0.4  # s; from power-on to the configuration mode, table 0-2; after a reset, it is 0.65 s
+SWITCHING = 0.007  # s; from the configuration mode to any other mode, table 3-6
 # Time constant of the modes without a gyroscope [s]. The magnetometer's bandwidth of 10 Hz in table
-# 3-4 alone yields 0.016 s; the rest is an assumption about the fusion, for which the data sheet
-# states no value.
+# 3-4 alone yields 0.016 s; the remaining time is an assumption about the fusion, for which the data
+# sheet states no value.
 COMPASS_TIME = 0.1
 
-RESTING_TIME = 3.0  # s at rest until the gyroscope is calibrated, "a few seconds" in section 3.11
-POSITION_TIME = 1.0  # s at rest in each of the six orientations for accelerometer calibration
-RESTING_RATE = np.radians(1.0)  # rad/s; upper limit at rest
-RESTING_FORCE = 0.3  # m/s^2; upper limit at rest for the change from sample to sample
+RESTING_TIME = 3.0  # s; time at rest for the gyroscope calibration, "a few seconds" in section 3.11
+POSITION_TIME = 1.0  # s; time at rest in each orientation for the accelerometer calibration
+RESTING_RATE = np.radians(1.0)  # rad/s; largest angular velocity at rest
+RESTING_FORCE = 0.3  # m/s^2; largest change of the specific force between samples at rest
 
 
 _GYROSCOPE_TIMES = (RESTING_TIME / 3.0, 2.0 * RESTING_TIME / 3.0, RESTING_TIME)
 _POSITIONS = (2, 4, 6)
-# Specific force along an axis that is within 30 degrees of the vertical [m/s^2].
+# Smallest specific force along an axis within 30 degrees of the vertical [m/s^2].
 _UPRIGHT = np.cos(np.radians(30.0)) * STANDARD_GRAVITY
 
 
 class Mode(NamedTuple):
-    """Sensors and output rate of a mode.
+    """Sensors and output rate of an operation mode.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class Mode(NamedTuple):
     octants: tuple[int, int, int] = (4, 6, 8)
 
 
-#: Modes by their names in the data sheet.
+#: Operation modes by their names in the data sheet.
 MODES = {
     "IMU": Mode(True, False, 100.0),
     "COMPASS": Mode(False, True, 20.0),
@@ -108,7 +108,7 @@ MODES = {
 def bno055_in_mode(
     specification: ImuSpecification, mode: str, start_up: bool = False
 ) -> ImuSpecification:
-    """Return a specification whose output is that of a BNO055 in a given mode.
+    """Return a specification with the output settings of a BNO055 in a given mode.
 
     The mode is appended to the name in lower case, and stored as ``bno055_mode`` of the output.
 
@@ -153,15 +153,16 @@ def bno055_in_mode(
 
 
 def bno055_calibration(samples: pd.DataFrame, mode: str) -> pd.DataFrame:
-    """Compute the content of the register CALIB_STAT, from 0 (not) to 3 (fully calibrated).
+    """Compute the calibration status that a BNO055 reports in its register CALIB_STAT.
 
-    The data sheet states the actions that lead to 3, but not how they are detected. In this model,
-    a status never decreases. The gyroscope's status increases with each of three seconds at rest.
-    The accelerometer's status is 1, 2 and 3 after two, four and six orientations with an axis up or
-    down, with a second at rest in each. The magnetometer's status depends on the octants of
-    measured fields (:class:`Mode`). A sensor that the mode does not use has the status 0. The
-    system's status is the minimum over gyroscope and magnetometer, as far as they are used; the
-    accelerometer is not required (Bosch Sensortec's forum, BNO055 System Calibration, May 2019).
+    Each status is from 0 (not calibrated) to 3 (fully calibrated). The data sheet states the
+    actions that lead to 3, but not how they are detected. In this model, a status never decreases.
+    The gyroscope's status increases with each of three seconds at rest. The accelerometer's status
+    is 1, 2 and 3 after two, four and six orientations with an axis up or down, with a second at
+    rest in each. The magnetometer's status depends on the octants of measured fields
+    (:class:`Mode`). A sensor that the mode does not use has the status 0. The system's status is
+    the minimum over gyroscope and magnetometer, as far as they are used; the accelerometer is not
+    required (Bosch Sensortec's forum, BNO055 System Calibration, May 2019).
 
     Parameters
     ----------
@@ -198,7 +199,7 @@ def bno055_calibration(samples: pd.DataFrame, mode: str) -> pd.DataFrame:
 
 
 class CalibrationStatus(NamedTuple):
-    """Fields of the register CALIB_STAT, each from 0 (not) to 3 (fully calibrated).
+    """Fields of the register CALIB_STAT, each from 0 (not calibrated) to 3 (fully calibrated).
 
     Attributes
     ----------
@@ -213,7 +214,7 @@ class CalibrationStatus(NamedTuple):
 
 
 class Bno055Calibration:
-    """Calibration status as in :func:`bno055_calibration`, computed sample by sample.
+    """Calibration status of a BNO055 as in :func:`bno055_calibration`, updated with each sample.
 
     Parameters
     ----------
@@ -236,7 +237,7 @@ class Bno055Calibration:
         specific_force: Sequence[float],
         magnetic_field: Sequence[float] | None = None,
     ) -> CalibrationStatus:
-        """Update the status with the next reading.
+        """Update the calibration status with the next reading.
 
         Parameters
         ----------
@@ -283,7 +284,7 @@ KEYS = ("sys", "gyro", "accel", "mag")  # as in the topic calib_status of the RO
 
 
 class CalibrationTexts:
-    """Changes of the calibration status as JSON texts.
+    """Changes of a BNO055's calibration status, formatted as JSON texts.
 
     Parameters
     ----------
@@ -313,7 +314,7 @@ class CalibrationTexts:
         forces: np.ndarray,
         fields: np.ndarray | None = None,
     ) -> list[str]:
-        """Update the status with further readings.
+        """Update the calibration status with further readings.
 
         Parameters
         ----------
@@ -332,7 +333,7 @@ class CalibrationTexts:
         changed = []
         for number, stamp in enumerate(stamps.tolist()):
             if stamp < self._newest:
-                self.restart(self._mode)  # the time has jumped back
+                self.restart(self._mode)  # time has jumped back
             self._newest = stamp
             field = None if fields is None else fields[number]
             status = self._calibration.add(

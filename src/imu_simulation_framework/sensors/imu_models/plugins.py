@@ -1,4 +1,4 @@
-r"""IMU models by name, including emulations of the plug-ins of classic Gazebo: generic and Hector.
+r"""IMU models by name, including emulations of Gazebo Classic's generic and Hector's plug-in.
 
 - ``ideal``: no errors.
 - ``generic``: Gazebo's ``libgazebo_ros_imu_sensor.so``. White noise ``gaussian_noise`` (0.00215,
@@ -57,11 +57,11 @@ from .specification import SpecificationImu, SpecificationParameters
 
 @dataclass(frozen=True)
 class IdealParameters:
-    """Parameters of an ideal IMU, which has none."""
+    """Parameters of the ideal IMU model, which has none."""
 
 
 class IdealImu(ImuModel):
-    """IMU without errors."""
+    """Model of an ideal IMU, without errors."""
 
     label = "ideal"
     has_magnetometer = True
@@ -94,7 +94,7 @@ _ORIENTATION, _FORCE, _RATE = slice(0, 4), slice(4, 7), slice(7, 10)
 
 @dataclass(frozen=True)
 class GenericParameters(Settings):
-    """Error parameter of the generic plug-in of Gazebo.
+    """Parameter of the errors of Gazebo's generic IMU plug-in.
 
     Parameters
     ----------
@@ -114,7 +114,9 @@ class GenericParameters(Settings):
 
 
 class GenericImu(ImuModel):
-    """White noise with the same standard deviation on all signals, without drift.
+    """IMU with the errors of Gazebo's generic plug-in: white noise on all signals, no drift.
+
+    The noise has the same standard deviation on all signals.
 
     As in the plug-in, the quaternion is not normalised after noise has been added.
     """
@@ -151,7 +153,7 @@ class GenericImu(ImuModel):
 
 
 class DriftParameters(NamedTuple):
-    """Parameters of the drift of Hector's plug-in.
+    """Parameters of a drift in Hector's IMU plug-in.
 
     Parameters
     ----------
@@ -166,7 +168,7 @@ class DriftParameters(NamedTuple):
 
 
 def drift_innovation_std(drift: ArrayLike, drift_frequency: ArrayLike, period: float) -> np.ndarray:
-    """Compute the standard deviation of the drift's change per step, ``drift * dt * sqrt(2 f)``.
+    """Compute the standard deviation of the drift innovation per step, ``drift * dt * sqrt(2 f)``.
 
     Parameters
     ----------
@@ -185,7 +187,7 @@ def drift_innovation_std(drift: ArrayLike, drift_frequency: ArrayLike, period: f
 
 
 def drift_stationary_std(drift: ArrayLike, drift_frequency: ArrayLike, period: float) -> np.ndarray:
-    """Compute the standard deviation of the drift after several correlation times.
+    """Compute the stationary standard deviation of a drift in Hector's plug-in.
 
     This is ``drift * dt * sqrt(2 f / (1 - exp(-2 f dt)))``, about ``drift * sqrt(dt)``: the
     standard deviation of the innovation divided by ``sqrt(1 - phi^2)``, as for any first-order
@@ -211,7 +213,7 @@ def drift_stationary_std(drift: ArrayLike, drift_frequency: ArrayLike, period: f
 def drift_parameters(
     stationary_std: float, correlation_time: float, period: float
 ) -> DriftParameters:
-    """Compute the parameters of Hector's plug-in for a desired drift.
+    """Compute the parameters of Hector's plug-in that yield a desired drift.
 
     Parameters
     ----------
@@ -240,7 +242,7 @@ def drift_parameters(
     return DriftParameters(drift, frequency)
 
 
-# Columns of the drifts, and of a sample's random numbers: innovations, then white noise.
+# Columns of the drifts, and of the random numbers of a sample: innovations, then white noise.
 _HECTOR_FORCE, _HECTOR_RATE, _YAW = slice(0, 3), slice(3, 6), 6
 _DRIFTS = slice(0, 7)
 _ACCEL_NOISE, _RATE_NOISE = slice(7, 10), slice(10, 13)
@@ -248,7 +250,7 @@ _ACCEL_NOISE, _RATE_NOISE = slice(7, 10), slice(10, 13)
 
 @dataclass(frozen=True)
 class HectorParameters(Settings):
-    """Parameters of Hector's plug-in with its names; each applies to all three axes.
+    """Parameters of Hector's plug-in, with the plug-in's names; each applies to all three axes.
 
     The defaults of the yaw were tuned to a BNO055; all others are the defaults of the plug-in.
 
@@ -376,7 +378,7 @@ class HectorImu(ImuModel):
         self._correlation = np.exp(-frequency * period)
         self._innovation_std = drift_innovation_std(drift, frequency, period)
         self._offset = _per_quantity(p.accel_offset, p.rate_offset, p.yaw_offset)
-        # A rotation by a tilt takes longer than all other operations of a step.
+        # Skipped if there is no tilt, since it takes longer than all other operations of a step.
         self._tilts = p.accel_offset != 0.0 or p.accel_drift != 0.0
         self._random = [
             *(self._innovation_std > 0.0),
@@ -414,7 +416,7 @@ class HectorImu(ImuModel):
         return self._read(truth, self._drift + self._offset, numbers)
 
     def steps(self, truth: ImuTruth) -> tuple[ImuReading, np.ndarray]:
-        # A step takes mostly call overhead, which is as large for one row as for five.
+        # Most of the time of a step is call overhead, which does not depend on the number of rows.
         samples = len(truth.orientation)
         numbers = self._numbers.take(samples)
         bias = np.empty((samples, _DRIFTS.stop))
@@ -431,7 +433,7 @@ class HectorImu(ImuModel):
         return self._read(truth, bias, numbers)
 
     def _read(self, truth: ImuTruth, bias: np.ndarray, numbers: np.ndarray) -> ImuReading:
-        # The same code serves a single sample and a series.
+        # The same code computes a single sample and a series.
         p, yaw_bias = self.parameters, bias[..., _YAW]
         force_bias, rate_bias = bias[..., _HECTOR_FORCE], bias[..., _HECTOR_RATE]
         orientation, orientation_bias = self._turn(truth.orientation, force_bias, yaw_bias)
@@ -453,13 +455,13 @@ class HectorImu(ImuModel):
         bias = np.zeros(np.shape(orientation))
         bias[..., 2], bias[..., 3] = np.sin(0.5 * yaw_bias), np.cos(0.5 * yaw_bias)
         if not self._tilts:
-            # Bitwise identical to scipy, whose library would take 27 MB in a simulator.
+            # The result is bitwise identical to that of scipy, whose import takes 27 MB of memory.
             turned = quaternion_product(*_unit(*bias.T), *_unit(*orientation.T))
             return np.stack(_unit(*turned), axis=-1), bias
         from scipy.spatial.transform import Rotation
 
         true = Rotation.from_quat(orientation)
-        # An attitude filter derives a tilt of a / g from a horizontal error a of the accelerometer.
+        # An attitude filter computes a tilt error of a / g from a horizontal accelerometer error a.
         world_tilt = true.apply(force_bias) / self.gravity
         tilt = np.zeros_like(bias)
         tilt[..., 0], tilt[..., 1] = 0.5 * world_tilt[..., 1], -0.5 * world_tilt[..., 0]
@@ -493,7 +495,7 @@ class _Kind(NamedTuple):
 
 
 class Preset(NamedTuple):
-    """Named model with parameters that differ from its defaults.
+    """IMU model with a named set of parameters that differ from its defaults.
 
     Attributes
     ----------
@@ -514,7 +516,7 @@ IMU_MODELS = {
     "specification": _Kind(SpecificationImu, SpecificationParameters),
 }
 
-# The defaults of each model, and further named sets of parameters.
+# Named sets of parameters: the defaults of each model, and others.
 PRESETS = {
     **{name: Preset(name, {}) for name in IMU_MODELS},
     # The slower of the two drifts that were tuned to a BNO055.
@@ -525,7 +527,7 @@ PRESETS = {
 def make_imu_model(
     name: str, parameters: Mapping[str, Any], period: float, seed: Any = 0
 ) -> ImuModel:
-    """Create the IMU model with a given name.
+    """Create the IMU model of a given preset.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ from .base import ImuModel, ImuReading, ImuTruth, JoinedReading, ideal_reading
 
 
 class TriadSeries(NamedTuple):
-    """Samples of the sensor with the responses of its triads.
+    """True motion at the samples of a sensor, with the responses of its triads.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class TriadSeries(NamedTuple):
 
 
 class Fusion(NamedTuple):
-    """Inputs of an attitude filter for a series of samples.
+    """Attitude filter, with its inputs for a series of samples.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class Fusion(NamedTuple):
     field: np.ndarray | None
 
     def run(self) -> np.ndarray:
-        """Compute the orientations of all samples by fusion.
+        """Compute the orientations of all samples with the filter.
 
         Returns
         -------
@@ -131,14 +131,14 @@ class RealisedTriads(NamedTuple):
 
 
 class SpecificationReading(ImuReading):
-    """Reading of one or several samples, with the biases of its orientation.
+    """Reading of an IMU that computes the biases of its orientation on demand.
 
     Parameters
     ----------
     true_orientation : ndarray, shape (4,) or (samples, 4)
         True orientation.
     **parts
-        Known parts of the reading by name.
+        Known quantities of the reading by name.
     """
 
     __slots__ = ("_true_orientation",)
@@ -160,9 +160,9 @@ class SpecificationReading(ImuReading):
         return np.stack(quaternion_product(*simulated, *conjugate), axis=-1)
 
     def _quaternions(self) -> tuple[Any, Any, Any]:
-        """Return simulated and true components, and the module with functions for them."""
+        """Return simulated and true quaternion components, and the module for their type."""
         if self.orientation.ndim == 1:
-            # For a single sample, NumPy spends most of the time on overhead.
+            # For a single sample, most of NumPy's run time is overhead.
             return self.orientation.tolist(), np.asarray(self._true_orientation).tolist(), math
         return self.orientation.T, self._true_orientation.T, np
 
@@ -175,11 +175,11 @@ class SeriesReading(SpecificationReading):
     fusion : Fusion or None
         Fusion of the orientation; None for the true orientation.
     read_field : iterator of tuple of ndarray
-        Iterator that draws the magnetic field; empty without a magnetometer.
+        Iterator that simulates the magnetic field; empty without a magnetometer.
     true_orientation : ndarray, shape (samples, 4)
         True orientation.
     **parts : ndarray
-        Known parts of the reading by name.
+        Known quantities of the reading by name.
     """
 
     __slots__ = ("_fusion", "_read_field")
@@ -199,7 +199,7 @@ class SeriesReading(SpecificationReading):
 
 
 class LastReading(ImuReading):
-    """Reading of the last sample in a series.
+    """Reading of the last sample of a series.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ class LastReading(ImuReading):
 
 
 class HeldReading(ImuReading):
-    """Reading of a slower sensor at all samples of a simulation.
+    """Reading at all samples of a simulation, held between the samples of a slower sensor.
 
     Parameters
     ----------
@@ -247,7 +247,7 @@ def _yaw(functions, x, y, z, w):
 
 
 def _zero_gyroscope(zeroing, rate, rate_bias, force, is_stationary):
-    """Return zeroed rates, their bias, and the rates for the filter, (3,) or (n, 3) each."""
+    """Return zeroed rates, their bias, and the rates for the filter, each (3,) or (n, 3)."""
     if zeroing is None:
         return rate, rate_bias, rate
     is_stationary = None if is_stationary is None else np.atleast_1d(is_stationary)
@@ -258,7 +258,7 @@ def _zero_gyroscope(zeroing, rate, rate_bias, force, is_stationary):
 
 
 def sample_instants(output: OutputSpecification, period: float, seed) -> tuple[int, int]:
-    """Return the sensor's first sample and its stride, in samples of the simulation.
+    """Return the index of a sensor's first sample and its stride, in samples of the simulation.
 
     Parameters
     ----------
@@ -295,7 +295,7 @@ def sample_instants(output: OutputSpecification, period: float, seed) -> tuple[i
 
 @dataclass(frozen=True)
 class SpecificationParameters:
-    """Specification of an IMU with its operation.
+    """Specification of an IMU, with the gyroscope zeroing of its operation.
 
     Parameters
     ----------
@@ -322,7 +322,7 @@ class SpecificationParameters:
 
 
 class SpecificationImu(ImuModel):
-    """IMU with all errors of a specification; the orientation is fused from the erroneous readings.
+    """IMU with all errors of a specification; its orientation is fused from readings with errors.
 
     If the specification's rate is below that of the simulation, a reading is held until the next
     reading; ``has_new_sample`` distinguishes the two. Before the sensor's first sample, the reading
@@ -355,12 +355,12 @@ class SpecificationImu(ImuModel):
         )
 
     def _use(self, specification):
-        """Switch to the errors of another specification with the same section ``output``."""
+        """Switch to the errors of another specification whose section ``output`` is the same."""
         self._specification = specification
         self._triads = create_triads(specification, self._sensor_period)
 
     def _use_unit(self, seed):
-        """Switch to the sensor of this realisation, if the specification describes any sensor."""
+        """Switch to a random individual sensor for this run, if the specification varies."""
         if self.parameters.specification.is_any_unit:
             self._use(self.parameters.specification.draw_unit(seed))
 
@@ -371,7 +371,7 @@ class SpecificationImu(ImuModel):
     def emitted(self, time, new):
         output = self._specification.output
         samples_per_period = output.rate * self.period
-        # The arguments are the most recent samples.
+        # The arguments always describe the most recent samples.
         has_begun = np.maximum.accumulate(new) | (self._count - len(time) > self._first)
         emitted = np.flatnonzero(new if output.drop_repeated else has_begun)
         if not output.repeat_samples or samples_per_period <= 1.0:
@@ -432,16 +432,16 @@ class SpecificationImu(ImuModel):
         time = self._times(np.arange(self._count, self._count + samples))
         started = self._count > self._first
         reading = self._series(self._series_of(truth, time), self._realised, self._filter, started)
-        _ = reading.orientation  # computed now, since the next samples continue from this state
+        _ = reading.orientation  # computed at once, since the next samples continue from this state
         if truth.magnetic_field is not None:
-            _ = reading.magnetic_field  # computed now, like the orientation
+            _ = reading.magnetic_field  # computed at once, as above
         self._count += samples
         self.has_new_sample = True
         self._held = LastReading(reading)
         return reading
 
     def _between_samples(self):
-        """Whether the sensor is slower than the simulation, or has not yet been sampled."""
+        """Return whether the sensor is slower than the simulation, or has not been sampled yet."""
         return self._stride > 1 or self._count < self._first
 
     def _prepare(self, truth):
@@ -451,7 +451,7 @@ class SpecificationImu(ImuModel):
         return self._due(truth)
 
     def _due(self, truth):
-        """Return the ideal signals of all samples, and the :class:`TriadSeries` of the sensor."""
+        """Return the ideal signals at all samples, and the series at the samples of the sensor."""
         due = np.flatnonzero(self.new_samples(len(truth.orientation)))
         if len(due) == len(truth.orientation):
             return truth, self._series_of(truth, self._times(due))
@@ -462,7 +462,7 @@ class SpecificationImu(ImuModel):
         return truth, self._series_of(due_signals, self._times(due))
 
     def _means(self, signal, due):
-        """Return means (m, 3) of a signal (n, 3) over the periods that end at ``due`` (m,)."""
+        """Return means (m, 3) of a signal (n, 3) over sensor periods that end at ``due`` (m,)."""
         if self._stride == 1:
             return signal[due]
         starts = np.maximum(due - self._stride + 1, 0)
@@ -470,7 +470,7 @@ class SpecificationImu(ImuModel):
         return np.array(means).reshape(-1, 3)
 
     def _times(self, numbers):
-        """Return times since power-on of numbered samples, (n, 1) [s]."""
+        """Convert sample numbers to times since power-on, (n, 1) [s]."""
         return (numbers * self.period + self._since_power_on)[:, np.newaxis]
 
     def _realise(self, prepared, seed):
@@ -484,7 +484,7 @@ class SpecificationImu(ImuModel):
         samples = len(truth.orientation)
         if len(series.time) == samples:
             return reading
-        # Readings at all samples: without errors before the first sample, held afterwards.
+        # Before the sensor's first sample, readings have no errors; afterwards, they are held.
         early = ideal_reading(truth.each(itemgetter(slice(self._first))))
         index = np.arange(max(0, samples - self._first)) // self._stride
         return HeldReading(early, reading, index)
@@ -494,7 +494,7 @@ class SpecificationImu(ImuModel):
         return TriadSeries(truth.orientation, time, responses, truth.speed, is_stationary)
 
     def _is_stationary(self, truth):
-        """Return whether the robot is at rest (n,) or (); None if this is unknown to the robot."""
+        """Return whether the robot is at rest, (n,) or (); None if the robot does not know this."""
         if not self._knows_stops:
             return None
         return is_at_rest(truth.speed, truth.angular_velocity)
@@ -508,9 +508,10 @@ class SpecificationImu(ImuModel):
         ]
 
     def _readings(self, realised, responses, draw, time, speed):
-        """Yield readings and bias of each triad on demand: each takes a third of the time.
+        """Yield the readings and the bias of one triad after another, computed on demand.
 
-        ``draw`` returns noise and bias of these samples from a :class:`.TriadNoise`.
+        ``draw`` returns noise and bias of these samples from a :class:`.TriadNoise`. The reading of
+        a triad takes a third of the run time.
         """
         vibration = None
         if self._vibrates:
@@ -596,14 +597,14 @@ class SpecificationImu(ImuModel):
         return new
 
     def covariances(self):
-        """Return the covariances of the specification, row by row; for the yaw, after 600 s."""
+        """Return the covariances of the specification, row by row; that of yaw is after 600 s."""
         return self._specification.covariances(self._sensor_period)
 
     def magnetic_covariance(self):
         return self._specification.magnetic_covariance(self._sensor_period)
 
     def _start(self, seed):
-        """Initialise the state of a new realisation."""
+        """Create the initial state of a new realisation."""
         operation = self.parameters.operation
         vibration = None
         if self._vibrates:
@@ -624,7 +625,7 @@ class SpecificationImu(ImuModel):
         )
 
     def _zero_at_standstill(self, realised, orientation):
-        """Zero the gyroscope at a standstill before the first sample, if the operation has one."""
+        """Zero the gyroscope during the standstill before the first sample, if there is one."""
         zeroing = realised.zeroing
         if zeroing is None or zeroing.samples_before == 0:
             return
@@ -641,11 +642,11 @@ class SpecificationImu(ImuModel):
         read = self._readings(
             realised, responses, lambda noise: noise.advance(samples), time, np.zeros(samples)
         )
-        # Only a detector of stops uses the accelerometer.
+        # The accelerometer is used only by a detector of stops.
         zeroing.begin(*(readings for readings, _ in islice(read, 2 if zeroing.detects else 1)))
 
     def detected_standstills(self, truth: ImuTruth) -> tuple[Standstill, ...]:
-        """Return the stops that the detector finds during a drive in run 0.
+        """Return the stops that the standstill detector finds during a drive in run 0.
 
         Parameters
         ----------
@@ -665,7 +666,7 @@ class SpecificationImu(ImuModel):
         return realised.zeroing.finished()
 
     def _measured(self, truth):
-        """Return the ideal signals that the IMU measures; the field only with a magnetometer."""
+        """Return the ideal signals that the model uses, without those of missing sensors."""
         if self.requires_speed and truth.speed is None:
             cause = "vibration" if self._vibrates else "stops"
             raise ConfigurationError(

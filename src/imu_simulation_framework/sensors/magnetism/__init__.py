@@ -1,1 +1,1 @@
-"""Magnetic fields around a robot: those of the Earth, iron, magnets and motors."""
+"""Magnetic fields around a robot, due to the Earth, iron bodies, magnets and motors."""

@@ -1,4 +1,4 @@
-r"""Bodies that disturb a magnetic field: bars, ellipsoids, dipoles and motors.
+r"""Bodies that disturb the Earth's magnetic field: bars, ellipsoids, dipoles and motors.
 
 In the external field :math:`H_0 = B_0 / \mu_0` and its demagnetising field :math:`H_d`, iron with
 the relative permeability :math:`\mu_r` has the magnetisation
@@ -67,13 +67,13 @@ from ...core.units import VACUUM_PERMEABILITY
 
 _ZERO = (0.0, 0.0, 0.0)
 
-# Relative permeability of structural steel in weak fields, 100 to 300 (Bozorth, 1951).
+# Relative permeability of structural steel; in weak fields, it is 100 to 300 (Bozorth, 1951).
 MILD_STEEL = 200.0
 
 
 @dataclass(frozen=True)
 class FerrousBody(Settings):
-    """Body of iron, fixed in the world.
+    """Iron body with a fixed pose in the world.
 
     Parameters
     ----------
@@ -102,14 +102,14 @@ class FerrousBody(Settings):
 
     @property
     def rotation(self) -> np.ndarray:
-        """Rotation matrix (3, 3) from the body axes to the world frame."""
+        """Rotation matrix (3, 3) from body axes to the world frame."""
         # Imported here, since scipy takes 9 MB and most environments have no bodies.
         from scipy.spatial.transform import Rotation
 
         return Rotation.from_euler("xyz", self.orientation).as_matrix()
 
     def magnetise_without_ends(self, field: np.ndarray) -> np.ndarray:
-        """Compute the magnetisation in a field, neglecting the demagnetisation by the ends.
+        """Compute the magnetisation of the body in a field, neglecting its demagnetising field.
 
         Parameters
         ----------
@@ -125,17 +125,18 @@ class FerrousBody(Settings):
         return (self.permeability - 1.0) * outer + np.array(self.magnetisation)
 
 
-# Number of cells for the magnetisation of a long bar; twice as many change it by 2 %.
+# Number of cells of a long bar; twice as many change its magnetisation by 2 %.
 CELLS = 40
 
-# Planes of a bar for its field; four times as many change it by 2 % at a few thicknesses.
+# Number of pole planes of a bar; four times as many change its field by 2 % at a distance of a few
+# thicknesses.
 MAX_PLANES = 11
 
-_TINY = 1e-290  # replaces zero in the logarithm on the line through an edge
+_TINY = 1e-290  # replaces zero in logarithms on the line through an edge
 
 
 class Bar(FerrousBody):
-    """Straight bar of iron; its dimensions are length, width and height, in any order."""
+    """Straight iron bar, whose length, width and height are along its axes in any order."""
 
     @property
     def long_side(self) -> int:
@@ -143,7 +144,7 @@ class Bar(FerrousBody):
         return int(np.argmax(self.size))
 
     def planes(self, most: int) -> np.ndarray:
-        """Return the limits of the bar's cells along its longest side, denser at the ends.
+        """Return the planes between the cells of the bar, which are denser towards the ends.
 
         Parameters
         ----------
@@ -162,7 +163,7 @@ class Bar(FerrousBody):
         return 0.5 * length * np.sin(even) / np.sin(angle)
 
     def magnetise(self, field: np.ndarray, cells: int = CELLS) -> np.ndarray:
-        """Compute the magnetisation of the cells of the bar.
+        """Compute the magnetisation of each cell of the bar in a uniform field.
 
         Parameters
         ----------
@@ -186,7 +187,7 @@ class Bar(FerrousBody):
         lengths[:, side] = np.diff(planes)
         middles[:, side] = 0.5 * (planes[1:] + planes[:-1])
         points = (middles[:, np.newaxis] + grid * lengths[:, np.newaxis]).reshape(-1, 3)
-        # Field in each cell due to a unit magnetisation along each axis that ends on each plane.
+        # Fields in each cell due to a unit magnetisation along each axis that ends at each plane.
         kernels = _kernels(_corners(size, side, planes), points.T)
         made = np.empty((3, cells, cells + 1, 3))
         for axis, row in enumerate(_tensor(kernels)):
@@ -203,7 +204,7 @@ class Bar(FerrousBody):
     def compute_poles(
         self, field: np.ndarray, most: int = MAX_PLANES, cells: int = CELLS
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Compute planes across the bar, and the magnetisation that ends on each plane.
+        """Compute planes across the bar, and the magnetisation that ends at each plane.
 
         There are fewer planes than cells. The poles between two planes are divided between them
         such that their sum and their centre are preserved.
@@ -233,7 +234,7 @@ class Bar(FerrousBody):
 
 
 class BarFields:
-    """Field of several bars in a uniform field, valid outside the bars.
+    """Magnetic field of several bars in a uniform field, valid outside the bars.
 
     Parameters
     ----------
@@ -264,7 +265,7 @@ class BarFields:
             self._bars.append((place, bar.rotation, corners, columns.reshape(-1, 3, 1)))
 
     def __call__(self, position: np.ndarray) -> np.ndarray:
-        """Compute the field of the bars.
+        """Compute the field of the bars at given points.
 
         Parameters
         ----------
@@ -276,7 +277,7 @@ class BarFields:
         ndarray, shape (n, 3)
             Field in the world frame [T].
         """
-        # Element by element, so that the field at a point is bitwise independent of other points.
+        # The sum is computed by element, so that a field is bitwise independent of other points.
         total = np.zeros((3, len(position)))
         for place, rotation, corners, field_of_kernels in self._bars:
             x, y, z = position.T - place
@@ -287,7 +288,10 @@ class BarFields:
 
 
 def _corners(size: np.ndarray, side: int, planes: np.ndarray) -> np.ndarray:
-    """Return the corners (3, 4, planes) [m] of all cells; the first and the last are positive."""
+    """Return the corners (3, 4, planes) [m] of the planes between cells.
+
+    The terms of the first and the last corner are positive in sums over corners.
+    """
     second, third = (side + 1) % 3, (side + 2) % 3
     corners = np.empty((3, 2, 2, len(planes)))
     ends = np.array([[-0.5], [0.5]])
@@ -297,11 +301,12 @@ def _corners(size: np.ndarray, side: int, planes: np.ndarray) -> np.ndarray:
 
 
 def _kernels(corners: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Sum s ln(R + w) along, and s arctan(v w / (u R)) about each axis, over four corners.
+    """Return the kernels of a rectangular plane, summed over its four corners.
 
+    For each axis, they are s ln(R + w) and s arctan(v w / (u R)), with the sign s of the corner.
     Each plane has four of the corners (3, 4, planes); places are (3, n), kernels (6, planes, n).
     """
-    # One row per axis, and the first two again, so that a view can start at each axis.
+    # There is a row per axis, and the first two rows again, so that a view can start at any axis.
     along = np.empty((5, *corners.shape[1:], places.shape[-1]))
     np.subtract(corners[..., np.newaxis], places[:, np.newaxis, np.newaxis], out=along[:3])
     along[3:] = along[:2]
@@ -313,17 +318,17 @@ def _kernels(corners: np.ndarray, places: np.ndarray) -> np.ndarray:
     near = distance + size
     np.maximum(near, _TINY, out=near)
     np.maximum(across, _TINY, out=across)
-    # This form loses no digits near w = -R; on the line through an edge, infinities cancel.
+    # This form avoids cancellation near w = -R; on the line through an edge, infinities cancel.
     np.divide(across, near, out=across)
     np.copyto(near, across, where=own < 0.0)
     kernels = np.empty((6, *along.shape[2:]))
-    # One logarithm of the product of all four, which is faster; the product does not overflow.
+    # A single logarithm of the product of all four is faster; the product does not overflow.
     ratio, other = kernels[:3], kernels[3:]
     np.divide(near[:, 0], near[:, 1], out=ratio)
     np.divide(near[:, 3], near[:, 2], out=other)
     ratio *= other
     np.log(ratio, out=ratio)
-    # A difference of two angles is the angle of a complex number times a conjugate.
+    # The difference of two angles is the angle of a complex number times a complex conjugate.
     product = np.copysign(1.0, own, out=across)
     product *= following
     product *= last
@@ -341,18 +346,18 @@ def _kernels(corners: np.ndarray, places: np.ndarray) -> np.ndarray:
 
 
 def _tensor(kernels: np.ndarray) -> np.ndarray:
-    """Return the matrix of second derivatives from the kernels."""
+    """Arrange kernels (6, ...) as a symmetric tensor of second derivatives, (3, 3, ...)."""
     yz, zx, xy = kernels[:3]
     x, y, z = -kernels[3:]
     return np.array([(x, xy, zx), (xy, y, yz), (zx, yz, z)])
 
 
-# Field [T] (3) due to kernels (6) times components of the poles (3), shape (6, 3, 3).
+# Field [T], (3,), for each kernel (6) and each component of the magnetisation (3), shape (6, 3, 3).
 _FIELD_OF_PARTS = VACUUM_PERMEABILITY / (4.0 * np.pi) * _tensor(np.eye(6)).transpose(2, 0, 1)
 
 
 class Ellipsoid(FerrousBody):
-    """Ellipsoid of iron; if its size is a single number, it is a sphere of that diameter."""
+    """Iron ellipsoid; if its size is a single number, it is a sphere of this diameter."""
 
     def demagnetising_factors(self) -> np.ndarray:
         """Return the demagnetising factors along the axes of the ellipsoid.
@@ -366,7 +371,7 @@ class Ellipsoid(FerrousBody):
         return _factors(half**2, np.prod(half))
 
     def magnetise(self, field: np.ndarray) -> np.ndarray:
-        """Compute the magnetisation in a field.
+        """Compute the magnetisation of the ellipsoid in a uniform field.
 
         Parameters
         ----------
@@ -385,7 +390,7 @@ class Ellipsoid(FerrousBody):
 
 
 class EllipsoidFields:
-    """Field of several ellipsoids in a uniform field.
+    """Magnetic field of several ellipsoids in a uniform field.
 
     Parameters
     ----------
@@ -403,7 +408,7 @@ class EllipsoidFields:
         self._squares, self._volumes = halves**2, np.prod(halves, axis=-1)
 
     def __call__(self, position: np.ndarray) -> np.ndarray:
-        """Compute the field of the ellipsoids.
+        """Compute the field of the ellipsoids at given points.
 
         Parameters
         ----------
@@ -415,9 +420,9 @@ class EllipsoidFields:
         ndarray, shape (n, 3)
             Field in the world frame [T].
         """
-        # Shape (n, bodies, 3), in the axes of the bodies.
+        # Field points relative to the bodies, shape (n, bodies, 3).
         offset = position[:, np.newaxis] - self._positions
-        # Element by element, so that the field at a point is bitwise independent of other points.
+        # The sum is computed by element, so that a field is bitwise independent of other points.
         turn = self._rotations
         own = sum(offset[..., j, np.newaxis] * turn[:, j] for j in range(3))
         fields = self._own_fields(own)
@@ -429,7 +434,7 @@ class EllipsoidFields:
         inside = (elongation <= 0.0)[..., np.newaxis]
         confocal = self._squares + np.maximum(elongation, 0.0)[..., np.newaxis]
         ratio = offset / confocal
-        # The derivatives of lambda with respect to the field point are 2 ratio / sum(ratio^2).
+        # The derivatives of lambda with respect to the coordinates are 2 ratio / sum(ratio^2).
         steepness = np.where(inside, 1.0, np.sum(ratio**2, axis=-1, keepdims=True))
         change = (self._volumes / np.sqrt(np.prod(confocal, axis=-1)))[..., np.newaxis]
         along = np.sum(magnetisation * ratio, axis=-1, keepdims=True)
@@ -438,8 +443,11 @@ class EllipsoidFields:
 
 
 def _factors(squares: np.ndarray, volume: Any) -> np.ndarray:
-    """Return N_i for confocal half axes with squares (..., 3); a_1 a_2 a_3 is ``volume``, (...)."""
-    # Imported here, since few environments have ellipsoids.
+    """Return the demagnetising factors N_i for confocal half axes with given squares, (..., 3).
+
+    The product a_1 a_2 a_3 is ``volume``, (...).
+    """
+    # Imported here, since few magnetic environments have ellipsoids.
     from scipy.special import elliprd
 
     x, y, z = np.moveaxis(squares, -1, 0)
@@ -448,10 +456,10 @@ def _factors(squares: np.ndarray, volume: Any) -> np.ndarray:
 
 
 def _confocal(x: np.ndarray, a: np.ndarray) -> np.ndarray:
-    """Return the largest root lambda of sum(x / (a + lambda)) = 1, squares (..., 3); < 0 inside.
+    """Return the largest root lambda of sum(x / (a + lambda)) = 1, negative inside the ellipsoid.
 
-    This is the largest eigenvalue of sqrt(x) sqrt(x)^T - diag(a) (Golub, SIAM Review 15, 318,
-    1973).
+    The squared coordinates x and half axes a are (..., 3). The root is the largest eigenvalue of
+    sqrt(x) sqrt(x)^T - diag(a) (Golub, SIAM Review 15, 318, 1973).
     """
     root = np.sqrt(x)
     matrix = root[..., :, np.newaxis] * root[..., np.newaxis, :]
@@ -461,7 +469,7 @@ def _confocal(x: np.ndarray, a: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Dipole(Settings):
-    """Magnet that is small compared with its distance, fixed in the world.
+    """Magnetic dipole, fixed in the world: a magnet that is small compared with its distance.
 
     Parameters
     ----------
@@ -480,7 +488,7 @@ class Dipole(Settings):
 
 
 def dipole_field(offset: np.ndarray, moment: np.ndarray) -> np.ndarray:
-    """Compute the field of dipoles.
+    """Compute the magnetic field of dipoles.
 
     Parameters
     ----------
@@ -494,7 +502,7 @@ def dipole_field(offset: np.ndarray, moment: np.ndarray) -> np.ndarray:
     ndarray, shape (..., 3)
         Field in the same axes [T].
     """
-    # The field is limited to its value at a distance of 1 mm, since it is infinite at the dipole.
+    # The field, which is infinite at the dipole, is limited to its value at a distance of 1 mm.
     square = np.maximum(np.sum(offset * offset, axis=-1, keepdims=True), 1e-3**2)
     along = np.sum(offset * moment, axis=-1, keepdims=True)
     scale = VACUUM_PERMEABILITY / (4.0 * np.pi)
@@ -502,7 +510,7 @@ def dipole_field(offset: np.ndarray, moment: np.ndarray) -> np.ndarray:
 
 
 class DipoleFields:
-    """Field of several dipoles.
+    """Magnetic field of several dipoles.
 
     Parameters
     ----------
@@ -515,7 +523,7 @@ class DipoleFields:
         self._moments = np.array([dipole.moment for dipole in dipoles])
 
     def __call__(self, position: np.ndarray) -> np.ndarray:
-        """Compute the field of the dipoles.
+        """Compute the field of the dipoles at given points.
 
         Parameters
         ----------
@@ -533,7 +541,7 @@ class DipoleFields:
 
 @dataclass(frozen=True)
 class MotorField(Settings):
-    """Magnetic field of the currents of the wheel motors at the magnetometer.
+    """Magnetic field at the magnetometer due to the currents of the wheel motors.
 
     The torque of a direct-current motor is proportional to its current, and so is the magnetic
     field of the current (Biot and Savart). A measurement with a blocked wheel therefore applies to
@@ -549,7 +557,7 @@ class MotorField(Settings):
     right: Axes = setting(_ZERO, check_numbers, count=3)
 
     def field(self, torque: np.ndarray) -> np.ndarray:
-        """Compute the field of the motors.
+        """Compute the field of the motors from the wheel torques.
 
         Parameters
         ----------

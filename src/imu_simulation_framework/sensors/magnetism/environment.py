@@ -33,14 +33,14 @@ from ...core.settings import Settings, from_mapping, setting
 from ...core.yaml_files import find_description, read_description
 from .bodies import Bar, BarFields, Dipole, DipoleFields, Ellipsoid, EllipsoidFields, MotorField
 
-# Range of heights [m] without rock and without strong ionospheric currents.
+# Range of heights [m] without rock and strong ionospheric currents.
 _LOWEST, _HIGHEST = -1000.0, 850_000.0
 
 
 def earth_field(
     latitude: float, longitude: float, height: float, date: datetime.date | str
 ) -> np.ndarray:
-    """Compute the Earth's magnetic field at a given position and date.
+    """Compute the Earth's magnetic field at a given position and date (IGRF).
 
     This is the field of the core: the crust, buildings and magnetic storms add about 100 nT each.
     Over one kilometre it changes by only a few nanoteslas, so that a single value suffices for a
@@ -83,7 +83,7 @@ def _written_date(_: str, date: Any) -> str:
 
 
 def _checked_date(date: Any) -> datetime.datetime:
-    """Return a date without a time zone, as required by the model."""
+    """Return a date without a time zone, as required by the geomagnetic model."""
     if isinstance(date, str):
         with suppress(ValueError):
             date = datetime.datetime.fromisoformat(date)
@@ -123,19 +123,19 @@ def _earth_field(
 ) -> np.ndarray:
     import ppigrf
 
-    # ppigrf divides by zero at a pole, but not at a distance of a tenth of a metre.
+    # ppigrf divides by zero at a pole, but not a tenth of a metre away from it.
     latitude = min(max(latitude, 1e-6 - 90.0), 90.0 - 1e-6)
     components = ppigrf.igrf(longitude, latitude, height / 1000.0, date)
     return 1e-9 * np.array([float(np.squeeze(component)) for component in components])
 
 
-MAX_BODIES = 1000  # bars, ellipsoids and dipoles each
+MAX_BODIES = 1000  # largest number of bars, of ellipsoids and of dipoles
 _BLOCK = 256  # number of points computed at once, so that they fit into the processor's cache
 
 
 @dataclass(frozen=True)
 class Place(Settings):
-    """Position on Earth, and date of the magnetic field.
+    """Position on Earth and date, for which the Earth's magnetic field is computed.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ class Place(Settings):
 
 @dataclass(frozen=True)
 class MagneticEnvironment(Settings):
-    """Deterministic sources of the magnetic field around a robot.
+    """Magnetic environment of a robot: the Earth's field, magnetic bodies and motors.
 
     Parameters
     ----------
@@ -198,12 +198,12 @@ class MagneticEnvironment(Settings):
 
     @property
     def has_bodies(self) -> bool:
-        """Whether there are bodies with a fixed position in the world."""
+        """Whether the environment contains magnetic bodies."""
         return bool(self.dipoles or self.ellipsoids or self.bars)
 
     @cached_property
     def undisturbed(self) -> np.ndarray:
-        """Earth's field in the world frame, shape (3,) [T]."""
+        """Earth's magnetic field in the world frame, shape (3,) [T]."""
         if self.earth is not None:
             return np.array(self.earth)
         if self.turned == 0.0:
@@ -221,7 +221,7 @@ class MagneticEnvironment(Settings):
         return bodies
 
     def field(self, position: np.ndarray) -> np.ndarray:
-        """Compute the field of the Earth and of all bodies.
+        """Compute the magnetic field of the Earth and of all bodies at given points.
 
         Parameters
         ----------
@@ -248,7 +248,7 @@ class MagneticEnvironment(Settings):
         orientation: np.ndarray,
         wheel_torque: np.ndarray | None = None,
     ) -> np.ndarray:
-        """Compute the output of an ideal magnetometer.
+        """Compute the output of an ideal magnetometer in this environment.
 
         Parameters
         ----------
@@ -286,7 +286,7 @@ def rotate_vectors(orientation: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     ndarray, shape (n, 3)
         Vectors in the world frame.
     """
-    # Written out by element: fast for a few samples, and bitwise identical for any number of them.
+    # Written out by element, which is fast, and bitwise identical for any number of samples.
     vectors = np.asarray(vectors, dtype=float)
     turn = orientation[:, _AXES_TWICE].T
     known = vectors[..., _AXES_TWICE].T.reshape(5, -1)
