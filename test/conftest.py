@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 from patience import TEST_LIMIT
 
-# Tests run in parallel processes of one thread each. numpy reads these variables when imported.
+# Tests run in parallel in single-threaded processes. numpy reads these variables on import.
 for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
 # Progress bars appear after a delay, so the output of programs would depend on the load.
 os.environ["TQDM_DISABLE"] = "1"
 
-# A shell that runs the tests in the background may ignore these signals, and the programs that
-# tests start and signal would inherit that.
+# In the background, a shell may run the tests with these signals ignored, and the programs to which
+# tests send signals would inherit this.
 ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 for number in ENDING_SIGNALS:
     if signal.getsignal(number) is signal.SIG_IGN:
@@ -66,7 +66,7 @@ TESTS = Path(__file__).resolve().parent
 
 @pytest.fixture(autouse=True)
 def _restore_signal_handlers():
-    """Restore the signal handlers that a program sets when a test calls it in this process.
+    """Restore signal handlers that a program has replaced in the process of a test.
 
     Otherwise, the processes of later tests would inherit ignored signals.
     """
@@ -79,7 +79,7 @@ def _restore_signal_handlers():
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(items):
-    """Set the tier and the time limit of each test, and balance the tests between processes."""
+    """Set the tier and time limit of each test, and balance the load of the test processes."""
     for item in items:
         if not any(item.get_closest_marker(tier) for tier in TIERS):
             item.add_marker(TIER_OF_FOLDER.get(_folder(item), "gate"))
@@ -95,7 +95,7 @@ def _folder(item):
 
 
 def _usual_seconds(path, tests):
-    """Return the processor time of the tests of one file [s]."""
+    """Return the expected processor time of the tests in one file [s]."""
     name = str(path.relative_to(TESTS)) if TESTS in path.parents else ""
     return SECONDS_OF_FILE.get(name, 0.3 * len(tests))
 
@@ -126,7 +126,7 @@ def _balance(items, workers):
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Print a command that repeats each failed test."""
+    """Print for each failed test a command that runs it again."""
     failed = {
         report.nodeid
         for outcome in ("failed", "error")
@@ -151,7 +151,7 @@ def pytest_unconfigure(config):
         return
     mark = f"PYTEST_XDIST_TESTRUNUID={manager.testrunuid}".encode()
     for path in Path("/proc").glob("[0-9]*/environ"):
-        # A process may end meanwhile, or belong to another user.
+        # A process may have ended by now, or may belong to another user.
         with contextlib.suppress(OSError):
             if mark in path.read_bytes().split(b"\0"):
                 os.kill(int(path.parent.name), signal.SIGKILL)

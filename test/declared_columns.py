@@ -1,4 +1,4 @@
-"""Comparison of CSV files with their declared columns."""
+"""Comparison of the columns of CSV files with the declared columns."""
 
 import re
 
@@ -6,13 +6,13 @@ from imu_simulation_framework.core.csv_files import CSV_FILES
 
 
 def _matches(declared, name):
-    """Return whether a name matches a declared name, in which placeholders <...> match any text."""
+    """Return whether a name matches a declared name, whose placeholders <...> match any text."""
     pattern = re.sub(r"<[^>]*>", "\0", declared)
     return re.fullmatch(re.escape(pattern).replace("\0", ".+"), name) is not None
 
 
 def unexpected_columns(file, names):
-    """Return undeclared names, and declared names that are neither optional nor in the file."""
+    """Return undeclared column names, and missing names that are declared and not optional."""
     names = list(names)
     declared = [column.name for column in file.columns]
     unknown = [name for name in names if not any(_matches(each, name) for each in declared)]
@@ -24,7 +24,7 @@ def unexpected_columns(file, names):
 
 
 def find_csv_file(name, columns):
-    """Return the declaration of a file, or None if there is none.
+    """Return the declaration of a CSV file, or None if there is none.
 
     Two programs may write files of the same name: the one with the fewest unexpected columns is
     returned.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-# Factor on every time limit; the default suits a machine with 20 busy processes per core.
+# Factor of all time limits; the default suits a machine with 20 busy processes per core.
 FACTOR = float(os.environ.get("IMU_SIMULATION_FRAMEWORK_TEST_PATIENCE", "10"))
 
 # Wall-clock limit of a single event [s], such as the start of a node or the end of a short drive.
@@ -14,7 +14,7 @@ PATIENCE = 60.0 * FACTOR
 # Wall-clock limit of a whole test [s], enforced by pytest-timeout.
 TEST_LIMIT = 4.0 * PATIENCE
 
-_POLL_PERIOD = 0.02  # [s]
+_POLL_PERIOD = 0.02  # time between checks [s]
 
 
 def wait_until(condition, description, limit=PATIENCE):

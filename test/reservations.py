@@ -52,7 +52,7 @@ def reserved_domain():
 
 @contextlib.contextmanager
 def _reserved(kind, numbers, is_usable):
-    # The kernel releases a lock at the end of the process, so no reservation remains.
+    # The kernel releases file locks when the process ends, so no reservation remains.
     _FOLDER.mkdir(mode=0o700, exist_ok=True)
     start = os.getpid() % len(numbers)
     for number in [*numbers[start:], *numbers[:start]]:

@@ -1,4 +1,4 @@
-"""Helpers of the benchmarks: times of alternating calls, and measurements with medians and ranges.
+"""Helpers for benchmarks: duration of alternating calls, and measurements with medians and ranges.
 
 Absolute times depend on the machine. Ratios hardly depend on it if calls alternate in one process.
 """
@@ -9,7 +9,7 @@ import os
 import time
 from pathlib import Path
 
-# With several threads, the CPU time would include BLAS threads that wait in a loop.
+# With several threads, the CPU time would include busy-waiting BLAS threads.
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import numpy as np
@@ -20,14 +20,14 @@ BLOCK = np.empty(12_288)
 
 
 def duration_of(call, clock=time.process_time):
-    """Return the duration of a call [s], by default as processor time."""
+    """Return the duration of a call [s], by default in processor time."""
     begin = clock()
     call()
     return clock() - begin
 
 
 def time_alternating(calls, turns, clock=time.process_time):
-    """Run calls in alternation; return durations (turns,) by name [s]."""
+    """Alternate between calls for several repetitions; return the durations by call name [s]."""
     durations = [[duration_of(call, clock) for call in calls.values()] for _ in range(turns)]
     return dict(zip(calls, np.transpose(durations)))
 
@@ -60,7 +60,7 @@ class Measurements:
         return self.options
 
     def add(self, name, values, unit="", bound=None):
-        """Record and print the values (turns,) of a measurement.
+        """Record and print a measurement with one value per repetition.
 
         Parameters
         ----------
@@ -84,7 +84,7 @@ class Measurements:
 
 
 def describe(row):
-    """Return median, range, unit and bound of a measurement as text."""
+    """Return the median, range, unit and bound of a measurement as text."""
     values = row["values"]
     text = f"{format_value(np.median(values))} ({format_value(min(values))} to "
     text += f"{format_value(max(values))}) {row['unit']}".rstrip()
@@ -97,7 +97,7 @@ def format_value(value):
 
 
 def draw_numbers(count):
-    """Draw ``count`` normal random numbers in blocks that fit in the processor cache."""
+    """Generate ``count`` normal random numbers in blocks that fit into the processor cache."""
     generator = np.random.default_rng(1)
     for _ in range(count // len(BLOCK)):
         generator.standard_normal(out=BLOCK)
@@ -105,7 +105,7 @@ def draw_numbers(count):
 
 
 def numbers_per_sample(noise):
-    """Return how many normal random numbers triad noise requires per sample and axis."""
+    """Return how many normal random numbers the noise of a triad needs per sample and axis."""
     active = (process for process in noise._prototypes if process.active)
     return sum(
         len(process._phi) if isinstance(process, BiasInstability) else 1

@@ -25,7 +25,7 @@ import os
 import time
 from dataclasses import replace
 
-# The matrices are too small to profit from several threads.
+# The matrices are too small to benefit from multithreading.
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import numpy as np
@@ -79,7 +79,7 @@ def simulate_motions(start):
 
 
 def bias_only(imu):
-    """Return the IMU reduced to random biases with its rms values and to its white noise."""
+    """Reduce the errors of an IMU to its white noise and to random biases of the same rms."""
 
     def simplify(triad):
         return isf.TriadSpecification(
@@ -97,7 +97,7 @@ def show(name, values, form="{:10.3f}"):
 
 
 def print_navigation(name, motion, imus, gnss, **options):
-    """Print a table row; return the rms errors of all runs in the units of the table."""
+    """Print the row of a navigation case; return the rms errors of all runs in table units."""
     runs = isf.navigate_runs(motion, imus, gnss, len(imus), **options)
     rmse, fit = runs.rmse().to_numpy() * SCALE, runs.consistency(biases=False)
     show(name, np.median(rmse, axis=0))

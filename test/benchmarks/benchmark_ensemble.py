@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Cost of sensor and linear-model ensembles, relative to drawing their random numbers.
+"""Cost of sensor and linear-model ensembles, relative to generating their random numbers.
 
 Each measurement alternates with drawing the same number of normal random numbers. Wall times of one
 and two workers exclude the start of the processes and require an idle machine. The process that
@@ -37,7 +37,7 @@ REALISATIONS = 10_000
 
 
 def add_cost(measurements, name, call, count, bound):
-    """Measure a call relative to drawing ``count`` normal random numbers."""
+    """Measure the cost of a call relative to generating ``count`` normal random numbers."""
     calls = {"call": call, "drawing": lambda: draw_numbers(count)}
     durations = time_alternating(calls, measurements.options.repeats)
     ratios = durations["call"] / durations["drawing"]
@@ -58,7 +58,7 @@ def measure_workers(drawing, runs, workers):
 
 
 def observe_drive(model, motion):
-    """Return an observed drive: one realisation of the model plus reference noise."""
+    """Return a simulated drive: one realisation of the yaw error model plus reference noise."""
     net = np.interp(model.time, motion.time - motion.time[0], motion.yaw - motion.yaw[0])
     absolute = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(net)))])
     noise = 1e-3 * np.random.default_rng(2).standard_normal(len(net))
@@ -83,7 +83,7 @@ def main():
     ]
     per_sample = sum(numbers_per_sample(noise) for noise in noises)
     sensor.errors(0, 1)
-    # The times include the reduction of a chunk to statistics.
+    # The durations include the computation of a chunk's statistics.
     for name, drawing, numbers, runs, bound in (
         ("sensor", sensor, 3 * per_sample * len(motion), 8, 1.6),
         ("linear model", linear, model.numbers_per_run, 1024, 1.2),
@@ -104,7 +104,7 @@ def main():
         measurements.add(name, durations, "s CPU")
     workers = min(2, executors.processors())
     sensor = SensorDrawing(motion, imu)
-    # One turn takes minutes.
+    # This measurement is not repeated, because it takes minutes.
     (time_of_one, work), (time_of_two, work_outside) = (
         measure_workers(sensor, options.runs, count) for count in (1, workers)
     )

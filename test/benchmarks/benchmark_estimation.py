@@ -1,4 +1,4 @@
-"""Duration of estimations from recordings, relative to the simplest comparable programs.
+"""Duration of estimation from recordings, relative to minimal reference implementations.
 
 * Allan analysis of 6 axes, 6 hours at 100 Hz: coefficients with intervals from samples in memory.
   The reference is allantools.oadev, which computes only the deviations, for the same averaging
@@ -43,7 +43,7 @@ DRIVE_RATES = (50.0, 100.0)  # odometry and IMU [Hz]
 
 
 def compare(measurements, name, call, reference_name, reference, bound):
-    """Measure processor times of alternating calls of a function and a reference, and the ratio."""
+    """Measure the processor time of a function, and its ratio to that of a reference function."""
     calls = {name: call, reference_name: reference}
     durations = time_alternating(calls, measurements.options.repeats)
     measurements.add(name, durations[name], "s CPU")
@@ -52,7 +52,7 @@ def compare(measurements, name, call, reference_name, reference, bound):
 
 
 def benchmark_allan_analysis(measurements):
-    """Measure the Allan analysis of white noise plus random walk on each axis."""
+    """Measure the duration of the Allan analysis of white noise plus random walk on each axis."""
     generator = np.random.default_rng(1)
     shape = (int(ALLAN_HOURS * 3600.0 * ALLAN_RATE), len(AXES))
     values = np.cumsum(1e-6 * generator.standard_normal(shape), axis=0)
@@ -74,7 +74,7 @@ def benchmark_allan_analysis(measurements):
 
 
 def fix_table(doppler):
-    """Return the fixes of a drive with receiver noise of 0.3 m and a few outliers."""
+    """Return the GNSS fixes of a drive, with receiver noise of 0.3 m and a few outliers."""
     generator = np.random.default_rng(1)
     time = np.arange(int(FIX_HOURS * 3600.0 * FIX_RATE)) / FIX_RATE
     yaw = np.cumsum(0.05 * np.sqrt(1.0 / FIX_RATE) * generator.standard_normal(len(time)))
@@ -93,7 +93,7 @@ def fix_table(doppler):
 
 
 def run_textbook_filter(times, positions, density=0.5, variance=0.09):
-    """Run a Kalman filter for position and velocity of one axis."""
+    """Run a Kalman filter for the position and velocity along one axis."""
     state, covariance = np.array([positions[0], 0.0]), np.diag([1e3, 1e3])
     measured = np.array([1.0, 0.0])
     for step, position in zip(np.diff(times), positions[1:]):

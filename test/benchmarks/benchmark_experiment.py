@@ -33,7 +33,7 @@ MEMORY_PERIOD = 0.25  # [s]
 
 
 def make_mujoco_run(samples):
-    """Return a function that steps the robot in MuJoCo."""
+    """Return a function that steps the robot in MuJoCo for a number of samples."""
     model = build_model(load_robot_parameters(), PHYSICS_RATE)
     data = mujoco.MjData(model)
     data.ctrl[:] = COMMAND
@@ -46,7 +46,7 @@ def make_mujoco_run(samples):
 
 
 class PeakMemory(threading.Thread):
-    """Thread that records the peak proportional set size of a process tree [MB]."""
+    """Thread that records the peak memory (proportional set size) of a process tree [MB]."""
 
     def __init__(self, process):
         super().__init__(daemon=True)
@@ -69,7 +69,7 @@ class PeakMemory(threading.Thread):
 
 
 def run_nodes(folder, use_ros2=False, **arguments):
-    """Run the experiment as nodes; return its summary, peak memory [MB] and CPU time [s]."""
+    """Run the experiment with ROS nodes; return its summary, peak memory [MB] and CPU time [s]."""
     name = "run_experiment.py"
     program = [sys.executable, shutil.which(name) or str(package_share() / "scripts" / name)]
     if use_ros2:
@@ -100,7 +100,7 @@ MAX_MEMORY = 400.0  # MB
 
 
 def measure_turn(configuration, drive, turn):
-    """Run all variants once; add real-time factors, peak memory and CPU times to ``turn``."""
+    """Run all variants once; store real-time factor, peak memory and CPU time in ``turn``."""
     duration = float(drive.trajectory.index[-1])
     run_mujoco = make_mujoco_run(int(duration * SAMPLE_RATE))
     first_duration = duration_of(run_mujoco, time.perf_counter)

@@ -11,7 +11,7 @@ RATE, DURATION = 100.0, 200.0
 
 
 def run_jsbsim():
-    """Run JSBSim without reading any property."""
+    """Run a JSBSim script without reading any simulated properties."""
     with capture_output(Notices()):
         simulator = jsbsim().FGFDMExec(str(data_folder()))
         simulator.set_debug_level(0)

@@ -1,4 +1,4 @@
-"""Cost of nine magnetometer axes, relative to their random numbers, and of a complete experiment.
+"""Cost of simulating nine-axis IMUs, and of adding a magnetometer to a complete experiment.
 
 A few runs of ten minutes are measured, since all runs have the same cost.
 """
@@ -20,7 +20,7 @@ EXPERIMENT_DURATION = 120.0  # [s]
 
 
 def measure_batch(measurements):
-    """Time a batch of nine axes and, in turn, drawing its random numbers."""
+    """Measure the cost of simulating nine axes, relative to generating the random numbers."""
     hall = isf.read_magnetic_environment("steel_beam")
     truth = imu_truth(isf.straight(DURATION, rate=RATE), hall)
     imu = isf.read_imu_specification("bno055_magnetometer")

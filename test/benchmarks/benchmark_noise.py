@@ -1,4 +1,4 @@
-"""Duration of sensor noise simulation, relative to drawing the normal random numbers."""
+"""Duration of sensor noise simulation, relative to generating the normal random numbers."""
 
 import resource
 
@@ -9,13 +9,13 @@ import imu_simulation_framework as isf
 from imu_simulation_framework.sensors.triad_errors import TriadNoise
 
 PERIOD = 0.01
-RUNS, SAMPLES = 40, 60_000  # runs per repetition; all runs have the same cost
+RUNS, SAMPLES = 40, 60_000  # runs per repetition, and samples per run
 MEMBERS, STEPS = 4096, 100
 STEP_BOUNDS = {"bno055": 1.3, "adis16470": 1.5, "mpu6050": 1.5}
 
 
 def measure_batch(measurements):
-    """Time gyroscope noise run by run and, in turn, drawing its random numbers."""
+    """Measure the cost of gyroscope noise per run, relative to generating the random numbers."""
     specification = isf.read_imu_specification("bno055").gyroscope
     prototype = TriadNoise(specification, PERIOD, np.random.SeedSequence(0))
     numbers = numbers_per_sample(prototype) * 3 * SAMPLES
@@ -37,7 +37,7 @@ def measure_batch(measurements):
 
 
 def measure_step(measurements, name):
-    """Time one step of many IMUs and, in turn, drawing its random numbers."""
+    """Measure the cost of a step of many IMUs, relative to generating the random numbers."""
     imu, specification = isf.Imu(name, 1.0 / PERIOD, 1, MEMBERS), isf.read_imu_specification(name)
     rate, force = np.zeros((MEMBERS, 3)), np.tile([0.0, 0.0, 9.81], (MEMBERS, 1))
     noises = (

@@ -1,4 +1,4 @@
-"""Latency and CPU time of realistic_imu under ROS 2 at a kilohertz.
+"""Latency and CPU time of realistic_imu under ROS 2 at a message rate of 1 kHz.
 
 The node and a reference node run alternately in separate processes. The reference is an rclpy node
 in the default executor that only forwards the bytes of each message. Messages are published at
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MAX_LATENCY = 5.0  # 99th percentile [ms]
 MAX_CORES = 0.5
 RATE, DURATION = 1000.0, 4.0  # message rate [Hz] and duration [s]
-WARM_UP = 2.0  # initial duration that is not evaluated [s]
+WARM_UP = 2.0  # initial interval that is not evaluated [s]
 FORWARDING_NODE = """
 import rclpy
 from rclpy.qos import QoSProfile, ReliabilityPolicy
@@ -38,7 +38,7 @@ rclpy.spin(node)
 
 
 def measure_answers(command, output, reliability, rate, seconds):
-    """Return the latencies of the received messages [s], and the number of cores in use."""
+    """Return the latencies of the output messages [s], and the mean number of cores in use."""
     import rclpy
     from rclpy.experimental.events_executor import EventsExecutor
     from rclpy.qos import QoSProfile, ReliabilityPolicy

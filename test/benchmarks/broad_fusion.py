@@ -58,7 +58,7 @@ def rms_errors(quaternions, truth, moving, has_north):
 
 
 def fuse_by_vqf(period, rate, force, field):
-    """Return the orientations that the library vqf estimates without and with magnetic field."""
+    """Return the orientations estimated by the library vqf without and with the magnetometer."""
     from vqf import VQF
 
     fused = VQF(period).updateBatch(rate, force, field)

@@ -1,4 +1,4 @@
-"""Coverage of the Allan analysis: false identifications, and intervals that miss the truth.
+"""Reliability of the Allan analysis: false identifications, and coverage of the intervals.
 
 Each record is one axis of 30 minutes at 20 Hz with white noise of N = 1e-4 and, by case,
 
@@ -35,12 +35,12 @@ CASES = ("white", "walk", "instability", "process", "minute", "long")
 
 
 def draw(generator, low, high):
-    """Draw a log-uniform number."""
+    """Return a log-uniform random number."""
     return float(np.exp(generator.uniform(np.log(low), np.log(high))))
 
 
 def gauss_markov(generator, sigma, time):
-    """Return a stationary Gauss-Markov process, shape (n,)."""
+    """Return samples of a stationary Gauss-Markov process, shape (n,)."""
     phi = np.exp(-1.0 / RATE / time)
     steps = sigma * np.sqrt(1.0 - phi**2) * generator.standard_normal(LENGTH)
     steps[0] = sigma * generator.standard_normal()
@@ -48,7 +48,7 @@ def gauss_markov(generator, sigma, time):
 
 
 def make_record(case, generator):
-    """Return the samples (n,) of a record and the true coefficients of ``TERMS``."""
+    """Return the samples of a record, shape (n,), and the true coefficients of ``TERMS``."""
     values = WHITE * np.sqrt(RATE) * generator.standard_normal(LENGTH)
     instability = walk = 0.0
     if case == "walk":
@@ -70,7 +70,7 @@ def make_record(case, generator):
 
 
 def analyse(seed, case):
-    """Return for each term whether it is identified and whether its interval misses the truth."""
+    """Return for each term whether it is identified and whether its interval misses the value."""
     warnings.simplefilter("ignore")
     values, truth = make_record(case, np.random.default_rng([CASES.index(case), seed]))
     samples = prepare_at_rest(np.arange(LENGTH) / RATE, values[:, None], ("gyro_x",), "simulated")
@@ -82,7 +82,7 @@ def analyse(seed, case):
 
 
 def main(count=200, *cases):
-    """Analyse ``count`` records of each case and print the shares."""
+    """Analyse ``count`` records per case; print how often terms are identified or missed."""
     print(f"{count} records per case, {standard_error(count)}")
     for case in cases or CASES:
         rows = np.array(run_study(analyse, count, case))

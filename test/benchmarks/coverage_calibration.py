@@ -64,7 +64,7 @@ TRIADS = ("gyroscope", "accelerometer")
 
 
 def calibrate_sensor(seed, is_noise_known):
-    """Draw a sensor; return it with the calibrations of gyroscope and accelerometer."""
+    """Simulate a random sensor; return it with its gyroscope and accelerometer calibrations."""
     sensor, times, values = table_record(seed)
     rests = find_rest(times, values, [*GYRO, *ACCEL], "made")
     turns = find_whole_turns(times, values[:, :3], rests, 10)
@@ -83,13 +83,13 @@ def calibrate_sensor(seed, is_noise_known):
 
 
 def triad_contains_truth(calibration, bias, matrix):
-    """Return whether each of the 12 intervals of a triad contains the true value."""
+    """Return for each of the 12 intervals of a triad whether it contains the true value."""
     elements = [element for row in calibration.matrix for element in row]
     return contains_truth([*calibration.bias, *elements], [*bias, *np.ravel(matrix)])
 
 
 def study(seed, case):
-    """Return whether each interval of one recording contains the true value."""
+    """Return for each interval from one recording whether it contains the true value."""
     kind, _, variant = case.partition(", ")
     if kind in ("known", "found"):
         sensor, *calibrations = calibrate_sensor(seed, kind == "known")
@@ -137,7 +137,7 @@ def study(seed, case):
     return [intervals[k] for k in SYMMETRIC]
 
 
-SYMMETRIC = (0, 1, 2, 3, 4, 5, 7, 8, 11)  # bias and independent elements of the matrix
+SYMMETRIC = (0, 1, 2, 3, 4, 5, 7, 8, 11)  # bias and independent elements of a symmetric matrix
 NAMES = {
     **dict.fromkeys(("known", "found"), TRIADS),
     **dict.fromkeys([f"rest, {name}" for name in ("bno055", "stim300", "adis16470")], TRIADS[:1]),
@@ -151,7 +151,7 @@ NAMES = {
 
 
 def print_coverage(case, count):
-    """Print the coverage of each calibrated quantity."""
+    """Print the interval coverage for each calibrated quantity."""
     results = np.array(run_study(study, count, case))
     print(f"{case}: {count} recordings, coverage of 95 % intervals [%]")
     for name, part in zip(NAMES[case], np.split(100.0 * results.mean(axis=0), len(NAMES[case]))):
@@ -163,7 +163,7 @@ def print_coverage(case, count):
 
 
 def residual_errors(triad, correction):
-    """Return the specification of the errors that remain after a correction."""
+    """Return the specification of the triad errors that remain after a correction."""
     inverse = np.linalg.inv(correction.matrix)
     whole = inverse @ (np.eye(3) + np.array(triad.scale_factor_and_misalignment))
     return replace(
@@ -217,12 +217,12 @@ def budget_rms(population, motion):
 
 
 def print_yaw_errors(sensors=40):
-    """Print the budgeted and the simulated yaw error before and after the calibration."""
+    """Print the predicted and the simulated rms yaw error before and after the calibration."""
     sensor, *calibrations = calibrate_sensor(1, True)
     correction = isf.characterisation.ImuCorrection("x", **corrections(calibrations))
     configuration = isf.load_configuration(overrides={"trajectory": {"stop": 600.0}})
     motion = isf.robot_motion(configuration)
-    # The standard deviations are those of calibration_records.table_record.
+    # These standard deviations are the same as in calibration_records.table_record.
     random_errors = {
         name: replace(
             getattr(sensor, name), turn_on_bias=0.0, turn_on_bias_sigma=sigma,
@@ -246,7 +246,7 @@ def print_yaw_errors(sensors=40):
 
 
 def main(count=200, *cases):
-    """Run the selected cases, or all cases."""
+    """Run the selected cases, by default all of them."""
     for case in NAMES:
         if not cases or case.split(",")[0] in cases:
             print_coverage(case, count)

@@ -30,7 +30,7 @@ from imu_simulation_framework.drive.observed_drives import read_drives
 from imu_simulation_framework.heading.identification.identify import identify_yaw_error
 
 DURATION = 0.5 * TOWN_DURATION
-# Gyroscope errors; other terms are zero. The bias is a standard deviation.
+# True gyroscope errors; other terms are zero. The bias is a standard deviation.
 TRUTH = {
     "angle_random_walk": np.radians(2.0 / 60.0),
     "rate_bias": np.radians(40.0 / 3600.0),
@@ -42,7 +42,7 @@ TERMS = (
 )
 SAMPLES_PER_POSE = 10
 WHITE, CORRELATED, CORRELATION_TIME = 0.02, 0.02, 10.0
-SMALL, LAG, SLIP = 0.003, 0.15, 0.01  # white error [rad], lag [s], and slip [rad/sqrt(rad)]
+SMALL, LAG, SLIP = 0.003, 0.15, 0.01  # white error [rad], delay [s], and slip [rad/sqrt(rad)]
 STATED = {
     "white": f"yaw_deviation = {WHITE}\nyaw_error_time = 0.1",
     "correlated": f"yaw_deviation = {CORRELATED}\nyaw_error_time = {CORRELATION_TIME}",
@@ -53,7 +53,7 @@ STATED = {
 
 
 def measure_yaw(kind, yaw, random):
-    """Return the yaw (n,) that a reference measures at regular times."""
+    """Return the yaw that a reference measures at regular times, shape (n,)."""
     white = random.standard_normal(len(yaw))
     if kind == "white":
         return yaw + WHITE * white
@@ -72,7 +72,7 @@ def measure_yaw(kind, yaw, random):
 
 
 def write_drive(folder, number, kind, has_sensor_error):
-    """Write reference, IMU and config.ini of a drive; return its path and the true errors."""
+    """Write a drive's reference, IMU and config.ini; return its path and the true sensor errors."""
     random = np.random.default_rng([number, list(STATED).index(kind)])
     speed, rate = (curve[: round(DURATION / STEP)] for curve in simulate_car(random))
     times, yaw = STEP * np.arange(len(rate)), STEP * np.cumsum(rate)
@@ -100,7 +100,7 @@ def write_drive(folder, number, kind, has_sensor_error):
 
 
 def study(number, kind, has_sensor_error):
-    """Identify one drive; return its terms, whether all checks passed, and the CPU time [s]."""
+    """Identify the model of one drive; return its terms, whether it was accepted, and CPU time."""
     begin = time.process_time()
     with tempfile.TemporaryDirectory() as place, contextlib.redirect_stdout(io.StringIO()):
         path, truth = write_drive(Path(place), number, kind, has_sensor_error)
@@ -116,7 +116,7 @@ def study(number, kind, has_sensor_error):
 
 
 def main(count=100, first=0, *kinds):
-    """Print for each kind of reference how often terms are significant, and the coverage."""
+    """Print for each type of reference how often terms are significant, and their coverage."""
     for kind in kinds or STATED:
         for has_sensor_error in (True, False):
             results = run_study(study, count, kind, has_sensor_error, first=first)

@@ -1,4 +1,4 @@
-"""Prediction of the second half of town drives by a model identified from the first half.
+"""Prediction of the second half of urban drives with a model identified from the first half.
 
 A simulated car drives for 15 minutes along straight roads and round corners, with stops. The GNSS
 receiver measures one position per second with white noise of 0.3 m and a Gauss-Markov error of
@@ -30,7 +30,7 @@ SCALE_FACTOR, RANDOM_WALK, BIAS = 0.005, np.radians(0.1 / 60.0), np.radians(20.0
 
 
 def simulate_car(random):
-    """Return speed [m/s] and yaw rate [rad/s] of a drive at regular times."""
+    """Return the speed [m/s] and yaw rate [rad/s] of an urban drive at regular times."""
     count, speeds, rates = int(DURATION / STEP), [0.0] * 300, [0.0] * 300
 
     def add_road(distance, turn=0.0):
@@ -60,7 +60,7 @@ def simulate_car(random):
 
 
 def simulate_receiver(speed, yaw, random):
-    """Return positions and velocities that a GNSS receiver measures once per second."""
+    """Return the positions and velocities that a GNSS receiver measures once per second."""
     velocity = speed[:, np.newaxis] * np.column_stack([np.cos(yaw), np.sin(yaw)])
     time, fixes = STEP * np.arange(len(yaw)), np.arange(0, len(yaw), round(1.0 / STEP))
     late = np.maximum(fixes - round(LAG / STEP), 0)
@@ -79,7 +79,7 @@ def simulate_receiver(speed, yaw, random):
 
 
 def write_halves(folder, number):
-    """Write fixes, IMU and config.ini of both halves of a drive; return the config.ini paths."""
+    """Write GNSS fixes, IMU and config.ini of each half of a drive; return the config.ini paths."""
     random = np.random.default_rng(number)
     speed, rate = simulate_car(random)
     time, yaw = STEP * np.arange(len(rate)), STEP * np.cumsum(rate)
@@ -103,7 +103,7 @@ def write_halves(folder, number):
 
 
 def study(number):
-    """Return the scale factor identified from the first half, and the result for the second."""
+    """Return the scale factor from the first half of a drive, and the test on the second half."""
     with tempfile.TemporaryDirectory() as place, contextlib.redirect_stdout(io.StringIO()):
         folder = Path(place)
         first, second = write_halves(folder, number)
@@ -118,7 +118,7 @@ def study(number):
 def main(drives=10):
     accurate_count = covered_count = predicted_count = 0
     for number, (scale, judged) in enumerate(run_study(study, drives)):
-        p = judged["tests"][0]["p_value"]  # p-value of the whole curve
+        p = judged["tests"][0]["p_value"]  # p-value for the complete yaw error curve
         predicted_count += 0.05 <= p <= 0.95
         estimate = "not significant"
         if scale:

@@ -1,4 +1,4 @@
-"""Coverage of the identification of yaw error models: 50 drives of ten minutes.
+"""Interval coverage in the identification of yaw error models, over 50 ten-minute drives.
 
 Four models with known parameters simulate the drives: angle random walk alone, angle random walk
 with rate random walk, a Gauss-Markov drift of the rate, and a Gauss-Markov drift of the yaw as in
@@ -35,8 +35,8 @@ from imu_simulation_framework.heading.reference_error import ReferenceError
 DURATION = 600.0
 START_OFFSET = 0.3
 CONSTANTS = {"rate_bias": 2e-4, "scale_factor": 4e-3}
-# Parameters of the random terms in SI units. Ten minutes suffice to identify each parameter:
-# without it, the expected log-likelihood is lower by at least 6.
+# Parameters of the random terms in SI units. Ten minutes suffice to identify each parameter: the
+# expected log-likelihood of a model without the parameter is lower by at least 6.
 MODELS = {
     "angle random walk": {"angle_random_walk": 6e-4, "reference_noise": 3e-3},
     "rate random walk": {
@@ -47,7 +47,7 @@ MODELS = {
     "rate drift": {"rate_drift_sigma": 1e-3, "rate_drift_time": 10.0, "reference_noise": 1e-3},
     "yaw drift": {"yaw_drift_sigma": 0.02, "yaw_drift_time": 10.0, "reference_noise": 6e-3},
 }
-# Type of error source -> name, which selects the random numbers, and parameters.
+# For each type of error source, its name, which selects the random numbers, and its parameters.
 SOURCES = {
     AngleRandomWalk: ("walk", "angle_random_walk"),
     RateRandomWalk: ("rate walk", "rate_random_walk"),
@@ -58,8 +58,8 @@ SOURCES = {
 
 _CONSTANT = np.ones(int(DURATION) + 1)
 _TURNED = np.sin(np.arange(DURATION + 1.0) / 20.0) ** 2
-# Standard deviation [rad] and correlation time [s] of the varying error; standard deviations of lag
-# [s] and turn error; slip [rad/sqrt(rad)], which the identification does not model.
+# Standard deviation [rad] and correlation time [s] of the varying error; standard deviations of
+# delay [s] and relative turn error; slip [rad/sqrt(rad)], which the identification does not model.
 REFERENCES = {
     "white": (0.02 * _CONSTANT, 0.2, 0.0, 0.0, 0.0),
     "correlated": (0.02 * _CONSTANT, 10.0, 0.0, 0.0, 0.0),
@@ -72,7 +72,7 @@ SENSORS = {"sensor errors": MODELS["angle random walk"], "no sensor errors": {}}
 
 
 def turns(duration=DURATION):
-    """Return times [s], net and absolute turn [rad] of a drive with left and right curves."""
+    """Return times [s], net and absolute turn [rad] of a drive with left and right turns."""
     times = np.arange(duration + 1.0)
     rate = 0.3 * np.sin(times / 20.0) + 0.15 * np.sign(np.sin(times / 57.0)) + 0.05
     rate[0] = 0.0
@@ -80,7 +80,7 @@ def turns(duration=DURATION):
 
 
 def true_model(name, duration=DURATION):
-    """Return the yaw error model that simulates the drives."""
+    """Return the yaw error model from which the drives are simulated."""
     times, net, _ = turns(duration)
     values = MODELS[name]
     known = START_OFFSET - CONSTANTS["rate_bias"] * times - CONSTANTS["scale_factor"] * net
@@ -92,7 +92,7 @@ def true_model(name, duration=DURATION):
 
 
 def simulate_drives(name, first, count=1, duration=DURATION):
-    """Return ``count`` simulated drives, beginning with number ``first``."""
+    """Return ``count`` simulated drives, numbered from ``first``."""
     times, net, absolute = turns(duration)
     errors = true_model(name, duration).realisations(count, seed=1, first_run=first)
     return [
@@ -102,12 +102,12 @@ def simulate_drives(name, first, count=1, duration=DURATION):
 
 
 def study(number, name):
-    """Identify one drive; return estimates, results of the residual checks and CPU time [s]."""
+    """Simulate one drive and identify its yaw error model; see :func:`identify`."""
     return identify(simulate_drives(name, number))
 
 
 def identify(*arguments):
-    """Return estimates, results of the residual checks and CPU time [s]."""
+    """Identify a model; return its estimates, the residual check results and the CPU time [s]."""
     begin = time.process_time()
     result = identify_yaw_error(*arguments)
     seconds = time.process_time() - begin
@@ -115,7 +115,7 @@ def identify(*arguments):
 
 
 def simulate_drive_with_reference(number, kind, sensor, duration=DURATION):
-    """Return a simulated drive with one kind of reference error and optional sensor errors."""
+    """Return a simulated drive with one type of reference error and optional sensor errors."""
     times, net, absolute = turns(duration)
     std, correlation_time, lag, turn_error, slip = REFERENCES[kind]
     std = std[: len(times)]
@@ -134,12 +134,12 @@ def simulate_drive_with_reference(number, kind, sensor, duration=DURATION):
 
 
 def study_with_reference(number, kind, sensor):
-    """Identify one drive with one kind of reference error; see :func:`study`."""
+    """Simulate a drive with one type of reference error, and identify its yaw error model."""
     return identify([simulate_drive_with_reference(number, kind, sensor)], kind != "slipping")
 
 
 def main(count=50, *selected):
-    """Print the coverage and the selection frequency of each true model."""
+    """Print how often each true model is selected, and the coverage of its intervals."""
     print(f"{count} drives of {DURATION:g} s: coverage of 95 % intervals")
     for name in selected or MODELS:
         if name in MODELS:
@@ -154,7 +154,7 @@ def main(count=50, *selected):
 
 
 def summary(name, results):
-    """Yield output lines for the drives of one true model."""
+    """Yield output lines for the drives simulated from one true model."""
     truth = {**MODELS[name], **CONSTANTS}
     selected = Counter(", ".join(sorted(estimates)) for estimates, _, _ in results)
     covered = 100.0 * selected.pop(", ".join(sorted(truth)), 0) / len(results)
@@ -179,7 +179,7 @@ SENSOR_PARAMETERS = (
 
 
 def summary_with_reference(title, results):
-    """Yield output lines for the drives of one kind of reference."""
+    """Yield output lines for the drives with one type of reference error."""
     truth = (
         {**MODELS["angle random walk"], **CONSTANTS}
         if not title.endswith("no sensor errors")

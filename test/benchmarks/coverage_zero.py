@@ -1,4 +1,4 @@
-"""Coverage of the start offset and of the final yaw error: 100 drives.
+"""Interval coverage for the start offset and the final yaw error, over 100 drives.
 
 The simulated drives of ten minutes have the references of coverage_yaw_error.py, a reference that
 is inaccurate in the first minute, like the course over ground of a slow robot, and a reference with
@@ -28,12 +28,12 @@ KINDS = {
     "poor at the start": (_SLOW, 10.0, 0.0, 0.0, 0.0),
     "jumping": (0.02 * _CONSTANT, 10.0, 0.0, 0.0, 0.0),
 }
-# Time [s] -> step of the error [rad]: an outlier lasting two seconds and a permanent step.
+# Steps of the yaw error [rad] by time [s]: an outlier of two seconds and a permanent step.
 JUMPS = {150: 0.5, 152: -0.5, 250: 0.35}
 
 
 def simulate_sensors(runs, random):
-    """Return yaw errors (runs, n) of the sensor of coverage_yaw_error.py [rad]."""
+    """Return yaw errors of the sensor in coverage_yaw_error.py [rad], shape (runs, n)."""
     times, net, _ = turns()
     walk = MODELS["angle random walk"]["angle_random_walk"]
     errors = np.cumsum(walk * random.standard_normal((runs, len(times))), axis=1)
@@ -41,7 +41,7 @@ def simulate_sensors(runs, random):
 
 
 def simulate_references(kind, runs, random):
-    """Return the error model of a reference and realisations (runs, n) of the error [rad]."""
+    """Return the error model of a reference, and realisations of its error [rad]."""
     times, net, _ = turns()
     std, correlation_time, *constants = KINDS[kind]
     known = ReferenceError(times, std, correlation_time, np.gradient(net, times), net, *constants)
@@ -49,7 +49,7 @@ def simulate_references(kind, runs, random):
 
 
 def study(number, kind):
-    """Return error and standard deviation of both estimates, and whether the model is rejected."""
+    """Return the errors of both start offset estimators, and whether the model is rejected."""
     random = np.random.default_rng([number, len(kind)])
     times = turns()[0]
     reference, reference_errors = simulate_references(kind, 1, random)
@@ -82,7 +82,7 @@ def study(number, kind):
 
 
 def main(count=100, *chosen):
-    """Print the coverage for each kind of reference error."""
+    """Print the interval coverage for each type of reference error."""
     for kind in chosen or KINDS:
         rows, rejected = zip(*run_study(study, count, kind))
         rows = np.array(rows)

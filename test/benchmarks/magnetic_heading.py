@@ -29,7 +29,7 @@ COLOURS = ("tab:gray", "tab:orange", "tab:blue")
 
 
 def environments():
-    """Yield names and magnetic environments."""
+    """Yield the names of magnetic environments and the environments."""
     beam = isf.read_magnetic_environment("steel_beam")
     for name, strength in MAGNETISATION.items():
         bar = replace(beam.bars[0], magnetisation=(0.0, strength, 0.0))
@@ -37,7 +37,7 @@ def environments():
 
 
 def make_imu(fusion, environment):
-    """Return the BNO055 with the declination of the environment in the fusion filter."""
+    """Return a BNO055 whose fusion filter is configured with the declination of an environment."""
     imu = isf.read_imu_specification("bno055_magnetometer")
     gyroscope = replace(imu.gyroscope, turn_on_bias_sigma=(0.0, 0.0, np.radians(1.0 / 60.0)))
     east, north, _ = environment.undisturbed

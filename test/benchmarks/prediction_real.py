@@ -61,10 +61,10 @@ from imu_simulation_framework.sensors.imu_specification import (
 )
 from imu_simulation_framework.sensors.operation import Operation
 
-STANDSTILL = 10.0  # duration before each window at rest [s]
+STANDSTILL = 10.0  # duration of the bias measurement before each window at rest [s]
 DURATIONS = (60.0, 300.0, 600.0)  # window durations [s]
 PROBABILITIES = (0.5, 0.95)
-# Noise parameters of one axis that are identified from a recording at rest.
+# Parameters of the noise on an axis that are identified from a recording at rest.
 NOISE = (
     "quantisation",
     "white_noise",
@@ -77,11 +77,11 @@ NOISE = (
 FILTER_TILT = "acceleration tilt"  # error source of the fusion filter
 STEP = 1.0  # time step of the model [s]
 MOTION_RATE = 20.0  # rate of the interpolated motion [Hz]
-TRUTH_STEP = 0.5  # period of the true attitudes that correct the motion [s]
-MAX_SHIFT = 0.5  # maximum offset between the clocks of sensor and truth [s]
-MAX_GAP = 0.1  # maximum gap in a window [s]
-MANY_RECORDINGS = 5  # above this number, standard errors are between recordings
-BATCHES = 8  # number of batches per standstill
+TRUTH_STEP = 0.5  # interval between the true attitudes that correct the motion [s]
+MAX_SHIFT = 0.5  # maximum offset between the clocks of sensor and ground truth [s]
+MAX_GAP = 0.1  # longest interval without samples in a window [s]
+MANY_RECORDINGS = 5  # largest number of recordings with standard errors between segments
+BATCHES = 8  # number of batches into which a standstill is divided
 COLUMNS = (
     Column("kind", ""),
     Column("sensor", "sensor"),
@@ -128,7 +128,7 @@ def measure_drifts(time, rate, standstill, duration):
 
 
 def specification_of_axis(identified, axis):
-    """Return a specification with the identified noise of one axis on all axes."""
+    """Return a specification in which all axes have the identified noise of one axis."""
     specification = identified.to_specification("identified")
     gyroscope = specification.gyroscope
     values = {name: (getattr(gyroscope, name)[axis],) * 3 for name in NOISE}
@@ -136,7 +136,7 @@ def specification_of_axis(identified, axis):
 
 
 def rows_at_rest(name, sensor, data):
-    """Yield the rows of all windows of a recording at rest."""
+    """Yield a table row for each window of a recording at rest."""
     time, rate = data["time"], np.asarray(data["gyro"], dtype=float)
     half = len(time) // 2
     names = tuple(f"gyro_{axis}" for axis in "xyz"[: rate.shape[1]])
@@ -160,7 +160,7 @@ def rows_at_rest(name, sensor, data):
 
 
 def integrate_rates(time, rate):
-    """Integrate angular velocities (n, 3) to orientations, starting from the identity."""
+    """Integrate angular velocities to orientations, starting from the identity."""
     turned = 0.5 * (rate[1:] + rate[:-1]) * np.diff(time)[:, np.newaxis]
     orientation = Rotation.from_rotvec(np.vstack([np.zeros(3), turned]))
     shift = 1
@@ -172,7 +172,7 @@ def integrate_rates(time, rate):
 
 
 def estimate_clock_shift(time, rate, truth_time, truth):
-    """Estimate the delay of the true orientations relative to angular velocities (n, 3) [s]."""
+    """Estimate the delay of the true orientations relative to the angular velocities [s]."""
     steps = (truth[1:] * truth[:-1].inv()).as_rotvec()[:, 2]
     both = (time >= truth_time[0]) & (time <= truth_time[-1])
     up = Slerp(truth_time, truth)(time[both]).inv().apply([0.0, 0.0, 1.0])
@@ -183,7 +183,7 @@ def estimate_clock_shift(time, rate, truth_time, truth):
 
 
 def estimate_scatter(rate, period, white_noise):
-    """Estimate the standard deviation of mean rates in excess of white noise, by batch means.
+    """Estimate by batch means how far the scatter of a mean rate exceeds white noise.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def estimate_scatter(rate, period, white_noise):
     Returns
     -------
     ndarray, shape (3,)
-        [rad/s]
+        Standard deviation of the mean rate about each axis, in excess of white noise [rad/s].
     """
     size = len(rate) // BATCHES
     means = rate[: BATCHES * size].reshape(BATCHES, size, 3).mean(axis=1)
@@ -206,7 +206,7 @@ def estimate_scatter(rate, period, white_noise):
 
 
 def model_of(imu, motion, sample, operation, mounting, scatter):
-    """Return the model of the integrated yaw error of a random sensor with a part number.
+    """Return the yaw error model of a random sensor of a part, by integration without a filter.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ def model_of(imu, motion, sample, operation, mounting, scatter):
     sample : float
         Sampling period [s].
     operation : Operation
-        Operation with the duration of the standstill.
+        Duration of the standstill at the beginning.
     mounting : float
         Standard deviation of the mounting misalignment about each axis [rad].
     scatter : ndarray, shape (3,)
@@ -248,7 +248,7 @@ def model_of(imu, motion, sample, operation, mounting, scatter):
 
 
 def rows_in_motion(name, description, data, folder):
-    """Yield the rows of all windows of a recording in motion."""
+    """Yield a table row for each window of a recording in motion."""
     imu = description["imu"]
     imu = read_imu_specification(imu if imu in imu_names() else folder / imu)
     mounting, truth_std = (math.radians(description.get(key, 0.0)) for key in ("mounting", "truth"))
@@ -269,7 +269,7 @@ def rows_in_motion(name, description, data, folder):
     truth, truth_time = truth[inside], truth_time[inside]
     integral = Slerp(time, orientation)
     errors = truth * integral(truth_time).inv()
-    # The motion between true attitudes is interpolated with the gyroscope.
+    # Between true attitudes, the motion is interpolated by integration of the gyroscope.
     steps = np.arange(int((truth_time[-1] - truth_time[0]) * MOTION_RATE))
     motion_time = truth_time[0] + steps / MOTION_RATE
     anchors = np.searchsorted(truth_time, np.arange(*truth_time[[0, -1]], TRUTH_STEP))
@@ -298,7 +298,7 @@ def rows_in_motion(name, description, data, folder):
 
 
 def share_within(rows, probability):
-    """Return the share of windows within the predicted band, and its standard error."""
+    """Return the fraction of windows within the predicted band, and its standard error."""
     half = ndtri(0.5 + 0.5 * probability) * rows["std"]
     inside = ((rows["seen"] - rows["mean"]).abs() <= half).astype(float)
     share, count = inside.mean(), len(inside)
@@ -312,7 +312,7 @@ def share_within(rows, probability):
 
 
 def summary(rows, kind, sensor, window):
-    """Return a table row with shares within the bands and rms errors."""
+    """Return a table row with the fractions of windows within the bands, and rms errors."""
     row = {"kind": kind, "sensor": sensor, "window": window, "windows": len(rows)}
     for probability in PROBABILITIES:
         share, error = share_within(rows, probability)
@@ -326,7 +326,7 @@ def summary(rows, kind, sensor, window):
 
 
 def table_of(rows):
-    """Return table rows per sensor and window duration, per sensor, and for all sensors."""
+    """Return table rows for each sensor and window duration, each sensor, and all sensors."""
     table = []
     for moving, group in rows.groupby(rows["axis"] == "heading"):
         sensor_summaries = []

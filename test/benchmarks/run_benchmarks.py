@@ -1,4 +1,4 @@
-"""Run the benchmarks of speed and memory, save the measurements, and compare two runs.
+"""Run the speed and memory benchmarks, save the measurements, and compare two runs.
 
 Each benchmark alternates calls with reference calls and prints median, minimum and maximum of each
 measurement. Ratios from different days can be compared, absolute times only between runs on the
@@ -36,7 +36,7 @@ def run_benchmark(name, repeats):
 
 
 def describe_machine():
-    """Return properties of the machine and versions of the libraries."""
+    """Return the properties of the machine and the versions of the libraries."""
     models = [
         line.partition(":")[2].strip()
         for line in Path("/proc/cpuinfo").read_text().splitlines()

@@ -51,7 +51,7 @@ def _row(controller, kind, rolling, drive, recording, configuration):
 
 
 def main():
-    """Print the table of all controllers."""
+    """Print the table with the tracking errors of all controllers."""
     arguments = sys.argv[1:] or ["a"]
     if len(arguments) == 1:
         source = (arguments[0], None, default_configuration_path())

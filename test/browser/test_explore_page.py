@@ -23,7 +23,7 @@ SETTLED = """
     const error = document.querySelector("#mistake").textContent;
     return error !== "" || (quiet && document.querySelector("#ranking table") !== null);
 """
-# The script returns when the number and the figure have responded to the key press.
+# The script returns when both the displayed number and the figure have changed after a key press.
 PRESS = """
     const [name, key, done] = arguments;
     const handle = document.querySelector(`#slider-${name} [role=slider]`);
@@ -47,7 +47,7 @@ PRESS = """
 
 @pytest.fixture(scope="module")
 def address():
-    """Return the address that the program prints when it starts without a browser."""
+    """Start explore.py without a browser, and return the address that it prints."""
     command = [sys.executable, str(PROGRAM), "--no-browser", "--port", "0"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -88,7 +88,7 @@ def text(driver, name):
 
 
 def asked(driver):
-    """Return the query string in the browser's address bar."""
+    """Return the query parameters in the browser's address bar."""
     return dict(parse_qsl(urlsplit(driver.current_url).query))
 
 
@@ -138,7 +138,7 @@ SLIDERS = """
 
 
 def check_sliders_are_named(driver):
-    """Check the label and the value text of each slider, which screen readers use."""
+    """Check the label and the value of each slider that screen readers announce."""
     named = dict(driver.execute_script(SLIDERS))
     assert None not in named and len(named) > 8
     limit = driver.find_element(By.ID, "limit")
@@ -169,7 +169,7 @@ def check_plots_stay_in_their_boxes_when_window_changes(driver):
     driver.set_window_size(size["width"], size["height"])
 
 
-def test_displayed_numbers_respond_to_slider_and_match_model(desktop, address):
+def test_displayed_yaw_errors_respond_to_slider_and_match_model(desktop, address):
     opened(desktop, f"{address}?imu=bno055,stim300")
     motion, operation = isf.straight(600.0, rate=5.0), isf.Operation()
     for place, imu in enumerate(("bno055", "stim300")):

@@ -1,4 +1,4 @@
-"""Message and service types that are defined at run time, for packages that are not installed.
+"""Substitutes for the message and service types of packages that are not installed.
 
 They have the fields that this package uses. Nodes can exchange them if all import this module.
 """

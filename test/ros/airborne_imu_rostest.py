@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""airborne_imu publishes the flight that the library simulates."""
+"""The node airborne_imu publishes the flight that the library simulates."""
 
-# rostest runs unittest, whose own assertions print the compared values.
+# rostest runs these tests with unittest, whose assertion methods print the compared values.
 # ruff: noqa: PT009
 
 import sys
@@ -31,7 +31,7 @@ def numbers(*parts):
 
 
 class Airborne(unittest.TestCase):
-    def test_published_flight_matches_flight_of_library(self):
+    def test_published_flight_matches_flight_simulated_by_library(self):
         fixes = Collector("flown/gnss/fix", NavSatFix)
         velocities = Collector("flown/gnss/velocity", TwistWithCovarianceStamped)
         truths = Collector("flown/ground_truth/state", Odometry)
@@ -124,7 +124,7 @@ class Airborne(unittest.TestCase):
     def _check_parents(self, messages):
         pairs = {(t.child_frame_id, t.header.frame_id) for m in messages for t in m.transforms}
         self.assertEqual(len(pairs), len({child for child, _ in pairs}), pairs)
-        # Only odom has no parent, since RViz warns of each frame that is not connected to the root.
+        # Every frame except odom has a parent; RViz warns of frames not connected to the root.
         self.assertEqual({parent for _, parent in pairs} - {child for child, _ in pairs}, {"odom"})
 
     def test_flight_without_responding_subscriber_fails(self):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A short experiment with roslaunch: its topics, and the tables and figures that it writes."""
 
-# rostest runs unittest, whose own assertions print the compared values.
+# rostest runs these tests with unittest, whose assertion methods print the compared values.
 # ruff: noqa: PT009
 
 import json
@@ -41,7 +41,7 @@ class Experiment(unittest.TestCase):
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         )  # fmt: skip
         self.assertNotIn("Traceback", done.stdout)
-        # roslaunch reports the exit of a required node as its death, in red.
+        # roslaunch would report the exit of a required node in red, as REQUIRED process has died.
         self.assertNotIn("REQUIRED", done.stdout)
         (summary,) = Path("experiment_results").resolve().glob("*/*/*/*_summary.json")
         result = find_result(summary.parent)
@@ -62,7 +62,8 @@ class Experiment(unittest.TestCase):
             self.assertTrue(0.0 < summary["yaw_error"][imu]["rms_rad"] < math.radians(30.0))
 
     def _check_tables(self, result, messages):
-        # The first command waits for every subscriber, which therefore receives all commands.
+        # The first command is not published before every subscriber is connected, so all commands
+        # are received.
         commands = [m.data for m in messages["/wheel_velocity_controller/command"]]
         table = result.read_table("wheel_velocities").to_numpy()
         np.testing.assert_array_equal(commands[: len(table)], table)

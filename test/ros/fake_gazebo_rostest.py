@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Interface to Gazebo: services, pace control, the robot's spawner, and paths for RViz."""
+"""Interface to Gazebo: services, pacing, spawning of the robot, and paths for RViz."""
 
-# rostest runs unittest, whose own assertions print the compared values.
+# rostest runs these tests with unittest, whose assertion methods print the compared values.
 # ruff: noqa: PT009, PT027
 
 import sys
@@ -46,7 +46,7 @@ class Interface(GazeboTest):
         self.assertAlmostEqual(pose.position.y, -2.0)
         self.assertAlmostEqual(yaw(pose.orientation), 0.5)
 
-    def test_hector_plugin_parameters_are_set(self):
+    def test_yaw_offset_parameter_of_hector_plugin_is_applied(self):
         truth = self.collect("ground_truth/state", Odometry)
         imu = self.collect("imu/data", Imu)
         for offset in (0.25, 0.0):
@@ -56,7 +56,7 @@ class Interface(GazeboTest):
             imu.next()
             self.assertAlmostEqual(difference(yaw(imu.next().orientation), true), offset)
 
-    def test_hector_drift_starts_on_request(self):
+    def test_drift_of_hector_plugin_starts_on_request(self):
         imu = self.collect("imu/data", Imu)
         drifting = {"yaw_drift": 0.01}
         self.addCleanup(self.gazebo.set_imu_parameters, "hector", {}, 1)
@@ -72,7 +72,7 @@ class Interface(GazeboTest):
             drift = difference(yaw(later.orientation), yaw(earlier.orientation))
             self.assertAlmostEqual(drift, 0.01 * samples)
 
-    def test_parameter_clipped_by_hector_plugin_is_rejected(self):
+    def test_parameter_limited_by_hector_plugin_is_rejected(self):
         with self.assertRaisesRegex(SimulatorError, "imu/data/yaw/offset to 10.0 instead of 50"):
             self.gazebo.set_imu_parameters("hector", {"yaw_offset": 50.0}, 1)
         self.gazebo.set_imu_parameters("hector", {}, 1)
@@ -113,7 +113,7 @@ class Views(GazeboTest):
     def setUp(self):
         set_speed(1.0)
 
-    def test_transforms_are_at_least_50_ms_of_simulated_time_apart(self):
+    def test_successive_transforms_are_at_least_50_ms_apart(self):
         transforms = self.collect("/tf", TFMessage).wait_for(lambda messages: len(messages) > 5)
         stamps = [message.transforms[0].header.stamp.to_sec() for message in transforms]
         self.assertEqual(transforms[0].transforms[0].header.frame_id, "odom")
@@ -147,10 +147,10 @@ class Views(GazeboTest):
             return places
 
         paths = driven.wait_for(lambda paths: any(place.x > 0.3 for place in ends(paths)))
-        # The path begins at the pose that was set, or jumps there from an earlier pose.
+        # The path begins at the pose that was set, or at an earlier pose from which it jumps there.
         for place in ends(paths):
             self.assertLess(abs(place.y), 1e-6)
-        # The path has a point every five centimetres, or slightly later.
+        # Successive points of the path are at least five centimetres apart.
         newest = [pose.pose.position.x for pose in paths[-1].poses][-4:]
         for before, after in zip(newest, newest[1:]):
             self.assertLess(0.049, after - before)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Twenty seconds of drive A in real Gazebo, with each of its IMU plug-ins."""
 
-# rostest runs unittest, whose own assertions print the compared values.
+# rostest runs these tests with unittest, whose assertion methods print the compared values.
 # ruff: noqa: PT009
 
 import contextlib
@@ -46,7 +46,7 @@ class GazeboExperiment(unittest.TestCase):
         return folder, json.loads(folder.read_text("summary.json"))
 
     def check(self, folder, summary):
-        """Check results that are valid on a busy machine, too (doc/explanation/robot_models.md)."""
+        """Check results that do not depend on the load (doc/explanation/robot_models.md)."""
         self.assertTrue(summary["run"]["completed"])
         truth = summary["messages"]["ground_truth"]
         self.assertEqual(truth["received"], truth["expected"])
@@ -67,10 +67,11 @@ class GazeboExperiment(unittest.TestCase):
         self.assertEqual(set(imu.round(6)) - set(truth.round(6)), set())
 
     def check_first_second(self, folder, heading):
-        """Check that the specified IMU starts stationary at the beginning of the drive.
+        """Check that an IMU with a specification is stationary at the beginning of the drive.
 
-        Only accelerations of the drive then tilt its fused orientation: a speed change of v
-        tilts it by at most v / (g tau); the accelerometer's noise is a hundredth of a degree.
+        Only accelerations of the drive then tilt its fused orientation: a change in speed of v
+        tilts it by at most v / (g tau). The accelerometer noise tilts it by a hundredth of a
+        degree.
         """
         truth, imu = (
             folder.read_table(name).loc[:1.0] for name in ("ground_truth", "imu_simulated")
@@ -84,17 +85,18 @@ class GazeboExperiment(unittest.TestCase):
             if angle != "yaw":
                 self.assertLess(abs(error[0]), math.radians(0.2), angle)
 
-    def test_specified_imu_starts_stationary(self):
+    def test_imu_with_specification_starts_stationary(self):
         folder, summary = self.drive("imu:=specification")
         self.check(folder, summary)
         # The angle random walk is 0.003 degrees in one second, and there is no turn-on bias.
         self.check_first_second(folder, heading=0.1)
 
-    def test_specified_imu_with_magnetometer_starts_stationary(self):
+    def test_imu_with_specification_and_magnetometer_starts_stationary(self):
         named = "{imu_specification: {file: bno055_magnetometer}, trajectory: {stop: 20.0}}"
         folder, summary = self.drive("imu:=specification", settings=named)
         self.check(folder, summary)
-        # The limit is four standard deviations of the first sample: 1.9 uT of 20 uT or 5.4 degrees.
+        # The limit is four times the standard deviation of the first heading: the noise of 1.9 uT
+        # in a horizontal field of 20 uT is 5.4 degrees.
         self.check_first_second(folder, heading=22.0)
 
     def test_car_with_user_description_follows_steering_commands(self):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""imu_corrector publishes corrected messages with the same header, and reports an invalid file."""
+"""The node imu_corrector preserves headers of corrected messages, and reports a missing file."""
 
-# rostest runs unittest, whose own assertions print the compared values.
+# rostest runs these tests with unittest, whose assertion methods print the compared values.
 # ruff: noqa: PT009
 
 import sys

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Node of the MuJoCo simulator: standstill, control periods, services and failures."""
+"""The node mujoco_simulator: standstill, control periods, services and failures."""
 
-# rostest runs unittest, whose own assertions print the compared values.
+# rostest runs these tests with unittest, whose assertion methods print the compared values.
 # ruff: noqa: PT009, PT027
 
 import math
@@ -33,7 +33,7 @@ def stamps(messages):
 
 
 class HeldSimulator(unittest.TestCase):
-    """Simulator ``held``, which receives no commands."""
+    """Simulator in the namespace ``held``, which receives no commands."""
 
     def setUp(self):
         self.truth = Collector("held/ground_truth/state", Odometry)
@@ -49,7 +49,7 @@ class HeldSimulator(unittest.TestCase):
         return rospy.ServiceProxy(name, kind)
 
     def newest(self, collector):
-        """Return a message created after this call; the next message may be older."""
+        """Return a message created after this call, which the next message need not be."""
         collector.next()
         return collector.next()
 
@@ -69,7 +69,7 @@ class HeldSimulator(unittest.TestCase):
         self.assertAlmostEqual(yaw(message.pose.pose.orientation), 0.5, places=6)
         self.assertEqual(message.header.stamp.to_sec(), 0.0)
 
-    def test_pose_that_is_not_finite_is_rejected(self):
+    def test_non_finite_pose_is_rejected(self):
         answer = self.service("set_pose", SetPose)(Pose2D(1.0, math.nan, 0.5))
         self.assertFalse(answer.success)
         self.assertIn("finite", answer.message)
@@ -84,11 +84,12 @@ class HeldSimulator(unittest.TestCase):
         error = yaw(measured.orientation) - yaw(true.pose.pose.orientation)
         self.assertAlmostEqual(error, offset, places=6)
 
-    def test_set_bias_service_checksum_matches_hector(self):
-        # Programs built with hector_gazebo_plugins can call the service only with this checksum.
+    def test_md5sum_of_set_bias_service_matches_hector_plugin(self):
+        # A service with a different MD5 sum cannot be called by programs that were built with
+        # hector_gazebo_plugins.
         self.assertEqual(SetBias._md5sum, HECTORS_SUM)
 
-    def test_hector_service_is_rejected_by_imu_model_other_than_hector(self):
+    def test_imu_model_without_drift_rejects_services_of_hector_plugin(self):
         self.service("set_imu_parameters", SetImuParameters)("ideal", "", 1)
         with self.assertRaisesRegex(rospy.ServiceException, "model has no drift"):
             rospy.ServiceProxy("held/imu/data/calibrate", Empty)()
@@ -108,7 +109,7 @@ class HeldSimulator(unittest.TestCase):
 
 
 class DrivenSimulator(unittest.TestCase):
-    """Simulator ``driven``, which receives commands from each test."""
+    """Simulator in the namespace ``driven``, which receives commands from each test."""
 
     @classmethod
     def setUpClass(cls):
@@ -129,18 +130,18 @@ class DrivenSimulator(unittest.TestCase):
 
     @classmethod
     def has_period(cls, messages):
-        """Return whether the received messages include those of the last control period."""
+        """Return whether the messages of the last control period have been received."""
         return messages and messages[-1].header.stamp.to_sec() > cls.ticks * PERIOD - 1e-6
 
     def test_command_advances_one_control_period(self):
         self.advance()
-        # The simulator would continue at once if it did not wait.
+        # A simulator that does not wait for the next command would continue at once.
         with self.assertRaises(AssertionError):
             self.truth.wait_for(
                 lambda messages: stamps(messages)[-1] > self.ticks * PERIOD + 1e-6, 0.3
             )
 
-    def test_set_bias_service_applies_to_next_samples(self):
+    def test_bias_from_set_bias_service_is_in_next_samples(self):
         bias = Collector("driven/imu/data/bias", Imu)
         self.addCleanup(bias.close)
         for name in ("rate", "accel"):

@@ -1,4 +1,4 @@
-"""Subscribers that collect messages, and publishers that have a subscriber, for rostests."""
+"""Subscribers that collect messages, and publishers with a connected subscriber, for rostests."""
 
 import sys
 import threading
@@ -15,7 +15,7 @@ from patience import PATIENCE, wait_until
 
 
 def _is_sent(topic):
-    """Return whether a publisher of a topic sends to this node."""
+    """Return whether a publisher of a topic is connected to this node."""
     master = rosgraph.Master(rospy.get_name())
     published = dict(master.getSystemState()[0])
     for name in published.get(topic, ()):
@@ -29,14 +29,15 @@ def _is_sent(topic):
 
 
 class Collector:
-    """Messages of a topic, from the time when a publisher sends to this node."""
+    """Collector of the messages on a topic; the constructor waits for a publisher."""
 
     def __init__(self, topic, message_type) -> None:
         self._topic = topic
         self._messages = []
         self._changed = threading.Condition()
         self._subscriber = rospy.Subscriber(topic, message_type, self._on_message, tcp_nodelay=True)
-        # The publisher sends to a connected subscriber only after it has registered it.
+        # The publisher sends to a connected subscriber only after it has added the subscriber to
+        # its list.
         wait_until(lambda: _is_sent(self._subscriber.resolved_name), f"publisher of {topic}")
 
     def _on_message(self, message):
@@ -53,7 +54,7 @@ class Collector:
             return list(self._messages)
 
     def wait_for(self, condition, limit=PATIENCE):
-        """Wait until ``condition(messages)`` is true; return the messages at that time."""
+        """Wait until ``condition(messages)`` is true; return the messages received by then."""
         with self._changed:
             is_true = self._changed.wait_for(lambda: condition(self._messages), limit)
             assert is_true, f"not within {limit:g} s on {self._topic}, got {self._messages}"
@@ -66,7 +67,7 @@ class Collector:
 
 
 def connected_publisher(topic, message_type) -> rospy.Publisher:
-    """Return a publisher with a subscriber, which therefore receives the first message."""
+    """Return a publisher to which a subscriber is connected, so that no message is lost."""
     publisher = rospy.Publisher(topic, message_type, queue_size=100, tcp_nodelay=True)
     wait_until(lambda: publisher.get_num_connections() > 0, f"subscriber of {topic}")
     return publisher

@@ -1,4 +1,4 @@
-"""Run each test/*.test with rostest, and the drives in Gazebo where it is installed."""
+"""Runs of each test/*.test with rostest, and of the drives in Gazebo where it is installed."""
 
 import os
 import shutil
@@ -18,12 +18,12 @@ from marked_processes import MARK, kill_marked, new_mark  # noqa: E402
 PACKAGE = "imu_simulation_framework"
 LAUNCH_FILES = sorted(TESTS.glob("*.test"))
 QUICK = ("experiment",)
-GAZEBO_LIMIT = 3600.0  # wall clock for seven drives in Gazebo [s]
+GAZEBO_LIMIT = 3600.0  # wall-clock limit for seven drives in Gazebo [s]
 
 
 @pytest.fixture
 def rostest():
-    """Return a function that runs a launch file in rostest and leaves no process behind."""
+    """Return a function that runs a launch file with rostest; kill remaining processes later."""
     # rostest passes the result folder to its tests unquoted, so the path must not contain a space.
     folder = Path(tempfile.mkdtemp(prefix="rostest-", dir="/tmp"))
     mark = new_mark()
@@ -49,7 +49,7 @@ def rostest():
 
 
 def read_unit_tests(folder):
-    """Return the text of each failed unit test, and the number of unit tests."""
+    """Return the messages of failed unit tests, and the total number of unit tests."""
     cases = [
         case
         for path in folder.rglob("rosunit-*.xml")

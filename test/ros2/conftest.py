@@ -1,4 +1,4 @@
-"""Fixtures for ROS 2 nodes; without ROS 2, test_under_ros2.py starts the tests."""
+"""Fixtures for tests of ROS 2 nodes, which test_under_ros2.py runs in a ROS 2 environment."""
 
 import importlib.util
 

@@ -14,7 +14,7 @@ from ros2_peers import experiment_arguments, result_below
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
-# After ros2_peers, which makes the modules of the tests importable.
+# Imported after ros2_peers, which adds the folders of these modules to the search path.
 from scenarios import SCENARIOS, WITH_FIGURES, read_tables, repeat_in_process  # isort: skip
 from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.drive.configuration import load_configuration
@@ -23,7 +23,7 @@ from imu_simulation_framework.ros2.experiment import ErrorPublisher
 
 
 def read_repeatable_result(folder, scenario):
-    """Return the result of a completed drive with the same tables as in a single process."""
+    """Return the result of a complete drive; assert that one process yields the same tables."""
     result = result_below(folder / "out")
     assert json.loads(result.read_text("summary.json"))["run"]["completed"] is True
     repeated = repeat_in_process(result, folder)
@@ -36,7 +36,7 @@ def test_ros2_nodes_write_figures_and_same_tables_as_single_process(program, tmp
     scenario.write(tmp_path)
     config = f"config:={tmp_path / 'mine.ini'}"
     arguments = experiment_arguments(tmp_path, config, settings=WITH_FIGURES)
-    # The experiment chooses its domain itself.
+    # Without this variable, the experiment chooses its ROS 2 domain.
     code, output = program(*arguments, ROS_DOMAIN_ID=None).wait()
     assert code == 0, output
     (domain,) = re.findall(r"^ROS_DOMAIN_ID=(\d+) shows the topics", output, re.MULTILINE)
@@ -46,13 +46,13 @@ def test_ros2_nodes_write_figures_and_same_tables_as_single_process(program, tmp
     assert {path.suffix for path in result.folder.iterdir()} >= {".csv", ".png", ".json", ".ini"}
 
 
-def test_temporarily_stopped_recorder_misses_no_live_yaw_errors(program, ros, tmp_path):
+def test_temporarily_suspended_recorder_loses_no_samples(program, ros, tmp_path):
     scenario = SCENARIOS["car with magnetometer"]
     scenario.write(tmp_path)
     config = f"config:={tmp_path / 'mine.ini'}"
-    # The drive begins at 4 s of the recording, so it lasts 30 s.
+    # The drive lasts 30 s, because it begins at 4 s of the recording.
     settings = {"trajectory": {"stop": 34.0}, "simulation": {"real_time_factor": 3.0}}
-    # A stopped process may hold a lock in the shared memory that all other processes use.
+    # A suspended process may hold a lock in the shared memory that all other processes use.
     environment = {"FASTDDS_BUILTIN_TRANSPORTS": "UDPv4"}
     running = program(*experiment_arguments(tmp_path, config, settings=settings), **environment)
     errors, truths = (
@@ -60,7 +60,7 @@ def test_temporarily_stopped_recorder_misses_no_live_yaw_errors(program, ros, tm
         for name in ("simulated_error", "ground_truth")
     )
     clock = ros.listen("/clock", Clock, QoSProfile(depth=10000), raw=False)
-    # The recorder is stopped during the drive, because nodes wait for it before the drive.
+    # The recorder is suspended only during the drive, because nodes wait for it before the drive.
     ros.until(lambda: clock and len(errors) > 100, "live yaw errors of a drive")
     recorder = running.child("ResultComparison")
     os.kill(recorder, signal.SIGSTOP)

@@ -10,18 +10,18 @@ import pytest
 from ros2_peers import experiment_arguments, result_below
 from sensor_msgs.msg import Imu
 
-# After ros2_peers, which makes the modules of the tests importable.
+# Imported after ros2_peers, which adds the folders of these modules to the search path.
 from patience import wait_until  # isort: skip
 from imu_simulation_framework.core.programs import run_tool
 from imu_simulation_framework.ros2 import launcher
 
 LONG = {"trajectory": {"stop": 200.0}, "simulation": {"real_time_factor": 2.0}}
-"""Settings of a drive that continues until a test disturbs it."""
+"""Settings of a drive that is longer than any test needs."""
 
 
 @pytest.fixture
 def driving(program, tmp_path):
-    """Start a drive and return its program once the robot drives."""
+    """Return a function that starts a drive and returns its program once the robot is driving."""
 
     def start():
         running = program(*experiment_arguments(tmp_path, settings=LONG))
@@ -29,7 +29,7 @@ def driving(program, tmp_path):
         return running
 
     def is_driving():
-        # os.walk skips a folder that is renamed meanwhile, such as a result folder.
+        # os.walk skips folders that are renamed during the search, such as result folders.
         for folder, _, names in os.walk(tmp_path / "out"):
             for name in names:
                 with contextlib.suppress(FileNotFoundError):
@@ -56,7 +56,7 @@ def test_interrupted_ros2_drive_saves_recorded_data_and_exits_with_130(driving, 
     read_partial_result(tmp_path)
 
 
-def test_nodes_of_killed_launcher_exit_with_results(driving, tmp_path):
+def test_nodes_save_results_after_launcher_is_killed(driving, tmp_path):
     running = driving()
     running.send_signal(signal.SIGKILL)
     # The nodes share the launcher's standard output, which is closed when the last node exits.
@@ -66,7 +66,7 @@ def test_nodes_of_killed_launcher_exit_with_results(driving, tmp_path):
     read_partial_result(tmp_path)
 
 
-def test_second_imu_terminates_experiment_with_results(driving, ros, tmp_path):
+def test_second_imu_publisher_terminates_experiment_with_results(driving, ros, tmp_path):
     running = driving()
     ros.publisher("imu/data", Imu).publish(Imu())
     code, output = running.wait()
@@ -99,7 +99,7 @@ def test_invalid_ros2_launch_argument_is_rejected(monkeypatch, capsys, tmp_path,
     assert not (tmp_path / "out").exists()
 
 
-def test_program_rejects_missing_recording_with_code_2(program, tmp_path):
+def test_missing_recording_causes_exit_code_2(program, tmp_path):
     code, output = program(*experiment_arguments(tmp_path, "recording:=/none.bag")).wait()
     assert code == 2, output
     assert "/none.bag" in output

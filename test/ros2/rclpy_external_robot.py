@@ -1,4 +1,4 @@
-"""simulator:=external in ROS 2: a robot with its own controllers, in this process."""
+"""Experiments with simulator:=external in ROS 2: the robot has its own controllers."""
 
 import json
 import math
@@ -13,17 +13,17 @@ from ros2_peers import BEST_EFFORT, LATCHED, RELIABLE, experiment_arguments, res
 from sensor_msgs.msg import Imu
 from std_msgs.msg import Float64MultiArray, String
 
-# After ros2_peers, which makes the modules of the tests importable.
+# Imported after ros2_peers, which adds the folders of these modules to the search path.
 from lagging_robot import DRIFT, PERIOD, TICKS_PER_ODOMETRY, LaggingRobot  # isort: skip
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.ros2.external_robot import ExternalRobot
 
-# s; limit for a topic that is never published and for a robot that never stops
+# Timeout for a topic that is never published, and for a robot that never stops [s].
 IMPATIENT = {"simulation.startup_timeout": 10.0}
 
 
 class Robot:
-    """Node with publishers and subscribers of a ``LaggingRobot``."""
+    """Publishers and subscribers of a ``LaggingRobot`` on a node."""
 
     def __init__(self, node, kind=Twist, imu="imu", orientation=True, qos=BEST_EFFORT, v=0.0):
         self.robot = LaggingRobot(v)
@@ -74,7 +74,7 @@ def _turn(quaternion, yaw):
     [({}, {}), ({"kind": TwistStamped, "imu": "imu/data", "qos": RELIABLE}, {"imu": "imu/data"})],
     ids=["Twist, best effort", "TwistStamped, its IMU where the experiment listens"],
 )
-def test_external_robot_follows_path_and_drift_of_its_imu_is_estimated(
+def test_external_robot_follows_path_and_drift_of_its_imu_is_measured(
     program, ros, tmp_path, options, external
 ):
     robot = Robot(ros.peer, **options).robot
@@ -103,13 +103,13 @@ def test_external_robot_follows_path_and_drift_of_its_imu_is_estimated(
 
 @pytest.fixture
 def connector(ros, tmp_path):
-    """Return a function that starts the node between an experiment and a robot."""
+    """Return a function that starts external_robot between an experiment and a robot."""
 
     def start(settings, options):
         Robot(ros.peer, **options)
         for topic, message in (
             ("experiment/result", String(data=str(tmp_path / "run"))),
-            # Time, x, y and yaw.
+            # Two samples of time, x, y and yaw.
             ("reference_trajectory", Float64MultiArray(data=[0.0, 1.0, *6 * [0.0]])),
         ):
             ros.peer.create_publisher(type(message), topic, LATCHED).publish(message)
@@ -136,6 +136,6 @@ def test_external_robot_with_wrong_topics_is_reported(ros, connector, settings, 
     assert sentence in node.failure
 
 
-def test_odometry_on_topic_of_experiment_is_rejected(connector):
+def test_robot_odometry_on_topic_of_experiment_is_rejected(connector):
     with pytest.raises(ConfigurationError, match="\\[external\\] odometry is"):
         connector({"external.odometry": "ground_truth/state"}, {})

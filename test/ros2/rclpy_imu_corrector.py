@@ -1,11 +1,11 @@
-"""imu_corrector under ROS 2 publishes the bytes of its session, which unit tests check."""
+"""The node imu_corrector in ROS 2, compared with its session, for which there are unit tests."""
 
 import numpy as np
 from rclpy.serialization import deserialize_message
 from ros2_peers import RELIABLE
 from sensor_msgs.msg import Imu, MagneticField, Temperature
 
-# After ros2_peers, which makes the modules of the tests importable.
+# Imported after ros2_peers, which adds the folders of these modules to the search path.
 from recording_shell import shell_of  # isort: skip
 from imu_simulation_framework.realistic_imu.node_sessions import CorrectorArguments, LiveCorrector
 from imu_simulation_framework.recordings.messages import (
@@ -40,7 +40,7 @@ def messages(topic, count):
     return separate(Packer(kind, ["imu"], None, True).pack(stamps, dict(zip(fields, rows.T))))
 
 
-def test_published_corrections_match_bytes_of_session(ros, tmp_path):
+def test_published_corrected_messages_match_bytes_of_session(ros, tmp_path):
     path = tmp_path / "correction.yaml"
     path.write_text(imu_correction_text(CORRECTION))
     ros.start(ImuCorrector, correction=str(path))
@@ -63,7 +63,7 @@ def test_published_corrections_match_bytes_of_session(ros, tmp_path):
         ros.until(lambda: len(received["imu/data"]) >= len(probes), "corrected reading")
         return received["imu/data"][-1] == corrected
 
-    # Messages of different topics may overtake each other.
+    # Messages on different topics may arrive in a different order.
     probes = []
     ros.until(has_temperature, "reading with the temperature")
     received["imu/data"].clear()

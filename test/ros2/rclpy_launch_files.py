@@ -1,4 +1,4 @@
-"""Launch files of ROS 2, whose arguments are the nodes' parameters, as with roslaunch.
+"""Launch files of ROS 2, whose arguments are the parameters of the nodes, as with roslaunch.
 
 PyPI has no launch; substitutes only store the arguments with which the files call them.
 """
@@ -32,7 +32,7 @@ NAMES = {
 
 @pytest.fixture
 def description(monkeypatch):
-    """Return the entities that a launch file describes."""
+    """Return a function that reads the launch description of a launch file."""
     for module, names in NAMES.items():
         stand_in = ModuleType(module)
         for name in names:
@@ -50,7 +50,7 @@ def description(monkeypatch):
 
 @pytest.fixture(params=[LiveImu, LiveCorrector], ids=lambda session: session.name)
 def described(request, description):
-    """Session, arguments by name and node of a launch file."""
+    """Return the session class, the arguments by name and the node of a launch file."""
     *arguments, node = description(request.param.name)
     return request.param, {argument.given[0]: argument for argument in arguments}, node
 
@@ -106,7 +106,7 @@ def test_ros2_experiment_arguments_match_roslaunch(description, monkeypatch):
     ]
 
 
-def test_gz_sim_robot_is_bridged_and_errors_are_added_to_its_imu(description, monkeypatch):
+def test_gz_sim_topics_are_bridged_and_errors_are_added_to_imu(description, monkeypatch):
     monkeypatch.setattr("ament_index_python.packages.get_package_prefix", lambda _: "/ws")
     experiment, _, simulator, bridge, imu = description("gz_robot")
     *arguments, _ = experiment.given[0]
@@ -114,7 +114,7 @@ def test_gz_sim_robot_is_bridged_and_errors_are_added_to_its_imu(description, mo
     assert (defaults["simulator"], defaults["imu"]) == ("external", "published")
     world = ElementTree.parse(simulator.cmd[-1])
     (drive, place) = world.findall(".//model/plugin")
-    # For each topic the direction, to or from Gazebo, and the Gazebo type.
+    # For each topic, the direction (to or from Gazebo) and the Gazebo message type.
     expected = {
         f"/{drive.findtext('topic')}": ("]", "gz.msgs.Twist"),
         f"/{place.findtext('odom_topic')}": ("[", "gz.msgs.Odometry"),

@@ -1,4 +1,4 @@
-"""ROS 2 node of a session, tested with realistic_imu: parameters, warnings, failures and exits."""
+"""Base class of ROS 2 nodes, tested with realistic_imu: parameters, warnings and failures."""
 
 import re
 import signal
@@ -14,7 +14,7 @@ from ros2_peers import BEST_EFFORT, DOMAIN, RELIABLE
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu
 
-# After ros2_peers, which makes the modules of the tests importable.
+# Imported after ros2_peers, which adds the folders of these modules to the search path.
 from ideal_recordings import stamps_of  # isort: skip
 from realistic_imu_messages import ideal, imu, quaternion, signals  # isort: skip
 import imu_simulation_framework as isf
@@ -90,7 +90,7 @@ def test_unknown_ros2_parameter_is_reported(ros):
     assert node.warned == ["there is no parameter specificaton; did you mean specification?"]
 
 
-def test_unusable_messages_are_ignored_and_counted(ros, motion):
+def test_invalid_imu_messages_are_ignored_and_counted(ros, motion):
     node = ros.start(RealisticImuNode)
     received, messages = ros.listen("/imu/data", Imu), ideal(motion)
     for number in (100, 101, 102):
@@ -198,7 +198,7 @@ def read_values(diagnosed):
     ("qos", "peer_qos", "end"),
     [("reliable", RELIABLE, signal.SIGINT), ("sensor_data", BEST_EFFORT, signal.SIGTERM)],
 )
-def test_program_responds_to_messages_and_exits_cleanly(ros, program, qos, peer_qos, end):
+def test_realistic_imu_responds_to_messages_and_exits_cleanly(ros, program, qos, peer_qos, end):
     # The topics are separate, because a killed program remains registered for several seconds.
     topics = {"input": f"/{qos}/imu", "output": f"/{qos}/data", "qos": qos}
     parameters = [word for name, value in topics.items() for word in ("-p", f"{name}:={value}")]
@@ -245,7 +245,7 @@ def test_ros2_program_reports_failure_on_one_line(program, arguments, environmen
     assert "Traceback" not in output
 
 
-def test_help_option_describes_ros2_program(program):
+def test_help_of_ros2_program_contains_description(program):
     code, output = program("realistic_imu.py", "--help").wait()
     assert code == 0
     assert output.startswith("usage: realistic_imu.py --ros-args -p PARAMETER:=VALUE")

@@ -1,4 +1,4 @@
-"""realistic_imu under ROS 2 publishes the bytes of its session, for each of its inputs."""
+"""The node realistic_imu in ROS 2, compared with its session for each type of input."""
 
 import json
 import sys
@@ -12,7 +12,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from ros2_peers import bytes_of_session
 from sensor_msgs.msg import Imu, JointState, MagneticField
 
-# After ros2_peers, which makes the modules of the tests importable.
+# Imported after ros2_peers, which adds the folders of these modules to the search path.
 from ideal_recordings import odometry_rows, stamps_of  # isort: skip
 from realistic_imu_messages import (  # isort: skip
     driven,
@@ -47,7 +47,7 @@ def test_published_imu_matches_simulate_imu_and_session(ros, motion):
     first = deserialize_message(received[0], Imu)
     assert list(first.orientation_covariance) == list(specification.covariances(0.01)[0])
     assert first.header.frame_id == "robot"
-    # rclpy writes the same bytes, apart from the padding between two numbers.
+    # rclpy writes the same bytes, apart from padding.
     again = [bytes(serialize_message(deserialize_message(data, Imu))) for data in received]
     assert [ros1_message(data) for data in again] == [ros1_message(data) for data in received]
     arguments = RealisticImuArguments(specification="bno055", seed=4)
@@ -70,7 +70,7 @@ def test_ros_1_and_ros_2_sessions_output_same_numbers(motion):
 
 
 def ros1_message(data):
-    """Return the ROS 1 bytes of a message with a header: no NUL after the frame, no padding."""
+    """Convert a ROS 2 message with a header to ROS 1 bytes: no NUL after the frame, no padding."""
     length = int.from_bytes(data[12:16], "little")
     place = 16 + length
     place += -(place - 4) % 8
@@ -109,7 +109,7 @@ def test_published_messages_for_each_input_match_bytes_of_session(ros, motion, t
     for number, (message, stamp) in enumerate(zip(main, stamps_of(motion))):
         sent += pairs("/imu", [message])
         publisher.publish(message)
-        if kind == "pose" and number == 0:  # the frame has to be known
+        if kind == "pose" and number == 0:  # poses require a known frame of the IMU
             ros.until(lambda: has_received(diagnosed), "message in the diagnostics")
         if kind == "pose":
             second = odometry(stamp, odometry_rows(motion)[number])
@@ -130,7 +130,7 @@ def test_published_messages_for_each_input_match_bytes_of_session(ros, motion, t
         )
         ros.until(lambda: len(fields) >= len(motion), "last field")
         messages = [deserialize_message(data, MagneticField).magnetic_field for data in fields]
-        noise = 3e-6  # of the magnetometer, per axis at 100 Hz [T]
+        noise = 3e-6  # magnetometer noise per axis at 100 Hz [T]
         measured = np.array([[b.x, b.y, b.z] for b in messages])
         assert np.abs(measured - expected).max() < 5.0 * noise
         return
@@ -150,7 +150,7 @@ def has_received(diagnosed):
     )
 
 
-def test_mounting_in_parameters_rotates_and_moves_imu(ros, motion):
+def test_mounting_parameters_rotate_and_displace_imu(ros, motion):
     arm, turn = (0.3, -0.2, 0.1), np.radians(90.0)
     ros.start(
         RealisticImuNode,
@@ -172,7 +172,7 @@ def test_mounting_in_parameters_rotates_and_moves_imu(ros, motion):
     assert deserialize_message(received[0], Imu).header.frame_id == "chip"
 
 
-def test_mounting_in_tf_moves_imu(ros, motion, monkeypatch):
+def test_mounting_from_tf_displaces_imu(ros, motion, monkeypatch):
     node = ros.start(RealisticImuNode, specification="ideal", use_tf=True, frame_id="chip")
     received, publisher = ros.listen("/imu/data", Imu), ros.publisher("/imu", Imu)
     if "tf2_ros" not in sys.modules:
@@ -189,7 +189,7 @@ def test_mounting_in_tf_moves_imu(ros, motion, monkeypatch):
     ros.publish(publisher, ideal(motion))
     ros.until(lambda: len(received) >= len(motion), "last reading")
     _, rate, force = imu_truth(motion.mounted((0.3, 0.0, 0.0)))[:3]
-    # The angular acceleration is the difference of two rates, so the first sample has none.
+    # The first sample is excluded, because the angular acceleration is computed from two rates.
     np.testing.assert_allclose(signals(received)[1:], np.hstack([rate, force])[1:], atol=1e-8)
     assert not node.failure
 

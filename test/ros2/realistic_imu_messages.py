@@ -1,4 +1,4 @@
-"""ROS 2 messages with an ideal IMU or odometry, for realistic_imu."""
+"""ROS 2 messages of an ideal IMU or of odometry, as input of the node realistic_imu."""
 
 import numpy as np
 from geometry_msgs.msg import Point, Pose, Quaternion, Twist, Vector3

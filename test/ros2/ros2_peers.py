@@ -1,4 +1,4 @@
-"""Nodes in this process or in a separate one, and peers that publish and subscribe."""
+"""ROS 2 nodes under test, and a peer node that publishes to them and subscribes to them."""
 
 import contextlib
 import gc
@@ -29,7 +29,7 @@ from recording_shell import shell_of  # isort: skip
 from reservations import reserved_domain  # isort: skip
 from scenarios import settings_argument  # isort: skip
 
-# The domain is reserved for this process and its child processes.
+# The ROS 2 domain is reserved for this process and its child processes.
 _domain = contextlib.ExitStack()
 DOMAIN = _domain.enter_context(reserved_domain())
 os.environ["ROS_DOMAIN_ID"] = str(DOMAIN)
@@ -50,7 +50,7 @@ class Ros:
         self.nodes = []
 
     def start(self, node_type, namespace=None, arguments=(), **parameters):
-        """Return a node under test; ``warned`` has its warnings, ``looks`` its timer calls.
+        """Start a node whose warnings are in ``warned`` and its timer call times in ``looks``.
 
         Parameters
         ----------
@@ -91,7 +91,7 @@ class Ros:
         return publisher
 
     def listen(self, topic, message_type, qos=RELIABLE, raw=True):
-        """Return a list that collects messages of a topic, once it has a publisher."""
+        """Wait for a publisher of a topic; return a list to which its messages are appended."""
         messages = []
         self.peer.create_subscription(message_type, topic, messages.append, qos, raw=raw)
         self.until(lambda: self.peer.count_publishers(topic) >= 1, f"publisher of {topic}")
@@ -111,14 +111,14 @@ class Ros:
         return self.listen(topic, String, LATCHED, raw=False)
 
     def until(self, condition, description):
-        """Spin until a condition is true; fail if it is not within ``PATIENCE``."""
+        """Spin until a condition is true; fail if it is still false after ``PATIENCE``."""
         deadline = time.monotonic() + PATIENCE
         while not condition():
             assert time.monotonic() < deadline, f"no {description} within {PATIENCE:g} s"
             self.executor.spin_once(timeout_sec=0.05)
 
     def until_looked(self, node):
-        """Spin until a node has checked twice for changes that no message announces."""
+        """Spin until a node has called its timer function at least twice."""
         count = len(node.looks) + 2
         self.until(lambda: len(node.looks) >= count or node.ended, f"look of {node.program}")
 
@@ -138,7 +138,8 @@ class Ros:
     def close(self):
         for node in (*self.nodes, self.peer):
             node.destroy_node()
-        # A subscriber to events keeps its topic visible to others until it is collected.
+        # The topic of a subscriber remains visible to other nodes until the subscriber is
+        # garbage-collected.
         del node, self.peer, self.executor
         self.nodes.clear()
         gc.collect()
@@ -158,19 +159,19 @@ def bytes_of_session(arguments, messages, ros2=True):
 
 
 def result_below(folder):
-    """Return the only result in a folder or in its subfolders."""
+    """Return the only experiment result in a folder or in its subfolders."""
     (summary,) = Path(folder).glob("**/*_summary.json")
     return find_result(summary.parent)
 
 
 def experiment_arguments(folder, *arguments, settings=None):
-    """Return the command of an experiment with results in ``out`` and generous timeouts."""
+    """Return the command of an experiment with long timeouts and with results in ``out``."""
     output = f"output:={folder / 'out'}"
     return ["run_experiment.py", *arguments, output, settings_argument(settings or {})]
 
 
 class Program:
-    """Program in a separate process with changed environment variables; None removes a variable."""
+    """Program in a separate process with given environment variables; None removes a variable."""
 
     def __init__(self, name, *arguments, **changes):
         self._mark = new_mark()
@@ -191,7 +192,7 @@ class Program:
         return self._process.poll() is not None
 
     def child(self, word):
-        """Return the id of the only child process with a word in its command."""
+        """Return the process id of the only child whose command line contains a word."""
         pid = self._process.pid
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
         (child,) = (each for each in children if word in Path(f"/proc/{each}/cmdline").read_text())
@@ -201,7 +202,7 @@ class Program:
         self._process.send_signal(number)
 
     def wait(self):
-        """Wait for the exit; return exit code and output."""
+        """Wait until the program exits; return its exit code and output."""
         try:
             output, _ = self._process.communicate(timeout=PATIENCE)
         except subprocess.TimeoutExpired:

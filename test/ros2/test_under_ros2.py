@@ -18,14 +18,14 @@ GROUPS = {
     "experiments": EXPERIMENTS,
     "nodes": [name for name in FILES if name not in EXPERIMENTS],
 }
-"""Test files that share a process, because its start takes as long as many tests."""
+"""Test files by process; several files share a process, because its start is slow."""
 
 DROPPED_VARIABLES = {"PYTEST_CURRENT_TEST", "PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT"}
 
 
 @pytest.fixture
 def environment():
-    """Return variables for a pytest process; kill its remaining processes at the end."""
+    """Yield environment variables for a pytest process, then kill child processes it has left."""
     mark = new_mark()
     inherited = {name: text for name, text in os.environ.items() if name not in DROPPED_VARIABLES}
     yield {**inherited, MARK: mark}

@@ -1,4 +1,4 @@
-"""Services of controller_manager_msgs that this package uses."""
+"""Service types of controller_manager_msgs that this package uses."""
 
 from fake_messages import service
 

@@ -1,4 +1,4 @@
-"""Client that sets parameters of the fake plug-in."""
+"""Client that sets parameters of the fake Hector plug-in."""
 
 import rospy
 import yaml

@@ -1,4 +1,4 @@
-"""Messages of gazebo_msgs, with the fields that this package uses."""
+"""Message types of gazebo_msgs, with only the fields that this package uses."""
 
 from fake_messages import message
 from geometry_msgs.msg import Pose, Twist

@@ -1,4 +1,4 @@
-"""Services of gazebo_msgs, with the fields that this package uses."""
+"""Service types of gazebo_msgs, with only the fields that this package uses."""
 
 from fake_messages import service
 from geometry_msgs.msg import Pose, Vector3
