@@ -1,4 +1,4 @@
-"""Answer to "how far will the heading drift": percentiles, first-passage time, causes.
+"""Heading drift of a sensor on a motion: percentiles, first-passage time and causes.
 
 All values follow from the linear model of the yaw error (:mod:`.model.imu_error_sources`), except
 the time at which a drive first exceeds the limit, which is estimated from simulated drives.
@@ -22,16 +22,16 @@ from .model.sources import KnownError, RandomConstant
 RUNS = 4000
 """Number of simulated drives from which the first-passage time is estimated."""
 EARLY_SHARE = 0.05
-"""Share of drives that have exceeded the limit at the earlier time in a message."""
+"""Share of drives whose first-passage time a message states, besides the median time."""
 SMALLEST_BASIS = 0.01
-"""Smallest share of the variance for which a message states the origin of the parameters."""
+"""Smallest share of the variance for which a message states where the parameters come from."""
 
 KNOWN, UNITS, STARTS, DRIVE = "known", "between units", "between switch-ons", "within a drive"
 
 
 @deprecated_names(by="time_at")
 class FirstPassage(NamedTuple):
-    """Time at which drives exceed the limit for the first time.
+    """Distribution of the time at which drives first exceed the limit of the yaw error.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class FirstPassage(NamedTuple):
     half_width: np.ndarray
 
     def time_at(self, probability: float) -> float:
-        """Return the time by which a given share of drives has exceeded the limit.
+        """Return the time by which a given share of drives has exceeded the yaw error limit.
 
         Parameters
         ----------
@@ -109,7 +109,7 @@ class Improvement(NamedTuple):
     mendings="improvements",
 )
 class HeadingAnswer(NamedTuple):
-    """Heading drift at the last time of a model, and its causes.
+    """Heading drift by the end of a yaw error model, and its causes.
 
     Attributes
     ----------
@@ -135,7 +135,7 @@ class HeadingAnswer(NamedTuple):
     def sentence(
         self, name: str, limit: float, origins: Mapping[str, str] = MappingProxyType({})
     ) -> str:
-        """Return the answer in one line.
+        """Describe the heading drift and its main causes in one line.
 
         Parameters
         ----------
@@ -183,7 +183,7 @@ class HeadingAnswer(NamedTuple):
         return words if math.isinf(median) else f"{words}, in half of them within {seconds(median)}"
 
     def _improvement_words(self) -> str:
-        """Describe the best change in the use of the sensor, and the best other part."""
+        """Describe the best calibration or change of use, and the best replacement sensor."""
         uses = [improvement for improvement in self.improvements if not improvement.is_part]
         parts = [improvement for improvement in self.improvements if improvement.is_part]
         best = uses[:1] + parts[:1]
@@ -204,11 +204,11 @@ FIELDS = {
     imu_error_sources.SCALE_FACTOR: "scale_factor",
     imu_error_sources.MISALIGNMENT: "misalignment",
 }
-"""Field of the specification that determines each source of the yaw error."""
+"""Specification field that determines each source of the yaw error."""
 
 
 def basis_words(shares: pd.Series, origins: Mapping[str, str]) -> str:
-    """Describe the origin of the parameters that determine the variance of a yaw error.
+    """Describe where the parameters that dominate the variance of a yaw error come from.
 
     Parameters
     ----------
@@ -248,7 +248,7 @@ def _basis(origin: str) -> str:
 
 
 def seconds(time: float) -> str:
-    """Format a time with three significant digits, or rounded to full seconds.
+    """Format a time with three significant digits, or to the second from 1000 s on.
 
     Parameters
     ----------
@@ -288,7 +288,7 @@ def heading_answer(
     seed: int = 1,
     on_runs: Callable[[int], object] = lambda _: None,
 ) -> HeadingAnswer:
-    """Compute how far the heading drifts by the last time of a model.
+    """Compute how far the heading drifts by the end of a yaw error model.
 
     Parameters
     ----------
@@ -299,7 +299,7 @@ def heading_answer(
     improvements : tuple of Improvement, optional
         Improvements from :func:`.propose_improvements`.
     runs : int, optional
-        Number of simulated drives for the first passage.
+        Number of simulated drives for the first-passage time.
     seed : int, optional
         Seed of the simulated drives.
     on_runs : callable, optional
@@ -321,7 +321,7 @@ def heading_answers(
     seed: int = 1,
     on_runs: Callable[[int], object] = lambda _: None,
 ) -> list[HeadingAnswer]:
-    """Compute the heading drift for several models, whose drives share random numbers.
+    """Compute the heading drift for several yaw error models with common random numbers.
 
     Parameters
     ----------
@@ -355,7 +355,7 @@ def _answer(
 ) -> HeadingAnswer:
     stays, half_width = survival
     within = model.probability_within(limit)
-    # The probability of being within the limit at each time is an exact upper bound.
+    # The exact probability of being within the limit at each time is an upper bound.
     stays = np.minimum.accumulate(np.minimum(stays, within))
     return HeadingAnswer(
         percentile_50=model.absolute_quantile(0.5),
@@ -368,7 +368,7 @@ def _answer(
 
 
 def rank_causes(model: YawErrorDistribution) -> pd.DataFrame:
-    """Rank the sources by their contributions to the final yaw error.
+    """Rank the error sources by their contributions to the final yaw error.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Means of a yaw error over bins of its samples, with the covariances of its components.
+"""Means of a yaw error over bins of samples, with the covariances of its components.
 
 The reference's error, a random walk and a transient of the IMU are Gaussian processes. Computing
 their covariances between the means of 150 bins takes a fraction of the time for all samples.
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MAX_BINS, _MAX_EDGE_BINS = 150, 10
-"""Number of bins of an error, and of its start and end; more bins hardly narrow the intervals."""
+"""Number of bins in total, and at each end; more bins hardly narrow the intervals."""
 _TRANSIENT_TIME = 0.05
-"""Correlation time of an IMU's transient relative to the duration.
+"""Correlation time of a transient in an IMU's yaw error, relative to the duration.
 
 Tilting misaligned axes, for example, cause such a transient."""
 _MAX_MEDIAN_SAMPLES = 500
-"""Number of samples at the start or end from which the variance of their median is computed."""
+"""Maximum number of samples from which the variance of a median is computed."""
 
 
 class Bins(NamedTuple):
-    """Partition of the used samples of an error into m bins.
+    """Partition of the samples of a yaw error into m bins.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Bins(NamedTuple):
         return np.diff(self.begins, append=len(self.samples))
 
     def means(self, curve: np.ndarray) -> np.ndarray:
-        """Return the means of a curve over the bins.
+        """Return the mean of a curve in each bin.
 
         Parameters
         ----------
@@ -65,7 +65,7 @@ class Bins(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """Start or end window of an error, over which the mean or the median is computed.
+    """Window at the start or end of a yaw error, over which a mean or median is computed.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class Edge(NamedTuple):
 
 
 class PartCovariances(NamedTuple):
-    """Covariances of the components of an error.
+    """Covariances of the components of a binned yaw error.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class PartCovariances(NamedTuple):
 
 @dataclass(frozen=True)
 class BinnedError:
-    """Means of a yaw error over bins, and the covariances of its possible components.
+    """Bin means of a yaw error, and the covariances of its possible components.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ class BinnedError:
     def from_error(
         cls, error: pd.Series, reference: ReferenceError, start_window: float
     ) -> BinnedError:
-        """Divide an error into bins.
+        """Average a yaw error over bins, and compute the covariances of its components.
 
         Parameters
         ----------
@@ -164,17 +164,17 @@ class BinnedError:
 
     @cached_property
     def share(self) -> np.ndarray:
-        """Share of all used samples in each bin, shape (m,)."""
+        """Share of the samples in each bin, shape (m,)."""
         return self.bins.counts / len(self.bins.samples)
 
     @cached_property
     def size(self) -> float:
-        """Standard deviation of the bin means, the unit of all strengths [rad]."""
+        """Standard deviation of the bin means [rad], to which all strengths are relative."""
         return max(float(np.std(self.values)), 1e-9)
 
 
 def _bin_begins(times: np.ndarray, first: int, last: int) -> np.ndarray:
-    """Return the first index of each bin; bins are finer at both ends, and end at gaps."""
+    """Return each bin's first sample index; bins are finer at both ends and split at gaps."""
     count = len(times)
     stretches = (
         (0, count, _MAX_BINS),
@@ -217,7 +217,7 @@ def _part_covariances(bins: Bins, times: np.ndarray, reference: ReferenceError) 
 
 
 def _decimate(times: np.ndarray, reference_times: np.ndarray) -> np.ndarray:
-    """Return the indices of the samples nearest to a slower reference's samples, or all indices."""
+    """Return the indices of the samples nearest in time to the samples of a slower reference."""
     every = np.arange(len(times))
     if len(times) < 3 or len(reference_times) < 3:
         return every
@@ -231,7 +231,7 @@ def _decimate(times: np.ndarray, reference_times: np.ndarray) -> np.ndarray:
 
 
 def _median_variance_ratio(times: np.ndarray, correlation_time: float) -> float:
-    """Return the variance ratio of median and mean for a correlated Gaussian process.
+    """Return the ratio of the variance of the median to that of the mean of a Gaussian process.
 
     The error of a median is the error of the samples' mean sign divided by the density at the
     median; the correlation of signs is the arcsine of the samples' correlation.

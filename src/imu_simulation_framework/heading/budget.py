@@ -1,4 +1,4 @@
-"""The heading budget of a sensor: the model of its yaw error, its limits and its improvements."""
+"""Heading budget of a sensor: yaw error model, its limitations, and possible improvements."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from .model.odometer import FusedYawError
 from .model.sources import RateGaussMarkov
 
 NOTABLE_SHARE = 0.1
-"""Smallest share of an error for which an uncertain component is reported."""
+"""Smallest share of a yaw error at which an uncertain component is reported."""
 
 MIN_STEPS = 20
-"""Minimum number of steps of a model."""
+"""Minimum number of time steps of a yaw error model."""
 
 FUSION_REMARK = (
     "fused headings assume the best estimator, which knows the magnitude of each error; a filter "
@@ -61,7 +61,7 @@ class Budget(NamedTuple):
 
 
 def budget_step(at: float, max_steps: int) -> float:
-    """Choose a round time step such that a model has a suitable number of steps.
+    """Choose a round time step that gives a yaw error model a suitable number of steps.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def budget_step(at: float, max_steps: int) -> float:
 
 
 def fuse_budgets(imu: Budget, odometer: Budget) -> Budget:
-    """Create the budget for the optimal fusion of an IMU's heading and an odometer's heading.
+    """Create the budget of the heading optimally fused from an IMU and an odometer.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def fuse_budgets(imu: Budget, odometer: Budget) -> Budget:
 
 
 def fuse_all(imus: Sequence[Budget], odometers: Sequence[Budget]) -> list[Budget]:
-    """Create the budgets for the fusion of each IMU with each odometer.
+    """Create the budgets of the headings fused from each IMU with each odometer.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def fuse_all(imus: Sequence[Budget], odometers: Sequence[Budget]) -> list[Budget
 
 
 def distinguish_budgets(budgets: Sequence[Budget]) -> list[Budget]:
-    """Append numbers to duplicate names of budgets.
+    """Make the names of budgets unique by appending numbers to duplicates.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def budget_remarks(budgets: Sequence[Budget]) -> list[str]:
 
 
 def bias_instability_remark(errors: ImuSpecification, model: YawErrorModel) -> str | None:
-    """Describe how the yaw error depends on the averaging times assumed for a bias instability.
+    """Describe how the yaw error depends on the averaging times assumed for bias instability.
 
     Data sheets state a bias instability without the range of averaging times of the flicker noise.
 
@@ -192,7 +192,7 @@ def bias_instability_remark(errors: ImuSpecification, model: YawErrorModel) -> s
     ends = (0.1 * last, 10.0 * last)
     others = [flicker_std * unit_std(end) / unit_std(last) for end in ends]
     if max(others) - min(others) < NOTABLE_SHARE * std:
-        return None  # zeroing removes slow processes
+        return None  # zero-rate updates remove slow processes
     shorter, longer = (
         f"{math.degrees(other):.3g} deg to {end:g} s" for other, end in zip(others, ends)
     )
@@ -206,7 +206,7 @@ def bias_instability_remark(errors: ImuSpecification, model: YawErrorModel) -> s
 def earth_rate_remark(
     errors: ImuSpecification, model: YawErrorModel, motion: Motion | EarthMotion
 ) -> str | None:
-    """Describe the yaw error due to the Earth's rotation if the motion has no latitude.
+    """Describe the omitted yaw error due to the Earth's rotation if the latitude is unknown.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def earth_rate_remark(
     str or None
         Message; None if the motion has a latitude, or the error would be small.
     """
-    is_zeroed = model.standstill > 0.0  # zeroing removes the Earth's rate
+    is_zeroed = model.standstill > 0.0  # zero-rate updates remove the Earth's rate
     if (
         is_zeroed
         or isinstance(motion, EarthMotion)

@@ -1,4 +1,4 @@
-"""Web page with heading budgets for a motion, and its sections."""
+"""Web page with heading budgets for a motion, and the sections of the page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .sensor_budget import BudgetTask
 def result_sections(
     sentences: Sequence[str], summary: pd.DataFrame, sources: pd.DataFrame, limit: float
 ) -> list[Section]:
-    """Create the sections with the answers and the contributions of all sources.
+    """Create the page sections with the heading drift and the contributions of all sources.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def result_sections(
 
 
 def requirement_section(sentence: str, requirements: pd.DataFrame) -> Section:
-    """Create the section with the requirements.
+    """Create the page section with the requirements on a gyroscope.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def requirement_section(sentence: str, requirements: pd.DataFrame) -> Section:
 def budget_settings(
     task: BudgetTask, budgets: Sequence[Budget], limit: float, seed: int, inflate: float | None
 ) -> dict[str, Any]:
-    """Return the settings for the page of heading budgets.
+    """Return the settings that the page of heading budgets lists.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def budget_page(
     remarks: Sequence[str] = (),
     footer: str = "",
 ) -> Page:
-    """Create the page with the budgets for one motion, or with the requirements alone.
+    """Create the web page with heading budgets for one motion, or with requirements alone.
 
     Parameters
     ----------

@@ -35,13 +35,13 @@ from .answer import EARLY_SHARE, RUNS, FirstPassage, HeadingAnswer
 from .budget import Budget
 
 PROBABILITIES = (0.5, 0.95, 0.99)
-"""Probabilities of the bands over time."""
+"""Probabilities of the yaw error bands over time."""
 
 SUMMARY_NOTE = f"""\
 50 %, 95 %: magnitude of the error that this share of drives does not exceed;
 all the time, passed by: counted in {RUNS} simulated drives, with the 95 % interval;
 > 99.9 % is nearly all drives, < 0.1 % nearly none"""
-"""Note below the table of the answers."""
+"""Note below the summary table of heading budgets."""
 
 SOURCE_COLUMNS = (
     Column("imu", "IMU"),
@@ -51,7 +51,7 @@ SOURCE_COLUMNS = (
     Column("share", "share of variance", "%", 1),
     Column("differs", "differs"),
 )
-"""Columns of the table of contributions."""
+"""Columns of the table of error source contributions."""
 
 REQUIREMENT_COLUMNS = (
     Column("name", "error"),
@@ -60,14 +60,14 @@ REQUIREMENT_COLUMNS = (
     Column("unit", "unit"),
     Column("sheet", "with all others, in a data sheet"),
 )
-"""Columns of the table of requirements."""
+"""Columns of the table of requirements on a gyroscope."""
 
 REQUIREMENT_NOTE = """\
 All values are standard deviations over sensors or over starts, of errors of either sign;
 the values of noise are its density, random walk or coefficient. The maximum in a data sheet is
 two to three of these standard deviations. "any": this motion does not excite the error on a level
 robot. "0": the Earth's rotation or the filter's tilt error alone exceeds the limit."""
-"""Note below the table of requirements."""
+"""Note below the table of requirements on a gyroscope."""
 
 
 def summary_columns(limit: float) -> tuple[Column, ...]:
@@ -97,7 +97,7 @@ def summary_columns(limit: float) -> tuple[Column, ...]:
 
 
 def summary_table(budgets: Sequence[Budget], answers: Sequence[HeadingAnswer]) -> pd.DataFrame:
-    """Create the table that summarises the answers.
+    """Create the table that summarises the heading drift of all budgets.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def _time_words(passage: FirstPassage, probability: float) -> str:
 
 
 def source_table(budgets: Sequence[Budget], answers: Sequence[HeadingAnswer]) -> pd.DataFrame:
-    """Create the table of the contributions of all sources.
+    """Create the table of each error source's contribution to the yaw error.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def source_table(budgets: Sequence[Budget], answers: Sequence[HeadingAnswer]) ->
 
 
 def bands_text(budgets: Sequence[Budget]) -> str:
-    """Format mean, standard deviation and bands over time as CSV.
+    """Format the yaw error's mean, standard deviation and bands over time as CSV.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ def bands_text(budgets: Sequence[Budget]) -> str:
 def answer_sentences(
     budgets: Sequence[Budget], answers: Sequence[HeadingAnswer], limit: float
 ) -> list[str]:
-    """Return one message per budget with its answer.
+    """Return one message per budget that describes its heading drift.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ def answer_sentences(
 
 
 def requirement_sentence(limit: float, at: float, probability: float) -> str:
-    """Format the text above a table of requirements.
+    """Format the text above the table of requirements on a gyroscope.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ def requirement_sentence(limit: float, at: float, probability: float) -> str:
 
 
 def requirement_table(requirements: pd.DataFrame) -> pd.DataFrame:
-    """Format requirements for a table, with three significant digits.
+    """Create the table of requirements on a gyroscope, with three significant digits.
 
     Parameters
     ----------

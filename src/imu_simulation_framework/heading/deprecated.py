@@ -1,4 +1,4 @@
-"""Deprecated names of attributes, which warn and return the renamed attribute."""
+"""Deprecated attribute names, which warn and return the renamed attribute."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _Class = TypeVar("_Class", bound=type)
 
 
 def deprecated_names(**new_names: str) -> Callable[[_Class], _Class]:
-    """Return a class decorator that adds deprecated names of attributes and methods.
+    """Return a class decorator that adds deprecated aliases of attributes and methods.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Posterior distribution of an IMU's yaw error whose components have unknown strengths.
+"""Posterior distribution of an IMU's yaw error with components of unknown strength.
 
 The IMU's error consists of an angle random walk, a rate bias, a scale factor error and a transient,
 for example due to tilting misaligned axes. Their strengths are unknown over several powers of ten:
@@ -17,25 +17,25 @@ from .binned_error import BinnedError
 
 _DRAWS = 1000
 _WALK_STRENGTHS = np.logspace(-2.0, 1.0, 13)
-"""Candidate strengths of the random walk at the end, relative to the observed error.
+"""Candidates for the final std of the random walk, relative to the observed error.
 
 With fewer steps, a random walk between two of these strengths is mistaken for a transient."""
 _CONSTANT_STRENGTHS = np.logspace(-2.0, 1.0, 5)
-"""Candidate strengths of rate bias and scale factor, relative to the observed error."""
+"""Candidates for the std of rate bias and scale factor, relative to the observed error."""
 _TRANSIENT_STRENGTHS = np.array([0.01, 0.2, 0.5])
-"""Candidate strengths of the transient, relative to the observed error."""
+"""Candidates for the std of the transient, relative to the observed error."""
 _OFFSET_STD, _RESIDUAL_STD = 1e2, 1e-3
-"""Standard deviations of offset and unmodelled remainder, relative to the observed error."""
+"""Standard deviations of offset and unmodelled error, relative to the observed error."""
 _MIN_LIKELIHOOD_RATIO = 1e-6
-"""Likelihood relative to the likeliest set of strengths, below which a set has no weight."""
+"""Likelihood ratio to the best set of strengths, below which a set is ignored."""
 _FAULT_THRESHOLD = 5.0
-"""Threshold for a jump or an outlier, in standard deviations.
+"""Significance at which a jump or an outlier is detected, in standard deviations.
 
 With 300 tests per error, it is exceeded by chance in one of 6000 errors."""
 
 
 class BinFault(NamedTuple):
-    """Jump or outlier at a bin.
+    """Jump or outlier at a bin of the yaw error.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class BinFault(NamedTuple):
 
 
 class _StrengthSet(NamedTuple):
-    """Strengths of the IMU's components, and solutions for their covariance.
+    """Strengths of the IMU's error components, and precomputed solutions for their covariance.
 
     ``covariance`` (m, m): covariance of random walk and transient. ``factor``: Cholesky factor of
     this covariance plus that of the fixed components. ``solved_curves`` (m, 2): curves of the
@@ -71,7 +71,7 @@ class _StrengthSet(NamedTuple):
 
 
 class DriftPosterior:
-    """Posterior distribution of the IMU's error over sets of strengths.
+    """Posterior distribution of the IMU's yaw error over sets of component strengths.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class DriftPosterior:
         self._weights = weights / weights.sum()
 
     def _add_sets(self, walk: np.floating[Any], transient: np.floating[Any]) -> list[float]:
-        """Add a set for each pair of constant strengths, and return the log-likelihoods."""
+        """Add a set for each pair of bias and scale factor strengths; return log-likelihoods."""
         from scipy.linalg import cho_factor, cho_solve
 
         binned, curves = self._binned, self._curves
@@ -112,7 +112,7 @@ class DriftPosterior:
         solved_curves = cho_solve(factor, curves)
         information, projection = curves.T @ solved_curves, solved_curves.T @ error
         misfit = error @ cho_solve(factor, error) + 2.0 * np.sum(np.log(np.diag(factor[0])))
-        # Woodbury's identity adds the two curves of the constants as a matrix of two rows.
+        # Woodbury's identity adds rate bias and scale factor as a covariance of rank two.
         inner = information + np.eye(2) * constants[:, np.newaxis] ** -2.0
         solved = np.linalg.solve(
             inner, np.broadcast_to(projection[:, np.newaxis], (len(inner), 2, 1))
@@ -133,7 +133,7 @@ class DriftPosterior:
     def draw(
         self, error: np.ndarray, random: np.random.Generator, min_constant: float = 0.0
     ) -> np.ndarray:
-        """Draw realisations of the IMU's error given an observed error, by Matheron's rule.
+        """Sample realisations of the IMU's error given an observed error, by Matheron's rule.
 
         Parameters
         ----------
@@ -157,7 +157,7 @@ class DriftPosterior:
         transient_root = covariance_root(binned.covariances.transient)
         least = np.array([np.min(strengths.constants) for strengths in self._sets])
         is_strong = least >= min_constant * binned.size
-        # If no set above the limit has a weight, the constants are known to be small.
+        # If no set with strong constants has a weight, the constants are known to be small.
         has_strong = self._weights @ is_strong > 0.0
         weights = self._weights * is_strong if has_strong else self._weights
         for index, times in enumerate(random.multinomial(_DRAWS, weights / weights.sum())):
@@ -178,7 +178,7 @@ class DriftPosterior:
         return np.hstack(draws)
 
     def estimate_constant(self) -> tuple[np.ndarray, float]:
-        """Estimate the constant plus the mean of the IMU's error over the start.
+        """Estimate the yaw error's zero: the constant offset plus the IMU's mean initial error.
 
         Returns
         -------
@@ -208,7 +208,7 @@ class DriftPosterior:
         return weights, float(shares @ (np.array(variances) + deviations**2))
 
     def variance(self, observed: np.ndarray, zero: np.ndarray) -> float:
-        """Compute the variance of a linear estimate.
+        """Compute the posterior variance of a linear combination of the observations.
 
         Parameters
         ----------
@@ -236,7 +236,7 @@ class DriftPosterior:
         return observed @ self._reference @ observed + walk + constants @ constants
 
     def largest_fault(self) -> BinFault | None:
-        """Return the most significant jump or outlier, found by auxiliary residuals.
+        """Find the most significant jump or outlier by auxiliary residuals.
 
         Source: Harvey and Koopman, Diagnostic checking of unobserved-components time series models,
         Journal of Business and Economic Statistics 10 (1992).
@@ -271,7 +271,7 @@ class DriftPosterior:
 
 
 def covariance_root(covariance: np.ndarray) -> np.ndarray:
-    """Return a square root R with R R^T equal to the covariance, which may be singular.
+    """Compute a matrix square root R, R R^T = covariance, of a covariance that may be singular.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-r"""Reduction of many realisations of an error over time to a few numbers that can be merged.
+r"""Reduction of many realisations of an error over time to a few mergeable statistics.
 
 Two parts A and B with :math:`n_A, n_B` values, and M the sum of squared deviations, have together
 
@@ -39,7 +39,7 @@ from .judgement.curve_statistics import curve_statistics
 
 @dataclass(frozen=True)
 class Moments:
-    """Count, mean and sum of squared deviations of values.
+    """Count, mean and sum of squared deviations of a set of values.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class Moments:
         return cls(len(values), mean, np.sum((values - mean) ** 2, axis=0))
 
     def combined(self, other: Moments) -> Moments:
-        """Return the combined moments of these values and other values.
+        """Combine the moments with those of another set of values.
 
         Parameters
         ----------
@@ -106,19 +106,19 @@ class Moments:
 
 
 RESOLUTION = 0.01
-"""Width of a bin relative to the values in the bin."""
+"""Width of a histogram bin relative to the values in the bin."""
 _SCALE = 1e-6
 _BINS = 2400
-"""Number of bins on either side of zero, which reach 1.3e4 rad, about two thousand turns."""
+"""Number of histogram bins on either side of zero, up to 1.3e4 rad or 2000 revolutions."""
 
 COUNT = 2 * _BINS + 2
-"""Number of bins; the first contains all values below the grid, the last all above it."""
+"""Number of histogram bins, including one below and one above the grid."""
 
 _EDGES = _SCALE * np.sinh(RESOLUTION * np.arange(-_BINS, _BINS + 1))
 
 
 def count_values(values) -> np.ndarray:
-    """Count the values in each bin.
+    """Count the values in each histogram bin.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def count_values(values) -> np.ndarray:
 
 
 def quantiles(counts, probabilities) -> np.ndarray:
-    """Compute quantiles from counts.
+    """Compute quantiles from histogram counts.
 
     Parameters
     ----------
@@ -168,14 +168,14 @@ def quantiles(counts, probabilities) -> np.ndarray:
 
 
 MAX_TIMES = 121
-"""Maximum number of times at which quantiles are available."""
+"""Maximum number of time instants at which quantiles are available."""
 BANDS_PER_DECADE = 10
-"""Number of frequency bands per decade over which the density is averaged."""
+"""Number of frequency bands per decade over which a power spectral density is averaged."""
 
 
 @dataclass(frozen=True)
 class Reduction:
-    """Reduction of consecutive runs.
+    """Statistics of a batch of consecutive simulation runs.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ class Reduction:
 
     @property
     def runs(self) -> int:
-        """Number of runs."""
+        """Number of reduced simulation runs."""
         return self.error.count
 
     def quantiles(self, probabilities: Sequence[float]) -> np.ndarray:
@@ -228,7 +228,7 @@ class Reduction:
         return quantiles(self.counts, probabilities)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Return all attributes except the time as a few small arrays.
+        """Pack all attributes except the time into a few small arrays.
 
         Returns
         -------
@@ -240,7 +240,7 @@ class Reduction:
             "runs": np.array(self.runs),
             "mean": self.error.mean,
             "squares": self.error.squares,
-            # Differences compress better than the indices themselves.
+            # Differences between indices compress better than the indices themselves.
             "occupied": _small(np.diff(occupied, prepend=0)),
             "counts": _small(self.counts.ravel()[occupied]),
             "names": np.array(list(self.statistics), dtype=str),
@@ -253,7 +253,7 @@ class Reduction:
 
     @classmethod
     def from_arrays(cls, time: np.ndarray, arrays: Mapping[str, np.ndarray]) -> Reduction:
-        """Create a reduction from the arrays of :meth:`arrays`.
+        """Restore a reduction from the arrays of :meth:`arrays`.
 
         Parameters
         ----------
@@ -298,7 +298,7 @@ class Reduction:
         return reduction
 
     def _is_like(self, other: Reduction) -> bool:
-        """Return whether all arrays have the shapes and times of another reduction."""
+        """Return whether all arrays are valid and have the shapes of another reduction's arrays."""
         pairs = [
             (self.error.mean, other.error.mean.shape),
             (self.error.squares, other.error.squares.shape),
@@ -321,7 +321,7 @@ class Reduction:
 
 
 def quantile_places(times: int) -> np.ndarray:
-    """Return the indices of the times that have quantiles.
+    """Return the indices of the time instants at which quantiles are stored.
 
     Parameters
     ----------
@@ -338,7 +338,7 @@ def quantile_places(times: int) -> np.ndarray:
 
 
 def reduce_runs(time, errors, keep: int = 0) -> Reduction:
-    """Reduce runs to moments, counts, statistics and spectra.
+    """Reduce simulation runs to moments, histogram counts, statistics and spectra.
 
     Parameters
     ----------
@@ -388,7 +388,7 @@ def reduce_runs(time, errors, keep: int = 0) -> Reduction:
 
 
 def merge_reductions(reductions: Iterable[Reduction]) -> Reduction:
-    """Merge the reductions of several parts, of which only one is in memory at a time.
+    """Merge the reductions of several batches of runs, with one batch in memory at a time.
 
     Parameters
     ----------

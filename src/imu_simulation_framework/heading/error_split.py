@@ -34,26 +34,26 @@ if TYPE_CHECKING:
 CONFIDENCE = 0.95
 ESTIMATED, START = "estimated", "start"
 ZEROS = ESTIMATED, START
-"""Methods for the zero of an error: estimated from the complete drive, or from its start alone."""
+"""Methods to determine the zero of a yaw error: from the complete drive, or from its start."""
 UNKNOWN = "unknown, as the reference is better than stated"
-"""Text in place of the IMU's share if the reference alone should cause a larger error."""
+"""Text for the IMU's error if the observed error is less than the reference should cause."""
 _DRAWS = 1000
-"""Number of realisations of the reference's error for the distribution of its rms."""
+"""Number of realisations from which the distribution of the reference's rms error is estimated."""
 _MIN_FINAL_CONSTANT = 1.0
-"""Smallest strength of the constants for a final error, relative to the observed error.
+"""Smallest rate bias and scale factor for the final error, relative to the observed error.
 
 Every IMU has a rate bias; without this limit, the estimate would tend to zero if the reference
 drifts."""
 _BIN_ERROR = 0.02
 """Largest relative difference between the rms of the bin means and the rms of all samples."""
 _MIN_LIMIT = 0.1
-"""Share of the complete error below which a lower limit cannot be distinguished from zero."""
+"""Share of the observed error below which a lower limit is indistinguishable from zero."""
 _MAX_FAULTS = 8
 _SEED = 1
 
 
 class Fault(NamedTuple):
-    """Jump or outlier of an error that neither the reference's error nor a drift explains.
+    """Jump or outlier of a yaw error that neither the reference nor the IMU's drift explains.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Fault(NamedTuple):
 
 @dataclass(frozen=True)
 class ErrorSplit:
-    """Shares of the reference and of the IMU in a yaw error, and the zero of the error.
+    """Contributions of reference and IMU to a yaw error, and the zero of the error.
 
     ``imu`` and ``imu_final`` with their limits are NaN if the observed error is smaller than the
     reference alone causes in 97.5 % of drives: then the reference is better than stated, and the
@@ -138,7 +138,7 @@ class ErrorSplit:
 def split_error(
     error: pd.Series, reference: ReferenceError, start_window: float, zero: str = START
 ) -> ErrorSplit:
-    """Split a yaw error into the shares of reference and IMU, and determine its zero.
+    """Split a yaw error into the contributions of reference and IMU, and determine its zero.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def split_error(
 def zero_weights(
     error: pd.Series, reference: ReferenceError, start_window: float = 3.0
 ) -> np.ndarray:
-    """Return the weights of the samples in the estimated zero of an error.
+    """Return the weight of each sample in the estimated zero of a yaw error.
 
     Simulated errors are set to zero with the same weights.
 
@@ -222,7 +222,7 @@ def zero_weights(
 
 
 class _ZeroEstimate(NamedTuple):
-    """Zero of an error as the mean of its bins, weighted by ``weights`` (m,)."""
+    """Zero of a yaw error, estimated as the mean of its bins with the weights (m,)."""
 
     weights: np.ndarray
     zero: float
@@ -243,7 +243,7 @@ def _estimate_zero(binned: BinnedError, kind: str) -> _ZeroEstimate:
 
 
 def _posterior_without_faults(binned: BinnedError) -> tuple[DriftPosterior, tuple[Fault, ...]]:
-    """Return the posterior in which jumps and outliers have small weights, and their list."""
+    """Return a posterior that downweights jumps and outliers, and the list of these faults."""
     covariance = binned.covariances.reference.copy()
     faults: list[Fault] = []
     posterior = DriftPosterior(binned, covariance)
@@ -260,7 +260,7 @@ def _posterior_without_faults(binned: BinnedError) -> tuple[DriftPosterior, tupl
 
 
 def _zeroed_variance(binned: BinnedError, weights: np.ndarray) -> np.ndarray:
-    """Return the variance (m,) of a sample of the reference's error relative to the zero.
+    """Return the variance (m,) of the reference's error relative to the estimated zero.
 
     On average, the covariance of a bin's mean with its samples is the variance of the mean.
     """
@@ -269,7 +269,7 @@ def _zeroed_variance(binned: BinnedError, weights: np.ndarray) -> np.ndarray:
 
 
 def _slope_weights(binned: BinnedError) -> np.ndarray:
-    """Return the weights (m,) of the bins in the slope of the least-squares line."""
+    """Return the weights (m,) of the bins in the slope of a least-squares line."""
     slope = binned.time - binned.share @ binned.time
     slope *= binned.share
     slope /= max(float(slope @ binned.time), np.finfo(float).tiny)
@@ -288,7 +288,7 @@ _UNKNOWN = _Interval(math.nan, math.nan, math.nan)
 def _imu_intervals(
     binned: BinnedError, estimate: _ZeroEstimate, random: np.random.Generator
 ) -> tuple[_Interval, _Interval]:
-    """Return rms and final value of the IMU's error, with 95 % intervals."""
+    """Estimate the rms and the final value of the IMU's error, with 95 % intervals."""
     reference, count = binned.covariances.reference, len(binned.values)
     values = binned.values - estimate.weights @ binned.values
     power = float(binned.share @ values**2)

@@ -1,4 +1,4 @@
-"""Comparison of an experiment's simulated IMU with the recorded one."""
+"""Comparison of an experiment's simulated IMU with the recorded IMU."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class YawErrorDifference:
-    """Error of the recorded IMU minus that of the simulated IMU on a uniform grid [rad].
+    """Yaw error of the recorded IMU minus that of the simulated IMU, on a uniform grid [rad].
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class Comparison:
 
 
 class ComparedTables(Protocol):
-    """Tables of an experiment that are compared; :class:`.ExperimentTables` provides them.
+    """Interface of the tables to compare, which :class:`.ExperimentTables` implements.
 
     Attributes
     ----------
@@ -123,7 +123,7 @@ class ComparedTables(Protocol):
 def compare(
     tables: ComparedTables, settings: ComparisonSettings | None = None, scale: float = 1.0
 ) -> Comparison:
-    """Compare an experiment's simulated IMU with the recorded one.
+    """Compare an experiment's simulated IMU with the recorded IMU.
 
     ``e_real = yaw of reference - yaw of imu_real`` and ``e_sim = yaw of ground_truth - yaw of
     imu_simulated``, at the stamps of the IMU, signed, unwrapped and zero at the start. If the
@@ -196,7 +196,7 @@ def compare(
 
 
 def yaw_error_difference(real_error, simulated_error, settings):
-    """Subtract two yaw errors on a uniform grid at the lower of the two rates.
+    """Subtract two yaw errors on a uniform time grid at the lower of their sampling rates.
 
     Parameters
     ----------
@@ -254,7 +254,7 @@ def _compare_or_remark(imu, reference, settings, name, remarks):
 
 
 def _with_relative_errors(comparisons, trajectory, scale):
-    """Return the comparisons with relative errors over the driven part of the trajectory."""
+    """Add relative errors over the driven part of the trajectory to the comparisons."""
     ends = [result.error.index[-1] for result in comparisons if result is not None]
     driven = trajectory.loc[: max(ends, default=0.0)]
     distance, turn = travelled_distance(driven[["x", "y"]] / scale), accumulated_turn(driven)
@@ -278,7 +278,7 @@ def _truncate(stop, driven, imu_real, trajectory, remarks):
     if len(imu_real) and len(trajectory):
         whole = min(imu_real.index[-1], trajectory.index[-1])
         if whole > stop + 1.0:
-            # The robot may have continued to drive after the last sample of its IMU.
+            # The simulated robot may have continued to drive after its IMU's last sample.
             ended = "messages of the simulated IMU" if driven > stop + 1.0 else "simulation"
             remarks.append(
                 f"The {ended} ended at {stop:.1f} s of {whole:.1f} s; the recorded IMU is compared "

@@ -1,4 +1,4 @@
-"""Improvements of a heading: calibration, a different use of the sensor, or another part."""
+"""Improvements of a heading: calibration, a different use of the sensor, or a better sensor."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from .model.odometer import TRACK, WHEEL_SIZE, WHEELS
 from .selection import yaw_error_models
 
 LONG_STANDSTILL = 60.0
-"""Standstill before the drive that is proposed if the present one is shorter [s]."""
+"""Proposed duration of the standstill before the drive, if the present one is shorter [s]."""
 STOPS = "every 2min for 3s"
-"""Stops during the drive that are proposed if there are none."""
+"""Proposed stops during the drive, if there are none."""
 WORTH = 0.9
-"""Largest ratio of the errors after and before an improvement that is proposed."""
+"""Largest ratio of the yaw errors after and before an improvement that is worth proposing."""
 
 _CALIBRATIONS = (
     (
@@ -33,7 +33,7 @@ _CALIBRATIONS = (
     ("temperature kept constant", ("temperature",)),
     ("wheels and track calibrated", (WHEELS, TRACK, WHEEL_SIZE)),
 )
-"""Actions, and the yaw error sources that they remove."""
+"""Calibrations, and the yaw error sources that they remove."""
 
 
 def propose_improvements(
@@ -44,7 +44,7 @@ def propose_improvements(
     part: Improvement | None = None,
     **arguments: Any,
 ) -> tuple[Improvement, ...]:
-    """Propose improvements that reduce the yaw error by a tenth or more.
+    """Propose improvements that reduce the yaw error by more than a tenth.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def propose_improvements(
                 imu, other.moved(motion), operation=other, **arguments
             )
         except FrameworkError:
-            continue  # the motion cannot stop
+            continue  # this motion cannot include stops
         samples = min(len(model.time), len(improved.time))
         improved_models.append((action, improved.until(samples)))
     improvements = [
@@ -90,7 +90,7 @@ def propose_improvements(
 
 
 def _calibrated(model: YawErrorModel) -> Iterator[tuple[str, YawErrorModel]]:
-    """Yield each calibration, and the model without the sources that it removes."""
+    """Yield each calibration, and the yaw error model without the sources that it removes."""
     for action, names in _CALIBRATIONS:
         remaining = tuple(source for source in model.sources if source.name not in names)
         if len(remaining) < len(model.sources):
@@ -120,7 +120,7 @@ def better_part(
     sample: float | None = None,
     period: float | None = None,
 ) -> Improvement:
-    """Propose the least precise part that stays within the limit in 95 % of drives.
+    """Propose the least precise IMU whose heading stays within a limit in 95 % of drives.
 
     Parameters
     ----------

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _RATE_WINDOW = 0.5
-"""Window for the rate of a heading [s], long enough that noise does not count as turning."""
+"""Averaging window for the rate of a heading [s], long enough to suppress noise."""
 _PHASES = 20
-"""Number of grid offsets within a step that are searched for the best-known heading."""
+"""Number of time offsets in the search for the samples at which a heading is most certain."""
 _SEED = 1
 _SPECTRA = 20
-"""Number of error realisations whose densities are averaged."""
+"""Number of error realisations over which a power spectral density is averaged."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class ReferenceError:
     def from_poses(
         cls, reference: pd.DataFrame, lag: float | None = None, turning: pd.Series | None = None
     ) -> ReferenceError | None:
-        """Create the model that the columns of a table of poses describe.
+        """Create the error model that the columns of a pose table describe.
 
         Parameters
         ----------
@@ -115,14 +115,14 @@ class ReferenceError:
 
     @property
     def absolute_turn(self) -> np.ndarray:
-        """Accumulated turn of the heading to either side, shape (n,) [rad]."""
+        """Accumulated absolute turn of the heading, shape (n,) [rad]."""
         # Imported here to save memory, since every node imports the settings of this module.
         from ..motion.motion import absolute_turn
 
         return absolute_turn(self.turn)
 
     def resampled(self, time: np.ndarray) -> ReferenceError:
-        """Return the model at other times, with the turn counted from the first of these times.
+        """Resample the error model at other times, with turns relative to the first of them.
 
         Parameters
         ----------
@@ -139,7 +139,7 @@ class ReferenceError:
         return replace(self, time=time - time[:1], std=std, rate=rate, turn=turn - turn[:1])
 
     def surest_phase(self, first: float, last: float, step: float) -> float:
-        """Return the delay of an evenly spaced grid at which the heading is known best.
+        """Return the time offset of an evenly spaced grid at which the heading is most certain.
 
         A course is known best at the times of measured velocities; between them the robot may have
         turned.
@@ -162,7 +162,7 @@ class ReferenceError:
         return float(phases[np.argmin(stds)]) if len(sample_times) else 0.0
 
     def covariance(self, time: np.ndarray) -> np.ndarray:
-        """Compute the covariance of the error at given times.
+        """Compute the covariance of the reference's error at given times.
 
         Parameters
         ----------
@@ -184,7 +184,7 @@ class ReferenceError:
         return covariance + self.turn_error**2 * np.outer(turn, turn)
 
     def covariance_of_means(self, time: np.ndarray, begins: np.ndarray) -> np.ndarray:
-        """Compute the covariance of the means of the error over intervals.
+        """Compute the covariance of means of the reference's error over intervals.
 
         Parameters
         ----------
@@ -205,7 +205,7 @@ class ReferenceError:
         def means(values: np.ndarray) -> np.ndarray:
             return np.add.reduceat(values, begins) / counts
 
-        # Between two intervals, exp(-|t|/T) is a product of the decays in first, gap and second.
+        # Between two intervals, exp(-|t|/T) is the product of the decays in both and in the gap.
         to_end = means(std * np.exp((time - lasts) / self.correlation_time))
         from_begin = means(std * np.exp((firsts - time) / self.correlation_time))
         between = np.maximum(np.subtract.outer(firsts[begins], lasts[begins]), 0.0).T
@@ -223,7 +223,7 @@ class ReferenceError:
         return covariance
 
     def draw(self, runs: int, random: np.random.Generator) -> np.ndarray:
-        """Draw realisations of the reference's error.
+        """Simulate realisations of the reference's error.
 
         Parameters
         ----------
@@ -251,7 +251,7 @@ class ReferenceError:
         return errors
 
     def change_variance(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-        """Compute the variance of the change of the error between pairs of times.
+        """Compute the variance of the change in the reference's error between pairs of times.
 
         Parameters
         ----------
@@ -278,7 +278,7 @@ class ReferenceError:
 
 
 def walk_of_means(variance: np.ndarray, begins: np.ndarray) -> np.ndarray:
-    """Compute the covariance of the means of a random walk over intervals.
+    """Compute the covariance of means of a random walk over intervals.
 
     Parameters
     ----------
@@ -295,7 +295,7 @@ def walk_of_means(variance: np.ndarray, begins: np.ndarray) -> np.ndarray:
     counts = np.repeat(np.diff(begins, append=len(variance)), np.diff(begins, append=len(variance)))
     means = np.add.reduceat(variance / counts, begins)
     covariance = np.minimum.outer(means, means)
-    # Sample i of an interval is the earlier one in 2 (n - i) - 1 of its n^2 ordered pairs.
+    # Sample i is the earlier one in 2 (n - i) - 1 of the n^2 ordered pairs in an interval.
     places = np.arange(len(variance)) - np.repeat(begins, counts[begins])
     pairs = variance * (2 * (counts - places) - 1) / counts.astype(float) ** 2
     covariance[np.diag_indices(len(begins))] = np.add.reduceat(pairs, begins)
@@ -305,7 +305,7 @@ def walk_of_means(variance: np.ndarray, begins: np.ndarray) -> np.ndarray:
 def _mean_correlation(counts: np.ndarray, steps: np.ndarray) -> np.ndarray:
     """Return the mean of exp(-|i - j| step) over all pairs of ``counts`` samples, shape (m,)."""
     kept, lost = np.exp(-steps), -np.expm1(-steps)
-    # Numerator and denominator of the closed form vanish together for equal samples.
+    # For steps near zero, numerator and denominator of the closed form both vanish.
     series = 1.0 - steps * (counts - 1.0 / counts) / 3.0
     safe = np.where(counts * lost < 1e-3, 1.0, lost)
     exact = counts * (1.0 - kept**2) - 2.0 * kept * (1.0 - kept**counts)
@@ -340,7 +340,7 @@ def expected_spectrum(reference: ReferenceError, time: np.ndarray) -> Spectrum |
 
 
 def _turning(heading: pd.Series, time: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rate (n,) [rad/s] and the angle [rad] of a heading at given times."""
+    """Return rate (n,) [rad/s] and angle (n,) [rad] of a heading at given times."""
     stamps, yaw = heading.index.to_numpy(dtype=float), unwrap(heading.to_numpy(dtype=float))
     earlier, now, later = (
         np.interp(time + a * _RATE_WINDOW, stamps, yaw) for a in (-0.5, 0.0, 0.5)

@@ -1,4 +1,4 @@
-"""Relative yaw error: its change over intervals of distance or of turning.
+"""Relative yaw error: the change of a yaw error over intervals of distance or turn.
 
 An error that drifts grows with the length of the drive. Two drives are therefore compared over
 intervals of the same length, as with the relative pose error (RPE) in trajectory evaluation, here
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
 STARTS_PER_LENGTH = 100
-"""Number of overlapping intervals that begin within one interval length."""
+"""Number of overlapping intervals that start within one interval length."""
 
 MIN_INDEPENDENT = 2
-"""Minimum number of non-overlapping intervals; longer intervals are omitted."""
+"""Minimum number of non-overlapping intervals of a length; longer intervals are omitted."""
 
 MAX_LENGTHS = 7
 
 
 @dataclass(frozen=True)
 class RelativeError:
-    """Statistics of the changes of an error over intervals of the same length.
+    """Statistics of the changes in a yaw error over intervals of the same length.
 
     A change is the error at the end minus the error at the beginning.
 
@@ -64,7 +64,7 @@ class RelativeError:
 
 @dataclass(frozen=True)
 class Progress:
-    """A quantity that accumulates during a drive, such as the travelled distance.
+    """Quantity that accumulates during a drive, such as the travelled distance.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class Progress:
     total: np.ndarray
 
     def time_of(self, totals: np.ndarray) -> np.ndarray:
-        """Return the first times at which totals were reached, by linear interpolation.
+        """Return the times at which given totals were first reached, by linear interpolation.
 
         Parameters
         ----------
@@ -97,12 +97,12 @@ class Progress:
 
     @property
     def end(self) -> float:
-        """Total at the end of the drive."""
+        """Accumulated quantity at the end of the drive."""
         return float(self.total[-1])
 
 
 def travelled_distance(poses: pd.DataFrame) -> Progress:
-    """Return the length of the path along straight lines between poses.
+    """Compute the travelled distance along straight lines between poses.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def travelled_distance(poses: pd.DataFrame) -> Progress:
 
 
 def accumulated_turn(poses: pd.DataFrame) -> Progress:
-    """Return the accumulated turning to either side.
+    """Compute the accumulated absolute turn over poses.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def _accumulate(poses: pd.DataFrame, steps: np.ndarray) -> Progress:
 
 
 def distance_lengths(total: float) -> list[float]:
-    """Return interval lengths for a path: 1, 2, 5, 10, 20, ... metres.
+    """Return the interval lengths for a travelled distance: 1, 2, 5, 10, 20, ... metres.
 
     Parameters
     ----------
@@ -151,13 +151,13 @@ def distance_lengths(total: float) -> list[float]:
     list of float
         Lengths [m].
     """
-    # Over shorter intervals, the error is noise rather than drift.
+    # Over intervals shorter than 1 m, the change is noise rather than drift.
     lengths = [digit * 10.0**power for power in range(7) for digit in (1.0, 2.0, 5.0)]
     return _fitting_lengths(lengths, total)
 
 
 def turn_lengths(total: float) -> list[float]:
-    """Return accumulated turns for the intervals of a drive: 45, 90, 180, ... degrees.
+    """Return the interval lengths for an accumulated turn: 45, 90, 180, ... degrees.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def relative_errors(
     lengths: Sequence[float],
     change_variance: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
 ) -> list[RelativeError]:
-    """Compute the changes of an error over intervals of each length.
+    """Compute statistics of the changes in a yaw error over intervals of each length.
 
     An interval begins at every hundredth of its length, evenly along the path rather than in time,
     so that a long stop does not count more than a metre of path. Intervals with an unknown error at

@@ -1,4 +1,4 @@
-"""Requirements on a gyroscope: the largest errors with which a heading stays within a limit.
+"""Requirements on a gyroscope: the largest errors that keep the heading within a limit.
 
 The magnitude of a constant error, which has a new random value in each sensor or at each start, is
 its standard deviation; the magnitude of noise is its density or coefficient. The model is linear:
@@ -28,7 +28,7 @@ from .model import imu_error_sources
 from .model.distribution import normal_within
 
 TEMPERATURE_CHANGE = 10.0
-"""Difference from the reference temperature at which temperature bias is evaluated [K]."""
+"""Difference from the reference temperature for the requirement on temperature bias [K]."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Requirement:
     per_unit: float = 1.0
 
     def line(self, size: float) -> str:
-        """Format an error as a line of a data sheet.
+        """Format the magnitude of an error as a line of a data sheet.
 
         Parameters
         ----------
@@ -127,7 +127,7 @@ def requirements(
     sample: float | None = None,
     operation: Operation | None = None,
 ) -> pd.DataFrame:
-    """Compute the largest magnitude of each error for which the yaw error stays within a limit.
+    """Compute the largest magnitude of each gyroscope error that keeps the yaw within a limit.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def requirements(
         If limit, time or probability is out of range.
     """
     _check_requirement(motion, limit, at, probability)
-    # Even an ideal sensor has a yaw error, due to its filter's tilt error and the Earth's rotation.
+    # Even an ideal sensor has a yaw error due to its filter's tilt error and the Earth's rotation.
     ideal = ImuSpecification(output=OutputSpecification(rate=rate))
     model = imu_error_sources.yaw_error_model(ideal, motion, at, sample=sample, operation=operation)
     ideal_error = float(model.mean()[-1])
@@ -202,10 +202,10 @@ def _check_requirement(
 
 
 def _largest_std(limit: float, mean: float, probability: float) -> float:
-    """Return the largest std for which a normal error is within the limit with a probability."""
+    """Return the largest std of a normal error that is within a limit with given probability."""
     if mean >= limit:
         return 0.0
-    largest = limit / float(ndtri(0.5 + 0.5 * probability))  # for zero mean
+    largest = limit / float(ndtri(0.5 + 0.5 * probability))  # with zero mean
     if mean == 0.0:
         return largest
 

@@ -1,4 +1,4 @@
-"""Selection of the IMUs whose heading stays within a limit."""
+"""Selection of IMUs whose heading stays within a limit."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _MAX_NORMALS = 2**22
 """Maximum number of random numbers stored for reuse: 32 MB, enough for :data:`STEPS`."""
 
 STEPS = 60
-"""Number of steps of the compared models; a few suffice, since only the end counts."""
+"""Number of time steps of the compared models; few suffice, since only the final error counts."""
 
 
 def model_step(
     at: float, moved: Motion | EarthMotion, operation: Operation, steps: int = STEPS
 ) -> float:
-    """Compute a step for a model such that all stops begin and end at a step.
+    """Choose the time step of a yaw error model such that stops begin and end at steps.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def model_step(
     period, given = at / steps, operation.given_stops
     if given is not None:
         every, duration = (round(1000.0 * time) for time in given)
-        # Every stop begins and ends at a step, unless very short steps would be needed.
+        # Every stop begins and ends at a step, unless this would require very short steps.
         wanted = max(math.gcd(every, duration), 0.25 * duration) / 1000.0
     elif operation.detects:
         wanted = 0.25 * operation.min_stop
@@ -108,7 +108,7 @@ def which_imu(
     sample: float | None = None,
     runs: int = RUNS // 2,
 ) -> pd.DataFrame:
-    """Rank IMUs by their yaw error, and mark those that stay within a heading limit.
+    """Rank IMUs by yaw error, and mark those whose heading stays within a limit.
 
     Parameters
     ----------

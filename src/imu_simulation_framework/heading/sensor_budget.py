@@ -1,4 +1,4 @@
-"""Heading budget of one sensor on a motion."""
+"""Heading budget of an individual sensor on a motion."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .model.imu_error_sources import yaw_error_model
 
 
 class BudgetTask(NamedTuple):
-    """Motion and use of the sensors whose budgets are computed.
+    """Motion and use of the sensors for which heading budgets are computed.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class BudgetTask(NamedTuple):
 
     @property
     def turn(self) -> float:
-        """Change of the yaw until the time of the answer [rad]."""
+        """Change in yaw from the start to the time of the answer [rad]."""
         last = (self.motion.time - self.motion.time[0]).searchsorted(self.at - 1e-9)
         return float(self.motion.yaw[last] - self.motion.yaw[0])
 
@@ -58,7 +58,7 @@ def sensor_budget(
     environment: MagneticEnvironment | None = None,
     origins: Mapping[str, str],
 ) -> Budget:
-    """Create the heading budget of a sensor.
+    """Create the heading budget of a sensor for a motion and a use.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def budget_answers(
     seed: int,
     on_runs: Callable[[int], object] = lambda _: None,
 ) -> list[HeadingAnswer]:
-    """Compute the answer of each budget.
+    """Compute the heading drift and its causes for each budget.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Tests of a model with several drives of the same sensor."""
+"""Tests of a yaw error model with several drives of the same sensor."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .judgement.statistic_tests import StatisticJudgement, holm, judge_statistic
 from .judgement.verdict import manner_of_statistic
 
 MIN_DRIVES = 4
-"""Minimum number of drives for a test of their percentiles.
+"""Minimum number of drives for a test of their percentiles in the predicted distributions.
 
 Percentiles of fewer drives, which are predicted from each other, are too dependent."""
 
 
 class Calibration(NamedTuple):
-    """Calibration of the predictions of a statistic over drives.
+    """Calibration of the predicted distributions of a statistic over drives.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Calibration(NamedTuple):
 
 
 def calibrations(judgements: Sequence[Judgement]) -> list[Calibration]:
-    """Compute the calibration of final error, maximum error, rms and drift over drives.
+    """Compute the calibration of predicted final error, maximum error, rms and drift over drives.
 
     If each drive is predicted from all others, a drive above the mean of all is predicted by a mean
     below it, so that the signs of signed statistics are not independent. Only the distance from the
@@ -84,7 +84,7 @@ def _statistic(drive: Judgement, name: str) -> StatisticJudgement:
 
 
 def unseen_share(drives: int) -> float:
-    """Return the smallest error of a predicted share that the uniformity test detects.
+    """Return the smallest error of a predicted probability that the uniformity test detects.
 
     This is the half width of the 95 % band around a distribution (Kolmogorov and Smirnov).
 
@@ -104,7 +104,7 @@ def unseen_share(drives: int) -> float:
 
 
 def calibration_sentences(results: Sequence[Calibration]) -> list[str]:
-    """Describe the calibration of the predictions over drives, and its limits.
+    """Describe how well predictions are calibrated over drives, and the resolution of the test.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def calibration_sentences(results: Sequence[Calibration]) -> list[str]:
 
 
 class PooledVerdict(NamedTuple):
-    """Verdict of several drives of the same sensor on a model.
+    """Result of testing a yaw error model by several drives of the same sensor.
 
     Both p-values are doubled, as a model can be rejected in two ways, and limited to 1.
 
@@ -171,7 +171,7 @@ def pooled_verdict(
     *,
     one_unit: bool = True,
 ) -> PooledVerdict:
-    """Judge a model by several drives of the same sensor.
+    """Test a yaw error model by several drives of the same sensor.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Running medians of errors, and autocorrelations of innovations."""
+"""Running medians of yaw errors, and autocorrelations of innovations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TWO_SIDED = 1.96
 
 
 def running_window(table: Any, window: float) -> Any:
-    """Return a centred rolling window over a table, truncated at both ends.
+    """Return a centred rolling window over a time-indexed table, truncated at both ends.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def running_window(table: Any, window: float) -> Any:
 
     time = table.index.to_numpy(dtype=float)
     since = np.rint((time - time[:1]) * NANOSECONDS).astype(np.int64)
-    # Samples at both edges are in the window despite rounding.
+    # The window is widened so that samples at both edges are included despite rounding.
     length = pd.Timedelta(2 * round(0.5 * window * NANOSECONDS) + 2, "ns")
     timed = table.set_axis(pd.to_timedelta(since, "ns"))
     return timed.rolling(length, center=True, closed="both", min_periods=1)
@@ -70,7 +70,7 @@ def median_trend(series: pd.Series, window: float) -> pd.Series:
 
 
 def autocorrelation(normalised: np.ndarray, lags: Iterable[int]) -> list[float]:
-    """Compute autocorrelations of innovations about zero rather than about their mean.
+    """Compute autocorrelations of innovations about zero, not about their mean.
 
     The innovations of a correct model have zero mean (Ljung and Box, section 2; Mehra: On the
     identification of variances and adaptive Kalman filtering, IEEE Transactions on Automatic

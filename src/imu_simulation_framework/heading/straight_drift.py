@@ -1,4 +1,4 @@
-"""Drift of an IMU's heading on a straight drive, due to the errors of the IMU alone."""
+"""Drift of an IMU's heading on a straight drive, due to the IMU's errors alone."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from ..motion.sources import straight
 from ..sensors.imu_specification import ImuSpecification
 from .model.imu_error_sources import yaw_error_model
 
-_STEP = 10.0  # s, step of the model
+_STEP = 10.0  # s; time step of the yaw error model
 
 
 def straight_drift(specification: ImuSpecification, times: Sequence[float]) -> np.ndarray:
-    """Compute the rms yaw error of an IMU on a straight level drive, without zeroing.
+    """Compute the rms yaw error of an IMU on a straight level drive, without zero-rate updates.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Yaw error against a true motion, for a complete table or for streamed samples."""
+"""Yaw error relative to the true motion, for a complete table or for streamed samples."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def yaw_error(samples: pd.DataFrame, motion: Motion) -> pd.Series:
-    """Compute true yaw minus IMU yaw, which is negative if the IMU yaw is too far to the left.
+    """Compute the true yaw minus the IMU yaw; it is negative if the IMU is too far to the left.
 
     Unlike the error of an experiment (:func:`.compare_yaw`), this error need not start at zero.
 
@@ -61,14 +61,14 @@ def yaw_error(samples: pd.DataFrame, motion: Motion) -> pd.Series:
 
 
 MAX_WAITING = 100_000
-"""Maximum number of waiting samples of either stream, which take 10 MB.
+"""Maximum number of buffered samples of either stream, which take 10 MB.
 
 At 50 times real time and 100 Hz, a thread that is blocked for a second falls behind by 5000
 samples."""
 
 
 class StreamedYawError:
-    """Yaw error from two yaw streams with different stamps.
+    """Yaw error from streams of true yaw and IMU yaw with different stamps.
 
     The truth is interpolated at the IMU's stamp, as :func:`.compare_yaw` does for complete tables;
     a sample of the IMU waits for the next sample of the truth. Each stream is in order, but one may
@@ -82,7 +82,7 @@ class StreamedYawError:
         self._imu: deque[tuple[int, float]] = deque(maxlen=MAX_WAITING)
 
     def add_truth(self, stamp: int, yaw: float) -> list[tuple[int, float]]:
-        """Add a sample of the true yaw.
+        """Add a sample of the true yaw, and return the yaw errors that it determines.
 
         Parameters
         ----------
@@ -101,7 +101,7 @@ class StreamedYawError:
         return self._take_known()
 
     def add_imu(self, stamp: int, yaw: float) -> list[tuple[int, float]]:
-        """Add a sample of the IMU's yaw.
+        """Add a sample of the IMU's yaw, and return the yaw errors that it determines.
 
         Parameters
         ----------
@@ -133,7 +133,7 @@ class StreamedYawError:
             while len(self._truth) > 1 and self._truth[1][0] <= stamp:
                 self._truth.popleft()
             if stamp < self._truth[0][0]:
-                continue  # before the first sample of the truth
+                continue  # before the first sample of the true yaw
             earlier, truth = self._truth[0]
             if earlier < stamp:
                 later, following = self._truth[1]

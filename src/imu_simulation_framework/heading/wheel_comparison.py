@@ -1,4 +1,4 @@
-"""Comparison of measured wheel velocities with their commands."""
+"""Comparison of measured wheel velocities with commanded ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class WheelComparison:
-    """Commanded and actual velocities of the wheels [rad/s], indexed by time [s].
+    """Commanded and measured velocities of the wheels [rad/s], indexed by time [s].
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class WheelComparison:
 
 
 def compare_wheels(commanded, actual) -> WheelComparison | None:
-    """Compare wheel velocities and steering angles with their commands.
+    """Compare measured wheel velocities and steering angles with commanded ones.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def compare_wheels(commanded, actual) -> WheelComparison | None:
         return None
     if actual is None:
         return WheelComparison(commanded)
-    # A velocity with the same time as a new command results from the previous command.
+    # A measurement with the same stamp as a new command results from the previous command.
     held = np.searchsorted(commanded.index, actual.index, side="left") - 1
     is_commanded = held >= 0
     columns = [name for name in commanded.columns if name in actual.columns]

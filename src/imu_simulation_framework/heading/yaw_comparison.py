@@ -1,4 +1,4 @@
-"""Comparison of an IMU's heading with a reference: time alignment, zero, and yaw error."""
+"""Comparison of an IMU's heading with a reference heading: time alignment, zero, yaw error."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LONGEST_WINDOW = 86_400.0
-"""Upper limit for windows and shifts [s]: one day, longer than any drive."""
+"""Upper limit of time windows and time shifts [s]: one day, longer than any drive."""
 
 _UNCERTAIN_START_FACTOR, _UNCERTAIN_START = 2.0, np.radians(2.0)
-"""Limits for a reliable start of the reference.
+"""Limits above which the reference's heading at the start is uncertain.
 
 A start is uncertain if the reference's standard deviation there exceeds both this multiple of its
 median and this angle [rad]."""
 _TURN_WINDOW = 10.0
-"""Longest time within which a spurious turn of a course is undone [s]."""
+"""Averaging window [s] that bridges a spurious full turn of a course."""
 
 
 @dataclass(frozen=True)
 class ComparisonSettings(TextSettings):
-    """Settings for the filter, time alignment and zero of a yaw error.
+    """Settings for the median filter, time alignment and zero of a yaw error.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ class YawComparison:
 
     @property
     def sentences(self) -> list[str]:
-        """Messages on a lagging course, and on a start at which the reference is uncertain."""
+        """Messages on the lag of the reference's course, and on its uncertainty at the start."""
         if self.split is None:
             return []
         return [*self._lag_sentences(), *self._start_sentences()]
@@ -201,7 +201,7 @@ class YawComparison:
         time = self.error.index.to_numpy(dtype=float)
         std = np.interp(time, process.time, process.std)
         usual, length = float(np.median(std)), time[self.start_samples - 1] - time[0]
-        # A mean over several correlation times is less uncertain than a single sample.
+        # A mean over several correlation times is more certain than a single sample.
         ratio = 1.0 if length <= 0.0 else min(1.0, 2.0 * process.correlation_time / length)
         first = float(np.median(std[: self.start_samples])) * np.sqrt(ratio)
         if self.zero != START or first <= max(_UNCERTAIN_START_FACTOR * usual, _UNCERTAIN_START):
@@ -214,7 +214,7 @@ class YawComparison:
 
     @property
     def change_variance(self) -> Callable[[np.ndarray, np.ndarray], np.ndarray] | None:
-        """Function for the variance of a change of the reference's error; None if it is unknown.
+        """Function for the variance of a change in the reference's error; None if unknown.
 
         See :meth:`.ReferenceError.change_variance`.
         """
@@ -291,7 +291,7 @@ def compare_yaw(imu_yaw, reference_yaw, settings, poses=None):
         time_shift=time_shift,
         statistics=error_statistics(time, error, settings.start_window),
         trend_statistics=error_statistics(time, trend, settings.start_window),
-        # Each closed loop adds a full turn; the spectrum omits this ramp.
+        # Each closed loop adds a full turn; detrending removes this ramp from the spectrum.
         yaw_spectrum=power_spectral_density(time, imu, detrend="linear"),
         error_spectrum=power_spectral_density(time, error),
         split=split,
@@ -302,7 +302,7 @@ def compare_yaw(imu_yaw, reference_yaw, settings, poses=None):
 
 
 def _align(imu_yaw, reference_yaw, settings, poses, stated_error):
-    """Return the time shift of the IMU, and the remaining standard deviation of the lag [s]."""
+    """Return the time shift of the IMU, and the remaining std of the reference's lag [s]."""
     if settings.align:
         time, reference_time = (yaw.index.to_numpy(dtype=float) for yaw in (imu_yaw, reference_yaw))
         shift = find_time_shift(time, imu_yaw, reference_time, reference_yaw, settings.max_shift)
@@ -313,7 +313,7 @@ def _align(imu_yaw, reference_yaw, settings, poses, stated_error):
 
 
 def _errors(time, imu, reference_time, reference):
-    """Return the unwrapped difference reference minus IMU [rad] at the IMU's stamps (n,).
+    """Return the unwrapped yaw error [rad], reference minus IMU, at the IMU's stamps (n,).
 
     Between the samples of a slower reference, the slowly changing error is interpolated rather than
     the turning of the robot.
@@ -326,33 +326,33 @@ def _errors(time, imu, reference_time, reference):
         and np.median(steps[1:]) < np.median(np.diff(reference_time))
     ):
         upper = np.clip(np.searchsorted(time, reference_time), 1, len(time) - 1)
-        # The turn of the robot within a gap of the IMU is unknown.
+        # The robot's turn within a gap of the IMU's samples is unknown.
         inside = (reference_time >= time[0]) & (reference_time <= time[-1])
         usable = inside & (steps[upper] < np.median(np.diff(reference_time)))
         if np.count_nonzero(usable) > 2:
             error_times = reference_time[usable]
             measured = np.interp(error_times, time, imu)
-    # Unwrapping the error also removes a full turn that only one of the two has counted.
+    # Unwrapping the error also removes a full turn that only one of the headings contains.
     error = angles.unwrap(np.interp(error_times, reference_time, reference) - measured)
     return np.interp(time, error_times, error)
 
 
 _MAX_LAG = 4.0
-"""Largest lag in the search, in standard deviations of the prior."""
+"""Largest lag in the search, in prior standard deviations."""
 _LAG_STEP = 1.0
-"""Time step between the headings whose changes are compared [s]."""
+"""Time step over which heading changes are compared to estimate a lag [s]."""
 _MAX_HEADING_STD = np.radians(10.0)
-"""Largest standard deviation of a course that is used for the lag [rad]."""
+"""Largest standard deviation of a course heading that is used to estimate the lag [rad]."""
 _MIN_LAG_STDS = 3.0
-"""Minimum significance of a lag that is corrected, in its standard deviations."""
+"""Smallest lag that is corrected, in standard deviations of the estimate."""
 _MIN_LAG = 0.02
-"""Minimum lag that is corrected [s]."""
+"""Smallest lag that is corrected [s]."""
 
 
 def lateness(
     imu_yaw: pd.Series, poses: pd.DataFrame, lag: float, reference: ReferenceError | None
 ) -> tuple[TimeShift | None, float]:
-    """Estimate the lag of an IMU relative to a reference heading from its turns.
+    """Estimate the time lag of an IMU relative to a reference heading from heading changes.
 
     The estimate from the turns and the prior of the lag are weighted by their variances.
 
@@ -405,7 +405,7 @@ def lateness(
 
 
 def _remove_spurious_turns(time, error):
-    """Return the error without full turns of a guessed heading or of a jumping position fix.
+    """Remove spurious full turns, due to a guessed heading or a position jump, from a yaw error.
 
     The direction of the mean over some seconds is not affected by a turn that is undone sooner.
     """
@@ -425,7 +425,7 @@ _MIN_JUMP = np.radians(20.0)
 
 
 def jumps(yaw: pd.Series) -> pd.DataFrame:
-    """Find yaw steps that are faster than any vehicle can turn.
+    """Find yaw changes that are faster than any vehicle can turn.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""Local web page on heading drift: questions, answers, and the page itself."""
+"""Local web page on heading drift: inputs, computed results, and the page itself."""

@@ -1,4 +1,4 @@
-"""Questions from the page, and answers from the linear model, fast enough to follow a slider.
+"""Inputs of the web page on heading drift, and results fast enough to follow a slider.
 
 A :class:`Question` consists of a motion, parts, their use, and a limit. Each field is a text on the
 page and in the address: a time such as ``10min``, the limit in degrees, and all other numbers in
@@ -41,7 +41,7 @@ from ..model.model import YawErrorModel
 from ..selection import model_step, which_imu
 
 MAX_PARTS = 6
-"""Maximum number of parts whose bands can be distinguished in one figure."""
+"""Maximum number of IMUs whose error bands can be distinguished in one figure."""
 HOUR = 3600.0
 
 NAMES = {
@@ -54,7 +54,7 @@ NAMES = {
     "warm_up": "warm-up",
     "ranked": "ranking",
 }
-"""Displayed names of fields that differ from the field names."""
+"""Displayed names of input fields, where they differ from the field names."""
 
 
 def _checked_parts(name, value):
@@ -67,7 +67,7 @@ def _checked_parts(name, value):
 
 @dataclass(frozen=True)
 class Question(settings.TextSettings):
-    """Question from the page; times in s, lengths in m, the limit in degrees.
+    """User input on the page; times in s, lengths in m, the yaw error limit in degrees.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ class Question(settings.TextSettings):
 
     @property
     def operation(self) -> Operation:
-        """Use of the gyroscope.
+        """Standstill, stops and warm-up with which the gyroscope is used.
 
         Raises
         ------
@@ -139,7 +139,7 @@ FIELDS = {field.name: field for field in dataclasses.fields(Question)}
 
 
 def question_from_texts(texts: Mapping[str, str]) -> Question:
-    """Parse a question; missing fields have their default values.
+    """Parse a question from the texts of the page's input fields, with defaults for missing fields.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def _value(where, field, text):
 
 
 def question_texts(question: Question) -> dict[str, str]:
-    """Return the texts from which a question can be parsed again.
+    """Format a question as texts of the page's input fields.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ def _text(name, value):
 
 
 def time_text(seconds: float) -> str:
-    """Format a time in the longest unit in which it needs few digits.
+    """Format a time in hours, minutes or seconds, whichever needs few digits.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ def time_text(seconds: float) -> str:
 
 
 def question_address(question: Question) -> str:
-    """Return the part of the page's address after ``?``, without fields at their default values.
+    """Format a question as the query of the page's address, without fields at their defaults.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ def question_address(question: Question) -> str:
 
 
 def question_from_address(query: str) -> Question:
-    """Parse the question in an address of the page.
+    """Parse a question from the query of the page's address.
 
     Parameters
     ----------
@@ -269,26 +269,26 @@ def question_from_address(query: str) -> Question:
 
 
 RUNS = 400
-"""Number of simulated drives for the first-passage time."""
+"""Number of simulated drives from which the first-passage time is estimated."""
 STEPS = 100
-"""Minimum number of steps of a model.
+"""Minimum number of time steps of a yaw error model.
 
 A step divides every second into an integer number of samples."""
 SAMPLE = 0.01
-"""Sampling period of the sensors [s]."""
+"""Sampling period of the IMUs [s]."""
 DRIVE_RATE = 20.0
 MIN_STOP_RATE = 5.0
-"""Minimum rate of a motion with stops [Hz], high enough to brake within a second."""
+"""Minimum sampling rate of a motion with stops [Hz], which resolves braking within a second."""
 SAMPLES = 3000
-"""Minimum number of samples of a generated motion without turns, with a rate of at least 1 Hz."""
+"""Minimum number of samples of a generated motion without turns, at 1 Hz or more."""
 MAX_SAMPLES = 500_000
-"""Maximum number of samples, for which the page waits 4 s and an answer takes 0.5 GB."""
+"""Maximum number of motion samples, whose computation takes 4 s and 0.5 GB."""
 SAMPLES_PER_TURN = 100.0
-"""Samples per turn that resolve the filter's tilt error; the rate is at least 10 Hz."""
+"""Samples per full turn that resolve the filter's tilt error, with a rate of at least 10 Hz."""
 
 
 class Moved(NamedTuple):
-    """Motion that a question describes, with and without stops.
+    """Motion of a question, with and without stops.
 
     Attributes
     ----------
@@ -310,7 +310,7 @@ class Moved(NamedTuple):
 
 
 class PartAnswer(NamedTuple):
-    """Answer for one part, which is computed without random numbers.
+    """Heading drift of one IMU, computed from the linear model without simulated drives.
 
     Attributes
     ----------
@@ -338,7 +338,7 @@ class PartAnswer(NamedTuple):
 
 
 class Answers:
-    """Answers to questions, with a cache for intermediate results.
+    """Computation of heading drift for the page's questions, with cached intermediate results.
 
     Parameters
     ----------
@@ -364,7 +364,7 @@ class Answers:
         self._part = lru_cache(maxsize=64)(self._make_part)
 
     def add_recording(self, name: str, path: str) -> None:
-        """Add a recording to the list of drives.
+        """Add a recording to the drives that a question can choose.
 
         Parameters
         ----------
@@ -388,11 +388,11 @@ class Answers:
 
     @property
     def drives(self) -> tuple[str, ...]:
-        """Names of all drives."""
+        """Names of the bundled drives and the added recordings."""
         return (*DRIVES, *self.recordings)
 
     def check(self, question: Question) -> None:
-        """Check that all parts and the drive of a question exist.
+        """Check that all IMUs and the drive of a question exist.
 
         Parameters
         ----------
@@ -413,7 +413,7 @@ class Answers:
             )
 
     def moved(self, question: Question) -> Moved:
-        """Return the motion of a question with its stops.
+        """Return the motion of a question, including stops.
 
         Parameters
         ----------
@@ -479,7 +479,7 @@ class Answers:
         return f"mowing, lanes of {question.length:g} m", motion, ()
 
     def imu(self, name: str, unit: str) -> ImuSpecification:
-        """Return the specification of an individual sensor of a part.
+        """Return the specification of an IMU with the chosen treatment of its constant errors.
 
         Parameters
         ----------
@@ -508,7 +508,7 @@ class Answers:
         return part.any_unit() if unit == "any" else part
 
     def model(self, question: Question, name: str) -> YawErrorModel:
-        """Return the yaw error model of a part up to the time of a question.
+        """Return the yaw error model of an IMU up to the driving time of a question.
 
         Parameters
         ----------
@@ -537,7 +537,7 @@ class Answers:
         return model.until(min(round(moved.at / period) + 1, len(model.time)))
 
     def part(self, question: Question, name: str) -> PartAnswer:
-        """Compute the answer for one part without random numbers.
+        """Compute the heading drift of one IMU from the linear model, without simulated drives.
 
         Parameters
         ----------
@@ -566,7 +566,7 @@ class Answers:
         return PartAnswer(name, model, bands, *percentiles, causes, tuple(remarks))
 
     def answer(self, question: Question, name: str) -> HeadingAnswer:
-        """Compute the complete answer for one part, including simulated drives.
+        """Compute the heading drift of one IMU, including results of simulated drives.
 
         Parameters
         ----------
@@ -591,7 +591,7 @@ class Answers:
         return heading_answer(model, question.limit_angle, improvements, runs=RUNS)
 
     def ranked(self, question: Question) -> Iterator[pd.DataFrame]:
-        """Yield the row of :func:`.which_imu` for each ranked part.
+        """Yield the row of :func:`.which_imu` for each ranked IMU.
 
         Parameters
         ----------
@@ -627,12 +627,12 @@ _MODEL_FIELDS = (*_MOTION_FIELDS, *_STOP_FIELDS, "warm_up", "unit")
 
 
 def _with_fields(question, *names):
-    """Return a question with the named fields, and default values of all other fields."""
+    """Return a copy of a question with all but the named fields reset to their defaults."""
     return Question(**{name: getattr(question, name) for name in names})
 
 
 def described_amount(question: Question) -> float:
-    """Return the extent of a generated motion that lasts as long as a question requires.
+    """Return the duration, or the number of circles or lanes, of a question's generated motion.
 
     Parameters
     ----------
@@ -655,7 +655,7 @@ def described_amount(question: Question) -> float:
 
 
 class Words:
-    """Translation of questions into commands and into Python.
+    """Translation of the page's questions into commands and Python code.
 
     Parameters
     ----------
@@ -668,7 +668,7 @@ class Words:
         self.written = {} if written is None else written
 
     def budget_command(self, question: Question, moved: Moved) -> str:
-        """Return the heading_budget.py command that yields the same answer.
+        """Return the heading_budget.py command that yields the same result as the page.
 
         Parameters
         ----------
@@ -686,7 +686,7 @@ class Words:
         return shlex.join([*words, "--at", time_text(moved.at), *_shared_options(question)])
 
     def ranking_command(self, question: Question, moved: Moved) -> str:
-        """Return the which_imu.py command that ranks the same parts.
+        """Return the which_imu.py command that ranks the same IMUs as the page.
 
         Parameters
         ----------
@@ -706,7 +706,7 @@ class Words:
         return shlex.join([*words, *_shared_options(question)])
 
     def python_lines(self, question: Question, moved: Moved, step: float) -> str:
-        """Return lines of Python that yield the same answer.
+        """Return lines of Python code that yield the same result as the page.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Page in the browser: its controls and the callbacks that respond to them.
+"""Web page on heading drift: its controls and the callbacks that respond to them.
 
 Two callbacks answer the same question: one with all computed results, as fast as a slider moves;
 the other with the results of simulated drives, once the slider rests. ``assets/explore.js`` sends
@@ -43,10 +43,10 @@ from .answers import (
 
 TITLE = "How far does the heading drift?"
 MAX_UPLOAD = 200_000_000
-"""Maximum size of a dropped recording [bytes]; larger ones must be given on the command line."""
+"""Maximum size of a recording dropped onto the page [bytes]."""
 
 MAX_PAGES = 100
-"""Maximum number of open pages whose newest question is recorded."""
+"""Maximum number of open pages for which the newest request number is stored."""
 
 _SECONDS = ("0s", "1s", "2s", "3s", "5s", "7s", "10s", "15s", "20s", "30s", "45s", "1min")
 _MINUTES = ("1.5min", "2min", "3min", "4min", "5min", "7min", "10min", "15min", "20min", "30min")
@@ -64,7 +64,7 @@ SCALES: dict[str, tuple[str, ...]] = {
     "stop": (*_SECONDS[1:], *_MINUTES[:4]),
     "warm_up": ("0s", "10s", "30s", *_SECONDS[-1:], *_MINUTES, *_HOURS[:4]),
 }  # fmt: skip
-"""Labels on the scale of each field's slider."""
+"""Slider labels of each input field."""
 _OPTIONS = {
     "motion": {"straight": "straight", "circles": "circles", "mowing": "mowing", "drive": "drive"},
     "stops": {"none": "none", "given": "at intervals", "found": "whenever it is stationary"},
@@ -95,11 +95,11 @@ _EMPTY_FIGURE = {"data": [], "layout": {"xaxis": _NO_AXIS, "yaxis": _NO_AXIS, "h
 """Figure without axes, which is shown before the first answer."""
 
 MIN_CAUSE = 1e-3
-"""Smallest share of the error's magnitude for which a cause is shown."""
+"""Smallest rms of an error source that is shown, relative to the 95th error percentile."""
 
 
 def _plot(figure) -> tuple[Mapping[str, Any], dict[str, str]]:
-    """Return a figure for plotly, and the style of the box around it.
+    """Return a figure for Plotly, and the style of the element that contains it.
 
     Both have the same height, since plotly adapts a figure to the height of its box when the window
     is resized.
@@ -109,7 +109,7 @@ def _plot(figure) -> tuple[Mapping[str, Any], dict[str, str]]:
 
 
 def make_app(answers: Answers, words: Words, folder: str) -> Any:
-    """Create the page as a Dash application.
+    """Create the web page as a Dash application.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ class _Page:
         self.dash, self.html, self.dcc = dash, dash.html, dash.dcc
         self.answers, self.words, self.folder = answers, words, folder
         self.newest: dict[str, int] = {}
-        # Only one question is computed at a time, since each takes much memory.
+        # Only one question is computed at a time, since each requires much memory.
         self.computing = threading.Lock()
         assets = Path(__file__).with_name("assets")
         self.app = dash.Dash(
@@ -164,7 +164,7 @@ class _Page:
         self.app.server.wsgi_app = application
 
     def _answer_forged_requests(self):
-        """Respond with 400, or 404 for a missing file, where Dash would print a traceback."""
+        """Respond with status 400 or 404 to errors for which Dash would print a traceback."""
         exceptions = importlib.import_module("werkzeug.exceptions")
 
         def answer(error):
@@ -185,7 +185,7 @@ class _Page:
     # --- Content of the page -----------------------------------------------------------------
 
     def layout(self):
-        """Return the page for the default question."""
+        """Create the content of the page for the default question."""
         html, dcc = self.html, self.dcc
         texts = question_texts(Question())
         parts = dcc.Dropdown(
@@ -335,7 +335,7 @@ class _Page:
         )(self.keep)  # fmt: skip
 
     def fill(self, search):
-        """Return the values of the controls for a page address."""
+        """Return the values of all page controls for the query of a page address."""
         mistake = ""
         try:
             question = question_from_address(search or "")
@@ -347,7 +347,7 @@ class _Page:
         return [*values, *(_place(name, texts[name]) for name in SCALES), mistake]
 
     def compute(self, asked):
-        """Return all computed results for the texts of the fields."""
+        """Return the page content that follows from the linear model for the user's input."""
         keep = self.dash.no_update
         self._reject_forged(asked)
         self._record_newest(asked)
@@ -384,14 +384,14 @@ class _Page:
         )
 
     def _reject_forged(self, asked):
-        """Respond with 400 to a request that the script of the page cannot have sent."""
+        """Respond with status 400 to a request that the page's script cannot have sent."""
         is_question = isinstance(asked, dict) and isinstance(asked.get("texts"), dict)
         if not is_question or not (
             isinstance(asked.get("number"), int)
             and isinstance(asked.get("page"), str)
             and all(isinstance(text, str) for text in asked["texts"].values())
         ):
-            exceptions = importlib.import_module("werkzeug.exceptions")  # a dependency of Dash
+            exceptions = importlib.import_module("werkzeug.exceptions")  # installed with Dash
             raise exceptions.BadRequest(
                 "question: is malformed, expected a number, a page and texts"
             )
@@ -400,14 +400,14 @@ class _Page:
         return asked["number"] < self.newest.get(asked["page"], 0)
 
     def _record_newest(self, asked):
-        """Record the number of a page's newest question, and remove the oldest pages."""
+        """Store the number of a page's newest request, and forget the oldest pages."""
         page, number = asked["page"], asked["number"]
         self.newest[page] = max(number, self.newest.pop(page, 0))
         while len(self.newest) > MAX_PAGES:
             self.newest.pop(next(iter(self.newest)))
 
     def draw(self, rested):
-        """Return the results of simulated drives, unless there is a newer question."""
+        """Return the page content from simulated drives, unless the user's input has changed."""
         keep = self.dash.no_update
         self._reject_forged(rested)
         try:
@@ -435,7 +435,7 @@ class _Page:
                 keep,
                 keep,
                 rested["number"],
-            )  # the fast answer has already reported the error
+            )  # the callback ``compute`` has already reported the error
         passages = {name: answer.first_passage for name, answer in answers.items()}
         paragraphs = [
             self.html.P(answer.sentence(name, question.limit_angle) + ".")
@@ -445,7 +445,7 @@ class _Page:
         return *_plot(passages_figure(passages)), paragraphs, ranking, rested["number"]
 
     def keep(self, contents, filename):
-        """Return the drives including a dropped recording, or the reason for its rejection."""
+        """Add a dropped recording to the drives, or return the reason for its rejection."""
         keep = self.dash.no_update
         if not contents:
             return keep, keep, keep
@@ -561,7 +561,7 @@ def _sentence(error) -> str:
 
 
 def _place(name, text) -> int:
-    """Return the index of the text on a field's scale that is closest in value."""
+    """Return the index of the slider label that is closest in value to a field's text."""
     value = getattr(question_from_texts({name: text}), name)
     return int(np.argmin(np.abs(_scale(name) - math.log(value + 0.5))))
 
@@ -573,11 +573,11 @@ def _scale(name):
 
 
 SHOWN_LIMIT = 3.0
-"""Largest ratio of limit to band at which the limit is drawn; above it, bands would be lines."""
+"""Ratio of limit to band width above which the limit is omitted, to keep bands visible."""
 
 
 def colour_of(place: int) -> str:
-    """Return the colour of the n-th part.
+    """Return the colour of the n-th IMU in figures.
 
     Parameters
     ----------
@@ -593,7 +593,7 @@ def colour_of(place: int) -> str:
 
 
 def bands_figure(parts: Sequence[PartAnswer], limit: float) -> Figure:
-    """Create a figure of the bands over time that contain 50 and 95 % of drives.
+    """Create a figure of the yaw error bands over time that contain 50 % and 95 % of drives.
 
     Parameters
     ----------
@@ -628,7 +628,7 @@ def bands_figure(parts: Sequence[PartAnswer], limit: float) -> Figure:
 
 
 def passages_figure(passages: Mapping[str, FirstPassage]) -> Figure:
-    """Create a figure of the share of drives that have exceeded the limit by each time.
+    """Create a figure of the share of drives over time that have exceeded the yaw error limit.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Figures of heading budgets: bands of the yaw error, and the share of each source."""
+"""Figures of heading budgets: yaw error bands, and each error source's share of the variance."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .limit_lines import draw_limit
 
 _SOURCE_COLOURS = (*colours.SERIES, colours.FOOTER_GREY)
 _HATCHES = ("", "///", "", "...", "", "xxx", "", "\\\\\\")
-_MAX_CHANGES = 6  # of the largest source; with more changes, shares would be narrow stripes
-_MIN_SHARE_OF_SCALE = 0.1  # of the largest error, from which a budget has the common scale
+_MAX_CHANGES = 6  # of the dominant source; with more, shares would be narrow stripes
+_MIN_SHARE_OF_SCALE = 0.1  # smallest relative error for which a panel has the common scale
 
 
 class ShownBudget(NamedTuple):
-    """Name and model of a budget that a figure shows.
+    """Name and yaw error model of a budget for plotting.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class ShownBudget(NamedTuple):
 
 
 def shown_budgets(budgets: Sequence[Budget]) -> list[ShownBudget]:
-    """Reduce budgets to the data that a figure shows.
+    """Reduce heading budgets to the data for plotting.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def shown_budgets(budgets: Sequence[Budget]) -> list[ShownBudget]:
 
 
 def budget_figure(budgets: Sequence[ShownBudget], limit: float) -> Figure:
-    """Create a figure with :func:`budget_bands` and :func:`budget_shares`, one row per budget.
+    """Create a figure of each budget's yaw error bands and variance shares, one row per budget.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def budget_figure(budgets: Sequence[ShownBudget], limit: float) -> Figure:
 
 
 def budget_bands(budgets: Sequence[ShownBudget], limit: float) -> Figure:
-    """Create a figure with the bands of the yaw error over time, one panel per budget.
+    """Create a figure of the yaw error bands over time, one panel per budget.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def budget_bands(budgets: Sequence[ShownBudget], limit: float) -> Figure:
     reaches = [float(np.max(np.abs([bands["lower_99"], bands["upper_99"]]))) for bands in tables]
     for budget, bands, reach in zip(budgets, tables, reaches):
         time = budget.model.time / unit
-        # A common scale makes budgets comparable; a much smaller error would be a flat line on it.
+        # A common scale makes budgets comparable, but much smaller errors would be flat lines.
         is_common = reach > _MIN_SHARE_OF_SCALE * max(reaches) and max(reaches) > 0.0
         limits = (-1.05 * max(reaches), 1.05 * max(reaches)) if is_common else None
         title = budget.name if is_common else f"{budget.name} (different scale)"
@@ -104,7 +104,7 @@ def budget_bands(budgets: Sequence[ShownBudget], limit: float) -> Figure:
 
 
 def budget_shares(budgets: Sequence[ShownBudget]) -> Figure:
-    """Create a figure with each source's share of the variance over time, one panel per budget.
+    """Create a figure of each source's share of the yaw error variance over time, per budget.
 
     If the largest source changes often, for example on parallel lanes in alternating directions,
     shares would be narrow stripes; then each source's standard deviation is a line.
@@ -120,7 +120,7 @@ def budget_shares(budgets: Sequence[ShownBudget]) -> Figure:
     """
     figure, unit = _over_time(budgets)
     tables = [budget.model.budget() for budget in budgets]
-    # Sources that are the same in every drive have no variance and get no colour.
+    # Errors that are the same in every drive have no variance, and need no colour.
     every = dict.fromkeys(name for table in tables for name in table if np.any(table[name] > 0.0))
     count = len(_SOURCE_COLOURS)
     styles = {

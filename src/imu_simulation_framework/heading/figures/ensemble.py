@@ -1,4 +1,4 @@
-"""Figures of an ensemble: bands over time, distributions of statistics, and mean spectrum."""
+"""Figures of an ensemble of simulated yaw errors: bands, distributions and mean spectrum."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MAX_CURVES = 12
 
 
 class ShownEnsemble(NamedTuple):
-    """Reduced data of an ensemble for figures.
+    """Statistics of an ensemble of yaw errors for plotting.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class ShownEnsemble(NamedTuple):
 
     @classmethod
     def from_reduction(cls, ensemble: Reduction, probabilities: Sequence[float]) -> ShownEnsemble:
-        """Create the data for figures from a reduced ensemble.
+        """Convert a reduced ensemble to the data for plotting.
 
         Parameters
         ----------
@@ -75,7 +75,7 @@ class ShownEnsemble(NamedTuple):
 
 
 def ensemble_figure(ensemble: ShownEnsemble, title: str, limit: float) -> Figure:
-    """Create a figure with bands over time, a histogram of final errors, and the mean spectrum.
+    """Create a figure of yaw error bands, a histogram of final errors, and the mean spectrum.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def ensemble_figure(ensemble: ShownEnsemble, title: str, limit: float) -> Figure
 
 
 def ensemble_over_time(ensemble: ShownEnsemble, limit: float) -> Figure:
-    """Create a figure with bands of the error over time, and with the curves of some runs.
+    """Create a figure of yaw error bands over time, with the curves of some simulation runs.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def ensemble_over_time(ensemble: ShownEnsemble, limit: float) -> Figure:
 
 
 def ensemble_distributions(ensemble: ShownEnsemble, observed: Mapping[str, float]) -> Figure:
-    """Create histograms of the statistics, together with observed values.
+    """Create histograms of the yaw error statistics, with marks at observed values.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def ensemble_distributions(ensemble: ShownEnsemble, observed: Mapping[str, float
 
 def _distribution(figure, ensemble, name, title, height):
     values = np.degrees(ensemble.statistics[name])
-    # A few outliers would compress the histogram of all other values.
+    # A few extreme values would compress the histogram of all other values.
     low, high = np.quantile(values, (0.0005, 0.9995))
     shown = values[(values >= low) & (values <= high)]
     bins = int(np.clip(np.sqrt(len(shown)), 5, _MAX_BINS))
@@ -169,7 +169,7 @@ def _distribution(figure, ensemble, name, title, height):
 
 
 def ensemble_spectrum(ensemble: ShownEnsemble) -> Figure:
-    """Create a figure of the mean power spectral density of the errors.
+    """Create a figure of the mean power spectral density of an ensemble's yaw errors.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Identification figures: components of a yaw error, innovations, and an odometer's error."""
+"""Figures of an identification: yaw error components, innovations, and odometer errors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _RIGHT_MODEL = "95 % of a correct model's"
 
 
 def identification_figure(name, parts, normalised) -> Figure:
-    """Create a figure with :func:`parts_figure` above :func:`residuals_figure`.
+    """Create a figure of a drive's yaw error components, with the innovations below.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def identification_figure(name, parts, normalised) -> Figure:
 
 
 def parts_figure(parts) -> Figure:
-    """Create a figure of a yaw error and its components over time.
+    """Create a figure of a drive's yaw error and its components over time.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def residuals_figure(time, normalised) -> Figure:
 
 
 def odometer_figure(result: IdentifiedOdometer) -> Figure:
-    """Create a figure of an odometer's error over time, split into explained and unexplained parts.
+    """Create a figure of an odometer's yaw error over time, and of its unexplained part.
 
     Parameters
     ----------

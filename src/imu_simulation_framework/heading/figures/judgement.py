@@ -1,4 +1,4 @@
-"""Judgement figures: an observed error in its ensemble, and percentiles of several drives."""
+"""Figures of model tests: an observed yaw error in its ensemble, and drives' percentiles."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ..judgement.curve_statistics import PSD, SIGNED, STATISTICS
 from ..several_drives import unseen_share
 
 _LETTERS_PER_LINE = 78
-_MAX_PLACE = 4.0  # half widths of an ensemble's 95 %; larger values are drawn here
-_AXIS_END = 8.0  # end of that axis, with space for the p-values
+_MAX_PLACE = 4.0  # half widths of the central 95 %; larger values are plotted here
+_AXIS_END = 8.0  # half widths; end of the axis, with space for p-values
 
 
 def judgement_figure(result, name="") -> Figure:
-    """Create :func:`observed_in_ensemble`, with the percentile of each statistic below it.
+    """Create a figure of an observed yaw error in its ensemble, with all statistics below.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def judgement_figure(result, name="") -> Figure:
 
 
 def observed_in_ensemble(result) -> Figure:
-    """Create a figure of an observed yaw error with the bands and the envelope of its ensemble.
+    """Create a figure of an observed yaw error, with its ensemble's bands and envelope.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def observed_in_ensemble(result) -> Figure:
 
 
 def _places(axis, tests):
-    """Draw each statistic in half widths of the ensemble's central 95 %."""
+    """Plot each observed statistic in half widths of the ensemble's central 95 %."""
     axis.axvspan(-1.0, 1.0, color=colours.TRUTH, linewidth=0.0)
     axis.axvline(0.0, **style.ZERO)
     for row, test in enumerate(reversed(tests)):
@@ -100,7 +100,7 @@ def _place(test) -> float:
 
 
 def calibration_figure(results) -> Figure:
-    """Create a figure of the percentiles of drives within their predicted distributions.
+    """Create a figure of the drives' percentiles within their predicted distributions.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Lines for the limit of a yaw error in figures of budgets and ensembles."""
+"""Yaw error limits as horizontal lines in figures of budgets and ensembles."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ...report.figure import Figure
 
 
 def draw_limit(figure: Figure, limit: float, reach: float) -> None:
-    """Draw a limit on both sides, unless it is so large that bands would shrink to a line.
+    """Draw lines at plus and minus a limit, unless the error bands would shrink to a line.
 
     Parameters
     ----------

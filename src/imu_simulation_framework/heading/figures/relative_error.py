@@ -1,4 +1,4 @@
-"""Figure of the growth of a yaw error over distance and over turning."""
+"""Figure of the growth of a yaw error over distance and over accumulated turn."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ...report import style
 from ...report.figure import Figure
 
 CONFIDENCE = 0.95
-"""Confidence of the bands around densities and relative errors."""
+"""Confidence level of the bands around spectral densities and relative errors."""
 
 
 def yaw_error_relative(comparison) -> Figure:
-    """Create a figure of the rms change of the yaw error over intervals of growing length.
+    """Create a figure of the rms change of the yaw error versus interval length.
 
     Parameters
     ----------

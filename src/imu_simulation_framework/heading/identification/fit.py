@@ -1,4 +1,4 @@
-"""Maximum-likelihood fit of a model with given terms to observed yaw errors.
+"""Maximum-likelihood fit of a yaw error model with given terms to observed drives.
 
 The constants are integrated out with a flat prior, as appropriate for few constants and processes
 of unknown strength (restricted maximum likelihood: Patterson and Thompson, Recovery of inter-block
@@ -24,33 +24,33 @@ from ..model.state_space import DriveFilter, DriveObservations, FilteredDrives
 from . import terms
 
 PRIOR_STD = 300.0
-"""Prior standard deviation of a constant, relative to the rms of the residuals."""
+"""Prior standard deviation of an unknown constant, relative to the rms of the residuals."""
 STARTS = ((0.3, 1.0, 1.0), (1.0, 0.1, 1.0), (3.0, 1.0, 1.0), (1.0, 1.0, 0.1), (1.0, 0.1, 0.1))
-"""Starting points of a search, relative to the typical values of the parameters.
+"""Starting points of a likelihood search, relative to the parameters' typical values.
 
 Each contains factors for the correlation times, the angle random walk, and all other strengths.
 Several starting points are needed since the likelihood is flat in the logarithm of a negligible
 strength: a search in which a strength becomes negligible does not recover it."""
 NEGLIGIBLE_STRENGTH = 0.01
-"""Share of the typical value below which a strength is negligible."""
+"""Strength of a random term, relative to its typical value, below which it is negligible."""
 MIN_GAIN = 1e-3
-"""Smallest gain of log-likelihood for which a search is restarted."""
+"""Smallest gain in log-likelihood for which a search is restarted."""
 MAX_ESCAPES = 6
-"""Maximum number of restarts of a search with an increased, previously negligible strength."""
+"""Maximum number of restarts of a search from an increased, previously negligible strength."""
 MAX_STARTS = 2
-"""Number of starting points, the most likely ones, from which searches begin."""
+"""Number of starting points, the most likely ones, from which a search is run."""
 PILOT_ITERATIONS, MAX_ITERATIONS = 8, 200
-"""Iterations of a search that compares starting points, and of a search for the maximum."""
+"""Maximum iterations of a pilot search from each starting point, and of the final search."""
 LINE_SEARCH_FAILED = 2
 """Status of SciPy's L-BFGS-B after an abnormal termination of its line search."""
 SIMPLEX_STEP = 0.3
-"""Edge length of the first simplex of a gradient-free search, in logarithms."""
+"""Edge length of the initial Nelder-Mead simplex, in logarithms of the parameters."""
 MIN_SLOPE = 0.1
-"""Smallest gradient that is not a rounding error, in log-likelihood per parameter logarithm."""
+"""Smallest gradient of the log-likelihood that is not attributed to rounding errors."""
 
 
 class Likelihood:
-    """Restricted log-likelihood of drives for given terms of the model.
+    """Restricted log-likelihood of drives for given terms of the yaw error model.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class Likelihood:
         return self._observed.start_std
 
     def with_drives(self, drives: Sequence[terms.ObservedYawError], start_std: float) -> Likelihood:
-        """Return the likelihood of other drives for the same terms.
+        """Return the likelihood of other drives for the same model terms.
 
         Parameters
         ----------
@@ -151,13 +151,13 @@ class Likelihood:
         return len(self.space(typical).design)
 
     def _drive_constants(self, values):
-        """Return the standard deviations of the constants of each drive, and the slip."""
+        """Return the prior stds of the constants that differ between drives, and the slip."""
         spread = [values[terms.SPREAD]] if self.spread else []
         slip = values.get(terms.REFERENCE_SLIP.parameters[0], 0.0)
         return [1.0, *spread, *[1.0] * len(terms.REFERENCE_CONSTANTS)], slip
 
     def space(self, values: dict[str, float]) -> StateSpace:
-        """Return the random terms as a state-space model.
+        """Convert the random terms to a state-space model.
 
         Parameters
         ----------
@@ -171,7 +171,7 @@ class Likelihood:
         return state_space(tuple(terms.sources(self.random, values)), self.scales.step, None)
 
     def __call__(self, values: dict[str, float]) -> float:
-        """Compute the log-likelihood.
+        """Compute the restricted log-likelihood of the drives.
 
         Parameters
         ----------
@@ -189,7 +189,7 @@ class Likelihood:
         )
 
     def negligible_values(self) -> dict[str, float]:
-        """Return parameters for which the random terms have no effect.
+        """Return parameters with which all random terms are negligible.
 
         Returns
         -------
@@ -202,7 +202,7 @@ class Likelihood:
         }
 
     def highest(self, values: dict[str, float], kept: Collection[str]) -> float:
-        """Search for the highest log-likelihood over some of the parameters.
+        """Maximise the log-likelihood over some of the parameters, with the others fixed.
 
         Parameters
         ----------
@@ -222,7 +222,7 @@ class Likelihood:
         return maximise(lambda x: self({**values, **_named(free, x)}), first, bounds)[1]
 
     def filtered(self, values: dict[str, float]) -> FilteredDrives:
-        """Run the Kalman filter over the drives.
+        """Filter the observations of all drives with the Kalman filter.
 
         Parameters
         ----------
@@ -237,7 +237,7 @@ class Likelihood:
         return self._filter.filtered(self.space(values), *self._drive_constants(values))
 
     def with_constants(self, constants: dict[int, float]) -> Callable[[dict[str, float]], float]:
-        """Return the log-likelihood with given constants, up to an additive constant.
+        """Return the log-likelihood function for fixed constants, up to an additive term.
 
         Parameters
         ----------
@@ -268,7 +268,7 @@ class Likelihood:
     def smoothed(
         self, values: dict[str, float], index: int
     ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """Estimate a drive's states and constants from all observations by smoothing.
+        """Estimate a drive's states and constants from all observations by Kalman smoothing.
 
         Parameters
         ----------
@@ -304,7 +304,7 @@ class Likelihood:
         return states[:count], parts
 
     def lags(self, values: dict[str, float]) -> list[tuple[float, float]]:
-        """Estimate the lag of each drive's reference.
+        """Estimate the time lag of each drive's reference.
 
         Parameters
         ----------
@@ -324,7 +324,7 @@ class Likelihood:
         ]
 
     def slipped(self, values: dict[str, float], index: int) -> np.ndarray:
-        """Return the variance of the reference's slip and jumps at each step.
+        """Return the variance of the reference's slip and jumps at each time step.
 
         Parameters
         ----------
@@ -342,7 +342,7 @@ class Likelihood:
         return slip**2 * drive.turned + (0.0 if drive.jumped is None else drive.jumped)
 
     def constants_of(self, filtered: FilteredDrives) -> tuple[np.ndarray, np.ndarray]:
-        """Return the estimates of the constants.
+        """Return the estimates of the constants and their covariance.
 
         Parameters
         ----------
@@ -365,7 +365,7 @@ class Likelihood:
 
 @dataclass(frozen=True)
 class _Residuals:
-    """Residuals of a least-squares fit of the unknown constants, and orthogonal curves.
+    """Residuals of a least-squares fit of unknown constants, with orthogonalised regressors.
 
     With orthogonal curves, a broad prior around zero causes no bias, however similar two constants
     are. ``reach`` (q, q) combines the constants' curves into orthogonal curves, each scaled so that
@@ -396,11 +396,11 @@ class _Residuals:
         starts, unknown_center = np.split(solution, [len(errors)])
         if prior_std is None:
             residual = float(np.sqrt(np.mean((target - matrix @ solution) ** 2)))
-            # The constants with a finite prior may also explain a part of the residual.
+            # The constants with a finite prior may also explain some of the residual.
             known = np.concatenate(regressors) * np.where(np.isinf(stds), 0.0, stds)
             residual = max(residual, 0.3 * float(np.max(np.abs(known), initial=0.0)))
             prior_std = PRIOR_STD * max(residual, np.finfo(float).tiny ** 0.25)
-        # Triangular factor of the curves after projection out of the start offsets.
+        # Triangular factor of the curves after the start offsets have been projected out.
         _, triangle = np.linalg.qr(matrix / sizes)
         triangle = triangle[len(errors) :, len(errors) :]
         mixed = np.linalg.solve(triangle, np.eye(len(unknown))) / sizes[len(errors) :, np.newaxis]
@@ -422,13 +422,13 @@ class _Residuals:
         return cls(observed, starts, prior_std, center, reach)
 
     def constants(self, states):
-        """Return the constants (q, n) that correspond to filtered states (q, n)."""
+        """Convert states (q, n) of the filter or smoother to the constants (q, n)."""
         return self.center[:, np.newaxis] + self.reach @ states
 
 
 @dataclass(frozen=True)
 class Fit:
-    """Model that was fitted to drives.
+    """Yaw error model fitted to drives.
 
     Parameters
     ----------
@@ -446,7 +446,7 @@ class Fit:
 
     @cached_property
     def filtered(self) -> FilteredDrives:
-        """Result of the Kalman filter."""
+        """Result of the Kalman filter with the fitted parameters."""
         return self.likelihood.filtered(self.values)
 
     @cached_property
@@ -456,12 +456,12 @@ class Fit:
 
     @cached_property
     def lags(self) -> list[tuple[float, float]]:
-        """Lag of each drive's reference, and standard deviation of the lag [s]."""
+        """Estimated lag of each drive's reference, and standard deviation of the lag [s]."""
         return self.likelihood.lags(self.values)
 
     @property
     def parameters(self) -> int:
-        """Number of parameters of the random terms."""
+        """Number of parameters of the model's random terms."""
         return len(self.values)
 
     @property
@@ -471,7 +471,7 @@ class Fit:
 
 
 def fit(likelihood: Likelihood, start: dict[str, float] | None = None) -> Fit:
-    """Fit the random terms by maximum likelihood from several starting points.
+    """Fit a model's random terms by maximum likelihood from several starting points.
 
     Parameters
     ----------
@@ -493,13 +493,13 @@ def fit(likelihood: Likelihood, start: dict[str, float] | None = None) -> Fit:
         maximise(lambda x: likelihood(_named(names, x)), first, bounds, PILOT_ITERATIONS)
         for first in likely[:MAX_STARTS]
     ]
-    # Only the best pilot search is continued.
+    # Only the most successful pilot search is continued.
     best, _ = max(pilots, key=lambda pilot: pilot[1])
     return refit(likelihood, _named(names, best))
 
 
 def _starting_points(likelihood, start):
-    """Return unique starting points as logarithms of the parameters (p,)."""
+    """Return unique starting points of a search, as logarithms of the parameters (p,)."""
     points = {}
     for time_factor, walk_factor, strength_factor in STARTS:
         point = []
@@ -516,7 +516,7 @@ def _log_bounds(likelihood):
 
 
 def refit(likelihood: Likelihood, values: dict[str, float]) -> Fit:
-    """Fit the random terms by maximum likelihood from one starting point.
+    """Fit a model's random terms by maximum likelihood from one starting point.
 
     Parameters
     ----------
@@ -543,10 +543,10 @@ def refit(likelihood: Likelihood, values: dict[str, float]) -> Fit:
 
 
 def _escape(result):
-    """Return more likely values with an increased negligible strength; None if there are none.
+    """Find more likely parameters with an increased, previously negligible strength.
 
-    A search cannot find these, since the likelihood is flat in the logarithm of a negligible
-    strength.
+    A gradient search cannot find them, since the likelihood is flat in the logarithm of a
+    negligible strength. None is returned if there are no such parameters.
     """
     likelihood, best = result.likelihood, result
     for term in likelihood.random:
@@ -598,7 +598,7 @@ def maximise(function, first, bounds, iterations=MAX_ITERATIONS):
 
     result = search_by_slopes(np.clip(first, lower, upper))
     if result.status == LINE_SEARCH_FAILED and _slope(result, lower, upper) > MIN_SLOPE:
-        # If rounding makes a line search fail, a gradient-free search finds a better start.
+        # If a line search fails due to rounding, a gradient-free search finds a better start.
         step = np.where(result.x + SIMPLEX_STEP > upper, -SIMPLEX_STEP, SIMPLEX_STEP)
         simplex = result.x + step * np.eye(len(first) + 1, len(first), -1)
         limits = {"xatol": 1e-2, "fatol": 1e-2, "maxfev": MAX_ITERATIONS * len(first)}
@@ -608,7 +608,7 @@ def maximise(function, first, bounds, iterations=MAX_ITERATIONS):
 
 
 def _slope(result, lower, upper):
-    """Return the largest slope at a result, without arguments that would leave their bounds."""
+    """Return the largest gradient component, except of arguments at an active bound."""
     downhill = -result.jac
     blocked = ((result.x <= lower) & (downhill < 0.0)) | ((result.x >= upper) & (downhill > 0.0))
     return float(np.max(np.where(blocked, 0.0, np.abs(downhill))))
@@ -623,10 +623,10 @@ RESIDUAL = "residual"
 
 
 def fitted_parts(fit: Fit, index: int = 0) -> pd.DataFrame:
-    """Estimate the components of a drive's yaw error from the complete drive.
+    """Estimate the components of a drive's yaw error by Kalman smoothing.
 
-    The estimates come from the Kalman smoother (Durbin and Koopman: Time series analysis by state
-    space methods, section 4.4); the drift of a rate is integrated.
+    Each estimate uses the observations of the complete drive (Durbin and Koopman: Time series
+    analysis by state space methods, section 4.4). The drift of a rate is integrated.
 
     Parameters
     ----------
@@ -647,7 +647,7 @@ def fitted_parts(fit: Fit, index: int = 0) -> pd.DataFrame:
     drive, space = likelihood.drives[index], likelihood.space(fit.values)
     mean, parts = likelihood.smoothed(fit.values, index)
     table = pd.DataFrame({"error": drive.error}, index=pd.Index(drive.time, name="time"))
-    # The remainder is the angle random walk, or without one, the change of the drifts per step.
+    # The remainder is the angle random walk, or without this term, the drifts' change per step.
     walk, last = mean[0].copy(), None
     for state, source in enumerate(space.sources_of_states, start=1):
         name = space.names[source]
@@ -659,7 +659,7 @@ def fitted_parts(fit: Fit, index: int = 0) -> pd.DataFrame:
             parts[name] = mean[state].copy()
     slipped = likelihood.slipped(fit.values, index)
     if slipped.any():
-        # Each step is divided in proportion to the variances of slip and random walk.
+        # Each change is divided in proportion to the variances of slip and random walk.
         walk_variance = float(np.sum(space.noise, axis=0)[0, 0])
         share = slipped / np.maximum(slipped + walk_variance, np.finfo(float).tiny)
         parts[terms.REFERENCE_SLIP.name] = np.cumsum(share * np.diff(walk, prepend=walk[0]))
@@ -679,7 +679,7 @@ def fitted_parts(fit: Fit, index: int = 0) -> pd.DataFrame:
 
 
 class HectorFit(NamedTuple):
-    """Hector plug-in parameters that fit the drives best.
+    """Maximum-likelihood parameters of Hector's Gazebo IMU plug-in.
 
     Attributes
     ----------
@@ -704,7 +704,7 @@ class HectorFit(NamedTuple):
 
 
 def hector_of(chosen: Fit, period: float) -> HectorFit:
-    """Fit Hector's plug-in to the drives of an identified model.
+    """Fit the drift of Hector's Gazebo IMU plug-in to the drives of an identified model.
 
     The plug-in's yaw has a Gauss-Markov drift, but neither a rate bias nor a scale factor.
     Therefore, only a drift and the noise of the reference are fitted to the same drives. The

@@ -43,15 +43,15 @@ from .terms import (
 )
 
 _LIKELIHOOD_TOLERANCE = 1e-3
-"""Difference of log-likelihoods below which two models fit equally well."""
+"""Difference in log-likelihood below which two models fit equally well."""
 _MIN_AIC_GAIN = float(chi2.isf(reliability.LEVEL, 1))
-"""Smallest gain of AIC for which a drift of the yaw is attributed to the sensor."""
+"""Smallest AIC advantage for which a drift is attributed to the sensor, not the reference."""
 _LIMITING_WALKS = {RATE_DRIFT: RATE_RANDOM_WALK, YAW_DRIFT: ANGLE_RANDOM_WALK}
-"""Random walk that each Gauss-Markov drift approaches with a long correlation time."""
+"""Random walk that each Gauss-Markov process approaches for long correlation times."""
 
 
 class Choice(NamedTuple):
-    """Model chosen from several candidates.
+    """Yaw error model chosen from several candidates.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ def choose(
     constants: Sequence[ConstantTerm],
     correlated_reference: bool = False,
 ) -> Choice:
-    """Choose the smallest model that is not rejected in favour of a larger one.
+    """Choose the smallest yaw error model that is not rejected in favour of a larger one.
 
     The random terms are chosen first, with all constants (Diggle, Heagerty, Liang and Zeger:
     Analysis of longitudinal data, section 4.5): forward from angle random walk and reference noise,
@@ -103,7 +103,7 @@ def choose(
     candidates = [ANGLE_RANDOM_WALK, RATE_RANDOM_WALK, RATE_DRIFT, YAW_DRIFT]
     if any(drive.reference is not None for drive in drives):
         first.append(REFERENCE_ERROR)
-        # The stated error of a smoothed course does not include slow errors of the course.
+        # The stated error of a smoothed course does not include the course's slow errors.
         first += [REFERENCE_DRIFT] if correlated_reference else []
     candidates.append(REFERENCE_DRIFT if correlated_reference else REFERENCE_SLIP)
     random = search.upwards(first, [term for term in candidates if term not in first])
@@ -116,7 +116,7 @@ def choose(
 
 
 def p_value(gain: float, parameters: int) -> float:
-    """Compute the probability of at least this gain of log-likelihood by chance.
+    """Compute the probability that an idle term gains as much log-likelihood by chance.
 
     A strength cannot be negative, so in half of all cases chance gains nothing: the probability is
     half of the tail of the chi-square distribution (Self and Liang, Journal of the American
@@ -138,7 +138,7 @@ def p_value(gain: float, parameters: int) -> float:
 
 
 class _Search:
-    """Search over models with a cache of all fits."""
+    """Stepwise search over nested models, with a cache of all fits."""
 
     def __init__(self, drives: Sequence[Any], constants: Sequence[Any]) -> None:
         self._drives, self._constants = drives, constants
@@ -147,7 +147,7 @@ class _Search:
     def fitted(self, random: Sequence[RandomTerm]) -> Fit:
         ordered = tuple(term for term in RANDOM_TERMS if term in random)
         if ordered not in self._fits:
-            # Without a bias per switch-on, differing drives would suggest a slow drift within them.
+            # Without a rate bias per switch-on, its differences would appear as slow drift.
             several = len(self._drives) > 1
             likelihood = Likelihood(self._drives, ordered, self._constants, several)
             part = self._best_submodel(ordered)
@@ -164,7 +164,7 @@ class _Search:
         return self._fits[ordered]
 
     def _refit_from_larger_model(self, found: Any) -> Any:
-        """Refit from a larger model that is more likely even without its additional terms."""
+        """Refit with the parameters of a larger model if these are more likely for this model."""
         likelihood = found.likelihood
         for terms, other in self._fits.items():
             if set(terms) >= set(likelihood.random):
@@ -174,14 +174,14 @@ class _Search:
         return found
 
     def _refit_larger_models(self, ordered: Sequence[Any], found: Any) -> None:
-        """Refit larger models whose likelihood is below that of this model."""
+        """Refit larger models whose likelihood is below that of a submodel."""
         for terms, other in self._fits.items():
             holds = set(terms) >= set(ordered)
             if holds and other.log_likelihood < found.log_likelihood - _LIKELIHOOD_TOLERANCE:
                 self._fits[terms] = _fit_from_submodel(other.likelihood, found)
 
     def _best_submodel(self, ordered: Sequence[Any]) -> Any:
-        """Return the most likely fit among the submodels of this model."""
+        """Return the most likely fit among the submodels of a model."""
         parts = [candidate for terms, candidate in self._fits.items() if set(terms) <= set(ordered)]
         return max(parts, key=lambda candidate: candidate.log_likelihood) if parts else None
 
@@ -196,7 +196,7 @@ class _Search:
                 extended = self.fitted([*random, term])
                 gain = extended.log_likelihood - now.log_likelihood
                 if p_value(gain, len(term.parameters)) < reliability.LEVEL / len(candidates):
-                    # The term with the lower AIC is added first.
+                    # The term that yields the lowest AIC is added first.
                     better.append((extended.aic, term))
             if not better:
                 return random
@@ -215,7 +215,7 @@ class _Search:
         random = list(random)
         nuisance = [REFERENCE_ERROR]
         if any(drive.reference is not None for drive in self._drives):
-            # Without the slow errors of a course, they would appear as a random walk of the sensor.
+            # Without this term, slow errors of a course would appear as the sensor's random walk.
             nuisance.append(REFERENCE_DRIFT)
         while len(random) > 1:
             now = self.fitted(random)
@@ -223,7 +223,7 @@ class _Search:
             for term in random:
                 is_only_one = self._sensor_terms(random) == [term]
                 if term in nuisance or (is_only_one and term is ANGLE_RANDOM_WALK):
-                    # Every gyroscope has white noise; the drives give at least an upper bound.
+                    # Every gyroscope has white noise; the drives at least bound it from above.
                     continue
                 others = [other for other in random if other is not term]
                 loss = now.log_likelihood - self.fitted(others).log_likelihood
@@ -241,7 +241,7 @@ class _Search:
         return [term for term in random if term not in REFERENCE_TERMS]
 
     def walk_or_drift(self, random: Sequence[Any]) -> list[Any]:
-        """Choose between each random walk and the drift that approaches it if slow."""
+        """For each random walk, choose between it and the corresponding Gauss-Markov process."""
         random = list(random)
         for drift, walk in _LIMITING_WALKS.items():
             if (drift in random) == (walk in random):
@@ -249,7 +249,7 @@ class _Search:
             others = [term for term in random if term not in (drift, walk)]
             with_walk, with_drift = [*others, walk], [*others, drift]
             gain = self.fitted(with_drift).log_likelihood - self.fitted(with_walk).log_likelihood
-            # A drift that replaces the angle random walk must be as significant as other terms.
+            # A process that replaces the angle random walk must be as significant as other terms.
             candidates = len(RANDOM_TERMS) if walk is ANGLE_RANDOM_WALK else 1
             demanded = p_value(gain, 1) <= reliability.LEVEL / candidates
             random = with_drift if demanded else with_walk
@@ -280,14 +280,14 @@ class _Search:
 
 
 def _fit_from_submodel(likelihood: Any, part: Any) -> Any:
-    """Fit a model from a starting point near the fit of a submodel."""
+    """Fit a model, starting from the parameters of a fitted submodel."""
     return refit(likelihood, {**likelihood.negligible_values(), **part.values})
 
 
 def _kept_constants(
     chosen: Any, constants: Sequence[Any], drives: Any
 ) -> tuple[list[Any], list[str]]:
-    """Return the constants that differ from zero, and remarks on the others.
+    """Return the constant terms to keep, and messages on insignificant ones.
 
     Rate bias and scale factor are always kept, since every gyroscope has them. If a small one were
     omitted, the random terms would explain it, and the interval of the bias would be too narrow.
@@ -301,7 +301,7 @@ def _kept_constants(
         low, high = estimate - half, estimate + half
         differs = p < reliability.LEVEL
         if differs and term is DIRECTION:
-            # This term is rare and easily confused with others: its interval averages over the
+            # This term is rare and easily confused with others, so its interval averages over the
             # random terms.
             _, low, high, _ = _with_intervals(chosen, 1.0 - reliability.LEVEL)[1][term.parameter]
             differs = not low <= 0.0 <= high
@@ -325,7 +325,7 @@ def _kept_constants(
 def _remove_faults_iteratively(
     choice: Choice, constants: Sequence[ConstantTerm], correlated_reference: bool
 ) -> tuple[Choice, list[str]]:
-    """Return the choice for drives without faults, and messages on the removed faults."""
+    """Choose the model again after removing faults from drives; return messages on the faults."""
     all_faults: list[reliability.Fault] = []
     first = choice
     count = sum(int(np.isfinite(drive.error).sum()) for drive in choice.fit.likelihood.drives)
@@ -347,14 +347,14 @@ def _remove_faults_iteratively(
 
 
 def _common_lag(chosen: Fit) -> tuple[float, float]:
-    """Return the variance-weighted mean of the drives' lags, and its standard deviation [s]."""
+    """Return the inverse-variance weighted mean of the drives' reference lags, and its std [s]."""
     lags, stds = np.array(chosen.lags).T
     weights = 1.0 / np.maximum(stds, 1e-9) ** 2
     return float(weights @ lags / weights.sum()), float(weights.sum() ** -0.5)
 
 
 def _lag_sentences(chosen: Fit) -> list[str]:
-    """Return messages on the lag of each reference that the drives determine."""
+    """Describe each significant lag of a drive's reference relative to the IMU."""
     messages = []
     for drive, (lag, std) in zip(chosen.likelihood.drives, chosen.lags):
         if abs(lag) > 2.0 * std:
@@ -367,7 +367,7 @@ def _lag_sentences(chosen: Fit) -> list[str]:
 
 
 def gyroscope_sentence(drives: Sequence[ObservedYawError], correlated_reference: bool) -> str:
-    """Describe the scale factor of a gyroscope with its 95 % interval.
+    """Describe the scale factor error of a gyroscope with its 95 % interval.
 
     Parameters
     ----------
@@ -404,13 +404,13 @@ _AMBIGUOUS_DRIFT = (
     "state its magnitude and correlation time to separate them"
 )
 _MAX_STDS = 3.0
-"""Largest plausible scale factor, in standard deviations of sensors."""
+"""Largest plausible scale factor error, in standard deviations over sensors."""
 _MAX_REFITS = 10
 
 
 @dataclass(frozen=True)
 class YawErrorIdentification:
-    """Identified model of the yaw error.
+    """Identified yaw error model, with estimates and checks.
 
     Parameters
     ----------
@@ -439,7 +439,7 @@ class YawErrorIdentification:
     remarks: tuple[str, ...] = ()
 
     def parts(self, index: int = 0) -> pd.DataFrame:
-        """Return the components of a drive's error, see :func:`.fitted_parts`.
+        """Return the components of a drive's yaw error; see :func:`.fitted_parts`.
 
         Parameters
         ----------
@@ -475,7 +475,7 @@ class YawErrorIdentification:
 
     @property
     def hidden(self) -> bool:
-        """Whether the reference masks the sensor's errors, of which only upper limits are known."""
+        """Whether the reference masks the sensor's errors, leaving only upper limits."""
         strengths = {
             name: estimate
             for name, estimate in self.estimates.items()
@@ -485,7 +485,7 @@ class YawErrorIdentification:
 
     @property
     def unlikely(self) -> bool:
-        """Whether the estimate of a scale factor is implausible for any sensor."""
+        """Whether an estimated scale factor error is implausibly large for any sensor."""
         return any(
             abs(self.estimates[term.parameter].value) > _MAX_STDS * term.std
             for term in self.fit.likelihood.constants
@@ -493,7 +493,7 @@ class YawErrorIdentification:
 
     @property
     def parameters(self) -> YawErrorParameters:
-        """Parameters for the prediction of the yaw error on other motions."""
+        """Parameters to predict the yaw error on other motions."""
         estimates = {name: estimate[:3] for name, estimate in self.estimates.items()}
         return YawErrorParameters.identified(estimates, len(self.drives), not self.accepted)
 
@@ -501,7 +501,7 @@ class YawErrorIdentification:
 def identify_yaw_error(
     drives: Sequence[ObservedYawError], correlated_reference: bool = False
 ) -> YawErrorIdentification:
-    """Identify the yaw error model that drives support.
+    """Identify the yaw error model that observed drives support.
 
     Parameters
     ----------
@@ -557,7 +557,7 @@ def identify_yaw_error(
 
 
 def _check_one_sensor(chosen: Fit) -> reliability.ResidualCheck:
-    """Check whether all drives have the same scale factor and the same noise of the sensor.
+    """Check whether the sensor has the same scale factor and noise in all drives.
 
     The statistic is the likelihood ratio of each drive with individual strengths and with common
     strengths of the sensor, with individual strengths of the reference in both; plus the weighted
@@ -578,7 +578,7 @@ def _check_one_sensor(chosen: Fit) -> reliability.ResidualCheck:
             common, sensor_parameters
         )
         gains.append(max(0.0, gain))
-        # Common strengths are used: with a zero estimate, an interval would be too narrow.
+        # Common strengths are used, since an interval with a zero estimate would be too narrow.
         mean, covariance = likelihood.constants_of(likelihood.filtered(common))
         scales.append((mean[1:], np.diag(covariance)[1:]))
     means, variances = (np.array(values) for values in zip(*scales))
@@ -599,7 +599,7 @@ def predicted_from_others(
     runs: int = 2000,
     seed: int = 1,
 ) -> Iterator[Judgement]:
-    """Judge each drive's yaw error with the model identified from all other drives.
+    """Test the model identified from all other drives against each drive's yaw error.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-r"""Identification of an odometer's errors from one drive, in the manner of UMBmark.
+r"""Identification of an odometer's systematic errors (as in UMBmark) and slip from a drive.
 
 Let w be the distance travelled by the midpoint between the wheels, and :math:`\psi` the turn of the
 reference. An odometer with the ratio E_d of wheel diameters and a track E_b times the assumed track
@@ -37,20 +37,20 @@ from ...sensors.odometer import OdometerSpecification
 from ..statistics import TWO_SIDED
 
 MIN_STEPS = 30
-"""Minimum number of steps of a drive from which errors are identified."""
+"""Minimum number of time steps of a drive from which odometer errors are identified."""
 MAX_SIGMA = 0.1
-"""Largest standard error of E_d or E_b with which a drive is considered to determine it."""
+"""Largest accepted standard error of the diameter ratio E_d or the track ratio E_b."""
 _COSINE_COUNT, _WANDER_LIMIT = 6, 2.8
-"""Number of cosines for the long-run variance, and limit for the variance ratio.
+"""Number of cosines for the long-run variance, and limit of the variance ratio.
 
 The limit is chi-squared over its degrees of freedom; independent slips exceed it in one of a
 hundred drives."""
 _MIN_VARIANCE = 1e-14
-"""Lower bound for a variance in the search [rad^2], which keeps the covariance positive."""
+"""Lower bound on variances in the search [rad^2], which keeps covariances positive definite."""
 
 
 class Prediction(NamedTuple):
-    """Prediction of the second half of a drive from its first half.
+    """Prediction of the odometer's error in the second half of a drive from the first half.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Prediction(NamedTuple):
 
 @dataclass(frozen=True)
 class IdentifiedOdometer:
-    """Errors of an odometer that were identified on a drive.
+    """Errors of an odometer identified from a drive.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class IdentifiedOdometer:
 
 
 class _CommonSamples(NamedTuple):
-    """Distance [m] and both yaws [rad] since the first common time, at the common times [s]."""
+    """Odometer distance [m], odometer yaw and reference yaw [rad] at common times [s]."""
 
     time: np.ndarray
     way: np.ndarray
@@ -202,7 +202,7 @@ def _sample_common_times(
 
 
 def _fit(steps: np.ndarray, regressors: np.ndarray, rolled: np.ndarray) -> _Fit:
-    """Fit steps (n,) by regressors (n, 2), with slip over the rolling distance (n,) [m]."""
+    """Fit error increments (n,) by regressors (n, 2), with slip per rolled distance (n,) [m]."""
     plain, *_ = np.linalg.lstsq(regressors, steps, rcond=None)
     remaining_variance = max(float(np.mean((steps - regressors @ plain) ** 2)), _MIN_VARIANCE)
     total = float(np.mean(rolled))
@@ -239,7 +239,7 @@ def _fit(steps: np.ndarray, regressors: np.ndarray, rolled: np.ndarray) -> _Fit:
 
 
 def _wander_factor(remainder: np.ndarray) -> float:
-    """Return the variance ratio of the slowest changes of residuals (n,), at least 1."""
+    """Return the variance inflation due to slow variations of the residuals (n,), at least 1."""
     count = len(remainder)
     phase = np.pi * (np.arange(count) + 0.5) / count
     slow = np.cos(np.outer(np.arange(1, _COSINE_COUNT + 1), phase)) @ remainder
@@ -250,7 +250,7 @@ def _wander_factor(remainder: np.ndarray) -> float:
 def _solve(
     steps: np.ndarray, regressors: np.ndarray, rolled: np.ndarray, walk: float, noise: float
 ) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
-    """Return minus the restricted log-likelihood, covariance, estimates and residuals.
+    """Return the negative restricted log-likelihood, covariance, estimates and residuals.
 
     ``walk``: variance per metre [rad^2/m]; ``noise``: variance of each error [rad^2].
     """
@@ -267,7 +267,7 @@ def _solve(
 
 
 def _walk_variance_factor(criterion: Callable[[np.ndarray], float], found: np.ndarray) -> float:
-    """Return the factor of the 95 % interval of the slip variance, from the likelihood."""
+    """Return the ratio of the slip variance to the ends of its 95 % interval."""
     away = 0.1 * np.eye(2)
     middle = criterion(found)
     hessian = np.empty((2, 2))

@@ -1,4 +1,4 @@
-"""Reliability of a fit: intervals of its parameters, and checks of its residuals.
+"""Reliability of an identified model: parameter intervals and checks of the residuals.
 
 The checks detect constants that a motion cannot identify; innovations that are correlated, not
 normal or of unequal variance; and single faults that no process in time explains.
@@ -20,24 +20,24 @@ from .fit import Fit, Likelihood, maximise, refit
 
 CONFIDENCE = 0.95
 SEARCH_TOLERANCE = 0.02
-"""Gain of log-likelihood above the tolerance of a search, which indicates a better fit."""
+"""Gain in log-likelihood beyond a search's tolerance, which indicates a better fit."""
 MAX_POINTS = 25
-"""Maximum number of points in the search for a limit."""
+"""Maximum number of likelihood evaluations in the search for an interval limit."""
 LIMIT_TOLERANCE = 0.01
-"""Tolerance of the root of the likelihood drop at a limit, relative to the required root."""
+"""Relative tolerance of the square root of the likelihood drop at an interval limit."""
 _WALK = terms.ANGLE_RANDOM_WALK.parameters[0]
 _SEED, _ROUNDS, _DRAWS, _DEGREES_OF_FREEDOM = 1, 4, 200, 5
-"""Seed, rounds and draws of the average over strengths; degrees of freedom of the proposals."""
+"""Seed, rounds, samples per round and degrees of freedom of the importance sampling."""
 MAX_STRENGTH, MIN_LOG_STD = 1.5, 0.01
-"""Largest strength relative to its upper limit, and smallest std of a parameter's logarithm.
+"""Largest sampled strength relative to its upper limit, and smallest std of log parameters.
 
-Both apply to the average over strengths."""
+Both apply to the importance sampling."""
 MIN_WEIGHT = 1e-3
-"""Smallest weight of a sample, relative to the largest, for which constants are estimated."""
+"""Smallest weight of an importance sample that is used, relative to the largest weight."""
 
 
 class Estimate(NamedTuple):
-    """Estimate with its 95 % interval.
+    """Parameter estimate with its 95 % interval.
 
     A ``low`` of zero or an infinite ``high`` means that the data do not limit that side.
 
@@ -56,7 +56,7 @@ class Estimate(NamedTuple):
 
 
 class BetterFit(Exception):  # noqa: N818, it carries a result
-    """Parameters with a higher likelihood, found during the search for intervals.
+    """Signal that the search for intervals has found parameters with a higher likelihood.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class BetterFit(Exception):  # noqa: N818, it carries a result
 
 
 def intervals(fit: Fit, confidence: float = CONFIDENCE) -> dict[str, Estimate]:
-    """Compute confidence intervals of all parameters of a fitted model.
+    """Compute confidence intervals for all parameters of a fitted model.
 
     Each parameter of the random terms is varied until the likelihood, maximised over all other
     parameters, has dropped as far as it does by chance (Cox and Snell: Analysis of binary data,
@@ -101,7 +101,7 @@ def intervals(fit: Fit, confidence: float = CONFIDENCE) -> dict[str, Estimate]:
 
 
 def _constant_estimates(fit, limits, confidence) -> dict[str, Estimate]:
-    """Return the intervals of the constants, averaged over the posterior of the random terms.
+    """Compute the intervals of the constants, averaged over the random terms' posterior.
 
     At the maximum of the likelihood, one of two similar terms may contain the other, and the
     strength of a slip is known from few turns only. If the random terms were fixed there, or varied
@@ -128,7 +128,7 @@ def _constant_estimates(fit, limits, confidence) -> dict[str, Estimate]:
 
 
 def _mixture_quantile(probability, weights, mean, std) -> float:
-    """Return a quantile of a mixture of normal distributions with weights (draws,)."""
+    """Compute a quantile of a mixture of normal distributions with given weights."""
 
     def excess(value):
         return float(weights @ norm.cdf((value - mean) / std)) - probability
@@ -137,7 +137,7 @@ def _mixture_quantile(probability, weights, mean, std) -> float:
 
 
 class _StrengthPosterior:
-    """Posterior density of the random terms' parameters over their logarithms (p,).
+    """Posterior density of the logarithms (p,) of the random terms' parameters.
 
     The prior of all strengths is uniform up to 1.5 times their limit, as for standard deviations of
     unknown magnitude (Gelman: Prior distributions for variance parameters in hierarchical models,
@@ -148,7 +148,7 @@ class _StrengthPosterior:
         self.likelihood: Likelihood = fit.likelihood
         self._values = fit.values
         if _WALK not in fit.values:
-            # A random walk that is too small to be detected also makes the constants uncertain.
+            # Even an undetectably small random walk makes the constants more uncertain.
             self.likelihood = fit.likelihood.with_term(terms.ANGLE_RANDOM_WALK)
             self._values = {**self.likelihood.negligible_values(), **fit.values}
         names = self.likelihood.names
@@ -168,7 +168,7 @@ class _StrengthPosterior:
         return self.likelihood(self.values_at(x)) + float(np.sum(x[self._is_strength]))
 
     def normal_approximation(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the maximum (p,) of the density, and a covariance (p, p) based on the limits."""
+        """Return the mode (p,) of the density, and a covariance (p, p) based on the limits."""
         first = np.log([self._values[name] for name in self.likelihood.names])
         mean, _ = maximise(self.logarithm, first, list(zip(self._lower, self._upper)))
         low = np.maximum(self._lows, np.exp(mean - 2.0))
@@ -178,7 +178,7 @@ class _StrengthPosterior:
 
 
 def _sample(posterior: _StrengthPosterior) -> tuple[np.ndarray, np.ndarray]:
-    """Return samples (n, p) of a posterior and their weights (n,), by importance sampling.
+    """Sample a posterior by importance sampling; return samples (n, p) and weights (n,).
 
     The proposals are Student's t distributions, each fitted to all earlier samples (Cornuet, Marin,
     Mira and Robert: Adaptive multiple importance sampling, Scandinavian Journal of Statistics
@@ -226,9 +226,9 @@ def _random_term_estimate(fit, name, drop) -> Estimate:
 
 
 class _ProfileSearch:
-    """Repeated maximisation over some parameters, starting from the last maximum or the estimates.
+    """Repeated likelihood maximisation over some parameters, started at the last maximum.
 
-    The search starts at the more likely of the two. Far from the estimates, a strength may have
+    The search starts at the estimates if these are more likely. Far from them, a strength may have
     become negligible, and the likelihood is flat in its logarithm: a search from there would not
     return, and would suggest that the likelihood drops near the estimates as well.
     """
@@ -262,7 +262,7 @@ class _ProfileSearch:
 
 
 def _profile_limits(fall, search, centre, bounds, step, drop):
-    """Return the values on either side at which the likelihood has dropped enough, or infinity.
+    """Find the values on either side at which the profile likelihood has dropped by ``drop``.
 
     The root of the drop is nearly a straight line (Cox and Hinkley: Theoretical statistics, 1974,
     section 9.3), so that few points suffice.
@@ -289,7 +289,7 @@ def _profile_limit(fall, centre, bound, step, drop):
                 value = bound
         else:
             share = -inside_excess / (outside_excess - inside_excess)
-            # With a limited share, the bracket shrinks even if the curve is not straight.
+            # A limited share shrinks the bracket even if the curve is not straight.
             value = inside + min(max(share, 0.05), 0.95) * (outside - inside)
         now = excess(value)
         if abs(now) < LIMIT_TOLERANCE * goal:
@@ -309,17 +309,17 @@ def _profile_limit(fall, centre, bound, step, drop):
 
 
 IDENTICAL_SHARE = 1.0 - 1e-6
-"""Share of a curve explained by other curves, above which no data can distinguish them."""
+"""Explained share of a regressor above which no data can distinguish it from others."""
 SIMILAR_SHARE = 0.9
-"""Share of a curve explained by other curves, above which a remark reports the similarity."""
+"""Explained share of a regressor above which its similarity to others is reported."""
 MIN_TURN = math.radians(45.0)
-"""Smallest turn of a drive for which a scale factor is estimated [rad]."""
+"""Smallest range of headings in a drive for which a scale factor is estimated [rad]."""
 
 
 def identifiable_constants(
     drives: Sequence[terms.ObservedYawError],
 ) -> tuple[list[terms.ConstantTerm], list[str]]:
-    """Return the constant terms that drives can identify.
+    """Select the constant terms that drives can identify.
 
     A term is not identifiable if its curve equals a linear combination of other curves, up to the
     start offset of each drive.
@@ -377,7 +377,7 @@ def explain_similarity(
 
 
 def weak_parameters(estimates, drives: Sequence[terms.ObservedYawError]) -> list[str]:
-    """Describe the parameters that drives do not determine.
+    """Describe the model parameters that drives do not determine.
 
     Parameters
     ----------
@@ -430,7 +430,7 @@ def weak_parameters(estimates, drives: Sequence[terms.ObservedYawError]) -> list
 
 
 def _explained(term, others, drives):
-    """Return the share of a constant's curve that the curves of other constants explain."""
+    """Return the share of a constant's regressor that other constants' regressors explain."""
     curve = _curve(term, drives)
     power = float(np.sum(curve**2))
     if not others or power == 0.0:
@@ -442,7 +442,7 @@ def _explained(term, others, drives):
 
 
 def _curve(term, drives):
-    """Return the yaw error of all drives due to a constant, with zero mean on each drive."""
+    """Return a constant's regressor over all drives, with zero mean in each drive."""
     curves = (term.regressor(drive)[np.isfinite(drive.error)] for drive in drives)
     return np.concatenate([curve - np.mean(curve) for curve in curves])
 
@@ -471,19 +471,19 @@ def _why(term, explained, drives):
 
 
 LAGS = 10
-"""Number of autocorrelations that are tested jointly."""
+"""Number of autocorrelation lags in the test for whiteness."""
 LEVEL = 0.01
-"""Significance level of checks and of additional terms."""
+"""Significance level of residual checks and of tests for additional model terms."""
 UNSEEN = (
     "the checks compare each observation with the next, so flicker noise of the rate and a drift "
     "that grows with the square of time pass unnoticed as a random walk or a Gauss-Markov drift "
     "of the same magnitude; a stationary recording of hours would show them in the Allan deviation"
 )
-"""Remark on errors that the checks do not detect; all 16 drives with such an error passed."""
+"""Remark on errors that the checks miss: all 16 drives with such an error passed them."""
 
 
 class ResidualCheck(NamedTuple):
-    """Check of the residuals of a model.
+    """Result of a statistical check of a model's residuals.
 
     Attributes
     ----------
@@ -504,12 +504,12 @@ class ResidualCheck(NamedTuple):
 
     @property
     def passed(self) -> bool:
-        """Whether the check does not reject the model."""
+        """Whether the check accepts the model."""
         return self.p >= LEVEL
 
 
 def check_residuals(normalised: Sequence[np.ndarray]) -> list[ResidualCheck]:
-    """Check the normalised innovations of drives.
+    """Check the normalised innovations of drives for whiteness, normality and equal variance.
 
     Whiteness is tested by Ljung and Box (Biometrika 65(2), 1978), normality by Jarque and Bera
     (Economics Letters 6(3), 1980), and equal variance in both halves of all drives by the test of
@@ -563,13 +563,13 @@ def _size(drives: Sequence[np.ndarray]) -> ResidualCheck:
 
 
 FAULT_LEVEL = 0.01
-"""Probability of a chance innovation below which the innovation is treated as a fault."""
+"""Family-wise probability below which a large innovation is treated as a fault."""
 MAX_FAULTS = 0.03
-"""Largest share of observations that are faults; with more, the model is considered wrong."""
+"""Largest share of faulty observations; with more, the model is considered wrong."""
 
 
 class Fault(NamedTuple):
-    """Fault of a drive that no process in time explains.
+    """Jump or outlier of a drive's yaw error that no random process explains.
 
     Attributes
     ----------
@@ -591,7 +591,7 @@ class Fault(NamedTuple):
 
 
 def remove_faults(result: Fit) -> tuple[tuple[terms.ObservedYawError, ...], list[Fault]]:
-    """Remove outliers from drives, and mark the steps at which the error jumped.
+    """Remove outliers from drives, and mark the samples at which the yaw error jumps.
 
     The largest innovation is treated first. Each fault is classified as outlier or step, whichever
     is more likely, as by Chen and Liu (Joint estimation of model parameters and outlier effects in
@@ -625,7 +625,7 @@ def remove_faults(result: Fit) -> tuple[tuple[terms.ObservedYawError, ...], list
             )
             for drive in (step, outlier)
         )
-        # A removed observation is replaced by one with the same broad prior as a step.
+        # An omitted observation is given the same broad prior as a jump, for a fair comparison.
         prior = math.log(likelihood.start_std * math.sqrt(2.0 * math.pi))
         is_step = step_likelihood(result.values) >= outlier_likelihood(result.values) - prior
         faults.append(Fault(index, float(drives[index].time[place]), is_step, innovation))
@@ -634,7 +634,7 @@ def remove_faults(result: Fit) -> tuple[tuple[terms.ObservedYawError, ...], list
 
 
 class _Innovation(NamedTuple):
-    """Innovation [rad] at a sample of a drive, and the magnitude in standard deviations."""
+    """Innovation at a sample of a drive [rad], and its magnitude in standard deviations."""
 
     drive: int
     sample: int

@@ -1,4 +1,4 @@
-"""Messages, tables, files and page of an identified yaw error model."""
+"""Messages, tables, files and web page of an identified yaw error model."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ WORDS = {
     "reference_error_time": ("its correlation time", "s"),
     "reference_lag": ("lag of the reference", "s"),
 }
-"""Displayed name and unit of each parameter."""
+"""Displayed name and unit of each model parameter."""
 
 ESTIMATES = (
     Column("words", "parameter"),
@@ -55,7 +55,7 @@ ESTIMATES = (
     Column("interval", "95 % interval"),
     Column("unit", "unit"),
 )
-"""Columns of the table of estimates."""
+"""Columns of the table of estimated parameters."""
 
 TRIED = (
     Column("terms", "model"),
@@ -67,7 +67,7 @@ TRIED = (
     Column("p", "p"),
     Column("chosen", "chosen"),
 )
-"""Columns of the table of all compared models."""
+"""Columns of the table of compared models."""
 
 
 PREDICTED = (
@@ -81,7 +81,7 @@ PREDICTED = (
     Column("corrected", "smallest p, corrected", "", 4),
     Column("verdict", "the model from the others"),
 )
-"""Columns of the table of drives that are predicted from the others."""
+"""Columns of the cross-validation table, in which each drive is predicted from the others."""
 
 REJECTED = "The checks reject this model: do not trust its parameters and intervals."
 HIDDEN = (
@@ -95,7 +95,7 @@ UNLIKELY = (
 
 
 def refusal(identification: YawErrorIdentification) -> str:
-    """Explain why an identified model does not describe a sensor that can be simulated.
+    """Explain why an identified model cannot be used to simulate a sensor.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def refusal(identification: YawErrorIdentification) -> str:
 
 
 def convert_to_words_unit(parameter: str, value: float) -> float:
-    """Convert a parameter to the unit of :data:`WORDS`.
+    """Convert a parameter to its displayed unit in :data:`WORDS`.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def convert_to_words_unit(parameter: str, value: float) -> float:
 
 
 def estimates_table(identification: YawErrorIdentification) -> pd.DataFrame:
-    """Create the table of the estimates.
+    """Create the table of the estimated parameters.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def _limit(number):
 
 
 def tried_table(identification: YawErrorIdentification) -> pd.DataFrame:
-    """Create the table of the compared models.
+    """Create the table of all models that the identification compared.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def tried_table(identification: YawErrorIdentification) -> pd.DataFrame:
 
 
 def predictions_table(identification, predictions: Sequence[Judgement]) -> pd.DataFrame:
-    """Create the table of drives that are predicted from the other drives.
+    """Create the cross-validation table, in which each drive is predicted from the others.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def predictions_table(identification, predictions: Sequence[Judgement]) -> pd.Da
 def drives_table(
     names: Sequence[str], judgements: Sequence[Judgement], smallest: npt.ArrayLike
 ) -> pd.DataFrame:
-    """Create the table of the percentiles of drives under a model.
+    """Create the table of the drives' percentiles in their predicted distributions.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ def drives_table(
 
 
 def explained_sentence(identification: YawErrorIdentification, index: int) -> str:
-    """Describe the magnitude of a drive's error, with and without the constants.
+    """Describe the rms of a drive's yaw error, with and without the constant terms.
 
     Parameters
     ----------
@@ -263,7 +263,7 @@ def _rms(values):
 
 
 def hector_sentences(hector) -> list[str]:
-    """Describe the fitted parameters of Hector's plug-in, and the limits of the fit.
+    """Describe the fitted parameters of Hector's plug-in, and limitations of the fit.
 
     Parameters
     ----------
@@ -298,7 +298,7 @@ def hector_sentences(hector) -> list[str]:
 def file_contents(
     identification, specification, omissions, hector, sources, options, predictions=()
 ) -> dict[str, bytes]:
-    """Return the contents of all files of an identification before any of them is written.
+    """Return the contents of all files of an identification, so that errors precede writing.
 
     Parameters
     ----------
@@ -405,7 +405,7 @@ def _specification_comment(identification, omissions):
 
 
 def _hector_text(hector, rate):
-    """Return the parameters for an experiment with the keys of config.ini."""
+    """Format the fitted Hector parameters with the keys of config.ini."""
     lines = [
         *(f"# {line}" for line in hector_sentences(hector)),
         f"# Only for a sampling rate of {rate:g} Hz: the plug-in's drift depends on it.",
@@ -418,7 +418,7 @@ def _hector_text(hector, rate):
 
 
 def _parts_text(identification):
-    """Return the components of all drives as one table."""
+    """Format the yaw error components of all drives as one CSV table."""
     tables = [identification.parts(index) for index in range(len(identification.drives))]
     if len(tables) > 1:
         for number, table in enumerate(tables, 1):
@@ -427,7 +427,7 @@ def _parts_text(identification):
 
 
 class FittedDrive(NamedTuple):
-    """Fitted drive with the data that figures show.
+    """Data of a fitted drive for plotting.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Observed yaw errors, and the terms of the models that are fitted to them."""
+"""Observed yaw errors, and the terms of yaw error models that are fitted to them."""
 
 from __future__ import annotations
 
@@ -23,24 +23,25 @@ from ..model.sources import (
 from ..reference_error import ReferenceError
 
 UNKNOWN_LAG = 0.2
-"""Standard deviation of a reference's lag if the reference does not state it [s]."""
+"""Assumed standard deviation of a reference's lag if none is stated [s]."""
 _MAX_HEADING_STD = math.radians(20.0)
-"""Largest standard deviation of a reference heading that counts as an observation [rad]."""
+"""Largest standard deviation of a reference heading that is used as an observation [rad]."""
 _NOISE_FACTOR = 6.0
-"""Smallest heading reversal that counts as a turn, in medians of the second difference.
+"""Smallest heading reversal that counts as a turn, relative to the heading noise.
 
-This corresponds to ten standard deviations of white noise."""
+The noise is the median of the absolute second difference, so that this corresponds to ten standard
+deviations of white noise."""
 _MIN_REVERSAL = math.radians(1.2)
 """Smallest heading reversal that counts as a turn [rad].
 
 A heading in whole degrees fluctuates by one degree."""
 MIN_OBSERVATIONS = 30
-"""Minimum number of observations for a model of several processes."""
+"""Minimum number of observations per drive for an identification."""
 
 
 @dataclass(frozen=True)
 class ObservedYawError:
-    """Observed yaw error of one drive at n even time steps.
+    """Observed yaw error of one drive at n evenly spaced times.
 
     Parameters
     ----------
@@ -86,12 +87,12 @@ class ObservedYawError:
 
     @property
     def step(self) -> float:
-        """Time from one sample to the next [s]."""
+        """Sampling period [s]."""
         return float(self.time[1] - self.time[0])
 
     @property
     def zeroed_by(self) -> ReferenceError | None:
-        """Error of the reference with which the zero was estimated; None without an estimate."""
+        """Reference error used to estimate the yaw error's zero; None if it was not estimated."""
         return self.reference if self.zero == ESTIMATED else None
 
     @property
@@ -104,7 +105,7 @@ class ObservedYawError:
 
     @property
     def reference_constants(self) -> np.ndarray:
-        """Yaw errors for one standard deviation of the reference's lag and turn error, (n, 2)."""
+        """Yaw errors due to one std of the reference's lag and of its turn error, shape (n, 2)."""
         if self.reference is None:
             rate, turn_error = np.gradient(self.net_turn, self.time), 0.0
         else:
@@ -120,7 +121,7 @@ def observed_yaw_error(
     longest_gap: float | None = None,
     reference: ReferenceError | None = None,
 ) -> ObservedYawError:
-    """Sample an observed yaw error at even time steps.
+    """Resample an observed yaw error at evenly spaced times.
 
     Parameters
     ----------
@@ -181,14 +182,14 @@ def observed_yaw_error(
     imu_noise = _unsteadiness(np.interp(step_times, times, imu_yaw))
     reference_noise = _unsteadiness(np.interp(step_times, stamps, yaw))
     if imu_noise < reference_noise:
-        # The scaled yaw of the IMU without a steady drift is a reference without noise.
+        # The IMU's yaw, corrected for scale and steady drift, is a reference without noise.
         constant = np.ones(len(times))
         curves = np.column_stack([constant, times - times[0], imu_yaw - imu_yaw[0]])
         curves /= np.maximum(np.max(np.abs(curves), axis=0), np.finfo(float).tiny)
         constants = np.linalg.lstsq(curves, error.to_numpy(dtype=float), rcond=1e-9)[0]
         stamps, yaw = times, imu_yaw + curves @ constants
     net = np.interp(step_times, stamps, yaw)
-    # A small reversal of a steady heading is a turn, on which the reference may have slipped.
+    # With little noise, small heading reversals count as turns, on which a reference may slip.
     reversal = float(
         np.clip(_NOISE_FACTOR * min(imu_noise, reference_noise), _MIN_REVERSAL, REVERSAL)
     )
@@ -204,7 +205,7 @@ def observed_yaw_error(
 
 
 def _unsteadiness(yaw):
-    """Return the noise of an evenly sampled heading, from its straightest intervals [rad].
+    """Estimate the noise of an evenly sampled heading from its second differences [rad].
 
     The turn is taken from the less noisy heading: the yaw error contains the noise of the other
     heading, so that a scale factor of that turn would explain it.
@@ -214,7 +215,7 @@ def _unsteadiness(yaw):
 
 @dataclass(frozen=True)
 class RandomTerm:
-    """Random process of a model.
+    """Random process as a term of a yaw error model.
 
     Parameters
     ----------
@@ -234,7 +235,7 @@ class RandomTerm:
 
 @dataclass(frozen=True)
 class ConstantTerm:
-    """Constant that is the same in all drives, times a curve that differs between drives.
+    """Constant error as a model term: the same constant in all drives, times each drive's curve.
 
     Parameters
     ----------
@@ -254,7 +255,7 @@ class ConstantTerm:
     std: float = math.inf
 
     def regressor(self, drive: ObservedYawError) -> np.ndarray:
-        """Return the yaw error per unit of the constant.
+        """Return the yaw error that a unit value of the constant causes.
 
         Parameters
         ----------
@@ -284,11 +285,11 @@ REFERENCE_DRIFT = RandomTerm(
     ("reference_drift_sigma", "reference_drift_time"),
 )
 REFERENCE_SLIP = RandomTerm("slip of the reference on turns", AngleRandomWalk, ("reference_slip",))
-"""Random walk of the reference's heading that grows with the turn instead of the time."""
+"""Random walk of the reference's heading that grows with accumulated turn, not with time."""
 REFERENCE_ERROR = RandomTerm(
     "known error of the reference", YawGaussMarkov, ("reference_scale", "reference_error_time")
 )
-"""Stated error of the reference, with adaptable scale and correlation time.
+"""Stated error of the reference, with a fitted scale and correlation time.
 
 The scale is about 1, and the correlation time is roughly the stated one."""
 RANDOM_TERMS = (
@@ -298,7 +299,7 @@ RANDOM_TERMS = (
 REFERENCE_TERMS = RANDOM_TERMS[4:]
 REFERENCE_CONSTANTS = ("lag of the reference", "turn error of the reference")
 _SCALE_FACTOR_STD = 0.05
-"""Standard deviation of scale factors.
+"""Prior standard deviation of scale factor errors.
 
 Data sheets of the least accurate gyroscopes state tolerances of 3 to 4 %."""
 CONSTANT_TERMS = RATE_BIAS, SCALE_FACTOR, DIRECTION = (
@@ -313,7 +314,7 @@ CONSTANT_TERMS = RATE_BIAS, SCALE_FACTOR, DIRECTION = (
 )
 
 SPREAD = "rate_bias_spread"
-"""Standard deviation of the rate bias between drives [rad/s]; several drives determine it."""
+"""Parameter for the std of the rate bias between drives [rad/s], if there are several."""
 
 UNITS = {
     "angle_random_walk": "rad/s/sqrt(Hz)",
@@ -332,7 +333,7 @@ UNITS = {
 
 
 def sources(terms: Sequence[RandomTerm], values: dict[str, float]) -> list[Process]:
-    """Return the processes of terms for a :class:`.YawErrorModel`.
+    """Convert random terms to error sources of a :class:`.YawErrorModel`.
 
     The slip is omitted, since it is not a process in time.
 
@@ -356,13 +357,13 @@ def sources(terms: Sequence[RandomTerm], values: dict[str, float]) -> list[Proce
 
 
 _UNCERTAINTY_FACTOR = 2.0
-"""Standard deviation of the scale of the reference's stated error, as a factor."""
+"""Prior uncertainty of the stated reference error's scale, as a factor for one sigma."""
 _KNOWN_PARAMETERS = REFERENCE_ERROR.parameters
 
 
 @dataclass(frozen=True)
 class Scales:
-    """Typical values of parameters on given drives: starting points and bounds of a search.
+    """Typical parameter values for given drives, from which a search's start and bounds follow.
 
     Parameters
     ----------
@@ -386,7 +387,7 @@ class Scales:
     reference_std: float
 
     def typical(self, parameter: str) -> float:
-        """Return the typical value of a parameter, from which a search begins.
+        """Return the typical value of a parameter, at which a search starts.
 
         Parameters
         ----------
@@ -432,10 +433,10 @@ class Scales:
             return 5.0 * self.step, 10.0 * self.duration
         known = math.isfinite(self.reference_std)
         if parameter == "reference_drift_time":
-            # If this second component were faster, a random walk would take its slow part.
+            # If this component were faster, a random walk would absorb its slow part.
             return (4.0 if known else 0.5) * self.step, (0.15 if known else 0.05) * self.duration
         if parameter == "reference_drift_sigma" and known:
-            # This second component must not exceed the stated error.
+            # This component must not exceed the stated error of the reference.
             return 1e-5 * self.reference_std, self.reference_std
         typical = self.typical(parameter)
         if parameter in REFERENCE_ERROR.parameters:
@@ -443,7 +444,7 @@ class Scales:
         return 1e-5 * typical, 1e3 * typical
 
     def log_prior(self, values: Mapping[str, float]) -> float:
-        """Compute the logarithm of the prior density, up to an additive constant.
+        """Compute the parameters' log prior density, up to an additive constant.
 
         Parameters
         ----------
@@ -466,7 +467,7 @@ class Scales:
 
 
 def scales(drives: Sequence[ObservedYawError]) -> Scales:
-    """Compute the typical values of parameters on drives.
+    """Compute the typical parameter values for given drives.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Judgement of a yaw error model, by comparing an observed error with simulated errors.
+"""Statistical tests of a yaw error model: an observed error against simulated errors.
 
 Observed and simulated errors need the same zero: the median over their first three seconds, or the
 weights of an estimated zero (``common_zero.zero_where_known``). The results are:

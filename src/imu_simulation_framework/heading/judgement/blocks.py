@@ -1,4 +1,4 @@
-"""Blocks of an ensemble, which limit the memory that its statistics take."""
+"""Division of an ensemble into blocks, which limits memory use."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Iterator
 import numpy as np
 
 BLOCK = 4_000_000
-"""Number of values of an ensemble that are processed at once."""
+"""Maximum number of ensemble values that are processed at once."""
 
 
 def ensemble_blocks(ensemble: np.ndarray, axis: int = 0) -> Iterator[slice]:
-    """Yield slices that together cover all runs, or all samples, of an ensemble.
+    """Yield slices that divide the runs, or the samples, of an ensemble into blocks.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Common zero of observed and simulated errors, which makes them comparable."""
+"""Common zero of observed and simulated yaw errors, which makes them comparable."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..reference_error import ReferenceError
 
 
 def zero_at_start(time: np.ndarray, errors: np.ndarray, window: float = 3.0) -> np.ndarray:
-    """Shift errors so that their median over the start is zero.
+    """Shift yaw errors so that their median over the start window is zero.
 
     Only errors with the same zero are comparable; :func:`.compare_yaw` shifts recorded errors in
     the same way.
@@ -41,7 +41,7 @@ def zero_where_known(
     ensemble: np.ndarray,
     reference: ReferenceError | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Select the samples with an observed error, and shift all errors to the same zero.
+    """Select samples with an observation, and shift observed and simulated errors to one zero.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Tested statistics of an error curve: final, maximum and rms error, drift and spectrum."""
+"""Statistics of a yaw error curve: final, maximum and rms error, drift and spectrum."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ STATISTICS = {
 """Displayed name and unit of each statistic of a yaw error, except spectral densities."""
 
 SIGNED = ("final", "drift")
-"""Statistics with a sign; all other statistics are magnitudes, which are never negative."""
+"""Statistics with a sign; all others are non-negative."""
 
 PSD = "psd "
-"""Prefix of the names of spectral densities within a frequency band."""
+"""Prefix of the names of power spectral densities within a frequency band."""
 
 _BANDS_PER_DECADE = 1
 
 
 def curve_statistics(time: np.ndarray, errors: np.ndarray, final_window: float = 3.0) -> dict:
-    """Compute the statistics by which error curves are tested.
+    """Compute the statistics by which yaw error curves are tested.
 
     ``final``, ``maximum``, ``rms`` and ``drift`` are defined as in :class:`.ErrorStatistics`, with
     the drift per minute; ``psd 0.01 to 0.1 Hz`` is the mean power spectral density within a decade

@@ -29,7 +29,7 @@ LEVELS = (0.5, 0.95, 0.99)
 
 @dataclass(frozen=True)
 class PointwiseBand:
-    """Interval that contains a fraction of the ensemble, separately at each time.
+    """Pointwise band, which contains a fraction of an ensemble at each time.
 
     A curve leaves its pointwise 95 % band at some time much more often than once in 20 drives;
     :class:`GlobalEnvelope` applies to the complete curve.
@@ -50,7 +50,7 @@ class PointwiseBand:
 def pointwise_bands(
     ensemble: np.ndarray, levels: ArrayLike = LEVELS
 ) -> tuple[np.ndarray, list[PointwiseBand]]:
-    """Compute the median and the central bands of an ensemble at each time.
+    """Compute the pointwise median and the pointwise central bands of an ensemble.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def pointwise_bands(
 
 @dataclass(frozen=True)
 class GlobalEnvelope:
-    """Simultaneous band of an ensemble, and the rank of an observed curve among the simulated ones.
+    """Simultaneous band of an ensemble, and the rank of an observed curve among its curves.
 
     The level applies to the observed curve, which takes part in the ranking. A new curve leaves the
     hull of the other curves more often, in particular with few runs: 8 % of random walks with 60
@@ -110,7 +110,7 @@ class GlobalEnvelope:
 
 
 def fewest_runs(level: float, tests: int = 1) -> int:
-    """Return the number of runs required for one of several tests to reject a model.
+    """Return the smallest number of runs with which one of several tests can reject a model.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def fewest_runs(level: float, tests: int = 1) -> int:
 def global_envelope(
     observed: ArrayLike, ensemble: np.ndarray, level: float = 0.95
 ) -> GlobalEnvelope:
-    """Test a complete curve against an ensemble.
+    """Test a complete observed curve against an ensemble of simulated curves.
 
     The test takes 2 bytes of memory per value of the ensemble (4 bytes from 32 767 runs on), and a
     few megabytes.
@@ -176,14 +176,14 @@ def global_envelope(
 
 
 def _extreme_rank_lengths(observed: np.ndarray, ensemble: np.ndarray) -> list[bytes]:
-    """Return a key for the observed and for each simulated curve; a smaller key is more extreme."""
-    from scipy.stats import rankdata  # imported here, since it takes half a second
+    """Return sort keys of observed and simulated curves, smaller for more extreme curves."""
+    from scipy.stats import rankdata  # imported here, since the import takes half a second
 
     count = len(ensemble) + 1
-    # Ranks are doubled as mean ranks may be half-integers, and big-endian as bytes are compared.
+    # Ranks are doubled, as mean ranks may be half-integers, and big-endian for byte comparison.
     ranks = np.empty((count, ensemble.shape[1]), dtype=">u2" if count + 1 < 2**16 else ">u4")
     for samples in ensemble_blocks(ensemble, 1):
-        # The wider type is used, since rounding an observed value would create ties.
+        # The wider floating-point type is used, since rounding an observed value could create ties.
         values = np.vstack([observed[np.newaxis, samples], ensemble[:, samples]])
         twice = np.rint(2.0 * rankdata(values.T, axis=1)).astype(np.int64).T
         ranks[:, samples] = np.minimum(twice, 2 * (count + 1) - twice)

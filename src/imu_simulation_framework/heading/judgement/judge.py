@@ -1,4 +1,4 @@
-"""Judgement of an observed error with several tests, corrected for their number."""
+"""Tests of a yaw error model against an observed error, corrected for multiple testing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .verdict import describe_verdict
 
 @dataclass(frozen=True)
 class Judgement:
-    """Result of judging an observed error against an ensemble of simulated errors.
+    """Result of testing a yaw error model by an observed error and an ensemble of simulations.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Judgement:
 
     @property
     def smallest(self) -> float:
-        """Smallest p-value of all tests, corrected for their number."""
+        """Smallest p-value of all tests, corrected for multiple testing."""
         return min(self.adjusted, *(test.adjusted for test in self.statistics))
 
 
@@ -79,7 +79,7 @@ def judge(
     level: float = 0.95,
     final_window: float = 3.0,
 ) -> Judgement:
-    """Judge an observed error against an ensemble of simulated errors.
+    """Test a yaw error model by comparing an observed error with an ensemble of simulated ones.
 
     Both must have the same zero: if the median of the observed error over the start is zero, the
     simulated errors must be shifted in the same way (:func:`.zero_at_start`). The ensemble is
@@ -165,7 +165,7 @@ def judge(
 def _checked_arrays(
     time: npt.ArrayLike, observed: npt.ArrayLike, ensemble: npt.ArrayLike
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return times, observed error and ensemble as checked arrays; the ensemble is never copied."""
+    """Check times, observed error and ensemble, and convert them to arrays."""
     time, observed = np.asarray(time, dtype=float), np.asarray(observed, dtype=float)
     ensemble = np.asarray(ensemble)
     if ensemble.dtype not in (np.dtype("f4"), np.dtype("f8")):

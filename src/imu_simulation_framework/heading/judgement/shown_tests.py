@@ -1,4 +1,4 @@
-"""Tests of a judgement as rows of a table."""
+"""Tests of a yaw error model as rows of a table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .verdict import manner_of_curve, manner_of_statistic
 
 
 class ShownTest(NamedTuple):
-    """Test of a yaw error as a row of a table.
+    """Test of a yaw error model as a row of a table.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class ShownTest(NamedTuple):
 
 
 def shown_tests(judgement: Judgement) -> list[ShownTest]:
-    """Return the tests of a judgement as rows of a table.
+    """Convert the tests of a judgement to rows of a table.
 
     Parameters
     ----------

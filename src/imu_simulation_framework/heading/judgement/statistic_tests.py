@@ -1,4 +1,4 @@
-"""Monte Carlo tests of single statistics, and the correction for multiple tests."""
+"""Monte Carlo tests of individual statistics, and the correction for multiple testing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 @dataclass(frozen=True)
 class StatisticJudgement:
-    """Comparison of an observed statistic with the statistics of an ensemble.
+    """Result of comparing an observed statistic with the simulated values of an ensemble.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class StatisticJudgement:
 
 
 def judge_statistic(name: str, observed: float, simulated: np.ndarray) -> StatisticJudgement:
-    """Test a statistic by a Monte Carlo test, which is exact for any number of runs.
+    """Test an observed statistic by a Monte Carlo test, which is exact for any number of runs.
 
     ``p = min(1, 2 (1 + as_extreme) / (runs + 1))`` is twice the p-value of the tail with the
     observed value (A. C. Davison, D. V. Hinkley, Bootstrap Methods and their Application, 1997,
@@ -81,7 +81,7 @@ def judge_statistic(name: str, observed: float, simulated: np.ndarray) -> Statis
 
 
 def holm(p_values: ArrayLike) -> np.ndarray:
-    """Correct p-values for the number of tests.
+    """Correct p-values for multiple testing by Holm's method.
 
     If a correct model is rejected whenever a corrected value is at most a level, the probability of
     rejection by any test is at most this level, however the tests depend on each other (S. Holm, A

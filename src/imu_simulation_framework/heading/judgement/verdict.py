@@ -1,4 +1,4 @@
-"""Verdict as a message: how a model differs from an observed error."""
+"""Test result as a message: how a yaw error model differs from an observed error."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def describe_verdict(
     statistics: Sequence[StatisticJudgement],
     rejected: bool,
 ) -> tuple[str, str]:
-    """Describe how a model differs from an observed error, and how often its drives are as extreme.
+    """Describe how a yaw error model differs from an observed error, and how rare the error is.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def _difference_words(manner: str, name: str) -> str:
 
 
 def manner_of_statistic(test: StatisticJudgement) -> str:
-    """Classify how a model differs from an observed statistic.
+    """Classify how a yaw error model differs from an observed statistic.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def manner_of_curve(
     envelope: GlobalEnvelope,
     statistics: Sequence[StatisticJudgement],
 ) -> tuple[str, str]:
-    """Classify how a model differs from a complete curve, and name the statistic that shows it.
+    """Classify how a yaw error model differs from an observed curve, and in which statistic.
 
     Statistics that reject the model by themselves come first, with drift before noise. If there are
     none, the samples outside the envelope decide, and the name is empty.
@@ -146,7 +146,7 @@ def manner_of_curve(
 
 
 def _manner(value: float, centre: float, low: float, high: float) -> str:
-    """Classify how a model with the interval ``low`` to ``high`` differs from ``value``."""
+    """Classify how a model that predicts ``low`` to ``high`` differs from an observed value."""
     if abs(value) >= max(abs(low), abs(high)):
         return _TOO_LITTLE
     return _OTHER_DIRECTION if value * centre < 0.0 else _TOO_MUCH

@@ -1,1 +1,1 @@
-"""Linear Gaussian model of the yaw error: bands, budget, realisations and likelihood."""
+"""Linear Gaussian model of a yaw error: bands, budget, realisations and likelihood."""

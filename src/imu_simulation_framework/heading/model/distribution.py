@@ -21,27 +21,27 @@ from .sources import Source
 from .state_space import RunNormals
 
 _QUADRATURE_POINTS = 7
-"""Number of Gauss-Hermite quadrature points over the strength of each source."""
+"""Number of Gauss-Hermite quadrature points over the strength of each error source."""
 _RUNS_AT_ONCE = 128
-"""Number of runs that are in memory when a probability is estimated."""
+"""Number of runs held in memory at a time while a probability is estimated."""
 _MAX_NORMALS = 2**22
-"""Maximum number of random numbers that are stored for reuse by other models (32 MB)."""
+"""Maximum number of random numbers that are stored for reuse by several models (32 MB)."""
 _NUMBERS_AT_ONCE = 2**15
-"""Number of values for which quantiles are computed at once: 256 kB, which fit into the cache."""
+"""Number of values processed at once in a quantile search: 256 kB, which fit into the cache."""
 _MAX_ITERATIONS = 100
-"""Maximum number of Newton iterations for a quantile.
+"""Maximum number of Newton iterations in a quantile search.
 
-A mixture over the sensors of a part takes three to five; bisection alone, the fallback, would take
-30 for the same accuracy."""
+A mixture over sensors requires three to five; bisection alone, the fallback, would require 30 for
+the same accuracy."""
 _ACCURACY = 1e-9
-"""Relative length of the last Newton step.
+"""Relative length of a Newton step at which a quantile search ends.
 
 Its square, roughly the remaining error, is negligible."""
 
 
 @deprecated_names(not_exceeded="absolute_quantile")
 class YawErrorDistribution(ABC):
-    """Distribution of a yaw error at each time, and of the time at which it exceeds a limit.
+    """Distribution of a yaw error over time, and of its first-passage time.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class YawErrorDistribution(ABC):
 
     @abstractmethod
     def mean(self) -> np.ndarray:
-        """Return the mean yaw error.
+        """Return the mean yaw error at each time.
 
         Returns
         -------
@@ -69,7 +69,7 @@ class YawErrorDistribution(ABC):
 
     @abstractmethod
     def mean_by_source(self) -> pd.DataFrame:
-        """Return the contributions of the known sources to the mean.
+        """Return the contribution of each known error to the mean yaw error.
 
         Returns
         -------
@@ -79,7 +79,7 @@ class YawErrorDistribution(ABC):
 
     @abstractmethod
     def variance(self) -> np.ndarray:
-        """Return the variance of the yaw error from all sources.
+        """Return the variance of the yaw error at each time.
 
         Returns
         -------
@@ -89,7 +89,7 @@ class YawErrorDistribution(ABC):
 
     @abstractmethod
     def budget(self) -> pd.DataFrame:
-        """Return the variance of the yaw error by source.
+        """Return the variance of the yaw error due to each source.
 
         Returns
         -------
@@ -135,27 +135,27 @@ class YawErrorDistribution(ABC):
     def _draw_stays(
         self, limit: float, runs: int, seed: int | RunNormals, first_run: int
     ) -> np.ndarray:
-        """Return the probability (runs, n) that each simulated run is within the limit so far."""
+        """Return each simulated run's probability (runs, n) of having stayed within the limit."""
 
     @property
     def _is_random(self) -> bool:
-        """Whether the model has random sources, so that runs differ."""
+        """Whether the yaw error has random sources, so that simulated runs differ."""
         return True
 
     @abstractmethod
     def _varying_variances(self) -> list[tuple[np.ndarray, float]]:
-        """Return the variance (n,) of each source whose strength differs between sensors.
+        """Return variance (n,) and spread of each source whose strength differs between sensors.
 
-        The second number is the standard deviation of the strength's natural logarithm.
+        The spread is the standard deviation of the strength's natural logarithm.
         """
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the sources in their order, without duplicates."""
+        """Names of the error sources in order, without duplicates."""
         return tuple(dict.fromkeys(source.name for source in self.sources))
 
     def bands(self, probabilities: Sequence[float] = (0.5, 0.95, 0.99)) -> pd.DataFrame:
-        """Compute mean, standard deviation and central intervals at each time.
+        """Compute the yaw error's mean, standard deviation and central intervals at each time.
 
         Parameters
         ----------
@@ -182,7 +182,7 @@ class YawErrorDistribution(ABC):
         return table
 
     def _half_width(self, probability: float) -> np.ndarray:
-        """Return half the width (n,) of an interval, cached since several results need it."""
+        """Return the half width (n,) of a central interval, cached for reuse by several results."""
         if probability not in self._half_widths:
             mixture = self._whole_mixture
             half_width = _absolute_quantiles(probability, np.zeros(len(self.time)), *mixture)
@@ -215,7 +215,7 @@ class YawErrorDistribution(ABC):
         return float(_absolute_quantiles(probability, self.mean()[-1:], std, shares)[0])
 
     def probability_within(self, limit: float) -> np.ndarray:
-        """Compute the probability that the yaw error is within a limit, separately at each time.
+        """Compute the probability that the yaw error is within a limit at each individual time.
 
         Parameters
         ----------
@@ -237,7 +237,7 @@ class YawErrorDistribution(ABC):
         seed: int | RunNormals = 1,
         on_runs: Callable[[int], object] = lambda _: None,
     ) -> tuple[float, float]:
-        """Estimate the probability that the yaw error always stays within a limit.
+        """Estimate the probability that the yaw error stays within a limit at all times.
 
         Parameters
         ----------
@@ -265,7 +265,7 @@ class YawErrorDistribution(ABC):
         return self._unit_mixture()
 
     def _unit_mixture(self, first: int = 0) -> tuple[np.ndarray, np.ndarray]:
-        """Return standard deviations (n, u) of representative sensors, and their shares (u,).
+        """Return yaw error stds (n, u) of representative sensors, and the sensors' weights (u,).
 
         Their strengths are Gauss-Hermite points, at which the integral of a smooth function over
         all sensors becomes a sum. ``first`` is the index of the first time.
@@ -290,7 +290,7 @@ def estimate_survivals(
     seed: int | RunNormals = 1,
     on_runs: Callable[[int], object] = lambda _: None,
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Estimate the survival of several models; sources of the same name share random numbers.
+    """Estimate the survival probabilities of several yaw error models with common random numbers.
 
     Parameters
     ----------
@@ -332,8 +332,8 @@ def estimate_survivals(
 
 
 def _absolute_quantiles(probability, mean, std, shares):
-    """Return quantiles (n,) of the magnitude of normal errors with std (n, u) by sensor."""
-    from scipy.special import ndtri  # imported here, since few users of the model need it
+    """Return quantiles (n,) of the magnitude of a mixture of normal errors with stds (n, u)."""
+    from scipy.special import ndtri  # imported here, since few users need it
 
     if not 0.0 < probability < 1.0:
         raise ConfigurationError(
@@ -352,7 +352,7 @@ def _absolute_quantiles(probability, mean, std, shares):
 
 
 def _solve_quantiles(probability, factor, mean, std, shares):
-    """Return quantiles by Newton's method on the logarithm of the tail, which is nearly straight.
+    """Find quantiles by Newton's method on the log tail probability, which is nearly linear.
 
     A step out of the bracket of the quantile is replaced by bisection. ``factor``: quantile of the
     magnitude of a standard normal number.
@@ -376,7 +376,7 @@ def _solve_quantiles(probability, factor, mean, std, shares):
 
 
 def _compute_tail_and_density(size, mean, std, shares):
-    """Return the probability of exceeding a magnitude (n,), and the density (n,), over sensors."""
+    """Return exceedance probability (n,) and density (n,) of a magnitude in a normal mixture."""
     from scipy.special import ndtr
 
     scale = 1.0 / std
@@ -392,7 +392,7 @@ def _compute_tail_and_density(size, mean, std, shares):
 
 
 def normal_within(mean, std, limit):
-    """Return the probability that a normal number lies between minus and plus a limit.
+    """Return the probability that a normal variate lies between minus and plus a limit.
 
     Parameters
     ----------

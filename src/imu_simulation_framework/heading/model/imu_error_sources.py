@@ -85,13 +85,13 @@ MISALIGNMENT = "misalignment"
 G_SENSITIVITY = "g-sensitivity"
 _MAX_TILT = math.radians(10.0)
 _MIN_YAW = 1e-6
-"""Smallest yaw error due to the filter's tilt error that is included [rad]."""
+"""Smallest yaw error that counts as an effect of the filter's tilt error [rad]."""
 _RESPONSE_ERRORS = tuple(name for name in TOLERANCES if name != "vibration_rectification")
-"""Errors that are the same in every run, unless they differ between individual sensors."""
+"""Gyroscope errors that are the same in every run, unless they are tolerances over sensors."""
 
 
 def _specification_sources(imu, motion, time, sample, operation, standstills):
-    """Return the sources of a specification's yaw error, and messages on omitted errors."""
+    """Create the sources of a specified IMU's yaw error, and messages on omitted errors."""
     if imu.output.orientation_reference == "truth":
         return [], []
     if imu.output.filter == "compass":
@@ -111,10 +111,10 @@ def _specification_sources(imu, motion, time, sample, operation, standstills):
     ]
     limits = _limits(imu, driven, sample)
     if imu.output.magnetic_heading:
-        return sources, limits  # the curve of the magnetic field includes all other errors
+        return sources, limits  # the run with a magnetic heading includes all other effects
     sources += vertical.earth_turning
     curve = np.zeros(len(time))
-    # A run of the filter includes the nonlinear effect of its tilt error during acceleration.
+    # A simulation of the filter includes the nonlinear effect of its tilt error.
     if driven.accelerates and imu.output.orientation_reference == "fusion":
         quiet = ImuSpecification(output=imu.output)
         if driven.tilt <= _MAX_TILT:
@@ -122,7 +122,7 @@ def _specification_sources(imu, motion, time, sample, operation, standstills):
         zeroed = Operation(standstill=operation.standstill, warm_up=operation.warm_up)
         error = _filter_yaw_error(quiet, motion, zeroed)
         curve = np.interp(time, motion.time - motion.time[0], error)
-        # Stops are omitted here, since the run of the filter may detect them at other times.
+        # Stops are omitted here, since the simulated filter may detect them at other times.
         vertical = vertical_with(())
         linear: Any = _bias_and_noise_sources(quiet, vertical, sample)
         linear += _response_sources(quiet, vertical, sample, operation.warm_up)
@@ -134,7 +134,7 @@ def _specification_sources(imu, motion, time, sample, operation, standstills):
 
 
 def _bias_and_noise_sources(imu, vertical, sample) -> list[Source]:
-    """Return the sources of the gyroscope's bias, its changes with time and its white noise."""
+    """Create the sources of yaw error due to the gyroscope's bias, bias drift and white noise."""
     gyroscope, units = imu.gyroscope, imu.units
     since_start = vertical.driven.motion.time - vertical.driven.motion.time[0]
     sources: list[Source] = []
@@ -172,7 +172,7 @@ def _bias_and_noise_sources(imu, vertical, sample) -> list[Source]:
 
 
 def _response_sources(imu, vertical, sample, warm_up) -> list[Source]:
-    """Return sources due to rates, forces, temperature, supply, vibration and resolution."""
+    """Create sources due to rates, forces, temperature, supply, vibration and resolution."""
     gyroscope, motion = imu.gyroscope, vertical.driven.motion
     rate, force = vertical.driven.rate, vertical.driven.force
     since_start = motion.time - motion.time[0] + warm_up
@@ -203,7 +203,7 @@ def _response_sources(imu, vertical, sample, warm_up) -> list[Source]:
         sources += response_sources("rectified vibration", rectification, power * constant)
     coefficient = vertical.effective(gyroscope.quantisation)
     if coefficient > 0.0:
-        # The angle error is Q w_k, plus the values of w at the beginning and end of each integral.
+        # The angle error is Q w_k, plus Q w at the beginning and end of each integration interval.
         sources.append(YawNoise("quantisation", coefficient))
         sources += [
             RandomConstant("quantisation", curve, coefficient)
@@ -211,13 +211,13 @@ def _response_sources(imu, vertical, sample, warm_up) -> list[Source]:
         ]
     step = vertical.effective(gyroscope.resolution)
     if step > 0.0:
-        # Rounding adds a uniform error to each reading, as long as the noise exceeds the step.
+        # Rounding adds a uniform error to each reading, if the noise exceeds the resolution.
         sources.append(AngleRandomWalk("resolution", step * math.sqrt(sample / 12.0)))
     return sources
 
 
 def _remove_random_errors(imu):
-    """Return the sensor with only the gyroscope errors that are the same in every run."""
+    """Return an IMU with only those gyroscope errors that are the same in every run."""
     names = ("turn_on_bias", "rate_ramp")
     if not imu.units.tolerances:
         names = (*names, *_RESPONSE_ERRORS)
@@ -230,19 +230,19 @@ def _remove_random_errors(imu):
 
 @lru_cache(maxsize=8)
 def _filter_yaw_error(imu, motion, operation):
-    """Return the yaw error (n,) [rad] of a filter with noise-free readings, cached."""
+    """Simulate the yaw error (n,) [rad] of a sensor without random errors, with a cache."""
     return _noise_free_yaw_error(simulation.operated(imu, operation, motion), motion)
 
 
 def _noise_free_yaw_error(imu, motion, environment=None):
-    """Return the yaw error (n,) [rad] of a sensor without random errors, from one run."""
+    """Simulate the yaw error (n,) [rad] of a sensor without random errors in a single run."""
     truth = simulation.imu_truth(motion, environment)
     reading = simulation.imu_model(imu, motion.period).batch(truth, 1, parts=("orientation",))
     return unwrap(difference(motion.yaw, yaw_from_quaternion(reading.orientation[0])))
 
 
 class _DrivenMotion:
-    """Motion of n samples including the standstill before the drive, and ideal IMU signals.
+    """Motion, including the standstill before the drive, and ideal IMU signals at n samples.
 
     Attributes
     ----------
@@ -273,14 +273,14 @@ class _DrivenMotion:
         self.accelerates = bool(np.any(level >= 1e-9 * STANDARD_GRAVITY))
 
     def earth_turning(self):
-        """Return the Earth's rotation (n, 3) as measured by the gyroscope [rad/s]."""
+        """Return the Earth's rotation (n, 3) as measured by an ideal gyroscope [rad/s]."""
         level, turning = self.motion.local_orientation, self.rate.copy()
         turning[1:] -= relative_rotations(level[:-1], level[1:]) / self.motion.period
         return turning
 
 
 MAX_SHARED_SAMPLES = 150_000
-"""Maximum number of samples of a motion whose signals are cached for all sensors.
+"""Maximum number of samples of a motion whose ideal signals are cached for all sensors.
 
 This is 60 MB, or 25 minutes at 100 Hz. Recomputing the signals of longer motions is cheaper than
 storing them."""
@@ -297,14 +297,14 @@ def _verticals(motion, standstill_samples, period, samples) -> Callable[[tuple],
 
 @lru_cache(maxsize=4)
 def _vertical(motion, standstill_samples, period, samples, standstills) -> _Vertical:
-    """Return the :class:`_Vertical` at evenly spaced times, cached with its curves."""
+    """Create a :class:`_Vertical` at evenly spaced times, cached with its curves."""
     return _Vertical(
         _driven_motion(motion, standstill_samples), period * np.arange(samples), standstills
     )
 
 
 class _Vertical:
-    """Conversion of rate errors to yaw errors along a motion of n samples.
+    """Conversion of gyroscope rate errors to yaw errors along a motion of n samples.
 
     ``driven``: the motion including any standstill before the drive, whose mean rate is subtracted.
     ``time`` (k,): times of the model since the beginning of the drive [s]. ``standstills``: stops
@@ -316,12 +316,12 @@ class _Vertical:
         self.time = time
         motion, up, standstill_samples = driven.motion, driven.up, driven.before
         self.weights = np.mean(up[standstill_samples:] ** 2, axis=0)
-        # Like a reading, the vertical is averaged since the previous sample.
+        # Like a gyroscope reading, the vertical is a mean since the previous sample.
         self._up = np.vstack([up[:1], 0.5 * (up[1:] + up[:-1])])
         self._period = motion.period
         self._before = standstill_samples
         self._since_start = motion.time[standstill_samples:] - motion.time[standstill_samples]
-        # The rate after a time is in the samples after this time.
+        # Each sample is a mean over the preceding period, so a stop's samples begin one later.
         places = np.rint(np.array(standstills).reshape(-1, 3) / self._period).astype(int)
         places = np.minimum(standstill_samples + 1 + places, len(up))
         self._stops = [stop for stop in places.tolist() if stop[0] < stop[2]]
@@ -329,33 +329,33 @@ class _Vertical:
 
     @cached_property
     def earth_turning(self) -> list[KnownError]:
-        """Source of the Earth's rotation; empty if the motion is not on the Earth."""
+        """Yaw error source of the Earth's rotation; empty if the motion is not on the Earth."""
         if not isinstance(self.driven.motion, EarthMotion):
             return []
         return self.known("Earth's turning", self.driven.earth_turning())
 
     def effective(self, values):
-        """Return the strength of the process that is equivalent to the processes on three axes."""
+        """Return the strength of a single process that replaces the processes on three axes."""
         return math.sqrt(float(np.sum(self.weights * np.square(values))))
 
     def known(self, name, rate_error) -> list[KnownError]:
-        """Return the source for errors of the rate (n, 3); empty if they do not affect the yaw."""
+        """Return the source of known rate errors (n, 3); empty if they do not affect the yaw."""
         curve = self._significant_curve(self.integrated(rate_error), rate_error)
         return [KnownError(name, curve)] if np.any(curve) else []
 
     def _significant_curve(self, curve, rate_error):
-        """Return the curve (k,) of rate errors, or zeros if it only consists of rounding errors."""
-        # Zeroing removes a constant error except for rounding.
+        """Return a yaw error curve (k,), set to zero if it consists of rounding errors alone."""
+        # Zero-rate updates remove a constant rate error except for rounding.
         size = float(np.max(np.abs(rate_error))) * max(float(self.time[-1]), self._period)
         is_significant = np.max(np.abs(curve)) > 1e-12 * size
         return curve if is_significant else np.zeros_like(curve)
 
     def response(self, name, matrix, signal) -> list[KnownError]:
-        """Return the source for rate errors that are a matrix times a signal (n, 3)."""
+        """Return the source of rate errors that are a known matrix times a signal (n, 3)."""
         return self.known(name, signal @ matrix.T) if np.any(matrix) else []
 
     def tolerance(self, name, matrix, signal) -> list[Source]:
-        """Return sources for matrix elements that are standard deviations over sensors."""
+        """Return sources of rate errors with matrix elements that vary randomly over sensors."""
         sources: list[Source] = []
         for row, column in zip(*np.nonzero(matrix)):
             curve = self._axis_curve(row, column, signal)
@@ -364,7 +364,7 @@ class _Vertical:
         return sources
 
     def _axis_curve(self, row, column, signal):
-        """Return the yaw error (k,) due to an axis error equal to a column of a signal.
+        """Return the yaw error (k,) if one gyroscope axis has a column of a signal as its error.
 
         Curves for the signals of the motion are cached, since other sensors need them, too.
         """
@@ -379,11 +379,11 @@ class _Vertical:
         return curve
 
     def integrated(self, rate_error):
-        """Return the yaw error (k,) [rad] due to errors of the rate (n, 3)."""
+        """Return the yaw error (k,) [rad] due to gyroscope rate errors (n, 3)."""
         return self._yaw(np.sum(self._up * self._zeroed(rate_error), axis=1))
 
     def instant_curves(self):
-        """Return the yaw error due to an error of the angle at each relevant instant.
+        """Return the yaw error due to a unit angle error at each end of an integration interval.
 
         The result is a list of curves (k,) [1]: for the start, and for the ends of each standstill.
         """
@@ -397,7 +397,7 @@ class _Vertical:
         }
         curves = []
         for place in sorted(places):
-            # A rate error is the change of the angle error since the previous sample.
+            # The rate error is the change in the angle error since the previous sample.
             rate = np.zeros((len(self._up), 3))
             for sample, sign in ((place, 1.0), (place + 1, -1.0)):
                 if 0 <= sample < len(rate):
@@ -406,7 +406,7 @@ class _Vertical:
         return [curve for curve in curves if np.any(curve)]
 
     def _zeroed(self, rate_error):
-        """Return the rate errors minus the estimated offset; zero while the yaw is held."""
+        """Subtract the offset estimated at stops from rate errors, which are zero at held yaw."""
         zeroed, offset, first = np.zeros_like(rate_error), 0.0, self._before
         if self._before:
             offset = np.mean(rate_error[: self._before], axis=0)
@@ -417,7 +417,7 @@ class _Vertical:
         return zeroed
 
     def _yaw(self, turned):
-        """Return the yaw error (k,) due to rate errors about the vertical (n,) [rad/s]."""
+        """Integrate rate errors about the vertical (n,) [rad/s] to the yaw error (k,) [rad]."""
         driven = turned[self._before :]
         angle = np.zeros(len(driven))
         np.cumsum(driven[1:] * self._period, out=angle[1:])
@@ -425,7 +425,7 @@ class _Vertical:
 
 
 def _limits(imu, driven, sample):
-    """Return messages on nonlinear errors of this sensor on this motion."""
+    """Return messages on the nonlinear errors that the model neglects."""
     gyroscope, limits = imu.gyroscope, []
     if driven.tilt > _MAX_TILT:
         limits.append(
@@ -455,11 +455,11 @@ def _limits(imu, driven, sample):
 
 
 USUAL_FIELD = MagneticEnvironment(earth=(0.0, 20e-6, -45e-6))
-"""Default field: undisturbed, as in central Europe."""
+"""Default magnetic field: undisturbed, as in central Europe."""
 
 
 def _with_magnetic_heading(sources, imu, motion, time, sample, environment):
-    """Return the sources of a yaw error with a magnetic heading, and messages on omitted errors.
+    """Adapt yaw error sources to a magnetic heading; return messages on omitted errors.
 
     ``sources`` are those of the same sensor without a magnetometer. The model has to apply the time
     constant of the heading to the processes.
@@ -485,10 +485,10 @@ def _with_magnetic_heading(sources, imu, motion, time, sample, environment):
         raise ConfigurationError(
             "The magnetic environment has no horizontal field, so there is no magnetic heading."
         )
-    # On level ground, the horizontal axes of sensor and world coincide; one value serves for both.
+    # On level ground, the horizontal axes stay horizontal, so that the mean of both suffices.
     noise = float(np.sqrt(np.mean(np.square(magnetometer.white_noise[:2]))))
     if noise > 0.0:
-        # Each reading enters with a share, after earlier readings have been reduced by this share.
+        # Each reading is weighted by a share, by which the weights of earlier readings decrease.
         density = noise / level * math.expm1(sample / constant) / sample
         kept.append(AngleRandomWalk("magnetometer noise", density, is_gyroscope_error=False))
     dip = abs(environment.undisturbed[2]) / level
@@ -543,11 +543,11 @@ def high_pass(curve: np.ndarray, time: np.ndarray, constant: float) -> np.ndarra
 
 _KNOWN_ERRORS = ("hard_iron", "soft_iron", "turn_on_bias", "scale_factor_and_misalignment")
 _DRAWN_ERRORS = ("bias_instability", "random_walk", "gauss_markov_sigma", "turn_on_bias_sigma")
-"""Magnetometer errors that are the same in every run, and errors that are random."""
+"""Magnetometer errors that are the same in every run, and random magnetometer errors."""
 
 
 def _heading_limits(imu, magnetometer, dip) -> list[str]:
-    """Return messages on errors of a magnetic heading that the sources do not include."""
+    """Return messages on magnetic heading errors that the yaw error sources do not include."""
     limits = []
     left_out = [name for name in _DRAWN_ERRORS if any(getattr(magnetometer, name))]
     if left_out:
@@ -580,7 +580,7 @@ LinearImu = Union[
     ImuSpecification, SpecificationParameters, plugins.HectorParameters,
     plugins.GenericParameters, YawErrorParameters, OdometerSpecification,
 ]  # fmt: skip
-"""Types of IMU and odometer errors for which the yaw error is linear."""
+"""Types of IMU and odometer specifications for which a linear yaw error model exists."""
 
 
 @accept_names(imu=simulation.named_errors, magnetic_environment=read_magnetic_environment)
@@ -592,7 +592,7 @@ def yaw_error_model(
     sample: float | None = None,
     operation: Operation | None = None,
 ) -> YawErrorModel:
-    """Create the model of the yaw error of an IMU, or of an odometer, along a motion.
+    """Create the yaw error model of an IMU or an odometer along a motion.
 
     Parameters
     ----------
@@ -609,7 +609,7 @@ def yaw_error_model(
         Sampling period of the sensor, if the motion has longer steps [s]; by default the period of
         the motion. A sensor with a longer period keeps its period.
     operation : Operation, optional
-        Use of a specified sensor, such as zeroing at standstill; by default none. Its stops must be
+        Use of a specified sensor, such as zero-rate updates; by default none. Its stops must be
         part of the motion (:meth:`.Operation.moved`).
 
     Returns
@@ -634,7 +634,7 @@ def yaw_error_model(
     operation = Operation(standstill=0.0) if operation is None else operation
     sample = motion.period if sample is None else sample
     if isinstance(imu, SpecificationParameters):
-        # A mapping has already been converted by the parameters.
+        # SpecificationParameters have already converted a mapping.
         imu = cast(ImuSpecification, imu.specification)
     steps = int(motion.duration / period * (1.0 + 1e-9))
     if steps < 1:
@@ -702,14 +702,14 @@ def _specification_model(imu, motion, time, sample, operation, magnetic_environm
 
 
 def _whole_period(period: float, sample: float) -> float | None:
-    """Return the sensor's sampling period; None if the step is not a multiple of it."""
+    """Return the sensor's sampling period; None if the model's step is not a multiple of it."""
     ratio = period / sample
     is_whole = round(ratio) >= 1 and abs(ratio - round(ratio)) < 1e-6 * ratio
     return sample if is_whole else None
 
 
 def _standstills(imu, motion, operation):
-    """Return the stops at which the offset is estimated, and messages on detection errors.
+    """Return the stops at which the gyroscope offset is estimated, and messages on detection.
 
     Detected stops come from one run of the sensor.
     """
@@ -735,13 +735,13 @@ def _standstills(imu, motion, operation):
 
 
 def _placed_standstills(standstills, period, last):
-    """Return stops that fit within full steps; stops that do not fit are omitted."""
+    """Trim each stop to whole time steps, and omit stops that become too short."""
     placed = []
     for start, held_from, end in standstills:
         start, held_from = (math.ceil(time / period - 1e-6) * period for time in (start, held_from))
         end = min(math.floor(end / period + 1e-6) * period, last)
         if held_from >= end:
-            held_from = start  # a stop of one step: the drift before it is held is small
+            held_from = start  # in a stop of one step, the drift before the yaw is held is small
         if start <= held_from < end:
             placed.append(Standstill(start, held_from, end))
     return tuple(placed)

@@ -1,4 +1,4 @@
-"""The yaw error as a linear Gaussian state-space model: bands, budget, realisations, likelihood.
+"""Linear Gaussian state-space model of a yaw error: bands, budget, realisations, likelihood.
 
 Bands and budget follow from the covariance, without random numbers; realisations and the likelihood
 of an observed error follow from the same matrices (:mod:`.model.sources`). The observed error
@@ -46,7 +46,7 @@ from .state_space import (
 
 
 class Likelihood(NamedTuple):
-    """Likelihood of an observed error under a model.
+    """Likelihood and innovations of an observed yaw error under a model.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Likelihood(NamedTuple):
 
 @dataclass(frozen=True)
 class YawErrorModel(YawErrorDistribution):
-    """Distribution of the yaw error over time on one motion.
+    """Linear Gaussian model of a sensor's yaw error over time on one motion.
 
     Parameters
     ----------
@@ -136,16 +136,16 @@ class YawErrorModel(YawErrorDistribution):
             raise ConfigurationError(
                 "holding the yaw error at stops cannot be combined with a magnetic heading"
             )
-        _ = self.state_space  # rejects a step that is not a multiple of the sensor's period
+        _ = self.state_space  # raises an error if the step is not a multiple of the sensor's period
 
     @property
     def step(self) -> float:
-        """Step between successive times [s]."""
+        """Time step of the model [s]."""
         return float((self.time[-1] - self.time[0]) / (len(self.time) - 1))
 
     @cached_property
     def state_space(self) -> StateSpace:
-        """State-space model of the sources that are random processes."""
+        """State-space model of those error sources that are random processes."""
         return state_space(
             self._sources_of(PROCESSES),
             self.step,
@@ -155,7 +155,7 @@ class YawErrorModel(YawErrorDistribution):
         )
 
     def only(self, *names: str) -> YawErrorModel:
-        """Return the same model with only the named sources.
+        """Return a copy of the model with only the named error sources.
 
         Parameters
         ----------
@@ -179,7 +179,7 @@ class YawErrorModel(YawErrorDistribution):
         return replace(self, sources=tuple(s for s in self.sources if s.name in names))
 
     def until(self, samples: int) -> YawErrorModel:
-        """Return the same model, truncated to the first samples.
+        """Return a copy of the model, truncated to the first samples.
 
         Parameters
         ----------
@@ -238,7 +238,7 @@ class YawErrorModel(YawErrorDistribution):
         return pd.DataFrame(columns, index=pd.Index(self.time, name="time"))
 
     def covariance(self) -> np.ndarray:
-        """Compute the covariances between all times.
+        """Compute the covariance matrix of the yaw error over all times.
 
         Returns
         -------
@@ -250,7 +250,7 @@ class YawErrorModel(YawErrorDistribution):
             covariance = self._with_stops(self._with_stops(rate_model.covariance()).T)
             return covariance + others.covariance()
         space, count = self.state_space, len(self.time)
-        # Effect of each state on the yaw error after each number of steps.
+        # Effect of each state on the yaw error after any number of steps.
         later = np.empty((count, len(space.design)))
         later[0] = space.design
         for index in range(1, count):
@@ -287,14 +287,14 @@ class YawErrorModel(YawErrorDistribution):
         return bool(np.any(self._noise_free_model.variance() > 0.0))
 
     def _draw_stays(self, limit, runs, seed, first_run):
-        # A run is weighted by its probability of staying within the limit between the times.
+        # A run is weighted by its probability of staying within the limit between samples.
         errors = self._noise_free_model.realisations(runs, seed, first_run)
         stays = self._noise_free_model._stays_between(errors, limit)
         noise = float(np.sqrt(np.sum(self.state_space.yaw_noise)))
         return stays * self._noise_within(errors, noise, limit)
 
     def _stays_between(self, errors, limit):
-        """Return the probability (runs, n) of having always stayed within the limit."""
+        """Return each run's probability (runs, n) of having stayed within the limit so far."""
         variance, sample = self._variance_within_step, self.sensor_period or 0.0
         inside = np.logical_and.accumulate(np.abs(errors) <= limit, axis=1)
         widened = limit + SAMPLED_BARRIER * np.sqrt(variance * sample / self.step)
@@ -305,18 +305,18 @@ class YawErrorModel(YawErrorDistribution):
 
     @cached_property
     def _variance_within_step(self) -> np.ndarray:
-        """Variance (n - 1,) of the Brownian bridge in each step, four times its midpoint's."""
+        """Variance (n - 1,) of the Brownian bridge in each step: four times that at mid-step."""
         processes = self._sources_of(PROCESSES)
         half = state_space(processes, 0.5 * self.step, None, self.heading_time_constant)
         noise = np.sum(half.noise, axis=0)
-        # Effect of the noise in the first half on the midpoint minus the mean of both ends.
+        # Effect of the noise in the first half-step on the midpoint minus the mean of both ends.
         first = half.design - 0.5 * half.design @ half.transition
         same = 4.0 * float(first @ noise @ first + 0.25 * half.design @ noise @ half.design)
         walks = sum(np.diff(variance) for _, variance in self._walks())
         return same + walks + np.zeros(len(self.time) - 1)
 
     def _noise_within(self, errors, noise, limit):
-        """Return the probability (runs, n) that white noise stays within the limit."""
+        """Return the probability (runs, n) that errors with white noise stay within the limit."""
         if noise == 0.0:
             return np.ones(errors.shape)
         samples = 1.0 if self.sensor_period is None else self.step / self.sensor_period
@@ -327,7 +327,7 @@ class YawErrorModel(YawErrorDistribution):
         return np.exp(np.where(np.isfinite(whole), whole, -np.inf))
 
     def realisations(self, runs: int, seed: int | RunNormals = 1, first_run: int = 0) -> np.ndarray:
-        """Simulate random yaw errors.
+        """Simulate realisations of the yaw error.
 
         The random numbers of a run depend only on the seed, the run number and the name of each
         source, but not on other runs or on other sources.
@@ -356,7 +356,7 @@ class YawErrorModel(YawErrorDistribution):
         if not self.standstills:
             parts = self._constants(), self._walks()
             return draw_runs(self.state_space, self.mean(), *parts, runs, seed, first_run)
-        # Random numbers depend only on the source's name, so they are the same in submodels.
+        # Random numbers depend on the source's name alone, so they are the same in submodels.
         rate_errors, other_errors = (
             model.realisations(runs, seed, first_run) for model in self._rate_and_other_models
         )
@@ -364,7 +364,7 @@ class YawErrorModel(YawErrorDistribution):
 
     @property
     def numbers_per_run(self) -> int:
-        """Number of normal random numbers per realisation."""
+        """Number of normal random numbers per realisation of the yaw error."""
         return numbers_per_run(self.state_space, self._constants(), self._walks(), len(self.time))
 
     def likelihood(self, observed: np.ndarray) -> Likelihood:
@@ -404,7 +404,7 @@ class YawErrorModel(YawErrorDistribution):
         )
 
     def _dense_likelihood(self, error):
-        """Return the likelihood from the Cholesky root of the covariance."""
+        """Compute the likelihood from the Cholesky factor of the covariance matrix."""
         covariance = self.covariance()
         # An error that is known to be zero, such as the first one, contains no information.
         seen = np.flatnonzero(np.isfinite(error) & (np.diag(covariance) > 0.0))
@@ -420,7 +420,7 @@ class YawErrorModel(YawErrorDistribution):
 
     @cached_property
     def _stops(self) -> list[tuple[int, int, int]]:
-        """Indices of the times at which each standstill begins, its holding begins, and it ends."""
+        """Indices at which each standstill begins, the yaw starts to be held, and it ends."""
         last = len(self.time) - 1
         times = np.array(self.standstills).reshape(-1, 3) - self.time[0]
         places = np.rint(times / self.step).astype(int).tolist()
@@ -428,7 +428,7 @@ class YawErrorModel(YawErrorDistribution):
 
     @cached_property
     def _rate_and_other_models(self) -> tuple[YawErrorModel, YawErrorModel]:
-        """Return a model of the rate processes without stops, and a model of all other sources."""
+        """Models of the rate processes alone, and of all other sources, both without stops."""
         parts: tuple[list, list] = [], []
         for source in self.sources:
             is_of_rate = isinstance(source, PROCESSES) and not isinstance(source, YAW_PROCESSES)
@@ -437,7 +437,7 @@ class YawErrorModel(YawErrorDistribution):
         return rate, others
 
     def _with_stops(self, integrals):
-        """Return errors (runs, n) with stops, given integrals of the rate errors (runs, n)."""
+        """Apply zero-rate updates at stops to integrals of rate errors (runs, n)."""
         errors = integrals.copy()
         for start, held, end in self._stops:
             errors[:, held : end + 1] = errors[:, held : held + 1]
@@ -452,12 +452,12 @@ class YawErrorModel(YawErrorDistribution):
         return self._variances(self.state_space.noise, self.state_space.initial)
 
     def _variances(self, noise, initial):
-        """Return variances of the yaw error, (n, g), from covariances (g, m, m) of the states."""
+        """Propagate state covariances (g, m, m) to variances of the yaw error (n, g)."""
         space, stops, count = self.state_space, self._stops, len(self.time)
         design, transition, size = space.design, space.transition, len(space.design)
         held, held_noise = transition, noise
         if stops:
-            # Additional states: held error, offset per step, integral at the beginning of a stop.
+            # Additional states: held error, offset per step, integral at the start of a stop.
             error, offset, begun = range(size, size + 3)
             held, held_noise, initial = (
                 np.pad(e, [(0, 0)] * (e.ndim - 2) + [(0, 3), (0, 3)])
@@ -493,11 +493,11 @@ class YawErrorModel(YawErrorDistribution):
         return tuple(source for source in self.sources if isinstance(source, kinds))
 
     def _constants(self):
-        """Return name and yaw error for one standard deviation of each random constant."""
+        """Return each random constant's name, and its yaw error for one standard deviation."""
         return [(s.name, s.sigma * s.regressor) for s in self._sources_of(RandomConstant)]
 
     def _walks(self):
-        """Return name and variance of the random walks that grow unevenly, merged by name."""
+        """Return name and variance of each yaw random walk, merged by name."""
         walks: dict[str, np.ndarray] = {}
         for source in self._sources_of(YawRandomWalk):
             walks[source.name] = walks.get(source.name, 0.0) + source.variance
@@ -505,7 +505,7 @@ class YawErrorModel(YawErrorDistribution):
 
 
 def _assign_state(covariance, state, weights, divisor):
-    """Return covariances (g, m, m) after setting a state to a weighted sum of states."""
+    """Replace a state by a weighted sum of states in covariances (g, m, m)."""
     matrix = np.eye(covariance.shape[-1])
     matrix[state] = 0.0
     for other, weight in weights.items():

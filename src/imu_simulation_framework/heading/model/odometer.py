@@ -47,7 +47,7 @@ WHEELS, TRACK, WHEEL_SIZE = "unequal wheels", "track", "size of the wheels"
 def odometer_sources(
     odometer: OdometerSpecification, motion: Motion, time: np.ndarray
 ) -> list[Source]:
-    """Return the sources of an odometer's yaw error.
+    """Create the sources of an odometer's yaw error on a motion.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def odometer_sources(
         variance = np.zeros(len(since_start))
         for side, relative in ((-1.0, 1.0), (1.0, ratio)):
             steps = np.abs(np.diff(way + side * half_track * turn))
-            # Ratio of the distances according to the assumed and to the true radius.
+            # The odometer scales distances by the ratio of the assumed to the true radius.
             counted = odometer.slip * (1.0 + ratio) / (2.0 * scale * relative) / odometer.track
             variance[1:] += counted**2 * np.cumsum(steps)
         sources.append(YawRandomWalk("wheel slip", np.interp(time, since_start, variance)))
@@ -104,15 +104,15 @@ def odometer_sources(
 
 
 MAX_TIMES = 1000
-"""Maximum number of times; covariances of more times take minutes."""
+"""Maximum number of samples of a fused heading; larger covariances take minutes."""
 _MIN_DIFFERENCE_STD = 1e-5
-"""Smallest standard deviation of the measured difference, relative to its largest or 1 rad.
+"""Smallest std of the difference between both headings, relative to its maximum or 1 rad.
 
 With this limit, the covariance has a Cholesky decomposition."""
 
 
 class FusedYawError(YawErrorDistribution):
-    """Distribution of the yaw error of a heading that is fused from an IMU and an odometer.
+    """Yaw error distribution of a heading that is optimally fused from an IMU and an odometer.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ class FusedYawError(YawErrorDistribution):
 
     @cached_property
     def gains(self) -> np.ndarray:
-        """Gains A for the differences so far, lower triangular, shape (n, n)."""
+        """Filter gains for all past differences between both headings, lower triangular (n, n)."""
         imu = self.imu.covariance()
         difference = imu + self.odometer.covariance()
         least = _MIN_DIFFERENCE_STD**2 * max(1.0, np.max(np.diag(difference)))
@@ -197,7 +197,7 @@ class FusedYawError(YawErrorDistribution):
         return varying
 
     def realisations(self, runs: int, seed: int | RunNormals = 1, first_run: int = 0) -> np.ndarray:
-        """Simulate random yaw errors as in :meth:`.YawErrorModel.realisations`.
+        """Simulate realisations of the fused yaw error, as in :meth:`.YawErrorModel.realisations`.
 
         Parameters
         ----------
@@ -225,7 +225,7 @@ class FusedYawError(YawErrorDistribution):
 
 
 def _variance(share: np.ndarray, model: YawErrorModel) -> np.ndarray:
-    """Return the variance (n,) of a matrix (n, n) times the error of a model."""
+    """Return the variance (n,) of a matrix (n, n) times the yaw error of a model."""
     if all(isinstance(source, KnownError) for source in model.sources):
         return np.zeros(len(share))
     return np.sum((share @ model.covariance()) * share, axis=1)

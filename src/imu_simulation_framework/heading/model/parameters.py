@@ -1,4 +1,4 @@
-"""Parameters of an identified yaw error, and the resulting error sources.
+"""Parameters of an identified yaw error model, and the resulting error sources.
 
 An :class:`.ImuSpecification` has more parameters than a yaw signal can determine. This module
 contains the parameters that a yaw signal determines, including a drift of the yaw itself and a
@@ -48,7 +48,7 @@ from .sources import (
 )
 
 _REFERENCE_STREAM = 1
-"""Index of the random stream of the reference, which no run of an IMU uses."""
+"""Index of the random number stream for reference errors, which no IMU run uses."""
 
 
 def _checked_count(name, value):
@@ -57,7 +57,7 @@ def _checked_count(name, value):
 
 @dataclass(frozen=True)
 class YawErrorParameters(Settings):
-    """Parameters of an IMU's yaw error; the default is no error.
+    """Parameters of an IMU's identified yaw error model; the default is no error.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ class YawErrorParameters(Settings):
     def identified(
         cls, estimates: Mapping[str, Sequence[float]], drives: int, rejected: bool
     ) -> YawErrorParameters:
-        """Create parameters for the prediction of another drive.
+        """Create parameters that predict the yaw error of another drive.
 
         The spread of the bias is estimated from a few drives: its standard deviation is chosen so
         that 95 % of biases are within Student's distribution, or within the upper limit of the
@@ -169,7 +169,7 @@ class YawErrorParameters(Settings):
 
     @property
     def limits(self) -> tuple[str, ...]:
-        """Messages on limits of a prediction from these parameters."""
+        """Messages on limitations of a prediction with these parameters."""
         messages = []
         if self.rejected:
             messages.append("The residual checks reject this model, so its bands are not reliable.")
@@ -183,7 +183,7 @@ class YawErrorParameters(Settings):
     def sources(
         self, time: np.ndarray, net_turn: np.ndarray, absolute_turn: np.ndarray
     ) -> list[Source]:
-        """Return the sources of the IMU's yaw error, which is zero at the start.
+        """Create the sources of the IMU's yaw error, which is zero at the start.
 
         Parameters
         ----------
@@ -220,7 +220,7 @@ class YawErrorParameters(Settings):
         if self.angle_random_walk:
             made.append(AngleRandomWalk("angle random walk", self.angle_random_walk))
         if self.yaw_drift_sigma:
-            # A stationary process changes by the decay of its first value and by new noise.
+            # A stationary process changes by the decay of its initial value and by new noise.
             forgotten = -np.expm1(-time / self.yaw_drift_time)
             made += [
                 RandomConstant("yaw drift", -forgotten, self.yaw_drift_sigma),
@@ -235,7 +235,7 @@ class YawErrorParameters(Settings):
         runs: int,
         seed: int,
     ) -> np.ndarray:
-        """Simulate random errors of the reference on a drive.
+        """Simulate the reference's random errors on a drive.
 
         Parameters
         ----------
@@ -272,14 +272,14 @@ class YawErrorParameters(Settings):
                 known,
                 std=self.reference_scale * known.std,
                 correlation_time=self.reference_error_time or known.correlation_time,
-                # An identified lag is known, so the random lag of the stated error is omitted.
+                # An identified lag replaces the random lag of the stated error.
                 lag=0.0 if self.reference_lag else known.lag,
             ).draw(runs, random)
         return errors
 
 
 _LONG_TIME_CONSTANT = 1000.0
-"""Time constant of a filter that hardly responds to accelerations of the body [s].
+"""Time constant of an orientation filter that hardly responds to accelerations [s].
 
 The observed yaw error already includes the effect of accelerations on the sensor's filter, which
 must not count twice."""
@@ -288,7 +288,7 @@ must not count twice."""
 def specification_from_parameters(
     parameters: YawErrorParameters, name: str, rate: float
 ) -> tuple[ImuSpecification, list[str]]:
-    """Convert identified parameters to the specification of a z-axis gyroscope.
+    """Convert identified yaw error parameters to the specification of a z-axis gyroscope.
 
     The other axes and the accelerometer have no errors, since a yaw signal does not determine them.
 
@@ -359,7 +359,7 @@ _KEYS = {
 
 
 def read_yaw_error_model(path: str | os.PathLike[str]) -> YawErrorParameters:
-    """Read the parameters of an identified model for :func:`.yaw_error_model`.
+    """Read the parameters of an identified yaw error model from a YAML file.
 
     Parameters
     ----------
@@ -439,7 +439,7 @@ def yaw_error_model_text(
     made: Mapping[str, Any],
     comment: str = "",
 ) -> str:
-    """Format an identified model as YAML.
+    """Format an identified yaw error model as YAML.
 
     Parameters
     ----------

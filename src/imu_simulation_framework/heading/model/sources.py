@@ -35,7 +35,7 @@ _BOUNDS["correlation_time"] = "positive"
 
 @dataclass(frozen=True)
 class RandomSource:
-    """Random source with one or more strengths.
+    """Base class of random yaw error sources, which checks their parameters.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class KnownError:
 
 @dataclass(frozen=True)
 class RandomConstant(RandomSource):
-    """Random constant of each run times a known curve: ``c u``, c ~ N(0, sigma^2).
+    """Constant that is random over runs, times a known curve: ``c u``, c ~ N(0, sigma^2).
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class RandomConstant(RandomSource):
 
 @dataclass(frozen=True)
 class AngleRandomWalk(RandomSource):
-    """White noise of the yaw rate; the variance of its integral is ``N^2 t``.
+    """White noise of the yaw rate, whose integral has the variance ``N^2 t``.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ class AngleRandomWalk(RandomSource):
 
 @dataclass(frozen=True)
 class RateRandomWalk(RandomSource):
-    """Random walk of the yaw rate's bias, starting from zero.
+    """Random walk of the yaw rate bias, starting from zero.
 
     The variance of its integral is ``K^2 t^3 / 3``.
 
@@ -134,7 +134,7 @@ class RateRandomWalk(RandomSource):
 
 @dataclass(frozen=True)
 class RateGaussMarkov(RandomSource):
-    """First-order Gauss-Markov process of the yaw rate's bias, stationary from the beginning.
+    """First-order Gauss-Markov process of the yaw rate bias, stationary from the start.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ class RateGaussMarkov(RandomSource):
 
 @dataclass(frozen=True)
 class YawGaussMarkov(RandomSource):
-    """First-order Gauss-Markov process of the yaw itself, as in Hector's plug-in.
+    """First-order Gauss-Markov process of the yaw itself, as in Hector's Gazebo plug-in.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ class YawGaussMarkov(RandomSource):
 
 @dataclass(frozen=True)
 class YawRandomWalk(RandomSource):
-    """Random walk of the yaw itself that grows unevenly, for example while wheels slip.
+    """Random walk of the yaw with a time-varying rate of growth, such as due to wheel slip.
 
     Parameters
     ----------
@@ -209,16 +209,16 @@ class YawNoise(RandomSource):
 
 PROCESSES = (AngleRandomWalk, RateRandomWalk, RateGaussMarkov, YawGaussMarkov, YawNoise)
 YAW_PROCESSES = (YawGaussMarkov, YawNoise)
-"""Processes of the yaw itself rather than of its rate."""
+"""Types of processes of the yaw itself rather than of its rate."""
 Process = Union[AngleRandomWalk, RateRandomWalk, RateGaussMarkov, YawGaussMarkov, YawNoise]
 Source = Union[KnownError, RandomConstant, YawRandomWalk, Process]
 CURVES = {KnownError: "curve", RandomConstant: "regressor", YawRandomWalk: "variance"}
-"""Name of the field with one value per time of the model, by type of source."""
+"""Name of the field with one value per sample of the model, by type of source."""
 
 
 @dataclass(frozen=True)
 class StateSpace:
-    """State-space model of g sources with m states; the first state is the integrated rate error.
+    """State-space model of g random sources with m states; the first is the integrated rate.
 
     Parameters
     ----------
@@ -256,7 +256,7 @@ class StateSpace:
 
     @property
     def varies(self) -> bool:
-        """Whether the strength of any source differs between sensors."""
+        """Whether the strength of any error source differs between sensors."""
         return any(self.spreads)
 
 
@@ -268,7 +268,7 @@ def state_space(
     heading_time_constant: float | None = None,
     standstill: float = 0.0,
 ) -> StateSpace:
-    """Create the state-space model of random processes, cached by its arguments.
+    """Create the state-space model of random processes, cached by arguments.
 
     Parameters
     ----------
@@ -346,7 +346,7 @@ def state_space(
 
 
 def _mean_square(source, size):
-    """Return the mean over sensors of the squared strength, given the median strength."""
+    """Return the mean square of a strength over sensors, given the median strength."""
     return size**2 * math.exp(2.0 * getattr(source, "spread", 0.0) ** 2)
 
 
@@ -357,7 +357,7 @@ def _discretised(drift, density, step, sensor_period):
 
 
 def _discretise(drift, density, step):
-    """Discretise x' = A x + w exactly, where each state except the first depends only on itself.
+    """Discretise x' = A x + w exactly, if each state except the first depends on itself alone.
 
     Each such state forms a pair with the first state. A search changes one parameter at a time, so
     that most pairs are cached. ``drift`` (m, m): A [1/s]. ``density`` (g, m, m): diagonal two-sided
@@ -377,13 +377,13 @@ def _discretise(drift, density, step):
 
 @lru_cache(maxsize=64)
 def _van_loan(decay_rate, coupling, state_rate, step):
-    """Return transition and noise (2, 2) of two states, the second with unit density."""
+    """Discretise two coupled states by Van Loan's method, with unit noise density of the second."""
     drift = np.array([[decay_rate, coupling], [0.0, state_rate]])
     block = np.zeros((4, 4))
     block[:2, :2] = -drift
     block[1, 3] = 1.0
     block[2:, 2:] = drift.T
-    # The upper left block grows with exp(step / shortest time), so short steps are doubled.
+    # The upper left block grows as exp(step / shortest time), so a short step is doubled.
     halvings = max(0, math.ceil(math.log2(max(1.0, -min(decay_rate, state_rate) * step))))
     exponential = expm(block * (step / 2**halvings))
     transition = exponential[2:, 2:].T
@@ -395,13 +395,13 @@ def _van_loan(decay_rate, coupling, state_rate, step):
 
 
 def _covariance_after_standstill(drift, density, initial, standstill, sensor_period, offset_states):
-    """Return the states' covariances (g, m, m) after the mean rate has become the offset."""
+    """Return the state covariances (g, m, m) after the offset is estimated over a standstill."""
     drift = drift.copy()
-    drift[0, 0] = 0.0  # the offset is the mean rate, independent of the decay of the heading
+    drift[0, 0] = 0.0  # the offset is the mean rate, whether or not the heading decays
     transition, noise = _discretised(drift, density, standstill, sensor_period)
     conditioned = np.empty_like(initial)
     for group, (covariance, added) in enumerate(zip(initial, noise)):
-        # The offset is minus the integral over the duration; the integral restarts from zero.
+        # The offset is minus the integral divided by the duration; then the integral is reset.
         taken = np.eye(len(drift))
         taken[offset_states[group], 0] = -1.0 / standstill
         taken[0, 0] = 0.0
@@ -410,7 +410,7 @@ def _covariance_after_standstill(drift, density, initial, standstill, sensor_per
 
 
 def _sampled(drift, density, step, period):
-    """Discretise like ``_discretise``, with the rate sampled and held over each period."""
+    """Discretise as ``_discretise``, but for a rate that is constant over each sampling period."""
     ratio = step / period
     samples = round(ratio)
     if samples < 1 or abs(ratio - samples) > 1e-6 * ratio:
@@ -419,7 +419,7 @@ def _sampled(drift, density, step, period):
             f"of {period:g} s"
         )
     once, added = _one_sample(drift, density, period)
-    # Sums over the samples by repeated doubling, according to the bits of their number.
+    # The sum over all samples is computed by repeated doubling (binary exponentiation).
     transition, noise = np.eye(len(drift)), np.zeros_like(density)
     while samples:
         if samples & 1:
@@ -437,11 +437,11 @@ def _one_sample(drift, density, period):
     kept = np.exp(-forgotten[0])
     forgotten[0] = 0.0
     correlation = np.exp(-forgotten)
-    # For a Gauss-Markov process, 2 sigma^2 / T over one period; for a random walk, its limit.
+    # Noise of a Gauss-Markov process over one period, relative to that of a random walk.
     share = np.where(
         forgotten > 0.0, -np.expm1(-2.0 * forgotten) / np.maximum(2.0 * forgotten, 1e-300), 1.0
     )
-    # The new value of the bias is the rate error until the next sample.
+    # The updated bias is the rate error until the next sample.
     reach = np.eye(len(drift)) + period * np.where(np.eye(len(drift)) > 0.0, 0.0, drift)
     reach[0] *= kept
     steps = period * share * np.diagonal(density, axis1=1, axis2=2)

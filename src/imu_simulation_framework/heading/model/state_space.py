@@ -1,4 +1,4 @@
-r"""Realisations of a linear state-space model, and its likelihood for observed yaw errors.
+r"""Realisations of a linear state-space model, and the likelihood of observed yaw errors.
 
 For :math:`x_{k+1} = \Phi x_k + L w_k` with :math:`L L^T = Q`, b steps can be combined into a lifted
 model: matrices yield each of the b outputs and the final states from the initial states and all
@@ -29,11 +29,11 @@ from ...sensors.noise.streams import run_seed
 from .sources import StateSpace
 
 RUNS_AT_ONCE = 32
-"""Number of runs per batch; the number of the first run is a multiple of it.
+"""Number of runs per batch; each batch begins at a multiple of it.
 
 A matrix product with a different number of rows may differ in the last digits."""
 STEPS_AT_ONCE = 8
-"""Number of steps of the lifted model."""
+"""Number of time steps that a lifted model combines."""
 
 
 def draw_runs(
@@ -45,7 +45,7 @@ def draw_runs(
     seed: int | RunNormals,
     first_run: int = 0,
 ) -> np.ndarray:
-    """Simulate the sum of a mean, processes, random constants and random walks.
+    """Simulate realisations: a mean plus processes, random constants and random walks.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def draw_runs(
 def numbers_per_run(
     space: StateSpace, constants: Sequence[tuple], walks: Sequence[tuple], samples: int
 ) -> int:
-    """Return the number of normal random numbers per realisation.
+    """Return the number of normal random numbers that one realisation requires.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def numbers_per_run(
 
 @dataclass(frozen=True)
 class _Stream:
-    """Random numbers of one source: for its states, yaw noise, constants or random walk."""
+    """Stream of random numbers for one source's states, yaw noise, constants or random walk."""
 
     name: str
     numbers: int
@@ -118,7 +118,7 @@ class _Stream:
 
     @cached_property
     def place(self) -> int:
-        """Offset in a run's random numbers, far from the offset of any other name."""
+        """Offset of the stream in a run's random numbers, far from all other streams."""
         return zlib.crc32(self.name.encode()) << 64
 
 
@@ -146,7 +146,7 @@ def _streams(space, constants, walks, samples):
 
 
 def _root(covariance, shared=0):
-    """Return a root L (m, inputs), L L^T = Q, of a source's noise.
+    """Return a root L (m, inputs), L L^T = Q, of the noise covariance of a source.
 
     The processes of the source are independent: each has a separate input. The state ``shared``,
     which is the integrated rate, is correlated with all inputs and has one more for the remainder.
@@ -158,21 +158,21 @@ def _root(covariance, shared=0):
     root[states, np.arange(len(states))] = std[states]
     root[shared] = covariance[shared, states] / std[states]
     own = covariance[shared, shared] - np.sum(root[shared] ** 2)
-    # A smaller difference between nearly equal numbers is a rounding error.
+    # A smaller difference is a rounding error.
     if own > 1e-14 * covariance[shared, shared]:
         root = np.column_stack([root, np.sqrt(own) * np.eye(len(std))[shared]])
     return root
 
 
 class _RunSampler:
-    """Sampler of runs, with all matrices that do not depend on the run."""
+    """Sampler of realisations, with all matrices that do not depend on the run."""
 
     def __init__(self, space, constants, walks, samples):
         self._samples = samples
         self._blocks = -(-(samples - 1) // STEPS_AT_ONCE)
         self._streams = _streams(space, constants, walks, samples)
         self._curves = np.array([curve for _, curve in constants])
-        # The last number of a row determines the individual sensor.
+        # The last random number of a run determines the individual sensor.
         self._drawn = [np.zeros((RUNS_AT_ONCE, stream.numbers + 1)) for stream in self._streams]
         self._design = space.design
         self._lift(space)
@@ -183,15 +183,15 @@ class _RunSampler:
         for _ in range(steps):
             powers.append(space.transition @ powers[-1])
         self._block_transition = powers[steps]
-        # Effect of the states at the beginning of a block on its outputs, (states, steps).
+        # Effect of the states at the start of a block on the block's outputs, (states, steps).
         self._output_of_state = np.column_stack([power.T @ space.design for power in powers[1:]])
-        # Effect of the noise in each step on the outputs and on the final states.
+        # Effect of the noise in each step on the block's outputs and on its final states.
         both = np.zeros((steps, size, steps + size))
         for step in range(steps):
             both[step, :, steps:] = powers[steps - 1 - step].T
             for later in range(step, steps):
                 both[step, :, later] = space.design @ powers[later - step]
-        # The numbers of a block are ordered by input.
+        # The random numbers of a block are ordered by input.
         self._lifted = [
             None
             if stream.root is None
@@ -200,7 +200,7 @@ class _RunSampler:
         ]
 
     def draw(self, seed, runs, first):
-        """Return errors (RUNS_AT_ONCE, n); only the rows of the requested runs are valid."""
+        """Simulate errors (RUNS_AT_ONCE, n), of which only the rows of requested runs are valid."""
         self._fill(seed, runs, first)
         size, steps = len(self._design), STEPS_AT_ONCE
         state = np.zeros((RUNS_AT_ONCE, size))
@@ -211,7 +211,7 @@ class _RunSampler:
             if stream.root is not None:
                 initial_count = len(stream.initial)
                 state += numbers[:, :initial_count] @ stream.initial
-                # Each run is a separate product, since BLAS is slower with several threads.
+                # Each run is a separate product, since multithreaded BLAS would be slower.
                 block_size = stream.root.shape[1] * steps
                 total += numbers[:, initial_count:].reshape(RUNS_AT_ONCE, -1, block_size) @ lifted
             elif stream.constants:
@@ -236,13 +236,13 @@ class _RunSampler:
         for stream, numbers in zip(self._streams, self._drawn):
             normals.fill(numbers[rows], runs, stream.place)
             if stream.spread:
-                # Covariances are means over sensors; the last number selects the sensor.
+                # Covariances are means over sensors; the last random number selects the sensor.
                 units = stream.spread * numbers[rows, -1] - stream.spread**2
                 numbers[rows, :-1] *= np.array(list(map(math.exp, units)))[:, np.newaxis]
 
 
 class RunNormals:
-    """Standard normal numbers of runs, shared by several models with sources of the same names.
+    """Standard normal random numbers of runs, which several models share by source name.
 
     Parameters
     ----------
@@ -260,7 +260,7 @@ class RunNormals:
         self._generator = np.random.Generator(self._bits)
 
     def fill(self, numbers: np.ndarray, runs: range, place: int) -> None:
-        """Fill an array with the random numbers of runs.
+        """Fill an array with the normal random numbers of runs.
 
         Parameters
         ----------
@@ -276,7 +276,7 @@ class RunNormals:
             numbers[:] = self._stored[key]
             return
         for row, run in zip(numbers, runs):
-            # Creating a generator for each run and offset would take longer than drawing.
+            # Creating a generator for each run and offset would take longer than sampling.
             self._bits.state = _first_state(self._seed, run)
             self._bits.advance(place)
             self._generator.standard_normal(out=row)
@@ -287,14 +287,14 @@ class RunNormals:
 
 @lru_cache(maxsize=8192)
 def _first_state(seed, run):
-    """Return the initial state of a run's generator, cached since several sources use it."""
+    """Return the initial state of a run's random generator, cached for several sources."""
     return np.random.PCG64(run_seed(seed, run)).state
 
 
 def _initial_root(space, group, inputs):
-    """Return the effect of a source's first random numbers on the initial states."""
+    """Return the matrix from a source's first random numbers to the initial states."""
     if space.offsets:
-        # The estimated offset is correlated with the biases.
+        # The estimated gyroscope offset is correlated with the biases.
         root = _root(space.initial[group], space.offsets[group]).T
         return np.vstack([root, np.zeros((max(0, inputs - len(root)), root.shape[1]))])
     states = 1 + np.flatnonzero(np.diag(space.noise[group])[1:])
@@ -304,22 +304,22 @@ def _initial_root(space, group, inputs):
 
 
 SAMPLED_BARRIER = 0.5826
-"""Shift of a barrier for a sampled random walk, in standard deviations of a step.
+"""Shift of the barriers of a sampled random walk, in standard deviations of a step.
 
 A random walk that is observed only at its samples crosses the shifted barrier as often as the
 continuous random walk crosses the original one: -zeta(1/2) / sqrt(2 pi) (Broadie, Glasserman and
 Kou: A continuity correction for discrete barrier options, Mathematical Finance 7(4), 1997)."""
 
 _IMAGES = 2
-"""Number of images on either side; more only matter if a step is wider than the band."""
+"""Number of images on either side; more matter only if a step exceeds the band width."""
 _MAX_EXPONENT = 20.0
-"""Exponent of the distance from the barriers beyond which a bridge stays within: exp(-40)."""
+"""Scaled distance from the barriers beyond which a crossing, exp(-40), is neglected."""
 
 
 def bridges_within(
     errors: np.ndarray, variance: np.ndarray, limit: np.ndarray, free: np.ndarray
 ) -> np.ndarray:
-    """Compute the probability that no Brownian bridge so far has left a band.
+    """Compute the probability that no Brownian bridge between samples has left a band so far.
 
     Parameters
     ----------
@@ -357,18 +357,18 @@ def bridges_within(
         stays += np.exp(-2.0 * away * (away + y - x) / variance)
         stays -= np.exp(-2.0 * (away + x) * (away + y) / variance)
     step_probability = np.ones_like(start)
-    # Due to rounding and neglected images, the sum may slightly exceed the range from 0 to 1.
+    # Due to rounding and neglected images, the sum may be slightly outside [0, 1].
     step_probability[rows, steps] = np.clip(stays, 0.0, 1.0)
     within[:, 1:] *= np.cumprod(step_probability, axis=1)
     return within
 
 
 _SMOOTHER_STATE = 0x01
-"""Option for statsmodels' smoother to skip all covariances."""
+"""Option of statsmodels' Kalman smoother to skip all covariances."""
 
 
 class DriveObservations(NamedTuple):
-    """Observed yaw error of a drive, and its possible constants.
+    """Observed yaw error of a drive, with regressors for its constants.
 
     Attributes
     ----------
@@ -395,7 +395,7 @@ class DriveObservations(NamedTuple):
 
 
 class FilteredDrives(NamedTuple):
-    """Result of the Kalman filter for observed drives.
+    """Result of the Kalman filter over observed drives.
 
     Attributes
     ----------
@@ -418,7 +418,7 @@ class FilteredDrives(NamedTuple):
 
 
 class DriveFilter:
-    """Kalman filter over the same drives for many models with the same number of states.
+    """Kalman filter for the same drives and many models with the same number of states.
 
     Unchanged parts are set up once, since this takes longer than filtering.
 
@@ -437,7 +437,7 @@ class DriveFilter:
 
     def __init__(self, drives: Sequence[DriveObservations], states: int):
         try:
-            # Imported here, since it takes a second and only identification needs it.
+            # Imported here, since the import takes a second and only identification needs it.
             from statsmodels.tsa.statespace.kalman_smoother import KalmanSmoother
         except ImportError as error:
             raise ConfigurationError(
@@ -452,7 +452,7 @@ class DriveFilter:
         self._design[0, states : states + self._own] = np.concatenate([d.own for d in drives]).T
         self._design[0, states + self._own :] = np.concatenate([d.shared for d in drives]).T
         self._gain = _concatenate_or_default([drive.gain for drive in drives], lengths, 1.0)
-        # A change between two samples belongs to the step of the first sample.
+        # statsmodels indexes the change between two samples by the first one.
         self._turned, self._jumped = (
             np.append(_concatenate_or_default(values, lengths, 0.0)[1:], 0.0)
             for values in zip(*((drive.turned, drive.jumped) for drive in drives))
@@ -464,7 +464,7 @@ class DriveFilter:
     def log_likelihood(
         self, space: StateSpace, own_std: Sequence[float] | None = None, slip: float = 0.0
     ) -> float:
-        """Compute the log-likelihood of all drives, faster than by :meth:`filtered`.
+        """Compute the joint log-likelihood of all drives, faster than by :meth:`filtered`.
 
         Parameters
         ----------
@@ -485,7 +485,7 @@ class DriveFilter:
     def filtered(
         self, space: StateSpace, own_std: Sequence[float] | None = None, slip: float = 0.0
     ) -> FilteredDrives:
-        """Run the Kalman filter over the drives.
+        """Filter the observations of all drives with the Kalman filter.
 
         Parameters
         ----------
@@ -513,7 +513,7 @@ class DriveFilter:
     def smoothed(
         self, space: StateSpace, own_std: Sequence[float] | None = None, slip: float = 0.0
     ) -> list[np.ndarray]:
-        """Estimate the states from all observations by smoothing.
+        """Estimate the states of all drives by Kalman smoothing.
 
         Parameters
         ----------
@@ -536,7 +536,7 @@ class DriveFilter:
     def own_constants(
         self, space: StateSpace, own_std: Sequence[float] | None = None, slip: float = 0.0
     ) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Estimate the constants that differ between drives from all observations.
+        """Estimate the constants that differ between drives by Kalman smoothing.
 
         Parameters
         ----------
@@ -572,7 +572,7 @@ class DriveFilter:
             noise = np.repeat(noise[:, :, np.newaxis], self._count, axis=2)
             noise[0, 0] += wander
         if len(self._ends):
-            # The last step of a drive leads to the first sample of the next drive.
+            # The transition after a drive's last sample resets the states for the next drive.
             lasts = self._ends - 1
             transition = np.repeat(transition[:, :, np.newaxis], self._count, axis=2)
             transition[:each, :, lasts] = 0.0
@@ -588,7 +588,7 @@ class DriveFilter:
 
 
 def _concatenate_or_default(parts, lengths, default):
-    """Concatenate the values of all drives; a drive without values gets the default."""
+    """Concatenate the values of all drives, with a default for drives without values."""
     return np.concatenate(
         [np.full(n, default) if part is None else part for part, n in zip(parts, lengths)]
     )
