@@ -33,7 +33,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx_gallery.gen_gallery",
 ]
-# Every example is run, and shown with the figures that it draws.
+# Each example is run, and shown with the figures that it draws.
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "examples",
@@ -48,7 +48,7 @@ sphinx_gallery_conf = {
 }
 html_theme = "furo"
 html_title = project
-# The package's own extension would forbid reading pages in parallel.
+# The extension in sphinx-mathjax-offline would prevent Sphinx from reading pages in parallel.
 mathjax = importlib.util.find_spec("sphinx-mathjax-offline")
 html_static_path = ["_static", str(Path(mathjax.origin).parent / "static")]
 mathjax_path = "mathjax/tex-chtml.js"
@@ -61,10 +61,10 @@ root_doc = "index"
 
 # Headings up to this level get the same anchors as on GitHub.
 myst_heading_anchors = 4
-# Equations between $ and $$, which MathJax renders without a network.
+# Equations between $ or $$, which MathJax renders without network access.
 myst_enable_extensions = ["dollarmath", "amsmath"]
 
-# Modules that only exist on a machine with ROS.
+# Modules that exist only on a machine with ROS.
 autodoc_mock_imports = [
     *(
         "controller_manager_msgs",
@@ -102,7 +102,7 @@ def _modules(package):
 
 
 def _table(rows):
-    """Return the lines of a table of references, each with a summary."""
+    """Return the lines of a table that contains references with their summaries."""
     lines = [".. list-table::", "   :widths: 35 65", ""]
     for reference, summary in rows:
         lines += [f"   * - {reference}", f"     - {summary}"]
@@ -208,7 +208,7 @@ _SHORT_VALUES = {
     "a positive number": "positive",
     "a number": "",
 }
-"""Descriptions of values, and their short forms in the tables of config.ini."""
+"""Phrases in descriptions of values -> short forms for the tables of config.ini."""
 
 
 def _only_explicit(app, domain, node):
@@ -217,7 +217,7 @@ def _only_explicit(app, domain, node):
 
 
 def _no_fields_of_tuples(app, what, name, thing, skip, options):
-    """Omit the fields of a named tuple, which its docstring documents."""
+    """Omit the fields of a named tuple, since its docstring documents them."""
     return True if type(thing).__name__ == "_tuplegetter" else None
 
 

@@ -196,7 +196,7 @@ def parameters_of(docstring):
 
 
 def _default_text(field):
-    """Return a short form of the default of a field, in YAML notation."""
+    """Return a short text for the default of a field, in YAML notation."""
     value = field.default
     if value is dataclasses.MISSING:
         return "required" if field.default_factory is dataclasses.MISSING else ""
@@ -222,7 +222,7 @@ def _number_text(value):
 
 
 class SettingsKeys(Directive):
-    """Table of the keys of a YAML file, the fields of a settings class, within ``{eval-rst}``.
+    """Table of the keys of a YAML file, from the fields of a settings class, in ``{eval-rst}``.
 
     ::
 
@@ -235,7 +235,7 @@ class SettingsKeys(Directive):
 
     def run(self):
         settings = _find(self.arguments[0])
-        # References of the docstring are relative to its module.
+        # References in the docstring are relative to its module.
         context = self.state.document.settings.env.ref_context
         context["py:module"] = settings.__module__
         fields = {field.name: field for field in dataclasses.fields(settings)}
@@ -258,7 +258,7 @@ class SettingsKeys(Directive):
 
 
 class ModuleText(Directive):
-    """Docstring of a module without its first line, within ``{eval-rst}``."""
+    """Docstring of a module without its summary line, in ``{eval-rst}``."""
 
     required_arguments = 1
 
@@ -311,7 +311,7 @@ class CsvFiles(Directive):
 
 
 class DeclaredTable(Directive):
-    """Table of a constant, with names in the first column.
+    """Table of the entries of a constant, with their names in the first column.
 
     ::
 
@@ -445,7 +445,7 @@ class FigureSections(Directive):
 
 
 class Dependencies(Directive):
-    """Python libraries with the comments of a requirements file."""
+    """Python libraries in a requirements file, with the comments above them."""
 
     required_arguments = 1
 

@@ -25,7 +25,7 @@ BUNDLED = ("config", "config.ini", "data", "examples", "urdf")
 KINDS = ("tutorials", "how_to", "reference", "explanation")
 """Folders of the pages in the order of the guide."""
 
-TIME_LIMIT = 300.0  # s; a command takes seconds, but longer on a busy machine
+TIME_LIMIT = 300.0  # s; a command usually takes seconds, but more time on a busy machine
 OUTPUT = "{}.stdout"
 
 
@@ -33,7 +33,7 @@ _WORK_FOLDER = re.compile(re.escape(str(CACHE)) + r"/[^/\s]+/work")
 
 
 class CommandError(Exception):
-    """Failure of a command on a page."""
+    """Failure of a command that a page runs."""
 
 
 def _split_commands(lines):
@@ -43,7 +43,7 @@ def _split_commands(lines):
 
 
 def _fingerprint(commands, files):
-    """Return a hash of commands, files, the package's version and the bundled files in use."""
+    """Return a hash of the commands, the files that they use, and the package version."""
     digest = hashlib.sha256(imu_simulation_framework.__version__.encode())
     for name, text in sorted(files.items()):
         digest.update(f"{name}\n{text}\n".encode())
@@ -104,7 +104,7 @@ def run_commands(lines, exit_code=0, files=None):
     commands = _split_commands(lines)
     folder = CACHE / _fingerprint(commands, files or {})
     CACHE.mkdir(parents=True, exist_ok=True)
-    # Of several processes that need the same results, only one runs the commands.
+    # If several processes need the same results, only one of them runs the commands.
     with open(folder.with_suffix(".lock"), "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not folder.exists():
@@ -131,7 +131,7 @@ def _fill(folder, commands, exit_code, files):
 
 
 def _abbreviate(output, lines):
-    """Return the selected lines of an output: all, the first N, or the last -N."""
+    """Return all lines of an output, its first N lines or, for a negative N, its last -N lines."""
     rows = output.rstrip().splitlines()
     if lines is None or len(rows) <= abs(lines):
         return rows
@@ -139,7 +139,7 @@ def _abbreviate(output, lines):
 
 
 def _page_files(directive):
-    """Return the files that a page shows before a directive, as text by name."""
+    """Return the texts of the files that a page shows before a directive, by file name."""
     document = directive.state.document
     if not hasattr(document, "program_files"):
         document.program_files = {}
@@ -147,7 +147,7 @@ def _page_files(directive):
 
 
 class ProgramFile(Directive):
-    """File that the page shows, and that is in the folder of its later commands.
+    """File that a page shows, and that is in the folder of its subsequent commands.
 
     The argument is the name of the file, the content its text: ``{program-file} my_imu.yaml``.
     """
@@ -168,7 +168,7 @@ class ProgramFile(Directive):
 
 
 class _Programs(Directive):
-    """Commands that a page runs."""
+    """Base class of directives with commands that a page runs."""
 
     has_content = True
     option_spec: ClassVar = {"exit-code": int, "lines": int}

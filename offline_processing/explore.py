@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Show heading drift on a web page with sliders for motion, parts, operation and limit.
+"""Show heading drift on a web page with sliders for motion, IMUs, operation and error limit.
 
 See imu_simulation_framework.commands.parsers.explore.
 """

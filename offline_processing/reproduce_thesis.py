@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reproduce figures 3.9 to 3.11 and all figures of chapter 4 of the thesis with our drives.
+"""Reproduce figures 3.9 to 3.11 and all chapter 4 figures of the thesis with bundled drives.
 
 See imu_simulation_framework.commands.parsers.reproduce_thesis.
 """

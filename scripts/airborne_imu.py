@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""ROS node airborne_imu; see imu_simulation_framework.ros1.nodes.airborne_imu."""
+"""Start the ROS node airborne_imu, which publishes an IMU on a gimbal of an aircraft.
+
+See imu_simulation_framework.ros1.nodes.airborne_imu.
+"""
 
 import signal
 

@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""ROS node experiment_recorder; see imu_simulation_framework.ros1.nodes.experiment_recorder."""
+"""Start the ROS node experiment_recorder, which records an experiment in a bag.
+
+See imu_simulation_framework.ros1.nodes.experiment_recorder.
+"""
 
 import signal
 

@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""ROS node gazebo_robot; see imu_simulation_framework.ros1.nodes.gazebo_robot."""
+"""Start the ROS node gazebo_robot, which spawns the robot and its controllers in Gazebo.
+
+See imu_simulation_framework.ros1.nodes.gazebo_robot.
+"""
 
 import signal
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Start Gazebo for experiment.launch."""
+"""Start the Gazebo server for experiment.launch."""
 
 import sys
 

@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""ROS node gnss_receiver; see imu_simulation_framework.ros1.nodes.gnss_receiver."""
+"""Start the ROS node gnss_receiver, which publishes GNSS fixes of the simulated robot.
+
+See imu_simulation_framework.ros1.nodes.gnss_receiver.
+"""
 
 import signal
 

@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Guardian process of experiment.launch; see imu_simulation_framework.ros1.launching.guardian."""
+"""Start the guardian, which terminates an experiment's nodes if their launcher was killed.
+
+See imu_simulation_framework.ros1.launching.guardian.
+"""
 
 import sys
 

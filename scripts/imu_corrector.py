@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""ROS 1 or ROS 2 node imu_corrector; see imu_simulation_framework.realistic_imu.node_sessions."""
+"""Start the ROS 1 or ROS 2 node imu_corrector, which republishes an IMU with corrected errors.
+
+See imu_simulation_framework.realistic_imu.node_sessions.
+"""
 
 import os
 import signal

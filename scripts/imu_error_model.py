@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""ROS node imu_error_model; see imu_simulation_framework.ros1.nodes.imu_error_model."""
+"""Start the ROS node imu_error_model, which adds IMU errors to an ideal IMU.
+
+See imu_simulation_framework.ros1.nodes.imu_error_model.
+"""
 
 import signal
 

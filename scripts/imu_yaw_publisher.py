@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""ROS 1 or ROS 2 node imu_yaw_publisher; see imu_simulation_framework.ros1 and ros2."""
+"""Start the ROS 1 or ROS 2 node imu_yaw_publisher, which publishes yaws and yaw errors.
+
+See imu_simulation_framework.ros1 and ros2.
+"""
 
 import os
 import signal

@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""ROS node path_view; see imu_simulation_framework.ros1.nodes.path_view."""
+"""Start the ROS node path_view, which publishes paths and the magnetic field for rviz.
+
+See imu_simulation_framework.ros1.nodes.path_view.
+"""
 
 import signal
 

@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""ROS 1 or ROS 2 node realistic_imu; see imu_simulation_framework.realistic_imu.live."""
+"""Start the ROS 1 or ROS 2 node realistic_imu, which adds the errors of a real IMU to an ideal IMU.
+
+See imu_simulation_framework.realistic_imu.live.
+"""
 
 import os
 import signal

@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""ROS node yaw_view; see imu_simulation_framework.ros1.nodes.yaw_view."""
+"""Start the ROS node yaw_view, which shows yaws in a Matplotlib window.
+
+See imu_simulation_framework.ros1.nodes.yaw_view.
+"""
 
 import signal
 

@@ -1,4 +1,4 @@
-"""Show heading drift on a web page with sliders for motion, parts, operation and limit.
+"""Show heading drift on a web page with sliders for motion, IMUs, operation and error limit.
 
 The command line is defined in :mod:`.parsers.explore`.
 """

@@ -1,4 +1,4 @@
-"""Reproduce figures 3.9 to 3.11 and all figures of chapter 4 of the thesis with our drives.
+"""Reproduce figures 3.9 to 3.11 and all chapter 4 figures of the thesis with bundled drives.
 
 The command line is defined in :mod:`.parsers.reproduce_thesis`.
 """

@@ -14,7 +14,7 @@ POINTS = 2000
 # Heights in pixels: margins of the figure, title and axis label of a panel, gap between panels.
 _TOP, _BOTTOM = 28, 56
 _TITLE, _LABEL, _GAP = 28, 56, 16
-_PIXELS_PER_POINT = 1.25  # conversion factor of the styles' line widths, which are in points
+_PIXELS_PER_POINT = 1.25  # converts the line widths of styles, which are in points, to pixels
 _AXIS = {
     "gridcolor": colours.GRID, "zerolinecolor": colours.LINE_GREY, "zerolinewidth": 1,
     "showline": True, "linecolor": colours.LINE_GREY, "ticks": "outside", "ticklen": 4,

@@ -1,4 +1,4 @@
-"""Conversion of figure descriptions to matplotlib for image files, and parts that they share."""
+"""Conversion of figure descriptions to matplotlib figures, and helpers for titles and legends."""
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -21,7 +21,7 @@ _DOTS_PER_INCH = 150
 _FOOTER_HEIGHT = 0.2  # inches; space for the footer below the panels
 _FOOTER_SIZE = 7.0  # points; font size of the footer
 _MIN_LEGEND_LINEWIDTH = 1.5  # points; the colour of thinner lines is hardly visible in a legend
-# Number of points along the longer side of a path's bounding box.
+# Number of points of a coloured path along the longer side of its bounding box.
 # The number is limited, because each point is an object in a PDF or SVG file.
 _COLOURED_POINTS = 800
 _PIXELS_PER_INCH = 100.0  # number of pixels on a web page that correspond to one inch of a picture
@@ -118,7 +118,7 @@ def _scale(axis, panel):
 
 
 class _Layers:
-    """Methods that draw each kind of layer with matplotlib; :class:`.charts._Chart` uses plotly."""
+    """Methods that draw each type of layer in matplotlib axes, one method per type."""
 
     def __init__(self, axis):
         self.axis = axis
@@ -143,7 +143,7 @@ class _Layers:
         self.axis.plot(x, y, label=name, color=colour, **look)
 
     def coloured_path(self, time, x, y, values, name, title, largest):
-        """Draw a path without its gaps; the colour of each segment represents its value."""
+        """Draw a path with gaps, in which the colour of each segment represents its value."""
         time, x, y, values = (np.asarray(array, dtype=float) for array in (time, x, y, values))
         pieces, piece_values = [], []
         for part in np.split(np.arange(len(time)), find_gap_ends(time)):

@@ -15,7 +15,7 @@ from ..core.stamps import find_gap_ends
 
 
 class Layer(NamedTuple):
-    """Element that is drawn in a panel.
+    """Element of a panel, such as a line or a band.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Layer(NamedTuple):
 
 @dataclass
 class Panel:
-    """Axes with the layers that are drawn in them.
+    """Axes, with the layers that are drawn in them.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Panel:
 
 @dataclass
 class Figure:
-    """Description of a figure whose panels are one above the other, or in a grid in a picture.
+    """Description of a figure with panels in one column or, in image files, in a grid.
 
     Each method that adds an element returns the figure.
 
@@ -148,7 +148,7 @@ class Figure:
         return self._add("line", x=x, y=y, look=look, name=name, dots=dots)
 
     def path(self, x, y, look, name="") -> Figure:
-        """Draw a line in the plane, which is thinned where its points are close to each other.
+        """Draw a path in the plane, which is thinned where its points are close to each other.
 
         Parameters
         ----------

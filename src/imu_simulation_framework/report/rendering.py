@@ -29,7 +29,7 @@ class RenderedFigure(NamedTuple):
 
 
 class FigureRenderer:
-    """Renderer of figures, also for a separate process."""
+    """Renderer of figures, which can run in a separate process."""
 
     def load(self) -> None:
         """Import matplotlib in advance; an import error is reported with the first figure."""
@@ -96,7 +96,7 @@ def render_figures(
     formats: Sequence[str],
     second: SeparateProcess | None,
 ) -> Iterator[tuple[str, RenderedFigure]]:
-    """Render figures, every other figure in a second process.
+    """Render figures, alternately in this process and in a second process.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Line styles that distinguish the signals on screen, in print and without colour."""
+"""Line styles that distinguish signals on screen and in print, even without colour."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ZERO = {"color": colours.DARK_GREY, "linewidth": 0.7}
 LIMIT = {"color": colours.OUTSIDE, "linewidth": 1.0, "linestyle": (0, (4, 2))}
 
 BANDS = ((0.99, 0.16), (0.95, 0.28), (0.5, 0.5))
-"""Probability and opacity of each band around simulated signals, from the widest band on."""
+"""Probability and opacity of each band around simulated signals, starting with the widest."""
 
 # Dashes are ordered from dark to light, so that successive styles also differ in print.
 _DASHES = (DASHED, (0, (5, 1.2, 1, 1.2)), (0, (2, 1)), (0, (1, 1)))

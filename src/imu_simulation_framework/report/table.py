@@ -124,7 +124,7 @@ def format_table(table: pd.DataFrame, columns, format="terminal") -> str:
 
 
 def format_percent(share: float) -> str:
-    """Format a probability in percent, bounded by < 0.1 % and > 99.9 %.
+    """Format a probability in percent; extreme values become < 0.1 % or > 99.9 %.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def _cell(value, digits) -> str:
         return "" if value is None else escape_unprintable(str(value))
     if value is None or not math.isfinite(value):
         return "-"
-    return f"{round(value, digits) + 0.0:.{digits}f}"  # adding zero removes its sign
+    return f"{round(value, digits) + 0.0:.{digits}f}"  # adding 0.0 turns -0.0 into 0.0
 
 
 def _format_csv(table, columns):
