@@ -61,7 +61,7 @@ root_doc = "index"
 
 # Headings up to this level get the same anchors as on GitHub.
 myst_heading_anchors = 4
-# Equations between $ or $$, which MathJax renders without network access.
+# Equations between $ or $$ signs, which MathJax renders without network access.
 myst_enable_extensions = ["dollarmath", "amsmath"]
 
 # Modules that exist only on a machine with ROS.

@@ -44,7 +44,7 @@ def _literal(text):
 
 
 def make_table(header, rows, widths):
-    """Create a table.
+    """Create a docutils table.
 
     Parameters
     ----------
@@ -359,7 +359,7 @@ class _MarkdownText(Directive, ABC):
 
     @abstractmethod
     def text(self):
-        """Return the Markdown."""
+        """Return the content as Markdown."""
 
 
 class ImuCatalogue(_MarkdownText):

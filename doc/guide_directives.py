@@ -200,7 +200,7 @@ class _Programs(Directive):
 
 
 class ProgramOutput(_Programs):
-    """Commands with their output.
+    """Directive that shows commands with their output.
 
     The content consists of commands, each of which begins with ``./run``. They run in a folder that
     contains only ``config``, ``data``, ``examples``, ``urdf`` and ``config.ini`` of the repository.

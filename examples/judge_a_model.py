@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """
-Test of a model with a drive
-============================
+Test of a model against a drive
+===============================
 
 Test whether a drift of 0.02 deg/s is consistent with Hector's plug-in with default parameters.
 """

@@ -24,7 +24,7 @@ _MIN_LEGEND_LINEWIDTH = 1.5  # points; the colour of thinner lines is hardly vis
 # Number of points of a coloured path along the longer side of its bounding box.
 # The number is limited, because each point is an object in a PDF or SVG file.
 _COLOURED_POINTS = 800
-_PIXELS_PER_INCH = 100.0  # number of pixels on a web page that correspond to one inch of a picture
+_PIXELS_PER_INCH = 100.0  # number of pixels on a web page that correspond to one inch in an image file
 _MARKERS = {"circle": "o", "circle-open": "o", "square-open": "s", "x": "x"}
 
 
@@ -245,7 +245,7 @@ def escape_dollars(text: str) -> str:
 
 
 def make_figure(rows=1, height=4.2, width=8.0, columns=1, **subplot_options):
-    """Create a picture without changing matplotlib's global state.
+    """Create a matplotlib figure without changing matplotlib's global state.
 
     Parameters
     ----------
@@ -281,7 +281,7 @@ def make_figure(rows=1, height=4.2, width=8.0, columns=1, **subplot_options):
 
 
 def label_axis(axis, x=None, y=None, title=None):
-    """Set the labels and the title of axes.
+    """Set the axis labels and the title of matplotlib axes.
 
     Parameters
     ----------
@@ -357,7 +357,7 @@ def _merge_handles(handles):
 
 
 def write_footer(figure, text):
-    """Write a line of small text below a picture.
+    """Write a line of small text below a figure.
 
     Parameters
     ----------

@@ -337,7 +337,7 @@ class Figure:
         return self._add("level", value=value, look=look, name=name)
 
     def mark(self, value, look, name="", sign="") -> Figure:
-        """Draw a vertical line through the panel; a picture may show a symbol above it.
+        """Draw a vertical line through the panel; an image file may show a symbol above it.
 
         Parameters
         ----------
@@ -358,7 +358,7 @@ class Figure:
         return self._add("mark", value=value, look=look, name=name, sign=sign)
 
     def zero_line(self) -> Figure:
-        """Draw a horizontal line at zero in a picture; a web page always shows this line.
+        """Draw a horizontal line at zero in an image file; a web page always shows this line.
 
         Returns
         -------
@@ -459,7 +459,7 @@ def thin(x, y, points):
 
 
 def thin_with_gaps(time, values, points):
-    """Thin out a line over time like :func:`thin`, with nan where samples are missing.
+    """Thin out a line over time as :func:`thin` does, with nan in each gap.
 
     Parameters
     ----------
