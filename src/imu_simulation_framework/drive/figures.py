@@ -185,8 +185,8 @@ def control_error(comparison) -> Figure:
 def imu_yaw(comparison) -> Figure:
     """Draw the yaw of both IMUs with their references, over the complete drive and at its end.
 
-    The reference is a wide line behind the IMU. The zero of the yaw differs between the recording and
-    the simulator; both signals are shifted to the trajectory, which starts at zero.
+    The reference is a wide line behind the IMU. The yaw zeros of the recording and of the simulator
+    differ; both signals are shifted to the trajectory, which starts at zero.
 
     Parameters
     ----------

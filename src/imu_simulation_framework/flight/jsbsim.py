@@ -5,8 +5,8 @@ Older versions print to standard output and standard error from C++, so that bot
 during a flight, including the output of other threads.
 
 While JSBSim reads a script or an aircraft, it opens the targets of ``<output>`` and ``<input>``
-elements: it truncates files, waits for FIFOs, and connects to addresses. For this reason it is
-given copies without these elements. Components of a control system with the same tags refer to
+elements: it truncates files, waits for FIFOs, and connects to addresses. It therefore
+reads copies without these elements. Components of a control system with the same tags refer to
 properties and are preserved.
 """
 

@@ -19,7 +19,7 @@ An IMU measures the second derivative of a position, so that a step of 1 mm caus
 positions; with ``along="positions"``, the positions are used directly.
 
 Velocities that contradict the positions are rejected, because axes or units must be wrong.
-Quaternions with a length other than 1, clocks that run backwards, and gaps of more than five
+Quaternions with a norm other than 1, clocks that run backwards, and gaps of more than five
 periods (at least 0.25 s) are rejected with their line numbers. Samples with values that are not
 numbers are omitted and reported.
 """

@@ -1,16 +1,16 @@
 """User-defined robots, whose URDF is prepared for a simulator.
 
 - Tables and topics refer to ``base_footprint``, on the ground below the midpoint of the driven
-  wheels, and to ``imu_link``. If the description does not have these links at the right places,
+  wheels, and to ``imu_link``. If the description does not have these links in the right places,
   they are added, and an existing link with the same name is renamed.
 - A driven wheel touches the ground as a sphere with the radius of the wheel, at one point of its
-  centre plane. Only boxes, cylinders and spheres have contacts, but not meshes. The parts of the
-  robot do not collide with each other.
-- Driven wheels, steering joints and steered wheels can turn. All other joints are fixed at zero, so
-  that swivel casters slide.
+  centre plane. Boxes, cylinders and spheres have contacts, meshes do not. The links of the robot
+  do not collide with each other.
+- Driven wheels, steering joints and steered wheels can rotate. All other joints are fixed at zero,
+  so that swivel casters slide.
 - A link without ``inertial`` has no mass. In Gazebo, wheels, steered links and at least one other
   link need an inertia.
-- ``$(find PACKAGE)`` in a xacro file is searched in the folders above the file first, then in ROS.
+- The package in ``$(find PACKAGE)`` is searched in the folders above the xacro file, then in ROS.
 - A xacro file is expanded in a process that is limited to 3 s of processor time, 300 MB of memory
   and 8 MiB of files. Its expressions must not use attributes that begin with an underscore. A
   description may have at most 1000 links.
@@ -19,8 +19,8 @@
 - An IMU that is tilted by more than 20 degrees is rejected, because its yaw is not a heading. If
   its driver rotates the output to upright axes, set ``imu: {orientation: [0, 0, 0]}``.
 - If the robot tilts by more than 60 degrees, the experiment ends and reports the time.
-- ``gui:=true`` shows meshes whose ``package://`` is known to ROS, or is a folder above or next to
-  the description.
+- ``gui:=true`` shows meshes whose package in ``package://PACKAGE`` is known to ROS, or is a folder
+  above or next to the description.
 """
 
 from __future__ import annotations

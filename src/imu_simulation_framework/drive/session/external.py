@@ -27,7 +27,7 @@ class ExternalRobotSession:
     """Interface of an experiment to a robot that accepts commands of speed and yaw rate.
 
     The pose of the robot cannot be set. Its odometry is therefore shifted, and rotated about the
-    vertical, so that the robot is at the first pose of the drive.
+    vertical, so that the robot starts at the first pose of the drive.
 
     Parameters
     ----------

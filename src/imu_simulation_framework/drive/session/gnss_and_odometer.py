@@ -38,7 +38,7 @@ class _Periods:
 class PositioningSession:
     """GNSS receiver during a drive.
 
-    It measures the first state, and then the first state in each sampling period.
+    The receiver measures the first state, and then the first state in each sampling period.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ class OdometerRows(NamedTuple):
 class OdometerSession:
     """Odometer during a drive, which starts at the true pose of the robot.
 
-    It measures the first state, and then the first state in each sampling period.
+    The odometer measures the first state, and then the first state in each sampling period.
 
     Parameters
     ----------

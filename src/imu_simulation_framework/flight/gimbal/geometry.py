@@ -1,7 +1,7 @@
 r"""Kinematics of the joints and links of a gimbal on a platform.
 
 The kinematics follow equations 1 to 4 of the airborne simulator AGISim (Kazemi and Rohani
-Sarvestani), link by link. Pan, tilt and roll turn in this order, with lever arms between the
+Sarvestani), link by link. Pan, tilt and roll rotate in this order, with lever arms between the
 joints. C is the rotation from a link to the platform, :math:`\omega` and :math:`\alpha` are the
 angular velocity and acceleration of the link relative to the platform in link axes, and l is the
 position of the end of the link in platform axes. A joint about the axis e with the angle

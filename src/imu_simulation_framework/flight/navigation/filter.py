@@ -1,8 +1,8 @@
 r"""Loosely coupled INS/GNSS error-state Kalman filter with 15 states, for ensembles of runs.
 
 The states are the errors of attitude, velocity, position, accelerometer bias and gyroscope bias,
-three numbers each (Groves: Principles of GNSS, Inertial, and Multisensor Integrated Navigation
-Systems, 2nd edition, section 14.2.3). With a hat on estimated quantities,
+three components each (Groves: Principles of GNSS, Inertial, and Multisensor Integrated Navigation
+Systems, 2nd edition, section 14.2.3). With a hat for estimated quantities,
 
 .. math::
 
