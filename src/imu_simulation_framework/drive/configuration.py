@@ -513,7 +513,7 @@ class Configuration:
     imu_specification : ImuSpecificationSection
         Specification of the simulated IMU.
     operation : OperationSection
-        Zeroing of the gyroscope while stationary.
+        Gyroscope zeroing while the robot is stationary.
     magnetic_environment : MagneticEnvironmentSection
         Magnetic field at the simulated location.
     gnss : GnssSection

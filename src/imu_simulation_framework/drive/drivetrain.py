@@ -45,7 +45,7 @@ class RobotLimits(Settings):
 
 @dataclass(frozen=True)
 class Drivetrain(Settings, ABC):
-    """Base class of drivetrains with driven wheels on one axle, left and right driven separately.
+    """Base class of drivetrains with one driven axle and separately driven left and right wheels.
 
     Parameters
     ----------

@@ -290,7 +290,7 @@ def write_results(
 
 
 def caption(folder, summary) -> str:
-    """Return the caption of all figures.
+    """Return the caption that all figures share.
 
     Parameters
     ----------

@@ -251,7 +251,7 @@ class ExperimentDrawing(Drawing):
         return np.array([self._error(run) for run in range(first_run, first_run + runs)])
 
     def _error(self, run):
-        # Seeds are halved, because the settings accept only 63 bits.
+        # The 64-bit seeds are halved, because the settings accept only 63-bit seeds.
         seeds = run_seed(self.seed, run).generate_state(2, np.uint64) // 2
         experiment = dataclasses.replace(self.configuration.experiment, seed=int(seeds[0]))
         terrain = dataclasses.replace(self.configuration.terrain, seed=int(seeds[1]))

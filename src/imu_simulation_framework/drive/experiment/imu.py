@@ -124,7 +124,7 @@ def make_experiment_imu(configuration: Configuration) -> ImuModel:
 
 
 class ImuSampling(NamedTuple):
-    """Rate and first time of the messages from the simulated IMU.
+    """Message rate of the simulated IMU, and time of its first message.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ class ImuSampling(NamedTuple):
 
 
 def imu_sampling(configuration: Configuration) -> ImuSampling:
-    """Return the rate and the first time of the messages from the simulated IMU.
+    """Return the message rate of the simulated IMU, and the time of its first message.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def imu_sampling(configuration: Configuration) -> ImuSampling:
     model: Any = make_experiment_imu(configuration)
     rate = configuration.imu.rate
     if model.drop_repeated:
-        # A sensor cannot have a higher rate than the samples of the true motion.
+        # The sampling rate of a sensor cannot exceed that of the true motion.
         rate = min(model.parameters.specification.output.rate, rate)
     return ImuSampling(rate, model.first_sample_time)
 

@@ -22,7 +22,7 @@ def check_configured_recording(configuration: Configuration) -> RecordingCheck:
     Returns
     -------
     RecordingCheck
-        Result with all faults, none of which raises an exception.
+        Result with all faults; none of them raises an exception.
     """
     imu = imu_source(configuration) if configuration.imu_recording.use else None
     return check_recording(reference_source(configuration), imu)
@@ -48,7 +48,7 @@ def ensure_plausible(configuration: Configuration) -> RecordingCheck:
     RecordingError
         The recording cannot be read or used.
     ImplausibleRecordingError
-        There is a grave finding, and the configuration does not accept implausible recordings.
+        There is a severe finding, and the configuration does not accept implausible recordings.
     """
     if is_bundled(configuration):
         return RecordingCheck()

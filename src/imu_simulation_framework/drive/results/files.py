@@ -148,7 +148,7 @@ class ResultFolder:
         return path
 
     def read_table(self, name, columns=None) -> pd.DataFrame:
-        """Read a table written by :meth:`write_table`, identical to the last bit.
+        """Read a table written by :meth:`write_table`, with bit-identical values.
 
         Parameters
         ----------

@@ -227,7 +227,7 @@ class Stream:
             return self._rows_in_file + len(self._tail) // self._row.size
 
     def rows(self, first: int, last: int):
-        """Return consecutive rows.
+        """Return the stamps and values of consecutive samples.
 
         Parameters
         ----------

@@ -207,7 +207,7 @@ def bundled_robot(path: Path, content: Any, simulator: str) -> RobotParameters:
     Raises
     ------
     ConfigurationError
-        A key is missing or unknown, or a value is not possible for a robot.
+        A key is missing or unknown, or a value is invalid for a robot.
     """
     with prefix_errors(f"{path}: "):
         robot = from_mapping(BundledRobot, content, "the file")

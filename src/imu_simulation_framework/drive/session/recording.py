@@ -170,7 +170,7 @@ class RecordingSession:
         return bool(newest >= last)
 
     def _has_last_field(self, end: int) -> bool:
-        """Return whether the next magnetometer sample would be after the end."""
+        """Return whether the next magnetometer sample would be after the end of the drive."""
         stream = self.record.magnetometer
         if stream.newest is None:
             return True

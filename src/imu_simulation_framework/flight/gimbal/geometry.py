@@ -112,7 +112,7 @@ def place_on_earth(
     Parameters
     ----------
     motion : EarthMotion
-        Motion whose world is ECEF.
+        Motion whose world frame is ECEF.
     latitude, longitude : float
         WGS 84 coordinates [deg].
     height : float

@@ -133,7 +133,7 @@ _MIN_DISTANCE = 1e-6  # m; smallest accepted distance to a target point
 def target_orientation(
     motion: AnyMotion, stabilisation: Stabilisation, geometry: GimbalGeometry, limits: Any
 ) -> Rotation:
-    """Return the target orientations of the inner link in the world of the motion.
+    """Return the target orientations of the inner link in the world frame of the motion.
 
     The line of sight to a point starts at the IMU, whose position is computed with two iterations.
     With the boresight ``forward``, the horizon is level; with ``down``, the x axis is as close as
