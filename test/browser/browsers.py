@@ -15,7 +15,7 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.remote.remote_connection import RemoteConnection
 
 WIDTHS = {"desktop": (1200, 900), "phone": (390, 844)}
-# Root has no sandbox; the other options prevent the browser from sending requests to its vendor.
+# Chromium has no sandbox for root; other options prevent requests to the vendor of the browser.
 SWITCHES = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"),
     *("--disable-quic", "--no-first-run", "--disable-background-networking"),
@@ -38,7 +38,7 @@ _PR_SET_PDEATHSIG = 1  # from linux/prctl.h
 
 
 def _end_with_parent():
-    """Terminate the driver, and with it the browser, when a test process is interrupted."""
+    """Have the kernel terminate the driver, and with it the browser, when the test process ends."""
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 

@@ -242,7 +242,7 @@ def dropped(driver, path):
     driver.find_element(By.CSS_SELECTOR, "#recording input[type=file]").send_keys(str(path))
 
 
-def test_uploaded_recording_becomes_drive_or_is_rejected(desktop, address, tmp_path):
+def test_uploaded_recording_is_used_as_drive_or_rejected(desktop, address, tmp_path):
     opened(desktop, f"{address}?motion=drive&imu=bno055&duration=10min")
     bad, good = tmp_path / "bad.csv", tmp_path / "mine.csv"
     bad.write_text("nothing,of,use\n1,2,3\n")

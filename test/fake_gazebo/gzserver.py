@@ -193,7 +193,7 @@ class FakeGazebo:
             self._limit = message.data
 
     def _configure(self, request):
-        """Set parameters of the fake Hector plug-in; only those of the yaw have an effect."""
+        """Set parameters of the fake Hector plug-in; only yaw parameters have an effect."""
         values = yaml.safe_load(request.parameters)
         # dynamic_reconfigure silently limits parameters to their ranges.
         values["offset"] = min(values["offset"], MAX_OFFSET)

@@ -39,7 +39,7 @@ def pytest_itemcollected(item):
 
 
 def _is_thorough(config):
-    # The five examples of the gate tier are too few to detect a planted defect.
+    # The five examples of the gate tier are too few to detect an injected defect.
     named = any("test_planted_defects" in argument for argument in config.args)
     return named or config.getoption("-m") == "thorough"
 

@@ -129,7 +129,7 @@ class DisturbedExperiment:
 
     def _judge(self, ended) -> list[str]:
         trial, last, code = self._trial, (ended.lines or [""])[-1], ended.code
-        # During its start, the interpreter handles SIGINT before code of the package runs.
+        # At start-up, the interpreter handles SIGINT before code of the package runs.
         is_package_output = trial.signal != signal.SIGINT or STARTING not in ended.output
         shortcomings = [
             f"prints {noise!r}" for noise in NOISE if is_package_output and noise in ended.output

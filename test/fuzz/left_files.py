@@ -98,7 +98,7 @@ class Extent(NamedTuple):
 
 
 def incomplete_tables(folder, tables) -> list[str]:
-    """Return a message for each table that is missing or has missing rows.
+    """Return a message for each table that is missing or incomplete.
 
     Parameters
     ----------

@@ -63,7 +63,7 @@ def calls(draw):
 
 
 def _is_long(option, value) -> bool:
-    """Return whether a valid value would cause a run of hours."""
+    """Return whether a value is valid, but would cause a run that takes hours."""
     try:
         return MAX_WORK.get(option, 1e300) < float(value) < 1e5
     except ValueError:

@@ -40,7 +40,7 @@ def declared(manifest):
 
 @pytest.fixture(scope="module")
 def modules(repository):
-    """Return the syntax trees of the library by their paths, relative to it."""
+    """Return the syntax tree of each module of the library, by relative path."""
     library = repository / "src" / PACKAGE
     return {path.relative_to(library): _parse(path) for path in library.rglob("*.py")}
 
@@ -93,7 +93,7 @@ def test_manifest_declares_build_type_and_client_library_of_each_ros_version(
 
 
 def _installed(repository, monkeypatch):
-    """Return by folder the files that setup.py installs outside the library."""
+    """Return the files that setup.py installs outside the library, by folder."""
     arguments = {}
     monkeypatch.setattr("setuptools.setup", lambda **words: arguments.update(words))
     monkeypatch.chdir(repository)

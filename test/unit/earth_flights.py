@@ -35,7 +35,7 @@ def poses(rate, duration=200.0):
 
 @lru_cache(maxsize=None)
 def flight(rate=100.0, duration=200.0):
-    """Return the motion of :func:`poses`; tests share it and must not change it."""
+    """Return the motion of :func:`poses`, which tests share and must not modify."""
     return isf.EarthMotion.from_poses(*poses(rate, duration))
 
 

@@ -37,8 +37,8 @@ PERIOD = 0.05
 NO_ERROR = TrackingError(0.0, 0.0, 0.0, 0.0)
 
 
-# If the error determined the sign of the output and the sum of all terms the magnitude,
-# a remaining integral would act in the wrong direction.
+# The sum of all terms determines the sign of the output. With the sign of the error instead, a
+# remaining integral would act in the wrong direction.
 @pytest.mark.parametrize(
     ("gains", "options", "errors", "outputs"),
     [
@@ -558,7 +558,7 @@ def test_wheel_commands_for_gazebo_and_mujoco_produce_same_yaw_rate(
     commanded = {}
     for simulator in ("mujoco", "gazebo"):
         drivetrain = load_robot_parameters(path, simulator).drivetrain
-        # The reference is straight, because only the sideslip of MuJoCo in turns is known.
+        # The reference is straight, because sideslip in turns is known only for MuJoCo.
         velocities = [0.5, 0.5], [0.0, 0.0]
         reference = Reference([0.0, 1.0], [0.0, 0.5], [0.0, 0.0], [0.0, 0.0], *velocities)
         settings = {
@@ -573,7 +573,7 @@ def test_wheel_commands_for_gazebo_and_mujoco_produce_same_yaw_rate(
 
 
 @pytest.mark.parametrize("controller", ["yaw_distance_pid", "ramsete", "lq"])
-def test_sideslip_in_turn_is_not_a_yaw_error(controller):
+def test_sideslip_in_turn_is_not_counted_as_yaw_error(controller):
     drivetrain = replace(ROBOT.drivetrain, sideslip_time=0.1)
     sliding = make_controller(
         controller, ControllerGains(), PERIOD, replace(ROBOT, drivetrain=drivetrain)

@@ -1,4 +1,4 @@
-"""Drivetrains against closed-form equations: commands, feasible velocities, and cars in MuJoCo."""
+"""Drivetrains compared with closed-form equations, and cars in MuJoCo."""
 
 import math
 from dataclasses import replace

@@ -147,7 +147,7 @@ def test_killed_worker_does_not_change_result_and_killed_scheduler_is_reported(
 
 
 @pytest.mark.gate
-def test_scheduler_without_usable_worker_or_response_is_reported(start, scheduler, monkeypatch):
+def test_scheduler_without_response_or_usable_worker_is_reported(start, scheduler, monkeypatch):
     process, address = scheduler
     wait_for_workers = distributed.Client.wait_for_workers
 

@@ -29,7 +29,7 @@ def session(**options):
     return ExternalRobotSession(WHEELS, 0.05, **options)
 
 
-def test_pose_of_stationary_robot_is_origin_of_world_frame():
+def test_first_pose_of_stationary_robot_defines_world_frame():
     robot = session()
     robot.odometry(0, state_at(3.0, -2.0, 1.0))
     robot.put(10.0, 20.0, -0.5)
@@ -66,7 +66,7 @@ def test_moving_or_silent_robot_is_rejected():
         robot.put(0.0, 0.0, 0.0)
 
 
-def test_wheel_commands_become_twist_and_missing_commands_stop_robot_once():
+def test_wheel_commands_are_converted_to_twist_and_missing_commands_stop_robot_once():
     robot = session()
     robot.odometry(0, state_at(0.0, 0.0, 0.0))
     assert robot.command(*WHEELS.inverse(0.6, -0.4)) == pytest.approx((0.6, -0.4))
@@ -76,7 +76,7 @@ def test_wheel_commands_become_twist_and_missing_commands_stop_robot_once():
     assert [robot.left_alone(), robot.left_alone()] == [True, False]
 
 
-def test_command_delay_is_measured_from_state_it_responds_to():
+def test_command_delay_is_measured_from_stamp_of_corresponding_state():
     robot = session()
     robot.command(1.0, 1.0)  # the first command does not respond to a state
     for stamp, answered in ((1, 0), (2, 1), (3, 1), (9, 1)):

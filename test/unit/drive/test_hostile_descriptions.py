@@ -180,5 +180,5 @@ def test_description_with_thousands_of_links_is_rejected(tmp_path):
 @pytest.mark.parametrize(
     "keys", [{"left_wheel": [["left_joint"]]}, {"left_wheel": [{}]}, {"wheel_radius": 1e-320}]
 )
-def test_key_of_wrong_type_or_size_is_rejected(tmp_path, keys):
+def test_key_with_value_of_wrong_type_or_size_is_rejected(tmp_path, keys):
     assert next(iter(keys)) in refuse(tmp_path, description(), **keys)

@@ -49,7 +49,7 @@ def test_magnetic_field_after_setting_pose_is_evaluated_at_new_pose(conditions):
     np.testing.assert_allclose(field(conditions, 10), field_at(3.0, 0.0), rtol=1e-12)
 
 
-def test_motor_fields_and_speed_are_interpolated_at_stamp():
+def test_magnetic_fields_of_motors_and_speed_are_interpolated_at_stamp():
     conditions = ImuConditions(HALL, ARM, torques=True)
     conditions.add_state(10, (0.0, 0.0, 0.0), LEVEL)
     conditions.add_state(20, (0.0, 0.0, 0.0), LEVEL)
@@ -100,7 +100,7 @@ GNSS = isf.GnssSpecification(
 
 @pytest.fixture(scope="module")
 def motion():
-    # A drive of 10 s contains the outage and fixes after it.
+    # A 10 s drive contains the outage and fixes after it.
     return isf.rounds(1, radius=1.6, speed=1.0)
 
 

@@ -58,7 +58,7 @@ def test_message_without_stamp_gets_clock_time_once_session_has_begun(session):
 
 def test_message_after_drive_is_ignored(session):
     session.take(topics.IMU, at(DURATION), "last")
-    # Samples of a further control period follow the last command.
+    # The simulator outputs one more control period of samples after the last command.
     assert contents(session.take(topics.IMU, at(DURATION + 0.04), "answer")) == ["last"]
     assert contents(session.take(topics.IMU, at(DURATION + 0.1), "late")) == ["answer"]
     assert session.take(topics.IMU, at(DURATION + 0.2), "later") == []
@@ -118,7 +118,7 @@ def test_static_transforms_have_stamp_of_first_message():
     assert nothing.remaining() == []
 
 
-def test_latched_status_has_stamp_of_first_message():
+def test_latched_calibration_status_has_stamp_of_first_message():
     session = MessageSession(PERIOD)
     session.take(topics.STATIC_TRANSFORMS, None, "robot")
     for status in ("off", "on"):
@@ -226,7 +226,7 @@ def test_wheel_velocities_are_sampled_about_five_times_per_second(rate, ticks):
     assert ticks_between_wheels(1.0 / rate) == ticks
 
 
-def test_session_reports_arrival_of_robot_before_last_imu_message_is_received():
+def test_session_reports_end_of_drive_before_last_imu_message_is_received():
     recording = RecordingSession(PERIOD)
     recording.ends_after(TICKS * PERIOD)
     recording.add_imu(stamps_of([0.0, 0.3]), np.zeros((2, 10)))
@@ -236,7 +236,7 @@ def test_session_reports_arrival_of_robot_before_last_imu_message_is_received():
         assert not recording.arrived
         recording.add_error(stamp, stamp / NANOSECONDS, TrackingError(0.0, 0.0, 0.0, 0.0))
     assert recording.arrived
-    # Only messages of the drive extend the end, not later ones.
+    # Only messages of the drive, not later ones, extend the recorded interval.
     before = recording.recorded_until
     recording.add_ground_truth(stamps_of(2.0), np.zeros((1, 13)))
     assert recording.recorded_until == before

@@ -36,7 +36,7 @@ def joint(child, xyz, kind="fixed", parent="base_link", rpy="0 0 0", axis="0 1 0
 
 
 def description(radii=(RADIUS, RADIUS), imu_rpy="0 0 0"):
-    """Return a robot with many URDF features, whose root is above the ground and off the axle.
+    """Return a robot with many URDF features, whose root link is above the ground and off the axle.
 
     The z axis of the left wheel's link is parallel to the axle, and the axis of the right wheel
     has the opposite direction.
@@ -126,8 +126,8 @@ def test_ground_truth_pose_is_below_axle_and_imu_pose_is_that_of_its_link(robot)
     parameters = robot()
     assert parameters.imu_position == pytest.approx(IMU)
     states, force = driven_and_measured(parameters, -3.0, 3.0)
-    # The robot turns on the spot except for creep. The IMU is at x in front of the axle, so its
-    # specific force is -x omega^2.
+    # The robot turns on the spot except for creep, so the specific force is -omega^2 times the
+    # IMU's position relative to the middle of the axle.
     assert np.hypot(*states.position[:, :2].T).max() < 5e-3
     assert np.abs(states.position[:, 2]).max() < 1e-4
     rate = RADIUS * 3.0 / HALF_TRACK
@@ -256,7 +256,7 @@ def test_parameters_are_inherited_across_several_files(robot, tmp_path):
         load_robot_parameters(tmp_path / "slow.yaml")
 
 
-def test_endless_or_binary_description_is_rejected(robot, tmp_path):
+def test_description_that_is_pipe_or_not_utf8_is_rejected(robot, tmp_path):
     robot()
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "latin.urdf").write_bytes("<robot name='W\u00fcrfel'/>".encode("latin-1"))
@@ -452,7 +452,7 @@ WHEELBASE = 0.3
 def car(
     pin="revolute", axis="0 0 1", wheel="continuous", limit='lower="-0.5" upper="0.4"', more=""
 ):
-    """Return a car whose right pivot points down and whose front wheels are smaller."""
+    """Return a car whose right kingpin axis points down and whose front wheels are smaller."""
     small = 0.8 * RADIUS
     rear, front = (
         collision(f'cylinder radius="{wheel_radius}" length="0.02"')

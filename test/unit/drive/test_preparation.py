@@ -21,7 +21,7 @@ NOISE = np.radians(2.0)
 
 @pytest.fixture
 def prepared(tmp_path):
-    """Write columns to a CSV file and prepare it with settings."""
+    """Return a function that writes columns to a CSV file and prepares a drive from it."""
 
     def prepare(columns, **sections):
         path = tmp_path / "drive.csv"
@@ -148,7 +148,7 @@ def test_reference_from_positions_marks_intervals_of_known_heading(prepared):
     true = np.interp(known.index, times, yaw)
     error = (drive.reference["yaw"] - true)[known == 1.0]
     error -= error.median()
-    # The report contains the expected value.
+    # The expected heading error is that of the report.
     expected = np.radians(drive.report["positioning"]["heading_deviation_deg"])
     assert np.sqrt(np.mean(error**2)) < 2.0 * expected
     assert "yaw_known" not in drive.trajectory
@@ -163,7 +163,7 @@ def test_reference_from_positions_marks_intervals_of_known_heading(prepared):
         assert list(fixes.columns) == ["x", "y"]
 
 
-def test_drive_name_of_generic_file_includes_folder(tmp_path):
+def test_drive_name_from_generic_file_name_includes_folder(tmp_path):
     config = tmp_path / "config.ini"
     config.write_text("")
 

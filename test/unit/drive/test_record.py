@@ -31,7 +31,7 @@ def yaw_at(time):
 
 
 def record_of_a_drive(folder=None, wheels=True):
-    """Return a 100 Hz record of 1 s of standstill and 10 s of drive with commands at 20 Hz."""
+    """Return a 100 Hz record of 1 s at standstill and a 10 s drive with commands at 20 Hz."""
     record = ExperimentRecord()
     record.add_odometer()
     if folder is not None:

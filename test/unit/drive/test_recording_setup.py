@@ -189,8 +189,8 @@ def test_orientation_of_imu_is_not_used_for_reference(tmp_path, place):
         "x": east,
         "y": north,
     }
-    # An orientation that is inconsistent with the course of the positions, with this package's
-    # column names.
+    # The file has this package's column names, and an orientation that is inconsistent with the
+    # course of the positions.
     table = {
         "time": times,
         **{name: positions[name] for name in place.split()},
@@ -209,7 +209,7 @@ def test_orientation_of_imu_is_not_used_for_reference(tmp_path, place):
     at = check.reference.table.index.to_numpy()
     apart = check.reference.table["yaw"] - 2.0 * np.sin(0.2 * at)
     assert np.std(apart[(at > at[0] + 5.0) & (at < at[-1] - 5.0)]) < np.radians(2.0)
-    assert "yaw_known" in check.reference.table  # the yaw is a course
+    assert "yaw_known" in check.reference.table  # the yaw is the course
 
 
 def test_raw_counts_in_custom_columns_are_reported_as_problem(tmp_path):

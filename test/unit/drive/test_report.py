@@ -61,7 +61,7 @@ def test_summary_recomputed_from_result_files_is_identical(folder):
     assert again == summary
 
 
-def test_summary_has_errors_and_counts_and_is_reproducible_except_execution():
+def test_summary_has_errors_and_counts_and_is_reproducible_except_execution_data():
     tables = make_tables(20.0)
     settings = ComparisonSettings(median_window=2.0, align=True)
     summary, comparison = evaluate(tables, settings, information())
@@ -158,7 +158,7 @@ def test_summary_with_numpy_and_nan_values_is_strict_json(folder):
 
 
 @pytest.mark.parametrize("stop", [3.0, 0.05, 0.0, -1.0])
-def test_experiment_ended_early_has_complete_result(folder, stop):
+def test_experiment_that_ended_early_has_complete_result(folder, stop):
     tables = cut(make_tables(20.0), stop)
     tables.save(folder)
     summary, comparison = evaluate(tables, None, information())
@@ -201,7 +201,7 @@ def test_failing_matplotlib_import_does_not_prevent_tables_and_summary(folder, m
     assert len(ExperimentTables.load(folder).imu_simulated) > 0
 
 
-def test_figures_of_one_and_two_processes_have_identical_bytes(folder, tmp_path, monkeypatch):
+def test_figures_drawn_by_one_and_two_processes_have_identical_bytes(folder, tmp_path, monkeypatch):
     figures = {name: FIGURES[name] for name in ("trajectory", "yaw_error", "yaw_psd")}
     monkeypatch.setattr(report, "FIGURES", figures)
     alone = create_result_folder(tmp_path, "drive", "alone", START)

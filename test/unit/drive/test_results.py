@@ -241,7 +241,7 @@ def test_unusable_result_folder_is_rejected_before_drive(tmp_path, monkeypatch):
         check_result_folder(tmp_path / "file" / "results", "drive", "ideal")
     with pytest.raises(ResultError, match="cannot create a folder for results"):
         create_result_folder(tmp_path / "file", "drive", "ideal", START)
-    # Root may write anywhere.
+    # Root has write permission everywhere.
     monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(ResultError, match="permission denied"):
         check_result_folder(tmp_path / "results", "drive", "ideal")

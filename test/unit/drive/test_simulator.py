@@ -125,7 +125,7 @@ def test_stationary_imu_measures_only_gravity(simulator):
 def test_integrated_gyroscope_matches_true_yaw(simulator):
     states = _drive(simulator, 2.0, 5.0, 3.0) + _drive(simulator, 6.0, 1.0, 3.0)
     rate = _measure(simulator, states).angular_velocity[:, 2]
-    # On level ground, the robot pitches by micrometres per wheelbase when it accelerates.
+    # When the robot accelerates on level ground, it pitches by micrometres over the wheelbase.
     np.testing.assert_allclose(np.cumsum(rate) * PERIOD, _yaws(states), atol=1e-8)
 
 
@@ -199,8 +199,8 @@ def test_motor_torques_match_acceleration(simulator, parameters):
         np.testing.assert_array_equal(state.position, other.position)
         np.testing.assert_array_equal(state.wheel_velocities, other.wheel_velocities)
     impulse = PERIOD * np.sum([state.wheel_torques for state in states])
-    # The mass of 16.2 kg at the wheel radius, and the inertia of two wheels with their motors,
-    # which turn with v / radius.
+    # The wheels accelerate the mass of 16.2 kg at the wheel radius, and the inertia of two wheels
+    # and motors, whose angular velocity is v / radius.
     inertia = 16.2 * 0.1 + 2.0 * (0.5 * 1.2 * 0.1**2 + 0.02) / 0.1
     assert impulse == pytest.approx(inertia * states[-1].linear_velocity[0], rel=0.02)
 
@@ -335,7 +335,7 @@ def test_four_wheeled_robot_has_identified_sideslip_at_any_speed(four_wheels, v)
         states = _drive(MujocoSimulator(four_wheels), *drivetrain.inverse(v, yaw_rate), 6.0)[200:]
         v_x, v_y, _ = np.mean([state.linear_velocity for state in states], axis=0)
         turning = np.mean([state.angular_velocity[2] for state in states])
-        # Sideslip is not linear in yaw rate: half as large in slow turns, 1.6 times in fast turns.
+        # Actual sideslip is half of this linear model in slow turns, and 1.6 times it in fast turns.
         assert -np.arctan2(v_y, v_x) == pytest.approx(drivetrain.sideslip(turning), rel=0.2)
 
 

@@ -90,7 +90,7 @@ def test_recorded_yaw_is_published_only_within_recording_and_drive(session):
     assert [sample.topic for sample in session.add_imu(at(3.0), 0.0)] == [topics.YAW_SIMULATED]
 
 
-def test_recorded_yaw_is_published_for_stamps_before_known_start():
+def test_recorded_yaw_of_earlier_stamps_is_published_once_drive_start_is_known():
     session = YawSession()
     session.compare_with(REFERENCE, (np.array([0.0, 5.0]), np.array([0.5, 8.5])))
     for k in (-1, 0, 0, 1):
@@ -118,7 +118,7 @@ def test_simulated_yaw_error_is_zero_at_drive_start():
     np.testing.assert_allclose(errors_of(found), 0.1 * np.arange(6), atol=1e-9)
 
 
-def test_last_repeated_sample_before_drive_is_reference():
+def test_last_repeated_sample_before_drive_defines_zero_yaw_error():
     session = YawSession()
     for off in (0.9, 0.7):
         session.add_ground_truth(at(0.0), 0.0)

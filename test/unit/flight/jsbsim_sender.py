@@ -1,4 +1,4 @@
-"""Fly c3104 with JSBSim and send it by UDP, as fast as the receiver accepts packets.
+"""Simulate the flight c3104 with JSBSim and send it by UDP, as fast as packets are received.
 
 Call ``python jsbsim_sender.py PORT SECONDS OUTPUT``; OUTPUT is JSBSim's output element with the
 placeholders PORT and RATE.

@@ -72,7 +72,8 @@ def test_single_gimbal_joint_rate_matches_published_table_3(flown):
     for joint, axis, rate in (("pan", 2, 0.8225), ("tilt", 1, 0.5483)):
         found = figures.joint_alone(joint, gimbal, "ideal", flown.origin)
         measured = found.measured[1]
-        # The rates are sample means of a sine of 4 s or more; the Earth adds 7e-5 rad/s.
+        # The rates are sample means of a sine with a period of 4 s or more. The Earth adds
+        # 7e-5 rad/s.
         assert np.max(np.abs(measured[:, axis])) == pytest.approx(rate, abs=2e-4)
         assert np.max(np.abs(np.delete(measured, axis, axis=1))) < 1e-4
         np.testing.assert_allclose(found.measured[0], found.true[0], atol=1e-12)

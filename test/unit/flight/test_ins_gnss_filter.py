@@ -166,7 +166,7 @@ def test_navigation_uncertainty_grows_without_fixes(airframe):
 
 
 @pytest.mark.gate
-def test_antenna_on_airframe_is_as_accurate_as_antenna_at_imu(airframe):
+def test_navigation_with_antenna_on_airframe_is_as_accurate_as_with_antenna_at_imu(airframe):
     imu = mount_on_gimbal(airframe)
     away = replace(GNSS, lever_arm=ANTENNA)
     antenna_at_imu = isf.navigate_runs(imu, IMU, GNSS, RUNS, seed=7).rmse().mean()
@@ -193,7 +193,7 @@ def test_velocity_at_first_fix_includes_rotation_of_lever_arm(airframe):
     assert np.linalg.norm(np.cross(airframe.angular_velocity[0], arm)) > 10.0 * bound
 
 
-def test_slower_imu_with_later_start_is_consistent():
+def test_navigation_errors_of_slower_imu_with_later_start_are_consistent():
     output = isf.OutputSpecification(rate=50.0, start_offset=1.0)
     motion = flight(rate=100.0, duration=50.0)
     slower = isf.navigate_runs(motion, replace(IMU, output=output), GNSS, RUNS, seed=11)
@@ -271,7 +271,7 @@ def test_initial_errors_match_stated_sigma_and_invalid_tuning_is_rejected():
             replace(tuning_of(IMU), **{name: value})
     uncertainty = isf.InitialUncertainty(tilt=1e-3, heading=0.02, velocity=0.3, position=5.0)
     drawn = uncertainty.draw(2000, seed=1)
-    # The tolerance is three standard errors of a standard deviation from 2000 numbers.
+    # The tolerance is three standard errors of a standard deviation from 2000 samples.
     assert np.std(drawn, axis=0) == pytest.approx(uncertainty.sigmas, rel=3.0 / math.sqrt(4000.0))
     assert np.array_equal(uncertainty.draw(2, seed=1, first_run=3), drawn[3:5])
 

@@ -130,7 +130,7 @@ def test_effect_of_scale_factor_and_g_sensitivity_errors_matches_influence_matri
 def test_last_angular_rate_is_extrapolated_linearly(motion):
     period, samples = 0.02, 6
     begin, slope = np.array([0.3, -0.2, 0.1]), np.array([0.5, 0.4, -0.7])
-    # Increments are integrals over a period of a linearly increasing rate.
+    # Increments are integrals of a linearly increasing rate over one period.
     edges = period * np.arange(samples + 1)[:, np.newaxis]
     turns = np.diff(begin * edges + 0.5 * slope * edges**2, axis=0)[np.newaxis]
     _, stretch = navigate(_state(motion), turns, np.zeros((1, samples, 3)), period)

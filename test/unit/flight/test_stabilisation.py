@@ -208,7 +208,7 @@ def test_lines_of_sight_from_imu_meet_at_target(make, boresight):
     found = simulated(platform, perfect, limits=(None, (-1.5, 1.5), None))
     axis = (1.0, 0.0, 0.0) if boresight == "forward" else (0.0, 0.0, -1.0)
     sights = Rotation.from_quat(found.motion.orientation).apply(axis)
-    # All lines of sight meet in one point, which is estimated by least squares.
+    # All lines of sight intersect at one point, which is estimated by least squares.
     across = np.eye(3) - sights[:, :, np.newaxis] * sights[:, np.newaxis, :]
     near = found.motion.position - found.motion.position[0]
     point = np.linalg.solve(across.sum(axis=0), (across @ near[:, :, np.newaxis]).sum(axis=0))
@@ -250,6 +250,6 @@ def test_stabilisation_loop_runs_at_rate_of_slow_gyroscope():
     error = -found.residual.attitude_error[2000::2, 2]
     gain = residual_gain(LOOP, 0.5, 0.02)
     assert response(error, 0.5, platform.time[2000::2]) == pytest.approx(gain, abs=1e-9)
-    # Between samples, the servos continue.
+    # Between samples, the servos continue to move.
     angle, rate = found.joints.angle[:, 0], found.joints.rate[:, 0]
     np.testing.assert_allclose(np.diff(angle) / 0.01, 0.5 * (rate[1:] + rate[:-1]), atol=2e-3)

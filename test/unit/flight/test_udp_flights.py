@@ -140,8 +140,8 @@ def test_path_from_text_with_seven_digits_is_integrated_from_velocities(flown):
     # The offset is the mean of several thousand positions in steps of 1.1 m, not all independent,
     # because c3104 is stationary in the first seconds.
     assert place < 0.3 and speed < 3e-5 and angle < 2e-6
-    # An IMU measures changes between adjacent states. On the ground, wheels bump between states,
-    # which a spline of velocities cannot reproduce.
+    # An IMU measures changes between adjacent states. On the ground, the wheels bounce between
+    # states, which a spline of velocities cannot reproduce.
     moved = np.diff(flight.states.position - flown.position[: len(flight.states)], axis=0)
     assert np.max(np.abs(moved[1000:])) < 1e-5
 
@@ -150,7 +150,7 @@ def test_flightgear_packets_reproduce_flight_to_single_precision(flown):
     simulated = '<time type="simulation" resolution="1e-6"/>'
     flight = received(FLIGHTGEAR.format("", simulated))
     place, speed, angle = errors(flight.states, flown)
-    # Floats have 24 bits: 2.4e-7 rad of a heading, 4e-6 m/s of a speed.
+    # Floats have 24 significant bits: 2.4e-7 rad for a heading, 4e-6 m/s for a speed.
     assert place < 1e-4 and speed < 1e-5 and angle < 1e-6
     assert flight.settings["source"] == "UDP, FlightGear"
     assert "4.8e-7 rad" in flight.remarks[0]

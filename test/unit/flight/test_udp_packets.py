@@ -77,7 +77,7 @@ def test_radial_heights_and_geocentric_latitudes_are_converted_to_ecef(latitude)
     place = ecef_of(latitude, longitude, height)
     radius = np.linalg.norm(place)
     geocentric = np.arcsin(place[:, 2] / radius)
-    # This is the point of the ellipsoid on the same radius.
+    # The surface point of the ellipsoid is on the same line from the Earth's centre.
     surface_radius = 1.0 / np.hypot(
         np.cos(geocentric) / 6378137.0, np.sin(geocentric) / 6356752.314245179
     )

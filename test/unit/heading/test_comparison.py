@@ -192,7 +192,7 @@ def test_delay_of_nearly_periodic_motion_is_estimated():
     assert found == pytest.approx(-lag, abs=4.0 * std) and std < 0.01
 
 
-def test_lag_uncertainty_of_short_drive_is_its_prior():
+def test_lag_of_short_drive_has_prior_uncertainty():
     time = np.arange(1001) / 100.0
     poses = pd.DataFrame({"yaw": wavy_yaw(time - 0.3)}, index=time)
     poses = poses.assign(yaw_std=np.radians(1.0), yaw_error_time=0.2, yaw_lag=0.5, turn_error=0.0)
@@ -276,7 +276,7 @@ def test_normalised_correlation_matches_direct_computation():
     np.testing.assert_allclose(normalised_correlation(late, reference, lags), expected, atol=1e-12)
 
 
-def test_yaw_difference_between_imus_has_samples_of_slower_imu():
+def test_yaw_difference_between_imus_is_sampled_at_stamps_of_slower_imu():
     real = yaw(0.02 * np.arange(101) / 50.0, rate=50.0, start=0.5)
     simulated = yaw(0.01 * np.arange(201) / 100.0, rate=100.0)
     result = yaw_error_difference(real, simulated, ComparisonSettings())
@@ -306,7 +306,7 @@ def test_experiment_comparison_returns_simulated_errors():
 
 @pytest.mark.parametrize("stop", [2.0, 0.05, 0.0, -1.0])
 @pytest.mark.parametrize("align", [False, True])
-def test_experiment_ended_early_is_compared_up_to_its_end(stop, align):
+def test_experiment_that_ended_early_is_compared_up_to_its_end(stop, align):
     result = compare_tables(cut(make_tables(duration=30.0), stop), align=align)
     if stop >= 0.0:
         assert result.simulated.statistics.samples == int(round(100 * stop)) + 1
@@ -374,7 +374,7 @@ def test_yaw_error_excludes_intervals_of_unknown_heading():
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.1])
-def test_relative_error_distances_are_those_of_unscaled_drive(scale):
+def test_relative_error_distances_refer_to_unscaled_drive(scale):
     tables = make_tables()
     as_driven = compare_tables(tables).real.over_distance
     tables.trajectory_data[["x", "y"]] *= scale

@@ -94,7 +94,7 @@ def test_ranking_of_all_parts_covers_complete_catalogue(answers):
     assert "--imu" not in Words().ranking_command(question, answers.moved(question))
 
 
-def test_result_for_drive_shorter_than_duration_is_at_its_end(answers):
+def test_result_for_drive_shorter_than_requested_duration_applies_to_its_end(answers):
     moved = answers.moved(question_from_address("motion=drive&duration=8h"))
     assert moved.at == 660.0
     assert moved.remarks == ("drive a lasts 660 s: the answer applies to its end",)

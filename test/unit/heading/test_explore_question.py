@@ -46,7 +46,7 @@ def test_duration_text_uses_unit_with_fewest_digits(seconds, text):
         assert question_from_texts({"duration": text}).duration == pytest.approx(seconds, rel=1e-12)
 
 
-def test_operation_in_page_settings_has_regular_stops():
+def test_page_settings_define_operation_with_regular_stops():
     question = Question(stops="given", every=150.0, stop=4.0, standstill=20.0, warm_up=60.0)
     assert question.operation.stops == "every 2.5min for 4s"
     assert question.operation.given_stops == (150.0, 4.0)

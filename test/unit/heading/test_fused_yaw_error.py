@@ -43,7 +43,7 @@ def test_fused_random_walks_and_bias_match_closed_form():
     np.testing.assert_allclose(found.budget().sum(axis=1), found.variance(), rtol=1e-9)
 
 
-def test_fused_known_error_is_divided_in_proportion_to_random_walk_variances():
+def test_known_error_of_fused_heading_is_attributed_in_proportion_to_random_walk_variances():
     ramp = 0.01 * TIME / TIME[-1]
     fused = isf.FusedYawError(walking(KnownError("tilt", ramp)), rolling())
     # The filter attributes the drift to both random walks in proportion to their variances.

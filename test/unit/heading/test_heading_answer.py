@@ -17,7 +17,7 @@ LIMIT = math.radians(3.0)
 
 @pytest.fixture(scope="module")
 def model():
-    """Return a model with only a bias, so the error never becomes smaller again."""
+    """Return a yaw error model with only a bias, so that the error magnitude never decreases."""
     bias = TriadSpecification(turn_on_bias_sigma=[0.0, 0.0, math.radians(0.05)])
     motion = isf.straight(60.0)
     operation = Operation(standstill=0.0)
@@ -39,7 +39,7 @@ def test_share_of_drives_always_within_limit_is_at_most_share_within_limit_at_en
 def test_first_passage_interval_contains_true_time_of_constant_bias(model):
     passage = heading_answer(model, LIMIT, runs=2000).first_passage
     low, high = passage.interval(0.05)
-    # 5 % of biases exceed 1.96 times 0.05 deg/s.
+    # 5 % of biases exceed 1.96 times 0.05 deg/s in magnitude.
     true_time = 3.0 / (1.96 * 0.05)
     assert low <= passage.time_at(0.05) <= high
     assert low - 1.0 <= true_time <= high + 1.0

@@ -86,7 +86,7 @@ def test_magnetic_heading_variance_from_tilt_in_dipping_field_matches_closed_for
     model = isf.yaw_error_model(noisy, isf.at_rest(200.0, rate=RATE), 1.0, CLEAN)
     assert model.names == ("filter's tilt",)
     tilt = 1e-6 * 3.0 / 2.0 + (5e-3 / 9.80665) ** 2 / 6.0
-    # A Gauss-Markov process with 3 s correlation time after a low-pass filter of 5 s.
+    # Variance of a Gauss-Markov process with 3 s correlation time after a 5 s low-pass filter.
     expected = tilt * (45.0 / 20.0) ** 2 * 3.0 / (3.0 + CONSTANT)
     assert model.variance()[-1] == pytest.approx(expected, rel=0.02)
     level = isf.MagneticEnvironment(earth=(0.0, 20e-6, 0.0))

@@ -26,7 +26,7 @@ RUNS = 199
 
 
 def drives(generator, runs, drift=1.0, bias=0.0, noise=0.0):
-    """Return errors with a random walk, individual and common rates, and white noise."""
+    """Return yaw errors (runs, time) with random walks, drift rates and white noise."""
     walk = np.cumsum(generator.normal(size=(runs, len(TIME))), axis=1)
     rate = bias + generator.normal(size=(runs, 1)) / 100.0
     errors = drift * (0.1 * walk + rate * TIME) + noise * generator.normal(size=walk.shape)
@@ -75,7 +75,7 @@ def test_p_values_of_true_model_are_uniform():
         places = np.array(values) - step * generator.uniform(size=DRAWS)
         # One of seven true hypotheses has a p-value below 0.01 in every fourteenth test.
         assert stats.kstest(places, "uniform").pvalue > 0.01 / len(p_values), name
-    # After correction, a true model is rejected in at most 5 % of the drives by any statistic.
+    # After Holm's correction, at most 5 % of the drives reject a true model by any statistic.
     assert rejected / DRAWS < 0.05 + 2.5 * np.sqrt(0.05 * 0.95 / DRAWS)
 
 
@@ -193,7 +193,7 @@ def test_drives_of_single_sensor_are_tested_jointly():
     found = pooled(observed, model, one_unit=False)
     assert found.rejected and "c rejects this model: A" in found.sentence
 
-    # An error shared by all drives is no more evidence than a single drive.
+    # An error shared by all drives is no more evidence against a model than a single drive.
     rejected = [pooled(drawn(1, 1.0, 30.0), drawn(299, 1.0, 30.0)).rejected for _ in range(40)]
     assert sum(rejected) <= stats.binom.ppf(0.999, 40, 0.05)
 
@@ -294,7 +294,7 @@ def test_global_envelope_assigns_equal_ranks_to_identical_curves():
     assert global_envelope(observed, curves).p_value > 0.05
 
 
-def test_judgement_is_identical_in_blocks_and_in_single_precision(monkeypatch):
+def test_judgement_is_identical_if_computed_in_blocks_or_in_single_precision(monkeypatch):
     curves = random_walks(np.random.default_rng(5), 300, 70).astype(np.float32)
     whole = global_envelope(curves[0], curves[1:])
     statistics = curve_statistics(np.arange(70.0), curves)
@@ -344,7 +344,7 @@ def test_hector_settings_of_thesis_are_rejected_for_drive_a(recorded, imu, curve
     judgement = isf.judge(times, observed, ensemble)
     tests = {test.name: test for test in judgement.statistics}
     assert judgement.rejected
-    # The drift of the slow IMU has the correct magnitude, but varies too much in between.
+    # The error of hector_slow has the correct magnitude, but varies too much within a minute.
     assert (judgement.envelope.p_value <= 0.05) == curve
     assert (tests["rms"].p_value <= 0.05) == too_little
     wander = tests["psd 0.02 to 0.2 Hz"]

@@ -198,7 +198,7 @@ def test_zeroing_at_standstill_removes_earth_rate():
 
 @pytest.mark.parametrize("chunk", [1, 7, 400])
 @pytest.mark.parametrize("stops", ["every 12s for 2s", "every 12s for 2s, detected"])
-def test_zeroed_sensor_output_is_identical_in_steps_and_batches(stops, chunk):
+def test_output_of_zeroed_gyroscope_is_identical_in_steps_and_batches(stops, chunk):
     operation = isf.Operation(standstill=4.0, stops=stops)
     motion = operation.moved(isf.rounds(1, radius=2.5, speed=0.6, rate=RATE))
     errors = operated(specification(white_noise=1e-4, turn_on_bias_sigma=1e-2), operation, motion)

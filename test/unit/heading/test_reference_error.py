@@ -123,7 +123,7 @@ def test_error_split_reference_rms_matches_closed_form():
     length_errors = relative_errors(error, Progress(TIME, TIME), [30.0], known.change_variance)
     expected = math.sqrt(alike[0] + (turn_error * 90.0 * DEGREE) ** 2)
     assert length_errors[0].reference_rms == pytest.approx(expected)
-    # A lag is constant in a steady turn, and therefore cancels with the zero at the start.
+    # The error from a lag is constant in a steady turn, so the zero offset at the start removes it.
     split = split_error(error, known, START)
     constant = split_error(error, ReferenceError(TIME, 0.0 * TIME, 1.0, rate, TIME, 0.5), START)
     assert constant.reference == pytest.approx(0.0, abs=1e-6)
@@ -131,7 +131,7 @@ def test_error_split_reference_rms_matches_closed_form():
     assert split.final_std == pytest.approx(math.sqrt(is_end), rel=0.05)
 
 
-def test_error_split_with_overstated_reference_error_is_unknown():
+def test_imu_error_is_unknown_if_reference_error_is_overstated():
     known = ReferenceError(TIME, np.full(len(TIME), DEGREE), 1.0, 0.0 * TIME, 0.0 * TIME)
     error = pd.Series(1e-3 * DEGREE * np.sin(TIME), TIME)
     split = split_error(error, known, START)
@@ -256,7 +256,8 @@ def test_expected_reference_error_spectrum_matches_density_of_process(lag, turn_
     )
     found = expected_spectrum(known, TIME)
     kept = math.exp(-STEP / time_constant)
-    # A first-order autoregression (Priestley, Spectral analysis and time series, 1981).
+    # The process is a first-order autoregression (Priestley, Spectral analysis and time series,
+    # 1981).
     cosine = np.cos(2.0 * math.pi * found.frequency * STEP)
     density = 2.0 * STEP * std**2 * (1.0 - kept**2) / (1.0 - 2.0 * kept * cosine + kept**2)
     density = [density, lag**2 * power_spectral_density(TIME, rate).density]

@@ -1,4 +1,4 @@
-"""Heading budgets and drifts of a sensor, computed without the programs."""
+"""Heading budgets and drifts of a sensor, computed without the command-line programs."""
 
 import math
 

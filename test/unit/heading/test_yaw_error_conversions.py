@@ -32,7 +32,7 @@ SAYABLE = YawErrorParameters(
 
 
 def test_specification_from_parameters_has_same_drift():
-    # The drive begins stationary, so that the filter starts without a tilt.
+    # The robot is stationary at the start of the drive, so the filter starts without a tilt.
     motion = isf.read_drive("a", laps=1)
     specification, omissions = specification_from_parameters(SAYABLE, "found", 100.0)
     assert omissions == [] and specification.name == "found"
@@ -44,7 +44,7 @@ def test_specification_from_parameters_has_same_drift():
     parameters = YawErrorParameters(yaw_drift_sigma=sigma, yaw_drift_time=time)
     zero = np.zeros(len(TIME))
     variance = isf.YawErrorModel(TIME, tuple(parameters.sources(TIME, zero, zero))).variance()
-    # The covariance of x(t) - x(0) for a first-order Gauss-Markov process.
+    # The expected value is the variance of x(t) - x(0) of a first-order Gauss-Markov process.
     np.testing.assert_allclose(variance, 2.0 * sigma**2 * -np.expm1(-TIME / time), atol=1e-15)
 
 
@@ -66,7 +66,7 @@ RANDOM = (terms.YAW_DRIFT, terms.REFERENCE_NOISE)
 
 
 def observed(model, count):
-    """Return drives of a model without turns."""
+    """Return simulated drives without turns, whose yaw errors are realisations of a model."""
     zero = np.zeros(len(model.time))
     return [
         terms.ObservedYawError(f"{index}", model.time, error, zero, zero)
@@ -107,7 +107,7 @@ def test_yaw_error_model_file_round_trips(tmp_path):
     path.write_text(yaw_error_model_text("mine", list("abcd"), entries, {"step": 1.0}))
     again = read_yaw_error_model(path)
     defaults = YawErrorParameters()
-    # Student's t distribution accounts for the bias spread being estimated from four drives.
+    # Student's t distribution accounts for the estimation of the bias spread from four drives.
     student = t(3).ppf(0.975) / norm.ppf(0.975)
     more = SAYABLE.rate_bias_spread * math.sqrt(student**2 - 1.0)
     open_ = {"rate_bias_spread_uncertainty": more}

@@ -367,7 +367,7 @@ def test_observed_yaw_error_has_regular_steps_and_invalid_input_is_rejected():
 @pytest.mark.gate
 @pytest.mark.usefixtures("few_draws")
 def test_reference_faults_are_not_attributed_to_sensor():
-    # The reference is 0.3 s late, jumps once, and has an outlier.
+    # The reference is delayed by 0.3 s, jumps once, and has an outlier.
     drive = study.simulate_drive_with_reference(1, "white", "sensor errors", 300.0)
     lag, rate = 0.3, drive.reference.rate
     error = drive.error - lag * rate

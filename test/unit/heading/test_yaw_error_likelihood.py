@@ -173,7 +173,7 @@ def test_drives_share_constants_but_not_start_offset():
 
 
 @pytest.mark.parametrize("wobble", [0.1, 0.003])
-def test_likelihood_of_fixed_constant_decreases_with_squared_standard_error(wobble):
+def test_log_likelihood_of_fixed_constant_decreases_with_square_of_its_deviation(wobble):
     likelihood = Likelihood([drive(300, 1, wobble)], RANDOM, CONSTANTS)
     estimates, covariance = likelihood.constants_of(likelihood.filtered(VALUES))
     for index in range(2):

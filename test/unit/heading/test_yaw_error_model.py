@@ -78,7 +78,7 @@ def test_realisations_match_covariance_of_model(names):
     bias = np.mean(errors, axis=0)[random] / np.sqrt(variance[random])
     assert np.max(np.abs(bias)) < 3.0 / np.sqrt(RUNS)
     assert np.all(errors[:, ~random] == 0.0)
-    # The standard errors of covariances between times are from Isserlis's theorem.
+    # The standard errors of covariances between times follow from Isserlis's theorem.
     expected = model.covariance()
     between = np.cov(errors[:, ::10], rowvar=False, ddof=0)
     expected = expected[::10, ::10]
@@ -110,7 +110,7 @@ def test_invalid_yaw_error_model_is_rejected(make, sentence):
 
 
 def _wiener_within(limit, std):
-    """Return the probability that a Wiener process with a final sigma stays within a limit."""
+    """Return the probability that a Wiener process with a final std stays within a limit."""
     k = np.arange(100)
     odd = 2 * k + 1
     return 4.0 / np.pi * np.sum((-1.0) ** k / odd * np.exp(-((odd * np.pi * std / limit) ** 2) / 8))
@@ -160,7 +160,7 @@ def test_likelihood_matches_multivariate_normal_density(gap):
     )
     assert result.log_likelihood == pytest.approx(normal.logpdf(observed[is_finite]), rel=1e-9)
     normalised = (result.innovations / result.innovation_std)[is_finite]
-    # The tolerance is for a mean square of independent normal numbers.
+    # The tolerance is three standard errors of the mean square of independent normal samples.
     assert abs(np.mean(normalised**2) - 1.0) < 3.0 * np.sqrt(2.0 / is_finite.sum())
 
 

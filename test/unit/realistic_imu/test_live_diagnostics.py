@@ -21,7 +21,7 @@ from imu_simulation_framework.sensors.simulation import imu_truth
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Return a list with the wall-clock time of the session [s]."""
+    """Return a list that contains the wall-clock time of the session [s]."""
     now = [100.0]
     monkeypatch.setattr(live.time, "monotonic", lambda: now[0])
     return now

@@ -82,7 +82,7 @@ def test_drift_and_orientation_continue_through_message_gap(motion):
     assert abs(last.yaw - other.yaw) < np.radians(2.0)
 
 
-def test_slow_sensor_bridges_missing_message_of_its_sample(motion):
+def test_missing_message_at_sample_of_slow_sensor_is_bridged(motion):
     slow = isf.ImuSpecification(
         gyroscope=isf.TriadSpecification(white_noise=1e-4),
         output=isf.OutputSpecification(rate=10.0, drop_repeated=True),

@@ -175,7 +175,7 @@ def test_invalid_pose_or_field_is_ignored_and_counted(motion):
     assert [sentence.split(": ")[1] for sentence in surroundings.report.sentences()] == ["3", "3"]
 
 
-def test_motor_fields_are_computed_from_reported_torques_without_poses(motion):
+def test_magnetic_fields_of_motors_are_computed_from_reported_torques_without_poses(motion):
     motors = isf.MotorField((1e-6, 0.0, 0.0), (0.0, 2e-6, 0.0))
     pulled = isf.MagneticEnvironment(earth=EARTH.earth, motors=motors)
     surroundings = Surroundings(pulled, poses=False, torques=True)

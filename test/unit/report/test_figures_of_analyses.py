@@ -86,7 +86,7 @@ def imu_signals(seed=1):
     return tuple(noise), tuple(0.0 * noise)
 
 
-def test_imu_figure_merges_labels_of_close_instants():
+def test_imu_figure_merges_labels_of_instants_close_in_time():
     assert [sign for sign, _, _ in numbered(INSTANTS)] == ["0", "i", "ii"]
     figure = to_matplotlib(imu_figure(TIME, *imu_signals(), INSTANTS))
     assert [text.get_text() for text in figure.axes[0].texts] == ["(0, i)", "(ii)"]

@@ -137,7 +137,7 @@ def test_experiment_page_contains_all_figures_and_values_of_summary(tables):
 
 
 @pytest.mark.parametrize("stop", [0.0, 1.0])
-def test_experiment_ended_immediately_has_valid_page(tables, stop):
+def test_experiment_that_ended_immediately_has_valid_page(tables, stop):
     # The figures may contain no value that JSON cannot represent.
     page_html(make_experiment_page(cut(tables, stop))[0])
 
