@@ -1,4 +1,4 @@
-r"""Measured errors of IMU parts, and predictions for other sensors of these parts.
+r"""Measured errors of IMUs, and predictions for other sensors of the same part number.
 
 The tables are in config/measured_imus: ``values.csv`` has a row per published number,
 ``recordings.csv`` describes its recording with tool and author, and ``parts.csv`` states the class
@@ -56,14 +56,14 @@ QUANTITIES = {
 }
 
 KEY = ["part", "unit", "sensor", "quantity"]
-MIN_FREEDOM = 3  # minimum degrees of freedom for a separate spread of a class
-_NEGLIGIBLE = 0.1  # weight of the class in a part's median below which remarks omit the class
-# Standard deviation of logarithms; two published numbers agree better only by chance.
+MIN_FREEDOM = 3  # smallest number of degrees of freedom for a separate spread of a class
+_NEGLIGIBLE = 0.1  # weight of the class in the median of a part; below it, remarks omit the class
+# Standard deviation of logarithms; two published values agree better only by chance.
 SMALLEST_SPREAD = 0.02
 
 
 class Estimate(NamedTuple):
-    """Estimate of a quantity for any sensor of a part.
+    """Estimated distribution of a quantity over individual sensors of a part number.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class Estimate(NamedTuple):
 
 
 class ClassModel(NamedTuple):
-    """Distribution of the logarithms of a quantity in a class, on a grid.
+    """Distribution of the logarithms of a quantity in a class of parts, on a grid of spreads.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ class ClassModel(NamedTuple):
     def predict_part(
         self, mean: float = 0.0, variance: float = math.inf
     ) -> tuple[float, float, float]:
-        """Predict the mean of a part from its measurements and its class.
+        """Predict the mean logarithm of a part from its measurements and its class.
 
         Parameters
         ----------
@@ -136,7 +136,7 @@ class ClassModel(NamedTuple):
 
 
 def measured_parts() -> pd.DataFrame:
-    """Return the parts that are bundled or have been measured.
+    """Return the table of part numbers that are bundled or have been measured.
 
     Returns
     -------
@@ -154,7 +154,7 @@ def _measured_parts() -> pd.DataFrame:
 
 
 def measured_values() -> pd.DataFrame:
-    """Return the published numbers in their original units, with their recordings.
+    """Return the published values in their original units, with data on their recordings.
 
     Returns
     -------
@@ -170,7 +170,7 @@ def measured_values() -> pd.DataFrame:
 
 
 def measurements() -> pd.DataFrame:
-    r"""Return the measurements in SI units, with one row per sensor and quantity.
+    r"""Return the measured errors in SI units, with one row per sensor and quantity.
 
     Excluded numbers have no row. Several axes are combined to their root mean square, several
     recordings of a noise to their geometric mean. The contribution of N and K of the same sensor to
@@ -203,7 +203,7 @@ def measurements() -> pd.DataFrame:
 
 
 def estimates(part: str, table: pd.DataFrame | None = None) -> dict[tuple[str, str], Estimate]:
-    """Estimate the errors of any sensor of a part, by sensor and quantity.
+    """Estimate the errors of sensors of a part number, by sensor and quantity.
 
     Parameters
     ----------
@@ -234,7 +234,7 @@ def estimates(part: str, table: pd.DataFrame | None = None) -> dict[tuple[str, s
 
 
 class _QuantityModels(NamedTuple):
-    """Sensor and quantity, with its :func:`_part_means` and its model of each class."""
+    """Sensor and quantity, with the means of all parts and the model of each class."""
 
     key: tuple[str, str]
     parts: pd.DataFrame
@@ -255,7 +255,7 @@ def _own_models() -> list[_QuantityModels]:
 
 
 def class_models(rows: pd.DataFrame, classes: Mapping[str, str]) -> dict[str, ClassModel]:
-    """Fit the model of each class for which a quantity of a sensor was measured.
+    """Fit the models of all classes in which a quantity of a sensor was measured.
 
     Parameters
     ----------
@@ -296,7 +296,7 @@ def _convert_to_si(table: pd.DataFrame) -> pd.Series:
 
 
 def _levels(table: pd.DataFrame, groups: list[str]) -> pd.DataFrame:
-    """Return the geometric mean of each axis of a recording, and then of the recordings."""
+    """Return geometric means over the recordings, after combining the axes of each recording."""
     recording = [*groups, "recording"]
     logs = table.assign(value=np.log(table["value"]))
     axes = np.exp(logs.groupby([*recording, "axis"])["value"].mean()).reset_index()
@@ -308,7 +308,7 @@ def _rms(table: pd.DataFrame, groups: list[str]) -> pd.Series:
 
 
 def _subtract_noise_and_walk(table: pd.DataFrame) -> pd.DataFrame:
-    """Subtract the contribution of N and K from the bias instability."""
+    """Subtract the contributions of N and K from the bias instability."""
     index = ["part", "unit", "sensor"]
     used = table.pivot(index=index, columns="quantity", values="value")
     used = used.reindex(columns=list(NOISE)).dropna()
@@ -328,7 +328,7 @@ def _is_calibration(rows: pd.DataFrame) -> bool:
 
 
 def _part_means(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return mean of logarithms, squared deviations, sensors, freedom and numbers by part."""
+    """Return the mean logarithm of each part, with the squares and counts for its variance."""
     part, log = rows["part"], np.log(rows["value"])
     grouped = log.groupby(part)
     parts = pd.DataFrame({"mean": grouped.mean(), "units": grouped.size()})
@@ -342,7 +342,7 @@ def _part_means(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _variance(part: Any, within: Any) -> Any:
-    """Return the variance of a part's mean, from its sensors or for a logarithmic deviation."""
+    """Return the variance of a part's mean logarithm; ``within`` is zero for calibrated errors."""
     return within / part["units"] if within > 0.0 else 0.5 / part["numbers"]
 
 
@@ -352,14 +352,14 @@ def _class_model(mean: np.ndarray, variance: np.ndarray, within: Any) -> ClassMo
     total = weight.sum(axis=1)
     centre = weight @ mean / total
     misfit = np.sum(weight * (mean - centre[:, None]) ** 2, axis=1)
-    # Posterior as the product of the restricted likelihood and the prior.
+    # The posterior is the product of the restricted likelihood and the prior.
     log = 0.5 * (np.log(weight).sum(axis=1) - np.log(total) - misfit - tau**2)
     probability = np.exp(log - log.max())
     return ClassModel(tau, probability / probability.sum(), centre, 1.0 / total, within)
 
 
 def _estimate(parts: pd.DataFrame, model: ClassModel, name: str, other_name: bool) -> Estimate:
-    """Return the estimate of a part that has a row in ``parts`` if it was measured."""
+    """Estimate a quantity of a part from its row in ``parts``, if any, and from its class."""
     units, origin = 0, CLASS_ORIGIN
     mean, variance, _ = model.predict_part()
     if name in parts.index:
@@ -376,17 +376,17 @@ def _estimate(parts: pd.DataFrame, model: ClassModel, name: str, other_name: boo
 SHEET = "data sheet"
 CLASS_ORIGIN = "class of part"
 CLASS_SUFFIX = " and class"
-# Standard deviation over sensors of the logarithm of a noise that data sheets call typical.
+# Standard deviation, over sensors, of the logarithm of noise that data sheets call typical.
 SHEET_SPREAD = 0.2
 
 
 class Part(NamedTuple):
-    """Any sensor of a part, and the origin of its gyroscope's parameters.
+    """Specification of a part number, and the origin of its gyroscope's parameters.
 
     Parameters
     ----------
     specification : ImuSpecification
-        Errors of any sensor of the part.
+        Errors of a random sensor of the part number.
     origins : dict of str to str
         Origin of each field of the gyroscope.
     """
@@ -395,7 +395,7 @@ class Part(NamedTuple):
     origins: dict[str, str]
 
     def sentence(self) -> str:
-        """Describe the origin of the parameters.
+        """Describe the origin of the gyroscope's parameters.
 
         Returns
         -------
@@ -410,7 +410,7 @@ class Part(NamedTuple):
 
 
 def read_part(name: str | os.PathLike[str]) -> ImuSpecification:
-    """Read an IMU by its name or file; a bundled part includes its measurements.
+    """Read an IMU by its name or file, and combine a bundled part with measured values.
 
     Parameters
     ----------
@@ -430,12 +430,13 @@ def read_part(name: str | os.PathLike[str]) -> ImuSpecification:
 
 
 def part_of(sheet: ImuSpecification) -> Part:
-    """Combine the data sheet of a bundled part with measurements.
+    """Combine the data sheet of a bundled part number with measured values.
 
     Parameters
     ----------
     sheet : ImuSpecification
-        Specification; returned unchanged if it is an individual sensor or not a bundled part.
+        Specification; returned unchanged if it describes an individual sensor, or is not that of a
+        bundled part.
 
     Returns
     -------
@@ -468,5 +469,5 @@ def part_of(sheet: ImuSpecification) -> Part:
 
 
 def _deviation(estimate: Estimate) -> float:
-    """Return the standard deviation for drawing sensors: the rms of its distribution."""
+    """Return the standard deviation for random sensors: the rms of its distribution."""
     return estimate.median * math.exp(min(estimate.spread, 1.0) ** 2)

@@ -1,4 +1,4 @@
-"""Wheel odometry: encoders of a differential drive.
+"""Simulation of the wheel odometry of a differential drive.
 
 In each step, the robot moves forward by ds and turns by dpsi; a wheel then rolls ``ds -+ b dpsi /
 2``, with minus for the left wheel, and turns by this distance divided by its radius. The odometer
@@ -36,7 +36,7 @@ _SPREAD: dict[str, Any] = {"minimum": 0.0, "maximum": 0.1}
 
 @dataclass(frozen=True)
 class OdometerSpecification(Settings):
-    """Wheel encoders, and the robot's wheel parameters; the defaults have no errors.
+    """Specification of a wheel odometer: encoders and wheel parameters, by default without errors.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class OdometerSpecification(Settings):
 
 
 def read_odometer(name: str | os.PathLike[str]) -> OdometerSpecification:
-    """Read an odometer from its YAML file, or by the name of a bundled odometer.
+    """Read an odometer specification from a YAML file, or by the name of a bundled odometer.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def simulate_odometer(
     seed: int | np.random.SeedSequence = 1,
     run: int = 0,
 ) -> pd.DataFrame:
-    """Simulate the odometer of a differential drive during a motion.
+    """Simulate the odometer of a differential drive along a motion.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def simulate_odometer(
 
 
 def rolled_distance(motion: Motion, odometer: OdometerSpecification) -> np.ndarray:
-    """Return the mean distance that the wheels have rolled since the start.
+    """Return the distance that the wheels have rolled since the start, averaged over both sides.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ def rolled_distance(motion: Motion, odometer: OdometerSpecification) -> np.ndarr
 
 
 def forward_speed(yaw: np.ndarray, velocity: np.ndarray) -> np.ndarray:
-    """Return the forward component of velocities.
+    """Return the component of velocities along the robot's forward axis.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def forward_speed(yaw: np.ndarray, velocity: np.ndarray) -> np.ndarray:
 def rolled_steps(
     time: np.ndarray, speed: np.ndarray, odometer: OdometerSpecification
 ) -> np.ndarray:
-    """Return the mean distance that the wheels have rolled since the previous sample.
+    """Return the distance that the wheels have rolled since the previous sample, as their mean.
 
     The acceleration of the midpoint determines the slip, so that turning causes no slip.
 
@@ -215,12 +215,13 @@ def rolled_steps(
     return np.concatenate([[0.0], 0.5 * (speed[1:] + speed[:-1]) * pushed])
 
 
-_STREAM = 2000  # child of a run's seed; IMU and receiver use children from 0 and from 1000 on
+_STREAM = 2000  # number of the child seed; IMU and receiver use those from 0 and from 1000 on
 
 
 class Odometer:
-    """Odometer of a robot, whose readings do not depend on the division into blocks.
+    """Simulated odometer of a differential drive.
 
+    Readings do not depend on the blocks in which they are requested.
     The slip of each wheel and the dimensions of the robot have separate random streams.
 
     Parameters
@@ -243,7 +244,7 @@ class Odometer:
         self._sides = np.array([-half_track, half_track])
         self._radius = odometer.wheel_radius * scale * np.array([2.0, 2.0 * ratio]) / (1.0 + ratio)
         self._start: np.ndarray | None = None
-        self._previous = np.zeros(3)  # time, distance and yaw of the last reading
+        self._previous = np.zeros(3)  # time, distance and yaw at the last reading
         self._sums = np.zeros(5)  # rolled distances of both wheels; x, y and yaw since the start
         self._angles = np.zeros(2)
 
@@ -292,7 +293,7 @@ class Odometer:
         return {**dict(zip(("left", "right"), angles.T)), **pose}
 
     def _accumulate(self, place: slice, steps: np.ndarray) -> np.ndarray:
-        """Return running sums of steps (n, k), continued from the previous readings."""
+        """Return the cumulative sums of steps (n, k), continued from the previous readings."""
         sums = np.cumsum(np.vstack([self._sums[place], steps]), axis=0)[1:]
         self._sums[place] = sums[-1]
         return sums

@@ -1,4 +1,4 @@
-r"""Gyroscope zeroing at standstill before the drive, and at stops during the drive.
+r"""Gyroscope zeroing during the standstill before a drive, and at stops during the drive.
 
 A robot at rest uses the mean output of its gyroscope as the bias, subtracts it from then on, and
 holds its heading during the standstill (zero angular rate update, ZARU; Groves: Principles of GNSS,
@@ -34,11 +34,11 @@ if TYPE_CHECKING:  # every node imports this module, and motions take 60 MB
 
 AnyMotion = TypeVar("AnyMotion", bound="SampledMotion")
 
-MAX_SPEED = 5e-3  # m/s; upper limit at standstill
-MAX_RATE = math.radians(0.1)  # rad/s; upper limit at standstill
+MAX_SPEED = 5e-3  # m/s; upper limit of the speed at rest
+MAX_RATE = math.radians(0.1)  # rad/s; upper limit of the angular velocity at rest
 BRAKING = 1.0  #: s; time for braking before an inserted stop, and for accelerating after it
 
-SPREAD_AT_REST = 2.0  # factor for the spread of samples during the standstill before the drive
+SPREAD_AT_REST = 2.0  # largest spread at a stop, relative to the standstill before the drive
 LONGEST_PAUSE = 0.5  # s; longest time between messages during a standstill
 MAX_RATE_AT_REST = math.radians(1.0)  #: rad/s; largest deviation of the mean rate from the offset
 
@@ -50,7 +50,7 @@ _SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
 
 
 class Standstill(NamedTuple):
-    """Stop during the drive, with times since the start of the drive.
+    """Stop during the drive, as times since the start of the drive.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Standstill(NamedTuple):
 
 
 class InsertedStops(NamedTuple):
-    """Stops that are inserted into a motion.
+    """Period and duration of stops that are inserted into a motion.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class InsertedStops(NamedTuple):
 
 
 class StopPlan(NamedTuple):
-    """Stops during the drive at which the gyroscope is zeroed, and how the robot detects them.
+    """Choice of the stops at which the gyroscope is zeroed, and of their detection.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class StopPlan(NamedTuple):
 
     @classmethod
     def from_text(cls, text: str) -> StopPlan:
-        """Parse the text of the setting ``stops``, see :class:`Operation`.
+        """Parse the value of the setting ``stops``, see :class:`Operation`.
 
         Parameters
         ----------
@@ -142,7 +142,7 @@ _STOP_PLANS = {
 
 @dataclass(frozen=True)
 class Operation(TextSettings):
-    """Zeroing of a robot's gyroscope, from power-on to the end of the drive.
+    """Settings of gyroscope zeroing, from power-on to the end of the drive.
 
     Parameters
     ----------
@@ -195,17 +195,17 @@ class Operation(TextSettings):
 
     @cached_property
     def stop_plan(self) -> StopPlan:
-        """Stops during the drive, parsed from ``stops``."""
+        """Stops at which the gyroscope is zeroed, parsed from ``stops``."""
         return StopPlan.from_text(self.stops)
 
     @property
     def detects(self) -> bool:
-        """Whether stops are detected in the samples of the IMU."""
+        """Whether a detector finds the stops in the samples of the IMU."""
         return self.stop_plan.use_detector
 
     @property
     def given_stops(self) -> InsertedStops | None:
-        """Stops that are inserted into the motion; None if there are none."""
+        """Stops that are inserted into the motion, if there are any, else None."""
         return self.stop_plan.inserted
 
     def moved(self, motion: AnyMotion) -> AnyMotion:
@@ -229,7 +229,7 @@ class Operation(TextSettings):
         return motion if inserted is None else cast(AnyMotion, _with_stops(motion, *inserted))
 
     def standstills(self, motion: SampledMotion) -> tuple[Standstill, ...]:
-        """Return the stops of a motion that the robot knows; empty if it has to detect them.
+        """Return the known stops of a motion; empty if the robot has to detect its stops.
 
         Parameters
         ----------
@@ -255,7 +255,7 @@ class Operation(TextSettings):
         return self.stop_plan.use_stops and not self.detects
 
     def sentence(self) -> str:
-        """Describe how the gyroscope is zeroed, as a phrase.
+        """Describe the gyroscope zeroing in a phrase.
 
         Returns
         -------
@@ -274,7 +274,7 @@ class Operation(TextSettings):
 
 
 class Zeroing:
-    """Zeroing of gyroscope samples at standstill, sample by sample or in blocks.
+    """Gyroscope zeroing of simulated samples, sample by sample or in blocks.
 
     Parameters
     ----------
@@ -294,7 +294,7 @@ class Zeroing:
     def __init__(self, operation: Operation, period: float) -> None:
         self.offset = np.zeros(3)
         self._operation, self._period = operation, period
-        # A robot that knows its stops holds the heading once the shortest stop has passed.
+        # A robot that knows its stops holds the heading after the duration of the shortest stop.
         self._window = max(2, round(operation.min_stop / period) + operation.knows_stops)
         self._largest_spread: np.ndarray | None = None
         self._recent: deque[np.ndarray] = deque(maxlen=self._window)
@@ -310,7 +310,7 @@ class Zeroing:
         return round(self._operation.standstill / self._period)
 
     def begin(self, rate: np.ndarray, force: np.ndarray | None = None) -> None:
-        """Estimate the offset during the standstill before the drive.
+        """Estimate the gyroscope offset from the samples of the standstill before the drive.
 
         Parameters
         ----------
@@ -332,7 +332,7 @@ class Zeroing:
         force: np.ndarray | None = None,
         is_stationary: np.ndarray | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Subtract the offset from the next samples.
+        """Subtract the gyroscope offset from the next samples, and update it at stops.
 
         Parameters
         ----------
@@ -374,7 +374,7 @@ class Zeroing:
         return corrected, held
 
     def _is_still(self):
-        """Return whether the samples in a full window are as steady as at rest, near the offset."""
+        """Return whether the last samples fill a window, and are those of a robot at rest."""
         if len(self._recent) < self._window:
             return False
         recent = np.array(self._recent)
@@ -383,7 +383,7 @@ class Zeroing:
         return bool(calm and np.all(deviation <= MAX_RATE_AT_REST))
 
     def _hold(self, rate, still):
-        """Accumulate the mean rate of a standstill, and use it as the offset when this ends."""
+        """Average the rate during a standstill, and use the mean as the offset when it ends."""
         if still and self._since is None:
             self._since = self._count - self._window
             self._sum = np.sum(np.array(self._recent)[:, :3], axis=0)
@@ -399,11 +399,11 @@ class Zeroing:
 
     @property
     def detects(self) -> bool:
-        """Whether stops are detected in the samples."""
+        """Whether a detector finds the stops in the samples."""
         return self._operation.detects
 
     def finished(self) -> tuple[Standstill, ...]:
-        """Return the detected stops, including one that lasts until the last sample.
+        """Return all detected stops, including a stop that lasts until the last sample.
 
         Returns
         -------
@@ -421,7 +421,7 @@ class Zeroing:
 
 
 class LiveZeroing:
-    """Zeroing of a real gyroscope, whose messages arrive in real time.
+    """Gyroscope zeroing for a real IMU, whose messages arrive in real time.
 
     The offset is estimated at the first standstill of ``standstill`` seconds, and, depending on
     ``stops``, at detected stops. Before that, readings are unchanged. Readings that are not finite
@@ -456,12 +456,12 @@ class LiveZeroing:
 
     @property
     def offset(self) -> np.ndarray:
-        """Subtracted offset, shape (3,) [rad/s]."""
+        """Gyroscope offset that is subtracted, shape (3,) [rad/s]."""
         return np.zeros(3) if self._zeroing is None else self._zeroing.offset
 
     @property
     def missing(self) -> str:
-        """Remark that no offset was estimated; empty if an offset was estimated."""
+        """Remark that no gyroscope offset was estimated; empty if it was estimated."""
         if self._zeroing is not None:
             return ""
         return (
@@ -470,7 +470,7 @@ class LiveZeroing:
         )
 
     def add(self, time: float, rate: np.ndarray, force: np.ndarray) -> np.ndarray:
-        """Subtract the offset from a sample.
+        """Subtract the gyroscope offset from a sample, after estimating it at a standstill.
 
         Parameters
         ----------
@@ -500,7 +500,7 @@ class LiveZeroing:
         period = float(np.median(np.diff(times)))
         turned = largest_turn_at_rest(rates, period)
         if turned > 0.0:
-            # A standstill may start within the next second.
+            # A standstill may start in any of the later seconds.
             while self._first and self._first[0][0] < times[0] + 1.0:
                 self._first.popleft()
             sentence = (
@@ -521,7 +521,7 @@ class LiveZeroing:
 
 
 def largest_turn_at_rest(rate: np.ndarray, period: float) -> float:
-    """Compute the largest deviation of one-second mean rates from their median.
+    """Compute the largest significant deviation of one-second mean rates from their median.
 
     Parameters
     ----------
@@ -545,7 +545,7 @@ def largest_turn_at_rest(rate: np.ndarray, period: float) -> float:
 
 
 def is_at_rest(speed: np.ndarray, rate: np.ndarray) -> np.ndarray:
-    """Return whether a body is at rest.
+    """Return whether speed and angular velocity are those of a body at rest.
 
     Parameters
     ----------
@@ -563,7 +563,7 @@ def is_at_rest(speed: np.ndarray, rate: np.ndarray) -> np.ndarray:
 
 
 def find_standstills(motion: SampledMotion, shortest: float = 1.0) -> list[tuple[float, float]]:
-    """Find the intervals in which a motion is at rest relative to the ground.
+    """Find the intervals in which a moving body is at rest relative to the ground.
 
     Parameters
     ----------
@@ -587,7 +587,7 @@ def find_standstills(motion: SampledMotion, shortest: float = 1.0) -> list[tuple
 
 
 def insert_stops(motion: SampledMotion, every: float, duration: float) -> Motion:
-    r"""Return a motion with stops that are inserted into the same path.
+    r"""Return a motion along the same path, with inserted stops.
 
     The path is that of the motion at the time :math:`\tau(t)`, whose rate decreases to zero and
     increases again as half a cosine, over :data:`BRAKING` each. With s this rate, velocities are
@@ -626,11 +626,11 @@ def insert_stops(motion: SampledMotion, every: float, duration: float) -> Motion
             f"{duration + 2.0 * BRAKING:g} s from stop to stop with braking and accelerating"
         )
     period = motion.period
-    # Motion time of each interval: without the stop, and half of braking and accelerating.
+    # Time of the original motion per interval: without the stop, half of braking and accelerating.
     driven = every - duration - BRAKING
     count = int(motion.duration / driven) + 2
     time = np.arange(int((motion.duration + count * (duration + BRAKING)) / period) + 2) * period
-    # Time before the start, or after the end, of the nearest stop.
+    # Time until the start of the nearest stop, or since its end.
     number = np.maximum(1.0, np.round((time - 0.5 * duration) / every))
     away = np.maximum(number * every - time, time - number * every - duration)
     share = np.clip(away / BRAKING, 0.0, 1.0)
@@ -638,7 +638,7 @@ def insert_stops(motion: SampledMotion, every: float, duration: float) -> Motion
     side = np.where(time < number * every, -1.0, 1.0)
     change = side * 0.5 * np.pi / BRAKING * np.sin(np.pi * share)
     change[(share <= 0.0) | (share >= 1.0)] = 0.0
-    # The error of the trapezoidal rule is of the order of the squared period, which is negligible.
+    # The error of the trapezoidal rule, of the order of the squared period, is negligible.
     tau = np.concatenate([[0.0], np.cumsum(0.5 * (rate[1:] + rate[:-1]) * period)])
     kept = tau <= motion.duration * (1.0 + 1e-12)
     time, rate, change = time[kept], rate[kept, np.newaxis], change[kept, np.newaxis]
@@ -662,5 +662,5 @@ def insert_stops(motion: SampledMotion, every: float, duration: float) -> Motion
     )
 
 
-# Operations that only differ in the standstill before the drive share the motion with its stops.
+# Operations that differ only in the standstill before the drive share the motion with its stops.
 _with_stops = lru_cache(maxsize=2)(insert_stops)

@@ -1,4 +1,4 @@
-"""Simulation of IMUs: from a motion and the errors of an IMU to a table of its samples."""
+"""Simulation of the samples of an IMU from a motion and the errors of the IMU."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def imu_truth(
     wheel_torque: np.ndarray | None = None,
     speed: bool = False,
 ) -> ImuTruth:
-    """Compute the ideal signals of an IMU, as means since the previous sample.
+    """Compute the ideal signals of an IMU along a motion, averaged since the previous sample.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def imu_truth(
 
 
 def imu_model(imu: ImuErrors, period: float, seed: int | np.random.SeedSequence = 0) -> ImuModel:
-    """Create the model of an IMU with a sampling period.
+    """Create the model of an IMU from its errors and sampling period.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def imu_model(imu: ImuErrors, period: float, seed: int | np.random.SeedSequence 
 def operated(
     imu: ImuErrors, operation: Operation | None, motion: Motion | EarthMotion
 ) -> ImuErrors:
-    """Combine a specified IMU with an operation during a motion.
+    """Add gyroscope zeroing to the errors of an IMU.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def operated(
 
 
 def named_errors(name) -> ImuErrors:
-    """Return the errors for the name of a model such as ``ideal`` or of a bundled IMU, or a file.
+    """Return the errors of an IMU, given by the name of a model or bundled IMU, or by a file.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def simulate_imu(
     latitude: float | None = None,
     operation: Operation | None = None,
 ) -> pd.DataFrame:
-    """Simulate the output of an IMU with errors during a motion.
+    """Simulate the output of an IMU, with its errors, along a motion.
 
     Parameters
     ----------
@@ -256,13 +256,13 @@ def simulate_imu(
     return table[model.new_samples(len(table))]
 
 
-BLOCK = 16_384  # samples
+BLOCK = 16_384  # number of samples
 
 
 def record_at_rest(
     specification: ImuSpecification, samples: int, rate: float, seed
 ) -> Iterator[ImuSamples]:
-    """Yield blocks of samples of an IMU at rest and level, without the Earth's rotation.
+    """Simulate an IMU that is level and at rest without Earth rotation, in blocks of samples.
 
     Parameters
     ----------
@@ -295,7 +295,7 @@ def record_at_rest(
 
 
 class Imu:
-    """Specified IMU, or several in parallel, for a user-defined simulation loop.
+    """Simulated IMU, or several in parallel, to be stepped in a user-defined simulation loop.
 
     Member i, or a single IMU with i = 0, is run ``run + i`` of the seed: it has the same random
     numbers as :func:`simulate_imu` in this run at this rate, independent of other members. If the
@@ -355,7 +355,7 @@ class Imu:
         self.specification, self.count = specification, count
         self._seed, self._period, self._members = seed, 1.0 / self.rate, count or 1
         self._common = create_triads(specification, self._period)
-        # Run of each member, and number of steps in this run.
+        # Number of each member's run, and number of steps in this run.
         self._runs = run + np.arange(self._members)
         self._steps = np.zeros(self._members)
         units, noises = self._start_runs(self._runs)
@@ -366,7 +366,7 @@ class Imu:
         self._limits = [triad.band_limit() for triad in self._triads]
 
     def _start_runs(self, runs):
-        """Return the individual sensors and their noise for new runs, for each triad."""
+        """Create the individual sensors and their noise for new runs."""
         units, noises = [], []
         for seed in (run_seed(self._seed, int(run)) for run in runs):
             unit = self._common
@@ -379,7 +379,7 @@ class Imu:
         return zip(*units), zip(*noises)
 
     def reset(self, indices: ArrayLike | None = None) -> None:
-        """Restart members, each in the run whose number is higher by ``count``.
+        """Restart members in new runs, whose numbers are higher by the number of members.
 
         Parameters
         ----------
@@ -421,7 +421,7 @@ class Imu:
         dt: float | None = None,
         magnetic_field: ArrayLike | None = None,
     ) -> ImuReading:
-        """Return the next sample of each member.
+        """Simulate the next sample of each member.
 
         Parameters
         ----------
@@ -477,7 +477,7 @@ class Imu:
         return ImuReading(**parts)
 
     def _check_signal(self, name, signal):
-        """Return a signal as a single sample of all members, shape (1, members, 3)."""
+        """Check a signal, and return it as one sample of all members, shape (1, members, 3)."""
         expected = (3,) if self.count is None else (self.count, 3)
         try:
             values = np.asarray(signal, dtype=float)

@@ -16,7 +16,7 @@ from scipy.spatial.transform import Rotation
 from ..core.angles import roll_pitch_yaw_from_quaternion
 from .imu_models.base import SIGNALS, SLOW_ERRORS, ImuModel, ImuReading, ImuTruth
 
-DEVIATION_LIMIT = 3.0  # standard errors above which a recording contradicts the model
+DEVIATION_LIMIT = 3.0  # standard errors; a recording with a larger deviation contradicts the model
 
 BIASES = ("gyroscope bias", "accelerometer bias", "yaw bias")
 _UNITS = ("rad/s", "m/s^2", "rad")
@@ -49,7 +49,7 @@ class ImuAtRest:
 
 
 def statistics_at_rest(imu: ImuAtRest) -> pd.DataFrame:
-    """Compute statistics of all errors of an IMU at rest.
+    """Compute the statistics of all errors of an IMU at rest.
 
     The three axes of a sensor count as three recordings of the same process. Statistics of a
     constant bias are omitted, and so are statistics of white noise on a drifting quaternion.
@@ -77,7 +77,7 @@ def statistics_at_rest(imu: ImuAtRest) -> pd.DataFrame:
         ("accelerometer noise", "m/s^2", reading.specific_force - reading.specific_force_bias),
     ]
     if not np.ptp(reading.yaw_bias):
-        # Choose the sign that is closer to the true quaternion.
+        # The sign of a quaternion is chosen such that it is closer to the true quaternion.
         sign = np.sign(reading.orientation @ imu.true_orientation)[:, np.newaxis]
         noises.append(("quaternion noise", "", reading.orientation * sign))
     for quantity, unit, values in noises:
@@ -97,7 +97,7 @@ def statistics_at_rest(imu: ImuAtRest) -> pd.DataFrame:
 
 
 def compare_with_model(imu: ImuAtRest, model: ImuModel, runs: int, progress=iter) -> pd.DataFrame:
-    """Compare the statistics of a recording with those of a model.
+    """Compare the error statistics of an IMU recorded at rest with those of a model.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def compare_with_model(imu: ImuAtRest, model: ImuModel, runs: int, progress=iter
     error = model_values.std(axis=1, ddof=1)
     mean = model_values.mean(axis=1)
     difference = recorded["value"] - mean
-    # Rounding alone is not a model error.
+    # A spread that is due to rounding alone is no standard error.
     has_error = error > 1e-9 * recorded["value"].abs()
     columns = {"unit": recorded["unit"], "recorded": recorded["value"], "model": mean}
     columns.update(standard_error=error, deviation=difference / error.where(has_error))
@@ -135,7 +135,7 @@ def compare_with_model(imu: ImuAtRest, model: ImuModel, runs: int, progress=iter
 
 
 def _as_recorded(reading: ImuReading, imu: ImuAtRest) -> ImuAtRest:
-    """Return a realisation whose drifts start at the same samples as in the recording."""
+    """Return a model reading whose drifts start at the same samples as in the recording."""
     rate_bias, force_bias, yaw_bias = (
         _delay(values, imu.drift_starts[quantity])
         for quantity, values in zip(BIASES, _bias_columns(reading))
@@ -143,7 +143,7 @@ def _as_recorded(reading: ImuReading, imu: ImuAtRest) -> ImuAtRest:
     return replace(
         imu,
         reading=reading.replaced(
-            # Readings without their bias always contain white noise.
+            # Only the bias is delayed; white noise is present from the first sample.
             angular_velocity=reading.angular_velocity - reading.angular_velocity_bias + rate_bias,
             specific_force=reading.specific_force - reading.specific_force_bias + force_bias,
             orientation=_delay(reading.orientation, imu.drift_starts["yaw bias"]),

@@ -1,4 +1,4 @@
-r"""Errors of three identical sensors: noise, and response to ideal signals.
+r"""Errors of a triad of three identical sensors: noise, and response to ideal signals.
 
 The response includes scale factors, misalignments, g-sensitivity, and for a magnetometer hard and
 soft iron; readings saturate at the full scale and are rounded to the resolution.
@@ -29,7 +29,7 @@ from .triads import TRIADS
 
 
 class TriadNoise:
-    """Noise and bias of a specification, each the sum of several random processes.
+    """Noise and bias of a triad, each of which is the sum of several random processes.
 
     Noise differs from sample to sample (white noise, which is the angle random walk of a gyroscope,
     and quantisation). Bias changes slowly (turn-on bias, bias instability, random walk,
@@ -60,7 +60,7 @@ class TriadNoise:
         self._begin(seed)
 
     def restarted(self, seed) -> TriadNoise:
-        """Return another realisation, faster than by creating a new object.
+        """Return another realisation of the noise, faster than by creating a new object.
 
         Parameters
         ----------
@@ -76,7 +76,7 @@ class TriadNoise:
         return noise
 
     def stack(self, noises) -> TriadNoise:
-        """Return an object that simulates the noise of n triads in parallel.
+        """Return the combined noise of n triads, which is simulated in parallel.
 
         Parameters
         ----------
@@ -97,7 +97,7 @@ class TriadNoise:
         return parallel
 
     def replace_members(self, members, noises):
-        """Restart some of the parallel members with new noise.
+        """Replace the noise of some of the triads that are simulated in parallel.
 
         Parameters
         ----------
@@ -171,7 +171,7 @@ class TriadNoise:
 
 
 class Triad:
-    """Three identical sensors of an IMU: their response to ideal signals, noise and bias.
+    """Triad of three identical sensors: their response to ideal signals, noise and bias.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ class Triad:
             self._iron = np.array(triad.hard_iron), none_if_identity(np.array(triad.soft_iron))
         self._matrix = none_if_identity(np.eye(3) + np.array(triad.scale_factor_and_misalignment))
         self._g_sensitivity = _none_if_zero(triad.g_sensitivity)
-        # Coefficients of bias and scale factor for each condition, such as the temperature.
+        # Sensitivities of bias and scale factor to each condition, such as the temperature.
         self._conditions = [
             (_none_if_zero(bias), _none_if_zero(scale), condition)
             for bias, scale, condition in (
@@ -220,7 +220,7 @@ class Triad:
             self._steps = _scalar_if_equal(np.where(self._rounded, resolution, 1.0))
 
     def stack(self, triads) -> Triad:
-        """Return a triad that responds like n individual sensors in parallel.
+        """Return the combined triad of n individual sensors, which is simulated in parallel.
 
         Parameters
         ----------
@@ -246,7 +246,7 @@ class Triad:
         return parallel
 
     def replace_members(self, members, triads):
-        """Replace some of the parallel sensors.
+        """Replace some of the individual sensors that are simulated in parallel.
 
         Parameters
         ----------
@@ -261,12 +261,12 @@ class Triad:
                 values[members] = others
 
     def _coefficients(self):
-        """Return the coefficients that differ between sensors; None stands for zero."""
+        """Return the coefficients that differ between individual sensors; None means no error."""
         parts = [values for *both, _ in self._conditions for values in both]
         return [self._matrix, self._g_sensitivity, self._nonlinearity, *parts]
 
     def band_limit(self) -> BandLimit | None:
-        """Return the low-pass filter for a new realisation.
+        """Create the low-pass filter of the triad for a new realisation.
 
         Returns
         -------
@@ -279,7 +279,7 @@ class Triad:
         return BandLimit(self._bandwidth, self._rate)
 
     def respond(self, signal, force, time):
-        """Compute the response to ideal signals, without noise, bias and limits.
+        """Compute the response of the triad to ideal signals, without noise, bias and limits.
 
         Parameters
         ----------
@@ -298,7 +298,7 @@ class Triad:
         if self._iron is not None:
             hard, soft = self._iron
             signal = multiply(soft, signal) + hard
-        # Computed row by row, so that single samples and series are bitwise identical.
+        # Computed row by row, so that results for single samples and series are bitwise identical.
         reading = multiply(self._matrix, signal)
         if self._g_sensitivity is not None:
             reading += multiply(self._g_sensitivity, force)
@@ -310,7 +310,7 @@ class Triad:
         return reading
 
     def rectify_vibration(self, speed):
-        """Compute the bias due to vibration.
+        """Compute the bias due to vibration at a speed.
 
         Parameters
         ----------
@@ -337,7 +337,7 @@ class Triad:
         return 0.0 if self._g_sensitivity is None else multiply(self._g_sensitivity, vibration)
 
     def read(self, response, noise, bias, time, limit, vibration):
-        """Compute readings and their bias from a response and the noise of a realisation.
+        """Compute readings and their bias from a response to ideal signals, noise and bias.
 
         Parameters
         ----------
@@ -368,14 +368,14 @@ class Triad:
                 bias = bias + per_unit * (condition.at(time) - condition.reference)
         if np.ndim(noise) < 2:
             return self._saturate_and_round(response + bias, noise), bias
-        # Processed in blocks that stay in the processor's cache between operations.
+        # Readings are processed in blocks that stay in the processor's cache between operations.
         for first in range(0, len(noise), BLOCK):
             rows = slice(first, first + BLOCK)
             noise[rows] = self._saturate_and_round(response[rows] + bias[rows], noise[rows])
         return noise, bias
 
     def _saturate_and_round(self, reading, noise):
-        """Limit readings with noise to the full scale, and round them to the resolution."""
+        """Add noise to readings, limit them to the full scale, and round them to the resolution."""
         reading += noise
         if self._saturation is not None:
             np.maximum(reading, -self._saturation, out=reading)
@@ -411,11 +411,11 @@ def create_triads(specification: ImuSpecification, period: float) -> list[Triad]
     ]
 
 
-FEW_VECTORS = 100  # number of vectors up to which one product is faster than one per column
+FEW_VECTORS = 100  # number of vectors up to which a joint product is faster than one per column
 
 
 def multiply(matrix, vectors):
-    """Multiply vectors by a matrix; results are bitwise identical for one vector and for many.
+    """Multiply vectors by a matrix, with results that do not depend on the number of vectors.
 
     Parameters
     ----------
@@ -442,7 +442,7 @@ def multiply(matrix, vectors):
 
 
 def none_if_identity(matrix: np.ndarray) -> np.ndarray | None:
-    """Return a matrix for :func:`multiply`, where None stands for the identity.
+    """Return a matrix, or None if it is the identity, as used by :func:`multiply`.
 
     Parameters
     ----------
@@ -458,7 +458,7 @@ def none_if_identity(matrix: np.ndarray) -> np.ndarray | None:
 
 
 def _scalar_if_equal(values):
-    """Return three numbers as an array, or as a number if they are equal, which is faster."""
+    """Return three numbers as an array, or as a scalar if they are equal, which is faster."""
     values = np.array(values)
     return values[0] if (values == values[0]).all() else values
 

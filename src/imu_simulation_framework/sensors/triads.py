@@ -1,7 +1,7 @@
-"""Kinds of triads (three identical sensors along x, y and z), with the units of their errors.
+"""Types of triads (three identical sensors along x, y and z), with the units of their errors.
 
-Code that treats all kinds alike finds them here by their names in a specification. To support
-another kind, add an entry to :data:`TRIADS`.
+Code that treats all types alike finds them here by their names in a specification. To support
+another type, add an entry to :data:`TRIADS`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..core.units import factor, multiply_by_time
 
 @dataclass(frozen=True)
 class TriadKind:
-    """Measured quantity of three identical sensors, with its columns and units.
+    """Type of a triad: its measured quantity, with columns and units.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class TriadKind:
         return self.unit == "m/s^2"
 
     def unit_of(self, parameter: str) -> str:
-        """Return the SI unit of a parameter.
+        """Return the SI unit of an error parameter.
 
         Parameters
         ----------
@@ -57,7 +57,7 @@ class TriadKind:
         return multiply_by_time(self.unit, power) + suffix
 
     def datasheet(self, parameter: str) -> tuple[str, float]:
-        """Return the unit of a parameter in data sheets, and the factor from SI units to it.
+        """Return the usual data sheet unit of a parameter, and the factor from SI units to it.
 
         Parameters
         ----------
@@ -73,8 +73,8 @@ class TriadKind:
         return unit, 1.0 / factor(unit)
 
 
-# Power of the second in the unit of each parameter, in addition to the measured quantity's unit,
-# and suffix of the unit.
+# For each parameter, the power of the second by which the unit of the measured quantity is
+# multiplied, and the suffix of the unit.
 _TIME_POWERS = {
     "quantisation": (1, ""),
     "white_noise": (0, "/sqrt(Hz)"),
@@ -107,7 +107,7 @@ def _datasheet_units(*units) -> dict[str, str]:
     return dict(zip(_ALLAN_PARAMETERS, units))
 
 
-#: Kind of triad by its name in a specification.
+#: Types of triads, keyed by their names in a specification.
 TRIADS = {
     "gyroscope": TriadKind(
         "rad/s",

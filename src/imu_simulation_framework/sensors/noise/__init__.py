@@ -1,1 +1,1 @@
-"""Random processes of sensors: white noise, flicker noise, random walks, and their units."""
+"""Random processes of sensor errors: white noise, flicker noise, random walks."""

@@ -1,4 +1,4 @@
-r"""Random processes of sensors on three axes: white noise, flicker, random walks, Gauss-Markov.
+r"""Random processes on three axes: white noise, flicker noise, random walk, Gauss-Markov.
 
 A process is advanced sample by sample, in blocks, or for many realisations at once. All three yield
 bitwise identical numbers from generators in the same state, since each draws the same random
@@ -45,12 +45,12 @@ import numpy as np
 from ...core.checks import check_axes, check_band, check_number
 from .streams import ParallelNormals
 
-BLOCK = 4096  # samples per block, so that a block stays in the processor's cache
+BLOCK = 4096  # samples; a block of this length stays in the processor's cache
 MAX_STEPS = 16  # number of samples up to which single steps are faster than a filter
 
 
 class NoiseProcess(ABC):
-    """Random process on three axes.
+    """Interface of random processes on three axes.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class NoiseProcess(ABC):
     """
 
     _scale: np.ndarray  # amplitude of the process on each axis
-    _filtered = False  # whether a filter computes a block
+    _filtered = False  # whether blocks are computed by a filter
 
     def __init__(self, period, generator):
         self._period = check_number("period", period, above=0.0)
@@ -75,11 +75,11 @@ class NoiseProcess(ABC):
 
     @property
     def active(self) -> bool:
-        """Whether the process differs from zero."""
+        """Whether the process differs from zero on any axis."""
         return bool(self._scale.any())
 
     def restarted(self, generator) -> NoiseProcess:
-        """Return the same process at the start of a new realisation with a given generator.
+        """Return a copy of the process at the start of a new realisation with a given generator.
 
         Parameters
         ----------
@@ -96,7 +96,7 @@ class NoiseProcess(ABC):
         return process
 
     def step(self) -> np.ndarray:
-        """Return the next sample.
+        """Return the next sample of the process.
 
         Returns
         -------
@@ -107,7 +107,7 @@ class NoiseProcess(ABC):
         return self._step()
 
     def advance(self, samples: int) -> np.ndarray:
-        """Return the next samples of the same realisation.
+        """Return the next samples of the process, in the same realisation.
 
         Parameters
         ----------
@@ -125,7 +125,7 @@ class NoiseProcess(ABC):
         return values
 
     def fill(self, block: np.ndarray):
-        """Overwrite a block with the next samples.
+        """Overwrite an array with the next samples of the process.
 
         Parameters
         ----------
@@ -143,7 +143,7 @@ class NoiseProcess(ABC):
             row[:] = self._step()
 
     def batch(self, samples: int, runs: int = 1) -> np.ndarray:
-        """Return independent realisations.
+        """Return independent realisations of the process.
 
         Each realisation starts from the initial state. The realisation of :meth:`step` and
         :meth:`advance` is neither used nor changed, except for the common generator.
@@ -164,7 +164,7 @@ class NoiseProcess(ABC):
         return np.array([process.advance(samples) for process in starts]).reshape(runs, -1, 3)
 
     def stack(self, processes) -> NoiseProcess:
-        """Return a process that steps n processes of this kind in parallel.
+        """Return a process that combines n processes of the same type and steps them in parallel.
 
         Parameters
         ----------
@@ -186,7 +186,7 @@ class NoiseProcess(ABC):
         return parallel
 
     def replace_members(self, members, processes):
-        """Restart some of the parallel members with other processes.
+        """Replace some of the processes that are stepped in parallel.
 
         Parameters
         ----------
@@ -208,7 +208,7 @@ class NoiseProcess(ABC):
             self._started = True
 
     def _start(self):
-        """Draw the initial state, if there is one."""
+        """Set the initial state, which may be random."""
         self._state = np.zeros_like(self._scale)
 
     @abstractmethod
@@ -222,19 +222,19 @@ def _check_amplitudes(name, value):
     return np.array(check_axes(name, value, minimum=0.0))
 
 
-# Attributes that a step requires, if the process has them.
+# Attributes that a parallel process has for each member, if the process has them.
 _PARAMETERS = {"_scale", "_phi", "_innovation"}
 
-# Allan deviation of flicker noise with B = 1 at all averaging times, 0.664 (IEEE Std 952, annex C).
+# Allan deviation of flicker noise with B = 1, 0.664 at all averaging times (IEEE Std 952, annex C).
 FLICKER_PLATEAU = math.sqrt(2.0 * math.log(2.0) / math.pi)
 
-# Number of Gauss-Markov processes per decade of the band of flicker noise, and factor by which they
+# Number of Gauss-Markov processes per decade of the flicker noise band, and factor by which they
 # extend beyond the band. With these values, the Allan variance in the band is flat within 1 %.
 _PER_DECADE, _BEYOND = 1.5, 2.5
 
 
 def gauss_markov_allan_variance(correlation_time, averaging_time, period):
-    r"""Compute the Allan variance of a sampled first-order Gauss-Markov process of variance 1.
+    r"""Compute the Allan variance of a sampled first-order Gauss-Markov process with unit variance.
 
     With :math:`\phi = e^{-dt/\tau_c}` and m samples in the averaging time,
 
@@ -266,7 +266,7 @@ def gauss_markov_allan_variance(correlation_time, averaging_time, period):
     mean_decay = -np.expm1(-count * period / time)
     phi = 1.0 - decay
     numerator = count * decay * (2.0 - decay) - phi * mean_decay * (2.0 + mean_decay)
-    # If the process hardly changes within the averaging time, only rounding errors remain.
+    # If the process hardly changes within the averaging time, rounding can make this negative.
     return np.maximum(numerator, 0.0) / (count * decay) ** 2
 
 
@@ -294,7 +294,7 @@ def flicker_processes(band, period):
     # Imported here, since importing scipy.optimize is slow and every node imports this module.
     from scipy.optimize import nnls
 
-    # Sampled processes cannot be flat at averaging times of fewer than four samples.
+    # The Allan variance of sampled processes cannot be flat below four samples.
     shortest = max(band[0], 4 * period)
     longest = max(band[1], 2.0 * shortest)
     # The Allan deviation peaks at 1.89 correlation times (IEEE Std 952, annex C).
@@ -450,7 +450,7 @@ class BiasInstability(NoiseProcess):
         self._state = self._scale * self._generator.standard_normal(self._scale.shape)
 
     def _step(self):
-        # Computed in place, since the arrays of many parallel processes take megabytes.
+        # The step is computed in place, since the arrays of many parallel processes take megabytes.
         innovation = self._generator.standard_normal(self._scale.shape)
         innovation *= self._innovation
         self._state *= self._phi
@@ -475,7 +475,7 @@ class BiasInstability(NoiseProcess):
             for index, (phi,) in enumerate(self._phi):
                 values = recursion(phi, innovations[:, index], self._state[index])
                 last[index] = values[-1]
-                # Summed as in a single step, so that results are bitwise identical.
+                # Summed in the order of a single step, so that results are bitwise identical.
                 if index == 0:
                     total[...] = values
                 else:
@@ -484,7 +484,7 @@ class BiasInstability(NoiseProcess):
 
 
 class RateRamp(NoiseProcess):
-    """Linear drift ``R t``, with R dt at the first sample; Allan deviation ``R tau / sqrt(2)``.
+    """Rate ramp ``R t``, with R dt at the first sample; Allan deviation ``R tau / sqrt(2)``.
 
     Parameters
     ----------
@@ -511,7 +511,7 @@ class RateRamp(NoiseProcess):
 
 
 class Quantisation(NoiseProcess):
-    """Noise of angle or velocity increments whose integral is read with a white error.
+    """Quantisation noise of angle or velocity increments: a white error of their integral.
 
     The error of the integral is ``Q w``, and the error of the rate is its difference quotient
     ``Q (w_k - w_(k-1)) / dt``; Allan deviation ``sqrt(3) Q / tau`` (IEEE Std 952).
@@ -552,12 +552,12 @@ _ROWS = 64  # number of samples that are scaled by one multiplication
 
 
 def _draw(generator, block, factors):
-    """Overwrite a block (n, 3) with normal numbers, scaled by the factors of ``_ROWS`` samples."""
+    """Overwrite a block (n, 3) with normal numbers times the factors of ``_ROWS`` samples."""
     if not block.flags.c_contiguous:
         block[...] = generator.standard_normal(block.shape) * factors[:3]
         return
     generator.standard_normal(out=block)
-    # With three numbers at a time, NumPy would spend most of the time on loop overhead.
+    # With three numbers at a time, most of NumPy's run time would be loop overhead.
     whole = len(block) - len(block) % _ROWS
     rows = block[:whole].reshape(-1, len(factors))
     rows *= factors
@@ -565,7 +565,7 @@ def _draw(generator, block, factors):
 
 
 def recursion(phi, innovation, last):
-    """Compute ``y_k = phi y_(k-1) + innovation_k`` along the first axis.
+    """Compute the recursion ``y_k = phi y_(k-1) + innovation_k`` along the first axis.
 
     Parameters
     ----------
@@ -589,7 +589,7 @@ def recursion(phi, innovation, last):
 
 
 def sampled_std(density, rate: float):
-    """Compute the standard deviation of white noise per sample, ``N * sqrt(rate)``.
+    """Compute the standard deviation of sampled white noise, ``N * sqrt(rate)``.
 
     Parameters
     ----------
@@ -607,7 +607,7 @@ def sampled_std(density, rate: float):
 
 
 def density_of_samples(std, rate: float):
-    """Compute the noise density from the standard deviation per sample, ``std / sqrt(rate)``.
+    """Compute a noise density from the standard deviation of samples, ``std / sqrt(rate)``.
 
     Parameters
     ----------
@@ -625,7 +625,7 @@ def density_of_samples(std, rate: float):
 
 
 def density_of_one_sided(one_sided):
-    """Compute the noise density from a one-sided density, ``one_sided / sqrt(2)``.
+    """Compute a two-sided noise density from a one-sided one, ``one_sided / sqrt(2)``.
 
     Parameters
     ----------
@@ -641,7 +641,7 @@ def density_of_one_sided(one_sided):
 
 
 def one_sided_density(density):
-    """Compute the one-sided density of white noise, ``sqrt(2) * N``.
+    """Compute a one-sided noise density from a two-sided one, ``sqrt(2) * N``.
 
     Parameters
     ----------
@@ -657,7 +657,7 @@ def one_sided_density(density):
 
 
 def density_of_rms(rms, bandwidth: float):
-    """Compute the noise density from the rms within a bandwidth, ``rms / sqrt(2 bandwidth)``.
+    """Compute a noise density from the rms value within a bandwidth, ``rms / sqrt(2 bandwidth)``.
 
     Parameters
     ----------
@@ -675,7 +675,7 @@ def density_of_rms(rms, bandwidth: float):
 
 
 def random_walk_of_minimum(minimum, white_noise):
-    r"""Compute the random walk K for which white noise and random walk have a given Allan minimum.
+    r"""Compute the random walk K that, with given white noise, yields a given Allan minimum.
 
     With white noise N and random walk K alone, the Allan variance is
     :math:`N^2 / \tau + K^2 \tau / 3`. Its minimum, at :math:`\tau = \sqrt 3 N / K`, is
@@ -704,7 +704,7 @@ def random_walk_of_minimum(minimum, white_noise):
 
 
 def flicker_and_walk_of_minimum(minimum, averaging_time: float, white_noise, random_walk=None):
-    r"""Compute B and K from the minimum of an Allan deviation and its averaging time.
+    r"""Compute bias instability B and random walk K from the minimum of an Allan deviation.
 
     With white noise N, flicker noise B and random walk K, the Allan variance is
     :math:`N^2 / \tau + (2 \ln 2 / \pi) B^2 + K^2 \tau / 3` (IEEE Std 952-1997, annex C). Its

@@ -2,7 +2,7 @@
 
 Run k of seed s uses ``SeedSequence(s, spawn_key=(k,))``, and each quantity uses a child of that
 seed. The random numbers of a run therefore do not depend on other runs, on their order, on the
-number of blocks in which they are drawn, or on other random quantities.
+number of blocks in which they are generated, or on other random quantities.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import math
 
 import numpy as np
 
-BLOCK = 1024  # number of random numbers that are drawn at once if they are used one by one
-_MAX_AHEAD = 2**22  # random numbers that are drawn in advance for all members together, 32 MB
+BLOCK = 1024  # random numbers that are generated at a time if they are used one by one
+_MAX_AHEAD = 2**22  # random numbers that are generated in advance for all members, 32 MB
 
 
 def run_seed(seed, run: int) -> np.random.SeedSequence:
-    """Return the seed of a run.
+    """Return the seed of a simulation run.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def run_seed(seed, run: int) -> np.random.SeedSequence:
 
 
 def child_seed(seed, index: int) -> np.random.SeedSequence:
-    """Return a child of a seed by its number, without modifying the seed as spawning does.
+    """Return a numbered child of a seed; unlike spawning, this does not modify the seed.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def child_seed(seed, index: int) -> np.random.SeedSequence:
 
 
 def child_generator(seed, index: int) -> np.random.Generator:
-    """Return the generator for a child of a seed, see :func:`child_seed`.
+    """Return the random generator of a numbered child of a seed, see :func:`child_seed`.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def _sequence(seed):
 
 
 class ParallelNormals:
-    """Standard normal numbers of many generators, drawn in parallel with unchanged values.
+    """Standard normal numbers of several generators, with the same values as without blocks.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class ParallelNormals:
         self._generators = np.empty(count, dtype=object)
 
     def replace_members(self, members, generators):
-        """Replace the generators of some members.
+        """Replace the random generators of some members.
 
         Parameters
         ----------
@@ -121,9 +121,9 @@ class ParallelNormals:
         return self._block[self._next - 1]
 
     def _draw(self, members):
-        """Draw the remaining random numbers of the block."""
+        """Generate the random numbers in the remainder of the block for some members."""
         remaining = self._block[self._next :].reshape(-1, len(self._generators))
-        # A few members at a time, so that their numbers stay in the cache until transposed.
+        # A few members are processed at a time, so that their numbers are transposed in the cache.
         for first in range(0, len(members), 64):
             group = members[first : first + 64]
             drawn = np.empty((len(group), len(remaining)))
@@ -135,7 +135,7 @@ class ParallelNormals:
 
 
 class NormalStreams:
-    """Standard normal numbers of several quantities, each from a separate stream.
+    """Standard normal numbers for several quantities, each from a separate random stream.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ class NormalStreams:
         self._next = 0
 
     def next(self) -> np.ndarray:
-        """Return the random numbers of the next sample.
+        """Return the random numbers of all quantities for the next sample.
 
         Returns
         -------
@@ -167,7 +167,7 @@ class NormalStreams:
         return self._block[self._next - 1]
 
     def take(self, samples: int) -> np.ndarray:
-        """Return the random numbers of the next samples.
+        """Return the random numbers of all quantities for the next samples.
 
         Parameters
         ----------
