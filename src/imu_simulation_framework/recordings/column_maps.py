@@ -143,7 +143,7 @@ _TABLE = [
 ]
 
 QUANTITIES = {quantity.name: quantity for quantity in _TABLE}
-"""Quantities by name."""
+"""Quantities of column maps, by name."""
 _UNITS = {unit for quantity in _TABLE for unit in quantity.units}
 # Columns with these names but an unknown unit contain a different quantity.
 _AMBIGUOUS_NAMES = ("x", "y", "z", "temperature")

@@ -209,7 +209,7 @@ def find_columns(path, section, orientation=False, shared=False, layout=None) ->
     if is_reference:
         columns, other = other, columns
     if not columns and (orientation if is_reference else not shared):
-        # The user declared the file to be an IMU or a reference, to which the orientation belongs.
+        # The orientation belongs to the IMU or the reference, as which the user declared the file.
         columns = {n: other[n] for n in (*QUATERNION, *EULER, "heading") if n in other}
         if columns and "time" in other:
             columns = {"time": other["time"], **columns}

@@ -29,7 +29,7 @@ from .cleaning import MINIMUM_SAMPLES, Cleaner
 from .frames import ImuConventions, conventional_imu, levelling_roll_pitch
 
 MOUNTED_TURNED = "the mounting of the IMU is rotated"
-"""Clause of the remark on tilted gravity, by which consumers recognise the remark."""
+"""Clause by which callers recognise the remark on tilted gravity."""
 _MAX_LEAN = np.radians(30.0)  # largest tilt of gravity from the z axis; slopes are less steep
 _MIN_GRAVITY = 5.0  # m/s^2; an IMU with a smaller mean specific force subtracts gravity
 _LEVEL_TIME = 0.5  # s, initial interval over which the accelerometer is averaged for levelling

@@ -23,7 +23,7 @@ from ..core.units import STANDARD_GRAVITY, factor, factors
 from . import turns
 
 UNIT_TOLERANCE = 1.6
-"""Largest ratio between the nominal value of a unit and its value measured from rotations.
+"""Largest ratio between nominal value of a unit and value measured from rotations.
 
 Orientation filters and vibration change measured rotations by tens of per cent. The two most
 similar units, rad/s and deg/s, differ by a factor of 57, so ranges do not overlap up to 7.5."""
@@ -34,15 +34,18 @@ GRAVITY_TOLERANCE = 1.2
 Scale errors and motion change the magnitude by a few per cent."""
 
 COUNT_TOLERANCE = 1.07
-"""Largest ratio between measured and listed value of a count; some listed values differ by 1/8."""
+"""Largest ratio between listed and measured value of a count.
+
+Some listed values differ by only 1/8."""
 
 INCREMENT_TOLERANCE = 1.15
-"""Largest ratio for increments per sample, whose unit value depends on the sample rate."""
+"""Largest ratio between nominal and measured value of a unit of increments per sample."""
 
 NOISY_TOLERANCE = 4.0
-"""Largest ratio for rotations whose correlation is below :data:`AGREEMENT`.
+"""Largest ratio between nominal value of a unit and value measured from noisy rotations.
 
-Noise of the rates multiplies a measured value by the squared correlation: 0.25 at 0.5."""
+It applies to correlations below :data:`AGREEMENT`. Noise of the rates multiplies a measured value
+by the squared correlation: 0.25 at 0.5."""
 
 AGREEMENT = 0.8
 """Smallest correlation of the rotations that two sensors measure during the same motion.
@@ -60,7 +63,7 @@ Vibration adds a few per cent. The magnitude of three identically distributed no
 of an acceleration without gravity, has 0.6."""
 
 MIN_FORCES = 20
-"""Smallest number of samples for which quartiles of the magnitude are computed."""
+"""Smallest number of specific forces for which quartiles of the magnitude are computed."""
 
 ACCEL_COUNTS = (16384, 8192, 4096, 2048)
 """Counts per g: 16 bits over 2, 4, 8 and 16 g (InvenSense MPU-6050 product specification, 6.2)."""

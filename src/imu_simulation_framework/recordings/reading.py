@@ -110,7 +110,7 @@ class ReferenceSource:
         )
 
     def read(self) -> Recorded:
-        """Read the reference.
+        """Read the reference trajectory.
 
         Returns
         -------
@@ -205,7 +205,7 @@ class ImuSource:
         )
 
     def read(self) -> Recorded:
-        """Read the IMU.
+        """Read the recorded IMU.
 
         Returns
         -------

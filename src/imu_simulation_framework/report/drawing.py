@@ -24,7 +24,7 @@ _MIN_LEGEND_LINEWIDTH = 1.5  # points; the colour of thinner lines is hardly vis
 # Number of points of a coloured path along the longer side of its bounding box.
 # The number is limited, because each point is an object in a PDF or SVG file.
 _COLOURED_POINTS = 800
-_PIXELS_PER_INCH = 100.0  # number of pixels on a web page that correspond to one inch in an image file
+_PIXELS_PER_INCH = 100.0  # pixels on a web page that correspond to one inch in an image file
 _MARKERS = {"circle": "o", "circle-open": "o", "square-open": "s", "x": "x"}
 
 

@@ -1,6 +1,6 @@
 """Figure descriptions: panels with lines, bands and points, independent of a plotting library.
 
-:func:`.to_matplotlib` converts a description to a picture for a file, and :func:`.to_plotly` to a
+:func:`.to_matplotlib` converts a description to an image file, and :func:`.to_plotly` to a
 figure on a web page.
 """
 
@@ -77,17 +77,17 @@ class Figure:
     Attributes
     ----------
     title : str
-        Title of a picture. A web page shows the heading of the section instead.
+        Title in an image file. A web page shows the heading of the section instead.
     x : str
         Title and unit of the horizontal axis that the panels share.
     empty_message : str
         Message that replaces a figure without panels.
     widths : sequence of float
-        Relative widths of a picture's columns, which are filled with panels row by row.
+        Relative widths of the columns in an image file, which are filled with panels row by row.
     width : float
-        Width of a picture [inches].
+        Width in an image file [inches].
     share_y : bool or str
-        Which panels of a picture share their vertical scale, as in matplotlib's ``subplots``.
+        Which panels share their vertical scale, as in matplotlib's ``subplots``.
     panels : list of Panel
     """
 
@@ -115,7 +115,7 @@ class Figure:
             Title of the panel.
         **options : object
             Fields of :class:`Panel`: ``x``, ``log``, ``equal``, ``height``, ``limits``,
-            ``x_limits``, ``ticks`` and ``draw``. In a picture, 100 pixels of height correspond to
+            ``x_limits``, ``ticks`` and ``draw``. In an image file, 100 pixels of height are
             one inch. A web page does not show panels with ``draw``.
 
         Returns
@@ -348,7 +348,7 @@ class Figure:
         name : str, optional
             Name in the legend.
         sign : str, optional
-            Symbol above the line in a picture.
+            Symbol above the line in an image file.
 
         Returns
         -------

@@ -177,7 +177,7 @@ def _interpretation(
 
 
 def _is_same_orientation(reference: Samples | None, imu: Samples | None) -> bool:
-    """Return whether the IMU consists only of the orientation of the reference."""
+    """Return whether the recorded IMU contains only the orientation of the reference."""
     if reference is None or imu is None or len(reference) != len(imu):
         return False
     if any(name in imu for name in (*GYRO, *ACCEL)):

@@ -15,7 +15,7 @@ MINIMUM_WINDOWS = 40
 """Smallest number of windows with known accelerations that suffices for a decision."""
 
 SIGNIFICANT = 4.0
-"""Number of standard errors by which both responses must differ from zero."""
+"""Number of standard errors by which both accelerometer responses must differ from zero."""
 
 SMALLEST_RESPONSES, LARGEST_RESPONSE = (0.05, 0.25), 2.5
 """Bounds of the accelerometer's responses to changes of speed and to curves, which are 1 in theory.
@@ -23,7 +23,7 @@ SMALLEST_RESPONSES, LARGEST_RESPONSE = (0.05, 0.25), 2.5
 Position noise reduces the responses, above all the response to a change of speed."""
 
 SMALLEST_SINE = 0.8
-"""Smallest sine of the angle between the two responses, which is 90 deg in theory."""
+"""Smallest sine of the angle between the accelerometer responses, which is 90 deg in theory."""
 
 CORRELATED_WINDOWS = 3.0
 """Number of consecutive windows with correlated noise; a speed is a difference of two positions."""

@@ -30,7 +30,7 @@ _FINER = {"s": "ms", "ms": "us", "us": "ns"}
 _LONGEST_STEP = 60.0  # s; half an hour in microseconds is as large as seconds since 1970
 
 NOT_THE_TIME = "is not used as the time"
-"""Phrase in all remarks on unused columns that have the name of a time."""
+"""Phrase in each remark on a column that has the name of a time but is not used."""
 
 # Reasons returned by time_unit, on which the choice of a time column depends.
 _NOT_INCREASING = "does not increase"
