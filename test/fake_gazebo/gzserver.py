@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Substitute for gzserver with gazebo_ros, gazebo_ros_control and the plug-ins of the robot.
 
-The robot rolls without slip or inertia, so the accelerometer measures a jerk at each new command.
+The robot rolls without slip or inertia, so the accelerometer measures a spike at each new command.
 Like Gazebo, the program waits only at the limit on the topic simulation_limit, answers a request to
 switch controllers after its next step, publishes nothing while it is paused, and samples its
 generic IMU between the samples of the ground truth.

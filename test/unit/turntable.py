@@ -19,11 +19,11 @@ def six_positions(standstill, move, tilts):
     Parameters
     ----------
     standstill : float
-        Time in each position [s].
+        Time in each orientation [s].
     move : float
-        Time from one position to the next [s].
+        Time from one orientation to the next [s].
     tilts : array_like, shape (6, 3)
-        Error of each position, as a rotation vector in body axes [rad]. The first tilt is the
+        Error of each orientation, as a rotation vector in body axes [rad]. The first tilt is the
         ``start`` of the motion.
 
     Returns

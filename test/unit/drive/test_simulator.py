@@ -335,7 +335,7 @@ def test_four_wheeled_robot_has_identified_sideslip_at_any_speed(four_wheels, v)
         states = _drive(MujocoSimulator(four_wheels), *drivetrain.inverse(v, yaw_rate), 6.0)[200:]
         v_x, v_y, _ = np.mean([state.linear_velocity for state in states], axis=0)
         turning = np.mean([state.angular_velocity[2] for state in states])
-        # Actual sideslip is half of this linear model in slow turns, and 1.6 times it in fast turns.
+        # Sideslip is half of this linear model in slow turns, and 1.6 times it in fast turns.
         assert -np.arctan2(v_y, v_x) == pytest.approx(drivetrain.sideslip(turning), rel=0.2)
 
 
