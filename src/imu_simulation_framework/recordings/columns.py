@@ -75,7 +75,7 @@ def find_column_maps(path, column="", inertial=True, layout=None) -> ColumnMaps:
 
 
 def _with_layout(path, named_maps, layouts, reports_absent):
-    """Return the maps of the first layout that agrees with the values, or maps based on names.
+    """Return the column maps of the first layout that agrees with the values, or of ``named_maps``.
 
     Bundled layouts list columns that only some versions of a logger write, so absent columns are
     reported only for a layout that the user has chosen.

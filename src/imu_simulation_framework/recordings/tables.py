@@ -173,7 +173,7 @@ def recorded_tables(
             refuse_endless_names(path, [str(column) for column in content.columns])
             for place, kind in enumerate(content.dtypes):
                 if kind.kind == "f":
-                    # Signalling nan values, which cause warnings in all operations, are replaced.
+                    # Signalling NaN values, which cause warnings in all operations, are replaced.
                     column = content.iloc[:, place]
                     content.isetitem(place, np.where(np.isnan(column), np.nan, column))
             content = TextTable(str(path), content, np.arange(1, len(content) + 1))

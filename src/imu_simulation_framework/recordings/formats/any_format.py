@@ -47,7 +47,7 @@ def read_any_bag(path, topic, message_types) -> Samples:
         file_access.read_start(path)
         samples = read_bag(path, topic, message_types)
     for values in samples.columns.values():
-        # A damaged number may be a signalling nan, for which each operation would issue a warning.
+        # A damaged number may be a signalling NaN, for which each operation would issue a warning.
         values[np.isnan(values)] = np.nan
     return samples
 

@@ -400,7 +400,7 @@ class McapFile:
         return ((names[key], time, data) for key, time, data in self._messages(names))
 
     def _walk(self):
-        """Find the positions of all chunks and messages."""
+        """Find the positions of all chunks and messages in the file."""
         offset = 8
         while True:
             code, length = struct.unpack("<BQ", self._read(offset, 9))

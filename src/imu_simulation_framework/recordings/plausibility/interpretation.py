@@ -1,4 +1,4 @@
-"""Interpretations of a recording: the conventions and units from which the check chooses."""
+"""Interpretations of a recording: the conventions and units that a plausibility check compares."""
 
 from __future__ import annotations
 

@@ -332,7 +332,7 @@ class Relation:
 
     @property
     def conclusive(self) -> bool:
-        """Whether there are a known correlation and enough windows for a conclusion."""
+        """Whether the correlation is defined, and there are enough windows for a conclusion."""
         return self.windows >= MINIMUM_WINDOWS and bool(np.isfinite(self.correlation))
 
     def scale_text(self, form) -> str:

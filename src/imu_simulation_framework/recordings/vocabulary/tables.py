@@ -135,7 +135,7 @@ class _Tables:
         return sorted(names, key=lambda name: -rows[name])
 
     def imu_leaders(self):
-        """Return the possible leading tables of an IMU, the most likely table first."""
+        """Return the candidates for the leading table of an IMU, the most likely table first."""
         gyros = self.tables_with("gyro")
         both = [name for name in gyros if "accel" in _kinds(self.candidates_by_table[name])]
         orientations = [
