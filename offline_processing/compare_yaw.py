@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compare the yaws of recordings and results: differences and delays.
+"""Compare yaw signals from recordings and results: differences and delays.
 
 See imu_simulation_framework.commands.parsers.compare_yaw.
 """

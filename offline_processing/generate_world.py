@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Generate a Gazebo world with level ground, or with the bumps of the embedded simulator.
+"""Generate a Gazebo world with level ground, or with the same bumps as in the MuJoCo simulator.
 
 See imu_simulation_framework.commands.parsers.generate_world.
 """

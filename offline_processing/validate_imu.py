@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compare a simulated IMU with ground truth, and check limits of its errors.
+"""Compare a simulated IMU with ground truth, and check its errors against limits.
 
 See imu_simulation_framework.commands.parsers.validate_imu.
 """

@@ -1,4 +1,4 @@
-"""Simulate an IMU on a mobile robot and judge its heading drift.
+"""Simulate an IMU on a mobile robot and evaluate its heading drift.
 
 The table lists all packages. A package imports only from packages above it, and all may import
 ``core`` (``./run lint`` checks both):
@@ -131,7 +131,7 @@ def _front_door():
 
 
 def __getattr__(name):
-    # Names are imported on first use, so that programs that need no MuJoCo or bags start faster.
+    # Names are imported on first use, so programs that need neither MuJoCo nor bags start faster.
     if name == "__all__":
         return _front_door()[1]
     if name.startswith("__"):

@@ -32,7 +32,7 @@ gyroscope:
 
 @pytest.fixture(scope="module")
 def server():
-    """Return a server that a page could reach, and the requested paths."""
+    """Start a server that a page could reach; return it with the list of requested paths."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
@@ -56,7 +56,7 @@ def server():
 
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory, server):
-    """Return the report files by kind of report."""
+    """Write one report of each type; return the files by type."""
     folder = tmp_path_factory.mktemp("reports")
     name = HOSTILE.format(port=server.server_port)
     result = write_result(folder, drive=name, duration=40.0)
@@ -100,7 +100,7 @@ KINDS = ["experiment", "budget", "drawn", "thesis", "flight", "identification", 
 
 
 def opened(driver, path):
-    """Show a page and wait for its figures."""
+    """Open a page, and wait until its figures are drawn."""
     driver.get("about:blank")
     requested(driver)
     driver.get_log("browser")
@@ -149,7 +149,7 @@ def test_report_fits_screen_without_network_requests(request, reports, server, k
         assert plot["panel"][1] > 0.45 * plot["box"][1]
 
 
-# Sizes of the page, of the hidden parts of its tables, and of its figures [px].
+# Width of the page, hidden width of each table, and sizes of the figures [px].
 MEASURE = """
     const size = (part) => {
       const box = part.getBoundingClientRect();

@@ -41,7 +41,7 @@ from imu_simulation_framework.srv import SetImuParameters, SetImuParametersRespo
 SAMPLE = 10_000_000  # sampling period [ns]
 SAMPLES_PER_JOINT_STATE = 5  # the joint state controller publishes at 20 Hz
 STEPS = 10  # physics steps per sample
-GENERIC_PHASE = 4_000_000  # from a ground truth sample to the next sample of the generic IMU [ns]
+GENERIC_PHASE = 4_000_000  # time from a ground truth sample to the next generic IMU sample [ns]
 TORQUE_PER_SPEED = 0.05  # motor torque per commanded wheel velocity [N m s/rad]
 MAX_OFFSET = 10.0  # range of the plug-in's parameter [rad]
 DELAY = 0.1  # response delay of get_world_properties [s]
@@ -50,7 +50,7 @@ QUEUE = 1000
 
 
 class FakeGazebo:
-    """Simulated world with a robot, behind the services and topics of Gazebo."""
+    """Simulated world with a robot, which provides the services and topics of Gazebo."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -148,7 +148,7 @@ class FakeGazebo:
 
     def _handle_world(self, _):
         simulated = 1e-9 * SAMPLE * self._samples
-        time.sleep(DELAY)  # the simulation continues meanwhile
+        time.sleep(DELAY)  # the simulation continues during this time
         return simulated, True, ""
 
     def _handle_physics(self, _):
@@ -245,7 +245,8 @@ def _orientation(yaw) -> Quaternion:
 def main() -> None:
     place = urllib.parse.urlsplit(os.environ["GAZEBO_MASTER_URI"])
     with socket.create_server((place.hostname, place.port)):
-        # The rospy handler writes to the log, which fails if the signal interrupts a log entry.
+        # The signal handler of rospy writes to the log, which fails if the signal interrupts the
+        # writing of another log entry.
         rospy.init_node("gazebo", disable_signals=True)
         gazebo = FakeGazebo()
         for number in (signal.SIGINT, signal.SIGTERM):

@@ -105,7 +105,7 @@ def _check_outputs(bag, topic, reported, options) -> None:
 
 
 class _Ideal(NamedTuple):
-    """Ideal IMU in a bag: stamps [ns], presence of orientations, and frame names."""
+    """Stamps [ns] and frame names of the ideal IMU in a bag, and whether it has orientations."""
 
     stamps: list[int]
     has_orientation: bool
@@ -158,11 +158,11 @@ def _reported(bag, topic, function, *arguments):
 
 
 def _copy(bag, topic, reported, session, ideal, options) -> tuple[int, int]:
-    """Copy the bag with the realistic IMU; return the counts of written and incomplete messages."""
+    """Copy the bag and add the realistic IMU; return the numbers of written and ignored ones."""
     covariances, field_covariance = session.covariances(), session.magnetic_covariance()
     source = _source(options, session.report)
     source.has_orientation = ideal.has_orientation
-    # Messages of the ideal IMU until another input, such as a field or a pose, is available.
+    # Messages of the ideal IMU that wait for another input, such as a magnetic field or a pose.
     waiting: deque = deque()
     replaced = {options.output, options.magnetic_output} & {topic, reported.field}
     number = published = 0

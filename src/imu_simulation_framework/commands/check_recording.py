@@ -98,7 +98,7 @@ def _unusable(check) -> str:
 
 
 def _to_choose(setup, configuration) -> str:
-    """Return a message that names the columns of config.ini that the user has to choose."""
+    """Return a message that lists the columns in config.ini that the user has to choose."""
     sections = [
         f"[{section}] {join_names(quantities)}"
         for section, quantities in setup.open_columns.items()
@@ -200,7 +200,7 @@ def _open_sections(setup) -> list[str]:
 
 
 def _parts(check):
-    """Yield name, samples and config.ini section of the columns of reference and IMU, if read."""
+    """Yield the name, samples and column section of the reference and of the IMU, if read."""
     for name, samples, section in (
         ("reference", check.reference_samples, "reference_columns"),
         ("IMU", check.imu_samples, "imu_columns"),

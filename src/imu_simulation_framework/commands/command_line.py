@@ -86,7 +86,7 @@ def whole_type(minimum: int, maximum: float, refusal: str) -> Callable[[str], in
     """
 
     def parse(text: str) -> int:
-        # int() also accepts the digits of other scripts.
+        # int() also accepts non-ASCII digits.
         if not (text.isascii() and text.isdecimal()) or not minimum <= int(text) <= maximum:
             raise argparse.ArgumentTypeError(f"{quote(text)} {refusal}")
         return int(text)

@@ -77,7 +77,7 @@ def _load(folder: ResultFolder) -> tuple[ImuAtRest, float, dict[str, Any]]:
 
 def _read(bag, with_bias, duration):
     samples = read_bag(bag, IMU_TOPIC, [IMU])
-    # The first stamp of the MuJoCo simulator is zero, which the reader replaces by NaN.
+    # The first stamp of the MuJoCo simulator is zero, which the reader replaces with NaN.
     stamped = np.isfinite(samples.columns["stamp"])
     biases: dict[str, Any] = {}
     columns = [samples.matrix(names)[stamped] for names in (QUATERNION, GYRO, ACCEL)]
@@ -121,7 +121,7 @@ def _first_drift(bias) -> int:
 
 
 COMPARED = {
-    # With these values, each error of the plug-in occurs, and drifts become stationary in minutes.
+    # With these values, every type of error occurs, and drifts become stationary within minutes.
     "hector": {
         "rate_offset": 0.01, "rate_drift": 0.05, "rate_drift_frequency": 0.1,
         "rate_gaussian_noise": 0.001, "accel_offset": 0.05, "accel_drift": 0.5,

@@ -1,4 +1,4 @@
-"""Compare the yaws of recordings and results: differences and delays.
+"""Compare yaw signals from recordings and results: differences and delays.
 
 The command line is defined in :mod:`.parsers.compare_yaw`.
 """
@@ -28,7 +28,7 @@ from .parsers.compare_yaw import NAME
 
 
 def run(options):
-    """Compare the yaws specified on the command line.
+    """Compare the yaw signals specified on the command line.
 
     Parameters
     ----------

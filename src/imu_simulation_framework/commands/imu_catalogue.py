@@ -126,7 +126,7 @@ def _row(entry, motion, at, sample):
 
 
 def _digits(value):
-    """Format a number with two significant digits, and without decimals from 10 on."""
+    """Format a number with two significant digits, and without decimals if it is at least 10."""
     return f"{value:.0f}" if value >= 10.0 else f"{value:.2g}"
 
 

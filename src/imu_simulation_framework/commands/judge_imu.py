@@ -29,7 +29,7 @@ from . import command_line, imu_options, option_types, recording_options
 
 
 def run(options):
-    """Judge the models specified on the command line.
+    """Test the models specified on the command line.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ MAX_SAMPLES = 360_000
 
 A longer motion has longer steps."""
 MIN_SAMPLES_PER_TURN = 100
-"""Samples per turn that resolve the tilt error of the orientation filter in curves."""
+"""Smallest number of samples per turn that resolves the tilt error of the fusion filter."""
 
 
 class ChosenMotion(NamedTuple):

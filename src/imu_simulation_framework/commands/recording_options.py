@@ -1,4 +1,4 @@
-"""Command-line options for reading recordings: settings, and the compared output of the IMU."""
+"""Command-line options for reading recordings: settings, and the IMU output to compare."""
 
 from __future__ import annotations
 

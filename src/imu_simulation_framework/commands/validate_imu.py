@@ -1,4 +1,4 @@
-"""Compare a simulated IMU with ground truth, and check limits of its errors.
+"""Compare a simulated IMU with ground truth, and check its errors against limits.
 
 The command line is defined in :mod:`.parsers.validate_imu`.
 """

@@ -20,7 +20,7 @@ from . import imu_options, motion_options
 
 
 def run(options):
-    """Rank the IMUs on the motion specified on the command line.
+    """Rank the IMUs for the motion specified on the command line.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ MASTER_TIMEOUT = 10.0  # wall-clock seconds; timeout for a response from the mas
 #: Wall-clock seconds; timeout for a service call, even if the node remains responsive.
 MAX_CALL_DURATION = 3600.0
 
-CHECK_PERIOD = 1.0  #: wall-clock seconds between checks whether a node is responsive
+CHECK_PERIOD = 1.0  #: wall-clock seconds between checks of whether a node is responsive
 
 _CALLER = "/imu_simulation_framework"
 

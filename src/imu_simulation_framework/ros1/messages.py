@@ -158,7 +158,7 @@ class RobotMessages:
         self._joints.header.stamp = self._transform.header.stamp = stamp
 
     def publish_ground_truth(self, publisher: rospy.Publisher, stamps, state) -> None:
-        """Publish the ground truth with poses in the world and twists in the body frame (REP-103).
+        """Publish the ground truth: poses in the world frame, and twists in the body frame.
 
         Parameters
         ----------

@@ -25,7 +25,7 @@ START_TIMEOUT = 120.0  # wall-clock seconds; timeout for the start of a node, ev
 # Wall-clock seconds; timeout for unregistering from a master that may not respond.
 EXIT_TIMEOUT = 10.0
 GAZEBO_NICENESS = 15  # added to the niceness of nodes in experiments with Gazebo
-EXIT_CHECK_PERIOD = 0.005  # wall-clock seconds between checks whether rospy has unregistered
+EXIT_CHECK_PERIOD = 0.005  # wall-clock seconds between checks of whether rospy has unregistered
 # Wall-clock seconds; timeout for a response of a running node with the same name.
 PROBE_TIMEOUT = 3.0
 

@@ -22,7 +22,7 @@ from .simulators.interface import make_simulator_interface
 
 
 def last_messages_timeout(configuration: Configuration) -> float:
-    """Return the timeout between any two of the messages that arrive after a drive has ended.
+    """Return the timeout for the next message after a drive has ended.
 
     It is twice ``[simulation] command_timeout``, because both nodes and simulator may be slow.
 

@@ -88,7 +88,7 @@ def main(arguments: list[str]) -> int:
 
 @contextlib.contextmanager
 def _choose_domain(configuration):
-    """Yield environment variables with a free domain, if the experiment needs a domain.
+    """Yield environment variables with a free ROS 2 domain, if the experiment needs one.
 
     The mapping is empty if the user has set a domain, or if an external robot runs in the default
     domain. Raises FrameworkError if no domain is free.

@@ -1,4 +1,4 @@
-"""Compare the yaws of recordings and results: differences and delays.
+"""Compare yaw signals from recordings and results: differences and delays.
 
     compare_yaw.py drive.bag@/odom drive.bag@/imu/data
     compare_yaw.py mocap.tum "log.csv@heading [deg cw from north]"

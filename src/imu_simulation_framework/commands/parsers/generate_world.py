@@ -1,4 +1,4 @@
-"""Generate a Gazebo world with level ground, or with the bumps of the embedded simulator."""
+"""Generate a Gazebo world with level ground, or with the same bumps as in the MuJoCo simulator."""
 
 from __future__ import annotations
 

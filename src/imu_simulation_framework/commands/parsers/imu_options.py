@@ -16,7 +16,7 @@ HEADINGS = {
 
 
 def add_operation_options(parser: argparse.ArgumentParser) -> None:
-    """Add options for the operation of the sensor, and for the individual sensor of a part.
+    """Add options for standstill, stops and warm-up, and for the individual sensor of a part.
 
     Parameters
     ----------

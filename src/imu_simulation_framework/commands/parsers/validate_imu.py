@@ -1,4 +1,4 @@
-"""Compare a simulated IMU with ground truth, and check limits of its errors.
+"""Compare a simulated IMU with ground truth, and check its errors against limits.
 
 SIMULATED and TRUTH are ROS 1 or ROS 2 bags, tables (CSV, rostopic echo -p), or results of
 experiments. FILE@/topic selects a topic of a bag; RESULT@imu_simulated, @imu_real or @ground_truth

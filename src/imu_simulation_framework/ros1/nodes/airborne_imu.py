@@ -181,7 +181,7 @@ class AirborneArguments(TextSettings):
     timeout: float = setting(60.0, unit="s", above=0.0)
 
 
-WAKE_PERIOD = 0.2  # wall-clock seconds between checks whether the node has ended
+WAKE_PERIOD = 0.2  # wall-clock seconds between checks of whether the node has ended
 
 
 class AirborneImuNode(Node):

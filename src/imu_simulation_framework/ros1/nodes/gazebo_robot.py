@@ -110,7 +110,7 @@ class GazeboRobot(Node):
             "unpause_physics",
         ):
             wait_for_service(f"/gazebo/{service}", timeout)
-        # At real time, Gazebo leaves processor time for the nodes, which are still starting.
+        # At real-time speed, Gazebo leaves processor time for the nodes, which are still starting.
         set_speed(1.0, self.configuration.simulation.gravity)
         # Physics is paused to prevent a deadlock: controller_manager waits for physics steps, and
         # the generic IMU plug-in processes service calls in the physics thread.

@@ -20,7 +20,7 @@ from ..participant import Participant
 
 
 class ImuYawPublisher(Participant):
-    """Convert orientations to ``ImuYaw``, and publish the recorded yaw of the same times.
+    """Convert orientations to ``ImuYaw``, and publish the recorded yaw with the same stamps.
 
     The node subscribes to its inputs only while its outputs have subscribers; otherwise two 100 Hz
     streams would slow down a fast experiment by 10 %.

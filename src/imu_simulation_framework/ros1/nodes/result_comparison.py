@@ -31,7 +31,7 @@ from ..node import POLL_PERIOD
 from ..participant import EARLY_END_TIMEOUT, Participant
 from ..simulators import interface
 
-# Number of messages that are read together; the buffers of a killed process contain more.
+# Number of messages that are read together; a killed process loses even more from its buffers.
 BATCH_SIZE = 10
 
 # Wall-clock seconds by which path_follower's timeout is shorter; its message is more specific.

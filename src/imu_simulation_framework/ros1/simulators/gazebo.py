@@ -48,7 +48,7 @@ LIMIT_MARGIN = 0.5 / PHYSICS_RATE
 # Wall-clock seconds after which the command of a control period is assumed to be lost.
 MAX_SILENCE = 5.0
 
-# Wall-clock seconds between repetitions of the limit, without which the plug-in releases physics.
+# Wall-clock seconds between repetitions of the limit; without them, physics would continue.
 REPEAT_PERIOD = 1.0
 
 PACE_PERIOD = 0.01  # wall-clock seconds between checks of simulated time
