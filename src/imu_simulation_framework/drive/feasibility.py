@@ -1,4 +1,4 @@
-"""Check of a configured recording, and of whether the robot can follow its path."""
+"""Feasibility check of an experiment: the recording, and whether the robot can follow it."""
 
 from __future__ import annotations
 

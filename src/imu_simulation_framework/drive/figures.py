@@ -434,7 +434,7 @@ FIGURES = {
     "yaw_errors_psd": yaw_errors_psd,
     "yaw_psd": yaw_psd,
 }
-"""Mapping from file name to the function that describes this figure of a :class:`.Comparison`."""
+"""Mapping from file names to functions that create the figures from a :class:`.Comparison`."""
 
 MAX_PANELS = 8  # maximum number of drives in a figure that is still readable on a page
 

@@ -385,7 +385,7 @@ class IntegratingImu:
 
 
 def _scalar_first(orientations):
-    """Return the components w, x, y, z of quaternions in (x, y, z, w) order, shape (n, 4)."""
+    """Split quaternions (x, y, z, w), shape (n, 4), into the components w, x, y, z."""
     x, y, z, w = orientations.T
     return w, x, y, z
 

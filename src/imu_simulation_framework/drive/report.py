@@ -70,7 +70,7 @@ FIGURE_SECTIONS = {
 
 
 def section(name, comparison) -> Section:
-    """Return the section of the report for a figure.
+    """Return the report section that shows a figure.
 
     Parameters
     ----------

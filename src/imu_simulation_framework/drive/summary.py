@@ -64,7 +64,7 @@ from ..heading.yaw_comparison import ComparisonSettings
 
 @dataclass(frozen=True)
 class RunDescription:
-    """Facts about an experiment that its tables do not contain.
+    """Information about an experiment that its tables do not contain.
 
     Attributes
     ----------
@@ -553,7 +553,7 @@ def _with_interval(cell, std) -> str:
 
 
 def _longest_common_length(imus, key, length):
-    """Return the longest length with enough independent intervals of each IMU, or None."""
+    """Return the longest interval length with enough independent intervals per IMU, or None."""
     lengths = [
         {entry[length] for entry in imu.get(key) or () if entry["independent"] >= MIN_STRETCHES}
         for imu in imus

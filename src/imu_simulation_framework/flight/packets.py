@@ -193,7 +193,7 @@ class TextColumns:
         )
 
     def step(self, name: str, values: np.ndarray, digits: int) -> float:
-        """Return the resolution of a column, the value of the last digit of its largest number.
+        """Return the column resolution, the place value of the last digit of the largest number.
 
         JSBSim omits trailing zeros, so that a single number may show too few digits.
 

@@ -1,4 +1,4 @@
-"""Reading of recorded flights, and selection of the source of a flight.
+"""Reading of recorded flights, and selection of a flight source.
 
 A recorded flight has the time, position, orientation and, optionally, velocity of an aircraft:
 

@@ -56,7 +56,7 @@ OWN_DRIVE = (
 
 
 class JudgementTask(NamedTuple):
-    """Settings of the test of IMU models against a drive.
+    """Settings for testing IMU models against a drive.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class JudgementTask(NamedTuple):
 
 
 class ModelJudgement(NamedTuple):
-    """Result of the test of an IMU model against one drive.
+    """Test result of an IMU model for one drive.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ class ModelJudgement(NamedTuple):
 
 
 class DriveJudgement(NamedTuple):
-    """Results of the test of several IMU models against one drive.
+    """Test results of several IMU models for one drive.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ class DriveJudgement(NamedTuple):
         return self.drive.observed.name
 
     def remarks(self, models: Sequence[ModelJudgement] | None = None) -> list[str]:
-        """Return the notes on the drive and on models, without duplicates.
+        """Return the notes on the drive and on the models, without duplicates.
 
         Parameters
         ----------
@@ -179,7 +179,7 @@ class DriveJudgement(NamedTuple):
 
 
 class PooledJudgement(NamedTuple):
-    """Result of the test of an IMU model against several drives of one sensor.
+    """Joint test result of an IMU model for several drives of one sensor.
 
     Attributes
     ----------

@@ -160,7 +160,7 @@ def imu_sampling(configuration: Configuration) -> ImuSampling:
 
 
 def imu_remarks(configuration: Configuration) -> list[str]:
-    """Return remarks on the IMU parameters, such as errors that are missing for a moving robot.
+    """Return remarks on the IMU parameters, such as missing errors that matter during motion.
 
     Parameters
     ----------

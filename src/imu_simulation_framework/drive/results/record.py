@@ -686,7 +686,7 @@ class ExperimentRecord:
 
 
 def _blocks(stream, zero, end, columns):
-    """Yield tables; ``columns`` are names, or a function that computes columns from a block."""
+    """Yield one table per block; ``columns`` are names, or a function that computes the columns."""
     angles = _Attitude()
     for time, values in stream.blocks(zero, end):
         named = columns(values, angles) if callable(columns) else dict(zip(columns, values.T))

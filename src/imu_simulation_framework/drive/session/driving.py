@@ -245,7 +245,7 @@ class DriveSession:
         return self._follower.reference.pose_at(0.0)
 
     def begin(self) -> tuple[float, ...]:
-        """Return the first command.
+        """Return the first command of the drive.
 
         Returns
         -------

@@ -24,7 +24,7 @@ LONGEST_SILENCE = 0.5
 
 
 class ExternalRobotSession:
-    """Interface of an experiment to a robot that accepts commands of speed and yaw rate.
+    """Interface between an experiment and a robot that accepts speed and yaw rate commands.
 
     The pose of the robot cannot be set. Its odometry is therefore shifted, and rotated about the
     vertical, so that the robot starts at the first pose of the drive.

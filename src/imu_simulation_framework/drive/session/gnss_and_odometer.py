@@ -54,7 +54,7 @@ class PositioningSession:
         self.restart()
 
     def restart(self) -> None:
-        """Restart after the pose of the robot was set, or after simulated time has started."""
+        """Restart the receiver after the robot was repositioned, or when simulated time starts."""
         self._receiver = GnssReceiver(self.gnss, run_seed(self._seed, 0))
         self._periods = _Periods(self.gnss.rate)
         self._waiting: list[pd.DataFrame] = []
@@ -142,7 +142,7 @@ class OdometerSession:
         self.restart()
 
     def restart(self) -> None:
-        """Restart after the pose of the robot was set, or after simulated time has started."""
+        """Restart the odometer after the robot was repositioned, or when simulated time starts."""
         self._odometer = Odometer(self._specification, run_seed(self._seed, 0))
         self._periods = _Periods(self._specification.rate)
         # Last state: time, speed, travelled distance and yaw.
@@ -155,7 +155,7 @@ class OdometerSession:
         orientation: np.ndarray,
         linear_velocity: np.ndarray,
     ) -> OdometerRows | None:
-        """Add the next states of the robot, and return the output of the odometer for them.
+        """Add the next states of the robot; return the odometer output for these states.
 
         Parameters
         ----------

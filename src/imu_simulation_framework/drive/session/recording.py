@@ -572,7 +572,7 @@ DRIVE, RECORDED_IMU = "drive", "recorded_imu"
 
 
 def experiment_facts(folder: ResultFolder, configuration: Configuration) -> dict[str, Any]:
-    """Return the facts for the summary that are known before the drive.
+    """Return the summary entries that are known before the drive.
 
     Parameters
     ----------

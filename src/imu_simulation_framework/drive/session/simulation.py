@@ -72,7 +72,7 @@ class SimulatedSamples(NamedTuple):
         return len(self.wheels) > 0
 
     def imu_rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the stamps and the rows of the IMU for an :class:`.ExperimentRecord`.
+        """Return the stamps and rows of the IMU samples for an :class:`.ExperimentRecord`.
 
         Returns
         -------
@@ -133,7 +133,7 @@ class SimulatedSamples(NamedTuple):
         ]
 
     def odometer_rows(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """Return the stamps and the rows of the odometer.
+        """Return the stamps and rows of the odometer output.
 
         Returns
         -------
@@ -152,7 +152,7 @@ class SimulatedSamples(NamedTuple):
         return self.stamps[self.published], rows[self.published]
 
     def ground_truth_rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the stamps and the rows of the ground truth for an :class:`.ExperimentRecord`.
+        """Return the stamps and rows of the ground truth for an :class:`.ExperimentRecord`.
 
         Returns
         -------
@@ -166,7 +166,7 @@ class SimulatedSamples(NamedTuple):
         return self.stamps, np.concatenate(columns, axis=1)
 
     def wheel_rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the stamps and the rows of the motors in joint states.
+        """Return the stamps of the joint states and the rows of the motor states.
 
         Returns
         -------

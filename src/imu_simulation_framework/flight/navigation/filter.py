@@ -182,7 +182,7 @@ def influence(stretch: Stretch) -> np.ndarray:
 
 
 def process_noise(attitude: np.ndarray, duration: float, tuning: FilterTuning) -> np.ndarray:
-    """Return the process noise covariance over an interval, as if it acted at one instant.
+    """Return the process noise covariance over an interval, treated as acting at one instant.
 
     In IMU axes, the power spectral density of the white noise is N_g^2 for the gyroscope and N_a^2
     for the accelerometer, and K^2 for the random walks of the biases (Groves 14.82).
