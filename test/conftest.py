@@ -142,8 +142,8 @@ def pytest_terminal_summary(terminalreporter):
 def pytest_unconfigure(config):
     """Kill the processes that interrupted tests have left behind, such as nodes and browsers.
 
-    After Ctrl+C, pytest-xdist kills its processes before they tear down their fixtures. All processes
-    that they have started inherit the identifier of the test run in their environment.
+    After Ctrl+C, pytest-xdist kills its processes before they tear down their fixtures. All
+    processes that they have started inherit the identifier of the test run in their environment.
     """
     distribution = config.pluginmanager.getplugin("dsession")
     manager = getattr(distribution, "nodemanager", None)

@@ -1,4 +1,4 @@
-"""Check of the docstrings of the public interface by numpydoc.
+"""Check docstrings of the public interface with numpydoc.
 
 Modules, classes, functions and methods without a leading underscore are public, except within
 private ones. ``[tool.numpydoc_validation]`` in pyproject.toml selects the checks. The modules are
@@ -58,7 +58,7 @@ def has_yield(node):
 
 
 def returns_none(node):
-    """Return whether a function is annotated with None."""
+    """Return whether the return annotation of a function is None."""
     annotation = getattr(node, "returns", None)
     return isinstance(annotation, ast.Constant) and annotation.value is None
 
@@ -98,7 +98,7 @@ def get_described_fields(node):
 
 
 class Hierarchy:
-    """Classes of the package with their base classes."""
+    """Class hierarchy of the package."""
 
     def __init__(self, modules):
         self._classes = {}

@@ -108,7 +108,7 @@ def test_imu_plugin_has_specified_rate_topic_and_noise(description, arguments):
         assert f"<gaussianNoise>{arguments.get('gaussian_noise', '0.0')}</gaussianNoise>" in text
     else:
         assert f"<updateRate>{rate}</updateRate>" in text
-        # A plug-in that is loaded with a drift would start with an error ten times too large.
+        # Loading the plug-in with a yaw drift would make its initial error ten times too large.
         assert "<yawDrift>0</yawDrift>" in text
 
 
@@ -129,7 +129,8 @@ def test_sdf_of_user_description_contains_contacts_motors_and_imu(tmp_path):
     for name in wheels:
         friction = links[name].find("collision/surface/friction/ode")
         assert [float(word) for word in friction.findtext("fdir1").split()] == [0.0, 1.0, 0.0]
-        # Half of the friction that would prevent turning; wheels are 0.18 m ahead of the centre.
+        # Lateral friction is half of the value that would prevent turning. The wheels are 0.18 m
+        # ahead of the centre.
         sideways = 0.6 * 0.5 * bundled.numbers["wheel"]["half_track"] / 0.18
         assert float(friction.findtext("mu")) == pytest.approx(sideways)
         assert float(friction.findtext("mu2")) == pytest.approx(0.6)

@@ -228,7 +228,8 @@ def test_bias_spread_is_identified_from_multiple_drives():
     scale = pooled.estimates["scale_factor"]
     assert abs(scale.value - weights @ scales) < 0.3 * (scale.high - scale.low) / 3.92
     scatter = np.sqrt(np.var(biases, ddof=1) - np.mean(bias_stds**2))
-    # The tolerance is a fifth of 1 / sqrt(8), the relative standard error of five biases' scatter.
+    # The scatter of five biases has a relative standard error of 1 / sqrt(8). The tolerance is a
+    # fifth of it.
     assert found.value == pytest.approx(scatter, rel=0.2 / np.sqrt(8.0))
     assert pooled.checks[-1].name == "one sensor" and pooled.checks[-1].passed
     assert found.low <= spread <= found.high

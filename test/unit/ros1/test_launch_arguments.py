@@ -180,7 +180,7 @@ def test_simulator_setting_that_differs_from_started_simulator_is_rejected():
 
 
 def test_removed_working_directory_is_rejected(tmp_path):
-    # roslaunch passes the path that the shell still has, or an empty one.
+    # roslaunch passes the removed folder, which the shell still has as its path, or an empty path.
     for folder in (str(tmp_path / "gone"), ""):
         with pytest.raises(ConfigurationError, match="working directory no longer exists"):
             node_configuration("it", {"working_directory": folder}, {})
@@ -304,7 +304,7 @@ def test_unresolvable_hostname_is_reported(monkeypatch):
 
 @pytest.fixture
 def launch_config(tmp_path, monkeypatch):
-    """Return a function that runs the launcher up to the start of nodes and returns its config."""
+    """Return a function that runs the launcher without nodes and returns the roslaunch config."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ROS_HOME", str(tmp_path / "ros"))
     monkeypatch.setenv("ROS_LOG_DIR", str(tmp_path / "ros" / "log"))
