@@ -56,7 +56,7 @@ def ensure_plausible(configuration: Configuration) -> RecordingCheck:
     if check.problems:
         raise errors.RecordingError(check.problems[0])
     if check.grave and not configuration.experiment.accept_implausible:
-        # There are findings only if the recording could be read.
+        # Findings exist only if the recording could be read.
         path = cast(Samples, check.reference_samples).path
         findings = "; ".join(finding.sentence() for finding in check.grave)
         override = "to run it anyway: [experiment] accept_implausible = true"

@@ -85,7 +85,7 @@ def recording_sources(configuration: Configuration) -> RecordingSources:
 
 
 def drive_name(configuration: Configuration) -> str:
-    """Return the name of the drive in paths and figures.
+    """Return the drive name that is used in paths and figures.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def _recording_name(path: str) -> str:
 
 
 def reference_source(configuration: Configuration) -> ReferenceSource:
-    """Return the configured reference, with the settings for reading it.
+    """Return the source of the configured reference, with the settings for reading it.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def reference_source(configuration: Configuration) -> ReferenceSource:
 
 
 def imu_source(configuration: Configuration) -> ImuSource:
-    """Return the configured recorded IMU, with the settings for reading it.
+    """Return the source of the configured recorded IMU, with the settings for reading it.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from ...recordings import messages
 from ..robots.parameters import RobotParameters
 from .driving import TruePose
 
-# Fields of an odometry message in a row for :class:`.ExperimentRecord`.
+# Fields of an odometry message that form a row of an :class:`.ExperimentRecord`.
 _ODOMETRY_FIELDS = (
     *("pose.pose.position.x", "pose.pose.position.y"),
     *("pose.pose.orientation.z", "pose.pose.orientation.w"),
