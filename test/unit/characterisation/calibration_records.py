@@ -1,4 +1,4 @@
-"""Simulated calibration recordings of sensors with random errors."""
+"""Simulated calibration recordings of sensors with random biases and scale factor errors."""
 
 from dataclasses import replace
 
@@ -13,7 +13,7 @@ PLACEMENT = np.radians(0.5)
 
 
 def drawn_sensor(generator):
-    """Draw a BNO055 with random biases and with 1 % scale factor and misalignment errors."""
+    """Return a BNO055 with random biases and with 1 % scale factor and misalignment errors."""
     bno055 = read_imu_specification("bno055")
 
     def drawn(triad, bias):
@@ -31,13 +31,13 @@ def drawn_sensor(generator):
 
 
 def table_record(seed, rest=30.0, turns=10):
-    """Simulate six positions accurate to 0.5 deg, and full turns about each axis both ways."""
+    """Simulate six orientations accurate to 0.5 deg, and turns about each axis in both senses."""
     generator = np.random.default_rng(seed)
     sensor = drawn_sensor(generator)
     tilts = generator.normal(0.0, PLACEMENT, (6, 3))
     steps = six_positions(rest, 5.0, tilts)
     for axis in range(3):
-        # The turn axis is slightly tilted, and each turn has a small error of its angle.
+        # The axis of each turn is slightly tilted, and its angle has a small error.
         about = np.eye(3)[axis]
         about = about + np.cross(generator.normal(0.0, PLACEMENT, 3), about)
         about /= np.linalg.norm(about)
@@ -50,10 +50,10 @@ def table_record(seed, rest=30.0, turns=10):
 
 
 def free_record(seed, positions=15, rest=20.0):
-    """Return a sensor, and its recording while stationary in arbitrary orientations."""
+    """Return a sensor and its recording, with stationary periods in arbitrary orientations."""
     generator = np.random.default_rng(seed)
     sensor = drawn_sensor(generator)
-    # The vertical follows a spiral from pole to pole, with random deviations of about 10 degrees.
+    # In sensor axes, the vertical follows a spiral from pole to pole, randomly off by about 10 deg.
     height = 1.0 - (2.0 * np.arange(positions) + 1.0) / positions
     angle = 2.4 * np.arange(positions)
     level = np.sqrt(1.0 - height**2)
@@ -70,7 +70,7 @@ def free_record(seed, positions=15, rest=20.0):
 
 
 def rest_record(seed, name, seconds=300.0):
-    """Return the noise of a stationary gyroscope with all specified terms but without a bias."""
+    """Simulate the noise of a stationary gyroscope with all specified terms except the bias."""
     from imu_simulation_framework.sensors.noise.processes import BiasInstability, RandomWalk
 
     triad = read_imu_specification(name).gyroscope
@@ -85,7 +85,7 @@ def rest_record(seed, name, seconds=300.0):
 
 
 def chamber_record(seed, temperatures=(0.0, 20.0, 40.0), rest=20.0):
-    """Simulate six positions at each temperature, in a fixture with constant placement errors.
+    """Simulate six orientations at each temperature, in a fixture with constant placement errors.
 
     Returns sample times, specific forces, sample temperatures, the accelerometer, and its
     scale factors and biases per degree of difference from 20 degC.
@@ -117,14 +117,14 @@ def _shortest_rotation(first, second):
 
 
 def symmetric_part(triad):
-    """Return the symmetric part of a triad's matrix, which readings on a sphere determine."""
+    """Return the symmetric part of a triad's error matrix, which a sphere fit determines."""
     whole = np.eye(3) + np.array(triad.scale_factor_and_misalignment)
     values, vectors = np.linalg.eigh(whole @ whole.T)
     return vectors @ np.diag(np.sqrt(values)) @ vectors.T - np.eye(3)
 
 
 def magnetic_record(seed, samples=1500, wandering=0.0):
-    """Return readings of a tumbling magnetometer, hard iron [T], and soft iron of mean scale 1."""
+    """Simulate a tumbling magnetometer with hard iron [T] and a soft iron matrix of trace 3."""
     from scipy.spatial.transform import Rotation
 
     from imu_simulation_framework.sensors.noise.processes import BiasInstability

@@ -20,7 +20,7 @@ WHITE = 1e-4
 
 
 def recording(generator, hours, walk=0.0, ramp=0.0, instability=0.0, quantisation=0.0, axes=AXES):
-    """Simulate a recording with white noise N = 1e-4 and further noise, the same on all axes."""
+    """Simulate a recording with N = 1e-4 and other noise terms, with equal values on all axes."""
     length = round(hours * 3600.0 * RATE)
     values = WHITE * np.sqrt(RATE) * generator.standard_normal((length, 6))
     if walk:
@@ -61,13 +61,13 @@ def test_outlier_removal_does_not_bias_white_noise_estimate():
     widths = np.array([estimate.high - estimate.low for estimate in estimates]) / WHITE
     errors = np.array([estimate.value for estimate in estimates]) / WHITE - 1.0
     assert all(estimate.low <= estimate.value <= estimate.high for estimate in estimates)
-    # An interval is about four standard errors wide; 0.25 % is allowed for a bias.
+    # An interval is about four standard errors wide; a bias of 0.25 % is tolerated.
     assert np.all(np.abs(errors) < 0.0025 + widths)
     assert abs(np.mean(errors)) < 0.0025 + np.mean(widths) / np.sqrt(len(errors))
 
 
 @pytest.mark.gate
-def test_true_terms_are_within_confidence_intervals():
+def test_true_noise_terms_are_within_confidence_intervals():
     truth = dict(zip(model.TERMS, (2e-6, WHITE, 1e-4, 4e-5, 2e-6)))
     made = recording(
         np.random.default_rng(5), 1.0, walk=4e-5, ramp=-2e-6, instability=1e-4, quantisation=2e-6
@@ -81,11 +81,11 @@ def test_true_terms_are_within_confidence_intervals():
             identified[term] += estimate.identified
         if axis.fit.terms["rate_ramp"].identified:
             assert axis.signed_coefficient("rate_ramp") < 0.0
-    # Fewer than four of six 95 % intervals contain the truth in 0.2 % of all cases.
+    # Fewer than four of six 95 % intervals contain the true value in 0.2 % of all cases.
     assert all(count >= 4 for count in held.values()), held
     assert identified["quantisation"] == identified["white_noise"] == 6
-    # A Gauss-Markov process fits equally well in 10 % of records, so fewer than four of six axes
-    # are identified in 2 % of all cases.
+    # A Gauss-Markov process fits equally well in 10 % of records, so a term is identified on fewer
+    # than four of six axes in 2 % of all cases.
     assert identified["bias_instability"] >= 4
     assert identified["random_walk"] >= 4
 
@@ -106,7 +106,7 @@ def test_joint_fit_of_recordings_has_narrower_intervals_than_single_fits():
         assert min(values) <= estimate.value <= max(values)
 
 
-def test_specification_contains_identified_terms():
+def test_specification_contains_identified_noise_terms():
     result = identify([recording(np.random.default_rng(9), 0.5, walk=3e-5)])
     specification = result.to_specification("made")
     assert specification.output.rate == RATE
@@ -161,12 +161,12 @@ IMUS = {entry.specification.name: entry.specification for entry in imu_catalogue
 SLOW = 50.0
 SAMPLES = 45_000
 IDENTIFIED_AXES = ("gyro_z", "accel_z")
-"""Axes whose noise terms are identified."""
+"""Axes whose noise terms are identified in the tests of the catalogue."""
 
 
 @functools.lru_cache(maxsize=None)
 def recorded(name):
-    """Record a stationary IMU of the catalogue, with a seed that is independent of other IMUs."""
+    """Simulate a stationary IMU of the catalogue, with a seed that depends on its name."""
     specification = IMUS[name]
     # The orientation is not used.
     output = replace(specification.output, orientation_reference="truth")
@@ -178,7 +178,7 @@ def recorded(name):
 
 
 def specified_terms(name):
-    """Return the terms of all six axes, with the noise that rounding adds."""
+    """Return the noise terms of all six axes, with rounding included in the white noise."""
     triads = (IMUS[name].gyroscope, IMUS[name].accelerometer)
     terms = {term: np.hstack([getattr(triad, term) for triad in triads]) for term in model.TERMS}
     steps = np.hstack([triad.resolution for triad in triads])
@@ -188,8 +188,8 @@ def specified_terms(name):
 
 @pytest.mark.parametrize("name", sorted(IMUS))
 def test_allan_variance_of_simulated_imu_matches_its_specification(name):
-    # Up to a thirtieth of the recording, an estimate has about fifty degrees of freedom
-    # and is therefore nearly normal.
+    # At averaging times of up to a thirtieth of the recording, an estimate has about fifty or more
+    # degrees of freedom and is nearly normally distributed.
     factors = np.unique(np.geomspace(1, SAMPLES // 30, 12).astype(int))
     terms, values = specified_terms(name), recorded(name)[1]
     for index, axis in enumerate(AXES):
@@ -200,7 +200,7 @@ def test_allan_variance_of_simulated_imu_matches_its_specification(name):
         shapes = model.allan_variance_of_terms(factors / SLOW, 1.0 / SLOW, band)
         found = model.overlapping_allan_variance([values[:, index]], SLOW, factors)
         off = (found - shapes @ squares) / np.sqrt(np.diag(covariance))
-        # None of about a thousand normal numbers deviates by more than 5 sigma.
+        # None of about a thousand normal random numbers deviates by more than 5 sigma.
         assert np.max(np.abs(off)) < 5.0, axis
 
 
@@ -211,7 +211,7 @@ def test_allan_variance_of_simulated_imu_matches_its_specification(name):
         pytest.param(sorted(IMUS), marks=pytest.mark.thorough, id="all"),
     ],
 )
-def test_specified_terms_of_catalogue_imus_are_within_confidence_intervals(names):
+def test_specified_noise_terms_of_catalogue_imus_are_within_confidence_intervals(names):
     held = {term: [] for term in model.TERMS}
     columns = [AXES.index(axis) for axis in IDENTIFIED_AXES]
     for name in names:

@@ -16,7 +16,7 @@ NAMES = ("gyro_x",)
 
 
 def noise(seed, order=0):
-    """Return white noise, low-passed at a third of the rate, plus a random walk; shape (n, 1)."""
+    """Simulate white noise, low-pass filtered with an order (0: unfiltered), plus a random walk."""
     generator = np.random.default_rng(seed)
     values = WHITE * np.sqrt(RATE) * generator.standard_normal((LENGTH, len(NAMES)))
     if order:
@@ -31,7 +31,7 @@ def results(values):
 
 
 def holds(estimate, truth):
-    """Return whether an interval of 4 standard errors, twice the 95 % one, contains the truth."""
+    """Return whether a true value is within four standard errors, twice the 95 % interval."""
     middle = 0.5 * (estimate.low + estimate.high)
     return abs(truth - middle) <= estimate.high - estimate.low
 
@@ -48,7 +48,7 @@ def test_low_pass_filtered_white_noise_is_identified_without_quantisation(order)
         assert estimate.high / estimate.low < 1.1
         walk = result.fit.terms["random_walk"]
         assert walk.low <= WALK <= walk.high
-        # An hour may not suffice to separate the slow terms, but it shows that some are present.
+        # One hour may not suffice to separate the slow terms, but shows that there are some.
         assert result.squares[2:].any()
         assert not result.departures
 
@@ -65,13 +65,13 @@ def test_spectral_lines_are_removed_and_rounding_adds_white_noise():
         assert result.recorded[0][0] > result.curves[0].deviation[0]
     step = WHITE * np.sqrt(RATE)
     for result in results(np.round(noise(3, 1) / step) * step):
-        # The rounding error is not filtered: it adds a variance of step^2 / 12 to each sample.
+        # The rounding error is not low-pass filtered and adds a variance of step^2 / 12 per sample.
         truth = np.sqrt(WHITE**2 + step**2 / 12.0 / RATE)
         assert holds(result.fit.terms["white_noise"], truth)
 
 
 def terms_of(factors, length, rate=2.0):
-    """Return a function that computes variances and covariances from a Gauss-Markov time."""
+    """Return a function from Gauss-Markov time to Allan variances of terms and their covariance."""
 
     def model(time):
         period, band = 1.0 / rate, (1.0, 1e4)
@@ -84,7 +84,7 @@ def terms_of(factors, length, rate=2.0):
 
 
 def identified(signal, rate=2.0):
-    """Fit one axis without trying the standard terms first."""
+    """Fit the model of a real sensor to one axis, without trying the five standard terms first."""
     factors = allan_model.averaging_factors(len(signal))
     variances = allan_model.overlapping_allan_variance([signal], rate, factors)
     model = terms_of(factors, len(signal), rate)
@@ -92,7 +92,7 @@ def identified(signal, rate=2.0):
 
 
 @pytest.mark.gate
-def test_best_correlation_time_is_chosen_and_random_walk_has_none():
+def test_correlation_time_is_fitted_for_gauss_markov_process_but_not_for_random_walk():
     factors = allan_model.averaging_factors(40_000)[::3]
     model = terms_of(factors, 40_000)
     exact = model(150.0)[0] @ [0.0, WHITE**2, 0.0, 0.0, 0.0, 25.0 * WHITE**2]
@@ -107,7 +107,7 @@ def test_best_correlation_time_is_chosen_and_random_walk_has_none():
 
 
 def drifting(seed, sigma):
-    """Return hours of white noise and a Gauss-Markov process of 150 s correlation time, at 2 Hz."""
+    """Simulate 20 000 s of white noise and a Gauss-Markov process with a time constant of 150 s."""
     generator = np.random.default_rng(seed)
     signal = WHITE * np.sqrt(2.0) * generator.standard_normal(40_000)
     return signal + GaussMarkov(sigma, 150.0, 0.5, generator).batch(40_000)[0, :, 0]
@@ -155,7 +155,7 @@ def test_one_minute_gauss_markov_bias_is_not_identified_as_random_walk_in_an_hou
 def test_quantisation_is_identified_only_from_shortest_averaging_times(share, known):
     factors = np.unique(np.geomspace(1.0, LENGTH // 10, 30).astype(int))
     tau, model = factors / RATE, terms_of(factors, LENGTH, RATE)
-    # The quantisation exceeds white noise up to 0.3 s; the shortest times differ by a factor.
+    # Quantisation exceeds white noise up to 0.3 s; the first three variances are scaled.
     variances = model(None)[0] @ np.array([0.1 * WHITE**2, WHITE**2, 0.0, 0.0, 0.0])
     variances[:3] *= share
     fit = fit_real_sensor(tau, variances, model, LENGTH / RATE)
@@ -187,11 +187,11 @@ def test_spectral_line_is_reported_and_noise_is_unchanged(frequency, amplitude):
     parts, lines = remove_lines([clean + sine(frequency, amplitude)], RATE)
     assert len(lines) == 1
     assert lines[0].frequency == pytest.approx(frequency, abs=0.01)
-    # White noise limits the amplitude to sqrt(2 / n) = 0.0045; the window spreads a weak line.
+    # White noise causes an amplitude error of sqrt(2 / n) = 0.0045; the window spreads weak lines.
     assert lines[0].amplitude == pytest.approx(amplitude, rel=0.05)
     before = allan_model.overlapping_allan_variance([clean], RATE, FACTORS)
     after = allan_model.overlapping_allan_variance(parts, RATE, FACTORS)
-    # Some seven bins of 4 mHz are rescaled, so the white noise may change by their share.
+    # About seven bins of 4 mHz are rescaled, so the noise may change by their share of the band.
     assert np.abs(after / before - 1.0).max() < 0.02 + 7 * 0.004 / frequency
 
 
@@ -202,7 +202,7 @@ def test_spectral_lines_are_removed_up_to_ends_of_recording_segments():
     assert lines[0].frequency == pytest.approx(3.3, abs=0.01)
     for part in parts:
         for end in (part[:500], part[-500:]):
-            # The line has a variance of 12.5; the white noise has 1, known to a sigma of 0.063.
+            # The variance is 12.5 for the line and 1 for the noise, with a standard error of 0.063.
             assert np.var(end) < 1.0 + 5.0 * 0.063
 
 

@@ -23,7 +23,7 @@ def unit(term):
     "term, power, smallest",
     [("quantisation", 2, 1), ("white_noise", 0, 20), ("random_walk", -2, 5)],
 )
-def test_variances_match_greenhall_riley_degrees_of_freedom(term, power, smallest):
+def test_allan_estimate_variances_match_greenhall_riley_degrees_of_freedom(term, power, smallest):
     # Greenhall and Riley state that their approximation is accurate to a few per cent.
     factors = np.unique(np.geomspace(smallest, LENGTH // 5, 20).astype(int))
     shapes = model.allan_variance_of_terms(factors * PERIOD, PERIOD, BAND)
@@ -36,7 +36,7 @@ def test_variances_match_greenhall_riley_degrees_of_freedom(term, power, smalles
     np.testing.assert_allclose(freedom, published, rtol=0.06)
 
 
-def test_parts_are_weighted_by_length_and_two_identical_parts_halve_covariance():
+def test_segments_are_weighted_by_length_and_two_identical_segments_halve_covariance():
     factors = np.array([1, 10, 100, 1000])
     squares = np.array([0.1, 1.0, 0.5, 0.1, 0.2])
     first_result = model.allan_covariance(factors, [20_000], PERIOD, BAND).evaluate(squares)
@@ -56,7 +56,7 @@ def test_parts_are_weighted_by_length_and_two_identical_parts_halve_covariance()
     assert together[2] == first_result[2]
 
 
-def test_covariances_match_sum_over_pairs_of_adjacent_mean_differences():
+def test_allan_covariances_match_sum_over_pairs_of_adjacent_mean_differences():
     time, length, factors = 40.0, 500, np.array([1, 6, 50, 120, 200])
     # The readings are one-second means of white noise and a Gauss-Markov process.
     lags, ratio = toeplitz(np.arange(length)), 1.0 / time
@@ -80,14 +80,14 @@ def test_covariances_match_sum_over_pairs_of_adjacent_mean_differences():
     np.testing.assert_allclose(found, expected, rtol=1e-3)
 
 
-def test_misfit_is_mean_squared_standardised_residual_and_flicker_has_plateau():
+def test_misfit_is_mean_squared_standardised_residual_and_flicker_noise_has_plateau():
     generator = np.random.default_rng(8)
     tau = np.geomspace(0.1, 1000.0, 30)
     shapes = model.allan_variance_of_terms(tau, PERIOD, BAND)
     true = shapes @ np.array([0.0, 1.0, 0.1, 0.01, 0.0])
     deviations = 0.02 * true
     described = []
-    # The first estimates scatter as expected, the second ten times as much.
+    # The first estimates scatter as expected, the second ones ten times as much.
     for left in (0.02 * generator.standard_normal(30), 0.2 * (-1.0) ** np.arange(30)):
         fit = fit_terms(true * (1.0 + left), shapes, lambda squares: np.diag(deviations**2))
         residuals = (true * (1.0 + left) - shapes @ fit.squares) / deviations
@@ -123,11 +123,11 @@ def test_simulated_noise_matches_modelled_variances_and_covariances(factors, squ
         np.array(squares)
     )
     deviations = np.sqrt(np.diag(expected))
-    # The standard error is at most 1/sqrt(n) for a correlation, sqrt(kurtosis/n) for a variance.
+    # Standard errors are at most 1/sqrt(n) for correlations and sqrt(kurtosis/n) for variances.
     off = (np.cov(estimates.T) - expected) / np.outer(deviations, deviations)
     assert np.abs(off).max() < 4.0 * np.sqrt(4.0 / rounds)
     means = model.allan_variance_of_terms(factors, 1.0, BAND, time) @ squares
-    # The sampled random walk has K^2 tau / 3 except at the shortest times, where it is negligible.
+    # The sampled random walk differs from K^2 tau / 3 only at short times, where it is negligible.
     allowed = 4.0 * deviations / np.sqrt(rounds) + (1e-5 if squares[3] else 0.0)
     assert np.all(np.abs(estimates.mean(axis=0) - means) < allowed)
 
@@ -197,7 +197,7 @@ def test_allan_band_for_single_comparison_matches_chi_square_interval():
     few = band.tau > 100.0
     freedom = FREEDOM[np.isin(TAU, band.tau)][few]
     ratio = freedom / chi2.ppf([[0.025], [0.975]], freedom)
-    # The interval also contains the model error of 2 %.
+    # The interval also includes the model error of 2 %.
     np.testing.assert_allclose(band.high[few], band.deviation[few] * np.sqrt(ratio[0]), rtol=5e-3)
     np.testing.assert_allclose(band.low[few], band.deviation[few] * np.sqrt(ratio[1]), rtol=5e-3)
 
@@ -225,7 +225,7 @@ def test_simultaneous_band_contains_all_comparisons_in_95_percent_of_runs():
         measured = model.allan_curve(TAU, variance, FREEDOM, 0.95)
         band = axis.compute_band(measured, LONGEST, int(seen.sum()))
         outside += np.any(band.excess(truth.deviation[seen]) > 0.0)
-    # The smallest model error widens a narrow band, so that less than 5 % of runs are outside.
+    # The minimum model error widens narrow bands, so fewer than 5 % of runs are outside.
     assert 0 < outside / rounds < 0.05 + 3.0 * np.sqrt(0.05 * 0.95 / rounds)
 
 
@@ -234,7 +234,7 @@ def choose(fitted, identified):
     return axis.choose_coefficients(fit_of(fitted, identified), [band], shapes_at)
 
 
-def test_fitted_terms_are_chosen_only_if_identified_terms_are_outside_allan_band():
+def test_fitted_terms_are_used_only_if_identified_terms_are_outside_allan_band():
     small = TRUTH + [1e-9, 0.0, 0.0, 0.0, 1e-12]
     squares, choice = choose(small, model.TERMS[1:4])
     assert choice == axis.IDENTIFIED

@@ -37,7 +37,7 @@ from imu_simulation_framework.core.units import WORLD_GRAVITY
 from imu_simulation_framework.sensors.imu_specification import TriadSpecification
 
 AXES = [*GYRO, *ACCEL]
-# None of a few hundred normal numbers exceeds 5 standard deviations.
+# None of a few hundred normal random numbers exceeds 5 standard deviations.
 FAR = 5.0
 
 
@@ -63,7 +63,7 @@ def all_off(found, triad):
 
 def test_stationary_periods_are_between_movements_and_bias_sigma_includes_slow_noise(table):
     _, times, _, rests = table
-    # Six positions (the turns follow the last one) and a stationary period after each of six turns.
+    # One stationary period in each of six orientations, and one after each of the six turns.
     assert len(rests) == 12
     begin = times[[rest.start for rest in rests[:6]]]
     assert np.all((begin - 35.0 * np.arange(6) >= 0.0) & (begin - 35.0 * np.arange(6) < 1.6))
@@ -98,7 +98,7 @@ def test_stationary_blocks_have_same_duration():
     parts = [rest_times.RestTime(1000, 2000), rest_times.RestTime(7000, 9000)]
     means = average_blocks(times, values, parts, most=15)
     np.testing.assert_array_equal(means.group, np.repeat([0, 1], [5, 10]))
-    # Each block of 20 s begins at the time of the sample before its first sample.
+    # Each block of 20 s begins at the time stamp before that of its first sample.
     first = np.concatenate([100.0 + 20.0 * np.arange(5), 700.0 + 20.0 * np.arange(10)])
     np.testing.assert_allclose(means.begin, first, atol=1e-9)
     np.testing.assert_allclose(means.end, first + 20.0, atol=1e-9)
@@ -149,8 +149,8 @@ def test_placement_errors_do_not_inflate_scale_factor_uncertainty(misalignment):
         errors += [found.matrix[j][j].value - matrix[j, j] for j in range(3)]
         sigmas += [found.matrix[j][j].sigma for j in range(3)]
     stated, scatter = (np.sqrt(np.mean(np.square(each))) for each in (sigmas, errors))
-    # Tilts affect the true value by a sum of four squares, which has a kurtosis of 6. Clipping
-    # negative variances at zero inflates the scale factor's sigma by a tenth on average.
+    # The error due to tilts is a sum of four squares, which has a kurtosis of 6. Clipping of
+    # negative variances at zero increases the sigma of the scale factor by 10 % on average.
     error = 0.5 * np.sqrt((6.0 - 1.0) / (3 * runs))
     assert 1.0 - 3.0 * error < stated / scatter < 1.1 + 3.0 * error
 
@@ -199,7 +199,7 @@ def test_temperature_chamber_recording_yields_biases_and_scale_factors():
         pairs = zip([*found.temperature_bias[0], *found.temperature_scale[0]], [*bias, *scale])
         far.append([off(interval, true_values) for interval, true_values in pairs])
         assert max(interval.sigma for interval in found.temperature_scale[0]) < 1e-6
-    # The scale factor also applies to the gravity component that a tilt causes across an axis.
+    # Tilts add an error: the scale factor also acts on the gravity component across an axis.
     assert np.all(np.sqrt(np.mean(np.square(far), axis=0)) < 1.0 + 3.0 / np.sqrt(20.0))
 
 
@@ -226,7 +226,7 @@ def test_known_flicker_noise_widens_intervals_without_biasing_scale_factors():
         for flicker in (0.0, 0.1e-6)
     )
     assert max(off(interval, truth) for interval, truth in zip(wandering.bias, hard)) < FAR
-    # Flicker noise that varies over three hours is constant within a minute and adds to hard iron.
+    # Flicker noise components of up to three hours are constant for a minute, like hard iron.
     assert wandering.bias[0].sigma > 4.0 * quiet.bias[0].sigma
     far = []
     for seed in range(30):
@@ -237,15 +237,15 @@ def test_known_flicker_noise_widens_intervals_without_biasing_scale_factors():
     assert np.abs(np.mean(far, axis=0)).max() < 3.0 / np.sqrt(30.0)
 
 
-def test_sphere_fit_residual_matches_noise_and_scale_is_unbiased(table):
+def test_sphere_fit_residual_matches_noise_and_scale_factor_is_unbiased(table):
     generator = np.random.default_rng(7)
     directions = generator.normal(size=(2000, 3))
     directions /= np.linalg.norm(directions, axis=1)[:, None]
     readings = 2.0 * directions * [1.0, 0.8, 1.2] + 0.01 * generator.normal(size=(2000, 3))
     found = fit_sphere(0.04 * np.arange(2000), readings, 1.0).calibration
-    # Four standard errors of a standard deviation.
+    # The tolerance is four standard errors of a standard deviation.
     assert found.residual == pytest.approx(0.01, rel=4.0 / np.sqrt(2.0 * 2000))
-    # Scale factors of 1, 0.5 and 2 on the three axes are implausible.
+    # Scale factors of 1, 0.5 and 2 on the three axes are implausible and are rejected.
     with pytest.raises(RecordingError, match="does not span all directions"):
         fit_sphere(0.04 * np.arange(2000), readings * [1.0, 0.625, 5.0 / 3.0], 1.0)
     _, times, values, rests = table
@@ -316,13 +316,13 @@ def test_unusable_recordings_are_rejected(table):
 
 @pytest.fixture(scope="module")
 def tumbled():
-    """Return times, angular velocities and specific forces of a sensor in 15 orientations."""
+    """Return times, angular rates and specific forces of a sensor turned to 15 orientations."""
     _, times, values = free_record(3, rest=4.0)
     return times, values[:, :3], values[:, 3:]
 
 
 def rested(seed, seconds):
-    """Return readings of a magnetometer that is stationary before and after its motion."""
+    """Simulate a magnetometer that is stationary before and after it tumbles."""
     times, readings, hard, matrix = magnetic_record(seed)
     generator = np.random.default_rng(seed)
     count = round(seconds / 0.04)
@@ -350,7 +350,7 @@ def test_stationary_magnetometer_periods_do_not_change_calibration():
     alone = slice(count, count + 1500)
     turned = fit_sphere(times[alone], readings[alone]).calibration
     for axis in range(3):
-        # 100 more samples of the same noise change the bias by 0.6 uT * 3 * 100 / 1600.
+        # 100 additional samples change the bias by up to 0.6 uT * 3 * 100 / 1600.
         assert rest.bias[axis].value == pytest.approx(hard[axis], abs=0.2e-6)
         assert rest.bias[axis].value == pytest.approx(turned.bias[axis].value, abs=0.15e-6)
     diagonal = [rest.matrix[axis][axis].value for axis in range(3)]
@@ -358,13 +358,13 @@ def test_stationary_magnetometer_periods_do_not_change_calibration():
 
 
 @pytest.mark.parametrize("seconds", [5.0, 900.0])
-def test_turning_times_do_not_depend_on_duration_of_stationary_period(seconds):
+def test_detected_rotation_does_not_depend_on_duration_of_stationary_period(seconds):
     times, readings, _, _, count = rested(2, seconds)
     spiked = readings[: count + 1500].copy()
     spiked[count // 2] *= 50.0
     parts = rest_times.find_turning_times(times[: len(spiked)], spiked)
     used = np.concatenate([np.arange(part.start, part.stop) for part in parts])
-    # The three directions are before, at and after the spike, two seconds each.
+    # The field has three directions, before, at and after the spike, with two seconds used of each.
     assert np.count_nonzero(used < count) * 0.04 < 3.0 * 2.0
     assert np.count_nonzero(used >= count) >= 1500 - 14
 
@@ -376,7 +376,7 @@ def test_constant_axis_while_stationary_is_reported():
     readings = np.random.default_rng(1).normal(size=(100, 3))
     assert constant_remarks("gyroscope", readings, TWO_RESTS) == []
     readings[:50, 0] = 0.1
-    # The axis is noisy in only one of the stationary periods.
+    # The axis is constant in only one of the stationary periods.
     assert constant_remarks("gyroscope", readings, TWO_RESTS) == []
     readings[80:, 0], readings[:, 2] = 0.2, 0.0
     (remark,) = constant_remarks("gyroscope", readings, TWO_RESTS)

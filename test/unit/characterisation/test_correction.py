@@ -1,4 +1,4 @@
-"""Correction of calibrated errors, in memory and as a file."""
+"""Correction of calibrated IMU errors, in memory and as a file."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def test_correction_recovers_ideal_signals_and_transforms_covariances():
     assert np.allclose(TRIAD.apply(readings, temperature), truth, atol=1e-12)
     single_reading = TRIAD.apply(readings[7], temperature[7])
     assert single_reading.shape == (3,) and np.allclose(single_reading, truth[7], atol=1e-12)
-    # Temperatures are clipped to the range; the reference temperature replaces a missing one.
+    # Temperatures are clipped to the calibrated range; the default is the reference temperature.
     assert np.array_equal(TRIAD.apply(np.ones(3), 90.0), TRIAD.apply(np.ones(3), 50.0))
     assert np.array_equal(TRIAD.apply(np.ones(3)), TRIAD.apply(np.ones(3), 20.0))
     generator = np.random.default_rng(1)

@@ -1,4 +1,4 @@
-"""Estimation of sensor noise from the recording of a calibration."""
+"""Estimation of sensor noise from a calibration recording."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def test_noise_candidate_weights_are_restricted_likelihood_times_prior():
     prior_noise = estimates.Prior(1.0, tail=1, walks=False)
     (likely,) = estimates.estimate_noise(UNITS, [values], [CONTRAST], prior_noise)
     assert sum(candidate.weight for candidate in likely) == pytest.approx(1.0)
-    # The equivalent formula uses differences from the first mean and a prior B / (N + B) of log B.
+    # Expected: the likelihood of differences from the first mean times a prior B / (N + B) of log B.
     differences = np.hstack([-np.ones((59, 1)), np.eye(59)])
     constants = []
     for candidate in likely:
@@ -78,7 +78,7 @@ def test_pure_white_noise_is_recognised_and_quiet_axes_inform_noisy_axis():
     assert (
         white[0].weight == max(candidate.weight for candidate in likely) > estimates.MAGNETIC.none
     )
-    # The standard error of the noise estimated from 59 differences is 9 %.
+    # An estimate of the white noise from 59 differences has a standard error of 9 %.
     assert white[0].noise.white_noise == pytest.approx(2.0, rel=3.0 * 0.09)
     assert {candidate.noise.random_walk for candidate in likely} == {0.0}
     generator = np.random.default_rng(1)
@@ -113,8 +113,8 @@ def test_differences_of_means_are_slow_noise_unless_placement_explains_them():
         (estimates.SlowNoise(1.0, 1.0, 0.0), estimates.MAGNETIC),
     ],
 )
-def test_intervals_with_estimated_noise_contain_truth(noise, prior):
-    # test/benchmarks/coverage_calibration.py checks complete recordings.
+def test_intervals_with_estimated_noise_contain_true_value(noise, prior):
+    # The benchmark coverage_calibration.py checks intervals for complete recordings.
     generator = np.random.default_rng(5)
     runs, axes = (40, 3) if prior is estimates.INERTIAL else (100, 1)
     held = 0

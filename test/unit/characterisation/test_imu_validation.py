@@ -1,4 +1,4 @@
-"""Validation of an IMU against the truth per axis, and limits on its errors."""
+"""Validation of an IMU against the ground truth, axis by axis, and limits on its errors."""
 
 import numpy as np
 import pandas as pd
@@ -32,7 +32,7 @@ def test_validation_errors_have_expected_statistics_and_allan_deviation(truth):
         assert statistics.mean == pytest.approx(column.mean())
         assert statistics.standard_deviation == pytest.approx(column.std())
         assert statistics.maximum_absolute == pytest.approx(np.abs(column).max())
-        # The Allan deviation of white noise is sigma at one sample and decreases with sqrt(n).
+        # The Allan deviation of white noise is sigma / sqrt(n) for an averaging time of n samples.
         assert compared.allan_deviation[0] == pytest.approx(0.01, rel=0.1)
         assert compared.value("allan_deviation", compared.tau[0] * 10) == pytest.approx(
             0.01 / np.sqrt(10), rel=0.2
@@ -41,7 +41,7 @@ def test_validation_errors_have_expected_statistics_and_allan_deviation(truth):
     assert validation.axis("rate", "norm").statistics.mean == pytest.approx(lengths.mean())
 
 
-def test_angle_wrap_at_half_turn_is_not_an_error(truth):
+def test_angle_wrap_at_180_degrees_is_not_an_error(truth):
     turned = truth.copy()
     turned["yaw"] = (truth["yaw"] + 2.0 * np.pi) % (2.0 * np.pi) - np.pi + np.pi
     yaw = validate_imu(turned, truth).axis("orientation", "yaw")
@@ -56,7 +56,7 @@ def test_pitch_near_gimbal_lock_is_reported(truth):
     assert not any("true pitch" in remark for remark in validate_imu(truth, truth).remarks)
 
 
-def test_truth_is_interpolated_across_at_most_two_missing_samples(truth):
+def test_ground_truth_is_interpolated_across_at_most_two_missing_samples(truth):
     imu = truth.iloc[:3000].copy()
     imu.index = imu.index + 0.003
     coarse = pd.concat([truth.iloc[100:1000], truth.iloc[1500:2500]])
@@ -84,7 +84,7 @@ def test_clocks_are_aligned_with_yaw_rates_on_request(truth):
         validate_imu(truth.drop(columns="yaw"), truth, align=True)
 
 
-def test_quantity_missing_from_imu_is_reported_and_has_no_error_norm(truth):
+def test_quantity_missing_from_ground_truth_is_reported_and_has_no_error_norm(truth):
     validation = validate_imu(truth, truth[["yaw", "gyro_z"]])
     compared = [(compared_axis.quantity, compared_axis.axis) for compared_axis in validation.axes]
     assert compared == [("rate", "z"), ("orientation", "yaw")]

@@ -1,4 +1,4 @@
-"""Preparation of stationary recordings: reading in parts, gaps, outliers, and motion."""
+"""Preparation of stationary recordings: reading in blocks, gaps, outliers, and motion."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ NAMES = ("gyro_x", "gyro_z", "accel_x", "accel_z")
 
 
 def resting_sensor(seconds=600.0, seed=1):
-    """Return white noise of a poor sensor, shape (axes, n)."""
+    """Return times and readings of a stationary low-grade sensor, shapes (n,) and (axes, n)."""
     generator = np.random.default_rng(seed)
     times = np.arange(round(seconds * RATE)) / RATE
     sigmas = np.array([0.02, 0.02, 0.1, 0.1])[:, None]
@@ -30,7 +30,7 @@ def check(times, values):
 @pytest.mark.parametrize(
     "change",
     [
-        # The sensor is unchanged, warms up, has a coarse resolution and spikes, or uses degrees.
+        # The readings are unchanged, show warm-up, are coarse with spikes, or are in degrees.
         lambda times, values: values,
         lambda times, values: values + np.outer([1, 1, -10, -10], 0.05 * np.exp(-times / 60.0)),
         lambda times, values: np.round(values / 0.05) * 0.05 + 100.0 * (times % 50.0 == 0.0),
@@ -81,7 +81,7 @@ def prepared(times, values, name="made", **settings):
     return samples_at_rest.prepare_at_rest(times, values, TWO, name, settings)
 
 
-def test_gap_splits_recording_and_short_parts_are_excluded():
+def test_gap_splits_recording_and_short_segments_are_excluded():
     times, values = sampled()
     generator = np.random.default_rng(2)
     times = times + generator.uniform(0.0, 0.003, len(times))
@@ -162,7 +162,7 @@ def written(path, count, spoil=lambda lines: lines):
 
 
 def spoilt(lines):
-    """Corrupt lines: a missing number, two swapped samples, a duplicate sample, and a comment."""
+    """Corrupt a table with a missing number, swapped and duplicate samples, and a comment."""
     lines[40] = lines[40].rpartition(",")[0] + ","
     lines[70], lines[71] = lines[71], lines[70]
     lines[90] = lines[89]
@@ -171,7 +171,9 @@ def spoilt(lines):
 
 @pytest.mark.parametrize("spoil", [spoilt, lambda lines: lines])
 @pytest.mark.parametrize("rows", [7, 100_000])
-def test_reading_in_parts_matches_reading_at_once(tmp_path, monkeypatch, rows, spoil):
+def test_recording_read_in_blocks_matches_recording_read_at_once(
+    tmp_path, monkeypatch, rows, spoil
+):
     path = written(tmp_path / "static.csv", 200, spoil)
     monkeypatch.setattr(reading_at_rest, "_ROWS_AT_ONCE", rows)
     parts, whole = isf.recordings.read_at_rest(path), isf.read_imu(path, require=())
@@ -183,7 +185,7 @@ def test_reading_in_parts_matches_reading_at_once(tmp_path, monkeypatch, rows, s
     assert parts.report.nan == whole.report.nan
 
 
-def test_units_dates_and_line_numbers_are_correct_in_all_parts(tmp_path, monkeypatch):
+def test_units_dates_and_line_numbers_are_correct_in_all_blocks(tmp_path, monkeypatch):
     path = tmp_path / "static.csv"
     rows = [f"2020-01-01T00:00:{place:02d}Z,{180.0 * place}" for place in range(30)]
     path.write_text("\n".join(["when,w", *rows]))

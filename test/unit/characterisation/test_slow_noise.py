@@ -20,7 +20,7 @@ TIMES = np.geomspace(3.0, 60.0, 12)  # s
 
 
 def make_noise(generator, walk=0.0, instability=0.0, sigma=0.0, time=60.0, length=LENGTH):
-    """Return white noise of N = 1e-4 plus slow noise, shape (n,)."""
+    """Simulate white noise with N = 1e-4 plus slow noise terms, shape (n,)."""
     values = N * np.sqrt(RATE) * generator.standard_normal(length)
     values += np.cumsum(walk / np.sqrt(RATE) * generator.standard_normal(length))
     process = BiasInstability(instability, DEFAULT_BAND, 1.0 / RATE, generator)
@@ -63,7 +63,7 @@ def test_expected_periodogram_matches_mean_of_simulated_periodograms(term, noise
         ({"sigma": 3e-4, "time": 20.0}, (GAUSS_MARKOV,)),
     ],
 )
-def test_model_selection_finds_simulated_terms(noise, terms):
+def test_model_selection_finds_simulated_noise_terms(noise, terms):
     record = make_noise(np.random.default_rng(5), **noise)
     choice = SlowNoiseLikelihood([([record], RATE)], DEFAULT_BAND).choose(TIMES, 3.84)
     assert choice.terms == terms
@@ -73,7 +73,7 @@ def test_model_selection_finds_simulated_terms(noise, terms):
         assert choice.possible_times[0] < 20.0 * 1.32 < choice.possible_times[-1] * 1.32**2
 
 
-def test_splitting_record_does_not_change_chosen_terms():
+def test_splitting_record_does_not_change_selected_noise_terms():
     record = make_noise(np.random.default_rng(6), walk=5e-5)
     whole = SlowNoiseLikelihood([([record], RATE)], DEFAULT_BAND).choose(TIMES, 3.84)
     parts = [record[:20], record[20:9000], record[9000:]]
@@ -82,8 +82,8 @@ def test_splitting_record_does_not_change_chosen_terms():
 
 
 def test_one_minute_gauss_markov_process_is_not_identified_as_random_walk():
-    # The Allan variance alone identified a random walk in half of such records; if 5 % are
-    # identified by chance, four of 24 have a probability of 3 %.
+    # The Allan variance alone identifies a random walk in half of such records. If 5 % of axes are
+    # identified by chance, the probability of four or more of 24 is 3 %.
     claims = []
     for seed in range(4):
         generator = np.random.default_rng(seed)

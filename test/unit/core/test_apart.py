@@ -1,4 +1,4 @@
-"""Separate processes: results, errors, and unexpected exits."""
+"""Calls in a separate process: results, errors, and unexpected exits."""
 
 import os
 import sys
@@ -29,7 +29,7 @@ class Worker:
         return bytearray(sys.maxsize)
 
     def die(self):
-        """End the process without returning a result."""
+        """Exit from the process without returning a result."""
         os._exit(7)
 
 

@@ -24,7 +24,7 @@ def modified_pyyaml():
 
 @pytest.fixture
 def trap(tmp_path, monkeypatch):
-    """Return a YAML value that creates a file if rosparam evaluates it, and that file's path."""
+    """Return a YAML value that creates a file when evaluated by rosparam, and the file's path."""
     monkeypatch.chdir(tmp_path)
     return "!radians \"open('made', 'w').close()\"", tmp_path / "made"
 

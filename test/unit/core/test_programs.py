@@ -1,4 +1,4 @@
-"""Termination of programs: a one-line message and an exit code instead of a traceback."""
+"""Termination of programs with a one-line message and an exit code instead of a traceback."""
 
 import errno
 import os
@@ -79,7 +79,7 @@ sys.exit(run_tool(main))
 
 
 def run(text="'x'", redirection="", **options):
-    """Run a program that prints, in a shell that redirects its output streams."""
+    """Run a program that prints a text, with output streams redirected by a shell."""
     return subprocess.run(
         ["sh", "-c", f'exec "$0" -c "$1" {redirection}', sys.executable, TOOL.format(text=text)],
         capture_output=True,

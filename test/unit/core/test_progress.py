@@ -1,4 +1,4 @@
-"""Progress of long tasks with redirected output, since capsys is not a terminal."""
+"""Progress output of long tasks if it is redirected, since capsys is not a terminal."""
 
 from imu_simulation_framework.core import progress
 

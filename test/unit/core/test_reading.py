@@ -44,7 +44,7 @@ def test_fifo_device_or_folder_is_rejected_by_each_reader(tmp_path, read, suffix
     assert "it is a FIFO (named pipe), not a regular file" in refusal(read, path)
     for device in ("/dev/zero", "/dev/null"):
         assert "it is a device, not a regular file" in refusal(read, device)
-    # A folder may be a recording.
+    # Readers of recordings accept folders.
     if read not in (isf.read_reference, isf.read_imu):
         assert "it is a folder, not a regular file" in refusal(read, tmp_path)
 
@@ -93,7 +93,7 @@ def test_file_with_huge_decompressed_size_is_rejected(tmp_path, monkeypatch, nam
     assert "MiB, which exceeds the limits" in reason
 
 
-def test_file_compressed_by_factor_of_hundred_is_read(tmp_path):
+def test_small_file_with_high_compression_ratio_is_read(tmp_path):
     path = tmp_path / "rest.csv.gz"
     lines = (f"{k / 100},{0.001 * k},0.0,0.0,0.0,0.0,0.0,0.0\n" for k in range(20_000))
     path.write_bytes(gzip.compress(("time,x,y,z,vx,vy,vz,yaw\n" + "".join(lines)).encode()))

@@ -40,7 +40,7 @@ def nested(depth):
 
 
 def shared(depth):
-    """Return nested lists with YAML-like aliases: few objects that print as 9 ** depth values."""
+    """Return nested lists that share objects, like YAML aliases, and print as 9 ** depth values."""
     value = ["lol"]
     for _ in range(depth):
         value = [value] * 9

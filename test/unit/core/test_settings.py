@@ -1,4 +1,4 @@
-"""Declarations of settings: checks of values and strings, key order, descriptions."""
+"""Declarations of settings: checks of values and text, key order, and descriptions."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def read(key, text):
         ("colours", ("green", "red"), "green, red"),
     ],
 )
-def test_setting_within_declared_range_is_accepted_as_value_and_as_string(key, value, text):
+def test_setting_within_declared_range_is_accepted_as_value_and_as_text(key, value, text):
     assert getattr(Example(**{key: value}), key) == read(key, text) == value
     assert read(key, setting_text(value)) == value
 
@@ -113,11 +113,11 @@ def test_setting_outside_declared_range_is_rejected_with_setting_name(key, value
         read(key, text)
 
 
-def test_default_outside_choices_is_accepted():
+def test_setting_default_outside_choices_is_accepted():
     assert Example(side="").side == "" and Example(limit=None).limit is None
 
 
-def test_number_without_declared_maximum_has_limit_of_its_type():
+def test_number_without_declared_maximum_has_default_limit():
     assert Part(2e10).mass == 2e10
     with pytest.raises(ConfigurationError, match="^mass is "):
         Part(2e12)
@@ -137,7 +137,7 @@ def test_integer_becomes_float_for_declared_number():
     assert isinstance(Example(length=3).length, float)
 
 
-def test_description_has_meaning_unit_range_and_default():
+def test_setting_description_has_meaning_unit_range_and_default():
     words = describe_setting(Example, KEYS["length"])
     assert words.startswith("length of a step") and words.endswith("default 1.0")
     assert "10 [m]" in words
@@ -145,12 +145,12 @@ def test_description_has_meaning_unit_range_and_default():
     assert "green" in describe_values(Example, KEYS["colours"])
 
 
-def test_description_by_option_name_contains_default():
+def test_setting_description_contains_specified_default():
     words = describe_setting(Example, "length", "as recorded")
     assert words.startswith("length of a step") and words.endswith("default as recorded")
 
 
-def test_choices_are_described_with_their_meanings():
+def test_setting_choices_are_described_with_their_meanings():
     assert describe_values(Example, KEYS["side"]).endswith("left, right (seen from behind)")
 
 
@@ -158,7 +158,7 @@ def test_largest_seed_is_described_as_power_of_two():
     assert describe_values(Example, KEYS["seed"]).endswith("to 2^63 - 1")
 
 
-def test_settings_with_parts_round_trip_through_mapping():
+def test_nested_settings_round_trip_through_mapping():
     whole = Whole(Part(2.0), (Part(3.0), Part(4.0)))
     content = {"part": {"mass": 2.0}, "others": [{"mass": 3.0}, {"mass": 4.0}], "factor": 1.0}
     assert to_mapping(whole) == content
@@ -178,7 +178,7 @@ def test_settings_with_parts_round_trip_through_mapping():
         ([1], r"the whole is \[1\]"),
     ],
 )
-def test_error_of_mapping_with_wrong_setting_names_key(content, place):
+def test_invalid_settings_mapping_is_rejected_with_offending_key(content, place):
     with pytest.raises(ConfigurationError, match=place):
         from_mapping(Whole, content, "the whole")
 
@@ -187,7 +187,7 @@ KINDS = (*PARTS.values(), GenericParameters, HectorParameters, gnss.FixQuality, 
 KINDS += (gnss.GnssOutages, gnss.GnssHeading, gnss.GnssOrigin, gnss.GnssSpecification)
 KINDS += (gimbal.HeldAttitude, gimbal.PointAhead, gimbal.PointOnEarth, gimbal.Stabilisation)
 DECLARED: dict = {**{kind: {} for kind in KINDS}, Bar: {"position": (0.0, 0.0, 0.0), "size": 1.0}}
-"""Settings class -> values of its keys that have no default."""
+"""Settings classes, with values of those keys that have no default."""
 
 
 @pytest.mark.parametrize("kind", DECLARED)

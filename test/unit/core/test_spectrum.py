@@ -1,4 +1,4 @@
-"""Spectra and their confidence bands, compared with white noise and a manual average."""
+"""Spectra and their confidence bands, compared with white noise and an explicit average."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ RUNS = 6000
 
 
 def averaged_periodograms(segments, first, values):
-    """Return white-noise periodograms relative to their density, without the tested code."""
+    """Average white-noise periodograms independently of the tested code, relative to density 1."""
     noise = np.random.default_rng(11).normal(size=(RUNS, LENGTH // 2 * (segments + 1)))
     window = 0.5 - 0.5 * np.cos(2.0 * np.pi * np.arange(LENGTH) / LENGTH)
     frequencies = np.arange(first, first + values)
@@ -73,7 +73,7 @@ def test_logarithmic_average_is_mean_within_bands_of_same_relative_width():
     np.testing.assert_allclose(centre, [5.0, 54.5, 549.5])
     bands = (frequency[:9], frequency[9:99], frequency[99:])
     np.testing.assert_allclose(density, [np.mean(band**2) for band in bands])
-    # A band with a single value is not averaged.
+    # A band that contains a single value is not averaged.
     centre, density = signals.logarithmic_average(spectrum, per_decade=40)
     np.testing.assert_array_equal(centre[:10], frequency[:10])
     np.testing.assert_array_equal(density[:10], frequency[:10] ** 2)

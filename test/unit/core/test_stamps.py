@@ -1,4 +1,4 @@
-"""Detection of irregular time stamps, and the order of the remaining samples."""
+"""Detection of irregular time stamps, and sorting of the remaining samples."""
 
 import json
 

@@ -16,7 +16,7 @@ from imu_simulation_framework.core.units import STANDARD_GRAVITY, factor, factor
         ("km/h", 1.0 / 3.6),
         ("cm^2", 1e-4),
         ("mg", 9.80665e-3),
-        # Half a degree per square root of an hour is an angle random walk.
+        # An angle random walk of half a degree per root hour.
         ("deg/sqrt(h)", math.pi / 180.0 / 60.0),
         ("ug/sqrt(Hz)", 1e-6 * STANDARD_GRAVITY),
         ("deg/h/sqrt(h)", math.pi / 180.0 / 3600.0 / 60.0),

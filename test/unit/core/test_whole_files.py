@@ -48,7 +48,7 @@ def test_replaced_file_preserves_owner(tmp_path):
 
 
 def test_fifo_device_socket_or_folder_is_not_overwritten(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)  # the name of a socket must be short
+    monkeypatch.chdir(tmp_path)  # because the path of a socket must be short
     os.mkfifo("fifo")
     os.mkdir("folder")
     with socket.socket(socket.AF_UNIX) as server:
@@ -64,7 +64,7 @@ def test_fifo_device_socket_or_folder_is_not_overwritten(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("target", ["there", "nowhere", "/dev/null"])
-def test_symbolic_link_is_rejected_and_its_target_is_named(tmp_path, target):
+def test_symbolic_link_is_rejected_and_its_target_is_reported(tmp_path, target):
     (tmp_path / "there").write_bytes(b"old")
     link = tmp_path / "link"
     link.symlink_to(target)

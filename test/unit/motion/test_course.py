@@ -1,4 +1,4 @@
-"""Heading from a course and from two antennas."""
+"""Heading from the course of a path and from two antennas."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def test_heading_is_course_while_moving_and_first_course_before_motion():
     velocities = np.where(times[:, None] < 5.0, 0.0, [[0.0, 1.0]])
     heading = heading_from_course(times, velocities, 0.2, 0.8)
     assert heading == pytest.approx(np.full(100, np.pi / 2.0))
-    # 180 deg within 2 s at 0.5 m/s; turning at the limit of 0.8 rad/s would take 5.9 s.
+    # A 180 deg turn within 2 s at 0.5 m/s; at the limit of 0.8 rad/s, it would take 5.9 s.
     times = np.arange(0.0, 20.0, 0.05)
     yaw = np.clip((times - 9.0) * np.pi / 2.0, 0.0, np.pi)
     speed = np.where((times > 9.0) & (times < 11.0), 0.5, 2.0)
@@ -35,7 +35,7 @@ def test_heading_is_course_while_moving_and_first_course_before_motion():
 
 
 def stop_between(yaw_before, yaw_after, stop=10.0, rate=20.0):
-    """Return 20 s straight ahead, a stop, and 20 s straight ahead in another direction."""
+    """Return times and velocities of two straight 20 s drives with a stop in between."""
     times = np.arange(0.0, 40.0 + stop, 1.0 / rate)
     speed = np.where((times < 20.0) | (times >= 20.0 + stop), 1.0, 0.0)
     yaw = np.where(times < 20.0 + stop / 2.0, yaw_before, yaw_after)
@@ -77,14 +77,14 @@ def test_insignificant_speed_and_swaying_antenna_do_not_change_heading():
     assert np.ptp(believed) > 3.0
     held = heading_from_course(times, velocities, 0.2, 0.8, deviations=0.2)
     assert np.ptp(held) < 1e-9
-    # The robot brakes from 1.5 m/s, sways back by 0.1 m, stops, and drives on.
+    # The robot brakes from 1.5 m/s, the antenna sways back by 0.1 m, and the robot drives on.
     speed = np.repeat([1.5, -0.5, 0.0, 1.5], [200, 4, 40, 200])
     times, velocities, yaw = moved(speed, np.zeros(len(speed)))
     assert heading_from_course(times, velocities, 0.2, 0.8) == pytest.approx(yaw, abs=1e-9)
 
 
 def moved(speed, turn_rate, rate=20.0):
-    """Return times, velocities and heading of a robot with signed speeds and turn rates."""
+    """Return times, velocities and heading of a robot for signed speeds and turn rates."""
     times = np.arange(len(speed)) / rate
     yaw = np.cumsum(turn_rate) / rate
     return times, speed[:, None] * np.column_stack([np.cos(yaw), np.sin(yaw)]), yaw
@@ -96,7 +96,7 @@ def test_middle_of_three_point_turn_is_recognised_as_reversing():
     times, velocities, yaw = moved(speed, turn_rate)
     heading = heading_from_course(times, velocities, 0.2, 0.8)
     assert heading[-1] == pytest.approx(yaw[-1], abs=1e-9)
-    # In each 1 s stop, the heading is constant or turns by half of the 0.3 rad too early.
+    # In each stop of 1 s, the heading is constant or turns up to 0.3 rad too early.
     assert np.abs(heading - yaw).max() < 0.31
     assert heading[speed != 0.0] == pytest.approx(yaw[speed != 0.0], abs=0.16)
 
@@ -113,8 +113,8 @@ def test_position_jump_between_two_stops_is_not_used_as_course(way, turned):
 
 
 @pytest.mark.parametrize("stop, way", [(5.0, 10.0), (1.0, 30.0)])
-def test_rows_with_turns_on_the_spot_are_recognised_as_forward_driving(stop, way):
-    """Short rows allow turns on the spot; long rows exceed the maximum length of reversing."""
+def test_lanes_with_turns_on_the_spot_are_recognised_as_forward_driving(stop, way):
+    """Long stops allow turns on the spot; long lanes exceed the maximum length of reversing."""
     row, rest = int(way * 20), int(stop * 20)
     speed = np.repeat([1.0, 0.0, 1.0, 0.0, 1.0], [row, rest, row, rest, row])
     turn_rate = np.repeat([0.0, np.pi / stop, 0.0, -np.pi / stop, 0.0], [row, rest] * 2 + [row])
@@ -129,7 +129,7 @@ def test_antenna_heading_gaps_are_bridged_with_course():
     course = 0.2 * times
     measured_times = np.arange(0.0, 30.0, 0.5)
     heard = (measured_times < 10.0) | (measured_times > 20.0)
-    # The robot reverses, and its wrapped heading deviates from the course before the gap.
+    # The robot reverses, and before the gap its heading increasingly deviates from the course.
     wander = np.where(measured_times < 10.0, 0.01 * measured_times, 0.1)
     measured = wrap(0.2 * measured_times + np.pi + wander)
     heading, silent = heading_from_antennas(times, course, measured_times[heard], measured[heard])
@@ -138,7 +138,7 @@ def test_antenna_heading_gaps_are_bridged_with_course():
     inside = np.isfinite(expected)
     assert wrap(heading[inside] - expected[inside]) == pytest.approx(0.0, abs=1e-9)
     assert np.abs(wrap(heading[silent] - course[silent] - np.pi)).max() < 0.11
-    # The gaps are from 9.5 s to 20.5 s, and after the last heading at 29.5 s.
+    # The gaps last from 9.5 s to 20.5 s and from the last heading at 29.5 s to the end.
     assert silent.sum() == pytest.approx((11.0 + 0.45) / 0.05, abs=2)
     times = np.arange(0.0, 3.0, 0.1)
     heading, silent = heading_from_antennas(times, 0.5 * times, np.array([1.0]), np.array([2.0]))

@@ -1,4 +1,4 @@
-"""Synthetic drives: their motion and the statistics of their sensors."""
+"""Synthetic drives: their motion and the statistics of their sensor errors."""
 
 import math
 
@@ -103,7 +103,7 @@ def test_drive_b_reverses_and_depends_on_seed():
 
 @pytest.mark.gate
 def test_yaw_error_statistics_match_bias_scale_factor_and_random_walks(drive):
-    # The final error without rounding has this mean and standard deviation over seeds.
+    # Without rounding, the final yaw error has this mean and standard deviation over seeds.
     motion, gyroscope, duration, runs = true_motion(drive), DRIVE_IMU.gyroscope, drive.duration, 40
     scale = gyroscope.scale_factor_and_misalignment[2][2]
     mean = gyroscope.turn_on_bias[2] * duration + scale * motion["yaw"].iloc[-1]
@@ -140,7 +140,7 @@ def test_simulated_output_is_quantised_like_sensor(simulated):
     assert np.max(np.abs(np.linalg.norm(samples.orientation, axis=1) - 1.0)) < 2.0**-14
 
 
-def test_drive_errors_can_be_disabled():
+def test_sensor_errors_of_drive_can_be_disabled():
     motion, poses, samples = bundled_drives.simulate_drive(
         drives.with_laps(DRIVES["d"], 1),
         isf.GnssSpecification(rate=5.0, heading=isf.GnssHeading("antennas")),

@@ -1,4 +1,4 @@
-"""Motion on the rotating Earth against closed forms: stationary, turns, mountings, frames."""
+"""Motion on the rotating Earth, compared with closed forms at rest, in turns and on mounts."""
 
 import numpy as np
 import pytest
@@ -45,7 +45,7 @@ def test_stationary_body_has_specified_pose_and_zero_velocity():
     assert given.yaw == pytest.approx(1.0)
 
 
-def test_mounted_motion_matches_motion_from_poses_and_links():
+def test_mounted_motion_matches_gimbal_links_and_motion_from_poses():
     platform = flight(100.0, 30.0)
     pan, tilt, roll = (
         Rotation.from_euler(axis, amplitude * np.sin(2.0 * np.pi / period * platform.time))
@@ -63,7 +63,7 @@ def test_mounted_motion_matches_motion_from_poses_and_links():
     off = {"velocity": 1e-8, "angular_velocity": 1e-8, "specific_force": 1e-6}
     require_same_motion(series, linked, INNER, **off)
     other = isf.EarthMotion.from_poses(linked.time, linked.position, linked.orientation)
-    # The force is the second derivative of positions that are rounded to nanometres.
+    # The specific force comes from second derivatives of positions rounded to nanometres.
     off = {"velocity": 1e-6, "angular_velocity": 1e-6, "specific_force": 2e-4}
     require_same_motion(linked, other, INNER, **off)
 
@@ -101,7 +101,7 @@ def test_resampling_across_date_line_preserves_motion():
     require_same_motion(twice, flight(200.0, 30.0), slice(40, -40), **off)
 
 
-def test_specified_velocity_determines_motion_and_local_frame_preserves_it():
+def test_earth_motion_follows_specified_velocity_and_is_preserved_in_local_frame():
     time, position, orientation = poses(50.0, 60.0)
     truth = isf.EarthMotion.from_poses(time, position, orientation)
     random = np.random.default_rng(1)

@@ -21,7 +21,7 @@ def eastwards(**others):
 def test_aviation_and_ros_states_match_and_motion_passes_through_poses():
     velocity = np.tile([1.0, 50.0, -2.0], (len(TIME), 1))
     ned = eastwards(velocity_ned=velocity)
-    # In ROS, nose up is a negative pitch about the left axis, and east is a yaw of zero.
+    # In ROS, nose-up is a negative pitch about the left axis, and a yaw of zero points east.
     level = Rotation.from_euler("ZYX", [0.0, -0.1, 0.0]).as_quat()
     local = np.tile(level, (len(TIME), 1)), velocity[:, [1, 0, 2]] * [1.0, 1.0, -1.0]
     enu = FlightStates.from_local(TIME, PLACES, *local)
@@ -44,7 +44,7 @@ def test_rounded_positions_are_replaced_by_integral_of_velocities():
     coarse = FlightStates(TIME, ecef_of(*place.T), exact.orientation, velocity)
     assert np.max(np.linalg.norm(coarse.position - exact.position, axis=1)) > 0.2
     repaired = coarse.integrated()
-    # Four times 0.56 / sqrt(12 * 1000): the mean of 1000 positions with a resolution of 0.56 m.
+    # Four standard errors of the mean of 1000 positions with a resolution of 0.56 m.
     assert np.max(np.linalg.norm(repaired.position - exact.position, axis=1)) < 4 * 0.0051
     with pytest.raises(MotionError, match="velocity is missing"):
         eastwards().integrated()
@@ -65,7 +65,7 @@ INSTANTS = np.arange(0.0, 200.0, 1.0 / RATE)
 
 
 def flown(climb, course_rate, speed=60.0):
-    """Return velocities east, north, up of a flight from climb rate and turn rate."""
+    """Return the east-north-up velocity of a flight with a given climb rate and turn rate."""
     course = np.cumsum(np.broadcast_to(course_rate, INSTANTS.shape)) / RATE
     speed = np.broadcast_to(speed, INSTANTS.shape)
     east, north = speed * np.cos(course), speed * np.sin(course)

@@ -15,7 +15,7 @@ GRAVITY = 9.81
 
 
 def tumbling(time):
-    """Return poses, angular velocity and specific force of Rz(a) Rx(b) on a Lissajous path."""
+    """Return pose, angular velocity and specific force on a Lissajous path, with Rz(a) Rx(b)."""
     a, b = 0.5 * time + 0.3 * np.sin(time), 0.2 * np.sin(2.0 * time)
     a_rate, b_rate = 0.5 + 0.3 * np.cos(time), 0.4 * np.cos(2.0 * time)
     rotation = Rotation.from_euler("ZX", np.column_stack([a, b]))
@@ -46,7 +46,7 @@ def test_kinematics_match_closed_form_for_any_quaternion_sign(tumble):
 
 
 def integrated(rate):
-    """Return the final orientation [rad] and velocity [m/s] errors of summed sample means."""
+    """Return the final orientation error [rad] and velocity error [m/s] of integrated means."""
     time = np.arange(int(30.0 * rate) + 1) / rate
     position, rotation, _, _ = tumbling(time)
     motion = isf.Motion.from_poses(time, position, rotation.as_quat(), GRAVITY)
@@ -55,7 +55,7 @@ def integrated(rate):
     steps = Rotation.from_rotvec(angular_velocity / rate)
     halves = Rotation.from_rotvec(0.5 * angular_velocity / rate)
     for k in range(1, len(motion)):
-        # The mean force is in the rotating axes; it is rotated with the orientation in mid-period.
+        # The mean force is in rotating axes, so it is rotated by the orientation at mid-period.
         velocity = velocity + (turned * halves[k]).apply(force[k]) / rate
         velocity[2] -= GRAVITY / rate
         turned = turned * steps[k]
@@ -66,7 +66,7 @@ def integrated(rate):
 def test_sample_means_sum_to_orientation_and_velocity(tumble):
     (turn, velocity), (finer_turn, finer_velocity) = integrated(50.0), integrated(100.0)
     assert max(turn, finer_turn) < 1e-9
-    # The trapezoidal rule has a second-order error.
+    # Integration with the trapezoidal rule has a second-order error.
     assert finer_velocity < 1e-3
     assert velocity / finer_velocity == pytest.approx(4.0, rel=0.1)
     motion, _, _ = tumble
@@ -96,7 +96,7 @@ def test_mounted_motion_matches_lever_arm_formula(tumble, place, force):
     require_same_motion(mounted, direct, slice(20, -20), angle=1e-12, **off)
 
 
-def test_specific_force_at_rest_on_circle_and_on_straight_matches_formula():
+def test_specific_force_matches_formula_at_rest_on_circle_and_on_straight_line():
     motion = isf.at_rest(1.0, roll=0.3, pitch=-0.2, yaw=2.0)
     rate, force = motion.means()
     np.testing.assert_array_equal(rate, 0.0)

@@ -1,4 +1,4 @@
-"""Motion along mowing lanes, in closed form."""
+"""Motion along parallel mowing lanes, compared with closed forms."""
 
 import math
 
@@ -44,7 +44,7 @@ def test_mowing_velocity_rate_and_force_are_derivatives_of_pose():
     inside[bends] = False
     np.testing.assert_allclose(np.diff(motion.yaw)[inside] / step, rate[1:][inside], atol=1e-9)
     np.testing.assert_allclose(motion.specific_force[:, 1], 0.8 * rate)
-    # A turn consists of a straight line between two 90 degree arcs: four curvature jumps per turn.
+    # A turn has a straight line between two 90 degree arcs, so its curvature jumps four times.
     assert len(bends) == 8
 
 

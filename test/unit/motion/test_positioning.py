@@ -1,4 +1,4 @@
-"""From fixes to a path: local coordinates, repeated fixes, variances, trajectory and report."""
+"""Paths from GNSS fixes: local coordinates, repeated fixes, variances, trajectory, report."""
 
 import json
 
@@ -26,17 +26,17 @@ def fixes(times, east, north, variance):
 def test_local_positions_are_east_and_north_at_any_altitude():
     east, north = np.array([0.0, 100.0, -30.0]), np.array([0.0, 50.0, 200.0])
     position = positioning.local_position(fixes([0.0, 1.0, 2.0], east, north, 1.0))
-    # Plane and ellipsoid differ by d^2 / 2 R in height, which shifts the positions by 1e-5 of it.
+    # Plane and ellipsoid differ in height by d^2 / 2 R; positions shift by 1e-5 of the height.
     assert position[:, 0] == pytest.approx(east, abs=1e-3)
     assert position[:, 1] == pytest.approx(north, abs=1e-3)
     table = fixes(np.arange(3.0), [0.0, 10.0, 20.0], [0.0, 0.0, 0.0], 1.0)
     noisy = table.assign(altitude=[500.0, np.nan, 900.0])
-    # Bit-identical except for the first altitude, which changes the last digits of enu2geodetic.
+    # Only the first altitude matters: it changes the last digits of the conversion.
     expected = positioning.local_position(table)
     assert positioning.local_position(noisy) == pytest.approx(expected, abs=1e-6)
     nowhere = positioning.local_position(table.assign(altitude=np.nan))
     assert nowhere[:, 0] == pytest.approx([0.0, 10.0, 20.0], rel=1e-3)
-    # Bit-identical to positions on the ellipsoid.
+    # Missing altitudes and an altitude of zero yield identical positions.
     level = positioning.local_position(table.drop(columns="altitude"))
     np.testing.assert_array_equal(nowhere, level)
 
@@ -48,7 +48,7 @@ def test_specified_acceleration_density_yields_smoothing_spline():
     table = fixes(times, east, 0.0 * east, 1.0)
     settings = positioning.FixSettings(acceleration_density=0.3, error_correlation_time=2.0)
     made = positioning.trajectory_from_fixes(table, settings)
-    # With errors correlated for 2 s at 2 Hz, n dt / (dt + 2 T) fixes are independent, a ninth.
+    # With errors correlated for 2 s at 2 Hz, dt / (dt + 2 T) = 1 / 9 of the fixes is independent.
     weights, local = np.full(len(times), 1.0 / 9.0), positioning.local_position(table)[:, 0]
     spline = make_smoothing_spline(times - times[0], local, weights, 0.3**-2)
     expected = spline(made.poses.index - times[0])
@@ -86,7 +86,7 @@ def test_smoothing_preserves_tight_circles(rate, stated):
 
 
 def test_expected_heading_standard_deviation_matches_rms_error():
-    # The motion is drawn from the smoothing model.
+    # The simulated motion follows the model of the smoother.
     ratios = []
     for seed in range(16):
         generator = np.random.default_rng(seed)
@@ -136,7 +136,7 @@ def test_constant_course_output_of_slow_receiver_does_not_affect_path():
         speed * np.sin(reported),
     )
     made = positioning.trajectory_from_fixes(table)
-    # On a straight road, a few fixes above the threshold also repeat the course.
+    # On the straight road, a few fixes above the threshold repeat the course by chance.
     assert made.report.held_courses == pytest.approx(slow.sum(), abs=8)
     assert "holds its course" in " ".join(made.report.sentences())
     inside = (made.poses.index > 27.0) & (made.poses.index < 35.0)
@@ -145,7 +145,7 @@ def test_constant_course_output_of_slow_receiver_does_not_affect_path():
     assert np.abs(error[inside]).max() < np.radians(20.0)
 
 
-def test_reversing_between_two_course_flips_is_reported():
+def test_reversing_between_two_180_degree_course_jumps_is_reported():
     generator = np.random.default_rng(8)
     times = np.arange(0.0, 60.0, 0.2)
     speed = np.where((times > 25.0) & (times < 30.0), -1.0, 1.0)
@@ -182,7 +182,7 @@ def test_antennas_provide_heading_while_stationary_and_reversing():
 
 
 def held(rate=50.0, every=5, rest=10.0):
-    """Return rows that repeat receiver positions, first stationary, then at 5 m/s."""
+    """Return times and positions that repeat fixes of a receiver at rest and then at 5 m/s."""
     times = np.arange(0.0, 40.0, 1.0 / rate)
     given = every / rate * np.floor(np.arange(len(times)) / every)
     return times, np.column_stack([5.0 * np.maximum(given - rest, 0.0), 0.0 * given])
@@ -192,7 +192,7 @@ def held(rate=50.0, every=5, rest=10.0):
     "rate, every, repeated, expected",
     [
         (50.0, 5, [], [number for number in range(2000) if number % 5]),
-        # Repeated positions are correct while stationary, since positions change in motion.
+        # Identical positions at rest are not repeated fixes if the positions change in motion.
         (10.0, 1, [], []),
         (10.0, 1, [250, 300, 301], [250, 300, 301]),
     ],
@@ -248,14 +248,14 @@ def test_inconsistent_variances_velocities_and_stamps_are_reported():
     assert "estimated position variances" in " ".join(
         positioning.trajectory_from_fixes(table).report.sentences()
     )
-    # The velocities are in km/h, but are taken for m/s.
+    # The velocities are in km/h, but are interpreted as m/s.
     table["velocity_east"], table["velocity_north"] = 14.4 * np.cos(yaw), 14.4 * np.sin(yaw)
     made = positioning.trajectory_from_fixes(table)
     assert "check their unit, course and axes" in " ".join(made.report.sentences())
     assert made.report.refused_velocity_scale == pytest.approx(1.0 / 3.6, rel=0.02)
     assert yaw_error(made.poses, table, yaw) < np.radians(5.0)
     times = np.arange(0.0, 60.0, 0.2)
-    # Stamps of a buffering receiver, first 1.3 times too slow and later too fast.
+    # As from a buffering receiver, stamps run up to 1.3 times too fast and later too slow.
     warped = times + 6.0 * np.sin(np.pi * times / 60.0) ** 2
     table = fixes(warped, 10.0 * times, 0.0 * times, 1.0)
     table["velocity_east"], table["velocity_north"] = 10.0, 0.0

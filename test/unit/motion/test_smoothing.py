@@ -1,4 +1,4 @@
-"""Smoothing of fixes: estimated noise parameters, and accuracy for known motions."""
+"""Smoothing of GNSS fixes: estimated noise parameters, and accuracy for known motions."""
 
 from dataclasses import replace
 
@@ -28,7 +28,7 @@ def motion(generator, times, density, speed=8.0):
 
 
 def drawn(seed, count, rate, density, deviation):
-    """Return a generator, times, positions, velocities, and positions with white noise."""
+    """Simulate a motion; return the generator, times, positions, velocities, noisy positions."""
     generator = np.random.default_rng(seed)
     times = np.arange(count) / rate
     positions, velocities = motion(generator, times, density)
@@ -66,12 +66,12 @@ def test_estimated_density_and_white_noise_do_not_depend_on_stated_sigma(
     actual = np.array(actual)
     for logarithms in actual.T:
         assert abs(logarithms.mean()) < 3.0 * standard_error(logarithms) + 0.01
-    # At 1 Hz and 0.1 m, motion changes positions more than noise, so the noise is less certain.
+    # At 1 Hz and 0.1 m, motion dominates the position changes, so the noise is less certain.
     assert actual[:, 0].std() < 0.2
 
 
 @pytest.mark.gate
-def test_correlated_errors_are_separated_from_motion_and_velocity_is_consistent():
+def test_correlated_errors_are_separated_from_motion_with_consistent_velocity_variance():
     logarithms, normalised = [], []
     for seed in SEEDS:
         generator = np.random.default_rng(seed)
@@ -92,15 +92,15 @@ def test_correlated_errors_are_separated_from_motion_and_velocity_is_consistent(
 
 
 @pytest.mark.gate
-def test_agile_motion_is_not_mistaken_for_correlated_error():
-    """The robot accelerates strongly, and the receiver states ten times its error of 0.3 m."""
+def test_agile_motion_is_not_mistaken_for_correlated_position_error():
+    """The robot accelerates strongly, and the stated errors are ten times the actual 0.3 m."""
     times = np.arange(0.0, 80.0, 0.1)
     for seed in range(6):
         generator = np.random.default_rng(seed)
         positions, _ = motion(generator, times, 2.0)
         noisy = positions + slow_errors(generator, times, 0.3, 2.0)
         noise = fix_noise.estimate_noise(fixes(times, noisy, 3.0), 4.0)
-        # The slow error changes by at most 0.5 m/s.
+        # The rate of change of the correlated error is limited to 0.5 m/s.
         assert noise.slow_scale * 3.0 / noise.slow_time <= 0.5 + 1e-9
 
 
@@ -126,7 +126,7 @@ def test_doppler_velocities_are_weighted_by_estimated_noise():
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("doppler", [False, True])
-def test_only_outlying_fixes_are_rejected(seed, doppler):
+def test_only_outlier_fixes_are_rejected(seed, doppler):
     generator, times, _, velocities, noisy = drawn(seed, 400, 5.0, 0.8, 0.5)
     velocities += 0.1 * generator.standard_normal(velocities.shape)
     wrong = np.array([40, 150, 151, 300])
@@ -135,7 +135,7 @@ def test_only_outlying_fixes_are_rejected(seed, doppler):
     given = fixes(times, noisy, 0.5, velocities if doppler else None)
     noise, used, left_out = fix_noise.estimate_robustly(given, 0.0)
     assert np.array_equal(np.flatnonzero(left_out), wrong)
-    # Without a correlation time, there is no slow error.
+    # Without a correlation time, there is no correlated error.
     assert (noise.slow_scale, noise.slow_time) == (0.0, 0.0)
     if doppler:
         assert np.array_equal(np.flatnonzero(np.isnan(used.velocities[:, 0])), [200])
@@ -150,7 +150,7 @@ def test_clean_drive_has_no_outliers():
         given = fixes(times, noisy, 0.5)
         noise = fix_noise.estimate_noise(given, 4.0)
         assert not fix_noise.find_outliers(given, noise, np.zeros(400, dtype=bool)).any()
-    # A slow error is estimated even for a short correlation time.
+    # A correlated error is estimated even for a short correlation time.
     assert fix_noise.estimate_noise(given, 1.0).slow_scale > 0.0
 
 
@@ -191,12 +191,12 @@ def test_rare_turns_in_high_rate_recording_are_not_smoothed_away():
 
 
 @pytest.mark.parametrize("factor", [1.0, 3.6, -1.0])
-def test_velocity_scale_is_estimated_from_positions(factor):
+def test_velocity_scale_factor_is_estimated_from_positions(factor):
     generator, times, _, velocities, noisy = drawn(2, 300, 5.0, 0.5, 1.0)
     velocities[:20] = np.nan
     scale = fix_noise.velocity_scale(fixes(times, noisy, 1.0, factor * velocities))
     assert scale == pytest.approx(1.0 / factor, rel=0.02)
-    # Velocities without displacement have no scale.
+    # Without displacement, the scale factor of velocities is undetermined.
     noise = 0.1 * generator.standard_normal((2, 100, 2))
     assert fix_noise.velocity_scale(fixes(np.arange(100.0), noise[0], 1.0, noise[1])) is None
 
@@ -213,7 +213,7 @@ def test_positions_with_large_variance_have_less_weight():
     stated = np.array([[0.5, 2.0], [0.0, 1e-4]])
     given = fix_noise.PlaneFixes(np.arange(2.0), np.zeros((2, 2)), stated, None)
     actual = fix_noise.white_variances(given, fix_noise.FixNoise(1.0, 3.0, 0.0, 0.0, 0.1))
-    # A tenth of a millimetre is the smallest sigma of a position.
+    # The standard deviation of a position has a minimum of a tenth of a millimetre.
     np.testing.assert_allclose(actual, 9.0 * stated**2 + 1e-8, rtol=1e-12)
 
 
@@ -244,7 +244,7 @@ def wiener_covariances(times, density):
 
 
 @pytest.mark.parametrize("lag", [0.15, -0.15, 0.7])
-def test_late_velocities_match_dense_gaussian_conditioning(lag):
+def test_smoothing_with_delayed_velocities_matches_dense_gaussian_conditioning(lag):
     times, values, variances = measured(30)
     count, at = len(times), times - lag
     velocities = np.cos(at / 3.0) / 3.0
@@ -261,7 +261,7 @@ def test_late_velocities_match_dense_gaussian_conditioning(lag):
     total = state[np.ix_(reported, reported)] + np.diag(np.append(variances, np.full(count, 0.02)))
     expected = state[:, reported] @ np.linalg.solve(total, np.append(values, velocities))
     left = np.diag(state - state[:, reported] @ np.linalg.solve(total, state[reported]))
-    # The motion between positions within the same step is neglected.
+    # The smoother neglects motion between measurements within the same time step.
     close = {"abs": 1e-3} if abs(lag) < 0.2 else {"abs": 0.01}
     assert motion.positions == pytest.approx(expected[2 * count : len(every)], **close)
     assert motion.velocities == pytest.approx(expected[len(every) + 2 * count :], **close)
@@ -275,7 +275,7 @@ def test_late_velocities_match_dense_gaussian_conditioning(lag):
 def test_acceleration_densities_adapt_to_motion():
     generator = np.random.default_rng(4)
     times = np.arange(600.0)
-    # The robot hardly accelerates for half of each minute.
+    # The robot hardly accelerates during half of each minute.
     steady = (times // 30.0) % 2.0 == 0.0
     kicks = np.where(steady, 0.02, 0.8)[:, np.newaxis] * generator.standard_normal((600, 2))
     velocities = np.cumsum(kicks, axis=0)
@@ -311,7 +311,7 @@ def test_positions_velocities_and_correlated_errors_match_dense_gaussian_conditi
     motion = smoothed(times, *given, slow_time=slow_time)
     elapsed = times - times[0]
     positions, mixed, speeds = wiener_covariances(elapsed, DENSITY)
-    # The prior of the initial position and velocity has a large variance, so that it is vague.
+    # The large variance makes the prior of the initial position and velocity uninformative.
     vague = 1e5
     positions += vague * (1.0 + np.multiply.outer(elapsed, elapsed))
     mixed += vague * elapsed[:, None]
@@ -331,7 +331,7 @@ def test_positions_velocities_and_correlated_errors_match_dense_gaussian_conditi
     assert motion.posterior.covariances[:, 1, 1] == pytest.approx(left[count:], abs=1e-3)
     deviance = -2.0 * multivariate_normal.logpdf(both, cov=total)
     deviance -= 2.0 * count * np.log(2.0 * np.pi)
-    # The two large prior variances are subtracted.
+    # The contribution of the two large prior variances to the deviance is subtracted.
     assert motion.deviance == pytest.approx(deviance - 2.0 * np.log(vague), abs=1e-3)
     assert motion.residuals == pytest.approx(values - motion.positions)
 
@@ -354,7 +354,7 @@ def test_measurements_with_infinite_variance_are_ignored():
 
 
 def test_smoothing_of_one_hour_at_ten_hertz_is_precise_and_nan_is_rejected():
-    # One hour at 10 Hz over 36 km; the innovations of the slow error are 1e-6 of that.
+    # One hour at 10 Hz over 36 km; the correlated error changes by 1e-6 of that per step.
     times = np.arange(36000) / 10.0
     truth = 10.0 * times + 50.0 * np.sin(times / 40.0)
     given = truth, np.full(36000, 1e-4), np.full(36000, 0.1)
@@ -409,7 +409,7 @@ def test_jitter_estimate_is_unaffected_by_motion_jumps_and_stationary_periods():
 
 
 @pytest.mark.parametrize("lag", [0.0, 0.4, -0.3])
-def test_late_velocities_are_detected_and_shifted(lag):
+def test_velocity_delay_is_estimated_and_compensated(lag):
     generator, fine = np.random.default_rng(8), np.arange(0.0, 400.0, 0.05)
     # The acceleration of a car changes over seconds.
     course = np.cumsum(0.3 * np.sin(0.31 * fine) * 0.05)

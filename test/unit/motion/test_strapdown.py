@@ -1,4 +1,4 @@
-"""Increments of a motion on the Earth, and their integration back to the motion."""
+"""IMU increments of a motion on the Earth, and their integration back to the motion."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from imu_simulation_framework.motion.earth import EARTH_RATE
 
 
 def _require_closed(motion, place, velocity, angle):
-    """Require that increments reproduce their motion within tolerances in m, m/s and rad."""
+    """Assert that integrated increments reproduce a motion within tolerances in m, m/s and rad."""
     begin = motion.position[0], motion.velocity[0], motion.orientation[0]
     path = isf.integrate(isf.increments_of(motion), *begin)
     require_same_motion(path, motion, position=place, velocity=velocity)
@@ -52,7 +52,7 @@ def test_integrated_increments_reproduce_large_rotations_and_irregular_times():
 @pytest.mark.parametrize("gimbal", [False, True])
 def test_increments_match_integrals_of_rate_and_force(gimbal):
     coarse, fine = 50, 40
-    # Everything except gimbal angles is in closed form: derivatives of positions would be rounded.
+    # The motion is in closed form, because derivatives of rounded positions would be inaccurate.
     finer = isf.circling(4.0, 47.0, 11.0, 300.0, radius=300.0, rate=float(coarse * fine))
     finer = mount_on_gimbal(finer) if gimbal else finer
     samples = slice(None, None, fine)
@@ -63,7 +63,7 @@ def test_increments_match_integrals_of_rate_and_force(gimbal):
     for number in range(20, 180, 16):
         within = slice((number - 1) * fine, number * fine + 1)
         start = Rotation.from_quat(finer.orientation[(number - 1) * fine])
-        # The axes are parallel to the Earth's axes at the start of the period, but do not rotate.
+        # Integrate in axes that coincide with the Earth's axes at first, but do not rotate.
         angles = EARTH_RATE * step * np.arange(fine + 1)
         earth = Rotation.from_rotvec(np.outer(angles, [0.0, 0.0, 1.0]))
         turned = start.inv() * earth * Rotation.from_quat(finer.orientation[within])

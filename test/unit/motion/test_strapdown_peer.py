@@ -1,4 +1,4 @@
-"""Increments and motions compared with pyins, which is independent of this package."""
+"""IMU increments and motions, compared with those of the independent package pyins."""
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 from imu_simulation_framework.motion.earth import geodetic_of
 from imu_simulation_framework.motion.strapdown import increments_of
 
-pytestmark = pytest.mark.gate  # each process compiles pyins, which takes several seconds
+pytestmark = pytest.mark.gate  # because each process compiles pyins, which takes several seconds
 
 FRD = np.array([1.0, -1.0, -1.0])
 INCREMENTS = ["theta_x", "theta_y", "theta_z", "dv_x", "dv_y", "dv_z"]
@@ -22,12 +22,12 @@ def _place(position):
 
 
 def _gravitation(position):
-    """Return the gravitation model of pyins: vertical gravity that is linear in height."""
+    """Return gravitation as modelled by pyins: vertical gravity that is linear in height."""
     return earth.gravitation_ecef(_place(position))
 
 
 def _trajectory(motion):
-    """Return a motion as pyins table: north, east, down; forward, right, down; degrees."""
+    """Return a motion as a pyins table in north-east-down, forward-right-down and degrees."""
     latitude, longitude, _ = motion.latitude_longitude_height.T
     angles = aviation_of_orientation(latitude, longitude, Rotation.from_quat(motion.orientation))
     velocity = motion.local_velocity[:, [1, 0, 2]] * (1.0, 1.0, -1.0)
@@ -36,7 +36,7 @@ def _trajectory(motion):
 
 
 def _pyins_increments(increments):
-    """Return increments for pyins, with velocity in the axes at the start of the period."""
+    """Convert increments for pyins, with velocity in the body axes at the start of the period."""
     turned, gained = increments.delta_theta[1:], increments.delta_velocity[1:]
     size = np.linalg.norm(turned, axis=1, keepdims=True)
     once = np.cross(turned, gained)
@@ -48,7 +48,7 @@ def _pyins_increments(increments):
 
 
 def _integration_error(increments, truth):
-    """Return the final error of pyins' integration: [m], [m/s], [rad]."""
+    """Return the largest position [m], velocity [m/s] and angle [rad] errors of pyins."""
     path = strapdown.Integrator(truth.iloc[0]).integrate(increments)
     difference = transform.compute_state_difference(path, truth).abs().max().to_numpy()
     return difference[:3].max(), difference[3:6].max(), np.radians(difference[6:].max())
@@ -66,7 +66,7 @@ def motion(request):
     return mount_on_gimbal(motion) if request.param else motion
 
 
-def test_pyins_integrates_these_increments_more_accurately_than_pyins_increments(motion):
+def test_pyins_integrates_package_increments_more_accurately_than_its_own(motion):
     truth = _trajectory(motion)
     computed = _integration_error(_pyins_increments(increments_of(motion, _gravitation)), truth)
     # pyins uses the Coriolis acceleration at the start of the period, a first-order error.
@@ -79,7 +79,7 @@ def test_pyins_integrates_these_increments_more_accurately_than_pyins_increments
 def test_pyins_simulation_matches_rates_forces_and_increments(motion):
     truth = _trajectory(motion)
     measured = _generated(truth, "rate")
-    # At the ends, the splines of pyins use the mean rates of the outermost periods.
+    # Both ends are excluded, because the splines of pyins use mean rates there.
     inner = slice(50, -50)
     rate, force = (measured[names].to_numpy() * FRD for names in (util.GYRO_COLS, util.ACCEL_COLS))
     assert rate[inner] == pytest.approx(motion.angular_velocity[inner], abs=1e-7)
@@ -92,6 +92,6 @@ def test_pyins_simulation_matches_rates_forces_and_increments(motion):
         for names in (util.GYRO_COLS, util.ACCEL_COLS)
     )
     our_rate, our_force = motion.means()
-    # Coning and sculling errors of pyins are of second order, up to 1e-5 and 1e-4 here.
+    # pyins has second-order coning and sculling errors of up to 1e-5 rad/s and 1e-4 m/s^2 here.
     assert rate[inner] == pytest.approx(our_rate[inner], abs=1e-5)
     assert force[inner] == pytest.approx(our_force[inner], abs=2e-4)

@@ -1,4 +1,4 @@
-"""Preparation of a trajectory: cropping, resampling, smoothing and scaling."""
+"""Preparation of a recorded trajectory: cropping, resampling, smoothing and scaling."""
 
 import math
 
@@ -74,7 +74,7 @@ def test_smoothing_preserves_lines_turns_and_curves(generator):
     for table in (line, turn):
         assert np.allclose(trajectory.smooth(table, 1.5), table, atol=1e-9)
     circle = _circle(times)
-    # A moving average of this width would cut the curve by 2 cm.
+    # A moving average over this window would cut the curve by 2 cm.
     assert np.max(np.abs((trajectory.smooth(circle, 1.5) - circle).to_numpy())) < 1e-3
     times = np.arange(401) / 20.0
     step = np.tanh(times - 10.0)
@@ -200,9 +200,9 @@ def test_cropped_drive_has_velocities_of_complete_drive(generator):
     pd.testing.assert_frame_equal(whole, trajectory.add_velocities(resampled))
     for first, last in ((0, 200), (1, 2), (101, 400), (len(grid) - 3, len(grid) - 1)):
         part = trajectory.motion_at(noisy, grid[first : last + 1])
-        # Second-order differences on time grids that differ in the last bit.
+        # The time grids of these second-order differences differ in the last bit.
         pd.testing.assert_frame_equal(part, whole.iloc[first : last + 1], rtol=0.0, atol=1e-9)
-    # With exact stamps, the samples beyond both ends of the crop are used.
+    # Velocities at the ends of the cropped drive use the samples beyond them.
     noisy.index = pd.Index(0.125 * np.arange(len(noisy)), name="time")
     whole = trajectory.motion_at(noisy, noisy.index)
     part = trajectory.motion_at(noisy, noisy.index[1:-1])

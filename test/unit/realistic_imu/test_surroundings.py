@@ -223,7 +223,9 @@ def test_invalid_effort_is_ignored_and_zero_efforts_are_detected():
     efforts = WheelEfforts()
     names = ["wheel_left_joint", "wheel_right_joint"]
     assert efforts.torques(names, [math.nan, 1.0]) is None
-    with pytest.raises(RecordingError, match="wheel_left_joint, wheel_right_joint contain no effort"):
+    with pytest.raises(
+        RecordingError, match="wheel_left_joint, wheel_right_joint contain no effort"
+    ):
         efforts.torques(names, [])
     for right, is_all_zero in ((math.nan, False), (0.0, True), (0.1, False), (0.0, False)):
         efforts.torques(names, [0.0, right])
