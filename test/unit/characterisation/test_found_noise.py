@@ -31,7 +31,7 @@ def test_noise_candidate_weights_are_restricted_likelihood_times_prior():
     prior_noise = estimates.Prior(1.0, tail=1, walks=False)
     (likely,) = estimates.estimate_noise(UNITS, [values], [CONTRAST], prior_noise)
     assert sum(candidate.weight for candidate in likely) == pytest.approx(1.0)
-    # Expected: the likelihood of differences from the first mean times a prior B / (N + B) of log B.
+    # Expected: likelihood of the differences from the first mean, times prior B / (N + B) of log B.
     differences = np.hstack([-np.ones((59, 1)), np.eye(59)])
     constants = []
     for candidate in likely:

@@ -306,7 +306,7 @@ def test_table_without_known_column_names_has_no_column_map(tmp_path):
     chosen = find_column_maps(path)
     assert (chosen.imu, chosen.reference) == ({}, {})
     assert chosen.unused == [f"col{place}" for place in range(1, 8)]
-    # This reason is given only for tables that contain neither a reference nor an IMU.
+    # The reasons are specific to tables that contain neither a reference nor an IMU.
     imu = choose(t=TIME, **vectors("g{} [rad/s]", CAR.rates), **vectors("acc_{}", CAR.forces))
     assert imu.imu and not imu.reference
     assert chosen.reasons and not set(chosen.reasons) & set(imu.reasons)
@@ -362,7 +362,7 @@ SPARSE = np.where(np.arange(len(TIME)) % 3, np.nan, wrapped(CAR.yaw))
         (fix(direction=180.0 + 170.0 * np.sin(5.0 * TIME)), "speed direction"),
         (fix(course=np.where(TIME < 5.0, -1.0, AZIMUTH)), "speed course"),
         (given(lat=ZEROS + 48.0, lon=ZEROS + 48.0, speed=TIME, course=AZIMUTH), "speed course"),
-        # The velocities are swapped.
+        # The east and north velocities are swapped.
         (given(**PLACE, vn=EAST, ve=NORTH), "ve vn"),
         # The column "accuracy" may belong to the receiver or to the IMU.
         (given(**PLACE, accuracy=ZEROS + 3.0, **CAR.inertial()), "accuracy"),

@@ -33,7 +33,7 @@ def make_motion(seed=1):
 
 
 def write_table(path, units, sizes, quaternions=True):
-    """Write a table with ``units`` in its header and with values in units of ``sizes`` SI units."""
+    """Write a table with ``units`` in its header, but values in units that are ``sizes`` in SI."""
     times, rates, forces, orientation = make_motion()
     columns = {"time [s]": times}
     for names, unit, size, vectors in zip((GYRO, ACCEL), units, sizes, (rates, forces)):

@@ -69,7 +69,7 @@ def test_accelerometer_in_g_or_milli_g_is_rejected_with_suggested_unit(tmp_path,
     assert f"accel_x = accel_x {unit}" in str(caught.value)
 
 
-def test_accelerometer_increments_are_rejected_and_rate_is_suggested(tmp_path):
+def test_velocity_increments_are_rejected_and_multiplication_by_rate_is_suggested(tmp_path):
     times, gyro, accel = make_record_at_rest()
     path = write_table(tmp_path / "table.csv", times, gyro, accel / RATE)
     with pytest.raises(RecordingError, match=r"accel_x = accel_x \* 50"):
@@ -129,11 +129,11 @@ def test_si_units_are_accepted_while_stationary_in_motion_and_on_moon(tmp_path):
 
 def test_linear_acceleration_of_one_metre_per_second_squared_is_accepted(tmp_path):
     times, gyro, accel = make_record_at_rest(accel_noise=0.6)
-    # With this sigma, the magnitude of three normal variables is about 1 m/s^2 and varies by 40 %.
+    # With this sigma, the norm of three normal variables is about 1 m/s^2 and varies by 40 %.
     read_both_ways(write_table(tmp_path / "linear.csv", times, gyro, accel - [0.0, 0.0, GRAVITY]))
 
 
-def test_raw_counts_are_rejected_and_scale_is_suggested(tmp_path):
+def test_raw_counts_are_rejected_and_scale_factor_is_suggested(tmp_path):
     times, gyro, accel = make_record_at_rest()
     counts = np.rint(16384.0 * accel / GRAVITY)
     path = write_table(tmp_path / "counts.csv", times, gyro, counts)

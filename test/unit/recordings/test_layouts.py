@@ -64,7 +64,7 @@ def test_bundled_layout_is_valid_and_recognises_its_columns(name):
     assert set(maps.reference) == set(layout.reference_columns)
 
 
-def test_layout_with_longest_matching_header_is_first():
+def test_layout_with_longest_matching_header_has_priority():
     names = [maps.layout.name for maps in find_layouts("a.csv", read_layout("xsens_mti").header)]
     assert names == ["Xsens MTi"]
     both = [*read_layout("xsens_dot").header, *read_layout("xsens_dot_euler").header]
@@ -275,7 +275,7 @@ def test_table_without_header_is_recognised_by_its_file_name(tmp_path, name):
         np.testing.assert_allclose(samples.columns["accel_z"], CAR.forces[:, 2])
 
 
-def test_axes_of_autopilot_log_are_converted_once():
+def test_axes_of_autopilot_log_are_converted_only_once():
     present = ["TimeUS", *(f"{kind}{axis}" for kind in ("Gyr", "Acc") for axis in "XYZ")]
     (as_text,) = find_layouts("a.csv", present)
     (as_log,) = find_layouts("a.bin", present, frame="ned")

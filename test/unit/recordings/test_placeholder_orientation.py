@@ -27,7 +27,7 @@ def test_constant_orientation_on_curved_path_is_replaced_by_course(tmp_path, yaw
     )
     assert len(remarks) == 1
     known = recorded.table[recorded.table["yaw_known"] == 1.0]
-    # On a circle, the course is the angle; the smoothed path has an error of 1.1 deg rms at most.
+    # On a circle, the course follows the angle; path smoothing adds at most 1.1 deg rms.
     difference = known["yaw"] - turn_rate * known.index.to_numpy()
     assert len(known) > 0.9 * len(TIMES)
     assert np.degrees(np.sqrt(np.mean(difference**2))) < 2.0

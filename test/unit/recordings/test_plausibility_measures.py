@@ -41,7 +41,7 @@ def test_identical_headings_agree_even_with_bias():
 
 
 def meandering(degrees_per_second, generator):
-    """Return an angle whose rate has a standard deviation and a correlation time of 3 s."""
+    """Simulate an angle whose rate has a given deviation and a correlation time of 3 s."""
     rate = np.zeros(len(TIMES))
     kept = np.exp(-1.0 / (3.0 * RATE))
     for k in range(1, len(TIMES)):
@@ -76,7 +76,7 @@ def test_headings_with_different_oscillations_are_unrelated(period):
 
 
 @pytest.mark.parametrize("scale", [1.25, -1.0, 57.3, 0.01745])
-def test_heading_scale_is_estimated_with_sign(scale):
+def test_heading_scale_factor_is_estimated_with_sign(scale):
     relation = related(scale * yaw_at(TIMES), yaw_at(TIMES))
     assert relation.scale == pytest.approx(scale, rel=1e-9)
     assert relation.correlation == pytest.approx(np.sign(scale), abs=1e-9)
@@ -100,7 +100,7 @@ def test_heading_delay_without_clear_improvement_is_zero():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_heading_noise_reduces_correlation_and_scale_as_expected(seed):
+def test_heading_noise_reduces_correlation_and_scale_factor_as_expected(seed):
     noise = 0.1
     generator = np.random.default_rng(seed)
     true = yaw_at(TIMES)
@@ -134,7 +134,7 @@ def test_steady_rotations_are_compared_only_by_direction():
     same = related(circle, np.radians(20.0) * TIMES)
     assert same.agree
     assert same.scale == 1.0
-    # A bias of 2 deg/s is not a scale error of ten per cent.
+    # A bias of 2 deg/s must not be reported as a scale factor error of 10 %.
     assert related(circle, np.radians(22.0) * TIMES).agree
     opposite = related(circle, -np.radians(20.0) * TIMES)
     assert opposite.opposed
@@ -187,7 +187,7 @@ def test_path_with_mirrored_yaw_is_detected():
 
 
 @pytest.mark.parametrize("turn", [-1.2, 0.5, 1.5])
-def test_path_with_rotated_yaw_has_offset(turn):
+def test_offset_between_path_direction_and_rotated_yaw_is_estimated(turn):
     path = path_direction(poses(yaw_at(DRIVE) - turn, DRIVE, 0.6, course=yaw_at(DRIVE)))
     assert path.offset == pytest.approx(turn, abs=np.radians(2.0))
     assert not path.mirrored

@@ -133,7 +133,7 @@ def test_px4_log_is_converted_to_ros_axes(car, px4):
 
 
 def test_px4_magnetometer_axes_are_converted_with_imu_axes(car, tmp_path):
-    field = np.array([0.2, -0.05, 0.43])  # G; forward, right, down
+    field = np.array([0.2, -0.05, 0.43])  # gauss; forward, right, down
     topic = {
         "timestamp": ("uint64_t", car.microseconds),
         "magnetometer_ga": ("float[3]", np.tile(field, (len(TIME), 1))),

@@ -64,7 +64,7 @@ def test_gnss_ins_sim_reference_and_imu_turn_in_same_direction(tmp_path, geodeti
     assert np.ptp(reference["y"]) == pytest.approx(2.0 * RADIUS, rel=0.01)
     imu = read_imu(folder, columns=maps.imu, require=()).table
     assert "yaw" not in imu
-    # The mean of 600 samples of 1e-3 has a standard error of 4e-5; five of them are allowed.
+    # The mean of 600 noise samples of 1e-3 has a standard error of 4e-5; five are tolerated.
     assert imu["gyro_z"].mean() == pytest.approx(-TURN_RATE, abs=2e-4)
     assert imu["accel_z"].mean() == pytest.approx(9.80665, abs=2e-4)
 

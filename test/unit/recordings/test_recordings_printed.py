@@ -131,7 +131,7 @@ def test_novatel_raw_imu_counts_have_undetermined_unit(tmp_path):
 
 
 @pytest.mark.parametrize("counts", [(2.0**22, np.degrees(2.0**21)), (2.0**27 / 0.3048, 2.0**33)])
-def test_novatel_imu_scale_is_inferred_from_gravity(tmp_path, counts):
+def test_novatel_imu_scale_factor_is_inferred_from_gravity(tmp_path, counts):
     path = tmp_path / "a.ASC"
     path.write_text(log("RAWIMU", counts))
     chosen = find_column_maps(path)

@@ -223,7 +223,7 @@ def get_sensor_data(car):
 
 
 def with_a_header(car):
-    """Return a log with one header for all record types, as in a smartphone competition."""
+    """Return a log with one header for all record types, as in a phone positioning contest."""
     lines = ["MessageType,utcTimeMillis,MeasurementX,MeasurementY,MeasurementZ"]
     for kind, time, values in tagged(car, ("UncalGyro", "UncalAccel", "Fix")):
         if kind != "Fix":
@@ -232,7 +232,7 @@ def with_a_header(car):
 
 
 @pytest.mark.parametrize("written", [gnss_logger, get_sensor_data, with_a_header])
-def test_record_types_of_log_become_separate_tables(car, tmp_path, written):
+def test_each_record_type_of_log_becomes_separate_table(car, tmp_path, written):
     path = tmp_path / "a.txt"
     path.write_text("\n".join(written(car)) + "\n")
     assert recording_format(path) == "tables"
