@@ -1,1 +1,1 @@
-"""Simulation of realistic IMU errors on ideal IMU signals from a topic, a bag or a table."""
+"""Simulation of IMU errors on ideal IMU signals from a topic, a bag or a table."""

@@ -1,4 +1,4 @@
-"""Reading of IMU signals and ideal signals from files, and of an IMU's surroundings from bags.
+"""Reading of measured and ideal IMU signals, and of the magnetic field and speed, from files.
 
 The files are bags, tables of recordings, and results of experiments.
 """
@@ -34,12 +34,12 @@ from ..sensors.imu_specification import ImuSpecification
 from ..sensors.magnetism.environment import read_magnetic_environment
 from .surroundings import NO_MOTORS, Surroundings
 
-#: Names of the tables of a result that have the columns of an IMU.
+#: Names of the tables in an experiment's result that have the columns of an IMU.
 RESULT_TABLES = ("imu_simulated", "imu_real", "ground_truth")
 
 
 class ImuTable(NamedTuple):
-    """IMU signals that were read from a file.
+    """IMU signals that were read from a file, with remarks.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class ImuTable(NamedTuple):
 
 
 def read_imu_table(text: str, truth: bool = False) -> ImuTable:
-    """Read the signals of an IMU from a recording or a result.
+    """Read the signals of an IMU from a recording or from an experiment's result.
 
     Parameters
     ----------
@@ -102,8 +102,8 @@ def _read_result(path, name) -> ImuTable:
 
 
 def _compute_ideal_signals(folder, table) -> ImuTable:
-    """Return the ideal signals at the mounting of the IMU, as means over the sampling periods."""
-    # The ground truth's yaw rate is about the z axis of the body.
+    """Compute the ideal signals of the mounted IMU, averaged over the sampling periods."""
+    # The yaw rate in the ground truth is about the z axis of the body.
     table = table.rename(columns={"yaw_rate": "gyro_z"})
     lacking = [name for name in (*GROUND_TRUTH, *GYRO) if name not in (*table, "yaw_rate")]
     if lacking:
@@ -129,7 +129,7 @@ def _compute_ideal_signals(folder, table) -> ImuTable:
     ).mounted(robot.imu_position, Rotation.from_euler("xyz", robot.imu_orientation))
     rate, force = motion.means()
     means = motion.table()[list(EULER)].assign(**dict(zip((*GYRO, *ACCEL), (*rate.T, *force.T))))
-    # The means of the first sample are unknown, because there is no previous sample.
+    # The averages at the first sample are unknown, because there is no previous sample.
     return ImuTable(means.iloc[1:], [])
 
 
@@ -169,7 +169,7 @@ _VELOCITY = messages.ODOMETRY.place("twist.twist.linear.")
 
 
 class BagSurroundings:
-    """Magnetic field and speed at an IMU, from the messages of a bag.
+    """Reader of the magnetic field and the speed at an IMU from the messages of a bag.
 
     Parameters
     ----------
@@ -248,7 +248,7 @@ class BagSurroundings:
             self._readers[pose] = self._add_pose
 
     def process(self, raw: written_bags.RawMessage):
-        """Process a message of any topic.
+        """Process a message on any topic of the bag.
 
         Parameters
         ----------

@@ -21,19 +21,19 @@ from ..recordings.cleaning import LARGEST_VALUE, ZERO_NORM
 from ..recordings.messages import IMU, IMU_VECTORS
 from ..sensors.imu_models.base import ImuReading, ImuTruth
 
-MAX_GAP = 10.0  #: s; longest gap between messages after which the model continues without a restart
+MAX_GAP = 10.0  #: s; after a longer gap between messages, the model restarts
 
-# Backward jump of the stamps [s] above which the simulation is assumed to have restarted.
+# Smallest backward jump of the stamps [s] after which the simulation is assumed to have restarted.
 # Smaller jumps are caused by messages that arrive out of order.
 MIN_RESTART_JUMP = 1.0
 
-# Largest relative difference at which a measured period is replaced with the nominal period.
+# Largest relative difference between a measured period and the nominal period that replaces it.
 _MAX_PERIOD_DEVIATION = 1e-3
 
 
 @dataclasses.dataclass
 class StreamReport:
-    """Counts of the messages of an ideal IMU, and of irregularities in the stream.
+    """Counts of messages from an ideal IMU, and of irregularities in their stream.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class StreamReport:
     largest_gap: float = 0.0
 
     def check_values(self, values) -> bool:
-        """Check whether all values of a message are plausible, and count implausible messages.
+        """Return whether all values of a message are plausible, and count implausible messages.
 
         Parameters
         ----------
@@ -93,7 +93,7 @@ class StreamReport:
 
     @staticmethod
     def is_plausible(values) -> bool:
-        """Return whether all values are finite and at most :data:`.LARGEST_VALUE`.
+        """Return whether all values are finite and of plausible magnitude.
 
         Parameters
         ----------
@@ -103,18 +103,18 @@ class StreamReport:
         Returns
         -------
         bool
-            True if all values are plausible.
+            True if no magnitude exceeds :data:`.LARGEST_VALUE`.
         """
         return all(-LARGEST_VALUE <= value <= LARGEST_VALUE for value in values)
 
     @property
     def left_out(self) -> int:
-        """Number of ignored messages of all kinds."""
+        """Total number of messages that were ignored for any reason."""
         invalid = self.not_finite + self.out_of_range + self.incomplete
         return self.repeated + self.disordered + invalid + self.poses + self.fields
 
     def sentences(self) -> list[str]:
-        """Describe each kind of irregularity.
+        """Describe the irregularities of the stream.
 
         Returns
         -------
@@ -153,7 +153,7 @@ class StreamReport:
 
 
 class StreamSignals(NamedTuple):
-    """Signals of a stream in addition to orientation, angular velocity and specific force.
+    """Optional signals of a stream, besides orientation, angular velocity and specific force.
 
     Attributes
     ----------
@@ -210,7 +210,7 @@ def estimate_nominal_period(stamps, sensor_rate: float | None = None) -> float:
 
 
 def stamp_deviation(stamps, period: float) -> float:
-    """Compute the largest deviation of the stamps' steps from the nominal period.
+    """Compute the largest deviation of the time steps between stamps from the nominal period.
 
     Parameters
     ----------
@@ -230,16 +230,16 @@ def stamp_deviation(stamps, period: float) -> float:
 
 
 _ORIENTATION, _RATE, _FORCE = (IMU.place(f"{name}.") for name in IMU_VECTORS)
-# Covariances in the payload; a first element of -1 marks the quantity as missing (REP-145).
+# Covariances in the payload; a first element of -1 marks a quantity as missing (REP-145).
 _COVARIANCES = [IMU.place(f"{name}_covariance") for name in IMU_VECTORS]
 
-NO_ORIENTATION = (0.0, 0.0, 0.0, 1.0)  # quaternion in messages without orientation
+NO_ORIENTATION = (0.0, 0.0, 0.0, 1.0)  # quaternion published in messages without orientation
 
-#: Number of messages at the start of a stream in which the node looks for an orientation.
+#: Number of messages, at the start of a stream, that are searched for an orientation.
 #: If all of them lack an orientation, the IMU has none; later, individual messages may lack it.
 ORIENTATION_CHECK_MESSAGES = 50
 
-_MIN_GRAVITY = 0.5  # below this fraction of gravity, the mean specific force lacks gravity
+_MIN_GRAVITY = 0.5  # smallest mean specific force that contains gravity, as a fraction of gravity
 # Largest tilt of the mean specific force [rad]; wrong axes or signs cause 90 or 180 degrees.
 _MAX_TILT = np.radians(45.0)
 
@@ -261,12 +261,12 @@ class Mounting:
 
     @property
     def is_identity(self) -> bool:
-        """Whether position and rotation are zero."""
+        """Whether the lever arm is zero and the rotation is the identity."""
         return not np.any(self.lever_arm) and self.rotation.magnitude() == 0.0
 
 
 class ImuInput:
-    """Converter from the messages of an ideal IMU to ideal signals.
+    """Converter of messages from an ideal IMU to ideal signals.
 
     Parameters
     ----------
@@ -306,7 +306,7 @@ class ImuInput:
         self.has_orientation: bool | None = None
 
     def truths(self, stamp: int, numbers: np.ndarray) -> list[tuple[int, ImuTruth | None]]:
-        """Return the ideal signals that are available after a message.
+        """Process a message, and return the ideal signals that have become available.
 
         The first messages are queued until a message has an orientation, or until
         :data:`ORIENTATION_CHECK_MESSAGES` messages have none.
@@ -337,7 +337,7 @@ class ImuInput:
         return self.finish() if known else []
 
     def finish(self) -> list[tuple[int, ImuTruth | None]]:
-        """Return the ideal signals of queued messages at the end of the stream.
+        """Return the ideal signals of the queued messages at the end of the stream.
 
         Returns
         -------
@@ -349,7 +349,7 @@ class ImuInput:
         return [(stamp, self.truth(stamp, numbers)) for stamp, numbers in waiting]
 
     def truth(self, stamp: int, numbers: np.ndarray) -> ImuTruth | None:
-        """Return the ideal signals of a message, once ``has_orientation`` is known.
+        """Convert a message to ideal signals; ``has_orientation`` must already be known.
 
         Parameters
         ----------
@@ -409,7 +409,7 @@ class ImuInput:
         return self._mounted(stamp, *signals) if self._is_mounted else ImuTruth(*signals)
 
     def _mounted(self, stamp, orientation, rate, force):
-        # Rigid body kinematics: a' = a + dw/dt x r + w x (w x r), with dw/dt from two messages.
+        # Rigid-body kinematics: a' = a + dw/dt x r + w x (w x r), with dw/dt from two messages.
         arm, acceleration = self._mounting.lever_arm, np.zeros(3)
         if self._previous is not None and stamp > self._previous[0]:
             acceleration = (rate - self._previous[1]) / ((stamp - self._previous[0]) / NANOSECONDS)
@@ -427,7 +427,7 @@ def _is_oriented(values) -> bool:
 
 
 def rotate_to_body(orientation, vector) -> list[float]:
-    """Rotate a vector from world axes to body axes.
+    """Transform a vector from world axes to body axes.
 
     Parameters
     ----------
@@ -441,7 +441,7 @@ def rotate_to_body(orientation, vector) -> list[float]:
     list of 3 float
         Vector in body axes.
     """
-    # For a single vector, the call overhead of scipy's Rotation would dominate.
+    # For a single vector, most of the run time of scipy's Rotation would be call overhead.
     x, y, z, w = orientation
     u, v, t = vector
     twice = 2.0 / (x * x + y * y + z * z + w * w)
@@ -490,7 +490,7 @@ def check_frames(truths, has_orientation: bool) -> None:
 
 
 class OdometryInput:
-    """Converter from odometry messages to ideal signals, for simulators that publish no IMU.
+    """Converter of odometry messages to ideal IMU signals, for simulators that publish no IMU.
 
     Angular velocity and specific force are means since the previous message, computed from two
     orientations and two velocities (:meth:`.Motion.means`). They have the stamp of the latest
@@ -528,7 +528,7 @@ class OdometryInput:
         self._state: tuple | None = None
 
     def truth(self, stamp: int, numbers: np.ndarray) -> tuple[int, ImuTruth] | None:
-        """Return the ideal signals that are available after a message.
+        """Process a message, and return the ideal signals that have become available, if any.
 
         Parameters
         ----------
@@ -553,7 +553,7 @@ class OdometryInput:
         if last is not None and -MIN_RESTART_JUMP * NANOSECONDS <= stamp - last <= 0:
             return None
         if last is not None and not 0 < stamp - last <= MAX_GAP * NANOSECONDS:
-            # A difference of states across a restart or a long gap has no physical meaning.
+            # The difference between states before and after a restart or a long gap is meaningless.
             self._poses, self._state = [], None
         self._poses = [*self._poses[-2:], (stamp, numbers[:7])]
         if self._use_twist:
@@ -570,7 +570,7 @@ class OdometryInput:
         return self._next(*state, motion.angular_velocity[1])
 
     def _next(self, stamp, position, orientation, velocity, rate):
-        """Return the mean ideal signals between the previous state and this state in world axes."""
+        """Return the ideal signals, averaged between the previous state and this state."""
         arm, mounting = self._mounting.lever_arm, self._mounting.rotation
         state = (
             stamp,
@@ -592,7 +592,7 @@ class OdometryInput:
 
 
 def make_imu_payload(reading: ImuReading, covariances, has_orientation: bool) -> np.ndarray:
-    """Create the payload of a sensor_msgs/Imu from a reading.
+    """Create the payload of a sensor_msgs/Imu message from a reading.
 
     Parameters
     ----------

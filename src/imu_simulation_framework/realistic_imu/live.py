@@ -1,4 +1,4 @@
-"""Session and arguments of the node realistic_imu, independent of ROS.
+"""Implementation and arguments of the node realistic_imu, independent of ROS.
 
 Published messages:
 
@@ -136,7 +136,7 @@ def _topic(default: str, about: str, needed: bool = False) -> Any:
 
 @dataclass(frozen=True)
 class RealisticImuArguments(TextSettings):
-    """Parameters of the node, with their documentation for launch files and ROS 2."""
+    """Parameters of the node realistic_imu, with texts for launch files and ROS 2."""
 
     specification: str = setting(
         "adis16448",
@@ -243,13 +243,13 @@ class RealisticImuArguments(TextSettings):
 
     @property
     def mounting(self) -> Mounting:
-        """Mounting of the IMU, which ``xyz`` and ``rpy`` define."""
+        """Mounting of the IMU, as set by the parameters ``xyz`` and ``rpy``."""
         arm, angles = ([float(word) for word in text.split()] for text in (self.xyz, self.rpy))
-        # According to REP-103, rotations are about fixed axes in the order roll, pitch, yaw.
+        # According to REP-103, rotations are about fixed axes, in the order roll, pitch, yaw.
         return Mounting(np.array(arm), Rotation.from_euler("xyz", angles))
 
     def make_operation(self) -> Operation | None:
-        """Create the operation that zeroes the gyroscope, as the parameters specify.
+        """Create the settings of gyroscope zeroing from the parameters of the node.
 
         Returns
         -------
@@ -268,7 +268,7 @@ class RealisticImuArguments(TextSettings):
         return None if operation == Operation(standstill=0.0) else operation
 
     def read_errors(self) -> tuple[Any, Sequence[str]]:
-        """Read the errors of the simulated IMU.
+        """Read the errors of the simulated IMU from its specification.
 
         Returns
         -------
@@ -298,7 +298,7 @@ class RealisticImuArguments(TextSettings):
         return errors, remarks
 
     def bias_remark(self, errors: Any) -> str | None:
-        """Return a remark if the gyroscope has a turn-on bias that is not zeroed.
+        """Return a remark if the gyroscope has a turn-on bias, but is not zeroed.
 
         Parameters
         ----------
@@ -322,19 +322,19 @@ class RealisticImuArguments(TextSettings):
         )
 
 
-DIAGNOSTICS_PERIOD = 1.0  # s, wall-clock time between messages on /diagnostics
-STREAM_REPORT_PERIOD = 10.0  # s, wall-clock time between warnings about stamps
-MAX_UNUSED_MESSAGES = 500  # number of unusable messages before a warning; a few seconds of data
+DIAGNOSTICS_PERIOD = 1.0  # s; wall-clock time between messages on /diagnostics
+STREAM_REPORT_PERIOD = 10.0  # s; wall-clock time between warnings about irregularities
+MAX_UNUSED_MESSAGES = 500  # number of unusable messages before a warning, received in a few seconds
 TIMED_MESSAGES = 200  # number of messages over which the processing time is averaged
-MAX_LOAD = 0.8  # fraction of the message period above which the processing time causes a warning
+MAX_LOAD = 0.8  # a longer processing time, relative to the message period, causes a warning
 MAX_EARLY_FIELDS = 1000  # largest number of field messages queued before the first IMU message
-MAX_LAG = 1.0  # s of simulated time; a longer lag of the output causes a warning
+MAX_LAG = 1.0  # s; a longer lag of the output behind simulated time causes a warning
 
 _POSE, _TWIST = messages.ODOMETRY.place("pose.pose."), messages.ODOMETRY.place("twist.twist.")
 
 
 class LiveImu(Session):
-    """Realistic IMU that is simulated from the messages of an ideal IMU or of odometry.
+    """Node that simulates a realistic IMU from messages of an ideal IMU or of odometry.
 
     The session publishes readings on ``output`` and a description of the errors on
     ``<output>/errors``. With ``magnetometer``, it also publishes the field on ``magnetic_output``.
@@ -346,7 +346,7 @@ class LiveImu(Session):
     arguments : RealisticImuArguments
         Parameters of the node.
     shell : Shell
-        ROS shell around the session.
+        ROS wrapper of the session.
 
     Raises
     ------
@@ -416,7 +416,7 @@ class LiveImu(Session):
         self._check_topics_differ()
 
     def _check_topics_differ(self) -> None:
-        """Check that no output topic is also an input topic."""
+        """Check that no output topic of the node is also an input topic."""
         inputs = {
             self._shell.resolve(getattr(self._arguments, name)): name
             for name in ("input", "pose", "joint_states", "magnetic_input")
@@ -432,14 +432,14 @@ class LiveImu(Session):
     def process_joint_states(
         self, stamp: int, names: Sequence[str], efforts: Sequence[float]
     ) -> None:
-        """Process a sensor_msgs/JointState, see :meth:`.Session.process_joint_states`."""
+        """Process a sensor_msgs/JointState message, whose efforts are motor torques."""
         with self._lock:
             torques = self._efforts.torques(names, efforts)
             if torques is not None:
                 self._process_signals(self._surroundings.add_torques(stamp, *torques))
 
     def on_timer(self) -> None:
-        """Publish diagnostics, and warn about unusable messages and stamps."""
+        """Publish diagnostics, and warn about unusable messages and irregular stamps."""
         now = time.monotonic()
         if now - self._diagnosed[0] >= DIAGNOSTICS_PERIOD:
             with self._lock:
@@ -464,7 +464,7 @@ class LiveImu(Session):
         self._warn_if_behind()
 
     def _diagnostic(self, now) -> Diagnostic:
-        """Return the counts of all messages, and the rate since the last diagnostic."""
+        """Return a diagnostic with message counts, and the rate since the last diagnostic."""
         report, topic = self._session.report, self._arguments.input
         last_time, last_count, last_irregularities = self._diagnosed
         rate = (self._message_count - last_count) / (now - last_time)
@@ -490,7 +490,7 @@ class LiveImu(Session):
         return Diagnostic(not rate or is_lacking, message, values)
 
     def close(self) -> None:
-        """Warn about irregularities that occurred after the last warning."""
+        """Warn about irregularities in the stream that occurred after the last warning."""
         self._warn_about_stream()
 
     def _warn_about_stream(self) -> None:
@@ -501,7 +501,7 @@ class LiveImu(Session):
         self._reported = reported
 
     def _warn_if_behind(self) -> None:
-        """Warn if the output lags behind simulated time; the simulator does not wait for it."""
+        """Warn if the output lags behind simulated time, since the simulator does not wait."""
         clock = self._shell.simulated_time() if self._stamp else None
         lag = 0.0 if clock is None else (clock - self._stamp) / NANOSECONDS
         if lag > MAX_LAG:
@@ -536,9 +536,9 @@ class LiveImu(Session):
                 self._warn_if_too_slow()
 
     def _warn_if_too_slow(self) -> None:
-        """Warn if this machine processes messages more slowly than they arrive."""
+        """Warn if the computer processes messages more slowly than they arrive."""
         period = self._session.period
-        # On a busy machine, the mean includes the time spent waiting for the processor.
+        # On a busy computer, the mean includes the time spent waiting for the processor.
         duration = float(np.mean(self._durations))
         if period is not None and duration > MAX_LOAD * period:
             self._shell.warn(
@@ -564,7 +564,7 @@ class LiveImu(Session):
 
     def _on_pose(self, message, _):
         if not self._frame:
-            return  # the first message of the IMU determines the frame
+            return  # the first message of the ideal IMU determines the frame
         if not self._has_pose_mounting:
             self._has_pose_mounting = True
             mounting = self._mounting(message.child, self._arguments.pose)
@@ -577,7 +577,7 @@ class LiveImu(Session):
             self._process_early_fields()
 
     def _process_early_fields(self) -> None:
-        """Process the queued field messages once the mounting of the IMU is known."""
+        """Process the queued magnetic field messages, once the mounting of the IMU is known."""
         while self._early_fields:
             message = self._early_fields.popleft()
             if self._field_mounting is None:
@@ -631,7 +631,7 @@ class LiveImu(Session):
                 self._shell.send_text(self._status, text)
 
     def _begin(self) -> messages.ImuPackers:
-        """Publish the description of the errors, and return the packers of the messages."""
+        """Publish the description of the IMU errors, and return the packers of output messages."""
         arguments = self._arguments
         described: dict = {"input": arguments.input, "frame_id": self._frame}
         described.update(self._session.describe())
@@ -651,7 +651,7 @@ class LiveImu(Session):
         )
 
     def _mounting(self, frame, topic) -> Mounting:
-        """Return the mounting of the IMU in the frame of a topic, from the parameters or from tf.
+        """Return the mounting of the IMU in the frame of a topic, from parameters or tf.
 
         If tf is not used, all topics are assumed to be in the frame of the input.
         """
@@ -665,12 +665,12 @@ class LiveImu(Session):
 
 
 def _state(message) -> np.ndarray:
-    """Return the pose and the twist of a nav_msgs/Odometry, shape (13,)."""
+    """Return the pose and the twist of a nav_msgs/Odometry message, shape (13,)."""
     return np.concatenate([message.numbers[_POSE], message.numbers[_TWIST]])
 
 
 def _make_surroundings(arguments: RealisticImuArguments, errors, shell: Shell) -> Surroundings:
-    """Create the surroundings of the IMU from the arguments."""
+    """Create the source of magnetic field and speed from the arguments of the node."""
     if arguments.use_tf and not arguments.mounting.is_identity:
         raise ConfigurationError(
             "use_tf is true, but xyz or rpy is not zero, expected one source of the mounting; set "

@@ -1,9 +1,9 @@
-"""Sessions, which are nodes without a dependency on ROS, and the interface of their ROS wrappers.
+"""Base class of nodes that do not depend on ROS, and the interface of their ROS wrappers.
 
-A shell for ROS 1 or ROS 2 reads the arguments, passes the bytes of each message to the session and
-publishes the bytes that the session returns. Both shells therefore have the same parameters and
-topics, and publish the same bytes. The module also contains the session of the simplest node,
-imu_corrector.
+Such a node is called a session. A wrapper for ROS 1 or ROS 2 reads the arguments, passes the bytes
+of each message to the session and publishes the bytes that the session returns. Both wrappers
+therefore have the same parameters and topics, and publish the same bytes. The module also contains
+the session of the simplest node, imu_corrector.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from ..sensors.operation import LiveZeroing, Operation
 from .ideal_inputs import Mounting
 
 Arguments = TypeVar("Arguments", bound=Settings)
-TRANSFORM_TIMEOUT = 10.0  #: s, wall-clock time to wait until tf reports the mounting of the IMU
+TRANSFORM_TIMEOUT = 10.0  #: s; wall-clock time to wait until tf provides the mounting of the IMU
 
 
 def read_arguments(kind: type[Arguments], node: str, get: Callable[[str, Any], Any]) -> Arguments:
-    """Read a node's arguments from its parameters.
+    """Create the arguments of a node from its ROS parameters.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def read_arguments(kind: type[Arguments], node: str, get: Callable[[str, Any], A
         If a parameter has an invalid value.
     """
     values = {key.name: get(key.name, key.default) for key in keys_of(kind)}
-    # Values are converted to strings, because YAML parses a name such as 9250 as a number.
+    # These values are converted to strings, because YAML parses a name such as 9250 as a number.
     texts = [key.name for key in keys_of(kind) if key.type == "str"]
     values.update({name: str(values[name]) for name in texts})
     with prefix_errors(f"{node}: "):
@@ -61,7 +61,7 @@ def read_arguments(kind: type[Arguments], node: str, get: Callable[[str, Any], A
 
 
 def lookup_mounting(buffer, latest, wait_for_end, parent: str, frame: str, topic: str) -> Mounting:
-    """Wait for the transform of an IMU in a tf buffer, and return the mounting.
+    """Wait for the transform of an IMU in a tf buffer, and return the IMU's mounting.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def lookup_mounting(buffer, latest, wait_for_end, parent: str, frame: str, topic
 
 
 class Diagnostic(NamedTuple):
-    """Content of a diagnostic_msgs/DiagnosticStatus, except for its name (the node's name).
+    """Content of a diagnostic_msgs/DiagnosticStatus message, except for the name of the node.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class Diagnostic(NamedTuple):
 
 
 class Shell(Protocol):
-    """Interface of the ROS shell around a session.
+    """Interface of the ROS wrapper of a session.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ class Shell(Protocol):
     ros2: bool
 
     def warn(self, sentence: str) -> None:
-        """Log a warning.
+        """Log a message at WARN level.
 
         Parameters
         ----------
@@ -149,7 +149,7 @@ class Shell(Protocol):
         """
 
     def resolve(self, topic: str) -> str:
-        """Return the full name of a topic, after applying namespace and remappings.
+        """Return the full name of a topic after namespace resolution and remapping.
 
         Parameters
         ----------
@@ -158,7 +158,7 @@ class Shell(Protocol):
         """
 
     def send(self, topic: str, packed: np.ndarray) -> None:
-        """Publish serialised messages.
+        """Publish messages that are already serialised.
 
         Parameters
         ----------
@@ -169,7 +169,7 @@ class Shell(Protocol):
         """
 
     def send_text(self, topic: str, text: str) -> None:
-        """Publish a latched std_msgs/String.
+        """Publish a latched std_msgs/String message.
 
         Parameters
         ----------
@@ -180,7 +180,7 @@ class Shell(Protocol):
         """
 
     def publish_diagnostic(self, diagnostic: Diagnostic) -> None:
-        """Publish a diagnostic on ``/diagnostics``.
+        """Publish a diagnostic status on ``/diagnostics``.
 
         Parameters
         ----------
@@ -189,7 +189,7 @@ class Shell(Protocol):
         """
 
     def lookup_transform(self, parent: str, frame: str, topic: str) -> Mounting:
-        """Look up the mounting of a frame in tf.
+        """Look up the mounting of an IMU in tf.
 
         Parameters
         ----------
@@ -212,16 +212,16 @@ class Shell(Protocol):
         """
 
     def simulated_time(self) -> int | None:
-        """Return the simulated time [ns], or None if there is no simulator clock."""
+        """Return the simulated time [ns], or None if no simulator publishes a clock."""
 
 
 class Session:
-    """Node that does not depend on ROS; a shell for ROS 1 or ROS 2 passes the messages to it.
+    """Base class of nodes that do not depend on ROS; a ROS wrapper passes the messages to them.
 
     Parameters
     ----------
     shell : Shell
-        ROS shell that publishes the outputs.
+        ROS wrapper that publishes the outputs.
 
     Attributes
     ----------
@@ -262,7 +262,7 @@ class Session:
         self.text_outputs: list[str] = []
 
     def process(self, topic: str, data: bytes) -> None:
-        """Process a message on one of the ``inputs``.
+        """Process a message on an input topic.
 
         Parameters
         ----------
@@ -286,7 +286,7 @@ class Session:
     def process_joint_states(
         self, stamp: int, names: Sequence[str], efforts: Sequence[float]
     ) -> None:
-        """Process a sensor_msgs/JointState.
+        """Process the efforts in a sensor_msgs/JointState message.
 
         Parameters
         ----------
@@ -299,10 +299,10 @@ class Session:
         """
 
     def on_timer(self) -> None:
-        """Check conditions independent of messages; the shell calls this a few times per second."""
+        """Perform periodic checks; the ROS wrapper calls this method a few times per second."""
 
     def close(self) -> None:
-        """Log pending messages when the node shuts down."""
+        """Log pending warnings when the node shuts down."""
 
     def _warn_once(self, key, sentence):
         if key not in self._warned:
@@ -314,10 +314,10 @@ RAW_IMU = "imu/data_raw"
 RAW_MAG = "imu/mag_raw"
 TEMPERATURE_TOPIC = "imu/temperature"
 
-# Ratio of a field to a correction's bias above which their units are assumed to differ.
+# Smallest ratio of a field to the bias of a correction at which their units are assumed to differ.
 # A field in microtesla is 1e6 times as large as in tesla, and a field in gauss 1e4 times.
 _MIN_UNIT_RATIO = 1000.0
-_EARTH_FIELD = 60e-6  # T; the Earth's magnetic field near the poles
+_EARTH_FIELD = 60e-6  # T; magnitude of the Earth's magnetic field near the poles
 _RATE, _FORCE = (
     messages.IMU.place(f"{name}.") for name in ("angular_velocity", "linear_acceleration")
 )
@@ -326,7 +326,7 @@ _FIELD = slice(0, len(messages.FIELD))
 
 @dataclass(frozen=True)
 class CorrectorArguments(TextSettings):
-    """Parameters of the node, with their documentation for launch files and ROS 2."""
+    """Parameters of the node imu_corrector, with texts for launch files and ROS 2."""
 
     correction: str = setting(
         "",
@@ -348,7 +348,7 @@ class CorrectorArguments(TextSettings):
 
 
 class LiveCorrector(Session):
-    """Session that corrects the messages of an IMU with the result of a calibration.
+    """Node that corrects the messages of an IMU by the result of a calibration.
 
     The session corrects ``imu/data_raw`` and publishes ``imu/data``. If the correction includes a
     magnetometer, it also corrects ``imu/mag_raw`` and publishes ``imu/mag``. If the correction
@@ -362,7 +362,7 @@ class LiveCorrector(Session):
     arguments : CorrectorArguments
         Parameters of the node.
     shell : Shell
-        ROS shell around the session.
+        ROS wrapper of the session.
 
     Raises
     ------
@@ -398,7 +398,7 @@ class LiveCorrector(Session):
             self.inputs[TEMPERATURE_TOPIC] = (messages.TEMPERATURE, self._on_temperature)
 
     def close(self) -> None:
-        """Warn if the gyroscope was never zeroed."""
+        """Warn if the gyroscope was never zeroed, although zeroing was requested."""
         if self._zeroing is not None and self._zeroing.missing:
             self._shell.warn(f"{self.name}: {self._zeroing.missing}")
 
@@ -433,7 +433,7 @@ class LiveCorrector(Session):
 def correct_in_place(
     numbers: np.ndarray, place: slice, part: TriadCorrection, temperature: float | None
 ) -> None:
-    """Correct the readings of a triad and their covariance, in place.
+    """Correct the readings of a triad and their covariance in a message, in place.
 
     Parameters
     ----------
@@ -456,7 +456,7 @@ def correct_in_place(
 
 
 def explain_unit_mismatch(field: np.ndarray, part: TriadCorrection) -> str:
-    """Explain a mismatch between the units of a magnetic field and of a correction.
+    """Explain a mismatch between the units of a magnetic field and of its correction.
 
     Some drivers publish microtesla or gauss, whereas a correction that was estimated from a table
     is in tesla.

@@ -1,4 +1,4 @@
-"""IMU model that is applied to a stream of messages with irregular stamps.
+"""Application of an IMU model to a stream of messages with irregular stamps.
 
 The simulated errors depend on the stamps, not on the arrival times of messages. The node counts all
 irregularities and warns about them:
@@ -55,10 +55,10 @@ from .ideal_inputs import (
     estimate_nominal_period,
 )
 
-#: Number of messages at the start of a stream from which the period is estimated.
+#: Number of messages, at the start of a stream, from which the message period is estimated.
 PERIOD_MESSAGES = ORIENTATION_CHECK_MESSAGES
 
-# Largest recognised number of steps per sample of the sensor: a 0.1 Hz sensor with a 1 kHz input.
+# Largest number of model steps per sample of the sensor, as for a 0.1 Hz sensor and a 1 kHz input.
 _MAX_STEPS_PER_SAMPLE = 10000
 
 _NO_MAGNETOMETER = (
@@ -68,7 +68,7 @@ _NO_MAGNETOMETER = (
 
 
 class TimedReading(NamedTuple):
-    """Reading of an IMU with its stamp.
+    """Reading of an IMU with its time stamp.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class TimedReading(NamedTuple):
 
 
 def replace_rate(errors, rate: float | None):
-    """Replace the sampling rate in the errors of an IMU.
+    """Replace the sampling rate in the specification of an IMU.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def replace_rate(errors, rate: float | None):
 
 
 class RealisticImu:
-    """IMU whose errors are simulated on a stream of stamped ideal signals.
+    """Simulated IMU that adds errors to a stream of stamped ideal signals.
 
     Parameters
     ----------
@@ -167,12 +167,12 @@ class RealisticImu:
 
     @property
     def period(self) -> float | None:
-        """Time between messages [s]; None until it has been estimated."""
+        """Time between input messages [s]; None until it has been estimated."""
         return None if self._steps is None else self._steps.model.period
 
     @property
     def sensor_rate(self) -> float | None:
-        """Sampling rate in the specification [Hz]; None for a plug-in's model."""
+        """Sampling rate in the specification [Hz]; None for the model of a plug-in."""
         return None if self._output is None else self._output.rate
 
     @property
@@ -186,7 +186,7 @@ class RealisticImu:
         return self._has_input_orientation or self._fuses
 
     def covariances(self):
-        """Return the covariances to publish; the period must already be known.
+        """Return the covariances to publish, for which the period must already be known.
 
         Returns
         -------
@@ -200,7 +200,7 @@ class RealisticImu:
         return orientation, rate, force
 
     def magnetic_covariance(self):
-        """Return the covariance of the magnetometer; the period must already be known.
+        """Return the covariance of the magnetometer, for which the period must already be known.
 
         Returns
         -------
@@ -210,7 +210,7 @@ class RealisticImu:
         return self._steps.model.magnetic_covariance()
 
     def describe(self) -> dict:
-        """Describe the model completely, so that a run can be repeated.
+        """Return all settings of the simulation, so that a run can be repeated.
 
         Returns
         -------
@@ -228,7 +228,7 @@ class RealisticImu:
         }
 
     def drop_orientation(self) -> None:
-        """Ignore the orientation of the ideal signals; a fused yaw then starts at zero.
+        """Ignore the orientation of the ideal signals, so that a fused yaw starts at zero.
 
         Raises
         ------
@@ -243,7 +243,7 @@ class RealisticImu:
         self._has_input_orientation = False
 
     def add(self, stamp: int, truth: ImuTruth | None) -> list[TimedReading]:
-        """Process the ideal signals of a message.
+        """Process the ideal signals of a message, and return the readings that are complete.
 
         Parameters
         ----------
@@ -272,7 +272,7 @@ class RealisticImu:
         return self.finish() if len(self._waiting) >= PERIOD_MESSAGES else []
 
     def finish(self) -> list[TimedReading]:
-        """Return the readings of messages that are queued until the period is estimated.
+        """Estimate the period if it is unknown, and return the readings of the queued messages.
 
         Returns
         -------
@@ -305,20 +305,20 @@ class RealisticImu:
 
 
 class _SteppedModel:
-    """Model that counts the steps since its first stamp."""
+    """IMU model with the number of its steps since the first stamp."""
 
     def __init__(self, model: ImuModel, report: StreamReport):
         self.model = model
         self._report = report
         self._previous: Any = None  # stamp and ideal signals of the previous message
-        # Number of model steps per sample of the sensor.
+        # The stride is the number of model steps per sample of the sensor.
         new = np.flatnonzero(model.new_samples(_MAX_STEPS_PER_SAMPLE + 1))
         self._stride = int(new[1] - new[0]) if len(new) > 1 else _MAX_STEPS_PER_SAMPLE
         self._first = self._count = 0
         self._sampled = False
 
     def add(self, stamp: int, truth: ImuTruth) -> Iterator[TimedReading]:
-        """Step the model through missing messages, if there are any, and then to this message."""
+        """Step the model through missing messages, if any, and to this message; yield readings."""
         if self._previous is not None:
             elapsed = stamp - self._previous[0]
             if elapsed == 0:
@@ -338,7 +338,7 @@ class _SteppedModel:
         self._previous = (stamp, truth)
         self._report.taken += 1
         reading = self._step(truth)
-        # Before the sensor's first sample, the model returns ideal signals, which are not readings.
+        # Before the sensor's first sample, the model returns ideal signals, which are no readings.
         new = self.model.has_new_sample
         if new or self._sampled:
             time = np.array([(stamp - self._first) / NANOSECONDS])
@@ -347,7 +347,7 @@ class _SteppedModel:
                 yield TimedReading(stamp, reading)
 
     def _bridge(self, stamp, truth) -> Iterator[TimedReading]:
-        """Step the model through a gap; if the gap is short, yield a sample that is due in it."""
+        """Step the model through a gap in the messages; yield a reading due in a short gap."""
         previous_stamp, previous = self._previous
         due = round((stamp - self._first) / NANOSECONDS / self.model.period)
         missing = due - self._count
@@ -358,7 +358,7 @@ class _SteppedModel:
         self._report.bridged += missing
         self._report.largest_gap = max(self._report.largest_gap, elapsed / NANOSECONDS)
         is_short = missing < self._stride
-        # The sign of the quaternion is chosen such that the interpolation takes the shorter way.
+        # The sign of the quaternion is chosen such that the interpolation follows the shorter arc.
         sign = -1.0 if np.dot(previous.orientation, truth.orientation) < 0.0 else 1.0
         near = previous._replace(orientation=sign * np.asarray(previous.orientation))
         for number in range(1, missing + 1):
@@ -393,7 +393,7 @@ def _check_operation(operation, errors) -> None:
 
 
 def check_required_inputs(errors, field: bool, speed: bool) -> None:
-    """Check that ideal signals contain the quantities on which the errors depend.
+    """Check that the ideal signals contain the quantities on which the IMU errors depend.
 
     Parameters
     ----------

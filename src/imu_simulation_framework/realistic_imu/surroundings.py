@@ -1,4 +1,4 @@
-"""Magnetic field and speed at an IMU, which the messages of an ideal IMU do not contain.
+"""Magnetic field and speed at an IMU, which are missing in the messages of an ideal IMU.
 
 The Earth's field is the same everywhere, so that the orientation suffices to compute it. The fields
 of iron and magnets and the speed require the robot's pose, and the fields of motors require
@@ -24,22 +24,23 @@ from ..sensors.imu_models.base import ImuTruth
 from ..sensors.magnetism.environment import MagneticEnvironment
 from .ideal_inputs import MAX_GAP, MIN_RESTART_JUMP, StreamReport, StreamSignals, rotate_to_body
 
-# Samples are processed in batches if the poses are ahead of the ideal IMU by this time [ns].
+# Samples are processed in batches if poses are ahead of the ideal IMU by more than this time [ns].
 # A batch takes little more time than a single sample, so that the IMU catches up with the poses.
 _BATCH_LEAD = 100_000_000
 _BATCH_SIZE = 50  # largest number of samples in a batch
 
 NO_MOTORS = "the fields of motors are not simulated, because no joint states contain their torques"
 
-# Plausible range of an ideal field [T]; the Earth's field is 2e-5 to 7e-5, magnets increase it.
+# Plausible range of an ideal magnetic field [T]; the Earth's field is 2e-5 to 7e-5, and magnets
+# increase it.
 _MIN_FIELD, _MAX_FIELD = 1e-6, 1e-2
 
 TimedSignals = List[Tuple[int, Optional[ImuTruth]]]
-"""Stamps [ns] and ideal signals; None for an unusable message."""
+"""Stamps [ns] of messages with their ideal signals; None for an unusable message."""
 
 
 class Surroundings:
-    """Computation of the magnetic field and the speed for the ideal signals of an IMU.
+    """Source of the magnetic field and the speed that complete the ideal signals of an IMU.
 
     Parameters
     ----------
@@ -112,11 +113,11 @@ class Surroundings:
 
     @property
     def signals(self) -> StreamSignals:
-        """Additional signals of the stream: magnetic field and speed."""
+        """Optional signals that are added to the stream: magnetic field and speed."""
         return StreamSignals(self.has_field, self.has_speed, self.has_reported_field)
 
     def mount(self, lever_arm) -> None:
-        """Set the position of the IMU, and discard earlier poses.
+        """Set the position of the IMU on the robot, and discard earlier poses.
 
         Parameters
         ----------
@@ -126,7 +127,7 @@ class Surroundings:
         self._conditions.set_imu_position(lever_arm)
 
     def add(self, stamp: int, truth: ImuTruth | None) -> TimedSignals:
-        """Add the ideal signals of the IMU at one time.
+        """Queue the ideal signals of a message, and return the signals that are complete.
 
         Parameters
         ----------
@@ -163,7 +164,7 @@ class Surroundings:
         return self._complete()
 
     def add_pose(self, stamp: int, position, orientation, speed: float) -> TimedSignals:
-        """Add the robot's pose and speed; an invalid pose is ignored and counted.
+        """Add a pose and a speed of the robot; an invalid pose is ignored and counted.
 
         Parameters
         ----------
@@ -189,7 +190,7 @@ class Surroundings:
         return self._complete()
 
     def add_torques(self, stamp: int, left: float, right: float) -> TimedSignals:
-        """Add the motor torques on both sides.
+        """Add the motor torques on the left and the right side.
 
         Parameters
         ----------
@@ -207,7 +208,7 @@ class Surroundings:
         return self._complete()
 
     def add_field(self, stamp: int, field) -> TimedSignals:
-        """Add a reported magnetic field.
+        """Add a magnetic field that was reported in a message.
 
         A field that contains NaN is ignored and counted. After the first field, implausible fields
         are ignored and counted as well.
@@ -248,7 +249,7 @@ class Surroundings:
             complete.append(self._waiting.popleft())
         finite = [number for number, (_, truth) in enumerate(complete) if truth is not None]
         if finite:
-            # Batches save time, because there may be many IMU samples per pose.
+            # The signals are completed in batches, since there may be many IMU samples per pose.
             completed = self._conditions.complete(*zip(*(complete[number] for number in finite)))
             for number, truth in zip(finite, completed):
                 complete[number] = (complete[number][0], truth)
@@ -262,7 +263,7 @@ class Surroundings:
 
 
 class WheelEfforts:
-    """Motor torques on each side, computed from the efforts of the driven wheel joints.
+    """Computation of the motor torque on each side from the efforts of the driven wheel joints.
 
     Parameters
     ----------
@@ -285,7 +286,7 @@ class WheelEfforts:
         self._has_torque = False
 
     def torques(self, names: Sequence[str], efforts: Sequence[float]) -> tuple[float, float] | None:
-        """Return the motor torques that a sensor_msgs/JointState contains.
+        """Return the motor torques in a sensor_msgs/JointState message.
 
         Parameters
         ----------
@@ -328,7 +329,7 @@ class WheelEfforts:
 
 
 def _select_wheel_joints(names, side, other) -> tuple[str, ...]:
-    """Return the names of the wheel joints on one side."""
+    """Return the names of the wheel joints on the given side of the robot."""
     pairs = ((name, name.lower()) for name in names)
     return tuple(
         name for name, text in pairs if "wheel" in text and side in text and other not in text
