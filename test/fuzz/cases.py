@@ -1,4 +1,4 @@
-"""Fuzzing cases: input files, arguments and the required exit of a program."""
+"""Fuzzing cases: input files, arguments and the required outcome of a program."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Case:
     files : mapping
         Relative path -> content, or a special file of ``strategies.files``.
     expected : Expected
-        Required exit; the test oracle adds the files that the program always writes.
+        Required outcome; the test oracle adds the files that the program always writes.
     draws_figures : bool
         Whether to draw figures, which takes most of the time.
     """

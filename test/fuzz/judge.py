@@ -24,19 +24,19 @@ class Judge:
         targets.prepare()
 
     def __call__(self, case, as_command=False) -> Verdict:
-        """Run a case and check its exit.
+        """Run a case and check its outcome.
 
         Parameters
         ----------
         case : Case
-            Inputs and required exit.
+            Inputs and required outcome.
         as_command : bool, optional
             Whether to run the program as a command, not as a function in a forked process.
 
         Returns
         -------
         Verdict
-            Exit of the program, and violated requirements.
+            Outcome of the program, with violated requirements.
         """
         self._number += 1
         place = self._base / str(self._number)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Send signals to processes of short experiments at random times and check the exits.
+"""Send signals to processes of short experiments at random times and check the outcomes.
 
     ./run python test/fuzz/kill_experiment.py --trials 200
 

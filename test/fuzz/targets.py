@@ -185,7 +185,7 @@ _RESULTS_OF_PARTS = {"load": ["again.ini"], "correction": ["again.yaml"]}
 
 
 def with_results(case) -> Expected:
-    """Return the required exit of a case, including the output files of its program."""
+    """Return the required outcome of a case, including the output files of its program."""
     if case.tool == EXPERIMENT:
         return case.expected
     if case.tool in PARTS:

@@ -1,7 +1,7 @@
-"""Run of a program within time and memory limits, and comparison with the required exit.
+"""Run of a program within time and memory limits, and comparison with the required outcome.
 
 A program runs as a process in a scratch folder. Its exit code, its output and its files are
-compared with the required exit; each violated requirement is reported as a message.
+compared with the required outcome; each violated requirement is reported as a message.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Expected:
-    """Required exit of a program.
+    """Required outcome of a program run.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ class Expected:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Exit of a program: exit code or negative signal number, output, violated requirements."""
+    """Outcome of a program: exit code or negative signal number, output, violated requirements."""
 
     code: int
     output: str = field(repr=False)
@@ -122,7 +122,7 @@ class Verdict:
 
 
 def run_judged(program, folder, expected=None, limits=None, environment=None) -> Verdict:
-    """Run a program in a folder with its inputs, and check its exit.
+    """Run a program in a folder with its inputs, and check its outcome.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def run_judged(program, folder, expected=None, limits=None, environment=None) ->
     folder : path-like
         Scratch folder.
     expected : Expected, optional
-        Required exit.
+        Required outcome.
     limits : Limits, optional
         Time and memory limits.
     environment : dict, optional
@@ -153,7 +153,7 @@ def run_judged(program, folder, expected=None, limits=None, environment=None) ->
     left = _end_members(pid, f"{_MARK}={token}".encode())
     code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else -os.WTERMSIG(status)
     output, error = (_read_output(judge_folder / name) for name in ("output", "error"))
-    # The memory of a command includes this forked process, which is far below the limit.
+    # The memory usage of a command includes that of this forked process, far below the limit.
     cpu, memory = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
     verdict = Verdict(code, output, error, cpu, memory, ())
     shortcomings = [f"leaves a process: {words}" for words in left.values()]
@@ -276,7 +276,7 @@ def _list_surroundings(folder):
 
 
 def output_shortcomings(verdict, expected) -> list[str]:
-    """Return the requirements for its exit code that the output violates."""
+    """Return the violated requirements on the output, which depend on the exit code."""
     if expected.is_log:
         verdict = replace(verdict, error=_COLOUR.sub("", verdict.error))
         verdict = replace(verdict, output=_COLOUR.sub("", verdict.output))
@@ -308,7 +308,7 @@ def output_shortcomings(verdict, expected) -> list[str]:
 
 
 def _rejection_shortcomings(line, expected) -> list[str]:
-    """Return the requirements that the last line of a rejecting program violates."""
+    """Return the violated requirements on the last line of a program that rejects its input."""
     shortcomings = []
     if not re.search(r"\w \w", line):
         shortcomings.append(f"last line is not a sentence: {line[:200]!r}")

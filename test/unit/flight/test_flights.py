@@ -35,7 +35,7 @@ def test_c310_flight_phases_match_events_of_script(c3104):
     assert np.max(height) < 320.0 and height[-1] == pytest.approx(304.8, abs=5.0)
 
 
-def test_settings_of_flight_are_recorded(c3104):
+def test_flight_settings_are_recorded(c3104):
     expected_settings = {"source": "JSBSim", "version": jsbsim().__version__, "script": "c3104"}
     expected_settings.update(aircraft="c310", rate=50.0, start=3.0, duration=200.0)
     assert c3104.settings == expected_settings

@@ -72,7 +72,7 @@ def covers(result, truth):
 
 @pytest.mark.gate
 @pytest.mark.usefixtures("few_draws")
-def test_angle_random_walk_is_identified_without_bias_and_within_intervals():
+def test_angle_random_walk_estimates_are_unbiased_and_confidence_intervals_have_coverage():
     # Only three drives of five minutes; test/benchmarks/coverage_yaw_error.py has fifty drives.
     truth = {**study.MODELS["angle random walk"], **study.CONSTANTS}
     results = [

@@ -69,7 +69,7 @@ def test_diagnostics_report_rate_gaps_ignored_messages_and_yaw_error(clock):
     assert later.is_warning and later.message == "no message on /imu any more"
 
 
-def test_missing_errors_in_motion_and_remaining_bias_are_reported():
+def test_unspecified_errors_in_motion_and_remaining_turn_on_bias_are_reported():
     shells = {name: RecordingShell(ros2=True) for name in ("bno055", "adis16448")}
     for name, shell in shells.items():
         LiveImu(RealisticImuArguments(specification=name), shell)

@@ -43,7 +43,7 @@ def test_uniform_earth_field_requires_no_poses(motion):
     assert surroundings.add(5, None) == [(5, None)]
 
 
-def test_message_gap_is_bridged_with_magnetic_field(motion):
+def test_message_gap_is_bridged_for_imu_with_magnetometer(motion):
     session = RealisticImu(
         named_imu("bno055_magnetometer").errors, 1, 0.01, signals=StreamSignals(field=True)
     )

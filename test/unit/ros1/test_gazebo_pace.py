@@ -133,7 +133,7 @@ def test_slowest_participant_limits_simulated_time(gazebo, pace, name):
     assert pace.slow_participants == []
 
 
-def test_end_of_drive_releases_simulated_time(gazebo, pace):
+def test_simulated_time_is_not_limited_after_end_of_drive(gazebo, pace):
     begin(pace)
     pace.end()
     assert gazebo.limits[-1] == gazebo_pace.LATEST_TIME
