@@ -82,7 +82,7 @@ def analyse(seed, case):
 
 
 def main(count=200, *cases):
-    """Analyse ``count`` records per case; print how often terms are identified or missed."""
+    """Analyse ``count`` records per case; print the rates of identified terms and missed values."""
     print(f"{count} records per case, {standard_error(count)}")
     for case in cases or CASES:
         rows = np.array(run_study(analyse, count, case))

@@ -29,7 +29,7 @@ COLOURS = ("tab:gray", "tab:orange", "tab:blue")
 
 
 def environments():
-    """Yield the names of magnetic environments and the environments."""
+    """Yield the name and the definition of each magnetic environment."""
     beam = isf.read_magnetic_environment("steel_beam")
     for name, strength in MAGNETISATION.items():
         bar = replace(beam.bars[0], magnetisation=(0.0, strength, 0.0))

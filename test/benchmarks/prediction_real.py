@@ -183,7 +183,7 @@ def estimate_clock_shift(time, rate, truth_time, truth):
 
 
 def estimate_scatter(rate, period, white_noise):
-    """Estimate by batch means how far the scatter of a mean rate exceeds white noise.
+    """Estimate from batch means by how much the scatter of the mean rate exceeds white noise.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def estimate_scatter(rate, period, white_noise):
 
 
 def model_of(imu, motion, sample, operation, mounting, scatter):
-    """Return the yaw error model of a random sensor of a part, by integration without a filter.
+    """Return the yaw error model of a random sensor of a part, without a fusion filter.
 
     Parameters
     ----------

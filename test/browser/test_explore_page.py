@@ -93,7 +93,7 @@ def asked(driver):
 
 
 def written(driver, name, value):
-    """Type a text into a field."""
+    """Type text into an input field."""
     field = driver.find_element(By.ID, name)
     field.click()
     driver.execute_script("arguments[0].select()", field)

@@ -188,7 +188,7 @@ def test_security_policy_of_report_blocks_every_request(desktop, reports, server
     server.reached.clear()
 
 
-def test_figure_is_zoomed_or_moved_by_dragging_and_reset_by_button(desktop, reports):
+def test_dragging_zooms_or_pans_figure_and_button_resets_it(desktop, reports):
     plot = opened(desktop, reports["experiment"])[0]
     before = axis(desktop, plot)
     hold = ActionChains(desktop).move_to_element_with_offset(area(desktop, plot), -150, 0)

@@ -1,4 +1,4 @@
-"""Experiments as processes with separate ROS masters, which tests can disturb."""
+"""Experiments in separate processes with separate ROS masters, which tests can interrupt."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class EndedExperiment:
 
     @property
     def fatal_sentences(self):
-        """Return the failure messages without stamps."""
+        """Return the failure messages without time stamps."""
         sentences = re.findall(r"^\[FATAL\] \[[^]]*\]: (.*)$", self.output, re.MULTILINE)
         return sentences + re.findall(r"^run_experiment\.py: (.*)$", self.output, re.MULTILINE)
 
@@ -89,7 +89,7 @@ def summary_of(result):
 
 
 class ExperimentProcess:
-    """Running ``run_experiment.py``, or another program of the package.
+    """Process of ``run_experiment.py`` or of another program of the package.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ def new_mark() -> str:
 
 
 def find_marked(value, name=MARK):
-    """Return the command lines of processes with a value of a variable, by process id."""
+    """Return the command lines of processes with a given environment variable, by process id."""
     marker = f"{name}={value}".encode()
     marked = {}
     for entry in Path("/proc").glob("[0-9]*"):
@@ -31,7 +31,7 @@ def find_marked(value, name=MARK):
 
 
 def kill_marked(value, name=MARK) -> None:
-    """Kill the processes with a value of a variable until none remains."""
+    """Kill all processes with a given environment variable, until none remains."""
     while True:
         marked = find_marked(value, name)
         if not marked:

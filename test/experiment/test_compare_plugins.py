@@ -1,4 +1,4 @@
-"""Command line of compare_plugins.py with the MuJoCo simulator."""
+"""Tests of the command-line program compare_plugins.py with the MuJoCo simulator."""
 
 import shutil
 from functools import partial

@@ -143,7 +143,7 @@ def test_live_yaw_messages_match_yaw_tables(bag, result):
 
 
 def count_messages(result):
-    """Count equal messages of simulator and controller in a bag, ignoring sequence numbers."""
+    """Count identical messages of simulator and controller in a bag, without sequence numbers."""
     topics = {"/clock", "/imu/data", "/imu/data/bias", "/ground_truth/state", "/joint_states"}
     topics |= {"/trajectory_error", "/wheel_velocity_controller/command"}
     with AnyReader([result.path("experiment.bag")]) as reader:
@@ -174,7 +174,9 @@ def test_experiment_without_ros_yields_same_tables_as_nodes(result, tmp_path):
     assert read_tables(repeated, RECORDED) == read_tables(result, RECORDED)
 
 
-def test_redirected_car_experiment_prints_result_and_matches_run_without_ros(experiment, tmp_path):
+def test_car_experiment_with_redirected_output_prints_result_and_matches_run_without_ros(
+    experiment, tmp_path
+):
     scenario = SCENARIOS["car with magnetometer"]
     scenario.write(tmp_path)
     quiet = ["sh", "-c", 'exec "$0" "$@" >printed 2>&1', find_program("run_experiment.py")]

@@ -161,14 +161,14 @@ def test_killed_recorders_leave_samples_and_readable_bag(driving):
     assert len(result.read_table("wheel_velocities")) > 30
 
 
-def test_master_killed_during_drive_terminates_experiment_with_results(driving):
+def test_ros_master_killed_during_drive_terminates_experiment_with_results(driving):
     running = driving()
     running.signal_node("master", signal.SIGKILL)
     reason = read_partial_failure(running.wait())
     assert reason == "the ROS master exited with code -9 (SIGKILL)"
 
 
-def test_master_killed_after_drive_does_not_affect_results(experiment):
+def test_ros_master_killed_after_drive_does_not_affect_results(experiment):
     running = experiment("record:=true", settings=SHORT)
     running.wait_for(r"simulated 4\.0 of 4\.0 s")
     running.signal_node("master", signal.SIGKILL)

@@ -14,8 +14,8 @@ from imu_simulation_framework.drive.results.files import ExperimentTables
 from imu_simulation_framework.ros1.messages import make_antenna_transform
 from imu_simulation_framework.sensors.gnss.specification import UNKNOWN_VARIANCE
 
-# Times of the fixes without the outage [s]. A fix at the end of the drive would arrive too late, by
-# its latency, and is not included.
+# Times of the fixes without the outage [s]. A fix at the end of the drive is not included, because
+# its latency delays it until after the drive.
 RECEIVED = np.array([0.2 * k for k in range(round(5 * DURATION)) if not 20 <= k <= 25])
 
 

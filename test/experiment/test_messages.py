@@ -41,7 +41,7 @@ class EndlessDrive:
 
 
 def answer(previous=10.0, time_from_start=10.05, **errors):
-    """Process a tracking error at a time since the start of a drive [s]."""
+    """Process a tracking error at a given time since the start of a drive [s]."""
     session = DriveSession(EndlessDrive())
     session.time = previous
     session.answer(time_from_start, TrackingError(**{**dict.fromkeys(ERRORS, 0.0), **errors}))

@@ -34,7 +34,7 @@ ALL = {"odom": odometry(), "imu": imu()}
 
 @pytest.fixture
 def refused(tmp_path, monkeypatch, capsys):
-    """Return a function that asserts that arguments are rejected by one message."""
+    """Return a function that asserts that arguments are rejected with one message."""
     for name, value in environment_of(tmp_path, "http://127.0.0.1:1").items():
         monkeypatch.setenv(name, value)
     for name in DROPPED_VARIABLES:

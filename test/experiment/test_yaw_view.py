@@ -1,4 +1,4 @@
-"""Live view of the yaws in a window on a virtual screen."""
+"""Live view of yaw signals in a window on a virtual screen."""
 
 import shutil
 import signal

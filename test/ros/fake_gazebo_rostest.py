@@ -72,7 +72,7 @@ class Interface(GazeboTest):
             drift = difference(yaw(later.orientation), yaw(earlier.orientation))
             self.assertAlmostEqual(drift, 0.01 * samples)
 
-    def test_parameter_limited_by_hector_plugin_is_rejected(self):
+    def test_parameter_clamped_by_hector_plugin_is_rejected(self):
         with self.assertRaisesRegex(SimulatorError, "imu/data/yaw/offset to 10.0 instead of 50"):
             self.gazebo.set_imu_parameters("hector", {"yaw_offset": 50.0}, 1)
         self.gazebo.set_imu_parameters("hector", {}, 1)

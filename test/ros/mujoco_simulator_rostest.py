@@ -49,7 +49,7 @@ class HeldSimulator(unittest.TestCase):
         return rospy.ServiceProxy(name, kind)
 
     def newest(self, collector):
-        """Return a message created after this call, which the next message need not be."""
+        """Return a message created after this call; skip the next one, which may be older."""
         collector.next()
         return collector.next()
 

@@ -23,7 +23,7 @@ GAZEBO_LIMIT = 3600.0  # wall-clock limit for seven drives in Gazebo [s]
 
 @pytest.fixture
 def rostest():
-    """Return a function that runs a launch file with rostest; kill remaining processes later."""
+    """Yield a function that runs a launch file with rostest, then kill remaining processes."""
     # rostest passes the result folder to its tests unquoted, so the path must not contain a space.
     folder = Path(tempfile.mkdtemp(prefix="rostest-", dir="/tmp"))
     mark = new_mark()

@@ -1,4 +1,4 @@
-"""Experiments in ROS 2 that are rejected, disturbed or interrupted."""
+"""Experiments in ROS 2 that are rejected, interrupted or terminated by a failure."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""The node imu_corrector in ROS 2, compared with its session, for which there are unit tests."""
+"""The node imu_corrector in ROS 2, compared with its session, which does not depend on ROS."""
 
 import numpy as np
 from rclpy.serialization import deserialize_message

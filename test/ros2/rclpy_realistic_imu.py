@@ -1,4 +1,4 @@
-"""The node realistic_imu in ROS 2, compared with its session for each type of input."""
+"""The node realistic_imu in ROS 2, compared with its session, which does not depend on ROS."""
 
 import json
 import sys

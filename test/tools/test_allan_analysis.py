@@ -72,7 +72,7 @@ def bag(tmp_path_factory):
     return path
 
 
-def test_allan_analysis_of_simulated_recording_estimates_its_specification(bag, tmp_path):
+def test_allan_analysis_recovers_specification_of_simulated_recording(bag, tmp_path):
     out = tmp_path / "results"
     done = assert_success(run_as_process(TOOL, bag, "--out", out, "--name", "chip", "--report"))
     assert {path.name for path in out.iterdir()} == {*RESULTS, "allan_analysis.html"}

@@ -158,7 +158,9 @@ def test_relative_paths_in_written_config_refer_to_same_files(tmp_path):
         ),
     ],
 )
-def test_planted_fault_is_rejected_and_written_config_corrects_it(tmp_path, plant, fault, settings):
+def test_injected_fault_is_rejected_and_written_config_corrects_it(
+    tmp_path, plant, fault, settings
+):
     drives.write_bag(tmp_path / "drive.bag", *plant(*drives.drive()))
     code, printed = check("drive.bag", "out:=out")
     assert code == 3
@@ -172,7 +174,7 @@ def test_planted_fault_is_rejected_and_written_config_corrects_it(tmp_path, plan
     assert NOTHING in printed.stdout
 
 
-def test_drive_too_fast_for_robot_is_scaled_in_written_config(tmp_path):
+def test_drive_too_fast_for_robot_is_scaled_down_in_written_config(tmp_path):
     drives.write_bag(tmp_path / "drive.bag", *drives.drive(speed=12.0))
     code, printed = check("drive.bag", "out:=out")
     assert code == 3

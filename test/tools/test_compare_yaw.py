@@ -157,7 +157,7 @@ def test_unusable_input_is_rejected_naming_the_input(tmp_path, tables):
 
 
 def write_course_and_compass():
-    """Write a CSV file with course and compass heading from north; the first course is 0."""
+    """Write course and compass heading, clockwise from north, as CSV; the first course is 0."""
     time = np.arange(0.0, 30.0, 0.05)
     heading = np.degrees(0.5 * np.sin(time / 4.0)) + 130.0
     noise = np.random.default_rng(3).normal(0.0, 1.0, len(time))

@@ -38,7 +38,7 @@ def test_figure_list_contains_each_figure_once():
     assert done.stdout.count("cannot be made") == 1
 
 
-def test_experiments_have_different_seeds_and_slow_drift_preset():
+def test_thesis_experiments_use_different_seeds_and_slow_drift_preset():
     every = {experiment for item in thesis_items().values() for experiment in item.experiments}
     seeds = [experiment.seed for experiment in every if experiment.seed]
     assert len(set(seeds)) == len(seeds) == 15 and len(every) == 20

@@ -78,7 +78,7 @@ def printed_by(done):
 
 
 def assert_success(done):
-    """Assert exit code 0, ignoring standard error; return the call."""
+    """Assert exit code 0, ignoring standard error; return the completed process."""
     assert done.returncode == 0, done.stderr
     return done
 
