@@ -31,7 +31,7 @@ def results(values):
 
 
 def holds(estimate, truth):
-    """Return whether a true value is within four standard errors, twice the 95 % interval."""
+    """Return whether the true value is within four standard errors (95 % intervals span two)."""
     middle = 0.5 * (estimate.low + estimate.high)
     return abs(truth - middle) <= estimate.high - estimate.low
 

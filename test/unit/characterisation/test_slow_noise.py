@@ -101,5 +101,5 @@ def test_random_walk_fit_reports_gauss_markov_time_that_fits_equally_well():
     made = prepare_at_rest(np.arange(LENGTH) / RATE, record[:, None], ("gyro_x",), "made")
     fit = identify([made]).axes["gyro_x"].fit
     assert fit.terms[WALK].identified
-    # In half an hour, only processes of up to a few minutes differ from a random walk.
+    # In half an hour, only processes with time constants of minutes differ from a random walk.
     assert 60.0 < fit.time_like_walk <= 600.0

@@ -21,7 +21,7 @@ class Worker:
         return first + second, self.calls, os.getpid()
 
     def refuse(self):
-        """Raise an error of the package."""
+        """Raise an exception of the package."""
         raise RecordingError("drive.csv: line 3: x is 'a', expected a number")
 
     def fill(self):

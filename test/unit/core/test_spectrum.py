@@ -31,7 +31,7 @@ def test_averaged_density_variance_matches_degrees_of_freedom(segments, values):
     assert density.var() == pytest.approx(2.0 / freedom, rel=4.0 * standard_error)
     low, high = signals.variance_interval(freedom)
     covered = np.mean((density * low < 1.0) & (density * high > 1.0))
-    # Four standard errors, plus 1 % because the distribution is only approximately chi-square.
+    # Four standard errors plus 1 %, because the distribution is only approximately chi-square.
     assert covered == pytest.approx(0.95, abs=0.01 + 4.0 * np.sqrt(0.95 * 0.05 / RUNS))
 
 

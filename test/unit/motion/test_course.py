@@ -12,7 +12,7 @@ from imu_simulation_framework.motion.course import (
 )
 
 
-def test_heading_is_course_while_moving_and_first_course_before_motion():
+def test_heading_equals_course_in_motion_and_first_course_before_motion():
     times = np.arange(0.0, 60.0, 0.1)
     yaw = 0.3 * times  # nearly three turns
     velocities = np.column_stack([np.cos(yaw), np.sin(yaw)])

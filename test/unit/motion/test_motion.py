@@ -35,7 +35,7 @@ def tumble():
 
 def test_kinematics_match_closed_form_for_any_quaternion_sign(tumble):
     motion, rate, force = tumble
-    # Spline derivatives have fourth-order errors in 10 ms, accelerations second-order errors.
+    # Spline derivatives have errors of fourth order in 10 ms, accelerations of second order.
     np.testing.assert_allclose(motion.angular_velocity, rate, rtol=0.0, atol=1e-6)
     np.testing.assert_allclose(motion.specific_force[20:-20], force[20:-20], rtol=0.0, atol=1e-4)
     speed = 2.1 * np.cos(0.7 * motion.time)

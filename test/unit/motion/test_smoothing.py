@@ -13,7 +13,7 @@ SEEDS = range(12)
 
 
 def motion(generator, times, density, speed=8.0):
-    """Return positions and velocities of an exact integrated Wiener process in the plane."""
+    """Simulate positions and velocities of an integrated Wiener process in the plane, exactly."""
     steps = np.diff(times)
     velocities, positions = np.zeros((2, len(times), 2))
     velocities[0] = speed, 0.0
@@ -37,7 +37,7 @@ def drawn(seed, count, rate, density, deviation):
 
 
 def slow_errors(generator, times, deviation, slow_time):
-    """Return a second-order Gauss-Markov process with correlation (1 + t/l) exp(-t/l)."""
+    """Simulate a second-order Gauss-Markov process with correlation (1 + t/l) exp(-t/l)."""
     apart = np.abs(np.subtract.outer(times, times)) / slow_time
     factor = np.linalg.cholesky((1.0 + apart) * np.exp(-apart) + 1e-9 * np.eye(len(times)))
     return deviation * factor @ generator.standard_normal((len(times), 2))

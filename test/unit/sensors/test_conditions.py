@@ -66,7 +66,7 @@ def test_low_pass_filter_halves_power_at_bandwidth_and_passes_slow_signals():
     samples = gyro(isf.ImuSpecification(gyroscope=noise, output=TRUTH), still(2000.0))
     frequency, density = welch(samples, RATE, nperseg=1024, axis=0)
     density = density.mean(axis=1)
-    # Averaging three axes and about 390 half-overlapping segments leaves 4 % per frequency.
+    # The mean of three axes and about 390 half-overlapping segments has a 4 % standard error.
     at = np.argmin(np.abs(frequency - 10.0))
     two_sided = 1e-6
     assert density[at] / (2.0 * two_sided) == pytest.approx(0.5, rel=0.15)

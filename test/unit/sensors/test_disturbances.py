@@ -79,7 +79,7 @@ def test_ellipsoid_field_satisfies_boundary_conditions(size):
     through, along = np.sum(inside * normal, axis=1), np.cross(inside, normal) / 50.0
     assert np.allclose(np.sum(outside * normal, axis=1), through, atol=1e-6 * largest)
     assert np.allclose(np.cross(outside, normal), along, atol=1e-6 * largest)
-    # The field inside is uniform.
+    # The field inside the ellipsoid is uniform.
     assert np.allclose(inside, inside[0], rtol=1e-9)
 
 
@@ -107,7 +107,7 @@ def test_bar_magnetisation_is_close_to_that_of_ellipsoid_of_same_size(size):
     assert np.allclose(cells, cells[::-1], rtol=1e-9)
 
 
-def test_bar_field_converges_with_number_of_cells_and_is_dipole_far_away():
+def test_bar_field_converges_with_number_of_cells_and_approaches_dipole_field():
     bar = Bar((0.0, 0.0, 0.0), (6.0, 0.1, 0.2), TILTED)
     places = 5.0 * PLACES
     coarse, fine = BarFields([bar], EARTH)(places), BarFields([bar], EARTH, 61, 60)(places)
@@ -117,7 +117,7 @@ def test_bar_field_converges_with_number_of_cells_and_is_dipole_far_away():
     lengths = np.diff(bar.planes(len(cells) + 1))
     moment = bar.rotation @ (lengths @ cells * 0.1 * 0.2)
     far = 30.0 * PLACES
-    # The next term is (length / distance)^2.
+    # The next term of the multipole expansion is smaller by (length / distance)^2.
     share = _share(BarFields([bar], EARTH)(far), dipole_field(far, moment))
     assert np.all(share < 3.0 / np.linalg.norm(far, axis=1) ** 2)
     field = BarFields([Bar((0.0, 0.0, 0.0), (1.0, 0.2, 0.2))], EARTH)

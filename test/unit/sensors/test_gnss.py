@@ -22,7 +22,7 @@ POSITION = ["x", "y", "z"]
 VELOCITY = ["velocity_east", "velocity_north", "velocity_up"]
 VARIANCES = ["variance_east", "variance_north", "variance_up"]
 ARM = (0.3, -0.1, 0.8)
-ERRORS = 5.0  # tolerance of statistics in standard errors
+ERRORS = 5.0  # tolerance of statistics, in standard errors
 REST = isf.at_rest(4000.0, rate=5.0)
 RTK = isf.FixQuality("rtk", 0.01, 0.02, 0.03, 0.05, 20.0, 0.04, 0.06)
 FLOAT = isf.FixQuality("float", 0.02, 0.04, 0.4, 0.6, 60.0, 0.04, 0.06)
@@ -313,7 +313,7 @@ def test_errors_of_fixes_on_earth_match_specified_sigma_along_local_axes():
         (fixes.velocity, antenna.velocity, (0.1, 0.1, 0.2)),
     ):
         local = (to_local @ (measured - true[::50])[..., np.newaxis])[..., 0].reshape(-1, 3)
-        # Three standard errors of a standard deviation.
+        # The tolerance is three standard errors of a standard deviation.
         assert np.std(local, axis=0) == pytest.approx(sigmas, rel=3.0 / np.sqrt(2.0 * len(local)))
         correlation = np.corrcoef(local.T)[np.triu_indices(3, 1)]
         assert np.max(np.abs(correlation)) < 3.5 / np.sqrt(len(local))

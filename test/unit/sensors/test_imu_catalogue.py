@@ -118,6 +118,6 @@ def test_agisim_sensor_errors_are_sampled_within_specified_spread():
     for values, extent in zip(zip(*drawn), extents):
         reference = TO_OURS @ np.array(values) @ TO_OURS
         assert np.all(reference >= 0.0) and np.all(reference <= extent)
-        # The mean of 400 uniform numbers, within five standard errors.
+        # The mean of 400 uniformly distributed values must be within five standard errors.
         standard_error = extent / np.sqrt(12.0 * 400.0)
         assert np.all(np.abs(reference.mean(axis=0) - 0.5 * extent) <= 5.0 * standard_error)

@@ -127,7 +127,7 @@ def test_accelerometer_bias_tilts_orientation_about_world_axis(yaw):
     assert (published * rotation.inv()).magnitude() < 1e-12
 
 
-def test_hector_signals_have_specified_scale_offset_and_noise():
+def test_hector_signals_have_specified_scale_factor_offset_and_noise():
     rate, force = np.array([0.3, -1.2, 0.7]), np.array([0.5, -0.4, GRAVITY])
     errors = {"rate_offset": 0.1, "rate_scale_error": 1.5, "accel_offset": -0.2}
     truth = ImuTruth(np.array([0.1, 0.2, 0.3, 0.9]), rate, force)
@@ -211,7 +211,7 @@ def _drifts(drift, frequency, period, samples, runs, seed):
     "drift, frequency, period, samples, runs",
     [
         (0.5, 0.005, 0.01, 400_000, 1),
-        # The rate of 1 Hz lets 100 correlation times fit into few samples.
+        # At a rate of 1 Hz, 100 correlation times need only 100 000 samples.
         (1.118, 0.001, 1.0, 100_000, 1),
         (0.02, 0.5, 0.01, 20_000, 20),
     ],
@@ -219,7 +219,7 @@ def _drifts(drift, frequency, period, samples, runs, seed):
 def test_hector_drift_statistics_match_formula(drift, frequency, period, samples, runs):
     drifts = _drifts(drift, frequency, period, samples, runs, seed=7)
     phi = math.exp(-frequency * period)
-    # Drift starts at zero; after five correlation times its variance is 1 - exp(-10) of the final.
+    # Drift starts at zero and has 1 - exp(-10) of its variance after five correlation times.
     settled = drifts[:, round(5.0 / (frequency * period)) :]
     before, after = settled[:, :-1].ravel(), settled[:, 1:].ravel()
     count = before.size

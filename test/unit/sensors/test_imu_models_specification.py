@@ -111,7 +111,7 @@ def test_sensor_rate_must_divide_simulation_rate_and_determines_covariances():
     with pytest.raises(ConfigurationError, match=words):
         _with_output(rate=30.0)
     assert _with_output(rate=130.0).label
-    # The sensor outputs 100 Hz in a faster simulation, and the simulation rate in a slower one.
+    # The output rate is 100 Hz in a faster simulation, and the simulation rate in a slower one.
     for period, expected in ((0.01, ()), (0.005, ()), (0.02, (0.02,))):
         actual = _model(EVERYTHING, period=period).covariances()
         assert actual == EVERYTHING.covariances(*expected)

@@ -11,7 +11,7 @@ from imu_simulation_framework.motion.earth import EARTH_RATE
 GYRO, ACCEL, MAG = ([f"{kind}_{axis}" for axis in "xyz"] for kind in ("gyro", "accel", "mag"))
 
 
-def test_imu_on_earth_measures_earth_rate_and_local_angles():
+def test_imu_on_earth_measures_earth_rate_and_outputs_local_angles():
     motion = isf.standing(2.0, latitude=30.0, roll=0.2, pitch=-0.1, yaw=0.5)
     samples = isf.simulate_imu(motion, "ideal")
     assert np.linalg.norm(samples[GYRO].to_numpy(), axis=1) == pytest.approx(EARTH_RATE, rel=1e-8)
@@ -53,7 +53,7 @@ def test_planar_motion_is_placed_on_rotating_earth():
     back = motion.local((angle, np.radians(14.0), 250.0))
     off = {"position": 1e-8, "orientation": 1e-12, "velocity": 1e-12, "angular_velocity": 1e-15}
     require_same_motion(back, drive, **off)
-    # Expected is the specific force in a flat world plus local gravity and Coriolis acceleration.
+    # Expected: specific force in a flat world with local gravity, plus Coriolis acceleration.
     earth = EARTH_RATE * np.array([0.0, np.cos(angle), np.sin(angle)])
     change = 2.0 * np.cross(earth, drive.velocity) + [0.0, 0.0, back.gravity - drive.gravity]
     expected = drive.specific_force + Rotation.from_quat(drive.orientation).inv().apply(change)

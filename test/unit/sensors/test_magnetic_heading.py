@@ -54,7 +54,7 @@ def _yaw_errors(truth, rate, force, field, start=LEVEL, **settings):
 
 
 @pytest.mark.parametrize("settings", KINDS)
-def test_magnetic_heading_from_perfect_readings_is_true_for_any_initial_yaw(settings):
+def test_magnetic_heading_from_perfect_readings_is_correct_for_any_initial_yaw(settings):
     truth, *signals = _tumbling()
     fused = fuse_run(_filter(**settings), LEVEL, *signals)
     # vqf's low-pass filter of the accelerometer lags slightly, which affects its bias estimate.

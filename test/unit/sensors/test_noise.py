@@ -158,7 +158,7 @@ def test_flicker_plateau_is_flat_to_one_percent_within_any_band(band, period):
     inside = np.geomspace(max(band[0], 4.0 * period), band[1], 977)
     shares = processes.gauss_markov_allan_variance(times, inside[:, np.newaxis], period)
     np.testing.assert_allclose(shares @ sigmas**2 / processes.FLICKER_PLATEAU**2, 1.0, atol=0.01)
-    # Two processes per decade suffice.
+    # Two Gauss-Markov processes per decade suffice.
     assert len(times) <= 2 + 2 * math.log10(band[1] / max(band[0], period))
 
 

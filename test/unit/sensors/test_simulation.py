@@ -120,7 +120,7 @@ def test_written_samples_round_trip(tmp_path, name, format, epoch):
     np.testing.assert_array_equal(table[["accel_x", "accel_y", "accel_z"]], force)
     angles = roll_pitch_yaw_from_quaternion(orientation)
     angles[:, 2] = np.unwrap(angles[:, 2])
-    # The yaw exceeds 180 degrees, so the angle is unwrapped.
+    # The yaw spans more than 180 degrees, so unwrapping has an effect.
     assert np.ptp(angles[:, 2]) > np.pi
     np.testing.assert_allclose(table[["roll", "pitch", "yaw"]], angles, atol=1e-12)
     assert [other.name for other in tmp_path.iterdir()] == [name]

@@ -67,7 +67,7 @@ def test_stationary_recording_of_same_model_agrees_even_with_delayed_drift(name,
     kind = "hector" if name == "late" else name
     imu = recording(model(kind, seed=seed))
     table = at_rest.compare_with_model(late(imu, 1500) if name == "late" else imu, models[kind], 60)
-    # By chance, one of fifteen statistics may be outside, but hardly any by more than four sigma.
+    # By chance, one of fifteen statistics may exceed its limits, but hardly any exceeds 4.5 sigma.
     assert len(outside(table)) <= 1, table
     assert table["deviation"].abs().max() < 4.5
 

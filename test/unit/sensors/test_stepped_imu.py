@@ -76,7 +76,7 @@ def _stepped(imu, signals):
 @pytest.mark.parametrize("specification", [EVERYTHING, ANY_UNIT], ids=["unit", "any unit"])
 @pytest.mark.parametrize("members", [3, 130])
 def test_members_of_stepped_imu_match_runs_of_model(specification, members, monkeypatch):
-    # Random numbers are drawn ahead in several blocks, which end at different samples.
+    # Random numbers are generated in advance in several blocks, which end at different samples.
     monkeypatch.setattr(streams, "_MAX_AHEAD", 30 * 16 * members)
     signals = _signals(members, 60)
     computed = _stepped(isf.Imu(specification, RATE, SEED, members), signals)

@@ -143,7 +143,7 @@ def test_written_gazebo_bias_is_stationary_from_first_sample(read, sigma, time):
         bias = noise.step_bias(dt)
         assert abs(bias.std() / sigma - 1.0) < 4.5 / np.sqrt(2.0 * len(bias))
     assert read("sdf", text).specification.gyroscope.turn_on_bias_sigma == (0.0, 0.0, 0.0)
-    # A random walk starts at zero, and so does the process that replaces it.
+    # A random walk starts at zero, as does the Gauss-Markov process that replaces it.
     walk = isf.ImuSpecification(gyroscope=isf.TriadSpecification(random_walk=1e-4))
     text = isf.write_imu_parameters(walk, "sdf", 100.0, WriteOptions(random_walk_time=100.0)).text
     noise = GaussianNoise(text.split("</x>")[0], 20_000)
@@ -170,7 +170,7 @@ def test_dynamic_bias_requires_correlation_time_and_nonstationary_start_is_repor
 @pytest.mark.parametrize(
     "mean, place", [("0.5", "gauss_markov_sigma"), ("1.25", "turn_on_bias_sigma")]
 )
-def test_remark_names_parameter_that_contains_gazebo_bias_mean(read, mean, place):
+def test_remark_states_parameter_that_includes_gazebo_bias_mean(read, mean, place):
     dynamic = "<dynamic_bias_stddev>0.2</dynamic_bias_stddev>"
     dynamic += "<dynamic_bias_correlation_time>50</dynamic_bias_correlation_time>"
     reading = read("sdf", sdf(f"{dynamic}<bias_mean>{mean}</bias_mean>"))

@@ -1,4 +1,4 @@
-"""Files of other tools: OpenVINS, EuRoC, imu_utils, VINS, ORB-SLAM3, PX4, RotorS, Hector."""
+"""IMU parameter files of OpenVINS, EuRoC, imu_utils, VINS, ORB-SLAM3, PX4, RotorS, Hector."""
 
 import math
 

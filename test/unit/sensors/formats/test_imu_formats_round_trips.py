@@ -116,7 +116,7 @@ def assert_same(actual, expected, path=""):
         if hasattr(desired, "__dataclass_fields__"):
             assert_same(value, desired, where)
         elif isinstance(desired, (float, tuple)) and not isinstance(desired, str):
-            # Scale factor errors are written with the 1 to which they are added.
+            # Scale factors are written as 1 plus the scale factor error.
             scale = 1.0 if "scale_factor" in field.name else 0.0
             np.testing.assert_allclose(
                 value, desired, rtol=1e-12, atol=1e-15 * scale, err_msg=where
