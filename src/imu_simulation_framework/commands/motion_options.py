@@ -65,8 +65,8 @@ def choose_motion(
     rate : float, optional
         Samples per second [Hz].
     linear : bool, optional
-        Whether the motion is for a linear model. In this case, a motion that the options describe
-        has at most :data:`MAX_SAMPLES` samples.
+        Whether the motion is for a linear model. In this case, a synthetic motion has at most
+        :data:`MAX_SAMPLES` steps, or :data:`MIN_SAMPLES_PER_TURN` per turn if this is more.
     default : str, optional
         Drive that is used if no motion is specified.
 

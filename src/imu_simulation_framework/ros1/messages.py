@@ -284,7 +284,7 @@ def read_tracking_error(data: bytes) -> tuple[int, float, TrackingError]:
 def publish_packed(publisher: rospy.Publisher, messages: np.ndarray) -> None:
     """Publish several packed messages with a single write per subscriber.
 
-    With rospy, publishing a single message takes as much time.
+    rospy takes as much time to publish a single message.
 
     Parameters
     ----------

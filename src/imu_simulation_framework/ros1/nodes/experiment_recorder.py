@@ -55,10 +55,9 @@ class ExperimentRecorder(Participant):
 
     ``rosbag record`` has a bounded queue and drops messages if a run is much faster than real time;
     here, publishers wait until the recorder has read their messages. A simulator in lock-step
-    repeats its samples until the first command, so that only the last message with the same topic
-    and stamp is recorded. Static transforms are latched at the start of the bag, as expected by
-    rosbag play. The
-    bag has a temporary name until it is complete.
+    repeats its samples until the first command, so only the last message with the same topic and
+    stamp is recorded. Static transforms are latched at the start of the bag, as expected by rosbag
+    play. The bag has a temporary name until it is complete.
     """
 
     name = "experiment_recorder"

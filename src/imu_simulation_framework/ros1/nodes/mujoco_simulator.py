@@ -52,7 +52,7 @@ class MujocoSimulatorNode(Node):
     arrive within the configured timeout.
 
     Sensor readings do not affect the motion of the robot. Computing them in batches of half a
-    second takes a third of the time, so that they are computed and published in batches if only
+    second takes a third of the time, so they are computed and published in batches if only
     passive nodes subscribe and the drive is not paced to real time.
     """
 

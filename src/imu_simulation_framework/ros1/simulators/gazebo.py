@@ -61,7 +61,7 @@ class GazeboPace:
 
     Gazebo does not wait for nodes. On a busy machine, messages would queue up, the robot would
     follow commands for a past position, and recorders would lose messages. The ground truth plug-in
-    therefore holds physics at a limit, which advances with the commands and with the progress that
+    therefore stops physics at a limit, which advances with the commands and with the progress that
     participants report on ``experiment/progress``.
 
     Parameters

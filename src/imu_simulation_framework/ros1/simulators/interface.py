@@ -259,7 +259,7 @@ def call(service: rospy.ServiceProxy, *arguments, timeout: float = CALL_TIMEOUT)
 def call_service(service: rospy.ServiceProxy, *arguments, silence: float = CALL_TIMEOUT) -> None:
     """Call a service of a node whose response has the fields ``success`` and ``message``.
 
-    The call may take long; it waits as long as the node that provides the service is responsive.
+    The call may take a long time; it waits while the node that provides the service is responsive.
 
     Parameters
     ----------
