@@ -159,7 +159,7 @@ class Node:
         parameters = [rospy.get_param(name, {}) if self.has_settings else {} for name in layers]
         self.configuration = node_configuration(rospy.get_name(), *parameters)
         if not self.has_settings:
-            # Relative paths in parameters are relative to the working directory of roslaunch.
+            # Paths in parameters may be relative to the working directory of roslaunch.
             os.chdir(folder_of_call(rospy.get_param("~", {})))
         self.interrupted = False
         self.failure = ""
