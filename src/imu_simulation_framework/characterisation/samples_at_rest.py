@@ -427,7 +427,7 @@ def _replace_outliers(
     source: str,
     settings: RestSettings,
 ) -> tuple[Any, Any, list[str]]:
-    """Replace outliers in place, and return the outliers, the raw signals and remarks."""
+    """Replace outliers in place; return their positions, raw signal summaries and remarks."""
 
     def clean_axis(axis: int) -> tuple[Occurrences, Any, float]:
         """Replace an axis' outliers in place unless there are too many, and summarise the axis."""

@@ -1,4 +1,4 @@
-"""Yaw errors of headings: model, budget, statistics, identification and judgement.
+"""Yaw errors: prediction models, budgets, statistics, identification and model tests.
 
 Prediction for a sensor and a motion:
 

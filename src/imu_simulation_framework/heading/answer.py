@@ -22,7 +22,7 @@ from .model.sources import KnownError, RandomConstant
 RUNS = 4000
 """Number of simulated drives from which the first-passage time is estimated."""
 EARLY_SHARE = 0.05
-"""Share of drives whose first-passage time a message states, besides the median time."""
+"""Smaller of the two probabilities at which a message states the first-passage time."""
 SMALLEST_BASIS = 0.01
 """Smallest share of the variance for which a message states where the parameters come from."""
 
@@ -183,7 +183,7 @@ class HeadingAnswer(NamedTuple):
         return words if math.isinf(median) else f"{words}, in half of them within {seconds(median)}"
 
     def _improvement_words(self) -> str:
-        """Describe the best calibration or change of use, and the best replacement sensor."""
+        """Describe the best calibration or change in operation, and the best replacement sensor."""
         uses = [improvement for improvement in self.improvements if not improvement.is_part]
         parts = [improvement for improvement in self.improvements if improvement.is_part]
         best = uses[:1] + parts[:1]

@@ -100,7 +100,7 @@ class DriftPosterior:
         self._weights = weights / weights.sum()
 
     def _add_sets(self, walk: np.floating[Any], transient: np.floating[Any]) -> list[float]:
-        """Add a set for each pair of bias and scale factor strengths; return log-likelihoods."""
+        """Add a strength set for each pair of bias and scale factor; return log-likelihoods."""
         from scipy.linalg import cho_factor, cho_solve
 
         binned, curves = self._binned, self._curves
@@ -178,7 +178,7 @@ class DriftPosterior:
         return np.hstack(draws)
 
     def estimate_constant(self) -> tuple[np.ndarray, float]:
-        """Estimate the yaw error's zero: the constant offset plus the IMU's mean initial error.
+        """Estimate the zero point: the constant offset plus the IMU's mean error at the start.
 
         Returns
         -------

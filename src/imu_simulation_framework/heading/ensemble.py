@@ -57,7 +57,7 @@ class Moments:
 
     @classmethod
     def of(cls, values) -> Moments:
-        """Compute the moments of values.
+        """Compute count, mean and squared deviations of values.
 
         Parameters
         ----------
@@ -253,7 +253,7 @@ class Reduction:
 
     @classmethod
     def from_arrays(cls, time: np.ndarray, arrays: Mapping[str, np.ndarray]) -> Reduction:
-        """Restore a reduction from the arrays of :meth:`arrays`.
+        """Restore a reduced ensemble from the arrays of :meth:`arrays`.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Attribute a yaw error to the reference and to the IMU, and determine its zero.
+"""Attribute a yaw error to the reference and to the IMU, and determine its zero point.
 
 An observed error is the sum of the error of a :class:`.ReferenceError`, the error of the IMU, and a
 constant by which the IMU's yaw is rotated at the start. All are Gaussian (:mod:`.drift_posterior`).
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 CONFIDENCE = 0.95
 ESTIMATED, START = "estimated", "start"
 ZEROS = ESTIMATED, START
-"""Methods to determine the zero of a yaw error: from the complete drive, or from its start."""
+"""Methods to determine a yaw error's zero point: from the complete drive, or its start."""
 UNKNOWN = "unknown, as the reference is better than stated"
 """Text for the IMU's error if the observed error is less than the reference should cause."""
 _DRAWS = 1000
@@ -72,7 +72,7 @@ class Fault(NamedTuple):
 
 @dataclass(frozen=True)
 class ErrorSplit:
-    """Contributions of reference and IMU to a yaw error, and the zero of the error.
+    """Contributions of reference and IMU to a yaw error, and the error's zero point.
 
     ``imu`` and ``imu_final`` with their limits are NaN if the observed error is smaller than the
     reference alone causes in 97.5 % of drives: then the reference is better than stated, and the
@@ -138,7 +138,7 @@ class ErrorSplit:
 def split_error(
     error: pd.Series, reference: ReferenceError, start_window: float, zero: str = START
 ) -> ErrorSplit:
-    """Split a yaw error into the contributions of reference and IMU, and determine its zero.
+    """Split a yaw error into contributions of reference and IMU, and determine its zero point.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def split_error(
 def zero_weights(
     error: pd.Series, reference: ReferenceError, start_window: float = 3.0
 ) -> np.ndarray:
-    """Return the weight of each sample in the estimated zero of a yaw error.
+    """Return the weight of each sample in the estimated zero point of a yaw error.
 
     Simulated errors are set to zero with the same weights.
 
@@ -222,7 +222,7 @@ def zero_weights(
 
 
 class _ZeroEstimate(NamedTuple):
-    """Zero of a yaw error, estimated as the mean of its bins with the weights (m,)."""
+    """Zero point of a yaw error, estimated as a weighted mean of its bins."""
 
     weights: np.ndarray
     zero: float
@@ -260,7 +260,7 @@ def _posterior_without_faults(binned: BinnedError) -> tuple[DriftPosterior, tupl
 
 
 def _zeroed_variance(binned: BinnedError, weights: np.ndarray) -> np.ndarray:
-    """Return the variance (m,) of the reference's error relative to the estimated zero.
+    """Return the variance (m,) of the reference's error relative to the estimated zero point.
 
     On average, the covariance of a bin's mean with its samples is the variance of the mean.
     """

@@ -1,4 +1,4 @@
-"""Heading budget of an individual sensor on a motion."""
+"""Heading budget of one sensor on a given motion."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .model.imu_error_sources import yaw_error_model
 
 
 class BudgetTask(NamedTuple):
-    """Motion and use of the sensors for which heading budgets are computed.
+    """Motion and operation of the sensors for which heading budgets are computed.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ def sensor_budget(
     environment: MagneticEnvironment | None = None,
     origins: Mapping[str, str],
 ) -> Budget:
-    """Create the heading budget of a sensor for a motion and a use.
+    """Create the heading budget of a sensor for a given motion and operation.
 
     Parameters
     ----------

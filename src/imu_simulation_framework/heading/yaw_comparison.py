@@ -1,4 +1,4 @@
-"""Comparison of an IMU's heading with a reference heading: time alignment, zero, yaw error."""
+"""Comparison of an IMU's heading with a reference: time alignment, zero point, yaw error."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _TURN_WINDOW = 10.0
 
 @dataclass(frozen=True)
 class ComparisonSettings(TextSettings):
-    """Settings for the median filter, time alignment and zero of a yaw error.
+    """Settings for the median filter, time alignment and zero point of a yaw error.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ class YawComparison:
 
     @property
     def zero_words(self) -> str:
-        """Description of an estimated zero; empty if the zero is the median over the start."""
+        """Description of an estimated zero point; empty if it is the median over the start."""
         if self.zero == START or self.split is None:
             return ""
         reach = TWO_SIDED * np.degrees(self.split.zero_std)

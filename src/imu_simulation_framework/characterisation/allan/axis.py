@@ -23,7 +23,7 @@ from .fit import CONFIDENCE, DETECTION_DEVIATIONS, AllanFit, AllanProblem, fit_t
 from .slow_noise import SlowNoiseLikelihood
 
 SHORTEST = 1.0
-"""Shortest averaging time at which the identified sensor is compared with the recorded one [s]."""
+"""Shortest averaging time at which the identified noise is compared with the recording [s]."""
 LONGEST_SHARE = 10.0
 """Ratio of a recording's longest contiguous part to the longest averaging time compared."""
 
@@ -51,7 +51,7 @@ class AllanBand:
     high: np.ndarray
 
     def excess(self, deviation) -> np.ndarray:
-        """Return the logarithmic distance of another Allan deviation from the band.
+        """Return the logarithmic distance of another Allan deviation from the confidence band.
 
         Parameters
         ----------
@@ -68,7 +68,7 @@ class AllanBand:
 
 @dataclass(frozen=True)
 class Departure:
-    """Averaging time at which the identified sensor's Allan deviation is outside the measured band.
+    """Averaging time at which the identified noise is outside the measured confidence band.
 
     Attributes
     ----------
@@ -173,7 +173,7 @@ def _largest_excess(squares, bands, shapes):
 
 
 def _closest_squares(bands, shapes):
-    """Fit non-negative squared coefficients to the curves, weighted by the inverse band widths."""
+    """Fit non-negative squared coefficients to Allan variances, weighted by inverse band widths."""
     rows, targets = [], []
     for band, columns in zip(bands, shapes):
         width = np.log(band.high / band.low)
@@ -246,7 +246,7 @@ class AxisResult:
     ramp_sign: float
 
     def signed_coefficient(self, term) -> float:
-        """Return a noise coefficient of the identified sensor; only a rate ramp may be negative.
+        """Return a noise coefficient for the specification; only a rate ramp may be negative.
 
         Parameters
         ----------
@@ -297,7 +297,7 @@ class RecordingModel:
         self._terms = {}
 
     def terms(self, gauss_markov_time=None):
-        """Return the noise terms' Allan variances for unit coefficients, and the covariance.
+        """Return the noise terms' Allan variances for unit coefficients, and the data covariance.
 
         Parameters
         ----------
@@ -503,7 +503,7 @@ def _fit_single_recording(model, variance, fit) -> AllanFit:
 
 
 def _choose_sensor(models, curves, fit, comparisons):
-    """Choose the identified sensor's squared coefficients, and find departures from the bands."""
+    """Choose squared coefficients for the specification, and find departures from the bands."""
     time = fit.gauss_markov_time
 
     def shapes_at(tau):

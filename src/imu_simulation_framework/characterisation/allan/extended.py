@@ -1,4 +1,4 @@
-"""Noise models with additional terms, and the range of averaging times that they describe.
+"""Noise models with terms beyond Q, N, B, K and R, and the averaging times that they describe.
 
 At short averaging times, one hour of samples determines the Allan variance to 0.1 %. At this
 accuracy, every real sensor differs from the standard terms because of its filter, resonances and

@@ -161,7 +161,7 @@ def _draw_fit(figure, identification, result, limits):
 
 
 def _mark_coefficients(figure, result, limits):
-    """Mark the averaging times at which N and K are read from the lines of white noise and walk."""
+    """Mark the points at which N and K are read from the white noise and random walk lines."""
     tau = result.curves[0].tau
     squares = dict(zip(result.fit.terms, result.fit.squares))
     for time, term in zip(_READING_TIMES, ("white_noise", "random_walk")):

@@ -32,7 +32,7 @@ _FIGURE = re.compile(rf"(allan|raw)_({'|'.join(analysis.SENSORS)})(_\d+)?\.png")
 def file_contents(
     identification: analysis.AllanIdentification, name: str
 ) -> tuple[dict[str, bytes], list[str]]:
-    """Return the contents of all files of an Allan analysis, so that errors precede any writing.
+    """Create the contents of all files of an Allan analysis in memory, before any is written.
 
     Parameters
     ----------

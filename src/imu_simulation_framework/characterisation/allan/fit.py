@@ -42,7 +42,7 @@ class TermEstimate:
     Attributes
     ----------
     value : float
-        Most likely coefficient, 0 if the data give no evidence of the term.
+        Most likely coefficient, 0 if the data give no evidence for the term.
     low : float
         Lower limit of the interval, 0 if the term is not identified.
     high : float
@@ -201,7 +201,7 @@ class AllanProblem:
         return matrix
 
     def covariance(self, squares):
-        """Return the covariance of :meth:`scatter` plus its numerical error, as in the fit.
+        """Return the covariance of :meth:`scatter` with an allowance for its numerical error.
 
         Parameters
         ----------
@@ -417,11 +417,11 @@ def _estimate_term(problem, squares, index, inflation, is_needed):
 
 
 class _SquareEstimator:
-    """Distribution of an estimated squared coefficient as a function of the true square."""
+    """Distribution of an estimated squared coefficient as a function of its true value."""
 
     def __init__(self, problem, squares, index, inflation):
         weights = problem.estimator(squares, index)
-        # A negative estimate is treated as zero: the data give no evidence of the term.
+        # A negative estimate is treated as zero: the data give no evidence for the term.
         self.estimate = max(0.0, float(weights @ problem.variances))
         # The variance is a quadratic function of the true square, so three values determine it.
         step = max(self.estimate, float(np.sqrt(weights @ problem.scatter(squares) @ weights)))
@@ -456,13 +456,13 @@ class _SquareEstimator:
         return float(pearson3.sf(deviation, skewness))
 
     def square_at(self, level, low, high):
-        """Return a squared coefficient between two bounds at which the exceedance is ``level``."""
+        """Return a squared coefficient between two bounds with exceedance probability ``level``."""
         # The tolerance is set because squares are often below brentq's default of 2e-12.
         tolerance = 1e-6 * high
         return brentq(lambda x: self.exceedance(x) - level, low, high, xtol=tolerance, rtol=1e-6)
 
     def square_above(self, level):
-        """Search above the estimate for a squared coefficient with exceedance ``level``."""
+        """Search above the estimate for a square with the exceedance probability ``level``."""
         low, step = self.estimate, self._step
         for _ in range(_MAX_DOUBLINGS):
             high = low + step

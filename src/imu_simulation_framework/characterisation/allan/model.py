@@ -206,7 +206,7 @@ def _kinks(shorter, longer):
 
 
 def _single_lags(shorter, longer):
-    """Return lags at which two second differences have a phase sample in common, and weights."""
+    """Return the lags at which two second differences share a phase sample, and the weights."""
     lags = _kinks(shorter, longer)
     weights = np.where(lags == 0.0, 1.0, 2.0)
     weights[:, 1:][np.diff(lags, axis=1) == 0.0] = 0.0
@@ -230,7 +230,7 @@ def _filter_pairs():
 
 
 def _correlations(lags, shorter, longer, period, processes):
-    """Return the covariance of two second differences for each noise term but Q and R.
+    """Return the covariance of two second differences for all noise terms except Q and R.
 
     ``processes`` contains the correlation times and standard deviations in each sum.
     """
@@ -281,7 +281,7 @@ def averaging_factors(length, per_decade=POINTS_PER_DECADE) -> np.ndarray:
 
 
 def _strides(factors) -> np.ndarray:
-    """Return the largest power-of-two strides with ``_MIN_STEPS`` shifts per averaging time."""
+    """Return the largest power-of-two strides with enough shifts per averaging time."""
     factors = np.asarray(factors)
     return 2 ** np.floor(np.log2(np.maximum(factors / _MIN_STEPS, 1.0))).astype(int)
 

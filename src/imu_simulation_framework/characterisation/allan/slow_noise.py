@@ -37,7 +37,7 @@ from .model import GAUSS_MARKOV, TERMS
 WHITE, FLICKER, WALK = TERMS[1:4]
 
 COSTS = {FLICKER: 5.0, WALK: 10.0, GAUSS_MARKOV: 10.0}
-"""Decrease in deviance by which each noise term must improve a model to be included."""
+"""Decrease in deviance that a noise term must achieve to be included in a model."""
 
 MARGIN = 3.0
 """Margin in deviance plus costs by which all models without a supported term are worse."""
@@ -52,7 +52,7 @@ _CONVERGED = 1e-3  # decrease of the deviance below which the iteration ends
 
 @dataclass(frozen=True)
 class SlowNoiseChoice:
-    """Chosen model of the slow noise of one axis.
+    """Slow noise model chosen for one axis.
 
     Attributes
     ----------

@@ -3,4 +3,4 @@
 import numpy as np
 
 PLACEMENT = np.radians(0.5)
-"""Standard deviation of each angle of a sensor that is placed on a table by hand [rad]."""
+"""Standard deviation of each alignment angle of a sensor placed on a table by hand [rad]."""

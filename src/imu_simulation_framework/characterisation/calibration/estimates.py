@@ -115,7 +115,7 @@ class SlowNoise:
 
 
 def unit_covariances(begin, end, band=DEFAULT_BAND) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the covariances of interval means for N = 1, for B = 1 and for K = 1.
+    """Return the covariances of interval means for unit coefficients N, B and K, one by one.
 
     Parameters
     ----------
@@ -491,7 +491,7 @@ def _estimate_all_noise(means, contrasts, seen, prior):
     """Estimate the noise of each axis; constant axes do not affect the other axes."""
     smallest = []
     for axis in means.axes:
-        # Noise below the rounding error is replaced by it, so that matrices are invertible.
+        # The noise is assumed to exceed the rounding error, so that matrices are invertible.
         largest = [np.abs(axis.values).max()]
         largest += (
             [] if axis.extra_covariance is None else [np.sqrt(np.diag(axis.extra_covariance).max())]
@@ -537,7 +537,7 @@ def _solve_axis(means, axis, likely, freedom, seen, combinations) -> Solution:
 
 
 def _scaled(design):
-    """Return the design matrix with columns scaled to norm 1, or None if a column is zero."""
+    """Return the design matrix with columns scaled to a maximum of 1; None if one is zero."""
     size = np.abs(design).max(axis=0)
     return None if np.any(size == 0.0) else design / size
 

@@ -323,7 +323,7 @@ def format_estimates(result) -> str:
     return "\n".join(lines)
 
 
-_MAX_SCATTER_RATIO = 3.0  # scatter relative to specified noise, above which to remark
+_MAX_SCATTER_RATIO = 3.0  # ratio of scatter to specified noise that causes a remark
 
 
 def noise_remarks(

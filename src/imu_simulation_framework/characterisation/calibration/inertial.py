@@ -54,7 +54,7 @@ class TemperatureFit:
 
 @dataclass(frozen=True)
 class IdealMeans:
-    """True values of the quantities behind mean readings, with their uncertainty.
+    """True values that correspond to mean readings, with their uncertainty.
 
     Attributes
     ----------
@@ -324,7 +324,7 @@ def calibrate_gyroscope(
     temperature: TemperatureFit | None = None,
     source: str = "the recording",
 ) -> TriadCalibration:
-    """Calibrate a gyroscope: bias from rest, scale factors and misalignment from turns.
+    """Calibrate a gyroscope: bias at rest, scale factors and misalignment from turns.
 
     Parameters
     ----------
@@ -487,7 +487,7 @@ def _mean_temperatures(
     parts: Sequence[Any],
     source: str,
 ) -> TemperatureFit | None:
-    """Average the temperature over each mean reading, and choose the reference temperature."""
+    """Average the temperature over the samples of each mean, and choose the reference."""
     if fit is None:
         return None
     samples = np.concatenate([fit.values[part.start : part.stop] for part in parts])

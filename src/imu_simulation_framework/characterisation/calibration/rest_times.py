@@ -291,7 +291,7 @@ def find_reference_turns(
 
 
 def _find_movements(times, gyro, rests):
-    """Return the sample range and the rotation angles of each movement between rests."""
+    """Return the sample range and rotation angles of each movement between stationary periods."""
     movements = []
     for previous, following in zip(rests, rests[1:]):
         start, stop = previous.stop, following.start
@@ -313,7 +313,7 @@ _MAX_DIRECTION_DURATION = 2.0  # s; samples beyond this duration in one directio
 
 
 def find_turning_times(times: np.ndarray, readings: np.ndarray) -> list[RestTime]:
-    """Find the samples of a turned magnetometer, limited to two seconds per direction.
+    """Find the periods in which a magnetometer is turned, limited to two seconds per direction.
 
     A direction ends when the field changes by 3 degrees. The limit is needed because a magnetometer
     at rest repeats the same reading, so that minutes at rest would dominate a calibration.

@@ -292,7 +292,7 @@ def _matrix(values):
 
 
 def _true_values(parameters, points):
-    """Apply the inverse of A and b to readings, shape (n, 3)."""
+    """Correct readings with the matrix A and the bias b, shape (n, 3)."""
     return np.linalg.solve(_matrix(parameters[3:]), (points - parameters[:3]).T).T
 
 

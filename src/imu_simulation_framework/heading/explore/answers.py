@@ -139,7 +139,7 @@ FIELDS = {field.name: field for field in dataclasses.fields(Question)}
 
 
 def question_from_texts(texts: Mapping[str, str]) -> Question:
-    """Parse a question from the texts of the page's input fields, with defaults for missing fields.
+    """Parse the texts of the page's input fields, with defaults for missing fields.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def _value(where, field, text):
 
 
 def question_texts(question: Question) -> dict[str, str]:
-    """Format a question as texts of the page's input fields.
+    """Format user input as texts of the page's input fields.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ def time_text(seconds: float) -> str:
 
 
 def question_address(question: Question) -> str:
-    """Format a question as the query of the page's address, without fields at their defaults.
+    """Format user input as the query of the page's address, without fields at their defaults.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ def question_address(question: Question) -> str:
 
 
 def question_from_address(query: str) -> Question:
-    """Parse a question from the query of the page's address.
+    """Parse user input from the query of the page's address.
 
     Parameters
     ----------
@@ -288,7 +288,7 @@ SAMPLES_PER_TURN = 100.0
 
 
 class Moved(NamedTuple):
-    """Motion of a question, with and without stops.
+    """Motion that the user's input describes, with and without stops.
 
     Attributes
     ----------
@@ -338,7 +338,7 @@ class PartAnswer(NamedTuple):
 
 
 class Answers:
-    """Computation of heading drift for the page's questions, with cached intermediate results.
+    """Computation of heading drift from user input, with cached intermediate results.
 
     Parameters
     ----------
@@ -364,7 +364,7 @@ class Answers:
         self._part = lru_cache(maxsize=64)(self._make_part)
 
     def add_recording(self, name: str, path: str) -> None:
-        """Add a recording to the drives that a question can choose.
+        """Add a recording to the selectable drives.
 
         Parameters
         ----------
@@ -392,7 +392,7 @@ class Answers:
         return (*DRIVES, *self.recordings)
 
     def check(self, question: Question) -> None:
-        """Check that all IMUs and the drive of a question exist.
+        """Check that the IMUs and the drive that the user selected exist.
 
         Parameters
         ----------
@@ -413,7 +413,7 @@ class Answers:
             )
 
     def moved(self, question: Question) -> Moved:
-        """Return the motion of a question, including stops.
+        """Return the motion that the user's input describes, including stops.
 
         Parameters
         ----------
@@ -508,7 +508,7 @@ class Answers:
         return part.any_unit() if unit == "any" else part
 
     def model(self, question: Question, name: str) -> YawErrorModel:
-        """Return the yaw error model of an IMU up to the driving time of a question.
+        """Return the yaw error model of an IMU up to the driving time that the user selected.
 
         Parameters
         ----------
@@ -627,12 +627,12 @@ _MODEL_FIELDS = (*_MOTION_FIELDS, *_STOP_FIELDS, "warm_up", "unit")
 
 
 def _with_fields(question, *names):
-    """Return a copy of a question with all but the named fields reset to their defaults."""
+    """Return a copy of the input with all but the named fields reset to their defaults."""
     return Question(**{name: getattr(question, name) for name in names})
 
 
 def described_amount(question: Question) -> float:
-    """Return the duration, or the number of circles or lanes, of a question's generated motion.
+    """Return the duration, or the number of circles or lanes, of a generated motion.
 
     Parameters
     ----------
@@ -655,7 +655,7 @@ def described_amount(question: Question) -> float:
 
 
 class Words:
-    """Translation of the page's questions into commands and Python code.
+    """Translation of the page's user input into commands and Python code.
 
     Parameters
     ----------

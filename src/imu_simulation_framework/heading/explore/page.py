@@ -138,7 +138,7 @@ class _Page:
         self.dash, self.html, self.dcc = dash, dash.html, dash.dcc
         self.answers, self.words, self.folder = answers, words, folder
         self.newest: dict[str, int] = {}
-        # Only one question is computed at a time, since each requires much memory.
+        # Only one request is computed at a time, since each requires much memory.
         self.computing = threading.Lock()
         assets = Path(__file__).with_name("assets")
         self.app = dash.Dash(
@@ -185,7 +185,7 @@ class _Page:
     # --- Content of the page -----------------------------------------------------------------
 
     def layout(self):
-        """Create the content of the page for the default question."""
+        """Create the content of the page for default input."""
         html, dcc = self.html, self.dcc
         texts = question_texts(Question())
         parts = dcc.Dropdown(
@@ -335,7 +335,7 @@ class _Page:
         )(self.keep)  # fmt: skip
 
     def fill(self, search):
-        """Return the values of all page controls for the query of a page address."""
+        """Return the values of all page controls that correspond to the query of an address."""
         mistake = ""
         try:
             question = question_from_address(search or "")

@@ -1,4 +1,4 @@
-"""Figures of an identification: yaw error components, innovations, and odometer errors."""
+"""Figures of identified models: yaw error components, innovations, and odometer errors."""
 
 from __future__ import annotations
 

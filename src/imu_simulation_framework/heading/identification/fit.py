@@ -50,7 +50,7 @@ MIN_SLOPE = 0.1
 
 
 class Likelihood:
-    """Restricted log-likelihood of drives for given terms of the yaw error model.
+    """Restricted log-likelihood of observed drives for given terms of the yaw error model.
 
     Parameters
     ----------

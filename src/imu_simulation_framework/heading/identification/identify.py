@@ -116,7 +116,7 @@ def choose(
 
 
 def p_value(gain: float, parameters: int) -> float:
-    """Compute the probability that an idle term gains as much log-likelihood by chance.
+    """Compute the probability that a superfluous term gains as much log-likelihood by chance.
 
     A strength cannot be negative, so in half of all cases chance gains nothing: the probability is
     half of the tail of the chi-square distribution (Self and Liang, Journal of the American
@@ -147,7 +147,7 @@ class _Search:
     def fitted(self, random: Sequence[RandomTerm]) -> Fit:
         ordered = tuple(term for term in RANDOM_TERMS if term in random)
         if ordered not in self._fits:
-            # Without a rate bias per switch-on, its differences would appear as slow drift.
+            # Without a rate bias per switch-on, bias differences would appear as slow drift.
             several = len(self._drives) > 1
             likelihood = Likelihood(self._drives, ordered, self._constants, several)
             part = self._best_submodel(ordered)
@@ -599,7 +599,7 @@ def predicted_from_others(
     runs: int = 2000,
     seed: int = 1,
 ) -> Iterator[Judgement]:
-    """Test the model identified from all other drives against each drive's yaw error.
+    """Cross-validate: test each drive's error under the model identified from all other drives.
 
     Parameters
     ----------

@@ -267,7 +267,7 @@ def _solve(
 
 
 def _walk_variance_factor(criterion: Callable[[np.ndarray], float], found: np.ndarray) -> float:
-    """Return the ratio of the slip variance to the ends of its 95 % interval."""
+    """Return the factor between the slip variance and either end of its 95 % interval."""
     away = 0.1 * np.eye(2)
     middle = criterion(found)
     hessian = np.empty((2, 2))

@@ -56,7 +56,7 @@ class Estimate(NamedTuple):
 
 
 class BetterFit(Exception):  # noqa: N818, it carries a result
-    """Signal that the search for intervals has found parameters with a higher likelihood.
+    """Exception for an interval search that finds parameters with a higher likelihood.
 
     Parameters
     ----------
@@ -309,9 +309,9 @@ def _profile_limit(fall, centre, bound, step, drop):
 
 
 IDENTICAL_SHARE = 1.0 - 1e-6
-"""Explained share of a regressor above which no data can distinguish it from others."""
+"""Share of a regressor explained by others, above which no data can distinguish them."""
 SIMILAR_SHARE = 0.9
-"""Explained share of a regressor above which its similarity to others is reported."""
+"""Share of a regressor explained by others, above which their similarity is reported."""
 MIN_TURN = math.radians(45.0)
 """Smallest range of headings in a drive for which a scale factor is estimated [rad]."""
 

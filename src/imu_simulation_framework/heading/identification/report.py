@@ -298,7 +298,7 @@ def hector_sentences(hector) -> list[str]:
 def file_contents(
     identification, specification, omissions, hector, sources, options, predictions=()
 ) -> dict[str, bytes]:
-    """Return the contents of all files of an identification, so that errors precede writing.
+    """Create the contents of all files of an identification in memory, before any is written.
 
     Parameters
     ----------

@@ -92,7 +92,7 @@ class ObservedYawError:
 
     @property
     def zeroed_by(self) -> ReferenceError | None:
-        """Reference error used to estimate the yaw error's zero; None if it was not estimated."""
+        """Reference error used to estimate the yaw error's zero point; None without an estimate."""
         return self.reference if self.zero == ESTIMATED else None
 
     @property

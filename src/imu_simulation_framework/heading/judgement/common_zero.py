@@ -1,4 +1,4 @@
-"""Common zero of observed and simulated yaw errors, which makes them comparable."""
+"""Common zero point of observed and simulated yaw errors, which makes them comparable."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def zero_where_known(
     ensemble: np.ndarray,
     reference: ReferenceError | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Select samples with an observation, and shift observed and simulated errors to one zero.
+    """Select samples with an observation, and shift all errors to a common zero point.
 
     Parameters
     ----------

@@ -406,7 +406,7 @@ class _Vertical:
         return [curve for curve in curves if np.any(curve)]
 
     def _zeroed(self, rate_error):
-        """Subtract the offset estimated at stops from rate errors, which are zero at held yaw."""
+        """Subtract the estimated offset from rate errors, and set them to zero at held yaw."""
         zeroed, offset, first = np.zeros_like(rate_error), 0.0, self._before
         if self._before:
             offset = np.mean(rate_error[: self._before], axis=0)
@@ -709,7 +709,7 @@ def _whole_period(period: float, sample: float) -> float | None:
 
 
 def _standstills(imu, motion, operation):
-    """Return the stops at which the gyroscope offset is estimated, and messages on detection.
+    """Return stops at which the gyroscope offset is estimated, and messages on detection errors.
 
     Detected stops come from one run of the sensor.
     """

@@ -420,7 +420,7 @@ class YawErrorModel(YawErrorDistribution):
 
     @cached_property
     def _stops(self) -> list[tuple[int, int, int]]:
-        """Indices at which each standstill begins, the yaw starts to be held, and it ends."""
+        """Sample indices of each standstill: its start, the start of the yaw hold, and its end."""
         last = len(self.time) - 1
         times = np.array(self.standstills).reshape(-1, 3) - self.time[0]
         places = np.rint(times / self.step).astype(int).tolist()

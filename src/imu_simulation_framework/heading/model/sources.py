@@ -179,7 +179,7 @@ class YawGaussMarkov(RandomSource):
 
 @dataclass(frozen=True)
 class YawRandomWalk(RandomSource):
-    """Random walk of the yaw with a time-varying rate of growth, such as due to wheel slip.
+    """Random walk of the yaw with time-varying growth, for example due to wheel slip.
 
     Parameters
     ----------

@@ -292,7 +292,7 @@ def _first_state(seed, run):
 
 
 def _initial_root(space, group, inputs):
-    """Return the matrix from a source's first random numbers to the initial states."""
+    """Return the matrix that maps a source's first random numbers to the initial states."""
     if space.offsets:
         # The estimated gyroscope offset is correlated with the biases.
         root = _root(space.initial[group], space.offsets[group]).T
