@@ -246,7 +246,7 @@ def _explain_missing_folder() -> str:
 
 
 def _print_error(message) -> None:
-    # Words of at least 4096 bytes are shortened; they cannot be paths, which Linux limits.
+    # Words of 4096 or more characters cannot be paths on Linux, and are shortened.
     message = re.sub(r"\S{4096,}", lambda word: shorten(word.group()), str(message))
     # If standard error is also closed or full, only the exit code reports the error.
     with suppress(OSError):
@@ -270,7 +270,7 @@ def _catch_signals() -> dict:
     def on_signal(number, _):
         for other in handlers:
             # A second signal must not interrupt the removal of unfinished files.
-            # Handlers that roslaunch has installed since are kept.
+            # Handlers that roslaunch has installed in the meantime are kept.
             if signal.getsignal(other) is on_signal:
                 signal.signal(other, lambda *_: None)
         raise _EndingSignal(number)

@@ -57,7 +57,7 @@ def median_rate(time) -> float:
 
 
 def uniform_grid(start, stop, rate) -> np.ndarray:
-    """Return evenly spaced times.
+    """Return evenly spaced times from a start to a stop time.
 
     Parameters
     ----------

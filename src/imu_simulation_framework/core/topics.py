@@ -307,7 +307,7 @@ def absolute_topic(topic: str) -> str:
 
 
 def sibling_topic(topic: str, other: str) -> str:
-    """Return a topic in the namespace of one topic, with the base name of another.
+    """Combine the namespace of one topic with the base name of another.
 
     Parameters
     ----------

@@ -15,10 +15,10 @@ import re
 from typing import Sequence
 
 STANDARD_GRAVITY = 9.80665
-"""The unit g, by definition (3rd General Conference on Weights and Measures, 1901) [m/s^2]."""
+"""Standard gravity, g (3rd General Conference on Weights and Measures, 1901) [m/s^2]."""
 
 WORLD_GRAVITY = 9.81
-"""Acceleration due to gravity in the simulated worlds, MuJoCo's and Gazebo's default [m/s^2]."""
+"""Acceleration due to gravity in simulated worlds, the default of MuJoCo and Gazebo [m/s^2]."""
 
 VACUUM_PERMEABILITY = 1.25663706127e-6
 """The magnetic constant (CODATA 2022) [T m/A]."""

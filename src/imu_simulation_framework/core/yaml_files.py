@@ -25,9 +25,11 @@ from .sentences import quote
 from .whole_files import explain_file_error
 
 MAX_DEPTH = 100
-"""Largest nesting depth of lists and mappings. Parameter files have up to about five levels.
-PyYAML's run time grows with the square of the depth, and a few thousand levels exceed Python's
-recursion limit."""
+"""Largest nesting depth of lists and mappings.
+
+Parameter files have up to about five levels. PyYAML's run time grows with the square of the depth,
+and a few thousand levels exceed Python's recursion limit.
+"""
 
 MAX_VALUES = 10**6
 """Largest number of values after expanding all aliases; ten lines can expand to any size."""

@@ -13,7 +13,7 @@ SIGNIFICANT_SPEED = 3.0
 # A course that changes faster than this multiple of the maximum turn rate is not due to a turn.
 # If such a change at low speed exceeds a quarter turn, the robot reverses or its position jumps.
 FASTEST_TURN = 1.5
-#: m; longest distance between two such flips of the course that is assumed to be driven backwards.
+#: m; longest distance between two flips of the course that is assumed to be driven backwards.
 #: Flips that are further apart may be turns on the spot, such as at the ends of crop rows.
 LONGEST_REVERSE = 20.0
 SHORTEST_WAY = 0.5  #: m; a shorter distance between two stops may be a position jump
@@ -263,7 +263,7 @@ def compare_with_course(times, heading, velocities, fast) -> CourseCheck | None:
         return None
     course = np.arctan2(velocities[fast, 1], velocities[fast, 0])
     difference = wrap(heading[fast] - course)
-    # The more frequent direction of driving is taken as forwards.
+    # The more frequent direction of driving is assumed to be forwards.
     axis = np.angle(np.mean(np.exp(2j * difference))) / 2.0
     axis = wrap(axis + (np.pi if np.mean(np.cos(difference - axis)) < 0.0 else 0.0))
     forwards = np.cos(difference - axis) > 0.0

@@ -187,7 +187,7 @@ class SampledMotion(ABC):
 
     @abstractmethod
     def _signals_at_first_pose(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return angular velocity and specific force, (3,), for rest in the first pose."""
+        """Return angular velocity and specific force, (3,), of a body at rest in the first pose."""
 
     def standing_before(self: Sampled, samples: int) -> Sampled:
         """Prepend a stationary period at the first pose.
@@ -327,7 +327,7 @@ class SampledMotion(ABC):
         )
 
     def _gravitation(self, position):
-        """Return the gravitation at positions (n, 3), minus any constant vector, (n, 3) [m/s^2]."""
+        """Return gravitation [m/s^2] at positions (n, 3), up to an additive constant, (n, 3)."""
         return np.zeros_like(position)
 
     def _derivative(self, values):

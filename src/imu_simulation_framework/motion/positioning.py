@@ -662,7 +662,7 @@ def _heading(fix, path, settings, rate) -> _Heading:
     moving = speeds >= settings.minimum_speed
     significant = moving & (speeds >= course.SIGNIFICANT_SPEED * deviations)
     headings = fix["heading"].dropna() if "heading" in fix else pd.Series(dtype=float)
-    # If the user sets the density, the velocity errors are too uncertain for this decision.
+    # Velocity errors decide where the heading is held constant, unless the user sets the density.
     unsure = deviations if settings.acceleration_density is None else 0.0
     try:
         yaw = course.heading_from_course(

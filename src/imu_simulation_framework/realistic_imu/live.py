@@ -136,7 +136,7 @@ def _topic(default: str, about: str, needed: bool = False) -> Any:
 
 @dataclass(frozen=True)
 class RealisticImuArguments(TextSettings):
-    """Parameters of the node realistic_imu, with texts for launch files and ROS 2."""
+    """Parameters of the node realistic_imu, with descriptions for launch files and ROS 2."""
 
     specification: str = setting(
         "adis16448",

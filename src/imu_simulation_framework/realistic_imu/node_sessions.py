@@ -326,7 +326,7 @@ _FIELD = slice(0, len(messages.FIELD))
 
 @dataclass(frozen=True)
 class CorrectorArguments(TextSettings):
-    """Parameters of the node imu_corrector, with texts for launch files and ROS 2."""
+    """Parameters of the node imu_corrector, with descriptions for launch files and ROS 2."""
 
     correction: str = setting(
         "",

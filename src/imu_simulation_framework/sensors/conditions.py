@@ -55,7 +55,7 @@ class BandLimit:
         self._restarted = np.union1d(self._restarted, members)
 
     def advance(self, samples: np.ndarray) -> np.ndarray:
-        """Filter the next samples.
+        """Apply the low-pass filter to the next samples.
 
         Parameters
         ----------
@@ -139,7 +139,7 @@ class SupplyVoltage(Settings):
 
 @dataclass(frozen=True)
 class TemperatureProfile(Settings):
-    r"""Temperature of the sensor over time.
+    r"""Temperature of a sensor over time.
 
     The temperature changes from ``start`` to ``end`` as ``end + (start - end) exp(-t /
     time_constant)``. Self-heating adds a temperature with a first-order lag,
@@ -246,7 +246,7 @@ def _checked_spectrum(name: str, value: Any) -> tuple[tuple[float, float], ...]:
 
 @dataclass(frozen=True)
 class Vibration(Settings):
-    """Vibration of the sensor while the robot moves.
+    """Vibration of a sensor while the robot moves.
 
     Parameters
     ----------

@@ -199,7 +199,7 @@ class ImuCorrection(Settings):
 def specify_residual_errors(
     correction: ImuCorrection, noise: ImuSpecification, name: str
 ) -> ImuSpecification:
-    """Return the specification of a corrected sensor: its noise and residual errors.
+    """Return the specification of a calibrated IMU, with its noise and residual errors.
 
     Bias, scale factors and misalignments are random with the standard deviations of the
     calibration; they replace the deterministic errors in ``noise``.
@@ -209,7 +209,7 @@ def specify_residual_errors(
     correction : ImuCorrection
         Result of the calibration.
     noise : ImuSpecification
-        Specification with the noise of the sensor.
+        Specification with the noise of the IMU.
     name : str
         Name of the returned specification.
 

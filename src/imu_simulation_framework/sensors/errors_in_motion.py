@@ -16,7 +16,7 @@ _NOISE = ("white_noise", "bias_instability", "random_walk", "gauss_markov_sigma"
 
 
 def remark_on_motion_errors(specification: ImuSpecification) -> str | None:
-    """Return a remark on errors during motion that a specification lacks.
+    """Return a remark on motion-dependent errors that a specification lacks.
 
     A recording at rest does not show these errors, and data sheets state only some of them. A
     missing g-sensitivity alone causes no remark. If the data sheet of the same part is also

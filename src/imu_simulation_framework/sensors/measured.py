@@ -203,7 +203,7 @@ def measurements() -> pd.DataFrame:
 
 
 def estimates(part: str, table: pd.DataFrame | None = None) -> dict[tuple[str, str], Estimate]:
-    """Estimate the errors of sensors of a part number, by sensor and quantity.
+    """Estimate the errors of IMUs of a part number, by sensor type and quantity.
 
     Parameters
     ----------
@@ -234,7 +234,7 @@ def estimates(part: str, table: pd.DataFrame | None = None) -> dict[tuple[str, s
 
 
 class _QuantityModels(NamedTuple):
-    """Sensor and quantity, with the means of all parts and the model of each class."""
+    """Sensor type and quantity, with the means of all parts and the model of each class."""
 
     key: tuple[str, str]
     parts: pd.DataFrame
@@ -255,7 +255,7 @@ def _own_models() -> list[_QuantityModels]:
 
 
 def class_models(rows: pd.DataFrame, classes: Mapping[str, str]) -> dict[str, ClassModel]:
-    """Fit the models of all classes in which a quantity of a sensor was measured.
+    """Fit the models of all classes for which a quantity was measured.
 
     Parameters
     ----------

@@ -153,7 +153,7 @@ def simulate_odometer(
 
 
 def rolled_distance(motion: Motion, odometer: OdometerSpecification) -> np.ndarray:
-    """Return the distance that the wheels have rolled since the start, averaged over both sides.
+    """Return the distance rolled since the start, averaged over both wheels.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def forward_speed(yaw: np.ndarray, velocity: np.ndarray) -> np.ndarray:
 def rolled_steps(
     time: np.ndarray, speed: np.ndarray, odometer: OdometerSpecification
 ) -> np.ndarray:
-    """Return the distance that the wheels have rolled since the previous sample, as their mean.
+    """Return the distance rolled since the previous sample, averaged over both wheels.
 
     The acceleration of the midpoint determines the slip, so that turning causes no slip.
 

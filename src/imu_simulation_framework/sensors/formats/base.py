@@ -97,7 +97,7 @@ NO_OPTIONS = WriteOptions()
 def imu_reading(
     rate: float, triads: Mapping[str, Any], remarks: list[str], name: str = "imu", **output
 ) -> Reading:
-    """Create the result of reading a file from the parameters in it.
+    """Create the specification of an IMU, with remarks, from the parameters in a file.
 
     Parameters
     ----------

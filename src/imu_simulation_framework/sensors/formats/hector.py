@@ -1,4 +1,4 @@
-"""Hector's IMU plug-in for classic Gazebo, ``libhector_gazebo_ros_imu.so``.
+"""Parameters of Hector's IMU plug-in for Gazebo Classic, ``libhector_gazebo_ros_imu.so``.
 
 ``X`` is ``rate`` [rad/s] or ``accel`` [m/s^2], with three numbers each, or ``yaw`` [rad], with one:
 

@@ -88,7 +88,7 @@ from .base import (
 from .trees import Tag, find_imu_sensor, read_tags
 
 _NOISE_TYPES = ("none", "gaussian", "gaussian_quantized")
-_SMALLEST_PRECISION = 1e-6  # rad/s or m/s^2; Gazebo ignores precisions up to this
+_SMALLEST_PRECISION = 1e-6  # rad/s or m/s^2; Gazebo ignores precisions up to this value
 _TIME = "dynamic_bias_correlation_time"
 _NOISE_TAGS = (
     *("mean", "stddev", "bias_mean", "bias_stddev"),
@@ -97,7 +97,7 @@ _NOISE_TAGS = (
 _SIGNALS = {"angular_velocity": "gyroscope", "linear_acceleration": "accelerometer"}
 _IMU_TAGS = (*_SIGNALS, "orientation_reference_frame", "enable_orientation", "topic")
 _UNITY_TAGS = ("topic", "update_rate", "offset_start_time", "output", "noise", "pose", "always_on")
-_START_OFFSET = 0.1  # s; five of Unity's default frames
+_START_OFFSET = 0.1  # s; five of Unity's default time steps
 
 
 class _AxisNoise(NamedTuple):

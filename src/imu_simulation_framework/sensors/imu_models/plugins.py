@@ -1,4 +1,4 @@
-r"""IMU models by name, including emulations of Gazebo Classic's generic and Hector's plug-in.
+r"""IMU models by name, including emulations of the generic and Hector's plug-in for Gazebo.
 
 - ``ideal``: no errors.
 - ``generic``: Gazebo's ``libgazebo_ros_imu_sensor.so``. White noise ``gaussian_noise`` (0.00215,
@@ -94,7 +94,7 @@ _ORIENTATION, _FORCE, _RATE = slice(0, 4), slice(4, 7), slice(7, 10)
 
 @dataclass(frozen=True)
 class GenericParameters(Settings):
-    """Parameter of the errors of Gazebo's generic IMU plug-in.
+    """Error parameter of Gazebo's generic IMU plug-in.
 
     Parameters
     ----------
@@ -378,7 +378,7 @@ class HectorImu(ImuModel):
         self._correlation = np.exp(-frequency * period)
         self._innovation_std = drift_innovation_std(drift, frequency, period)
         self._offset = _per_quantity(p.accel_offset, p.rate_offset, p.yaw_offset)
-        # Skipped if there is no tilt, since it takes longer than all other operations of a step.
+        # The rotation by a tilt, which takes most of the time of a step, is skipped without a tilt.
         self._tilts = p.accel_offset != 0.0 or p.accel_drift != 0.0
         self._random = [
             *(self._innovation_std > 0.0),

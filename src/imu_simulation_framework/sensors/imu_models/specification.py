@@ -360,7 +360,7 @@ class SpecificationImu(ImuModel):
         self._triads = create_triads(specification, self._sensor_period)
 
     def _use_unit(self, seed):
-        """Switch to a random individual sensor for this run, if the specification varies."""
+        """Switch to a random sensor for this run, if the specification is that of a part number."""
         if self.parameters.specification.is_any_unit:
             self._use(self.parameters.specification.draw_unit(seed))
 

@@ -222,7 +222,7 @@ def _check_amplitudes(name, value):
     return np.array(check_axes(name, value, minimum=0.0))
 
 
-# Attributes that a parallel process has for each member, if the process has them.
+# Attributes that have a value for each member of a parallel process.
 _PARAMETERS = {"_scale", "_phi", "_innovation"}
 
 # Allan deviation of flicker noise with B = 1, 0.664 at all averaging times (IEEE Std 952, annex C).

@@ -72,7 +72,7 @@ def _sequence(seed):
 
 
 class ParallelNormals:
-    """Standard normal numbers of several generators, with the same values as without blocks.
+    """Standard normal numbers of several generators, computed in blocks with unchanged values.
 
     Parameters
     ----------
