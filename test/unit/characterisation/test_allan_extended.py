@@ -31,7 +31,7 @@ def results(values):
 
 
 def holds(estimate, truth):
-    """Return whether the true value is within four standard errors (95 % intervals span two)."""
+    """Return whether the true value is at most one interval width (four sigma) off the centre."""
     middle = 0.5 * (estimate.low + estimate.high)
     return abs(truth - middle) <= estimate.high - estimate.low
 

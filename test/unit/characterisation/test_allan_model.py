@@ -155,7 +155,7 @@ def test_allan_deviations_match_nist_sp_1065_and_factors_are_log_spaced():
     assert np.all(np.abs(np.log10(ratios) - 0.1) < 0.02)
 
 
-def test_decimated_allan_variance_differs_less_than_its_standard_error():
+def test_decimation_changes_allan_variance_by_less_than_its_standard_error():
     generator = np.random.default_rng(1)
     # The signal is longer than one processing block.
     signal = generator.standard_normal(1_200_000)
@@ -214,7 +214,7 @@ def test_allan_band_ends_at_tenth_of_recording_and_widens_with_model_error():
     assert np.all(wide.low < narrow.low)
 
 
-def test_simultaneous_band_contains_all_comparisons_in_95_percent_of_runs():
+def test_simultaneous_allan_band_contains_all_points_in_95_percent_of_runs():
     # Independent estimates are the worst case; those of one recording are correlated.
     generator = np.random.default_rng(3)
     rounds, outside = 400, 0
@@ -246,7 +246,7 @@ def test_fitted_terms_are_used_only_if_identified_terms_are_outside_allan_band()
 
 
 @pytest.mark.parametrize("wrong", [[0.0, 1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 4.0, 0.0, 0.0]])
-def test_fit_far_from_allan_curve_is_replaced_by_closest_terms(wrong):
+def test_fit_far_from_allan_curve_is_replaced_by_closest_noise_terms(wrong):
     squares, choice = choose(np.array(wrong), ["white_noise"])
     assert choice == axis.CLOSEST
     assert squares[2] + squares[3] > 0.0

@@ -372,7 +372,7 @@ def test_detected_rotation_does_not_depend_on_duration_of_stationary_period(seco
 TWO_RESTS = [rest_times.RestTime(0, 50), rest_times.RestTime(80, 100)]
 
 
-def test_constant_axis_while_stationary_is_reported():
+def test_axis_constant_while_stationary_is_reported():
     readings = np.random.default_rng(1).normal(size=(100, 3))
     assert constant_remarks("gyroscope", readings, TWO_RESTS) == []
     readings[:50, 0] = 0.1

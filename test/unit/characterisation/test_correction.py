@@ -70,7 +70,7 @@ def test_correction_file_round_trips_and_residual_errors_include_uncertainty(tmp
         ("gyroscope: {temperature_range: [5, 1]}", "temperature_range is 5 to 1"),
     ],
 )
-def test_broken_correction_file_is_rejected(tmp_path, text, words):
+def test_invalid_correction_file_is_rejected(tmp_path, text, words):
     require_refused(isf.sensors.read_imu_correction, tmp_path / "correction.yaml", text, words)
     with pytest.raises(ConfigurationError, match="cannot be read"):
         isf.sensors.read_imu_correction(tmp_path / "none.yaml")

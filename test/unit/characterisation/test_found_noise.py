@@ -91,7 +91,7 @@ def test_pure_white_noise_is_recognised_and_quiet_axes_inform_noisy_axis():
     assert together.sigma > (1.0 - 3.0 * 0.09) / np.sqrt(120.0)
 
 
-def test_differences_of_means_are_slow_noise_unless_placement_explains_them():
+def test_mean_differences_are_attributed_to_slow_noise_unless_placement_explains_them():
     generator = np.random.default_rng(4)
     levels = generator.normal(0.0, 3.0, 6)[GROUP]
     values = generator.normal(0.0, np.sqrt(0.5), 60) + levels

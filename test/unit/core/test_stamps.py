@@ -102,7 +102,7 @@ def test_jitter_and_missing_samples_are_not_reported_as_packets():
     assert packet_size(np.cumsum(generator.exponential(0.01, 2000))) == 1
 
 
-def test_identical_stamps_are_rejected_as_unset():
+def test_identical_time_stamps_are_rejected_as_unset():
     _, report = examine_stamps(np.zeros(50))
     assert report.never_set
     assert "--rate" in report.refusal(StampLimits())

@@ -127,7 +127,7 @@ def test_reference_noise_matches_specified_standard_deviations(drive, simulated)
     assert np.all(np.abs(lag_one) < 4.0 / math.sqrt(count))
 
 
-def test_simulated_output_is_quantised_like_sensor(simulated):
+def test_simulated_output_is_quantised_like_sensor_output(simulated):
     samples = simulated[2]
     for values, step in (
         (samples.orientation, 2.0**-14),

@@ -91,7 +91,7 @@ def test_flight_phases_are_detected_within_averaging_window():
     assert list(actual.marked()) == names.split(", ")
 
 
-def test_ascent_is_longest_climb_and_strong_turn_is_in_cruise():
+def test_ascent_is_longest_climb_and_turn_in_cruise_is_preferred():
     climbs = between(20.0, 30.0, 8.0) + between(60.0, 100.0, 8.0) + between(150.0, 160.0, 8.0)
     actual = flight_instants(INSTANTS, flown(climbs, 0.0))
     assert (actual.ascent, actual.cruise) == pytest.approx((60.0, 100.0), abs=0.5)
@@ -109,7 +109,7 @@ def test_level_or_short_flight_has_no_detected_phases():
     assert flight_instants([0.0, 1.0], np.ones((2, 3))).marked() == {}
 
 
-def test_turn_on_ground_is_ignored_and_last_turn_has_no_end():
+def test_turn_on_ground_is_ignored_and_unfinished_turn_has_no_end():
     turning = between(50.0, 80.0, np.radians(5.0))
     assert flight_instants(INSTANTS, flown(0.0, turning), INSTANTS > 0.0).turns == ()
     assert flight_instants(INSTANTS, flown(0.0, turning, speed=2.0)).turns == ()

@@ -41,7 +41,7 @@ def test_local_positions_are_east_and_north_at_any_altitude():
     np.testing.assert_array_equal(nowhere, level)
 
 
-def test_specified_acceleration_density_yields_smoothing_spline():
+def test_smoothing_with_specified_acceleration_density_yields_smoothing_spline():
     generator = np.random.default_rng(2)
     times = 1.5e9 + np.arange(0.0, 60.0, 0.5)
     east = 5.0 * (times - times[0]) + generator.standard_normal(len(times))

@@ -1,4 +1,4 @@
-"""Plausibility of recordings: detection of planted faults without false alarms."""
+"""Plausibility of recordings: detection of injected faults without false alarms."""
 
 import functools
 from dataclasses import replace
@@ -106,7 +106,7 @@ def test_reference_noise_is_not_reported_as_wheel_slip():
 
 
 def planted_cases():
-    """Yield each planted fault on drive a and, in a slower test tier, on drive d."""
+    """Yield each injected fault on drive a and, in a slower test tier, on drive d."""
     for planted in PLANTED:
         yield pytest.param("a", planted)
         tier = pytest.mark.gate if planted in MOTION_FAULTS else pytest.mark.thorough
@@ -114,7 +114,7 @@ def planted_cases():
 
 
 @pytest.mark.parametrize("name, planted", planted_cases())
-def test_planted_fault_is_identified_and_corrected_by_proposed_settings(name, planted):
+def test_injected_fault_is_identified_and_corrected_by_proposed_settings(name, planted):
     plant, fault = PLANTED[planted]
     samples = plant(*beginning_of(name))
     result = check(*samples)

@@ -17,7 +17,7 @@ FRD = [1.0, -1.0, -1.0]
 
 
 class Flat(Car):
-    """Car on flat ground, with the log of an autopilot."""
+    """Car on flat ground that is equipped with an autopilot."""
 
     def __init__(self):
         super().__init__()

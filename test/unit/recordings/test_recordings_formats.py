@@ -201,7 +201,7 @@ def test_messages_from_two_publishers_are_in_reception_order(tmp_path):
     assert not recorded.report.stamps.unordered
 
 
-def test_bag_index_pointing_before_message_is_followed():
+def test_bag_index_entry_at_connection_record_before_message_is_followed():
     from imu_simulation_framework.recordings.formats.bag import _message_bounds
 
     def record(fields, data):

@@ -1,4 +1,4 @@
-"""Printed recordings: output of ``rostopic echo``, and text logs of receivers."""
+"""Recordings in text form: ``rostopic echo`` output, and text logs of receivers."""
 
 import numpy as np
 import pytest

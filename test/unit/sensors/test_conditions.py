@@ -164,7 +164,7 @@ def test_nonlinear_accelerometer_rectifies_filtered_vibration():
     assert not gyro(imu, motion).any()
 
 
-def test_linear_model_includes_supply_nonlinearity_and_rectification():
+def test_linear_model_includes_supply_voltage_nonlinearity_and_vibration_rectification():
     motion = sources.rounds(4.0, 5.0)
     imu = isf.ImuSpecification(
         gyroscope=isf.TriadSpecification(

@@ -83,7 +83,7 @@ def test_ellipsoid_field_satisfies_boundary_conditions(size):
     assert np.allclose(inside, inside[0], rtol=1e-9)
 
 
-def test_single_cell_of_cube_has_demagnetising_factor_one_third():
+def test_cube_magnetised_as_single_cell_has_demagnetising_factor_one_third():
     permeability = 1.5
     bar = Bar((0.0, 0.0, 0.0), 1.0, permeability=permeability)
     (magnetisation,) = bar.magnetise(np.array([0.0, 0.0, 1.0]), cells=1)

@@ -21,7 +21,7 @@ PLACES = np.array([[0.0, 0.0, 0.2], [3.0, 1.0, 0.2], [-5.0, 2.0, 0.4]])
 MEASURED = (2e-6, 19e-6, -44e-6)
 
 
-def test_earth_field_rotates_with_world_and_disturbances_are_added():
+def test_earth_field_rotates_with_world_axes_and_disturbances_are_superposed():
     place = isf.Place(50.09, 14.42, 250.0, "2026-06-01")
     east, north, up = place.field()
     assert np.array_equal(isf.MagneticEnvironment(place).field(PLACES), [[east, north, up]] * 3)

@@ -199,7 +199,7 @@ def test_orientation_filter_yields_same_result_for_series_and_single_samples(kin
 
 
 @pytest.mark.parametrize("time_constant", [1e-4, 0.01, 0.1])
-def test_filter_with_short_time_constant_falls_back_to_loop(time_constant):
+def test_filter_with_short_time_constant_falls_back_to_single_steps(time_constant):
     rate, force = _series("drive", 1000)
     series, stepped = _started(time_constant), _started(time_constant)
     np.testing.assert_array_equal(series.update_all(rate, force), _loop(stepped, rate, force))

@@ -274,7 +274,7 @@ def test_inconsistent_magnetic_settings_are_rejected(kind, settings, words):
         *((1.0, degrees, abs(degrees) > 10.0) for degrees in (9.5, 10.5, -9.5, -10.5)),
     ],
 )
-def test_field_beyond_tolerances_of_norm_and_dip_is_disturbed(share, degrees, disturbed):
+def test_field_beyond_tolerances_of_norm_and_dip_is_treated_as_disturbed(share, degrees, disturbed):
     heading = MagneticHeading(PERIOD, 9.0, rejection=True)
     for norm, dip in ((50e-6, 60.0), (share * 50e-6, 60.0 + degrees)):
         level, down = norm * math.cos(math.radians(dip)), norm * math.sin(math.radians(dip))

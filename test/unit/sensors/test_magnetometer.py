@@ -91,6 +91,6 @@ def test_magnetometer_covariance_matches_formula_and_lack_of_support_is_listed()
         ({"g_sensitivity": np.eye(3).tolist()}, "magnetometer.g_sensitivity is set"),
     ],
 )
-def test_invalid_magnetometer_is_rejected(values, sentence):
+def test_invalid_magnetometer_specification_is_rejected(values, sentence):
     with pytest.raises(ConfigurationError, match=sentence):
         from_mapping(isf.ImuSpecification, {"magnetometer": values}, "it")

@@ -232,6 +232,6 @@ def test_calibration_errors_are_standard_deviations_over_sensors():
     assert scale.spread == pytest.approx(1.0 / math.sqrt(2.0 * len(rates)), rel=0.1)
 
 
-def test_unknown_part_is_rejected():
+def test_unknown_imu_part_is_rejected():
     with pytest.raises(ConfigurationError, match="'mpu1', expected one of .* adis16405, adis"):
         estimates("mpu1")

@@ -65,7 +65,7 @@ def test_stated_bandwidth_is_single_number_and_nonlinearity_requires_full_scale(
         convert_to_si({"nonlinearity": {"value": 0.05, "unit": "%", "full_scale": 2000}}, GYRO)
 
 
-def test_random_walk_and_flicker_are_computed_from_allan_minimum():
+def test_random_walk_and_flicker_noise_are_computed_from_allan_minimum():
     stated = {
         "random_walk": {"allan_minimum": 8.0, "unit": "deg/h"},
         "white_noise": {"walk": 0.34, "unit": "deg/sqrt(h)"},

@@ -85,12 +85,12 @@ def test_stationary_recording_of_same_model_agrees_even_with_delayed_drift(name,
         ({"accel_drift": 1.5}, ("orientation", "RMS error of roll and pitch")),
     ],
 )
-def test_wrong_parameter_is_detected_by_its_statistic(change, statistic, models):
+def test_wrong_plugin_parameter_is_detected_by_corresponding_statistic(change, statistic, models):
     imu = recording(model(parameters={**HECTOR, **change}, seed=31))
     assert statistic in outside(at_rest.compare_with_model(imu, models["hector"], 60))
 
 
-def test_renormalised_quaternion_is_detected_and_lost_messages_are_not():
+def test_renormalised_quaternion_is_detected_and_lost_messages_do_not_bias_statistics():
     imu = recording(model("generic", {"gaussian_noise": 0.05}, seed=41))
     orientation = imu.reading.orientation
     unit = orientation / np.linalg.norm(orientation, axis=1, keepdims=True)

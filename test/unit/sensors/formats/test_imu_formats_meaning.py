@@ -202,7 +202,7 @@ def test_hector_defaults_update_period_and_shared_noise_are_read(read):
     np.testing.assert_allclose(values.accelerometer.white_noise, 0.01, rtol=1e-12)
 
 
-def test_ignored_tags_are_reported(read):
+def test_ignored_hector_and_gazebo_tags_are_reported(read):
     content = hector(
         "<yawDrift>0.5</yawDrift><yawDriftFrequency>0.005</yawDriftFrequency>"
         "<yawGaussianNoise>0.002</yawGaussianNoise><rpyOffset>0 0 1.57</rpyOffset>"

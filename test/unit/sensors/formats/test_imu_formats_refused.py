@@ -80,7 +80,7 @@ def refused(read, tmp_path):
     ],
 )
 @pytest.mark.filterwarnings("error")
-def test_invalid_value_is_rejected_with_line_number_and_key(name, old, new, words, refused):
+def test_invalid_imu_parameter_is_rejected_with_line_number_and_key(name, old, new, words, refused):
     assert old in GOOD[name]
     refused(name, GOOD[name].replace(old, new, 1), *words)
 
@@ -112,7 +112,7 @@ def test_unrelated_yaml_is_rejected(name, refused):
     refused(name, "!!python/object/apply:os.system ['true']: 1\n")
 
 
-def test_huge_xml_is_rejected(refused):
+def test_oversized_xml_is_rejected(refused):
     refused("sdf", b" " * (8 * 1024 * 1024 + 1), "8 MB")
     refused("sdf", "<sdf>" + "<a/>" * 200_000, "line 1", "200000 tags")
     refused("sdf", "<sdf>\n" + "<a>" * 200_000, "line 2", "200 levels deep")
