@@ -169,7 +169,7 @@ class RawSignal:
     quartiles : tuple of float
         Quartiles of the deviations from the level.
     limits : tuple of float
-        Deviations beyond which a sample is an outlier; infinite if outliers are not searched.
+        Deviations beyond which a sample is an outlier; infinite if outliers are not detected.
     edges : ndarray, shape (m + 1,)
         Edges of the histogram of the deviations.
     counts : ndarray, shape (m,)

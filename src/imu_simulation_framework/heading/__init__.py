@@ -4,8 +4,8 @@ Prediction for a sensor and a motion:
 
 - ``model``: the linear Gaussian model of the yaw error, and the sources of IMUs and odometers
 - ``answer``: percentiles, time at which a limit is first exceeded, and causes
-- ``improvements``, ``selection``, ``requirements``: calibrations and better parts, the choice of an
-  IMU, and the largest errors that stay within a limit
+- ``improvements``, ``selection``, ``requirements``: calibrations and better sensors, the choice of
+  an IMU, and the largest sensor errors that keep the heading within a limit
 - ``budget``, ``budget_tables``, ``budget_page``: budgets of several sensors, their tables and web
   page
 
@@ -23,7 +23,7 @@ Yaw errors of recorded and simulated drives:
 Models and drives:
 
 - ``identification``: maximum-likelihood estimate of the model from observed yaw errors
-- ``ensemble``: reduction of many simulated drives to a few numbers
+- ``ensemble``: reduction of many simulated drives to a few statistics
 - ``judgement``, ``several_drives``: tests of a model against one drive, or against several
 
 ``figures`` creates the figures, and ``explore`` is a web page with sliders.

@@ -94,7 +94,7 @@ class Improvement(NamedTuple):
     percentile_95 : float
         95th percentile of the magnitude of the yaw error after the action [rad].
     is_part : bool
-        Whether the action is the replacement of the sensor with another part.
+        Whether the action is the replacement of the sensor with a better one.
     """
 
     action: str
@@ -118,11 +118,11 @@ class HeadingAnswer(NamedTuple):
     within : float
         Probability that the yaw error is within the limit at the end.
     first_passage : FirstPassage
-        Time at which the limit is exceeded for the first time.
+        Distribution of the first-passage time.
     causes : pandas.DataFrame
         Contributions of the sources at the end, see :func:`rank_causes`.
     improvements : tuple of Improvement
-        Improvements that reduce the error notably, the best first.
+        Worthwhile improvements, the best first.
     """
 
     percentile_50: float
@@ -150,7 +150,7 @@ class HeadingAnswer(NamedTuple):
         Returns
         -------
         str
-            Share of drives within the limit, percentiles, largest source, origin of the parameters
+            Share of drives within the limit, percentiles, largest error source, parameter origin
             and the best improvements.
         """
         limit_text = f"{math.degrees(limit):g} deg"

@@ -45,9 +45,9 @@ class Budget(NamedTuple):
     model : YawErrorDistribution
         Model up to the time of the budget.
     remarks : list of str
-        Messages on the limits of the model.
+        Messages on limitations of the model.
     improvements : tuple of Improvement
-        Improvements that reduce the error notably, the best first.
+        Worthwhile improvements, the best first.
     origins : mapping of str to str
         Origin of the gyroscope's parameters by field.
     """

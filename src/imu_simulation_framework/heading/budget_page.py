@@ -130,7 +130,7 @@ def budget_page(
     settings : mapping of str to object
         Settings, versions, and the parameters of each IMU.
     remarks : sequence of str, optional
-        Messages on the limits of the answer.
+        Messages on limitations of the result.
     footer : str, optional
         Text at the end of the page.
 

@@ -90,11 +90,12 @@ class ErrorSplit:
         [rad].
     final_std : float
         Standard deviation of the observed final error about the IMU's error, due to the reference's
-        error at the end, the zero and jumps [rad].
+        error at the end, the zero point and jumps [rad].
     drift_std : float
         Standard deviation of the error's slope due to the reference's error [rad/s].
     band : pandas.Series
-        Standard deviation of the reference's error relative to the zero [rad], indexed by time [s].
+        Standard deviation of the reference's error relative to the zero point [rad], indexed by
+        time [s].
     process : ReferenceError
         Model of the reference's error.
     zero : float
@@ -103,7 +104,7 @@ class ErrorSplit:
     zero_std : float
         Standard deviation of ``zero`` [rad].
     faults : tuple of Fault
-        Jumps and outliers, which have a small weight in the zero.
+        Jumps and outliers, which have a small weight in the zero point.
     """
 
     reference: float
@@ -149,7 +150,7 @@ def split_error(
     start_window : float
         Duration of the start, over which the mean error of the IMU is zero [s].
     zero : {"start", "estimated"}
-        Method for the zero, one of :data:`ZEROS`.
+        Method for the zero point, one of :data:`ZEROS`.
 
     Returns
     -------

@@ -57,7 +57,7 @@ def propose_improvements(
     model : YawErrorModel
         Model of the sensor's yaw error in that use.
     part : Improvement, optional
-        Better part from :func:`better_part`.
+        Better IMU from :func:`better_part`.
     **arguments
         Further arguments that were passed to :func:`.yaw_error_model` for the model.
 
@@ -125,25 +125,25 @@ def better_part(
     Parameters
     ----------
     parts : dict of str to ImuSpecification
-        Parts by name.
+        IMUs by name.
     motion : Motion or EarthMotion
         Motion with its stops.
     limit : float
         Limit of the yaw error to either side [rad].
     at : float
-        Time since the motion's start at which the parts are compared [s].
+        Time since the motion's start at which the IMUs are compared [s].
     operation : Operation
-        Use of the gyroscope.
+        Standstill, stops and warm-up of the gyroscope.
     sample : float, optional
         Sampling period of the sensors, see :func:`.yaw_error_model` [s].
     period : float, optional
-        Step of the model with which the proposed part is compared [s]; by default that of
+        Step of the model with which the proposed IMU is compared [s]; by default that of
         :func:`.model_step`, which takes fewer steps.
 
     Returns
     -------
     Improvement
-        Proposed part; the best part if none stays within the limit in 95 % of drives.
+        Proposed IMU; the most precise one if none stays within the limit in 95 % of drives.
     """
     sizes = {
         name: model.absolute_quantile(0.95)

@@ -36,7 +36,7 @@ def model_step(
     moved : Motion or EarthMotion
         Motion with its stops.
     operation : Operation
-        Use of the gyroscope.
+        Standstill, stops and warm-up of the gyroscope.
     steps : int, optional
         Minimum number of steps up to that time.
 
@@ -77,7 +77,7 @@ def yaw_error_models(
     at : float
         Last time of the models since the motion's start [s].
     operation : Operation
-        Use of the gyroscope.
+        Standstill, stops and warm-up of the gyroscope.
     sample : float or None
         Sampling period of the sensors, see :func:`.yaw_error_model` [s].
     period : float, optional
@@ -121,7 +121,7 @@ def which_imu(
     at : float
         Time since the motion's start until which the limit applies [s].
     operation : Operation, optional
-        Use of the gyroscope.
+        Standstill, stops and warm-up of the gyroscope.
     probability : float, optional
         Required share of drives within the limit.
     sample : float, optional

@@ -67,9 +67,9 @@ def sensor_budget(
     errors : LinearImu
         Errors of the sensor.
     task : BudgetTask
-        Motion and use of the sensor.
+        Motion and operation of the sensor.
     part : Improvement, optional
-        Better part from :func:`.better_part`.
+        Better IMU from :func:`.better_part`.
     environment : MagneticEnvironment, optional
         Field for a sensor with a magnetic heading; by default the undisturbed field in Europe.
     origins : mapping of str to str
@@ -78,7 +78,7 @@ def sensor_budget(
     Returns
     -------
     Budget
-        The budget; its remarks describe the limits of the model.
+        The budget; its remarks describe limitations of the model.
     """
     arguments: dict[str, Any] = {
         "period": task.period,

@@ -145,7 +145,7 @@ class PooledVerdict(NamedTuple):
     rejected : bool
         Whether the model is rejected.
     verdict : str
-        Kind of deviation, as in :class:`.Judgement`.
+        Deviation of the model, as in :class:`.Judgement`.
     alone : float
         Smallest p-value of the single drives, corrected for the numbers of tests and of drives.
     together : float

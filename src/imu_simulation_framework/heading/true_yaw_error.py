@@ -70,11 +70,11 @@ samples."""
 class StreamedYawError:
     """Yaw error from streams of true yaw and IMU yaw with different stamps.
 
-    The truth is interpolated at the IMU's stamp, as :func:`.compare_yaw` does for complete tables;
-    a sample of the IMU waits for the next sample of the truth. Each stream is in order, but one may
-    be far ahead of the other. If more than :data:`MAX_WAITING` samples wait, the oldest are
-    dropped. A stamp before the previous stamp of its stream means that the clock was set back: then
-    all earlier samples are dropped.
+    The true yaw is interpolated at the IMU's stamp, as :func:`.compare_yaw` does for complete
+    tables; a sample of the IMU is buffered until the next sample of the true yaw arrives. Each
+    stream is in order, but one may be far ahead of the other. If more than :data:`MAX_WAITING`
+    samples are buffered, the oldest are dropped. A stamp before the previous stamp of its stream
+    means that the clock was set back: then all earlier samples are dropped.
     """
 
     def __init__(self) -> None:

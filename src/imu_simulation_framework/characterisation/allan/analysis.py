@@ -176,7 +176,7 @@ def identify(
 ) -> AllanIdentification:
     """Identify the noise coefficients Q, N, B, K and R, and additional terms, of each axis.
 
-    The terms are fitted jointly to the Allan variances of all recordings, weighted with the inverse
+    The terms are fitted jointly to the Allan variances of all recordings, weighted by the inverse
     of their covariance. An average of separate fits with their inverse variances as weights would
     favour results that happen to be small.
 

@@ -77,7 +77,7 @@ class Departure:
     tau : float
         Averaging time [s].
     ratio : float
-        Ratio of the Allan deviation of the identified sensor to the measured one.
+        Ratio of the identified to the measured Allan deviation.
     """
 
     recording: int
@@ -219,16 +219,16 @@ class AxisResult:
     recorded : tuple of ndarray
         Allan deviation of each recording before removing the lines, at the same averaging times.
     bands : tuple of AllanBand
-        Confidence band of each recording, inside which the identified sensor is expected.
+        Confidence band of each recording, inside which the identified noise is expected.
     squares : ndarray, shape (terms,)
-        Squared coefficients of the identified sensor.
+        Squared noise coefficients for the specification.
     choice : str
         Origin of these coefficients, see :func:`choose_coefficients`.
     departures : tuple of Departure
-        Points at which the identified sensor is outside a band.
+        Averaging times at which the identified noise is outside a band.
     needed : dict of str to NeededDuration
-        Recording time required for each term that is not identified, except for a quantisation that
-        is hidden behind the sensor's filter.
+        Recording time required for each term that is not identified, except for quantisation that
+        the sensor's low-pass filter hides.
     ramp_sign : float
         1 if the output increased over the recordings, -1 if it decreased.
     """

@@ -78,7 +78,7 @@ def fit_from(start, tau, variances, shapes, covariances, error) -> AllanFit:
     Parameters
     ----------
     start : float
-        Shortest averaging time in use [s].
+        Shortest averaging time in the fit [s].
     tau : ndarray, shape (n,)
         Averaging times [s].
     variances : ndarray, shape (n,)
@@ -154,7 +154,7 @@ class RestrictedLikelihood:
         Parameters
         ----------
         starts : sequence of float, optional
-            Candidates for the shortest averaging time in use [s].
+            Candidates for the shortest averaging time in the fit [s].
 
         Returns
         -------
@@ -177,7 +177,7 @@ class RestrictedLikelihood:
         Parameters
         ----------
         start : float
-            Shortest averaging time in use [s].
+            Shortest averaging time in the fit [s].
         error : float
             Relative error of the modelled Allan variance.
 

@@ -109,7 +109,7 @@ def describe_recordings(identification) -> Iterator[str]:
     Yields
     ------
     str
-        Sentence for the user.
+        Message for the user.
     """
     for recording in identification.recordings:
         yield (
@@ -213,7 +213,7 @@ def describe_departures(identification) -> Iterator[str]:
     Yields
     ------
     str
-        Sentence for the user.
+        Message for the user.
     """
     for name, result in identification.axes.items():
         if result.departures:

@@ -135,9 +135,9 @@ def validate_imu(
 ) -> ImuValidation:
     """Compare an IMU with ground truth, axis by axis, at the IMU's stamps.
 
-    The truth is interpolated linearly; angles are unwrapped first. Samples before, after and in
-    gaps of the truth are ignored. Errors are truth minus IMU. Angle errors are wrapped to
-    (-pi, pi] and then unwrapped; constant errors are not removed.
+    The ground truth is interpolated linearly, after angles are unwrapped. Samples before, after and
+    in gaps of the ground truth are ignored. Errors are ground truth minus IMU. Angle errors are
+    wrapped to (-pi, pi] and then unwrapped; constant errors are not removed.
 
     Parameters
     ----------

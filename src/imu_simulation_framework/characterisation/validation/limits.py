@@ -55,7 +55,7 @@ class Limit(NamedTuple):
         Returns
         -------
         bool
-            True if the value does not exceed the maximum; False for nan.
+            True if the value does not exceed the maximum; False for NaN.
         """
         return value <= self.maximum
 

@@ -1,11 +1,11 @@
 """Inputs of the web page on heading drift, and results fast enough to follow a slider.
 
-A :class:`Question` consists of a motion, parts, their use, and a limit. Each field is a text on the
-page and in the address: a time such as ``10min``, the limit in degrees, and all other numbers in
-the unit of the field. :class:`Words` translates a question into a command line, and into lines of
-Python.
+A :class:`Question` consists of a motion, IMUs, their operation, and a limit of the yaw error. Each
+field is a text on the page and in the address: a time such as ``10min``, the limit in degrees, and
+all other numbers in the unit of the field. :class:`Words` translates a question into a command
+line, and into lines of Python code.
 
-Generated and recorded motions have longer steps than a sensor's samples, and a model has few times.
+For speed, motions are sampled more slowly than sensors, and yaw error models have few time steps.
 The first-passage time, which requires simulated drives, is a separate request.
 """
 
@@ -84,10 +84,10 @@ class Question(settings.TextSettings):
     duration : float
         Duration of the motion [s].
     imu : tuple of str
-        Names of the parts.
+        Names of the IMUs.
     unit : {"stated", "any", "this"}
-        Individual sensor whose constant errors are assumed: as the file of the part states, any
-        sensor of the part, or the sensor with exactly the values in the file.
+        Assumption on the constant errors: as stated in the file of the IMU, those of any individual
+        sensor of its type, or exactly the values in the file.
     standstill, warm_up, stops : float, float, str
         See :class:`.Operation`; ``given`` stops are defined by ``every`` and ``stop``.
     every, stop : float
@@ -95,7 +95,7 @@ class Question(settings.TextSettings):
     limit : float
         Limit of the yaw error [deg].
     ranked : {"chosen", "all"}
-        Parts that are ranked by their errors.
+        IMUs that are ranked by their yaw errors.
     """
 
     motion: str = settings.setting("straight", choices=("straight", "circles", "mowing", "drive"))
@@ -315,9 +315,9 @@ class PartAnswer(NamedTuple):
     Attributes
     ----------
     name : str
-        Name of the part.
+        Name of the IMU.
     model : YawErrorModel
-        Yaw error model of the part.
+        Yaw error model of the IMU.
     bands : pandas.DataFrame
         See :meth:`.YawErrorDistribution.bands` [rad].
     percentile_50, percentile_95 : float
@@ -325,7 +325,7 @@ class PartAnswer(NamedTuple):
     causes : pandas.DataFrame
         See :func:`.rank_causes`.
     remarks : tuple of str
-        Messages on the limits of the answer.
+        Messages on limitations of the result.
     """
 
     name: str
@@ -402,7 +402,7 @@ class Answers:
         Raises
         ------
         ConfigurationError
-            If a part or the drive does not exist.
+            If an IMU or the drive does not exist.
         """
         for name in question.imu:
             self.imu(name, question.unit)
@@ -484,7 +484,7 @@ class Answers:
         Parameters
         ----------
         name : str
-            Name of the part.
+            Name of the IMU.
         unit : str
             See :class:`Question`.
 
@@ -495,7 +495,7 @@ class Answers:
         Raises
         ------
         ConfigurationError
-            If the part does not exist.
+            If the IMU does not exist.
         """
         if name not in self.parts:
             raise ConfigurationError(
@@ -515,7 +515,7 @@ class Answers:
         question : Question
             Motion, sensors and requirement chosen by the user.
         name : str
-            Name of the part.
+            Name of the IMU.
 
         Returns
         -------
@@ -524,7 +524,7 @@ class Answers:
         Raises
         ------
         FrameworkError
-            If the drive or the part does not exist.
+            If the drive or the IMU does not exist.
         """
         return self._model(_with_fields(question, *_MODEL_FIELDS), name)
 
@@ -544,7 +544,7 @@ class Answers:
         question : Question
             Motion, sensors and requirement chosen by the user.
         name : str
-            Name of the part.
+            Name of the IMU.
 
         Returns
         -------
@@ -573,7 +573,7 @@ class Answers:
         question : Question
             Motion, sensors and requirement chosen by the user.
         name : str
-            Name of the part.
+            Name of the IMU.
 
         Returns
         -------
@@ -601,7 +601,7 @@ class Answers:
         Yields
         ------
         pandas.DataFrame
-            Row of one part.
+            Row of one IMU.
 
         Raises
         ------
@@ -660,7 +660,7 @@ class Words:
     Parameters
     ----------
     written : mapping of str to str, optional
-        Names of parts and drives on a command line that differ from those on the page, such as the
+        Names of IMUs and drives on a command line that differ from those on the page, such as the
         path of a file.
     """
 

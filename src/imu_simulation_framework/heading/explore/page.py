@@ -1,8 +1,9 @@
 """Web page on heading drift: its controls and the callbacks that respond to them.
 
-Two callbacks answer the same question: one with all computed results, as fast as a slider moves;
-the other with the results of simulated drives, once the slider rests. ``assets/explore.js`` sends
-the newest question as soon as the previous one is answered, so that questions do not queue up.
+Two callbacks respond to the same user input: one with all results of the linear model, as fast as a
+slider moves; the other with the results of simulated drives, once the slider stops. The script
+``assets/explore.js`` sends the newest input as soon as the previous response has arrived, so that
+requests do not queue up.
 """
 
 from __future__ import annotations
@@ -114,9 +115,9 @@ def make_app(answers: Answers, words: Words, folder: str) -> Any:
     Parameters
     ----------
     answers : Answers
-        Object that answers questions.
+        Object that computes the results.
     words : Words
-        Translation of questions into commands.
+        Translation of user input into commands.
     folder : str
         Folder in which recordings that are dropped onto the page are stored.
 
@@ -582,7 +583,7 @@ def colour_of(place: int) -> str:
     Parameters
     ----------
     place : int
-        Index of the part.
+        Index of the IMU.
 
     Returns
     -------
@@ -598,7 +599,7 @@ def bands_figure(parts: Sequence[PartAnswer], limit: float) -> Figure:
     Parameters
     ----------
     parts : sequence of PartAnswer
-        Answers for the compared sensors.
+        Results for the compared IMUs.
     limit : float
         Limit of the yaw error [deg].
 
@@ -633,7 +634,7 @@ def passages_figure(passages: Mapping[str, FirstPassage]) -> Figure:
     Parameters
     ----------
     passages : mapping of str to FirstPassage
-        First passage by name of the part.
+        First-passage time by name of the IMU.
 
     Returns
     -------

@@ -692,7 +692,7 @@ class HectorFit(NamedTuple):
     more_parameters : int
         Number of parameters that only the identified model has.
     sentences : list of str
-        Messages on the limits of the search.
+        Messages on parameters at the limits of the search.
     """
 
     parameters: HectorParameters

@@ -1,7 +1,7 @@
 """Reliability of an identified model: parameter intervals and checks of the residuals.
 
 The checks detect constants that a motion cannot identify; innovations that are correlated, not
-normal or of unequal variance; and single faults that no process in time explains.
+normal or of unequal variance; and individual faults that no random process explains.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def intervals(fit: Fit, confidence: float = CONFIDENCE) -> dict[str, Estimate]:
     fit : Fit
         Fitted model.
     confidence : float, optional
-        Confidence of the intervals.
+        Confidence level of the intervals.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """Statistical tests of a yaw error model: an observed error against simulated errors.
 
-Observed and simulated errors need the same zero: the median over their first three seconds, or the
-weights of an estimated zero (``common_zero.zero_where_known``). The results are:
+Observed and simulated errors must have the same zero point: the median over their first three
+seconds, or a weighted mean (``common_zero.zero_where_known``). The results are:
 
 - bands: 50, 95 and 99 % of the simulated errors, separately at each time. The error of a correct
   model leaves its 95 % band at some time in far more than 5 % of drives
@@ -11,10 +11,10 @@ weights of an estimated zero (``common_zero.zero_where_known``). The results are
 - ``judge``, ``verdict``: the model is rejected if one of these p-values is at most 0.05 after
   Holm's correction; the model then drifts too little or too much, or prefers the other direction
 
-On several drives of one robot, the sensor keeps its scale factor and misalignment, while its bias
-differs between drives. The results are a verdict over all drives; a row per drive; the number of
+On several drives of one robot, the sensor has the same scale factor and misalignment, while its
+bias differs between drives. The results are an overall test result; a row per drive; the number of
 drives within the 95 % interval of the model; the deviations that so few drives cannot detect; and
 with four or more drives, a Kolmogorov-Smirnov test of their percentiles. A specification that
-describes any sensor of a part, or whose noise differs between sensors, is simulated as a different
-individual sensor on each drive; it is judged by each drive separately.
+describes any sensor of a type, or whose noise differs between sensors, is simulated as a different
+individual sensor on each drive, and is tested by each drive separately.
 """

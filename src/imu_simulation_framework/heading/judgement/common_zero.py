@@ -13,7 +13,7 @@ from ..reference_error import ReferenceError
 def zero_at_start(time: np.ndarray, errors: np.ndarray, window: float = 3.0) -> np.ndarray:
     """Shift yaw errors so that their median over the start window is zero.
 
-    Only errors with the same zero are comparable; :func:`.compare_yaw` shifts recorded errors in
+    Only errors with a common zero are comparable; :func:`.compare_yaw` shifts recorded errors in
     the same way.
 
     Parameters

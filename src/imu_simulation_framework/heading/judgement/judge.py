@@ -46,7 +46,7 @@ class Judgement:
     rejected : bool
         Whether the corrected p-value of any test is at most ``1 - level``.
     verdict : str
-        Kind of deviation of the model: ``not rejected``, ``too little``, ``too much`` or ``other
+        Deviation of the model: ``not rejected``, ``too little``, ``too much`` or ``other
         direction``.
     sentence : str
         Verdict as a message.
@@ -81,7 +81,7 @@ def judge(
 ) -> Judgement:
     """Test a yaw error model by comparing an observed error with an ensemble of simulated ones.
 
-    Both must have the same zero: if the median of the observed error over the start is zero, the
+    Both must have a common zero: if the median of the observed error over the start is zero, the
     simulated errors must be shifted in the same way (:func:`.zero_at_start`). The ensemble is
     processed in blocks and never copied.
 
@@ -97,7 +97,7 @@ def judge(
     levels : sequence of float, optional
         Levels of the pointwise bands.
     level : float, optional
-        Level of the envelope and of the verdict.
+        Level of the envelope, and one minus the significance level of the tests.
     final_window : float, optional
         Length of the window at the end, whose median is the final error [s].
 

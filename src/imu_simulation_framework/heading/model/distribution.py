@@ -1,8 +1,8 @@
 """Distribution of a yaw error over time: percentiles, bands and first-passage time.
 
-The yaw error of each individual sensor is normal. The sensors of a part differ in the strengths of
-some sources, with log-normal strengths, so that the error over all sensors is a mixture of normal
-distributions.
+The yaw error of an individual sensor is normally distributed. Sensors of the same type differ in
+the strengths of some error sources, which are log-normally distributed, so that the error over all
+sensors has a mixture of normal distributions.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class YawErrorDistribution(ABC):
     sources : tuple of Source
         Independent sources of the error.
     limits : tuple of str
-        Messages on the limits of the linear model for this motion and sensor.
+        Messages on limitations of the linear model for this motion and sensor.
     """
 
     time: np.ndarray

@@ -76,7 +76,7 @@ class YawErrorModel(YawErrorDistribution):
         Sampling period of the sensor, of which the step is an integer multiple [s]; by default the
         processes are continuous in time.
     limits : tuple of str, optional
-        Messages on the limits of the model.
+        Messages on limitations of the model.
     heading_time_constant : float, optional
         Time constant with which the integral of the rate errors decays due to a magnetic heading
         [s]; by default it does not decay.
