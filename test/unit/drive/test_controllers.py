@@ -534,7 +534,8 @@ def test_limit_check_does_not_suggest_ineffective_smoothing_window_or_scale():
 
 def test_wheel_velocity_is_compared_with_preceding_command():
     commanded = indexed([0.0, 1.0, 2.0], left=[5.0, 6.0, 7.0], right=[-5.0, -6.0, -7.0])
-    # The first sample precedes all commands; the second has the stamp of the next command.
+    # No command precedes the first sample. The second sample has the stamp of the second command,
+    # so it is compared with the first one.
     actual = indexed([0.0, 1.0, 1.5, 3.0], left=[0.0, 4.5, 6.0, 7.5], right=[0.0, -5.0, -6.0, -7.0])
     found = compare_wheels(commanded, actual)
     np.testing.assert_array_equal(found.error.index, [1.0, 1.5, 3.0])

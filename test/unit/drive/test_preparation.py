@@ -64,7 +64,7 @@ def test_imu_is_evaluated_against_recorded_reference(prepared):
     reference = drive.reference
     stamps = reference.index.to_numpy() + drive.start
     rows = np.searchsorted(columns["time"], stamps - 1e-3)
-    # The trajectory has exactly the stamps of the recording between the ends.
+    # Between its ends, the reference has exactly the stamps of the recording.
     assert np.all(np.diff(rows) == 1)
     np.testing.assert_allclose(columns["time"][rows], stamps, atol=1e-6)
     for name in ("x", "y", "yaw"):

@@ -23,7 +23,7 @@ def _difference(values, step):
 
 
 def test_gimbal_motion_on_turning_platform_matches_numerical_differentiation():
-    # The expected values use rotation matrices and differences in time, and no library code.
+    # The expected values use rotation matrices and finite differences, and no library code.
     def about(axis, angle):
         x, y, z = np.eye(3)[axis]
         skew = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])

@@ -99,7 +99,7 @@ def test_error_statistics_of_irregular_samples_match_expected_values():
     time = uneven_times()
     assert edge_samples(time, 2.0) == np.sum(time < time[0] + 2.0)
     assert edge_samples(time, 2.0, is_end=True) == np.sum(time > time[-1] - 2.0)
-    # For a short series, a tenth of its duration is used, and at least one sample.
+    # For a short series, the window is a tenth of its duration, but at least one sample.
     assert edge_samples(time[:101], 3.0) == np.sum(time < time[0] + 0.1 * (time[100] - time[0]))
     assert edge_samples(time[:1], 3.0) == edge_samples(time[:1], 3.0, is_end=True) == 1
 

@@ -18,7 +18,7 @@ def test_drift_of_linearly_growing_rate_is_measured():
     time = np.arange(0.0, 100.0, 0.1)
     begins, errors = prediction_real.measure_drifts(time, 1e-3 * time, 10.0, 20.0)
     assert begins == pytest.approx([0.0, 30.0, 60.0])
-    # In each window, the centres of the standstill and of the following part are 15 s apart.
+    # In each window, the centres of the standstill and of the following drive are 15 s apart.
     assert errors == pytest.approx(np.full(3, -1e-3 * 15.0 * 20.0), rel=1e-9)
 
 

@@ -83,7 +83,8 @@ def test_hector_parameters_are_identified():
     assert "yaw_drift_sigma" in identify.choose(drives[:1], [terms.RATE_BIAS]).fit.values
     chosen = fit(Likelihood(drives, RANDOM, (terms.RATE_BIAS,)))
     hector = hector_of(chosen, motion.period)
-    # From n / 2 correlation times, the relative errors of both estimates are about sqrt(2 / n).
+    # With n as half the number of correlation times, the relative standard error is about
+    # sqrt(2 / n) for the frequency, and half of that for the drift.
     rel = 3.0 * math.sqrt(2.0 / (4.0 * 600.0 * 0.05 / 2.0))
     assert hector.parameters.yaw_drift == pytest.approx(0.5, rel=0.5 * rel)
     assert hector.parameters.yaw_drift_frequency == pytest.approx(0.05, rel=rel)

@@ -56,7 +56,8 @@ def ensemble(imu, motion, runs, every):
 def assert_same_distribution(errors, model, sigmas=3.5):
     runs = len(errors)
     std = np.sqrt(model.variance())
-    # The first sample determines the sensor's yaw, after the first step of Hector's drift.
+    # The first second is excluded, because the yaw of the sensor starts with its first sample,
+    # after the first step of Hector's drift.
     random = (std > 0.0) & (model.time >= 1.0)
     off = np.mean(errors, axis=0) - model.mean()
     assert np.max(np.abs(off[random]) / std[random]) < sigmas / np.sqrt(runs)
