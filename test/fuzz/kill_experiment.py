@@ -81,7 +81,7 @@ def make_trial(seed: int, number: int) -> Trial:
 
 
 class DisturbedExperiment:
-    """Experiment, one process of which receives a signal."""
+    """Experiment in which one process receives a signal."""
 
     def __init__(self, trial: Trial, folder: Path, duration: float) -> None:
         self._trial = trial

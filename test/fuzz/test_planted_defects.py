@@ -1,4 +1,4 @@
-"""Tests that each defect injected into the package violates a property."""
+"""Check that each defect injected into the package violates a property."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from imu_simulation_framework.core.errors import EXTRAS
 
 pytestmark = pytest.mark.gate
 
-PYTHONS = os.environ.get("WHEEL_PYTHONS", "").split() or [""]  # empty: Python of the tests
+PYTHONS = os.environ.get("WHEEL_PYTHONS", "").split() or [""]  # empty: Python that runs tests
 RESOLUTIONS = {"newest": "highest", "oldest": "lowest-direct"}
 FIVE_LINES = """
 import imu_simulation_framework as isf
