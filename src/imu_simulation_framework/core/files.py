@@ -327,7 +327,7 @@ MAX_DEPTH = 200  #: largest depth of tags; deeper files overflow the stack of re
 
 
 class UnusableXmlError(ValueError):
-    """XML text violates a limit, and is rejected before it is parsed.
+    """XML text exceeds a limit or declares entities, and is therefore not parsed.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Reading and writing of IMU specifications as YAML files, bundled or user-defined.
 
-The keys are the fields of :class:`.sensors.imu_specification.ImuSpecification` and of its parts,
+The keys are the fields of :class:`.sensors.imu_specification.ImuSpecification` and of its sections,
 where their meaning and unit are documented. The default of a missing key is no error::
 
     name: example
@@ -183,7 +183,8 @@ def format_parts(
     parts : mapping of str to mapping
         Mappings by key.
     unit : callable
-        Function of the part's name and the key, which returns the unit, or an empty text.
+        Function of a mapping's key and a key in the mapping, which returns the unit, or an empty
+        text.
     comment : str
         Comment at the top of the file.
 

@@ -348,8 +348,8 @@ class ImuSpecification(Settings):
     vibration : Vibration
         Vibration of the sensor while the robot drives.
     units : UnitVariation
-        Differences between the individual sensors of the part. If there are any, each run simulates
-        another sensor.
+        Differences between individual sensors of the same part number. If there are any, each run
+        simulates another sensor.
     """
 
     name: str = setting("imu", checked_line, slash=False, always=True)

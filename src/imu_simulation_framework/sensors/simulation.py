@@ -93,7 +93,7 @@ def imu_model(imu: ImuErrors, period: float, seed: int | np.random.SeedSequence 
     Raises
     ------
     ConfigurationError
-        If the errors have an unsupported type, or do not fit the period.
+        If the errors have an unsupported type, or do not match the period.
     """
     if isinstance(imu, str):
         return plugins.make_imu_model(imu, {}, period, seed)
@@ -222,8 +222,8 @@ def simulate_imu(
     MotionError
         If the motion is not evenly sampled, or the latitude is not between -90 and 90 degrees.
     ConfigurationError
-        If the errors have an unsupported type, the IMU's rate does not fit the motion's rate, or a
-        latitude is combined with an EarthMotion.
+        If the errors have an unsupported type, the IMU's rate does not match the motion's rate, or
+        a latitude is combined with an EarthMotion.
 
     Examples
     --------
@@ -299,7 +299,7 @@ class Imu:
 
     Member i, or a single IMU with i = 0, is run ``run + i`` of the seed: it has the same random
     numbers as :func:`simulate_imu` in this run at this rate, independent of other members. If the
-    specification describes any sensor of a part, each run simulates another individual sensor.
+    specification is that of a part number, each run simulates another individual sensor.
     Readings are those of gyroscope, accelerometer and magnetometer, without a fused orientation.
 
     Parameters
@@ -445,7 +445,7 @@ class Imu:
         Raises
         ------
         StepError
-            If a signal is not three finite numbers per member, ``dt`` does not fit the rate, or a
+            If a signal is not three finite numbers per member, ``dt`` does not match the rate, or a
             field is given for a specification without a magnetometer.
         """
         if dt is not None and not abs(dt - self._period) <= 1e-6 * self._period:

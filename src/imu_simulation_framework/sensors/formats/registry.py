@@ -290,7 +290,7 @@ class NamedImu(NamedTuple):
     remarks : tuple of str
         Remarks for the user.
     origins : mapping of str to str
-        Origin of each field of the gyroscope, for any sensor of a bundled part.
+        Origin of each field of the gyroscope, for a bundled part number.
     """
 
     name: str

@@ -1,6 +1,6 @@
 """Specification of a GNSS receiver: its errors, outages, antenna and messages.
 
-The keys of the file are the fields of :class:`GnssSpecification` and of its parts::
+The keys of the file are the fields of :class:`GnssSpecification` and of its nested classes::
 
     rate: 5.0
     latency: 0.1

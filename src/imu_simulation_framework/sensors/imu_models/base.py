@@ -137,7 +137,7 @@ class ImuReading:
     Parameters
     ----------
     **parts
-        Known parts of the reading by name.
+        Known quantities of the reading by name.
 
     Attributes
     ----------

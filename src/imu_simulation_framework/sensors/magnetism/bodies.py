@@ -144,7 +144,7 @@ class Bar(FerrousBody):
         return int(np.argmax(self.size))
 
     def planes(self, most: int) -> np.ndarray:
-        """Return the planes between the cells of the bar, which are denser towards the ends.
+        """Return the planes that bound the cells of the bar, which are denser towards the ends.
 
         Parameters
         ----------
@@ -288,7 +288,7 @@ class BarFields:
 
 
 def _corners(size: np.ndarray, side: int, planes: np.ndarray) -> np.ndarray:
-    """Return the corners (3, 4, planes) [m] of the planes between cells.
+    """Return the corners (3, 4, planes) [m] of the planes that bound the cells of a bar.
 
     The terms of the first and the last corner are positive in sums over corners.
     """
@@ -301,7 +301,7 @@ def _corners(size: np.ndarray, side: int, planes: np.ndarray) -> np.ndarray:
 
 
 def _kernels(corners: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Return the kernels of a rectangular plane, summed over its four corners.
+    """Return the kernels of rectangular planes, each summed over the four corners of a plane.
 
     For each axis, they are s ln(R + w) and s arctan(v w / (u R)), with the sign s of the corner.
     Each plane has four of the corners (3, 4, planes); places are (3, n), kernels (6, planes, n).

@@ -5,7 +5,8 @@ library ppigrf: Alken et al., International Geomagnetic Reference Field: the thi
 Earth, Planets and Space 73, 49 (2021), and IGRF-14, doi 10.5281/zenodo.14012302. The coefficients
 are interpolated linearly between models, which are five years apart.
 
-The keys of an environment file are the fields of :class:`MagneticEnvironment` and of its parts::
+The keys of an environment file are the fields of :class:`MagneticEnvironment` and of its nested
+classes::
 
     place: {latitude: 50.09, longitude: 14.42, height: 250.0, date: 2026-06-01}
     bars:
