@@ -109,7 +109,7 @@ class Improvement(NamedTuple):
     mendings="improvements",
 )
 class HeadingAnswer(NamedTuple):
-    """Heading drift by the end of a yaw error model, and its causes.
+    """Heading drift at the end of the modelled time, and its causes.
 
     Attributes
     ----------
@@ -248,7 +248,7 @@ def _basis(origin: str) -> str:
 
 
 def seconds(time: float) -> str:
-    """Format a time with three significant digits, or to the second from 1000 s on.
+    """Format a time with three significant digits, or in whole seconds from 1000 s.
 
     Parameters
     ----------
@@ -288,7 +288,7 @@ def heading_answer(
     seed: int = 1,
     on_runs: Callable[[int], object] = lambda _: None,
 ) -> HeadingAnswer:
-    """Compute how far the heading drifts by the end of a yaw error model.
+    """Compute the heading drift at the end of the time that a yaw error model covers.
 
     Parameters
     ----------

@@ -169,7 +169,7 @@ class BinnedError:
 
     @cached_property
     def size(self) -> float:
-        """Standard deviation of the bin means [rad], to which all strengths are relative."""
+        """Standard deviation of the bin means [rad], by which component strengths are scaled."""
         return max(float(np.std(self.values)), 1e-9)
 
 

@@ -118,7 +118,7 @@ def travelled_distance(poses: pd.DataFrame) -> Progress:
 
 
 def accumulated_turn(poses: pd.DataFrame) -> Progress:
-    """Compute the accumulated absolute turn over poses.
+    """Compute the accumulated absolute turn from poses.
 
     Parameters
     ----------

@@ -202,7 +202,7 @@ def _check_requirement(
 
 
 def _largest_std(limit: float, mean: float, probability: float) -> float:
-    """Return the largest std of a normal error that is within a limit with given probability."""
+    """Return the largest std of a normal error that is within a limit with a probability."""
     if mean >= limit:
         return 0.0
     largest = limit / float(ndtri(0.5 + 0.5 * probability))  # with zero mean

@@ -32,7 +32,7 @@ def model_step(
     Parameters
     ----------
     at : float
-        Time of the answer since the motion's start [s].
+        Evaluation time since the motion's start [s].
     moved : Motion or EarthMotion
         Motion with its stops.
     operation : Operation

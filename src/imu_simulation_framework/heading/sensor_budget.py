@@ -28,7 +28,7 @@ class BudgetTask(NamedTuple):
     operation : Operation
         Use of the sensors.
     at : float
-        Time of the answer [s].
+        Evaluation time since the start of the motion [s].
     period : float
         Step of the models [s].
     sample : float or None
@@ -44,7 +44,7 @@ class BudgetTask(NamedTuple):
 
     @property
     def turn(self) -> float:
-        """Change in yaw from the start to the time of the answer [rad]."""
+        """Change in yaw from the start of the motion to the evaluation time [rad]."""
         last = (self.motion.time - self.motion.time[0]).searchsorted(self.at - 1e-9)
         return float(self.motion.yaw[last] - self.motion.yaw[0])
 

@@ -68,7 +68,7 @@ class AllanBand:
 
 @dataclass(frozen=True)
 class Departure:
-    """Averaging time at which the identified noise is outside the measured confidence band.
+    """Averaging time at which the identified Allan deviation is outside the confidence band.
 
     Attributes
     ----------

@@ -203,7 +203,7 @@ def format_spectral_lines(lines, axis) -> str:
 
 
 def describe_departures(identification) -> Iterator[str]:
-    """Yield a message for each axis whose identified noise is outside the confidence band.
+    """Yield a message for each axis whose identified Allan deviation leaves the confidence band.
 
     Parameters
     ----------

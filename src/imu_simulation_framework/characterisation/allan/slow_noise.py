@@ -43,7 +43,7 @@ MARGIN = 3.0
 """Margin in deviance plus costs by which all models without a supported term are worse."""
 
 _MODELS = [terms for count in range(4) for terms in combinations(COSTS, count)]
-_BLOCKS = 3600  # number of blocks in the longest part; in half an hour, a block lasts 0.5 s
+_BLOCKS = 3600  # number of blocks in the longest part; half an hour yields blocks of 0.5 s
 _MIN_BLOCKS = 32
 _MAX_ITERATIONS = 50
 _SHORTEST_STEP = 1e-3  # shortest step of the line search, relative to the full step

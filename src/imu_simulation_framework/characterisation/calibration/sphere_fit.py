@@ -261,7 +261,7 @@ def _direction_message(subject):
 
 
 def _fit_quadric(points, subject):
-    """Fit a quadric, reject it unless it is an ellipsoid, and return A times F, and b."""
+    """Fit a quadric, reject it unless it is an ellipsoid, and return A times F and the centre b."""
     # A quadric in this form cannot pass through the origin, so the points are centred on it.
     middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
     x, y, z = (points - middle).T

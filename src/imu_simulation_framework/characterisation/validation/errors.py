@@ -33,7 +33,7 @@ _GAP = 3.0  # sampling periods of the ground truth; samples in longer gaps are n
 
 @dataclass(frozen=True)
 class AxisError:
-    """Error of an IMU in one axis, ground truth minus IMU.
+    """Error of an IMU on one axis, ground truth minus IMU.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ class ImuValidation:
     remarks: list[str] = field(default_factory=list)
 
     def axis(self, quantity: str, axis: str) -> AxisError | None:
-        """Return the error of the IMU in one axis.
+        """Return the error of the IMU on one axis.
 
         Parameters
         ----------

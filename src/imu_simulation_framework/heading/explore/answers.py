@@ -297,7 +297,7 @@ class Moved(NamedTuple):
     driven, motion : Motion or EarthMotion
         Motion without the stops, and motion with the stops.
     at : float
-        Time of the answer, at most the motion's end [s].
+        Evaluation time, at most the motion's end [s].
     remarks : tuple of str
         Messages on the motion.
     """

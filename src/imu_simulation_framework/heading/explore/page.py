@@ -96,7 +96,7 @@ _EMPTY_FIGURE = {"data": [], "layout": {"xaxis": _NO_AXIS, "yaxis": _NO_AXIS, "h
 """Figure without axes, which is shown before the first answer."""
 
 MIN_CAUSE = 1e-3
-"""Smallest rms of an error source that is shown, relative to the 95th error percentile."""
+"""Smallest rms of a listed error source, relative to the 95th percentile of the error."""
 
 
 def _plot(figure) -> tuple[Mapping[str, Any], dict[str, str]]:

@@ -647,7 +647,7 @@ def fitted_parts(fit: Fit, index: int = 0) -> pd.DataFrame:
     drive, space = likelihood.drives[index], likelihood.space(fit.values)
     mean, parts = likelihood.smoothed(fit.values, index)
     table = pd.DataFrame({"error": drive.error}, index=pd.Index(drive.time, name="time"))
-    # The remainder is the angle random walk, or without this term, the drifts' change per step.
+    # The remainder is the angle random walk or, without this term, the drifts' change per step.
     walk, last = mean[0].copy(), None
     for state, source in enumerate(space.sources_of_states, start=1):
         name = space.names[source]

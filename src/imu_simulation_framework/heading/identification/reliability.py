@@ -319,7 +319,7 @@ MIN_TURN = math.radians(45.0)
 def identifiable_constants(
     drives: Sequence[terms.ObservedYawError],
 ) -> tuple[list[terms.ConstantTerm], list[str]]:
-    """Select the constant terms that drives can identify.
+    """Select the constant terms that observed drives can identify.
 
     A term is not identifiable if its curve equals a linear combination of other curves, up to the
     start offset of each drive.
@@ -377,7 +377,7 @@ def explain_similarity(
 
 
 def weak_parameters(estimates, drives: Sequence[terms.ObservedYawError]) -> list[str]:
-    """Describe the model parameters that drives do not determine.
+    """Describe the model parameters that the observed drives do not determine.
 
     Parameters
     ----------
@@ -504,7 +504,7 @@ class ResidualCheck(NamedTuple):
 
     @property
     def passed(self) -> bool:
-        """Whether the check accepts the model."""
+        """Whether the model passes the check."""
         return self.p >= LEVEL
 
 

@@ -497,7 +497,7 @@ class YawErrorModel(YawErrorDistribution):
         return [(s.name, s.sigma * s.regressor) for s in self._sources_of(RandomConstant)]
 
     def _walks(self):
-        """Return name and variance of each yaw random walk, merged by name."""
+        """Return the variances of yaw random walks, summed by source name."""
         walks: dict[str, np.ndarray] = {}
         for source in self._sources_of(YawRandomWalk):
             walks[source.name] = walks.get(source.name, 0.0) + source.variance

@@ -464,7 +464,7 @@ class DriveFilter:
     def log_likelihood(
         self, space: StateSpace, own_std: Sequence[float] | None = None, slip: float = 0.0
     ) -> float:
-        """Compute the joint log-likelihood of all drives, faster than by :meth:`filtered`.
+        """Compute the joint log-likelihood of all drives, faster than :meth:`filtered`.
 
         Parameters
         ----------
