@@ -23,8 +23,9 @@ from .model import GAUSS_MARKOV, TERMS
 CONFIDENCE = 0.95
 
 DETECTION_DEVIATIONS = 4.0
-"""Significance of an identified term, in standard deviations of a Gaussian variable. At this level,
-a false detection is unlikely, even among the dozens of terms in an analysis."""
+"""Minimum significance of an identified term, in standard deviations of a Gaussian variable.
+
+At this level, a false detection is unlikely, even among the dozens of terms in an analysis."""
 
 _MAX_ITERATIONS = 30
 _TOLERANCE = 1e-6  # relative change of the squared coefficients below which the iteration ends

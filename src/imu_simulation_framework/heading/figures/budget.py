@@ -16,7 +16,7 @@ from .limit_lines import draw_limit
 _SOURCE_COLOURS = (*colours.SERIES, colours.FOOTER_GREY)
 _HATCHES = ("", "///", "", "...", "", "xxx", "", "\\\\\\")
 _MAX_CHANGES = 6  # of the dominant source; more would turn shares into stripes
-_MIN_SHARE_OF_SCALE = 0.1  # smallest relative error for which a panel has the common scale
+_MIN_SHARE_OF_SCALE = 0.1  # of the largest error; smaller panels have separate scales
 
 
 class ShownBudget(NamedTuple):

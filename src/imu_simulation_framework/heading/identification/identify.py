@@ -287,7 +287,7 @@ def _fit_from_submodel(likelihood: Any, part: Any) -> Any:
 def _kept_constants(
     chosen: Any, constants: Sequence[Any], drives: Any
 ) -> tuple[list[Any], list[str]]:
-    """Return the constant terms to keep, and messages on insignificant ones.
+    """Select the constant terms to keep, and explain uncertain or omitted ones.
 
     Rate bias and scale factor are always kept, since every gyroscope has them. If a small one were
     omitted, the random terms would explain it, and the interval of the bias would be too narrow.
