@@ -131,7 +131,7 @@ class TriadCorrection(Settings):
         return bool(self.temperature_bias or self.temperature_scale_factor)
 
     def apply(self, readings: np.ndarray, temperature: ArrayLike | None = None) -> np.ndarray:
-        """Correct the readings of a triad.
+        """Apply the correction to the readings of a triad.
 
         Parameters
         ----------

@@ -255,7 +255,7 @@ class Operation(TextSettings):
         return self.stop_plan.use_stops and not self.detects
 
     def sentence(self) -> str:
-        """Describe the gyroscope zeroing in a phrase.
+        """Describe the gyroscope zeroing by a phrase for messages.
 
         Returns
         -------
@@ -626,7 +626,7 @@ def insert_stops(motion: SampledMotion, every: float, duration: float) -> Motion
             f"{duration + 2.0 * BRAKING:g} s from stop to stop with braking and accelerating"
         )
     period = motion.period
-    # Time of the original motion per interval: without the stop, half of braking and accelerating.
+    # An interval advances the motion by its duration minus the stop and half of both speed ramps.
     driven = every - duration - BRAKING
     count = int(motion.duration / driven) + 2
     time = np.arange(int((motion.duration + count * (duration + BRAKING)) / period) + 2) * period

@@ -114,7 +114,7 @@ class OrientationFilter(ABC):
 
     @abstractmethod
     def update(self, angular_velocity, specific_force, magnetic_field=None) -> np.ndarray:
-        """Process the next sample.
+        """Update the orientation with the next sample, and return it.
 
         Parameters
         ----------
@@ -131,7 +131,7 @@ class OrientationFilter(ABC):
 
     @abstractmethod
     def update_all(self, angular_velocity, specific_force, magnetic_field=None) -> np.ndarray:
-        """Process the next samples.
+        """Update the orientation with the next samples, and return it after each of them.
 
         Parameters
         ----------
@@ -467,7 +467,7 @@ def running_product(quaternions):
         Unit quaternions; column k is the product of columns 0 to k.
     """
     count = quaternions.shape[1]
-    # There are fewer rows than columns, because a row costs an array operation, a column only a
+    # There are fewer rows than columns, since a row costs an array operation, but a column only a
     # float operation.
     rows = max(1, math.isqrt(count // 10))
     columns = -(-count // rows)

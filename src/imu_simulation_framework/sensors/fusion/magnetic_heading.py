@@ -84,7 +84,7 @@ class MagneticHeading:
         self.disturbed = False
 
     def correct(self, x: float, y: float, z: float, speed: float) -> float:
-        """Process the next magnetometer reading.
+        """Update the heading with the next magnetometer reading.
 
         Parameters
         ----------
@@ -114,7 +114,7 @@ class MagneticHeading:
         return error
 
     def correct_all(self, level, speed):
-        """Process the next magnetometer readings.
+        """Update the heading with the next magnetometer readings.
 
         Parameters
         ----------
@@ -138,7 +138,7 @@ class MagneticHeading:
         return np.array(offsets)
 
     def _series(self, level):
-        """Process readings without a loop; return None if the result would differ from a loop."""
+        """Update the heading without a loop; return None if the result would differ from a loop."""
         x, y, _ = level
         samples = len(x)
         if not np.all(x * x + y * y > 0.0):

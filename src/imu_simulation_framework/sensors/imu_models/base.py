@@ -436,7 +436,7 @@ class ImuModel(ABC):
 
     @abstractmethod
     def step(self, truth: ImuTruth) -> ImuReading:
-        """Return the reading of the next sample.
+        """Return the IMU reading at the next sample.
 
         Parameters
         ----------
@@ -449,7 +449,7 @@ class ImuModel(ABC):
         """
 
     def steps(self, truth: ImuTruth) -> tuple[ImuReading, np.ndarray]:
-        """Return the readings of the next samples, identical to those of repeated :meth:`step`.
+        """Return the IMU readings at the next samples, identical to those of repeated :meth:`step`.
 
         Parameters
         ----------
@@ -472,7 +472,7 @@ class ImuModel(ABC):
     def batch(
         self, truth: ImuTruth, runs: int = 1, first_run: int = 0, parts: Iterable[str] = SIGNALS
     ) -> ImuReading:
-        """Return the readings of a series of samples in several independent runs.
+        """Return the IMU readings at a series of samples in several independent runs.
 
         Each run starts from the initial state; the state of a stepped model is neither used nor
         changed. If runs do not differ, arrays may be read-only views.

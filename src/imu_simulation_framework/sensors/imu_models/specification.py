@@ -412,7 +412,7 @@ class SpecificationImu(ImuModel):
         return self.advance(truth), np.ones(len(truth.orientation), dtype=bool)
 
     def advance(self, truth: ImuTruth) -> ImuReading:
-        """Return the readings of the next samples like repeated :meth:`step`, but faster.
+        """Return the IMU readings at the next samples like repeated :meth:`step`, but faster.
 
         Parameters
         ----------
