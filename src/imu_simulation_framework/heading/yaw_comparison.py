@@ -39,7 +39,7 @@ _TURN_WINDOW = 10.0
 
 @dataclass(frozen=True)
 class ComparisonSettings(TextSettings):
-    """Settings for the median filter, time alignment and zero point of a yaw error.
+    """Settings for the filter, time alignment and zero of a yaw error.
 
     Parameters
     ----------
