@@ -31,7 +31,7 @@ def drawn_sensor(generator):
 
 
 def table_record(seed, rest=30.0, turns=10):
-    """Simulate six orientations accurate to 0.5 deg, and turns about each axis in both senses."""
+    """Simulate six orientations within 0.5 deg, and turns about each axis in both directions."""
     generator = np.random.default_rng(seed)
     sensor = drawn_sensor(generator)
     tilts = generator.normal(0.0, PLACEMENT, (6, 3))

@@ -20,7 +20,7 @@ WHITE = 1e-4
 
 
 def recording(generator, hours, walk=0.0, ramp=0.0, instability=0.0, quantisation=0.0, axes=AXES):
-    """Simulate a recording with N = 1e-4 and other noise terms, with equal values on all axes."""
+    """Simulate a recording with white noise N = 1e-4 and other noise terms, equal on all axes."""
     length = round(hours * 3600.0 * RATE)
     values = WHITE * np.sqrt(RATE) * generator.standard_normal((length, 6))
     if walk:

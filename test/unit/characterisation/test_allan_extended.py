@@ -31,7 +31,7 @@ def results(values):
 
 
 def holds(estimate, truth):
-    """Return whether the true value is at most one interval width (four sigma) off the centre."""
+    """Return whether a true value is within four standard errors, the width of a 95 % interval."""
     middle = 0.5 * (estimate.low + estimate.high)
     return abs(truth - middle) <= estimate.high - estimate.low
 

@@ -286,7 +286,7 @@ def test_covariances_of_block_means_match_noise_processes():
 
 
 @pytest.mark.parametrize("wandering", [0.0, 0.1e-6])
-def test_hard_and_soft_iron_are_within_uncertainty(wandering):
+def test_hard_and_soft_iron_estimates_are_within_uncertainty(wandering):
     times, readings, hard, soft = magnetic_record(4, wandering=wandering)
     found = fit_sphere(times, readings).calibration
     expected = TriadSpecification(turn_on_bias=hard, scale_factor_and_misalignment=soft)

@@ -13,7 +13,7 @@ SEEDS = range(12)
 
 
 def motion(generator, times, density, speed=8.0):
-    """Simulate positions and velocities of an integrated Wiener process in the plane, exactly."""
+    """Simulate an integrated Wiener process in the plane without discretisation errors."""
     steps = np.diff(times)
     velocities, positions = np.zeros((2, len(times), 2))
     velocities[0] = speed, 0.0

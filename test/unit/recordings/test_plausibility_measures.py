@@ -41,7 +41,7 @@ def test_identical_headings_agree_even_with_bias():
 
 
 def meandering(degrees_per_second, generator):
-    """Simulate an angle whose rate has a given deviation and a correlation time of 3 s."""
+    """Simulate an angle whose rate has a given rms value and a correlation time of 3 s."""
     rate = np.zeros(len(TIMES))
     kept = np.exp(-1.0 / (3.0 * RATE))
     for k in range(1, len(TIMES)):

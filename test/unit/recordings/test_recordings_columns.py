@@ -52,7 +52,7 @@ UNITS = {
 
 
 @pytest.mark.parametrize("quantity", UNITS)
-def test_units_of_columns_are_converted(quantity):
+def test_column_units_are_converted_to_si(quantity):
     for unit, factor in UNITS[quantity].items():
         assert QUANTITIES[quantity].units[unit] == pytest.approx(factor, rel=1e-15)
 
@@ -127,7 +127,7 @@ def test_speed_and_course_of_receiver_become_velocity(tmp_path):
     assert np.array_equal(np.isnan(own.columns["velocity_east"]), np.arange(COUNT) < 5)
 
 
-def test_time_units_are_converted_in_one_or_two_columns(tmp_path):
+def test_times_in_one_or_two_columns_are_converted_to_seconds(tmp_path):
     for unit, factor in {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0}.items():
         assert times(table(tmp_path), f"n [{unit}]") == pytest.approx(factor * NUMBERS, rel=1e-15)
     sec, nsec = ([int(k) for k in numbers] for numbers in np.divmod(np.arange(COUNT), 10))

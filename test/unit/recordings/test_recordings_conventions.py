@@ -126,7 +126,7 @@ def test_yaw_column_without_convention_follows_settings(tmp_path, words):
     assert_is_the_drive(read_reference(path, columns=columns, conventions=conventions).table)
 
 
-def test_headings_in_columns_and_quaternions_are_converted_by_convention(tmp_path):
+def test_headings_in_columns_and_quaternions_are_converted_according_to_convention(tmp_path):
     columns = {"time": "t", "x": "e", "y": "n", "heading": "h [deg]"}
     path = angles_csv(tmp_path, *WORDS["cw from north"], "enu")
     assert_is_the_drive(read_reference(path, columns=columns).table)
@@ -161,7 +161,7 @@ def test_invalid_quaternion_remains_invalid_after_conversion(useless, yaw_conven
 
 @pytest.mark.parametrize("frame", frames.FRAMES)
 @pytest.mark.parametrize("convention", frames.YAW_CONVENTIONS)
-def test_yaw_in_quaternion_is_converted_by_yaw_convention(frame, convention):
+def test_yaw_of_quaternion_is_converted_according_to_yaw_convention(frame, convention):
     """The quaternion was computed from roll, pitch and a heading in another convention."""
     sign, offset = frames.YAW_CONVENTIONS[convention]
     roll, pitch, yaw = ANY_ANGLES.T

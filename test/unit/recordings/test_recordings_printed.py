@@ -155,7 +155,7 @@ def clock(seconds):
 
 
 def vbox():
-    """Return a Racelogic log in minutes, with west longitude positive, encoded in Latin-1."""
+    """Return a Latin-1 Racelogic log with positions in arc minutes and west longitude positive."""
     header = ["satellites", "time", "latitude", "longitude", "velocity kmh", "heading", "height"]
     header += ["Vertical velocity m/s", "Long accel g", "Lat accel g"]
     own = ["RollRate", "PitchRate", "YawRate", "X_Accel", "Y_Accel", "Z_Accel"]

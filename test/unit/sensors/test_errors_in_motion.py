@@ -64,6 +64,6 @@ def test_specification_with_only_stationary_errors_has_remark():
 @pytest.mark.parametrize(
     "remark", [remark_on_motion_errors, remark_on_earth_rate, remark_on_constant_bias]
 )
-def test_sensor_with_true_orientation_has_no_remark(remark):
+def test_imu_that_outputs_true_orientation_has_no_remark(remark):
     reported = isf.OutputSpecification(orientation_reference="truth")
     assert remark(isf.ImuSpecification(output=reported)) is None
