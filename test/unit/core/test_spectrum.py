@@ -59,7 +59,7 @@ def test_white_noise_density_and_degrees_of_freedom_match_welch():
     standard_error = 1.0 / np.sqrt(len(spectrum.density) * 18.0 / 35.0)
     expected = 2.0 * sigma**2 / rate
     assert np.mean(spectrum.density) == pytest.approx(expected, rel=3.0 * standard_error)
-    # Each of many segments counts as 36 / 19 (Welch 1967).
+    # Each of many segments contributes 36 / 19 degrees of freedom (Welch 1967).
     assert signals.degrees_of_freedom(10000, 1) / 10000 == pytest.approx(36.0 / 19.0, rel=1e-3)
     assert signals.degrees_of_freedom(1, 1) == pytest.approx(2.0)
 

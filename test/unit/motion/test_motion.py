@@ -35,7 +35,7 @@ def tumble():
 
 def test_kinematics_match_closed_form_for_any_quaternion_sign(tumble):
     motion, rate, force = tumble
-    # Spline derivatives have errors of fourth order in 10 ms, accelerations of second order.
+    # In the 10 ms period, rate errors are of fourth order and acceleration errors of second order.
     np.testing.assert_allclose(motion.angular_velocity, rate, rtol=0.0, atol=1e-6)
     np.testing.assert_allclose(motion.specific_force[20:-20], force[20:-20], rtol=0.0, atol=1e-4)
     speed = 2.1 * np.cos(0.7 * motion.time)
@@ -46,7 +46,7 @@ def test_kinematics_match_closed_form_for_any_quaternion_sign(tumble):
 
 
 def integrated(rate):
-    """Return the final orientation error [rad] and velocity error [m/s] of integrated means."""
+    """Return the final orientation [rad] and velocity [m/s] errors of integrated sample means."""
     time = np.arange(int(30.0 * rate) + 1) / rate
     position, rotation, _, _ = tumbling(time)
     motion = isf.Motion.from_poses(time, position, rotation.as_quat(), GRAVITY)

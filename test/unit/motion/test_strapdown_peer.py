@@ -48,7 +48,7 @@ def _pyins_increments(increments):
 
 
 def _integration_error(increments, truth):
-    """Return the largest position [m], velocity [m/s] and angle [rad] errors of pyins' path."""
+    """Return the largest position [m], velocity [m/s], angle [rad] errors of pyins' integration."""
     path = strapdown.Integrator(truth.iloc[0]).integrate(increments)
     difference = transform.compute_state_difference(path, truth).abs().max().to_numpy()
     return difference[:3].max(), difference[3:6].max(), np.radians(difference[6:].max())

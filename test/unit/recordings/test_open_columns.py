@@ -441,7 +441,7 @@ def test_uptime_counts_of_phone_are_not_read_as_dates(begin, step, unit):
 def test_microseconds_and_nanoseconds_since_1970_are_distinguished():
     count = 1_766_385_749_423_015 + 1_000_000 * np.arange(200.0)
     assert time_unit(count, np.zeros(200, dtype=int), FIX_STEPS)[0] == "us"
-    # Camera poses with a phone's uptime in nanoseconds; in microseconds, it would be the year 2000.
+    # Uptime of a phone in nanoseconds; read as microseconds, it would be in the year 2000.
     count = 951_412_773_297_707 + 8_000_000 * np.arange(200.0)
     assert time_unit(count, np.zeros(200, dtype=int), FIX_STEPS)[0] == "ns"
 

@@ -104,7 +104,8 @@ def test_fused_orientation_variances_match_formula():
     # filtered, it has N^2 T / 2. Roll follows from force along y, pitch from force along x.
     roll = (0.02**2 / 6.0 + 0.05**2 + 0.06**2) / gravity**2 + 1e-3**2 * 1.5
     pitch = (0.01**2 / 6.0 + 0.03**2 + 0.04**2) / gravity**2 + 2e-3**2 * 1.5
-    # A bias acts for 7 s; magnetometer noise is the larger horizontal one over a field of 20 uT.
+    # A bias acts for 7 s. The magnetometer noise is that of the noisier horizontal axis, divided by
+    # the horizontal field of 20 uT.
     bias = 4e-5**2 * duration + 5e-3**2 + 7e-3**2
     yaw = 3e-3**2 * 3.5 + bias * 49.0 + (2e-6 / 20e-6) ** 2 / 14.0
     np.testing.assert_allclose(np.reshape(actual, (3, 3)), np.diag([roll, pitch, yaw]), rtol=1e-12)
