@@ -461,8 +461,9 @@ class Cleaner:
         RecordingError
             No sample would remain, or a value is beyond :data:`LARGEST_VALUE`.
         """
-        values = self.samples.matrix(names)
-        finite = np.isfinite(values).all(axis=1)
+        finite = np.ones(len(self.samples), dtype=bool)
+        for name in names:
+            finite &= np.isfinite(self.samples.columns[name])
         self.drop(~finite, "nan", f"values of {', '.join(names)} are not finite numbers")
         refuse_absurd(self.samples, names, self.keep)
 
@@ -575,12 +576,15 @@ def refuse_absurd(samples: Samples, names, keep) -> None:
     RecordingError
         A used value exceeds the limit.
     """
-    values = samples.matrix(names)
-    absurd = np.argwhere(keep[:, None] & (np.abs(values) > LARGEST_VALUE))
-    if len(absurd):
-        row, column = absurd[0]
+    absurd = {
+        name: np.flatnonzero(keep & (np.abs(samples.columns[name]) > LARGEST_VALUE))
+        for name in names
+    }
+    rows = {name: places[0] for name, places in absurd.items() if len(places)}
+    if rows:
+        name = min(rows, key=lambda name: rows[name])
         raise RecordingError(
-            f"{samples.source}: {samples.place_name} {samples.places[row]}: "
-            f"{names[column]} is {values[row, column]:g}, expected at most {LARGEST_VALUE:g}; "
+            f"{samples.source}: {samples.place_name} {samples.places[rows[name]]}: "
+            f"{name} is {samples.columns[name][rows[name]]:g}, expected at most {LARGEST_VALUE:g}; "
             "remove the sample"
         )

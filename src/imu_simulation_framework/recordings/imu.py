@@ -15,6 +15,7 @@ the rate about the robot's z axis (after the mounting), which is assumed to be v
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -25,7 +26,7 @@ from ..core.errors import RecordingError
 from ..core.stamps import StampLimits
 from ..core.tables import ACCEL, EULER, GYRO, QUATERNION
 from ..sensors.imu_specification import OutputSpecification
-from .cleaning import MINIMUM_SAMPLES, Cleaner
+from .cleaning import MINIMUM_SAMPLES, Cleaner, RecordingReport, Samples
 from .frames import ImuConventions, conventional_imu, levelling_roll_pitch
 
 MOUNTED_TURNED = "the mounting of the IMU is rotated"
@@ -34,6 +35,7 @@ _MAX_LEAN = np.radians(30.0)  # largest tilt of gravity from the z axis; slopes 
 _MIN_GRAVITY = 5.0  # m/s^2; an IMU with a smaller mean specific force subtracts gravity
 _LEVEL_TIME = 0.5  # s, initial interval over which the accelerometer is averaged for levelling
 _MAX_GRID = 3.0  # largest number of grid steps per sample
+_INTERPOLATED_AT_ONCE = 2**16  # number of orientations that are interpolated at a time
 
 
 def imu_table(
@@ -73,6 +75,78 @@ def imu_table(
         The samples cannot be used, or lack a required signal.
     """
     conventions = conventions or ImuConventions()
+    limits = stamp_limits or StampLimits()
+    imu = _clean_imu(samples, conventions, require, limits, minimum_samples, time_offset)
+    samples, order, turned = imu.samples, imu.order, imu.mounting
+    table = pd.DataFrame(index=pd.Index(imu.times[order], name="time"))
+    if "orientation" in imu.groups:
+        angles = _robot_angles(samples, imu.quaternions, order, turned)
+        table[list(EULER)] = np.column_stack([angles[:, :2], unwrap(angles[:, 2])])
+    for name in ("gyro", "accel"):
+        if name in imu.groups:
+            vectors = samples.matrix(imu.groups[name])[order]
+            table[list(imu.groups[name])] = vectors if turned is None else turned.apply(vectors)
+    if imu.computes_orientation:
+        angles = _computed_orientation(table, conventions, imu.report)
+        for position, name in enumerate(EULER):
+            table.insert(position, name, angles[:, position])
+    return table, imu.report
+
+
+def imu_report(samples, conventions=None, *, time_offset=0.0) -> RecordingReport:
+    """Return the report of :func:`imu_table` for a required orientation, without the table.
+
+    This takes less memory and time, since no orientation is computed.
+
+    Parameters
+    ----------
+    samples : Samples
+        Samples as recorded.
+    conventions : ImuConventions, optional
+        Units, axes, mounting, and source of the orientation.
+    time_offset : float, optional
+        Time that is added to all stamps [s].
+
+    Returns
+    -------
+    RecordingReport
+        Report on the samples.
+
+    Raises
+    ------
+    RecordingError
+        The samples cannot be used, or lack an orientation that cannot be computed either.
+    ConfigurationError
+        The filter for the orientation requires a library that is not installed.
+    """
+    conventions = conventions or ImuConventions()
+    options = ("orientation",), StampLimits(), MINIMUM_SAMPLES, time_offset
+    report = _clean_imu(samples, conventions, *options).report
+    if report.orientation_source == "fused":
+        _fusion_filter(_fusion_settings(conventions), period=1.0)
+    return report
+
+
+class _CleanedImu(NamedTuple):
+    """Samples of an IMU in conventional axes and units, and what remains of them.
+
+    ``groups`` has the recorded columns of each signal, ``order`` the indices of the usable samples
+    in the order of ``times``. ``mounting`` is None if the IMU has the axes of the robot.
+    """
+
+    samples: Samples
+    groups: dict[str, tuple[str, ...]]
+    quaternions: np.ndarray | None
+    mounting: Rotation | None
+    times: np.ndarray
+    order: np.ndarray
+    report: RecordingReport
+    computes_orientation: bool
+
+
+def _clean_imu(
+    samples, conventions, require, stamp_limits, minimum_samples, time_offset
+) -> _CleanedImu:
     never_set = _is_never_set(samples)
     samples = conventional_imu(mask_unknown_parts(samples), conventions)
     mounting = conventions.mounting
@@ -86,7 +160,7 @@ def imu_table(
     if conventions.orientation == "fused":
         groups.pop("orientation", None)
         require = ("orientation", *require)
-    made = "orientation" in require and "orientation" not in groups
+    computes_orientation = "orientation" in require and "orientation" not in groups
     _check_usable(samples, groups, require, conventions.orientation, turned)
 
     cleaner = Cleaner(samples, time_offset)
@@ -96,23 +170,16 @@ def imu_table(
         quaternions = cleaner.unit_quaternions(QUATERNION)
     if groups.get("accel") == ACCEL:
         _check_upright(cleaner, mounted)
-    order, report = cleaner.finish(stamp_limits or StampLimits(), minimum_samples, absent)
-
-    table = pd.DataFrame(index=pd.Index(cleaner.times[order], name="time"))
+    order, report = cleaner.finish(stamp_limits, minimum_samples, absent)
     if "orientation" in groups:
-        angles = _robot_angles(samples, quaternions, order, mounted if turned else None)
-        table[list(EULER)] = np.column_stack([angles[:, :2], unwrap(angles[:, 2])])
         report = replace(report, orientation_source="recorded")
-    for name in ("gyro", "accel"):
-        if name in groups:
-            vectors = samples.matrix(groups[name])[order]
-            table[list(groups[name])] = mounted.apply(vectors) if turned else vectors
-    if made:
-        angles, about = made_orientation(table, conventions, report.stamps)
-        for position, name in enumerate(EULER):
-            table.insert(position, name, angles[:, position])
+    if computes_orientation:
+        about = _describe_computed_orientation(samples, groups, order, conventions, report.stamps)
         report = replace(report, remarks=report.remarks + about.pop("remarks"), **about)
-    return table, report
+    return _CleanedImu(
+        samples, groups, quaternions, mounted if turned else None, cleaner.times, order, report,
+        computes_orientation,
+    )  # fmt: skip
 
 
 def _groups(samples):
@@ -127,8 +194,10 @@ def _groups(samples):
 
 def _is_filled(samples, columns) -> bool:
     """Return whether a signal has values; drivers represent a missing quaternion by zeros."""
-    values = samples.matrix(columns)
-    usable = np.isfinite(values).all(axis=1) & (columns != QUATERNION or values.any(axis=1))
+    values = [samples.columns[name] for name in columns]
+    usable = np.logical_and.reduce([np.isfinite(value) for value in values])
+    if columns == QUATERNION:
+        usable &= np.logical_or.reduce([value != 0.0 for value in values])
     return bool(usable.any())
 
 
@@ -206,7 +275,7 @@ def mask_unknown_parts(samples):
 
 def _check_upright(cleaner, mounted):
     """Add a remark if gravity is not along the robot's z axis."""
-    mean = cleaner.samples.matrix(ACCEL)[cleaner.keep].mean(axis=0)
+    mean = np.array([cleaner.samples.columns[name][cleaner.keep].mean() for name in ACCEL])
     length = np.linalg.norm(mean)
     if length < _MIN_GRAVITY:
         return
@@ -267,22 +336,36 @@ def fused_angles(times, gyro, accel, output: OutputSpecification):
     # The last sample is held until the end of the grid.
     grid = period * np.arange(int(times[-1] / period) + 2)
     lasting = np.append(times, grid[-1])
-    turned = integral(lasting, np.vstack([gyro, gyro[-1]]))
-    turned = np.column_stack([np.interp(grid, lasting, axis) for axis in turned.T])
-    forces = np.column_stack([np.interp(grid, times, axis) for axis in accel.T])
+    rates, forces = (np.empty((len(grid) - 1, 3)) for _ in range(2))
+    for axis in range(3):
+        turned = integral(lasting, np.append(gyro[:, axis], gyro[-1, axis]))
+        rates[:, axis] = np.diff(np.interp(grid, lasting, turned)) / period
+        forces[:, axis] = np.interp(grid, times, accel[:, axis])[1:]
 
-    # Imported here, since most recordings contain an orientation.
-    from ..sensors.fusion.filters import make_filter
-
-    filter = make_filter(output, period)
+    filter = _fusion_filter(output, period)
     beginning = accel[times <= _LEVEL_TIME].mean(axis=0)
-    first = filter.start(np.array([0.0, 0.0, 0.0, 1.0]), beginning)
-    updated = filter.update_all(np.diff(turned, axis=0) / period, forces[1:])
-    quaternions = np.vstack([first, updated])
-    fused = Slerp(grid, Rotation.from_quat(quaternions))(times)
-    angles = roll_pitch_yaw_from_quaternion(fused.as_quat())
+    quaternions = np.empty((len(grid), 4))
+    quaternions[0] = filter.start(np.array([0.0, 0.0, 0.0, 1.0]), beginning)
+    quaternions[1:] = filter.update_all(rates, forces)
+    del rates, forces
+    angles = _interpolated_angles(grid, quaternions, times)
     yaw = unwrap(angles[:, 2])
-    return np.column_stack([angles[:, :2], yaw - yaw[0]])
+    angles[:, 2] = yaw - yaw[0]
+    return angles
+
+
+def _interpolated_angles(grid, quaternions, times) -> np.ndarray:
+    """Interpolate orientations to other times, in blocks that limit the memory."""
+    angles = np.empty((len(times), 3))
+    for first in range(0, len(times), _INTERPOLATED_AT_ONCE):
+        block = slice(first, first + _INTERPOLATED_AT_ONCE)
+        # The interval before the first time is included, so that blocks do not change the result.
+        start = max(0, np.searchsorted(grid, times[block][0]) - 1)
+        stop = np.searchsorted(grid, times[block][-1]) + 1
+        rotations = Rotation.from_quat(quaternions[start : max(stop, start + 2)])
+        slerp = Slerp(grid[start : max(stop, start + 2)], rotations)
+        angles[block] = roll_pitch_yaw_from_quaternion(slerp(times[block]).as_quat())
+    return angles
 
 
 def integral(times, values):
@@ -334,34 +417,20 @@ def turn_of_gyroscope(table: pd.DataFrame) -> pd.Series | None:
     return pd.Series(integral(known.index.to_numpy(dtype=float), rate), index=known.index)
 
 
-def made_orientation(table, conventions, stamps):
-    """Compute an orientation from the gyroscope and, if it shows gravity, the accelerometer.
-
-    Parameters
-    ----------
-    table : DataFrame
-        ImuRecord in the body frame with at least ``gyro_z``.
-    conventions : ImuConventions
-        Settings of the fusion.
-    stamps : StampReport
-        Report on the stamps, with gaps.
+def _describe_computed_orientation(samples, groups, order, conventions, stamps):
+    """Determine how an orientation is computed: by a filter if the accelerometer shows gravity.
 
     Returns
     -------
-    angles : ndarray, shape (n, 3)
-        Roll, pitch and yaw [rad]; the yaw starts at zero.
-    about : dict
+    dict
         Fields ``orientation_source``, ``fusion`` and ``remarks`` of a :class:`.RecordingReport`.
     """
-    times, size, source, settings = table.index.to_numpy(), 0.0, "integrated", {}
-    complete = all(name in table for name in GYRO + ACCEL)
-    if complete:
-        size = float(np.median(np.linalg.norm(table[list(ACCEL)].to_numpy(), axis=1)))
+    source, settings = "integrated", {}
+    is_complete = groups.get("gyro") == GYRO and groups.get("accel") == ACCEL
+    size = _median_length(samples, ACCEL, order) if is_complete else 0.0
     if size >= _MIN_GRAVITY:
-        names, source = ("filter", "filter_time_constant", "filter_rate_bias"), "fused"
-        settings = {name: getattr(conventions, name) for name in names}
-        output = OutputSpecification(**settings)
-        angles = fused_angles(times, table[list(GYRO)], table[list(ACCEL)], output)
+        source, output = "fused", _fusion_settings(conventions)
+        settings = {name: getattr(output, name) for name in _FUSION_SETTINGS}
         bias = "with" if output.filter_rate_bias else "without"
         remark = (
             "the orientation is computed from gyroscope and accelerometer by the filter "
@@ -369,10 +438,8 @@ def made_orientation(table, conventions, stamps):
             "estimation of the gyroscope bias; the yaw starts at 0"
         )
     else:
-        yaw = integral(times, table["gyro_z"].to_numpy())
-        angles = np.column_stack([np.zeros((len(yaw), 2)), yaw])
         shown = f"does not show gravity (usual output: {size:.2f} m/s^2; check accel_unit)"
-        why = f"the accelerometer {shown}" if complete else "there is no accelerometer"
+        why = f"the accelerometer {shown}" if is_complete else "there is no accelerometer"
         remark = (
             f"{why}, so the yaw is the integral of the rate about the robot's z axis, which is "
             "assumed to be vertical; roll and pitch are assumed to be 0"
@@ -383,4 +450,33 @@ def made_orientation(table, conventions, stamps):
             f"the rate is interpolated in gaps (longest: {stamps.longest_gap:.3f} s), so the yaw "
             "is wrong after a gap in which the robot turned"
         )
-    return angles, {"orientation_source": source, "fusion": settings, "remarks": tuple(remarks)}
+    return {"orientation_source": source, "fusion": settings, "remarks": tuple(remarks)}
+
+
+_FUSION_SETTINGS = ("filter", "filter_time_constant", "filter_rate_bias")
+
+
+def _fusion_settings(conventions) -> OutputSpecification:
+    return OutputSpecification(**{name: getattr(conventions, name) for name in _FUSION_SETTINGS})
+
+
+def _fusion_filter(output: OutputSpecification, period: float):
+    # Imported here, since most recordings contain an orientation.
+    from ..sensors.fusion.filters import make_filter
+
+    return make_filter(output, period)
+
+
+def _median_length(samples, names, order) -> float:
+    squares = sum(np.square(samples.columns[name][order]) for name in names)
+    return float(np.median(np.sqrt(squares)))
+
+
+def _computed_orientation(table, conventions, report) -> np.ndarray:
+    """Return roll, pitch and yaw (n, 3) [rad], computed as the report states."""
+    times = table.index.to_numpy()
+    if report.orientation_source == "fused":
+        gyro, accel = table[list(GYRO)], table[list(ACCEL)]
+        return fused_angles(times, gyro, accel, _fusion_settings(conventions))
+    yaw = integral(times, table["gyro_z"].to_numpy())
+    return np.column_stack([np.zeros((len(yaw), 2)), yaw])

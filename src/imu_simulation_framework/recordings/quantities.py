@@ -342,7 +342,7 @@ def _samples(path, table, parsed, timed):
 
 def _convert_to_si(table, column):
     (term,), quantity = column.terms, column.quantity
-    numbers = column_maps.convert_term(table, term).astype(float)
+    numbers = column_maps.convert_term(table, term).astype(float, copy=False)
     if term.unit == column_maps.NMEA_DEGREES:
         return degrees_of(numbers, term.unit)
     factor = quantity.units[term.unit]

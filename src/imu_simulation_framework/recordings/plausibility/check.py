@@ -12,7 +12,7 @@ from ...core.tables import ACCEL, GYRO, QUATERNION
 from ..cleaning import Samples
 from ..evidence import refuse_counts
 from ..frames import conventional_imu
-from ..imu import imu_table, mask_unknown_parts
+from ..imu import imu_report, mask_unknown_parts
 from ..reading import ImuSource, Recorded, ReferenceSource
 from ..reference import has_to_be_smoothed, reference_table
 from .diagnosis import Diagnosis, diagnose
@@ -132,8 +132,8 @@ def _add_imu(
     is_stated = bool(source.topic or source.columns) or not is_one_file
     try:
         check.imu_samples = source.read_samples()
-        # Creating the table checks requirements of an experiment that the diagnosis does not check.
-        _, report = imu_table(check.imu_samples, source.conventions, time_offset=source.time_offset)
+        # The report checks requirements of an experiment that the diagnosis does not check.
+        report = imu_report(check.imu_samples, source.conventions, time_offset=source.time_offset)
         if report.orientation_source != "recorded":
             # The diagnosis does not try sensor counts as alternative units.
             refuse_counts(
