@@ -117,7 +117,7 @@ file = hall.yaml
 """
 
 
-def test_four_wheeled_robot_starts_stationary_and_measures_local_field(gazebo, tmp_path):
+def test_four_wheeled_robot_starts_stationary_and_measures_local_magnetic_field(gazebo, tmp_path):
     bundled = load_robot_parameters(urdf_path("robot_four_wheels.yaml"))
     texts = {"others.yaml": OWN_ROBOT, "others.urdf": robot_description(bundled)}
     texts.update({"imu.yaml": OWN_IMU, "hall.yaml": OWN_HALL, "mine.ini": OWN_SETTINGS})

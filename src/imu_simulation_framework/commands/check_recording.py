@@ -1,4 +1,4 @@
-"""Check a recording for faults that would stop or mislead an experiment.
+"""Check a recording for faults that would stop an experiment or distort its results.
 
 The command line is defined in :mod:`.parsers.check_recording`.
 """

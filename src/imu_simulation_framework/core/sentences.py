@@ -114,7 +114,7 @@ def number_duplicates(names) -> list[str]:
 
 
 class _Short(reprlib.Repr):
-    """Abbreviated representation of values; values typed by a user fit within its limits."""
+    """Abbreviated representation of values, in which values typed by a user are complete."""
 
     def __init__(self):
         super().__init__()

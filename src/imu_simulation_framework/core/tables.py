@@ -172,7 +172,7 @@ def _read(path, file, columns):
         if not text.endswith("\n"):
             line = first + text.count("\n")
             raise ResultError(
-                f"{path}: line {line}: the line is not terminated, the file seems to be truncated"
+                f"{path}: line {line}: the line is not terminated; the file seems to be truncated"
             )
         part = _parse_numbers(path, text, header, first)
         names = header if columns is None else [name for name in header if name in columns]

@@ -355,7 +355,8 @@ def _answer(
 ) -> HeadingAnswer:
     stays, half_width = survival
     within = model.probability_within(limit)
-    # The exact probability of being within the limit at each time is an upper bound.
+    # The probability of being within the limit at a single time is exact. It is an upper bound on
+    # the probability of staying within the limit until then.
     stays = np.minimum.accumulate(np.minimum(stays, within))
     return HeadingAnswer(
         percentile_50=model.absolute_quantile(0.5),

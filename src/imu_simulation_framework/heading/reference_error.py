@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _RATE_WINDOW = 0.5
-"""Averaging window for the rate of a heading [s], long enough to suppress noise."""
+"""Averaging window for the heading rate [s], long enough to suppress noise."""
 _PHASES = 20
 """Number of time offsets in the search for the samples at which a heading is most certain."""
 _SEED = 1

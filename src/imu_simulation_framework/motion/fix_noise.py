@@ -17,7 +17,7 @@ from .smoothing import Measurements, MotionModel, SmoothMotion
 
 SMALLEST_JITTER = 1e-3  #: m; accuracy of motion capture, the most accurate source of positions
 
-# Median of the Rayleigh distribution: length of a 2D normal vector, in standard deviations.
+# Median length of a vector of two standard normal numbers (Rayleigh distribution).
 _MEDIAN = np.sqrt(2.0 * np.log(2.0))
 
 

@@ -355,7 +355,7 @@ class Imu:
         self.specification, self.count = specification, count
         self._seed, self._period, self._members = seed, 1.0 / self.rate, count or 1
         self._common = create_triads(specification, self._period)
-        # Number of each member's run, and number of steps in this run.
+        # Run index of each ensemble member, and number of steps since the start of that run.
         self._runs = run + np.arange(self._members)
         self._steps = np.zeros(self._members)
         units, noises = self._start_runs(self._runs)

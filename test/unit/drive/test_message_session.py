@@ -65,7 +65,7 @@ def test_message_after_drive_is_ignored(session):
     assert session.remaining() == []
 
 
-def test_drive_ends_with_last_tracking_error_and_is_complete_with_last_command(session):
+def test_drive_is_over_after_last_tracking_error_and_complete_after_last_command(session):
     for number in range(1, round(DURATION / PERIOD) + 1):
         assert not session.over
         session.take(topics.WHEEL_COMMAND, None, "command")

@@ -118,7 +118,7 @@ def _wiener_within(limit, std):
 
 @pytest.mark.parametrize("steps", [20, 360])
 @pytest.mark.parametrize("limit", [0.9, 1.5])
-def test_survival_of_wiener_process_matches_closed_form(steps, limit):
+def test_survival_probability_of_wiener_process_matches_closed_form(steps, limit):
     time = np.linspace(0.0, 3600.0, steps + 1)
     model = YawErrorModel(time, (AngleRandomWalk("angle random walk", 1.0 / 60.0),))
     stays, half_width = model.survival(limit, 8000, seed=2)

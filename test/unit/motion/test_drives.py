@@ -89,7 +89,7 @@ def test_drive_b_reverses_and_depends_on_seed():
     motion = true_motion(DRIVES["b"])
     assert motion["v"].min() < -0.3
     assert np.hypot(motion["x"], motion["y"]).max() < 60.0
-    # A repetition would show as a correlation of the yaw rate after a minute or more.
+    # A repetition would appear as autocorrelation of the yaw rate at lags of a minute or more.
     rate = motion["yaw_rate"].iloc[::20].to_numpy()
     rate = rate - rate.mean()
     correlation = np.correlate(rate, rate, mode="full")[len(rate) - 1 :] / np.sum(rate**2)

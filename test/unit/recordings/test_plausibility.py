@@ -192,7 +192,7 @@ def test_imu_with_missing_quantities_is_checked_with_remaining_ones(left_out):
 
 
 @pytest.mark.filterwarnings("error")
-def test_impossible_rate_in_dropped_sample_is_not_reported_as_fault():
+def test_impossible_rate_in_removed_sample_is_not_reported_as_fault():
     reference, imu = made_drive()
     rate, acceleration = imu.columns["gyro_z"].copy(), imu.columns["accel_x"].copy()
     rate[496], acceleration[496] = -1.8e307, np.nan

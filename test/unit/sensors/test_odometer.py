@@ -23,7 +23,7 @@ def test_odometer_without_errors_matches_true_motion(motion):
     assert readings["v"].iloc[1:].to_numpy() == pytest.approx(np.linalg.norm(motion.velocity[0]))
 
 
-def test_odometer_with_wrong_track_and_wheels_matches_umbmark():
+def test_odometer_with_wrong_track_width_and_wheel_radii_matches_umbmark():
     readings = isf.simulate_odometer(ROUND, isf.OdometerSpecification(track_ratio=1.02))
     assert readings["yaw"].iloc[-1] == pytest.approx(1.02 * 4.0 * np.pi, rel=1e-3)
     ratio, distance = 1.01, 100.0

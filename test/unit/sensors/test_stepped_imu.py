@@ -75,7 +75,7 @@ def _stepped(imu, signals):
 
 @pytest.mark.parametrize("specification", [EVERYTHING, ANY_UNIT], ids=["unit", "any unit"])
 @pytest.mark.parametrize("members", [3, 130])
-def test_members_of_stepped_imu_match_runs_of_model(specification, members, monkeypatch):
+def test_ensemble_members_stepped_together_match_separate_runs(specification, members, monkeypatch):
     # Random numbers are generated in advance in several blocks, which end at different samples.
     monkeypatch.setattr(streams, "_MAX_AHEAD", 30 * 16 * members)
     signals = _signals(members, 60)
@@ -130,7 +130,7 @@ def test_stepped_imu_does_not_modify_inputs_and_accepts_plain_numbers():
     assert ideal.specific_force.tolist() == [4, 5, 6]
 
 
-def test_members_of_stepped_imu_have_independent_noise_and_bias():
+def test_ensemble_members_stepped_together_have_independent_noise_and_bias():
     triad = isf.TriadSpecification(white_noise=1.0, turn_on_bias_sigma=1.0)
     members, still = 2000, np.zeros((2000, 3))
     imu = isf.Imu(isf.ImuSpecification(gyroscope=triad, accelerometer=triad), 1.0, SEED, members)

@@ -203,7 +203,7 @@ def format_spectral_lines(lines, axis) -> str:
 
 
 def describe_departures(identification) -> Iterator[str]:
-    """Yield a message for each axis whose identified Allan deviation leaves the confidence band.
+    """Yield a message for each axis whose model leaves the confidence band of the Allan deviation.
 
     Parameters
     ----------

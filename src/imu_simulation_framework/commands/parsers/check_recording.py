@@ -1,4 +1,4 @@
-"""Check a recording for faults that would stop or mislead an experiment.
+"""Check a recording for faults that would stop an experiment or distort its results.
 
 Prints the results of the four steps in which a recording is read:
 

@@ -255,7 +255,7 @@ def _require_package(client, address):
     for worker, specification in client.run(importlib.util.find_spec, name).items():
         if specification is None:
             raise ClusterError(
-                f"the worker {worker} of {address} does not have the package {name}; install the "
+                f"the worker {worker} at {address} does not have the package {name}; install the "
                 "same version on all computers"
             )
 

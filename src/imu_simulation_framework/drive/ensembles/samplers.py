@@ -232,7 +232,8 @@ class ExperimentDrawing(Drawing):
     def __post_init__(self) -> None:
         if len(self.time) < 2:
             raise MotionError(
-                f"the drive is too short, expected at least one yaw error period, {self.period:g} s"
+                f"the drive is too short, expected at least one sampling period of the "
+                f"yaw error, {self.period:g} s"
             )
 
     @cached_property

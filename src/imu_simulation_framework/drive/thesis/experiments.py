@@ -129,8 +129,8 @@ def drive_title(letter: str) -> str:
 def _setup(text, *others):
     if len(others) > 1:
         raise ConfigurationError(
-            f"{text}: {1 + len(others)} files, expected a recording, its config.ini, or two files "
-            "with the reference and the IMU"
+            f"{text}: {1 + len(others)} files, expected a recording, its config.ini, or one file "
+            "with the reference and one with the IMU data"
         )
     if others and text.endswith(CONFIGURATION_SUFFIX):
         raise ConfigurationError(

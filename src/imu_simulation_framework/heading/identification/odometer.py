@@ -302,8 +302,8 @@ def _specification(fit: _Fit, track: float) -> OdometerSpecification:
             )
     if not (0.5 <= ratio <= 2.0 and 0.5 <= tracks <= 2.0):
         raise RecordingError(
-            f"E_d is {ratio:.3g} and E_b {tracks:.3g}, expected between 0.5 and 2; check "
-            "that both yaws have the same sign and unit, and that the track is correct"
+            f"E_d is {ratio:.3g} and E_b is {tracks:.3g}, expected both between 0.5 and 2; check "
+            "that both yaws have the same sign and unit, and that the track width is correct"
         )
     return OdometerSpecification(
         track=track,

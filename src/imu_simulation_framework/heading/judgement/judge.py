@@ -175,7 +175,7 @@ def _checked_arrays(
     if time.shape != observed.shape or time.shape != ensemble.shape[1:]:
         raise EnsembleError(
             f"the observed error has {_count(observed)} samples at {_count(time)} times and each "
-            f"simulated drive {ensemble.shape[1]}; both must have the same times"
+            f"simulated drive has {ensemble.shape[1]} samples, but all three must be equal"
         )
     if len(time) < 2:
         raise EnsembleError(f"{_count(time)} sample is too short for a test, at least 2 are needed")

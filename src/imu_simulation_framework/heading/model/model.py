@@ -123,8 +123,8 @@ class YawErrorModel(YawErrorDistribution):
             curve = getattr(source, CURVES.get(type(source), ""), time)
             if np.shape(curve) != time.shape:
                 raise ConfigurationError(
-                    f"{source.name}: its curve has the shape {np.shape(curve)}, expected "
-                    f"{time.shape} like the times"
+                    f"{source.name}: the curve has the shape {np.shape(curve)}, expected "
+                    f"that of the times, {time.shape}"
                 )
         for stop in self.standstills:
             if not stop.start <= stop.held_from < stop.end:

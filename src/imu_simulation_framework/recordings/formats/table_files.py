@@ -293,7 +293,7 @@ def _collect_samples(path, document, key, name, tables):
 
 
 def _columns_of_list(key, values) -> dict:
-    """Return the columns of a list of numbers, or of a list of vectors."""
+    """Convert a list of numbers, or a list of vectors, to columns of a table."""
     parts = list(dict(_flat({key: values[0]}))) if _is_list_of(values, list) else [key]
     if len(parts) == 1:
         return {parts[0]: values}

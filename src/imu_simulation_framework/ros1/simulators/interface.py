@@ -422,7 +422,7 @@ class ExternalInterface(SimulatorInterface):
         if slow_nodes:
             raise SimulatorError(
                 f"timeout while waiting for {', '.join(slow_nodes)} to process the published "
-                f"samples; or {self.silence_reason()}"
+                f"samples; possibly, {self.silence_reason()}"
             )
 
     def set_imu_parameters(self, model, parameters, seed):
