@@ -15,6 +15,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
 # Imported after ros2_peers, which adds the folders of these modules to the search path.
+from patience import PATIENCE  # isort: skip
 from scenarios import SCENARIOS, WITH_FIGURES, read_tables, repeat_in_process  # isort: skip
 from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.drive.configuration import load_configuration
@@ -51,7 +52,8 @@ def test_temporarily_suspended_recorder_loses_no_samples(program, ros, tmp_path)
     scenario.write(tmp_path)
     config = f"config:={tmp_path / 'mine.ini'}"
     # The drive lasts 30 s, because it begins at 4 s of the recording.
-    settings = {"trajectory": {"stop": 34.0}, "simulation": {"real_time_factor": 3.0}}
+    simulation = {"real_time_factor": 3.0, "command_timeout": PATIENCE / 4.0}
+    settings = {"trajectory": {"stop": 34.0}, "simulation": simulation}
     # A suspended process may hold a lock in the shared memory that all other processes use.
     environment = {"FASTDDS_BUILTIN_TRANSPORTS": "UDPv4"}
     running = program(*experiment_arguments(tmp_path, config, settings=settings), **environment)
@@ -67,7 +69,7 @@ def test_temporarily_suspended_recorder_loses_no_samples(program, ros, tmp_path)
     # Up to 1500 messages of each type are then queued; DDS removes a participant that does not
     # respond for 20 s.
     end = min(clock[-1].clock.sec + 15, 29)
-    latest = time.monotonic() + 10.0
+    latest = time.monotonic() + 5.0
     ros.until(lambda: clock[-1].clock.sec >= end or time.monotonic() > latest, "simulated time")
     os.kill(recorder, signal.SIGCONT)
     ros.until(lambda: running.has_ended, "end of the experiment")

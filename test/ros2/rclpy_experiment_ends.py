@@ -23,8 +23,9 @@ LONG = {"trajectory": {"stop": 200.0}, "simulation": {"real_time_factor": 2.0}}
 def driving(program, tmp_path):
     """Return a function that starts a drive and returns its program once the robot is driving."""
 
-    def start():
-        running = program(*experiment_arguments(tmp_path, settings=LONG))
+    def start(**simulation):
+        settings = {**LONG, "simulation": {**LONG["simulation"], **simulation}}
+        running = program(*experiment_arguments(tmp_path, settings=settings))
         wait_until(is_driving, "sample of the ground truth")
         return running
 
@@ -73,6 +74,15 @@ def test_second_imu_publisher_terminates_experiment_with_results(driving, ros, t
     assert code == 1, output
     assert re.search("/imu/data: .* both publish, expected only one publisher", output)
     assert "the experiment ended early: " in output.splitlines()[-1]
+    read_partial_result(tmp_path)
+
+
+def test_suspended_simulator_terminates_ros2_experiment_with_results(driving, tmp_path):
+    running = driving(command_timeout=2.0)
+    os.kill(running.child("MujocoSimulator"), signal.SIGSTOP)
+    code, output = running.wait()
+    assert code == 1, output
+    assert "no sample for 4 s before the drive was completely recorded" in output
     read_partial_result(tmp_path)
 
 

@@ -51,7 +51,7 @@ from ..recordings.messages import (
 )
 from ..sensors.gnss.specification import FixTopic, fix_topics
 from ..sensors.imu_models.bno055_modes import CalibrationTexts
-from .node import get_message_class
+from .node import CHECK_PERIOD, get_message_class
 from .participant import (
     MUJOCO,
     RECORDER,
@@ -66,6 +66,8 @@ END_DRIVE = "mujoco_simulator/end_drive"  # service with which path_follower end
 
 _REPEAT_PERIOD = 0.1  # wall-clock seconds between repetitions of the first samples
 _PROGRESS_PERIOD = 2.0  # wall-clock seconds between progress messages
+# Wall-clock seconds within which DDS finds a process again that was removed while suspended.
+_RETURN_TIMEOUT = 60.0
 _BATCH_SIZE = 10  # number of messages that are read together, in little more time than one message
 
 
@@ -265,6 +267,7 @@ class PathFollower(ExperimentNode):
         self._session = DriveSession(follower)
         self._timeout = configuration.simulation.command_timeout
         self._started_at = self._answered_at = self._progressed_at = 0.0
+        self._recorder_seen_at = 0.0
         self._bar = progress_bar(
             desc="driving",
             total=self._session.duration,
@@ -287,12 +290,25 @@ class PathFollower(ExperimentNode):
             f"{configuration.control.controller}; results in {folder.folder}"
         )
 
+    def _is_recorded(self) -> bool:
+        """Return whether the recorder has unsubscribed, or has ended.
+
+        DDS also removes a process that does not respond for 20 s, until it responds again.
+        """
+        listeners = self.get_subscriptions_info_by_topic(self._publisher.topic_name)
+        if RECORDER in [listener.node_name for listener in listeners]:
+            self._recorder_seen_at = time.monotonic()
+            return False
+        absent = time.monotonic() - self._recorder_seen_at
+        return RECORDER in self.get_node_names() or absent > _RETURN_TIMEOUT
+
     def _on_error(self, message):
         if not self._started_at or self._session.finished:
             return
         _, time_from_start, error = _read_error(message)
         self._command(self._session.answer(time_from_start, error))
         if self._session.finished:
+            self._recorder_seen_at = time.monotonic()
             self._bar.close()
             self._end_drive.call_async(Empty.Request())
 
@@ -303,8 +319,7 @@ class PathFollower(ExperimentNode):
     def on_timer(self) -> None:
         now = time.monotonic()
         if self._session.finished:
-            listeners = self.get_subscriptions_info_by_topic(self._publisher.topic_name)
-            self.ended = RECORDER not in [listener.node_name for listener in listeners]
+            self.ended = self._is_recorded()
         elif not self._started_at:
             simulator = simulator_node_name(self.configuration)
             if self.is_connected_to(self._publisher, (simulator, ErrorPublisher.program, RECORDER)):
@@ -342,6 +357,9 @@ class ResultComparison(Participant):
         self._batches: dict[str, tuple[list[bytes], Any, Any]] = {}
         self._received_topics: set[str] = set()
         self._is_complete = False
+        # Other nodes report a missing message earlier, and more specifically.
+        self._timeout = 2.0 * configuration.simulation.command_timeout
+        self._silence = 0.0  # wall-clock time without a sample, except while suspended [s]
         self._subscribe_batched(topics.IMU, IMU.name, imu_rows, session.add_imu)
         truth = "nav_msgs/Odometry"
         self._subscribe_batched(
@@ -372,6 +390,7 @@ class ResultComparison(Participant):
         self._batches[topic] = messages, read, add
 
         def collect(data):
+            self._silence = 0.0
             self._received_topics.add(topic)
             messages.append(data)
             if len(messages) >= _BATCH_SIZE:
@@ -420,6 +439,13 @@ class ResultComparison(Participant):
                 # path_follower ends when this node no longer subscribes, which frees memory.
                 for subscription in list(self.subscriptions):
                     self.destroy_subscription(subscription)
+        if self._commanded_at and not self._is_complete:
+            self._silence += CHECK_PERIOD
+            if self._silence > self._timeout:
+                self.fail(
+                    f"{self.program}: no sample for {self._timeout:g} s before the drive was "
+                    "completely recorded; the simulator does not respond, or samples were lost"
+                )
 
     def close(self) -> None:
         if self._session.over:

@@ -156,6 +156,7 @@ def _end(processes: list[subprocess.Popen]) -> None:
     for process in processes:
         if process.poll() is None:
             process.terminate()
+            process.send_signal(signal.SIGCONT)  # a suspended process does not receive SIGTERM
     deadline = time.monotonic() + _SAVING_TIMEOUT
     for process in processes:
         try:
