@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from recording_writers import imu, write_bag
 from tool_calls import PNG, assert_refused, assert_success, call_tool, run_as_process
 
 from imu_simulation_framework.characterisation.allan import files
@@ -111,6 +112,19 @@ def test_allan_analysis_recovers_specification_of_simulated_recording(bag, tmp_p
     # are 1e-3, so the random walk dominates after ten minutes: 487 deg, known within 40 %.
     match = re.search(r"heading drifts by .* deg after 60 s, ([0-9.]+) deg after 10 min", drift)
     assert 250.0 < float(match[1]) < 950.0
+
+
+@pytest.mark.usefixtures("skip_drawing")
+def test_kalibr_file_contains_topic_of_recording(tmp_path):
+    samples = table(seconds=61.0)
+    messages = [
+        imu(round(1e9 * stamp), (0.0, 0.0, 0.0, 1.0), values[:3], values[3:])
+        for stamp, values in zip(samples.index, samples.to_numpy())
+    ]
+    bag = write_bag(tmp_path / "raw.bag", {"/imu/data_raw": messages})
+    assert_success(call_tool(TOOL, bag, "--out", tmp_path / "out"))
+    kalibr = read_imu_parameters(tmp_path / "out" / "kalibr_imu.yaml", "kalibr").specification
+    assert kalibr.output.topic == "/imu/data_raw"
 
 
 @pytest.mark.usefixtures("skip_drawing")

@@ -57,6 +57,13 @@ def test_omitted_parameters_are_reported_on_standard_error_and_in_file(kalibr):
     assert len(done.stderr.splitlines()) == 1
 
 
+def test_value_that_target_format_rejects_is_reported_with_source_file(tmp_path):
+    specification = tmp_path / "quiet.yaml"
+    specification.write_text("name: quiet\ngyroscope: {white_noise: 1.0e-4}\n")
+    done = run(specification, "--from", "specification", "--to", "kalibr")
+    assert_refused(done, f"{specification}: accelerometer.white_noise is 0")
+
+
 def test_invalid_input_is_rejected_and_target_file_is_unchanged(kalibr, tmp_path):
     kalibr.write_text(KALIBR.replace("5e-3", "few"))
     (tmp_path / "out").write_text("earlier")

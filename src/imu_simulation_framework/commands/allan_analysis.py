@@ -62,7 +62,7 @@ def run(options):
     settings = RestSettings(outlier_range=options.outliers)
     conventions = ImuConventions(gyro_unit=options.gyro_unit, accel_unit=options.accel_unit)
     columns = dict(named_column(text) for text in options.column) or None
-    recordings, sentences = [], []
+    recordings, sentences, topics = [], [], []
     axes = None
     for path in options.recordings:
         # The progress bar counts uncompressed bytes, whose number is unknown for a .gz file.
@@ -93,6 +93,7 @@ def run(options):
                 )
             axes = _axes(path, recorded.axes.names, options.axis, axes)
             sentences += recorded.report.sentences()[1:]
+            topics.append(recorded.report.topic)
             recordings.append(
                 prepare_axes(recorded.times, recorded.axes.only(axes), axes, path, settings)
             )
@@ -101,7 +102,7 @@ def run(options):
     with _bar(options, "analysing", unit="step", total=steps) as bar:
         identification = analysis.identify(recordings, tuple(options.band), bar.update)
         bar.set_description("writing")
-        remarks = _write(identification, options)
+        remarks = _write(identification, options, topics[0])
     outside = list(describe_departures(identification))
     findings, table = (
         list(describe_recordings(identification)),
@@ -163,9 +164,9 @@ def _heading_drift(identification) -> list[str]:
     return [message]
 
 
-def _write(identification, options) -> list[str]:
+def _write(identification, options, topic) -> list[str]:
     """Write the results and return remarks on them."""
-    contents, remarks = file_contents(identification, options.name)
+    contents, remarks = file_contents(identification, options.name, topic)
     folder = results_folder(options.out, contents, options.recordings)
     for name, content in contents.items():
         write_whole(folder / name, content)

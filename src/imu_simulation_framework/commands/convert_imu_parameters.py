@@ -42,9 +42,12 @@ def run(options):
     )
     title = f"Converted from {Path(file).name} ({source})."
     comments = [title, *(f"- {remark}" for remark in reading.remarks)]
-    writing = write_imu_parameters(
-        reading.specification, options.target, options.rate, write_options, comments
-    )
+    try:
+        writing = write_imu_parameters(
+            reading.specification, options.target, options.rate, write_options, comments
+        )
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{options.input}: {error}") from None
     if options.out is None:
         sys.stdout.buffer.write(writing.text.encode("utf-8"))
         sys.stdout.buffer.flush()

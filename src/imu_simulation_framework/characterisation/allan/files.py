@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Iterable
 
@@ -30,7 +30,7 @@ _FIGURE = re.compile(rf"(allan|raw)_({'|'.join(analysis.SENSORS)})(_\d+)?\.png")
 
 
 def file_contents(
-    identification: analysis.AllanIdentification, name: str
+    identification: analysis.AllanIdentification, name: str, topic: str = ""
 ) -> tuple[dict[str, bytes], list[str]]:
     """Create the contents of all files of an Allan analysis in memory, before any is written.
 
@@ -40,6 +40,8 @@ def file_contents(
         The analysis.
     name : str
         Name of the sensor.
+    topic : str
+        Topic of the recordings, which Kalibr's file contains; empty if they have none.
 
     Returns
     -------
@@ -57,7 +59,7 @@ def file_contents(
     }
     remarks = []
     try:
-        contents[KALIBR], omissions = make_kalibr_file(identification, name)
+        contents[KALIBR], omissions = make_kalibr_file(identification, name, topic)
         remarks += omissions
     except ConfigurationError as error:
         remarks.append(f"{KALIBR} is not written: {error}")
@@ -136,7 +138,7 @@ def specification_comment(identification) -> str:
     return "\n".join(lines)
 
 
-def make_kalibr_file(identification, name) -> tuple[bytes, list[str]]:
+def make_kalibr_file(identification, name, topic) -> tuple[bytes, list[str]]:
     """Return the content of the Kalibr IMU file, and remarks on properties that it omits.
 
     Parameters
@@ -145,6 +147,8 @@ def make_kalibr_file(identification, name) -> tuple[bytes, list[str]]:
         The analysis.
     name : str
         Name of the specification.
+    topic : str
+        Topic of the recordings; if empty, the file contains the package's topic of the IMU.
 
     Returns
     -------
@@ -165,6 +169,8 @@ def make_kalibr_file(identification, name) -> tuple[bytes, list[str]]:
             "all axes of gyroscope and accelerometer"
         )
     specification = identification.to_specification(name, walk_limit=True)
+    output = replace(specification.output, topic=topic)
+    specification = replace(specification, output=output)
     writing = write_imu_parameters(specification, "kalibr", identification.rate)
     limits = [
         axis
