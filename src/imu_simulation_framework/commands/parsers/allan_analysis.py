@@ -13,9 +13,9 @@ recordings of the same sensor are combined. Writes to DIR:
 
     allan_analysis.py static.bag --topic /imu/data --out bno055_identified
 
-Exit code 3: results are written, but the Allan deviation of the identified model leaves the
-measured 95 % interval at averaging times between 1 s and a tenth of the recording's duration. The
-last lines of the output list these averaging times.
+Exit code 3: results are written, but the Allan deviation of the identified model leaves the 95 %
+band of the recording (thin lines in the figures) at averaging times between 1 s and a tenth of the
+recording's duration. The last lines of the output list these averaging times.
 """
 
 from __future__ import annotations
