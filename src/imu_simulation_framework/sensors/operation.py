@@ -619,7 +619,10 @@ def insert_stops(motion: SampledMotion, every: float, duration: float) -> Motion
     from ..motion.motion import Motion, quaternion_spline, unit
 
     if not isinstance(motion, Motion):
-        raise MotionError(f"stops are set for {type(motion).__name__}, expected a Motion")
+        raise MotionError(
+            "stops cannot be inserted into a motion on the rotating Earth, such as a flight; "
+            "remove the stops or the latitude"
+        )
     if every < duration + 2.0 * BRAKING:
         raise MotionError(
             f"stops of {duration:g} s every {every:g} s leave no time to drive, expected more than "
