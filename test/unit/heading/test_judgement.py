@@ -121,7 +121,7 @@ def test_judgement_with_enough_simulated_drives_does_not_recommend_more_drives()
 @pytest.mark.parametrize(
     "time, observed, ensemble, words",
     [
-        (TIME, TIME[:-1], np.zeros((50, 120)), "119 samples at 120 times .* drive 120"),
+        (TIME, TIME[:-1], np.zeros((50, 120)), "119 samples at 120 times .* drive has 120"),
         (TIME, TIME, np.zeros((0, 120)), "at least one simulated drive"),
         (TIME[:1], TIME[:1], np.zeros((50, 1)), "1 sample is too short"),
         (TIME, TIME, np.full((50, 120), np.nan), "run 0 of the ensemble"),

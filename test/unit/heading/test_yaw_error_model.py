@@ -95,7 +95,7 @@ def test_realisations_match_covariance_of_model(names):
             "evenly spaced, but their steps are from 1 to 2",
         ),
         (lambda: YawErrorModel(np.array([1.0, 0.0]), ()), "must be finite and increasing"),
-        (lambda: YawErrorModel(TIME[:5], SOURCES), r"offset: its curve has the shape \(101,\)"),
+        (lambda: YawErrorModel(TIME[:5], SOURCES), r"offset: the curve has the shape \(101,\)"),
         (lambda: MODEL.only("offset", "wind"), "unknown source 'wind'"),
         (lambda: MODEL.realisations(0), "0 runs were requested"),
         (lambda: MODEL.bands([1.0]), "probability of a band is 1.0, but"),
