@@ -229,3 +229,14 @@ def test_preparation_that_could_not_be_stored_is_not_loaded(tmp_path):
     folder = ResultFolder(tmp_path / "missing", "prepared")
     PreparationSession().keep(configuration, folder)
     assert DriveToFollow.load(folder, configuration.to_ini()) is None
+
+
+def test_missing_recording_is_reported_with_configuration_file_that_contains_it(tmp_path):
+    file = tmp_path / "mine.ini"
+    file.write_text("[recording]\npath = absent.bag\n")
+    location = rf"mine\.ini: \[recording\] path: {tmp_path}/absent\.bag: no such file"
+    with pytest.raises(RecordingError, match=location):
+        prepare_drive(isf.load_configuration(file))
+    overrides = {"recording": {"path": str(tmp_path / "other.bag")}}
+    with pytest.raises(RecordingError, match=rf"^{tmp_path}/other\.bag: no such file"):
+        prepare_drive(isf.load_configuration(file, overrides))

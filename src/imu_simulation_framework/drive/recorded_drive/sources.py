@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 
 from ...core import files
+from ...core.errors import RecordingError
 from ...motion import drives
 from ...recordings.bundled_drives import ensure_drive
 from ...recordings.reading import ImuSource, ReferenceSource
@@ -110,6 +111,18 @@ def _recording_name(path: str) -> str:
     return stem if stem.startswith(folder) else f"{folder}_{stem}"
 
 
+def _require_files(configuration: Configuration, *sections: str) -> None:
+    """Raise an error that names config.ini if it contains the path of a missing recording."""
+    for section in sections:
+        path, given = getattr(configuration, section).path, configuration.given.get(section, {})
+        is_from_file = path and given.get("path") and path.endswith(os.path.normpath(given["path"]))
+        if is_from_file and not os.path.exists(path):
+            raise RecordingError(
+                f"configuration {configuration.path}: [{section}] path: {path}: no such file, "
+                "expected a recording"
+            )
+
+
 def reference_source(configuration: Configuration) -> ReferenceSource:
     """Return the source of the configured reference, with the settings for reading it.
 
@@ -122,8 +135,14 @@ def reference_source(configuration: Configuration) -> ReferenceSource:
     -------
     ReferenceSource
         Recording, columns and conventions.
+
+    Raises
+    ------
+    RecordingError
+        A path in config.ini does not exist.
     """
     settings = configuration.reference
+    _require_files(configuration, "recording", "reference")
     return ReferenceSource(
         path=recording_sources(configuration).reference,
         topic=settings.topic,
@@ -149,8 +168,14 @@ def imu_source(configuration: Configuration) -> ImuSource:
     -------
     ImuSource
         Recording, columns and conventions.
+
+    Raises
+    ------
+    RecordingError
+        A path in config.ini does not exist.
     """
     settings = configuration.imu_recording
+    _require_files(configuration, "recording", "reference", "imu_recording")
     return ImuSource(
         path=recording_sources(configuration).imu,
         topic=settings.topic,
