@@ -237,6 +237,9 @@ def test_missing_recording_is_reported_with_configuration_file_that_contains_it(
     location = rf"mine\.ini: \[recording\] path: {tmp_path}/absent\.bag: no such file"
     with pytest.raises(RecordingError, match=location):
         prepare_drive(isf.load_configuration(file))
+    file.write_text("[recording]\npath = /dev/null\n")
+    with pytest.raises(RecordingError, match=r"mine\.ini: .*/dev/null: it is a device"):
+        prepare_drive(isf.load_configuration(file))
     overrides = {"recording": {"path": str(tmp_path / "other.bag")}}
     with pytest.raises(RecordingError, match=rf"^{tmp_path}/other\.bag: no such file"):
         prepare_drive(isf.load_configuration(file, overrides))

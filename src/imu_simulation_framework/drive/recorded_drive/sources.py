@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ...core import files
 from ...core.errors import RecordingError
+from ...core.whole_files import describe_file_kind
 from ...motion import drives
 from ...recordings.bundled_drives import ensure_drive
 from ...recordings.reading import ImuSource, ReferenceSource
@@ -112,15 +113,19 @@ def _recording_name(path: str) -> str:
 
 
 def _require_files(configuration: Configuration, *sections: str) -> None:
-    """Raise an error that names config.ini if it contains the path of a missing recording."""
+    """Raise an error that names config.ini if the path of a recording in it is not a file."""
     for section in sections:
         path, given = getattr(configuration, section).path, configuration.given.get(section, {})
         is_from_file = path and given.get("path") and path.endswith(os.path.normpath(given["path"]))
-        if is_from_file and not os.path.exists(path):
-            raise RecordingError(
-                f"configuration {configuration.path}: [{section}] path: {path}: no such file, "
-                "expected a recording"
-            )
+        if not is_from_file or os.path.isfile(path) or os.path.isdir(path):
+            continue
+        kind = "no such file"
+        if os.path.exists(path):
+            kind = f"it is {describe_file_kind(os.stat(path).st_mode)}"
+        raise RecordingError(
+            f"configuration {configuration.path}: [{section}] path: {path}: {kind}, expected a "
+            "recording"
+        )
 
 
 def reference_source(configuration: Configuration) -> ReferenceSource:
@@ -139,7 +144,7 @@ def reference_source(configuration: Configuration) -> ReferenceSource:
     Raises
     ------
     RecordingError
-        A path in config.ini does not exist.
+        A path in config.ini is neither a file nor a folder.
     """
     settings = configuration.reference
     _require_files(configuration, "recording", "reference")
@@ -172,7 +177,7 @@ def imu_source(configuration: Configuration) -> ImuSource:
     Raises
     ------
     RecordingError
-        A path in config.ini does not exist.
+        A path in config.ini is neither a file nor a folder.
     """
     settings = configuration.imu_recording
     _require_files(configuration, "recording", "reference", "imu_recording")
