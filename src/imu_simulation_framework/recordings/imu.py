@@ -77,15 +77,15 @@ def imu_table(
     conventions = conventions or ImuConventions()
     limits = stamp_limits or StampLimits()
     imu = _clean_imu(samples, conventions, require, limits, minimum_samples, time_offset)
-    samples, order, turned = imu.samples, imu.order, imu.mounting
+    samples, order, mounting = imu.samples, imu.order, imu.mounting
     table = pd.DataFrame(index=pd.Index(imu.times[order], name="time"))
     if "orientation" in imu.groups:
-        angles = _robot_angles(samples, imu.quaternions, order, turned)
+        angles = _robot_angles(samples, imu.quaternions, order, mounting)
         table[list(EULER)] = np.column_stack([angles[:, :2], unwrap(angles[:, 2])])
     for name in ("gyro", "accel"):
         if name in imu.groups:
             vectors = samples.matrix(imu.groups[name])[order]
-            table[list(imu.groups[name])] = vectors if turned is None else turned.apply(vectors)
+            table[list(imu.groups[name])] = vectors if mounting is None else mounting.apply(vectors)
     if imu.computes_orientation:
         angles = _computed_orientation(table, conventions, imu.report)
         for position, name in enumerate(EULER):
@@ -128,7 +128,7 @@ def imu_report(samples, conventions=None, *, time_offset=0.0) -> RecordingReport
 
 
 class _CleanedImu(NamedTuple):
-    """Samples of an IMU in conventional axes and units, and what remains of them.
+    """Samples of an IMU in conventional axes and units, with the indices of the usable samples.
 
     ``groups`` has the recorded columns of each signal, ``order`` the indices of the usable samples
     in the order of ``times``. ``mounting`` is None if the IMU has the axes of the robot.
