@@ -16,7 +16,7 @@ import pandas as pd
 from ..sensors.measured import CLASS_ORIGIN, CLASS_SUFFIX, SHEET
 from .deprecated import deprecated_names
 from .model import imu_error_sources
-from .model.distribution import YawErrorDistribution, estimate_survivals
+from .model.distribution import ErrorDistribution, estimate_survivals
 from .model.sources import KnownError, RandomConstant
 
 RUNS = 4000
@@ -281,7 +281,7 @@ def angle(size: float) -> str:
 
 
 def heading_answer(
-    model: YawErrorDistribution,
+    model: ErrorDistribution,
     limit: float,
     improvements: tuple[Improvement, ...] = (),
     runs: int = RUNS,
@@ -292,7 +292,7 @@ def heading_answer(
 
     Parameters
     ----------
-    model : YawErrorDistribution
+    model : ErrorDistribution
         Distribution of the yaw error over time.
     limit : float
         Limit of the yaw error to either side [rad].
@@ -314,7 +314,7 @@ def heading_answer(
 
 
 def heading_answers(
-    models: Sequence[YawErrorDistribution],
+    models: Sequence[ErrorDistribution],
     limit: float,
     improvements: Sequence[tuple[Improvement, ...]],
     runs: int = RUNS,
@@ -325,7 +325,7 @@ def heading_answers(
 
     Parameters
     ----------
-    models : sequence of YawErrorDistribution
+    models : sequence of ErrorDistribution
         Distributions of the yaw error over time.
     limit : float
         Limit of the yaw error to either side [rad].
@@ -348,7 +348,7 @@ def heading_answers(
 
 
 def _answer(
-    model: YawErrorDistribution,
+    model: ErrorDistribution,
     survival: tuple[np.ndarray, np.ndarray],
     improvements: tuple[Improvement, ...],
     limit: float,
@@ -368,12 +368,12 @@ def _answer(
     )
 
 
-def rank_causes(model: YawErrorDistribution) -> pd.DataFrame:
+def rank_causes(model: ErrorDistribution) -> pd.DataFrame:
     """Rank the error sources by their contributions to the final yaw error.
 
     Parameters
     ----------
-    model : YawErrorDistribution
+    model : ErrorDistribution
         Distribution of the yaw error over time.
 
     Returns
@@ -399,7 +399,7 @@ def rank_causes(model: YawErrorDistribution) -> pd.DataFrame:
     return table.reindex(size.sort_values(ascending=False, kind="stable").index)
 
 
-def _differs(model: YawErrorDistribution, name: str) -> str:
+def _differs(model: ErrorDistribution, name: str) -> str:
     kinds = [source for source in model.sources if source.name == name]
     if all(isinstance(source, KnownError) for source in kinds):
         return KNOWN

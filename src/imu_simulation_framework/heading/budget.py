@@ -15,7 +15,7 @@ from ..motion.motion import Motion
 from ..sensors.imu_specification import ImuSpecification
 from ..sensors.noise.processes import flicker_processes
 from .answer import Improvement
-from .model.distribution import YawErrorDistribution
+from .model.distribution import ErrorDistribution
 from .model.imu_error_sources import BIAS_INSTABILITY
 from .model.model import YawErrorModel
 from .model.odometer import FusedYawError
@@ -42,7 +42,7 @@ class Budget(NamedTuple):
         Name of the sensor in tables and messages.
     errors : object
         Errors of the sensor; None for two fused sensors.
-    model : YawErrorDistribution
+    model : ErrorDistribution
         Model up to the time of the budget.
     remarks : list of str
         Messages on limitations of the model.
@@ -54,7 +54,7 @@ class Budget(NamedTuple):
 
     name: str
     errors: Any
-    model: YawErrorDistribution
+    model: ErrorDistribution
     remarks: list[str]
     improvements: tuple[Improvement, ...]
     origins: Mapping[str, str] = MappingProxyType({})
@@ -241,12 +241,12 @@ def earth_rate_remark(
     )
 
 
-def final_std(model: YawErrorDistribution) -> float:
+def final_std(model: ErrorDistribution) -> float:
     """Return the standard deviation of the final yaw error.
 
     Parameters
     ----------
-    model : YawErrorDistribution
+    model : ErrorDistribution
         Distribution of the yaw error.
 
     Returns

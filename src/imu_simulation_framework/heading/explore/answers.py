@@ -319,7 +319,7 @@ class PartAnswer(NamedTuple):
     model : YawErrorModel
         Yaw error model of the IMU.
     bands : pandas.DataFrame
-        See :meth:`.YawErrorDistribution.bands` [rad].
+        See :meth:`.ErrorDistribution.bands` [rad].
     percentile_50, percentile_95 : float
         Percentiles of the magnitude of the final error over drives [rad].
     causes : pandas.DataFrame

@@ -10,7 +10,7 @@ from ...core import colours
 from ...report import style
 from ...report.figure import Figure
 from ..budget import Budget
-from ..model.distribution import YawErrorDistribution
+from ..model.distribution import ErrorDistribution
 from .limit_lines import draw_limit
 
 _SOURCE_COLOURS = (*colours.SERIES, colours.FOOTER_GREY)
@@ -26,12 +26,12 @@ class ShownBudget(NamedTuple):
     ----------
     name : str
         Name of the sensor.
-    model : YawErrorDistribution
+    model : ErrorDistribution
         Model of its yaw error.
     """
 
     name: str
-    model: YawErrorDistribution
+    model: ErrorDistribution
 
 
 def shown_budgets(budgets: Sequence[Budget]) -> list[ShownBudget]:

@@ -1,6 +1,7 @@
-"""Distribution of a yaw error over time: percentiles, bands and first-passage time.
+"""Distribution of an error over time: percentiles, bands and first-passage time.
 
-The yaw error of an individual sensor is normally distributed. Sensors of the same type differ in
+The error is a yaw error [rad], or a component of a position error [m]. The error of an individual
+sensor is normally distributed. Sensors of the same type differ in
 the strengths of some error sources, which are log-normally distributed, so that the error over all
 sensors has a mixture of normal distributions.
 """
@@ -40,8 +41,8 @@ Its square, roughly the remaining error, is negligible."""
 
 
 @deprecated_names(not_exceeded="absolute_quantile")
-class YawErrorDistribution(ABC):
-    """Distribution of a yaw error over time, and of its first-passage time.
+class ErrorDistribution(ABC):
+    """Distribution of an error over time, and of its first-passage time.
 
     Attributes
     ----------
@@ -59,42 +60,42 @@ class YawErrorDistribution(ABC):
 
     @abstractmethod
     def mean(self) -> np.ndarray:
-        """Return the mean yaw error at each time.
+        """Return the mean error at each time.
 
         Returns
         -------
         numpy.ndarray
-            Mean, shape (n,) [rad].
+            Mean, shape (n,) [rad or m].
         """
 
     @abstractmethod
     def mean_by_source(self) -> pd.DataFrame:
-        """Return the contribution of each known error to the mean yaw error.
+        """Return the contribution of each known error to the mean error.
 
         Returns
         -------
         pandas.DataFrame
-            One column per known source [rad], indexed by time [s].
+            One column per known source [rad or m], indexed by time [s].
         """
 
     @abstractmethod
     def variance(self) -> np.ndarray:
-        """Return the variance of the yaw error at each time.
+        """Return the variance of the error at each time.
 
         Returns
         -------
         numpy.ndarray
-            Variance, shape (n,) [rad^2].
+            Variance, shape (n,) [rad^2 or m^2].
         """
 
     @abstractmethod
     def budget(self) -> pd.DataFrame:
-        """Return the variance of the yaw error due to each source.
+        """Return the variance of the error due to each source.
 
         Returns
         -------
         pandas.DataFrame
-            One column per source [rad^2], whose sum is :meth:`variance`, indexed by time [s]. Known
+            One column per source [rad^2 or m^2], whose sum is :meth:`variance`, indexed by time [s]. Known
             errors have no variance; they are in :meth:`mean_by_source`.
         """
 
@@ -105,7 +106,7 @@ class YawErrorDistribution(ABC):
         seed: int | RunNormals = 1,
         on_runs: Callable[[int], object] = lambda _: None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Estimate the probability that the yaw error has stayed within a limit up to each time.
+        """Estimate the probability that the error has stayed within a limit up to each time.
 
         The complement is the distribution of the first-passage time. The estimate is a mean
         over simulated runs.
@@ -113,7 +114,7 @@ class YawErrorDistribution(ABC):
         Parameters
         ----------
         limit : float
-            Limit on either side [rad].
+            Limit on either side [rad or m].
         runs : int, optional
             Number of runs.
         seed : int or RunNormals, optional
@@ -139,7 +140,7 @@ class YawErrorDistribution(ABC):
 
     @property
     def _is_random(self) -> bool:
-        """Whether the yaw error has random sources, so that simulated runs differ."""
+        """Whether the error has random sources, so that simulated runs differ."""
         return True
 
     @abstractmethod
@@ -155,7 +156,7 @@ class YawErrorDistribution(ABC):
         return tuple(dict.fromkeys(source.name for source in self.sources))
 
     def bands(self, probabilities: Sequence[float] = (0.5, 0.95, 0.99)) -> pd.DataFrame:
-        """Compute the yaw error's mean, standard deviation and central intervals at each time.
+        """Compute the error's mean, standard deviation and central intervals at each time.
 
         Parameters
         ----------
@@ -166,7 +167,7 @@ class YawErrorDistribution(ABC):
         -------
         pandas.DataFrame
             Columns ``mean``, ``std``, and for each probability, such as 95 %, ``lower_95`` and
-            ``upper_95`` [rad]; indexed by time [s].
+            ``upper_95`` [rad or m]; indexed by time [s].
 
         Raises
         ------
@@ -194,7 +195,7 @@ class YawErrorDistribution(ABC):
         return {}
 
     def absolute_quantile(self, probability: float) -> float:
-        """Compute a quantile of the magnitude of the final yaw error.
+        """Compute a quantile of the magnitude of the final error.
 
         Parameters
         ----------
@@ -204,7 +205,7 @@ class YawErrorDistribution(ABC):
         Returns
         -------
         float
-            Quantile [rad].
+            Quantile [rad or m].
 
         Raises
         ------
@@ -215,12 +216,12 @@ class YawErrorDistribution(ABC):
         return float(_absolute_quantiles(probability, self.mean()[-1:], std, shares)[0])
 
     def probability_within(self, limit: float) -> np.ndarray:
-        """Compute the probability that the yaw error is within a limit at each individual time.
+        """Compute the probability that the error is within a limit at each individual time.
 
         Parameters
         ----------
         limit : float
-            Limit on either side [rad].
+            Limit on either side [rad or m].
 
         Returns
         -------
@@ -237,12 +238,12 @@ class YawErrorDistribution(ABC):
         seed: int | RunNormals = 1,
         on_runs: Callable[[int], object] = lambda _: None,
     ) -> tuple[float, float]:
-        """Estimate the probability that the yaw error stays within a limit at all times.
+        """Estimate the probability that the error stays within a limit at all times.
 
         Parameters
         ----------
         limit : float
-            Limit of the absolute yaw error [rad].
+            Limit of the absolute error [rad or m].
         runs : int, optional
             Number of random realisations.
         seed : int or RunNormals, optional
@@ -265,7 +266,7 @@ class YawErrorDistribution(ABC):
         return self._unit_mixture()
 
     def _unit_mixture(self, first: int = 0) -> tuple[np.ndarray, np.ndarray]:
-        """Return yaw error stds (n, u) of representative sensors, and the sensors' weights (u,).
+        """Return error stds (n, u) of representative sensors, and the sensors' weights (u,).
 
         Their strengths are Gauss-Hermite points, at which the integral of a smooth function over
         all sensors becomes a sum. ``first`` is the index of the first time.
@@ -284,20 +285,20 @@ class YawErrorDistribution(ABC):
 
 
 def estimate_survivals(
-    models: Sequence[YawErrorDistribution],
+    models: Sequence[ErrorDistribution],
     limit: float,
     runs: int = 4000,
     seed: int | RunNormals = 1,
     on_runs: Callable[[int], object] = lambda _: None,
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Estimate the survival probabilities of several yaw error models with common random numbers.
+    """Estimate the survival probabilities of several error models with common random numbers.
 
     Parameters
     ----------
-    models : sequence of YawErrorDistribution
-        Distributions of the yaw errors.
+    models : sequence of ErrorDistribution
+        Distributions of the errors.
     limit : float
-        Limit on either side [rad].
+        Limit on either side [rad or m].
     runs : int, optional
         Number of runs of each model.
     seed : int or RunNormals, optional
@@ -308,7 +309,7 @@ def estimate_survivals(
     Returns
     -------
     list of tuple
-        Result of :meth:`YawErrorDistribution.survival` for each model.
+        Result of :meth:`ErrorDistribution.survival` for each model.
     """
     runs_of = [runs if model._is_random else 1 for model in models]
     sums = [np.zeros((2, len(model.time))) for model in models]

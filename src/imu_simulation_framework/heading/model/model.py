@@ -21,7 +21,7 @@ from scipy.linalg import solve_triangular
 
 from ...core.errors import ConfigurationError
 from ...sensors.operation import Standstill
-from .distribution import YawErrorDistribution, normal_within
+from .distribution import ErrorDistribution, normal_within
 from .sources import (
     CURVES,
     PROCESSES,
@@ -63,7 +63,7 @@ class Likelihood(NamedTuple):
 
 
 @dataclass(frozen=True)
-class YawErrorModel(YawErrorDistribution):
+class YawErrorModel(ErrorDistribution):
     """Linear Gaussian model of a sensor's yaw error over time on one motion.
 
     Parameters

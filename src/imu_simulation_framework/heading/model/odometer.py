@@ -36,7 +36,7 @@ from scipy.linalg import cholesky, solve_triangular
 from ...core.errors import ConfigurationError
 from ...motion.motion import Motion
 from ...sensors.odometer import OdometerSpecification, rolled_distance
-from .distribution import YawErrorDistribution
+from .distribution import ErrorDistribution
 from .model import YawErrorModel
 from .sources import PROCESSES, KnownError, RandomConstant, Source, YawNoise, YawRandomWalk
 from .state_space import RunNormals
@@ -111,7 +111,7 @@ _MIN_DIFFERENCE_STD = 1e-5
 With this limit, the covariance has a Cholesky decomposition."""
 
 
-class FusedYawError(YawErrorDistribution):
+class FusedYawError(ErrorDistribution):
     """Yaw error distribution of a heading that is optimally fused from an IMU and an odometer.
 
     Parameters
