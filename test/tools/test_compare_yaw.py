@@ -12,6 +12,7 @@ from written_results import make_tables, write_result
 
 from imu_simulation_framework.drive.results.files import tum_text
 from imu_simulation_framework.heading.yaw_comparison import ComparisonSettings, compare_yaw
+from imu_simulation_framework.recordings.plausibility.findings import NOT_INDEPENDENT
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +89,24 @@ def test_bag_csv_and_tum_are_compared_in_one_table(tables):
     assert table.loc["truth.csv", "rms [deg]"] < 1e-9
     expected = statistics_of(tables.imu_simulated, tables.ground_truth)
     assert table.loc["imu.csv", "rms [deg]"] == pytest.approx(np.degrees(expected.rms), rel=1e-6)
+
+
+def test_reference_that_may_depend_on_imu_is_reported_once_as_in_check_recording():
+    drives.write_bag("copied.bag", *drives.drive(wander=False))
+    checked = call_tool("check_recording.py", "copied.bag", "--out", "check").stdout
+    warning = next(line for line in checked.splitlines() if NOT_INDEPENDENT in line)
+    warning = warning[warning.index(NOT_INDEPENDENT) :]
+    for arguments in (
+        ("copied.bag",),
+        ("copied.bag@/odom", "copied.bag@/imu"),
+        ("check/config.ini",),
+    ):
+        _, printed = compared(*arguments)
+        assert printed.count(NOT_INDEPENDENT) == 1
+        assert warning in printed
+    drives.write_bag("own.bag", *drives.drive())
+    _, printed = compared("own.bag@/odom", "own.bag@/imu", "own.bag@/odom")
+    assert NOT_INDEPENDENT not in printed
 
 
 def test_csv_column_is_selected_with_unit_and_direction(tables):

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 from tool_calls import PNG, assert_refused, call_tool, printed_by
+from written_results import drive_recordings as drives
 from written_results import make_tables, write_result
 
 import imu_simulation_framework as isf
@@ -19,6 +20,7 @@ from imu_simulation_framework.drive.observed_drives import read_drive
 from imu_simulation_framework.heading.judgement.common_zero import zero_at_start
 from imu_simulation_framework.heading.judgement.judge import judge
 from imu_simulation_framework.heading.model.parameters import YawErrorParameters
+from imu_simulation_framework.recordings.plausibility.findings import NOT_INDEPENDENT
 
 WALK, NOISE = 2e-3, math.radians(0.5)
 
@@ -68,6 +70,22 @@ def judged(*arguments):
 def verdicts(folder="judgement"):
     record = json.loads(Path(folder, "judgement.json").read_text())
     return {imu["name"]: imu["verdict"] for imu in record["imus"]}
+
+
+def test_reference_that_may_depend_on_imu_is_reported_for_recording_and_result(tmp_path, undrawn):
+    drives.write_bag("copied.bag", *drives.drive(wander=False))
+    tables = make_tables(60.0)
+    truth = tables.trajectory_data["yaw"]
+    for name in ("reference", "imu_real"):
+        table = getattr(tables, name).copy()
+        table["yaw"] = np.interp(table.index, truth.index, np.unwrap(truth))
+        tables = dataclasses.replace(tables, **{name: table})
+    copied = write_result(tmp_path / "results", tables=dataclasses.replace(tables, fixes=None))
+    for drive in ("copied.bag", copied.folder):
+        assert judged(drive, "--imu", "right.yaml", "--runs", 19).count(NOT_INDEPENDENT) == 1
+    assert NOT_INDEPENDENT not in judged(
+        result(tmp_path / "noisy"), "--imu", "right.yaml", "--runs", 19
+    )
 
 
 def test_models_with_too_little_or_too_much_noise_are_rejected(tmp_path):

@@ -6,6 +6,7 @@ The command line is defined in :mod:`.parsers.compare_yaw`.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from .. import __version__
 from ..core.sentences import number_duplicates
@@ -17,7 +18,7 @@ from ..drive.yaw_differences import (
     known_columns,
     yaw_differences,
 )
-from ..drive.yaw_signals import read_yaw_signals
+from ..drive.yaw_signals import dependence_remarks, read_yaw_signals
 from ..heading.yaw_comparison import ComparisonSettings
 from ..report import table as table_text
 from ..report.drawing import to_matplotlib
@@ -50,7 +51,11 @@ def run(options):
     recording_remarks = [remark for signal in signals for remark in signal.remarks]
     table = differences_table(differences)
     columns = known_columns(table)
-    remarks = [*describe_jumps(names, yaws), *_remarks(differences, settings, names[0])]
+    remarks = [
+        *describe_jumps(names, yaws),
+        *_remarks(differences, settings, names[0]),
+        *dependence_remarks([replace(s, name=name) for s, name in zip(signals, names)]),
+    ]
     if _lacks_reference_error(table, signals[0]):
         remarks.append(
             f"{names[0]}: the error of this yaw is unknown, so the differences contain it; for "

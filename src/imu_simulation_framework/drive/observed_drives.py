@@ -21,6 +21,7 @@ from ..motion import sources as motions
 from ..motion.motion import Motion
 from ..recordings.imu import turn_of_gyroscope
 from ..recordings.plausibility.check import NO_IMU
+from ..recordings.plausibility.symptoms import find_dependence
 from .named_paths import is_result, short_name
 from .recorded_drive.check import ensure_plausible
 from .recorded_drive.imu import prepare_recorded_imu
@@ -250,10 +251,12 @@ def _result_tables(folder: ResultFolder) -> _DriveTables:
             f"{folder.prefix_path}: this result has no recorded IMU, which a yaw error requires"
         )
     earlier = previous_summary(folder).get("comparison_settings", {})
+    reference = load_table(folder, "reference")
+    dependence = find_dependence(reference["yaw"].dropna(), imu["yaw"].dropna())
     return _DriveTables(
         name=short_name(folder.folder),
         imu=imu,
-        reference=load_table(folder, "reference"),
+        reference=reference,
         path=load_table(folder, "trajectory_data"),
         comparison=ComparisonSettings(
             align=earlier.get("align") is True,
@@ -261,7 +264,7 @@ def _result_tables(folder: ResultFolder) -> _DriveTables:
         ),
         satellite=folder.path("fixes.csv").exists(),
         sources=tuple(folder.path(f"{part}.csv") for part in ("imu_real", "reference")),
-        remarks=(),
+        remarks=() if dependence is None else (dependence.sentence(),),
     )
 
 
@@ -284,7 +287,8 @@ def _recording_tables(
     imu = prepare_recorded_imu(configuration, start, stop)
     assert imu is not None
     files = recording_sources(configuration)
-    remarks = (*setup.sentences, *recorded.report.sentences(), *imu.remarks)
+    findings = [finding.sentence() for finding in check.findings]
+    remarks = (*setup.sentences, *recorded.report.sentences(), *imu.remarks, *findings)
     if is_bundled(configuration):
         remarks = (f"{name}: this is a bundled drive, whose recorded IMU is simulated",)
     return _DriveTables(

@@ -17,6 +17,8 @@ from ..recordings import file_access
 from ..recordings.columns import find_angle_column, find_column_maps, find_columns
 from ..recordings.formats.any_format import likely_topics, topics_of_bag
 from ..recordings.messages import IMU_TYPES, REFERENCE_TYPES
+from ..recordings.plausibility.findings import NOT_INDEPENDENT
+from ..recordings.plausibility.symptoms import find_dependence
 from ..recordings.reading import Recorded, read_imu, read_reference
 from ..recordings.vocabulary.times import NOT_THE_TIME
 from .named_paths import PART_SIGN, is_result, short_name, split_name
@@ -70,6 +72,8 @@ class YawSignal:
         Notes on the recording.
     group : str
         Common prefix of the names of all yaw signals of a result.
+    is_recorded_imu : bool
+        Whether the yaw was measured by a recorded IMU.
     """
 
     name: str
@@ -78,6 +82,7 @@ class YawSignal:
     sources: tuple[Path, ...] = ()
     remarks: tuple[str, ...] = ()
     group: str = ""
+    is_recorded_imu: bool = False
 
 
 def read_yaw_signals(text: str) -> list[YawSignal]:
@@ -117,6 +122,30 @@ def read_yaw_signals(text: str) -> list[YawSignal]:
     return signals
 
 
+def dependence_remarks(signals: Sequence[YawSignal]) -> list[str]:
+    """Warn about recorded IMUs whose reference, the first signal, may not be independent.
+
+    Parameters
+    ----------
+    signals : sequence of YawSignal
+        Yaw signals that are compared with the first of them.
+
+    Returns
+    -------
+    list of str
+        Warnings as in ``check_recording.py``; none if the first signal is not a reference.
+    """
+    reference, others = signals[0], signals[1:]
+    if reference.poses is None:
+        return []
+    findings = {
+        signal.name: find_dependence(reference.yaw, signal.yaw)
+        for signal in others
+        if signal.is_recorded_imu
+    }
+    return [f"{name}: {finding.sentence()}" for name, finding in findings.items() if finding]
+
+
 def _read_signals(path: str, part: str) -> list[YawSignal]:
     if is_result(path):
         return _read_result(path, part)
@@ -154,6 +183,7 @@ def _read_result(path: str, table_name: str) -> list[YawSignal]:
                 poses=table if name == "reference" else None,
                 sources=(folder.path(f"{name}.csv"),),
                 group=group,
+                is_recorded_imu=name == "imu_real",
             )
             signals.append(signal)
     if table_name and not signals:
@@ -174,7 +204,12 @@ def _read_configured(path: str) -> list[YawSignal]:
     if configuration.imu_recording.use and not check.lacks_imu:
         imu = imu_source(configuration).read()
         signals.append(_signal(f"{name} IMU", imu, Path(files.imu)))
-    findings = [f"{name}: {finding.sentence()}" for finding in check.findings]
+    # dependence_remarks() reports NOT_INDEPENDENT for signals from all sources.
+    findings = [
+        f"{name}: {finding.sentence()}"
+        for finding in check.findings
+        if finding.fault != NOT_INDEPENDENT
+    ]
     return [*signals[:-1], replace(signals[-1], remarks=(*signals[-1].remarks, *findings))]
 
 
@@ -251,7 +286,8 @@ def _read_column(path: str, column: str, format: str) -> YawSignal:
     columns = {"time": maps.time, "yaw": with_unit}
     signal = _read_recording(read_imu, path, format=format, columns=columns)
     remarks = signal.remarks if remark is None else (*signal.remarks, remark)
-    return YawSignal(f"{signal.name} {with_unit}", signal.yaw, None, signal.sources, remarks)
+    name = f"{signal.name} {with_unit}"
+    return replace(signal, name=name, poses=None, remarks=remarks, is_recorded_imu=True)
 
 
 def _read_text(path: str, format: str) -> YawSignal:
@@ -301,10 +337,12 @@ def _signal(name: str, recorded: Recorded, path: Path) -> YawSignal:
                 f"{name}: the pitch is above {np.degrees(_STEEP_PITCH):.0f} deg in "
                 f"{100.0 * steep:.0f} % of the samples, for which the yaw is not a heading"
             )
+    poses = table if set(POSES) <= set(table) else None
     return YawSignal(
         name=name,
         yaw=table["yaw"].dropna(),
-        poses=table if set(POSES) <= set(table) else None,
+        poses=poses,
         sources=(path,),
         remarks=tuple(remarks),
+        is_recorded_imu=poses is None,
     )

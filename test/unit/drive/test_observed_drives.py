@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from imu_simulation_framework.drive.observed_drives import read_drive
+from imu_simulation_framework.recordings.plausibility.findings import NOT_INDEPENDENT
 
 LAG = 0.2  # s, delay of the IMU's stamps relative to the reference
 
@@ -27,6 +28,15 @@ def write_drive(folder, lag):
     config = folder / "config.ini"
     config.write_text("[reference]\npath = reference.csv\n[imu_recording]\npath = imu.csv\n")
     return config
+
+
+def test_reference_that_may_depend_on_imu_is_reported_once(tmp_path):
+    drive = read_drive(str(write_drive(tmp_path, lag=0.0)), step=1.0)
+    warnings = [remark for remark in drive.remarks if NOT_INDEPENDENT in remark]
+    assert len(warnings) == 1
+
+    recording = read_drive(str(write_drive(tmp_path, lag=LAG)), step=1.0)
+    assert not any(NOT_INDEPENDENT in remark for remark in recording.remarks)
 
 
 def test_integrated_gyroscope_of_delayed_imu_matches_its_yaw(tmp_path):

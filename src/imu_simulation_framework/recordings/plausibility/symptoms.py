@@ -10,7 +10,15 @@ from ...core.tables import GYRO
 from . import findings as faults
 from .findings import Finding, describe_handedness, describe_relation
 from .observations import GOOD, mean_up
-from .relation import MINIMUM_STEPS, gyro_heading, imu_heading, part_of, reference_heading, relate
+from .relation import (
+    MINIMUM_STEPS,
+    Relation,
+    gyro_heading,
+    imu_heading,
+    part_of,
+    reference_heading,
+    relate,
+)
 
 _SPINNING_RATIO = 1.3  # ratio of wheel to gyroscope turns; larger than calibration errors
 _MIN_SPINNING = 0.2  # smallest correlation of the turns of spinning wheels and gyroscope
@@ -258,18 +266,45 @@ def _reference_itself(observations):
 
 
 def _not_independent(observations):
-    """Find a reference that agrees better with the IMU than an independent sensor would."""
-    relation = observations.reference_imu
+    if observations.imu is None or "yaw" not in observations.imu:
+        return []
+    finding = find_dependence(
+        observations.reference["yaw"], observations.imu["yaw"], observations.reference_imu
+    )
+    return [] if finding is None else [finding]
+
+
+def find_dependence(
+    reference: pd.Series, imu: pd.Series, relation: Relation | None = None
+) -> Finding | None:
+    """Find a reference that agrees better with the IMU than an independent sensor would.
+
+    Parameters
+    ----------
+    reference, imu : pandas.Series
+        Unwrapped yaws [rad], indexed by time [s].
+    relation : Relation, optional
+        Comparison of the turns of the two yaws; by default it is computed.
+
+    Returns
+    -------
+    Finding or None
+        Warning that the reference may depend on the IMU; None if the yaws differ enough, or if the
+        common time is too short for a conclusion.
+    """
+    if relation is None:
+        relation = relate(
+            reference_heading(reference.to_frame("yaw")), imu_heading(imu.to_frame("yaw"))
+        )
     if relation is None or not relation.conclusive or relation.delay:
-        return []
+        return None
     if relation.correlation < _ALIKE or not _ALIKE < relation.scale < 1.0 / _ALIKE:
-        return []
-    reference, imu = observations.reference["yaw"], observations.imu["yaw"]
+        return None
     inside = (imu.index >= reference.index[0]) & (imu.index <= reference.index[-1])
     apart = imu[inside] - np.interp(imu.index[inside], reference.index, reference)
     rms = float(np.std(apart))
     if rms > _ALIKE_ERROR:
-        return []
+        return None
     evidence = (
         f"reference yaw and IMU yaw differ only by {np.degrees(rms):.2g} deg rms, with a "
         f"correlation of {relation.correlation:.3f} and without delay, so the reference may be "
@@ -280,7 +315,7 @@ def _not_independent(observations):
         "choose a reference that does not use the IMU, or make sure that the reference is really "
         "this accurate"
     )
-    return [Finding(faults.NOT_INDEPENDENT, evidence, remedy)]
+    return Finding(faults.NOT_INDEPENDENT, evidence, remedy)
 
 
 def _off_its_path(observations):
