@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import Callable, Sequence
+from typing import Callable, Protocol, Sequence
 
 import numpy as np
 import pandas as pd
@@ -95,8 +95,8 @@ class ErrorDistribution(ABC):
         Returns
         -------
         pandas.DataFrame
-            One column per source [rad^2 or m^2], whose sum is :meth:`variance`, indexed by time [s]. Known
-            errors have no variance; they are in :meth:`mean_by_source`.
+            One column per source [rad^2 or m^2], whose sum is :meth:`variance`, indexed by time
+            [s]. Known errors have no variance; they are in :meth:`mean_by_source`.
         """
 
     def survival(
@@ -133,13 +133,13 @@ class ErrorDistribution(ABC):
         return estimate
 
     @abstractmethod
-    def _draw_stays(
+    def draw_stays(
         self, limit: float, runs: int, seed: int | RunNormals, first_run: int
     ) -> np.ndarray:
         """Return each simulated run's probability (runs, n) of having stayed within the limit."""
 
     @property
-    def _is_random(self) -> bool:
+    def is_random(self) -> bool:
         """Whether the error has random sources, so that simulated runs differ."""
         return True
 
@@ -271,21 +271,67 @@ class ErrorDistribution(ABC):
         Their strengths are Gauss-Hermite points, at which the integral of a smooth function over
         all sensors becomes a sum. ``first`` is the index of the first time.
         """
-        fixed = self.variance()[first:]
-        points, weights = np.polynomial.hermite_e.hermegauss(_QUADRATURE_POINTS)
-        varying, shares = np.zeros((len(fixed), 1)), np.ones(1)
-        for variance, spread in self._varying_variances():
-            variance = variance[first:]
-            fixed = fixed - variance
-            strengths = np.exp(2.0 * spread * points - 2.0 * spread**2)
-            variances = varying[:, :, np.newaxis] + variance[:, np.newaxis, np.newaxis] * strengths
-            varying = variances.reshape(len(fixed), -1)
-            shares = np.outer(shares, weights / weights.sum()).ravel()
-        return np.sqrt(varying + np.maximum(fixed, 0.0)[:, np.newaxis]), shares
+        varying = [(part[first:], spread) for part, spread in self._varying_variances()]
+        variances, shares = sensor_mixture(self.variance()[first:], varying)
+        return np.sqrt(np.maximum(variances, 0.0)), shares
+
+
+def sensor_mixture(
+    variance: np.ndarray, varying: Sequence[tuple[np.ndarray, float]]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Compute the variances of representative sensors of the same type.
+
+    Parameters
+    ----------
+    variance : numpy.ndarray
+        Variances or covariances of an error, as means over sensors, any shape.
+    varying : sequence of tuple
+        Share of each source whose strength differs between sensors, of the same shape, and the
+        standard deviation of the strength's natural logarithm.
+
+    Returns
+    -------
+    variances : numpy.ndarray
+        Variances of u sensors, whose strengths are Gauss-Hermite points; shape (..., u).
+    shares : numpy.ndarray
+        Weight of each of these sensors, shape (u,).
+    """
+    fixed, shape = variance, np.shape(variance)
+    points, weights = np.polynomial.hermite_e.hermegauss(_QUADRATURE_POINTS)
+    mixed, shares = np.zeros((*shape, 1)), np.ones(1)
+    for part, spread in varying:
+        fixed = fixed - part
+        strengths = np.exp(2.0 * spread * points - 2.0 * spread**2)
+        combined = mixed[..., np.newaxis] + part[..., np.newaxis, np.newaxis] * strengths
+        mixed = combined.reshape(*shape, -1)
+        shares = np.outer(shares, weights / weights.sum()).ravel()
+    return mixed + fixed[..., np.newaxis], shares
+
+
+class Survivor(Protocol):
+    """Error whose probability of having stayed within a limit can be simulated.
+
+    Attributes
+    ----------
+    time : numpy.ndarray
+        Times, shape (n,) [s].
+    is_random : bool
+        Whether the error has random sources, so that simulated runs differ.
+    """
+
+    time: np.ndarray
+
+    @property
+    def is_random(self) -> bool: ...
+
+    def draw_stays(
+        self, limit: float, runs: int, seed: int | RunNormals, first_run: int
+    ) -> np.ndarray:
+        """Return each simulated run's probability (runs, n) of having stayed within the limit."""
 
 
 def estimate_survivals(
-    models: Sequence[ErrorDistribution],
+    models: Sequence[Survivor],
     limit: float,
     runs: int = 4000,
     seed: int | RunNormals = 1,
@@ -295,8 +341,8 @@ def estimate_survivals(
 
     Parameters
     ----------
-    models : sequence of ErrorDistribution
-        Distributions of the errors.
+    models : sequence of Survivor
+        Models of the errors, for example of type :class:`ErrorDistribution`.
     limit : float
         Limit on either side [rad or m].
     runs : int, optional
@@ -309,9 +355,9 @@ def estimate_survivals(
     Returns
     -------
     list of tuple
-        Result of :meth:`ErrorDistribution.survival` for each model.
+        Result of :meth:`.ErrorDistribution.survival` for each model.
     """
-    runs_of = [runs if model._is_random else 1 for model in models]
+    runs_of = [runs if model.is_random else 1 for model in models]
     sums = [np.zeros((2, len(model.time))) for model in models]
     for first in range(0, runs, _RUNS_AT_ONCE):
         normals = seed
@@ -320,7 +366,7 @@ def estimate_survivals(
         for model, model_runs, (total, squares) in zip(models, runs_of, sums):
             count = min(_RUNS_AT_ONCE, model_runs - first)
             if count > 0:
-                stays = model._draw_stays(limit, count, normals, first)
+                stays = model.draw_stays(limit, count, normals, first)
                 total += np.sum(stays, axis=0)
                 squares += np.sum(stays**2, axis=0)
                 on_runs(count)

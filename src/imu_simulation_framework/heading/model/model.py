@@ -283,10 +283,10 @@ class YawErrorModel(ErrorDistribution):
         return replace(self, sources=tuple(s for s in self.sources if not isinstance(s, YawNoise)))
 
     @property
-    def _is_random(self) -> bool:
+    def is_random(self) -> bool:
         return bool(np.any(self._noise_free_model.variance() > 0.0))
 
-    def _draw_stays(self, limit, runs, seed, first_run):
+    def draw_stays(self, limit, runs, seed, first_run):
         # A run is weighted by its probability of staying within the limit between samples.
         errors = self._noise_free_model.realisations(runs, seed, first_run)
         stays = self._noise_free_model._stays_between(errors, limit)
@@ -295,7 +295,7 @@ class YawErrorModel(ErrorDistribution):
 
     def _stays_between(self, errors, limit):
         """Return each run's probability (runs, n) of having stayed within the limit so far."""
-        variance, sample = self._variance_within_step, self.sensor_period or 0.0
+        variance, sample = self.variance_within_step, self.sensor_period or 0.0
         inside = np.logical_and.accumulate(np.abs(errors) <= limit, axis=1)
         widened = limit + SAMPLED_BARRIER * np.sqrt(variance * sample / self.step)
         free = np.ones(len(self.time) - 1, dtype=bool)
@@ -304,7 +304,7 @@ class YawErrorModel(ErrorDistribution):
         return inside * bridges_within(errors, variance, widened, free)
 
     @cached_property
-    def _variance_within_step(self) -> np.ndarray:
+    def variance_within_step(self) -> np.ndarray:
         """Variance (n - 1,) of the Brownian bridge in each step: four times that at mid-step."""
         processes = self._sources_of(PROCESSES)
         half = state_space(processes, 0.5 * self.step, None, self.heading_time_constant)

@@ -26,22 +26,172 @@ the same result; no filter on a robot is better. With the Cholesky root L of :ma
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import pandas as pd
+from scipy.integrate import cumulative_trapezoid
 from scipy.linalg import cholesky, solve_triangular
 
 from ...core.errors import ConfigurationError
 from ...motion.motion import Motion
-from ...sensors.odometer import OdometerSpecification, rolled_distance
+from ...sensors.odometer import OdometerSpecification, forward_speed, rolled_distance
 from .distribution import ErrorDistribution
 from .model import YawErrorModel
 from .sources import PROCESSES, KnownError, RandomConstant, Source, YawNoise, YawRandomWalk
 from .state_space import RunNormals
 
 WHEELS, TRACK, WHEEL_SIZE = "unequal wheels", "track", "size of the wheels"
+SLIP, ACCELERATION_SLIP = "wheel slip", "slip under acceleration"
+ENCODER = "encoder steps"
+
+
+@dataclass(frozen=True)
+class OdometerConstant:
+    """Constant error of an odometer, and its effect on the measured yaw and distance.
+
+    Parameters
+    ----------
+    name : str
+        Name of the source.
+    yaw : numpy.ndarray
+        Yaw error per unit of the constant, shape (n,) [rad].
+    distance : numpy.ndarray
+        Error of the distance since the start per unit of the constant, shape (n,) [m].
+    sigma : float or None
+        Standard deviation of the constant over robots; None for a known error, which is the same
+        in every run.
+    """
+
+    name: str
+    yaw: np.ndarray
+    distance: np.ndarray
+    sigma: float | None
+
+
+@dataclass(frozen=True)
+class WheelSlip:
+    """Random slip of a wheel, and its effect on the measured yaw and distance.
+
+    Parameters
+    ----------
+    variance : numpy.ndarray
+        Variance of the slipped distance since the start, shape (n,) [m^2].
+    yaw_factor : float
+        Yaw error per slipped distance [rad/m].
+    distance_factor : float
+        Distance error per slipped distance [1].
+    """
+
+    variance: np.ndarray
+    yaw_factor: float
+    distance_factor: float
+
+
+def odometer_constants(
+    odometer: OdometerSpecification, motion: Motion, time: np.ndarray
+) -> list[OdometerConstant]:
+    """Compute the effects of an odometer's constant errors on a motion.
+
+    Parameters
+    ----------
+    odometer : OdometerSpecification
+        Errors of the odometer.
+    motion : Motion
+        Motion of the midpoint between the wheels on level ground.
+    time : numpy.ndarray
+        Times since the motion's start, shape (n,) [s].
+
+    Returns
+    -------
+    list of OdometerConstant
+        Constants that affect the yaw or the distance on this motion.
+    """
+    ratio, scale, tracks = odometer.diameter_ratio, odometer.scale, odometer.track_ratio
+    since_start = motion.time - motion.time[0]
+    rolled, turn = rolled_distance(motion, odometer), motion.yaw - motion.yaw[0]
+    speed = forward_speed(motion.yaw, motion.velocity)
+    slipped = rolled - cumulative_trapezoid(speed, since_start, initial=0.0)
+    way_at, turn_at, slipped_at = (
+        np.interp(time, since_start, curve) for curve in (rolled, turn, slipped)
+    )
+    per_way = 1.0 / (2.0 * scale * odometer.track)
+    turn_factor = (1.0 + ratio) ** 2 / (4.0 * ratio * scale) * turn_at
+    wheel_error = (1.0 - ratio**2) / ratio * per_way * way_at
+    # Distance that the wheels roll in opposite directions while the robot turns.
+    opposite = 0.5 * odometer.track * turn_at
+    wheel_distance = (1.0 + ratio) ** 2 / (4.0 * ratio * scale) * way_at
+    opposite_distance = (1.0 - ratio**2) / (4.0 * ratio * scale) * opposite
+    constants = [
+        OdometerConstant(name, -yaw, -distance, None)
+        for name, yaw, distance in (
+            (
+                WHEELS,
+                wheel_error + (turn_factor - turn_at / scale) * tracks,
+                wheel_distance - way_at / scale + opposite_distance * tracks,
+            ),
+            (TRACK, (tracks - 1.0) / scale * turn_at, np.zeros(len(time))),
+            (WHEEL_SIZE, (1.0 / scale - 1.0) * turn_at, (1.0 / scale - 1.0) * way_at),
+            (ACCELERATION_SLIP, np.zeros(len(time)), slipped_at),
+        )
+    ]
+    ratio_error = (ratio**2 - 1.0) / (4.0 * ratio**2 * scale) * tracks * turn_at
+    ratio_error -= (1.0 + ratio**2) / ratio**2 * per_way * way_at
+    ratio_distance = (ratio**2 - 1.0) / (4.0 * ratio**2 * scale) * way_at
+    ratio_distance -= (1.0 + ratio**2) / (4.0 * ratio**2 * scale) * tracks * opposite
+    scale_error = -(wheel_error + tracks * turn_factor) / scale
+    scale_distance = -(wheel_distance + tracks * opposite_distance) / scale
+    constants += [
+        OdometerConstant(name, -yaw, -distance, sigma)
+        for name, yaw, distance, sigma in (
+            (WHEELS, ratio_error, ratio_distance, odometer.diameter_ratio_sigma),
+            (TRACK, turn_factor, opposite_distance, odometer.track_ratio_sigma),
+            (WHEEL_SIZE, scale_error, scale_distance, odometer.scale_sigma),
+        )
+        if sigma > 0.0
+    ]
+    return [each for each in constants if np.any(each.yaw) or np.any(each.distance)]
+
+
+def wheel_slips(
+    odometer: OdometerSpecification, motion: Motion, time: np.ndarray
+) -> list[WheelSlip]:
+    """Compute the random slip of the left and of the right wheel on a motion.
+
+    Parameters
+    ----------
+    odometer : OdometerSpecification
+        Errors of the odometer.
+    motion : Motion
+        Motion of the midpoint between the wheels on level ground.
+    time : numpy.ndarray
+        Times since the motion's start, shape (n,) [s].
+
+    Returns
+    -------
+    list of WheelSlip
+        Slip of the left and of the right wheel; empty for an odometer without slip.
+    """
+    if odometer.slip == 0.0:
+        return []
+    ratio, since_start = odometer.diameter_ratio, motion.time - motion.time[0]
+    rolled, turn = rolled_distance(motion, odometer), motion.yaw - motion.yaw[0]
+    half_track = 0.5 * odometer.track * odometer.track_ratio
+    slips = []
+    for side, relative in ((-1.0, 1.0), (1.0, ratio)):
+        steps = np.abs(np.diff(rolled + side * half_track * turn))
+        variance = odometer.slip**2 * np.concatenate([[0.0], np.cumsum(steps)])
+        # The odometer scales distances by the ratio of the assumed to the true radius.
+        counted = (1.0 + ratio) / (2.0 * odometer.scale * relative)
+        slips.append(
+            WheelSlip(
+                np.interp(time, since_start, variance),
+                -side * counted / odometer.track,
+                -0.5 * counted,
+            )
+        )
+    return slips
 
 
 def odometer_sources(
@@ -63,44 +213,40 @@ def odometer_sources(
     list of Source
         Sources of the yaw error.
     """
-    ratio, scale, tracks = odometer.diameter_ratio, odometer.scale, odometer.track_ratio
-    since_start = motion.time - motion.time[0]
-    way, turn = rolled_distance(motion, odometer), motion.yaw - motion.yaw[0]
-    way_at, turn_at = (np.interp(time, since_start, curve) for curve in (way, turn))
-    per_way = 1.0 / (2.0 * scale * odometer.track)
-    turn_factor = (1.0 + ratio) ** 2 / (4.0 * ratio * scale) * turn_at
-    wheel_error = (1.0 - ratio**2) / ratio * per_way * way_at
-    sources: list[Source] = []
-    for name, curve in (
-        (WHEELS, wheel_error + (turn_factor - turn_at / scale) * tracks),
-        (TRACK, (tracks - 1.0) / scale * turn_at),
-        (WHEEL_SIZE, (1.0 / scale - 1.0) * turn_at),
-    ):
-        if np.any(curve):
-            sources.append(KnownError(name, -curve))
-    ratio_error = (ratio**2 - 1.0) / (4.0 * ratio**2 * scale) * tracks * turn_at
-    ratio_error -= (1.0 + ratio**2) / ratio**2 * per_way * way_at
-    scale_error = -(wheel_error + tracks * turn_factor) / scale
-    for name, regressor, sigma in (
-        (WHEELS, ratio_error, odometer.diameter_ratio_sigma),
-        (TRACK, turn_factor, odometer.track_ratio_sigma),
-        (WHEEL_SIZE, scale_error, odometer.scale_sigma),
-    ):
-        if sigma > 0.0 and np.any(regressor):
-            sources.append(RandomConstant(name, -regressor, sigma))
-    if odometer.slip > 0.0:
-        half_track = 0.5 * odometer.track * tracks
-        variance = np.zeros(len(since_start))
-        for side, relative in ((-1.0, 1.0), (1.0, ratio)):
-            steps = np.abs(np.diff(way + side * half_track * turn))
-            # The odometer scales distances by the ratio of the assumed to the true radius.
-            counted = odometer.slip * (1.0 + ratio) / (2.0 * scale * relative) / odometer.track
-            variance[1:] += counted**2 * np.cumsum(steps)
-        sources.append(YawRandomWalk("wheel slip", np.interp(time, since_start, variance)))
-    if odometer.ticks_per_turn:
-        tick = 2.0 * math.pi * odometer.wheel_radius / odometer.ticks_per_turn
-        sources.append(YawNoise("encoder steps", tick / odometer.track / math.sqrt(6.0)))
+    sources: list[Source] = [
+        KnownError(each.name, each.yaw)
+        if each.sigma is None
+        else RandomConstant(each.name, each.yaw, each.sigma)
+        for each in odometer_constants(odometer, motion, time)
+        if np.any(each.yaw)
+    ]
+    slips = wheel_slips(odometer, motion, time)
+    if slips:
+        variance = np.sum([slip.yaw_factor**2 * slip.variance for slip in slips], axis=0)
+        sources.append(YawRandomWalk(SLIP, variance))
+    noise = encoder_noise(odometer)
+    if noise > 0.0:
+        sources.append(YawNoise(ENCODER, noise))
     return sources
+
+
+def encoder_noise(odometer: OdometerSpecification) -> float:
+    """Return the standard deviation of the yaw error due to the resolution of the encoders.
+
+    Parameters
+    ----------
+    odometer : OdometerSpecification
+        Encoders and wheels.
+
+    Returns
+    -------
+    float
+        Standard deviation [rad]; zero for encoders with infinite resolution.
+    """
+    if not odometer.ticks_per_turn:
+        return 0.0
+    tick = 2.0 * math.pi * odometer.wheel_radius / odometer.ticks_per_turn
+    return tick / odometer.track / math.sqrt(6.0)
 
 
 MAX_TIMES = 1000
@@ -217,7 +363,7 @@ class FusedYawError(ErrorDistribution):
             [m.realisations(runs, seed, first_run) @ share.T for m, share in self._shares()], axis=0
         )
 
-    def _draw_stays(
+    def draw_stays(
         self, limit: float, runs: int, seed: int | RunNormals, first_run: int
     ) -> np.ndarray:
         inside = np.abs(self.realisations(runs, seed, first_run)) <= limit

@@ -1,0 +1,1 @@
+"""Position error of dead reckoning with a heading and a wheel odometer."""

@@ -1,0 +1,751 @@
+r"""Linear Gaussian model of the position error of dead reckoning.
+
+The yaw error of the heading and the distance error of the odometer are linear in the same
+independent sources as the yaw error of :mod:`..model`. The position error is linear in both
+(:mod:`.track`), so that its covariance along any motion follows without random numbers. Sources of
+an odometer that also supplies the heading act on yaw and distance at once.
+
+Between two times of the model, white noise of the rate makes the yaw error deviate from a straight
+line. The integral of this Brownian bridge over a step h adds the variance :math:`N^2 h^3 / 12`
+times the squared speed. White noise of the yaw itself adds :math:`\sigma^2 h \Delta t` times the
+squared speed, with the sampling period :math:`\Delta t`.
+
+Position fixes are observations. The best linear estimator subtracts from the position an estimate
+of its error from all fixes so far, as in :mod:`..model.odometer`. It thereby corrects the heading,
+too. No filter on a robot is better.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Callable, Iterator, NamedTuple, Sequence
+
+import numpy as np
+import pandas as pd
+from scipy.linalg import cholesky, solve_triangular
+
+from ...core.errors import ConfigurationError
+from ..model.distribution import ErrorDistribution, estimate_survivals, sensor_mixture
+from ..model.model import Likelihood, YawErrorModel
+from ..model.odometer import ENCODER, SLIP, OdometerConstant, WheelSlip
+from ..model.sources import PROCESSES, KnownError, YawNoise
+from ..model.state_space import RunNormals
+from .radial import distance_quantile, probability_within_distance
+from .track import Track
+
+MAX_TIMES = 1000
+"""Maximum number of times of a model; the covariances of more times need more than 200 MB."""
+START_POSITION, START_HEADING, FIXES = "start position", "start heading", "position fixes"
+_INCREMENTS = "noise within steps"
+
+
+class PositionFix(NamedTuple):
+    """Observation of the position during a drive.
+
+    Attributes
+    ----------
+    time : float
+        Time since the start of the motion [s].
+    sigma : float
+        Standard deviation of each coordinate [m].
+    since : float or None
+        Earlier time of the observed change in position, as in a loop closure [s]; None for an
+        observation of the position itself.
+    """
+
+    time: float
+    sigma: float
+    since: float | None = None
+
+
+@dataclass(frozen=True)
+class StartUncertainty:
+    """Uncertainty of the pose at the start of a drive.
+
+    Parameters
+    ----------
+    position : float, optional
+        Standard deviation of each coordinate [m].
+    heading : float, optional
+        Standard deviation of the heading [rad].
+    """
+
+    position: float = 0.0
+    heading: float = 0.0
+
+
+@dataclass(frozen=True)
+class HeadingSource:
+    """Yaw error of the heading, in terms of the errors of an IMU and of an odometer.
+
+    Parameters
+    ----------
+    imu : YawErrorModel or None
+        Yaw error of the IMU; None for the heading of an odometer.
+    gains : numpy.ndarray or None
+        Gains of a fusion of the IMU with an odometer, shape (n, n), see
+        :attr:`.FusedYawError.gains`; None without a fusion.
+    """
+
+    imu: YawErrorModel | None
+    gains: np.ndarray | None = None
+
+    def from_imu(self, errors: np.ndarray) -> np.ndarray:
+        """Return the yaw errors (n, m) of the heading due to yaw errors of the IMU."""
+        return errors if self.gains is None else errors - self.gains @ errors
+
+    def from_odometer(self, errors: np.ndarray) -> np.ndarray:
+        """Return the yaw errors (n, m) of the heading due to yaw errors of the odometer."""
+        if self.imu is None:
+            return errors
+        return np.zeros_like(errors) if self.gains is None else self.gains @ errors
+
+
+@dataclass(frozen=True)
+class OdometerErrors:
+    """Errors of an odometer on one motion.
+
+    Parameters
+    ----------
+    constants : tuple of OdometerConstant
+        Constant errors.
+    slips : tuple of WheelSlip
+        Random slip of the wheels.
+    yaw_noise : float
+        Standard deviation of the white noise of the odometer's yaw [rad].
+    period : float
+        Sampling period [s].
+    """
+
+    constants: tuple[OdometerConstant, ...] = ()
+    slips: tuple[WheelSlip, ...] = ()
+    yaw_noise: float = 0.0
+    period: float = 0.0
+
+
+class _Part(NamedTuple):
+    """Random part of a position error: source, spread over sensors, and covariance (2n, 2n)."""
+
+    name: str
+    spread: float
+    covariance: np.ndarray
+
+
+class _Blocks(NamedTuple):
+    """Covariances at equal times by source, with all fixes taken into account."""
+
+    by_source: dict[str, np.ndarray]
+    varying: list[tuple[np.ndarray, float]]
+    gains: np.ndarray | None
+    total: np.ndarray
+
+
+@dataclass(frozen=True)
+class PositionErrorModel:
+    """Linear Gaussian model of the position error of dead reckoning over time.
+
+    Parameters
+    ----------
+    track : Track
+        True track at the times of the model.
+    heading : HeadingSource
+        Yaw error of the heading.
+    odometer : OdometerErrors, optional
+        Errors of the odometer; by default distances are known exactly.
+    start : StartUncertainty, optional
+        Uncertainty of the pose at the start.
+    fixes : tuple of PositionFix, optional
+        Position fixes during the drive.
+    limits : tuple of str, optional
+        Messages on limitations of the model.
+
+    Raises
+    ------
+    ConfigurationError
+        If there are too many times, or a fix has no accuracy or lies outside the motion.
+    """
+
+    track: Track
+    heading: HeadingSource
+    odometer: OdometerErrors = field(default_factory=OdometerErrors)
+    start: StartUncertainty = field(default_factory=StartUncertainty)
+    fixes: tuple[PositionFix, ...] = ()
+    limits: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(self.time) > MAX_TIMES:
+            raise ConfigurationError(
+                f"the position error has {len(self.time)} times, expected at most {MAX_TIMES}; use "
+                "longer steps"
+            )
+        for name, value in vars(self.start).items():
+            if not (value >= 0.0 and math.isfinite(value)):
+                raise ConfigurationError(
+                    f"start.{name} is {value}, expected a standard deviation of at least zero"
+                )
+        fixes = sorted(self.fixes, key=lambda fix: fix.time)
+        object.__setattr__(self, "fixes", tuple(fixes))
+        last = float(self.time[-1])
+        for fix in self.fixes:
+            if not (fix.sigma > 0.0 and math.isfinite(fix.sigma)):
+                raise ConfigurationError(
+                    f"the position fix at {fix.time:g} s has the standard deviation {fix.sigma} m, "
+                    "expected a positive number"
+                )
+            earliest = 0.0 if fix.since is None else fix.since
+            if not 0.0 <= earliest <= fix.time <= last * (1.0 + 1e-9):
+                raise ConfigurationError(
+                    f"the position fix at {fix.time:g} s is outside the motion, which lasts "
+                    f"{last:g} s"
+                )
+
+    @property
+    def time(self) -> np.ndarray:
+        """Times since the start of the motion, shape (n,) [s]."""
+        return self.track.time
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the error sources in order, without duplicates."""
+        known = self._known_curves
+        return tuple(dict.fromkeys([*self._blocks.by_source, *known]))
+
+    def mean(self) -> np.ndarray:
+        """Return the mean position error.
+
+        Returns
+        -------
+        numpy.ndarray
+            Mean of x and y at each time, shape (n, 2) [m].
+        """
+        return self._pairs(sum(self._known_curves.values(), np.zeros(2 * len(self.time))))
+
+    def mean_by_source(self) -> dict[str, np.ndarray]:
+        """Return the contribution of each known error to the mean position error.
+
+        Returns
+        -------
+        dict of str to numpy.ndarray
+            Mean of x and y at each time by source, shape (n, 2) [m].
+        """
+        return {name: self._pairs(curve) for name, curve in self._known_curves.items()}
+
+    def covariance(self) -> np.ndarray:
+        """Return the covariance of the position error at each time.
+
+        Returns
+        -------
+        numpy.ndarray
+            Covariance of x and y, shape (n, 2, 2) [m^2].
+        """
+        return self._covariance.copy()
+
+    @cached_property
+    def _covariance(self) -> np.ndarray:
+        empty = np.zeros((len(self.time), 2, 2))
+        return sum(self._blocks.by_source.values(), empty)
+
+    def covariance_by_source(self) -> dict[str, np.ndarray]:
+        """Return the covariance of the position error due to each source.
+
+        Returns
+        -------
+        dict of str to numpy.ndarray
+            Covariance of x and y by source, shape (n, 2, 2) [m^2]. Known errors have none.
+        """
+        return dict(self._blocks.by_source)
+
+    def varying_covariances(self) -> list[tuple[np.ndarray, float]]:
+        """Return those covariances that differ between sensors of the same type.
+
+        Returns
+        -------
+        list of tuple
+            Covariance (n, 2, 2) of each source whose strength differs [m^2], and the standard
+            deviation of the strength's natural logarithm.
+        """
+        return list(self._blocks.varying)
+
+    def component(self, name: str) -> PositionComponent:
+        """Return the distribution of one component of the position error.
+
+        Parameters
+        ----------
+        name : {"along", "across", "x", "y"}
+            Along or across the robot's forward direction, or an axis of the world.
+
+        Returns
+        -------
+        PositionComponent
+            Percentiles, bands and first passage of the component [m].
+        """
+        return PositionComponent(self, name)
+
+    def distance_quantile(self, probability: float, index: int = -1) -> float:
+        """Compute a quantile of the distance between estimated and true position.
+
+        Parameters
+        ----------
+        probability : float
+            Probability that the distance does not exceed the quantile, between 0 and 1.
+        index : int, optional
+            Index of the time; by default the last one.
+
+        Returns
+        -------
+        float
+            Quantile [m].
+        """
+        covariances, shares = self._mixture(index)
+        return distance_quantile(probability, self.mean()[index], covariances, shares)
+
+    def probability_within(self, limit: float, index: int = -1) -> float:
+        """Compute the probability that the position error is within a distance at one time.
+
+        Parameters
+        ----------
+        limit : float
+            Distance [m].
+        index : int, optional
+            Index of the time; by default the last one.
+
+        Returns
+        -------
+        float
+            Probability.
+        """
+        covariances, shares = self._mixture(index)
+        return probability_within_distance(limit, self.mean()[index], covariances, shares)
+
+    def _mixture(self, index: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return covariances (u, 2, 2) of representative sensors, and their weights (u,)."""
+        varying = [(block[index], spread) for block, spread in self.varying_covariances()]
+        covariances, shares = sensor_mixture(self._covariance[index], varying)
+        return np.moveaxis(covariances, -1, 0), shares
+
+    def survival(
+        self,
+        limit: float,
+        runs: int = 4000,
+        seed: int | RunNormals = 1,
+        on_runs: Callable[[int], object] = lambda _: None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Estimate the probability that the position has stayed within a distance of the truth.
+
+        Parameters
+        ----------
+        limit : float
+            Distance [m].
+        runs : int, optional
+            Number of simulated drives.
+        seed : int or RunNormals, optional
+            Seed of all runs, or normal random numbers shared by several models.
+        on_runs : callable, optional
+            Called with the number of new runs after each batch of simulated runs.
+
+        Returns
+        -------
+        probability : numpy.ndarray
+            Probability up to each time, shape (n,).
+        half_width : numpy.ndarray
+            Half width of the 95 % confidence interval of the probability, shape (n,).
+        """
+        (estimate,) = estimate_survivals([_Distance(self)], limit, runs, seed, on_runs)
+        return estimate
+
+    def realisations(self, runs: int, seed: int | RunNormals = 1, first_run: int = 0) -> np.ndarray:
+        """Simulate realisations of the position error.
+
+        Parameters
+        ----------
+        runs : int
+            Number of runs.
+        seed : int or RunNormals, optional
+            Seed of all runs, or normal random numbers shared by several models.
+        first_run : int, optional
+            Number of the first run.
+
+        Returns
+        -------
+        numpy.ndarray
+            Errors of x and y, shape (runs, n, 2) [m].
+        """
+        track, count = self.track, len(self.time)
+        normals = _Normals(seed, range(first_run, first_run + runs))
+        yaw, distance = np.zeros((2, count, runs))
+        if self._imu is not None:
+            errors = self._imu.realisations(runs, normals.shared, first_run).T
+            yaw += self.heading.from_imu(errors)
+        for name, constants in _grouped(self._random_constants).items():
+            numbers = normals.draw(f"{name}, constant", len(constants))
+            for constant, number in zip(constants, numbers):
+                scaled = constant.sigma * number
+                yaw += self.heading.from_odometer(constant.yaw[:, np.newaxis] * scaled)
+                distance += constant.distance[:, np.newaxis] * scaled
+        for wheel, slip in enumerate(self.odometer.slips):
+            steps = np.sqrt(np.diff(slip.variance, prepend=0.0))[:, np.newaxis]
+            slipped = np.cumsum(steps * normals.draw(f"{SLIP}, wheel {wheel}", count), axis=0)
+            yaw += self.heading.from_odometer(slip.yaw_factor * slipped)
+            distance += slip.distance_factor * slipped
+        if self.start.heading > 0.0:
+            yaw += self.start.heading * normals.draw(START_HEADING, 1)
+        errors = track.integrate_yaw(yaw) + track.integrate_distance(distance)
+        errors += track.integrate_yaw(self._known_odometer_yaw[:, np.newaxis])
+        errors += track.integrate_distance(self._known_odometer_distance[:, np.newaxis])
+        increments = sum(self._increments.values(), np.zeros(count - 1))
+        steps = np.sqrt(increments)[:, np.newaxis]
+        errors += track.integrate_steps(steps * normals.draw(_INCREMENTS, count - 1))
+        if self.start.position > 0.0:
+            numbers = self.start.position * normals.draw(START_POSITION, 2)
+            errors += np.repeat(numbers, count, axis=0)
+        if self.fixes:
+            gains = self._blocks.gains
+            noise = np.repeat([fix.sigma for fix in self.fixes], 2)[:, np.newaxis]
+            observed = self._observe(errors) + noise * normals.draw(FIXES, 2 * len(self.fixes))
+            errors = errors - gains @ observed
+        return np.moveaxis(errors.reshape(2, count, runs), (0, 1, 2), (2, 1, 0))
+
+    def likelihood(self, observed: np.ndarray, sigma: float = 0.0) -> Likelihood:
+        """Compute the likelihood of an observed position error.
+
+        Parameters
+        ----------
+        observed : numpy.ndarray
+            Errors of x and y at the times of the model, shape (n, 2) [m]; NaN without an
+            observation.
+        sigma : float, optional
+            Standard deviation of the white noise of the reference in each coordinate [m].
+
+        Returns
+        -------
+        Likelihood
+            Innovations are ordered by x and then by y.
+
+        Raises
+        ------
+        ConfigurationError
+            If the observed error has another shape.
+        """
+        observed = np.asarray(observed, dtype=float)
+        if observed.shape != (len(self.time), 2):
+            raise ConfigurationError(
+                f"the observed position error has the shape {observed.shape}, expected "
+                f"({len(self.time)}, 2)"
+            )
+        error = (observed - self.mean()).T.ravel()
+        covariance = self._blocks.total + sigma**2 * np.eye(len(error))
+        # An error that is known to be zero, such as the first one, contains no information.
+        seen = np.flatnonzero(np.isfinite(error) & (np.diag(covariance) > 0.0))
+        # In the order of time, each innovation depends on earlier observations only.
+        seen = seen[np.argsort(seen % len(self.time), kind="stable")]
+        root = cholesky(covariance[np.ix_(seen, seen)], lower=True)
+        white, std = solve_triangular(root, error[seen], lower=True), np.diag(root)
+        innovations, innovation_std = np.full((2, len(error)), np.nan)
+        innovations[seen], innovation_std[seen] = std * white, std
+        logarithm = -0.5 * float(white @ white) - float(np.sum(np.log(std)))
+        return Likelihood(
+            logarithm - 0.5 * len(seen) * math.log(2.0 * math.pi), innovations, innovation_std
+        )
+
+    def _pairs(self, curve: np.ndarray) -> np.ndarray:
+        return curve.reshape(2, -1).T
+
+    @cached_property
+    def _imu(self) -> YawErrorModel | None:
+        """Yaw error model of the IMU without the white noise of its yaw."""
+        imu = self.heading.imu
+        if imu is None:
+            return None
+        return replace(imu, sources=tuple(s for s in imu.sources if not isinstance(s, YawNoise)))
+
+    @property
+    def _random_constants(self) -> list[OdometerConstant]:
+        return [each for each in self.odometer.constants if each.sigma is not None]
+
+    @cached_property
+    def _known_odometer_yaw(self) -> np.ndarray:
+        known = (each for each in self.odometer.constants if each.sigma is None)
+        curves = [self.heading.from_odometer(each.yaw[:, np.newaxis])[:, 0] for each in known]
+        return sum(curves, np.zeros(len(self.time)))
+
+    @cached_property
+    def _known_odometer_distance(self) -> np.ndarray:
+        known = (each.distance for each in self.odometer.constants if each.sigma is None)
+        return sum(known, np.zeros(len(self.time)))
+
+    @cached_property
+    def _known_curves(self) -> dict[str, np.ndarray]:
+        """Known position errors (2n,) by source, with all fixes taken into account."""
+        curves: dict[str, np.ndarray] = {}
+        sources = [] if self._imu is None else self._imu.sources
+        for source in sources:
+            if isinstance(source, KnownError):
+                yaw = self.heading.from_imu(source.curve[:, np.newaxis])
+                curve = self.track.integrate_yaw(yaw)[:, 0]
+                curves[source.name] = curves.get(source.name, 0.0) + curve
+        for constant in self.odometer.constants:
+            if constant.sigma is None:
+                curve = self._odometer_curves(
+                    constant.yaw[:, np.newaxis], constant.distance[:, np.newaxis]
+                )[:, 0]
+                curves[constant.name] = curves.get(constant.name, 0.0) + curve
+        if self.fixes:
+            gains = self._blocks.gains
+            curves = {name: c - gains @ self._observe(c) for name, c in curves.items()}
+        return curves
+
+    def _odometer_curves(self, yaw: np.ndarray, distance: np.ndarray) -> np.ndarray:
+        """Return position errors (2n, m) due to an odometer's yaw and distance errors (n, m)."""
+        heading = self.track.integrate_yaw(self.heading.from_odometer(yaw))
+        return heading + self.track.integrate_distance(distance)
+
+    @cached_property
+    def _increments(self) -> dict[str, np.ndarray]:
+        """Variance (n - 1,) of the integrated yaw error within each step [rad^2 s^2] by source."""
+        step, increments = self.track.step, {}
+        empty = np.zeros(len(self.time) - 1)
+        imu = self.heading.imu
+        for name in () if imu is None else imu.names:
+            source = imu.only(name)
+            period = step if imu.sensor_period is None else imu.sensor_period
+            noise = float(np.sum(source.state_space.yaw_noise))
+            variance = source.variance_within_step * step**2 / 12.0 + noise * step * period
+            increments[name] = empty + variance
+        if imu is None:
+            for slip in self.odometer.slips:
+                added = slip.yaw_factor**2 * np.diff(slip.variance) * step**2 / 12.0
+                increments[SLIP] = increments.get(SLIP, empty) + added
+            noise = self.odometer.yaw_noise**2 * step * self.odometer.period
+            increments[ENCODER] = empty + noise
+        return {name: variance for name, variance in increments.items() if np.any(variance)}
+
+    def _parts(self) -> Iterator[_Part]:
+        """Yield the random parts of the position error without fixes."""
+        yield from self._heading_parts()
+        for name, constants in _grouped(self._random_constants).items():
+            curves = self._odometer_curves(
+                np.column_stack([c.sigma * c.yaw for c in constants]),
+                np.column_stack([c.sigma * c.distance for c in constants]),
+            )
+            yield _Part(name, 0.0, curves @ curves.T)
+        for slip in self.odometer.slips:
+            walk = np.minimum(slip.variance, slip.variance[:, np.newaxis])
+            half = self._odometer_curves(slip.yaw_factor * walk, slip.distance_factor * walk)
+            whole = self._odometer_curves(slip.yaw_factor * half.T, slip.distance_factor * half.T)
+            yield _Part(SLIP, 0.0, whole)
+        count = len(self.time)
+        if self.start.heading > 0.0:
+            curve = self.track.integrate_yaw(np.full((count, 1), self.start.heading))
+            yield _Part(START_HEADING, 0.0, curve @ curve.T)
+        if self.start.position > 0.0:
+            block = np.full((count, count), self.start.position**2)
+            yield _Part(START_POSITION, 0.0, np.kron(np.eye(2), block))
+        for name, variance in self._increments.items():
+            yield _Part(name, self._spread(name), self.track.step_covariance(variance))
+        if self.heading.gains is not None:
+            # The estimator also uses the white noise of both sensors' yaw.
+            noise = self.heading.imu.state_space.yaw_noise.sum() + self.odometer.yaw_noise**2
+            curves = math.sqrt(noise) * self.track.integrate_yaw(self.heading.gains)
+            if np.any(curves):
+                yield _Part(ENCODER, 0.0, curves @ curves.T)
+
+    def _heading_parts(self) -> Iterator[_Part]:
+        imu = self._imu
+        if imu is None:
+            return
+        for name in imu.names:
+            sources = imu.only(name).sources
+            processes = tuple(s for s in sources if isinstance(s, PROCESSES))
+            others = tuple(s for s in sources if not isinstance(s, (*PROCESSES, KnownError)))
+            for some in (processes, others):
+                if some:
+                    spread = self._spread(name) if some is processes else 0.0
+                    covariance = replace(imu, sources=some).covariance()
+                    half = self.track.integrate_yaw(self.heading.from_imu(covariance))
+                    whole = self.track.integrate_yaw(self.heading.from_imu(half.T))
+                    yield _Part(name, spread, whole)
+
+    def _spread(self, name: str) -> float:
+        """Return the spread of a process of the IMU over sensors."""
+        if self._imu is None:
+            return 0.0
+        space = self._imu.state_space
+        return dict(zip(space.names, space.spreads)).get(name, 0.0)
+
+    @cached_property
+    def _fix_places(self) -> tuple[np.ndarray, np.ndarray]:
+        """Sample of each fix, and of the earlier time of the observed change (or -1)."""
+
+        def sample(time: float) -> int:
+            return round(time / self.track.step)
+
+        ends = np.array([sample(fix.time) for fix in self.fixes], dtype=int)
+        starts = [-1 if fix.since is None else sample(fix.since) for fix in self.fixes]
+        return ends, np.array(starts, dtype=int)
+
+    def _observe(self, errors: np.ndarray) -> np.ndarray:
+        """Return the observed components (2 f, ...) of position errors (2 n, ...)."""
+        ends, starts = self._fix_places
+        shaped = errors.reshape(2, len(self.time), *errors.shape[1:])
+        earlier = shaped[:, starts].copy()
+        earlier[:, starts < 0] = 0.0
+        observed = shaped[:, ends] - earlier
+        return np.moveaxis(observed, 0, 1).reshape(2 * len(ends), *errors.shape[1:])
+
+    @cached_property
+    def _blocks(self) -> _Blocks:
+        count = len(self.time)
+        total = np.zeros((2 * count, 2 * count))
+        parts = []
+        for name, spread, covariance in self._parts():
+            total += covariance
+            crossed = self._observe(covariance) if self.fixes else None
+            parts.append((name, spread, _equal_times(covariance), crossed))
+        gains = None
+        if self.fixes:
+            gains, total = self._filtered(total)
+        by_source: dict[str, np.ndarray] = {}
+        varying = []
+        for name, spread, block, crossed in parts:
+            if gains is not None:
+                block = self._block_after_fixes(block, crossed, gains)
+            by_source[name] = by_source.get(name, 0.0) + block
+            if spread > 0.0:
+                varying.append((block, spread))
+        if gains is not None:
+            noise = gains * np.repeat([fix.sigma for fix in self.fixes], 2)
+            by_source[FIXES] = _equal_times_of_product(noise, noise, count)
+        return _Blocks(by_source, varying, gains, total)
+
+    def _filtered(self, total: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the causal gains (2n, 2f) of all fixes, and the covariance after them."""
+        crossed = self._observe(total)
+        noise = np.repeat([fix.sigma**2 for fix in self.fixes], 2)
+        between = self._observe(crossed.T) + np.diag(noise)
+        root = cholesky(between, lower=True)
+        weights = solve_triangular(root, crossed, lower=True)
+        # A fix only changes the estimate from its time on.
+        ends, _ = self._fix_places
+        samples = np.tile(np.arange(len(self.time)), 2)
+        weights[np.repeat(ends, 2)[:, np.newaxis] > samples] = 0.0
+        gains = solve_triangular(root, weights, lower=True, trans="T").T
+        product = gains @ crossed
+        return gains, total - product - product.T + gains @ between @ gains.T
+
+    def _block_after_fixes(
+        self, block: np.ndarray, crossed: np.ndarray, gains: np.ndarray
+    ) -> np.ndarray:
+        count = len(self.time)
+        product = _equal_times_of_product(gains, crossed.T, count)
+        between = self._observe(crossed.T)
+        own = _equal_times_of_product(gains @ between, gains, count)
+        return block - product - np.swapaxes(product, 1, 2) + own
+
+
+class PositionComponent(ErrorDistribution):
+    """Distribution of one component of a position error over time.
+
+    Parameters
+    ----------
+    model : PositionErrorModel
+        Model of the position error.
+    component : {"along", "across", "x", "y"}
+        Component, see :meth:`.Track.axes`.
+    """
+
+    def __init__(self, model: PositionErrorModel, component: str) -> None:
+        self.model, self.time, self.limits = model, model.time, model.limits
+        self.axes = model.track.axes(component)
+        self.sources = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.model.names
+
+    def _projected(self, covariances: np.ndarray) -> np.ndarray:
+        return np.einsum("ni,nij,nj->n", self.axes, covariances, self.axes)
+
+    def mean(self) -> np.ndarray:
+        return np.sum(self.axes * self.model.mean(), axis=1)
+
+    def mean_by_source(self) -> pd.DataFrame:
+        means = self.model.mean_by_source().items()
+        columns = {name: np.sum(self.axes * mean, axis=1) for name, mean in means}
+        return pd.DataFrame(columns, index=pd.Index(self.time, name="time"))
+
+    def variance(self) -> np.ndarray:
+        return self._projected(self.model.covariance())
+
+    def budget(self) -> pd.DataFrame:
+        blocks = self.model.covariance_by_source()
+        columns = {
+            name: self._projected(blocks[name]) if name in blocks else np.zeros(len(self.time))
+            for name in self.names
+        }
+        return pd.DataFrame(columns, index=pd.Index(self.time, name="time"))
+
+    def _varying_variances(self) -> list[tuple[np.ndarray, float]]:
+        varying = self.model.varying_covariances()
+        return [(self._projected(covariance), spread) for covariance, spread in varying]
+
+    def draw_stays(
+        self, limit: float, runs: int, seed: int | RunNormals, first_run: int
+    ) -> np.ndarray:
+        errors = np.sum(self.axes * self.model.realisations(runs, seed, first_run), axis=2)
+        return _stays(np.abs(errors) <= limit)
+
+
+class _Distance:
+    """First passage of the distance between estimated and true position."""
+
+    is_random = True
+
+    def __init__(self, model: PositionErrorModel) -> None:
+        self.model, self.time = model, model.time
+
+    def draw_stays(
+        self, limit: float, runs: int, seed: int | RunNormals, first_run: int
+    ) -> np.ndarray:
+        errors = self.model.realisations(runs, seed, first_run)
+        return _stays(np.hypot(errors[:, :, 0], errors[:, :, 1]) <= limit)
+
+
+def _stays(inside: np.ndarray) -> np.ndarray:
+    return np.logical_and.accumulate(inside, axis=1).astype(float)
+
+
+class _Normals:
+    """Normal random numbers of runs, by the name of their source."""
+
+    def __init__(self, seed: int | RunNormals, runs: range) -> None:
+        self.shared = seed if isinstance(seed, RunNormals) else RunNormals(seed)
+        self.runs = runs
+
+    def draw(self, name: str, count: int) -> np.ndarray:
+        """Return random numbers (count, runs), which depend on the seed, the run and the name."""
+        numbers = np.empty((len(self.runs), count))
+        self.shared.fill(numbers, self.runs, zlib.crc32(name.encode()) << 64)
+        return numbers.T
+
+
+def _grouped(constants: Sequence[OdometerConstant]) -> dict[str, list[OdometerConstant]]:
+    groups: dict[str, list[OdometerConstant]] = {}
+    for constant in constants:
+        groups.setdefault(constant.name, []).append(constant)
+    return groups
+
+
+def _equal_times(covariance: np.ndarray) -> np.ndarray:
+    """Return the blocks (n, 2, 2) at equal times of a covariance (2n, 2n)."""
+    count = len(covariance) // 2
+    shaped = covariance.reshape(2, count, 2, count)
+    return np.einsum("injn->nij", shaped).copy()
+
+
+def _equal_times_of_product(first: np.ndarray, second: np.ndarray, count: int) -> np.ndarray:
+    """Return the blocks (n, 2, 2) at equal times of a matrix (2n, m) times another's transpose."""
+    pair = first.reshape(2, count, -1), second.reshape(2, count, -1)
+    return np.einsum("inm,jnm->nij", *pair)

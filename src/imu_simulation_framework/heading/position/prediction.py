@@ -1,0 +1,187 @@
+"""Prediction of the position error of dead reckoning along a motion."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...core.errors import ConfigurationError
+from ...core.yaml_files import accept_names
+from ...motion.motion import Motion
+from ...sensors import simulation
+from ...sensors.magnetism.environment import MagneticEnvironment, read_magnetic_environment
+from ...sensors.odometer import OdometerSpecification, read_odometer
+from ...sensors.operation import Operation
+from ..model.imu_error_sources import LinearImu, yaw_error_model
+from ..model.model import YawErrorModel
+from ..model.odometer import (
+    FusedYawError,
+    encoder_noise,
+    odometer_constants,
+    wheel_slips,
+)
+from .model import HeadingSource, OdometerErrors, PositionErrorModel, PositionFix, StartUncertainty
+from .track import Track
+
+MAX_YAW_ERROR = math.radians(20.0)
+"""Yaw error above which a linear position error is reported as inaccurate [rad].
+
+The sine of this angle is 2 % smaller than the angle; the cosine shortens the path by 6 %."""
+LINEAR_PROBABILITY = 0.95
+"""Share of drives whose yaw error has to stay below :data:`MAX_YAW_ERROR`."""
+
+
+@dataclass(frozen=True)
+class DeadReckoning:
+    """Computation of a robot's position from distances, a heading and position fixes.
+
+    Parameters
+    ----------
+    odometer : OdometerSpecification or str, optional
+        Wheel odometer, or the name or file of one; by default distances are known exactly.
+    fuse : bool, optional
+        Whether the heading is the optimal fusion of the IMU with the odometer; by default it is the
+        heading of the IMU.
+    fixes : tuple of PositionFix, optional
+        Position fixes during the drive.
+    start : StartUncertainty, optional
+        Uncertainty of the pose at the start.
+
+    Raises
+    ------
+    ConfigurationError
+        If the heading is to be fused without an odometer.
+    """
+
+    odometer: OdometerSpecification | None = None
+    fuse: bool = False
+    fixes: tuple[PositionFix, ...] = ()
+    start: StartUncertainty = field(default_factory=StartUncertainty)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.odometer, str):
+            object.__setattr__(self, "odometer", read_odometer(self.odometer))
+        if self.fuse and self.odometer is None:
+            raise ConfigurationError("a fused heading requires an odometer")
+
+
+@accept_names(imu=simulation.named_errors, magnetic_environment=read_magnetic_environment)
+def position_error_model(
+    imu: LinearImu | None,
+    motion: Motion,
+    reckoning: DeadReckoning | None = None,
+    period: float = 1.0,
+    operation: Operation | None = None,
+    sample: float | None = None,
+    magnetic_environment: MagneticEnvironment | None = None,
+) -> PositionErrorModel:
+    """Create the model of the position error of dead reckoning along a motion.
+
+    Parameters
+    ----------
+    imu : LinearImu or str or None
+        Errors of the IMU, or the name or file of a specification; None if the heading is that of
+        the odometer.
+    motion : Motion
+        Evenly sampled motion of the midpoint between the wheels.
+    reckoning : DeadReckoning, optional
+        Odometer, fixes and uncertainty of the start; by default distances are known exactly.
+    period : float, optional
+        Step of the model [s]; the motion may have at most 1000 steps.
+    operation, sample, magnetic_environment : optional
+        See :func:`.yaw_error_model`.
+
+    Returns
+    -------
+    PositionErrorModel
+
+    Raises
+    ------
+    ConfigurationError
+        If neither an IMU nor an odometer is given, the motion has no length, or an argument of
+        :func:`.yaw_error_model` is invalid.
+    MotionError
+        If the motion has uneven samples, or is shorter than the step.
+
+    Examples
+    --------
+    >>> motion = isf.straight(600.0, speed=1.0)
+    >>> reckoning = isf.DeadReckoning(odometer="differential")
+    >>> model = isf.position_error_model("mpu6050", motion, reckoning)
+    >>> model.distance_quantile(0.95) > 1.0  # [m]
+    True
+    """
+    reckoning = DeadReckoning() if reckoning is None else reckoning
+    odometer = reckoning.odometer
+    options = {"period": period, "sample": sample, "operation": operation}
+    wheels: YawErrorModel | None = None
+    if odometer is not None:
+        wheels = yaw_error_model(odometer, motion, period, sample=sample)
+    if imu is None:
+        if wheels is None:
+            raise ConfigurationError("a position requires the heading of an IMU or an odometer")
+        return _position_model(HeadingSource(None), wheels, motion, reckoning)
+    yaw = yaw_error_model(imu, motion, magnetic_environment=magnetic_environment, **options)
+    gains = FusedYawError(yaw, wheels).gains if reckoning.fuse and wheels is not None else None
+    return _position_model(HeadingSource(yaw, gains), yaw, motion, reckoning)
+
+
+def _position_model(
+    heading: HeadingSource, yaw: YawErrorModel, motion: Motion, reckoning: DeadReckoning
+) -> PositionErrorModel:
+    local = motion.local()
+    limits = list(yaw.limits)
+    if reckoning.odometer is None:
+        limits.append("distances are assumed to be known exactly; add an odometer (--odometer)")
+    limits += _linearity_limits(heading, yaw)
+    return PositionErrorModel(
+        Track.from_motion(local, yaw.time),
+        heading,
+        odometer_errors(reckoning.odometer, local, yaw.time),
+        reckoning.start,
+        reckoning.fixes,
+        tuple(limits),
+    )
+
+
+def odometer_errors(
+    odometer: OdometerSpecification | None, motion: Motion, time: np.ndarray
+) -> OdometerErrors:
+    """Compute the errors of an odometer's yaw and distance on a motion.
+
+    Parameters
+    ----------
+    odometer : OdometerSpecification or None
+        Errors of the odometer; None without errors.
+    motion : Motion
+        Motion of the midpoint between the wheels.
+    time : numpy.ndarray
+        Times since the start of the motion, shape (n,) [s].
+
+    Returns
+    -------
+    OdometerErrors
+    """
+    if odometer is None:
+        return OdometerErrors()
+    return OdometerErrors(
+        tuple(odometer_constants(odometer, motion, time)),
+        tuple(wheel_slips(odometer, motion, time)),
+        encoder_noise(odometer),
+        max(motion.period, 1.0 / odometer.rate),
+    )
+
+
+def _linearity_limits(heading: HeadingSource, yaw: YawErrorModel) -> list[str]:
+    if heading.gains is not None:
+        return []
+    size = yaw.absolute_quantile(LINEAR_PROBABILITY)
+    if size <= MAX_YAW_ERROR:
+        return []
+    return [
+        f"the yaw error exceeds {math.degrees(MAX_YAW_ERROR):.0f} deg in more than "
+        f"{100.0 * (1.0 - LINEAR_PROBABILITY):.0f} % of drives, where the linear model of the "
+        "position overestimates the error across the track and omits the shortened path"
+    ]
