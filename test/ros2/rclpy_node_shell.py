@@ -245,6 +245,14 @@ def test_ros2_program_reports_failure_on_one_line(program, arguments, environmen
     assert "Traceback" not in output
 
 
+def test_parameter_in_syntax_of_ros1_is_refused_by_ros2_program(program):
+    code, output = program("realistic_imu.py", "specification:=bno055").wait()
+    assert code == 2
+    (line,) = output.splitlines()
+    assert line.startswith("realistic_imu.py: specification:=bno055 ")
+    assert "--ros-args -p specification:=bno055" in line
+
+
 def test_help_of_ros2_program_contains_description(program):
     code, output = program("realistic_imu.py", "--help").wait()
     assert code == 0

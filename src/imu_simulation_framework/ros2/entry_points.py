@@ -10,12 +10,14 @@ import ast
 import contextlib
 import importlib
 import os
+import shlex
 import signal
 import sys
 from pathlib import Path
-from typing import Iterator
+from typing import Iterator, Sequence
 
-from ..core.programs import run_tool, use_one_thread
+from ..core.programs import REFUSED, run_tool, use_one_thread
+from ..core.sentences import shorten
 
 use_one_thread()
 
@@ -35,7 +37,36 @@ def start_node(module: str, class_name: str, launch: str = "experiment.launch") 
     home, purpose = _find_node(class_name)
     if {"-h", "--help"} & set(sys.argv[1:]):
         sys.exit(run_tool(lambda _: print(_format_help(module, purpose, launch)), []))
+    refusal = _refuse_ros1_syntax(sys.argv[1:])
+    if refusal:
+        print(f"{module}.py: {refusal}", file=sys.stderr)
+        sys.exit(REFUSED)
     _start(module, [(home, class_name)])
+
+
+def _refuse_ros1_syntax(arguments: Sequence[str]) -> str:
+    """Return an error message if an argument outside ``--ros-args`` is ``NAME:=VALUE``, else ''.
+
+    rcl would take such an argument for a remapping of a topic, and start the node without it.
+    """
+    is_ros_argument = False
+    for argument in arguments:
+        if is_ros_argument or argument == "--ros-args":
+            is_ros_argument = argument != "--"
+            continue
+        name, separator, value = argument.partition(":=")
+        if not separator:
+            continue
+        if name.startswith("__"):
+            ros2_name = {"__name": "__node"}.get(name, name)
+            syntax = shlex.join(["--ros-args", "-r", f"{ros2_name}:={value}"])
+        elif name.startswith(("_", "~")):
+            syntax = shlex.join(["--ros-args", "-p", f"{name.lstrip('_~/')}:={value}"])
+        else:
+            setting = shlex.quote(argument)
+            syntax = f"--ros-args -p {setting} for a parameter, --ros-args -r {setting} for a topic"
+        return f"{shorten(argument)} is the syntax of ROS 1; in ROS 2, write {syntax}"
+    return ""
 
 
 def start_nodes(class_names: list[str]) -> None:
