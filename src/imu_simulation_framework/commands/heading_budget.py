@@ -190,7 +190,7 @@ def _adjusted(imu: NamedImu, options) -> tuple[str, Any, list[str]]:
 
 def _title(task: _Task) -> str:
     end, turn = task.budget.at, math.degrees(task.budget.turn)
-    return f"{_use(task)}: yaw error after {end:g} s with {round(turn) + 0.0:.0f} deg of turns"
+    return f"{_use(task)}: yaw error after {end:g} s and a net turn of {round(turn) + 0.0:.0f} deg"
 
 
 def _use(task: _Task) -> str:

@@ -26,6 +26,9 @@ EARLY_SHARE = 0.05
 SMALLEST_BASIS = 0.01
 """Smallest share of the variance for which a message states where the parameters come from."""
 
+MIN_EXCESS = 1.05
+"""Smallest ratio of an earlier 95th percentile to the final one for which a message states both."""
+
 KNOWN, UNITS, STARTS, DRIVE = "known", "between units", "between switch-ons", "within a drive"
 
 
@@ -102,6 +105,21 @@ class Improvement(NamedTuple):
     is_part: bool = False
 
 
+class LargestError(NamedTuple):
+    """Time at which the yaw error is largest over drives.
+
+    Attributes
+    ----------
+    time : float
+        Time with the largest rms error, since the start of the model [s].
+    percentile_95 : float
+        95th percentile of the magnitude of the yaw error at this time [rad].
+    """
+
+    time: float
+    percentile_95: float
+
+
 @deprecated_names(
     half="percentile_50",
     nearly_all="percentile_95",
@@ -123,6 +141,9 @@ class HeadingAnswer(NamedTuple):
         Contributions of the sources at the end, see :func:`rank_causes`.
     improvements : tuple of Improvement
         Worthwhile improvements, the best first.
+    largest : LargestError or None
+        Time at which the error is largest, and its percentile there. It is earlier than the end if
+        errors cancel at the end, such as those of the scale factor after turning back.
     """
 
     percentile_50: float
@@ -131,6 +152,7 @@ class HeadingAnswer(NamedTuple):
     first_passage: FirstPassage
     causes: pd.DataFrame
     improvements: tuple[Improvement, ...]
+    largest: LargestError | None = None
 
     def sentence(
         self, name: str, limit: float, origins: Mapping[str, str] = MappingProxyType({})
@@ -151,14 +173,15 @@ class HeadingAnswer(NamedTuple):
         -------
         str
             Share of drives within the limit, percentiles, largest error source, parameter origin
-            and the best improvements.
+            and the best improvements. If an earlier 95th percentile exceeds the final one by the
+            factor :data:`MIN_EXCESS`, the line also contains the earlier one and its time.
         """
         limit_text = f"{math.degrees(limit):g} deg"
         stays = float(self.first_passage.stays[-1])
         holds = "more than 99.9" if stays > 0.9995 else f"{100.0 * stays:.3g}"
         words = (
             f"{name}: stays within {limit_text} for all {seconds(self.first_passage.time[-1])} in "
-            f"{holds} % of drives; at the end {self._percentile_words()}; "
+            f"{holds} % of drives; at the end {self._percentile_words()}{self._largest_words()}; "
             f"{self._passage_words(limit_text)}"
         )
         if self.percentile_95 > 0.0 and len(self.causes):
@@ -174,6 +197,13 @@ class HeadingAnswer(NamedTuple):
         if self.percentile_95 >= math.pi:
             return f"{median}, off by half a turn or more in 5 %"
         return f"{median} and {angle(self.percentile_95)} in 95 %"
+
+    def _largest_words(self) -> str:
+        largest = self.largest
+        if largest is None or largest.percentile_95 <= MIN_EXCESS * self.percentile_95:
+            return ""
+        size = angle(largest.percentile_95)
+        return f", but {size} in 95 % at {seconds(largest.time)}, the time of the largest error"
 
     def _passage_words(self, limit: str) -> str:
         early, median = self.first_passage.time_at(EARLY_SHARE), self.first_passage.time_at(0.5)
@@ -365,7 +395,14 @@ def _answer(
         first_passage=FirstPassage(model.time - model.time[0], stays, half_width),
         causes=rank_causes(model),
         improvements=improvements,
+        largest=_largest_error(model),
     )
+
+
+def _largest_error(model: ErrorDistribution) -> LargestError:
+    worst = int(np.argmax(model.mean() ** 2 + model.variance()))
+    time = float(model.time[worst] - model.time[0])
+    return LargestError(time, model.absolute_quantile(0.95, worst))
 
 
 def rank_causes(model: ErrorDistribution) -> pd.DataFrame:

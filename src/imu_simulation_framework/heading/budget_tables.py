@@ -3,10 +3,12 @@
 - mean: error that is the same in every drive, for example due to a known scale factor on a drive
   with turns
 - std: standard deviation over drives
-- 50 %, 95 %: percentiles of the magnitude of the error over drives, at the time ``--at``
+- 50 %, 95 %: percentiles of the magnitude of the error over drives, at the time ``--at`` and the
+  net turn in the title. Errors of the scale factor cancel when a robot turns back; if the 95 % were
+  larger at an earlier time, the text above the table states this time
 - within: probability that the error is within the limit at that time
-- all the time: probability that the error has stayed within the limit until then; ``+-`` precedes
-  the half width of its 95 % confidence interval
+- all the time: probability that the error has stayed within the limit from the start until then,
+  with all net turns in between; ``+-`` precedes the half width of its 95 % confidence interval
 - passed by 5 %, by half: time by which 5 % or half of the drives have exceeded the limit, with its
   95 % confidence interval
 - share of variance: fraction of the variance that a source causes; the fractions add up to 100 %
@@ -38,8 +40,9 @@ PROBABILITIES = (0.5, 0.95, 0.99)
 """Probabilities of the yaw error bands over time."""
 
 SUMMARY_NOTE = f"""\
-50 %, 95 %: magnitude of the error that this share of drives does not exceed;
-all the time, passed by: counted in {RUNS} simulated drives, with the 95 % interval;
+50 %, 95 %: magnitude of the error at the end that this share of drives does not exceed;
+all the time, passed by: from the start to the end, counted in {RUNS} simulated drives, with the
+95 % interval;
 > 99.9 % is nearly all drives, < 0.1 % nearly none"""
 """Note below the summary table of heading budgets."""
 

@@ -32,7 +32,7 @@ RANKED_ADDRESSES = [
     "stops=given&every=1min&stop=4s&duration=10min&imu=bmi270",
 ]
 WITHIN = re.compile(
-    r"(\S+): stays within .*; at the end within (\S+) deg in 50 % and (\S+) deg in 95 %;"
+    r"(\S+): stays within .*; at the end within (\S+) deg in 50 % and (\S+) deg in 95 %[;,]"
 )
 
 

@@ -9,6 +9,7 @@ import pytest
 import imu_simulation_framework as isf
 from imu_simulation_framework.heading.answer import FirstPassage, HeadingAnswer, heading_answer
 from imu_simulation_framework.heading.model.imu_error_sources import yaw_error_model
+from imu_simulation_framework.motion.sources import planar
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification, TriadSpecification
 from imu_simulation_framework.sensors.operation import Operation
 
@@ -43,6 +44,33 @@ def test_first_passage_interval_contains_true_time_of_constant_bias(model):
     true_time = 3.0 / (1.96 * 0.05)
     assert low <= passage.time_at(0.05) <= high
     assert low - 1.0 <= true_time <= high + 1.0
+
+
+def turned_and_back(net_turn):
+    """Return a yaw error model with only a scale factor error on a turn, which lasts 60 s."""
+    time = np.arange(0.0, 60.5, 0.5)
+    turn = np.interp(time, [0.0, 30.0, 60.0], [0.0, math.pi, net_turn])
+    scale = TriadSpecification(scale_factor_and_misalignment=np.diag([0.0, 0.0, 0.01]).tolist())
+    motion = planar(pd.DataFrame({"x": 0.1 * time, "y": 0.0, "yaw": turn}, index=time))
+    operation = Operation(standstill=0.0)
+    imu = ImuSpecification(gyroscope=scale)
+    return yaw_error_model(imu, motion, 1.0, operation=operation)
+
+
+def test_error_before_turning_back_is_reported_with_its_time():
+    found = heading_answer(turned_and_back(0.0), LIMIT, runs=20)
+    assert found.largest.time == pytest.approx(30.0, abs=1.0)
+    # The error is 1 % of the net turn.
+    assert found.largest.percentile_95 == pytest.approx(0.01 * math.pi, rel=0.05)
+    assert found.percentile_95 < 0.05 * found.largest.percentile_95
+    assert "but 1.8 deg in 95 % at 30 s" in found.sentence("part", LIMIT)
+
+
+def test_error_that_is_largest_at_the_end_is_reported_once():
+    found = heading_answer(turned_and_back(2.0 * math.pi), LIMIT, runs=20)
+    assert found.largest.time == 60.0
+    assert found.largest.percentile_95 == found.percentile_95
+    assert "largest error" not in found.sentence("part", LIMIT)
 
 
 def answer(percentile_50, percentile_95, stays):

@@ -27,6 +27,7 @@ _RUNS_AT_ONCE = 128
 """Number of runs held in memory at a time while a probability is estimated."""
 _MAX_NORMALS = 2**22
 """Maximum number of random numbers that are stored for reuse by several models (32 MB)."""
+_ALL_TIMES = slice(None)
 _NUMBERS_AT_ONCE = 2**15
 """Number of values processed at once in a quantile search: 256 kB, which fit into the cache."""
 _MAX_ITERATIONS = 100
@@ -194,13 +195,15 @@ class ErrorDistribution(ABC):
     def _half_widths(self) -> dict[float, np.ndarray]:
         return {}
 
-    def absolute_quantile(self, probability: float) -> float:
-        """Compute a quantile of the magnitude of the final error.
+    def absolute_quantile(self, probability: float, index: int = -1) -> float:
+        """Compute a quantile of the magnitude of the error at one time, by default the last.
 
         Parameters
         ----------
         probability : float
             Probability that the magnitude does not exceed the quantile, between 0 and 1.
+        index : int, optional
+            Index of the time.
 
         Returns
         -------
@@ -212,8 +215,10 @@ class ErrorDistribution(ABC):
         ConfigurationError
             If the probability is not between 0 and 1.
         """
-        std, shares = self._unit_mixture(-1)
-        return float(_absolute_quantiles(probability, self.mean()[-1:], std, shares)[0])
+        index %= len(self.time)
+        times = slice(index, index + 1)
+        std, shares = self._unit_mixture(times)
+        return float(_absolute_quantiles(probability, self.mean()[times], std, shares)[0])
 
     def probability_within(self, limit: float) -> np.ndarray:
         """Compute the probability that the error is within a limit at each individual time.
@@ -265,14 +270,14 @@ class ErrorDistribution(ABC):
     def _whole_mixture(self) -> tuple[np.ndarray, np.ndarray]:
         return self._unit_mixture()
 
-    def _unit_mixture(self, first: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    def _unit_mixture(self, times: slice = _ALL_TIMES) -> tuple[np.ndarray, np.ndarray]:
         """Return error stds (n, u) of representative sensors, and the sensors' weights (u,).
 
         Their strengths are Gauss-Hermite points, at which the integral of a smooth function over
-        all sensors becomes a sum. ``first`` is the index of the first time.
+        all sensors becomes a sum. ``times`` selects the times.
         """
-        varying = [(part[first:], spread) for part, spread in self._varying_variances()]
-        variances, shares = sensor_mixture(self.variance()[first:], varying)
+        varying = [(part[times], spread) for part, spread in self._varying_variances()]
+        variances, shares = sensor_mixture(self.variance()[times], varying)
         return np.sqrt(np.maximum(variances, 0.0)), shares
 
 
