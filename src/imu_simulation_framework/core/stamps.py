@@ -400,7 +400,7 @@ def examine_stamps(times, places=None, limits=None):
         missing=missing,
         unordered=count_occurrences(older, recorded, places[finite]),
         duplicates=count_places(duplicates, times, places),
-        mean_rate=_mean_rate(recorded),
+        mean_rate=_mean_rate(recorded, packet_size(recorded)),
         backward_step=float(max(0.0, -steps[back])),
         backward_place=int(places[finite][back]) if steps[back] < 0.0 else None,
     )
@@ -408,6 +408,7 @@ def examine_stamps(times, places=None, limits=None):
 
 def _growing_stamps(times, places, limits):
     """Examine strictly ascending stamps as in :func:`examine_stamps`, but with less memory."""
+    packet = packet_size(times)
     median_period = float("nan")
     if len(times) > 1:
         median_period = float(np.median(np.diff(times), overwrite_input=True))
@@ -421,8 +422,8 @@ def _growing_stamps(times, places, limits):
         stop=float(times[-1]),
         rate=float(len(periods) / (times[-1] - times[0])) if len(periods) else float("nan"),
         median_period=median_period,
-        packet=packet_size(times),
-        mean_rate=_mean_rate(times),
+        packet=packet,
+        mean_rate=_mean_rate(times, packet),
         gaps=count_places(gaps, times, places),
         longest_gap=float(periods[longest]) if longest is not None else 0.0,
         longest_gap_time=float(times[longest] - times[0]) if longest is not None else 0.0,
@@ -451,7 +452,8 @@ def packet_size(times) -> int:
         Number of samples per packet; 1 if samples arrive individually.
     """
     steps = np.diff(np.asarray(times, dtype=float))
-    steps = steps[np.isfinite(steps)]
+    finite = np.isfinite(steps)
+    steps = steps if finite.all() else steps[finite]
     if len(steps) < 2 * _MIN_PACKETS:
         return 1
     # Steps between packets are longer than the mean, because steps within packets are nearly zero.
@@ -461,16 +463,16 @@ def packet_size(times) -> int:
         return 1
     sizes = np.diff(packet_starts)
     size = int(np.median(sizes))
-    within = np.delete(steps, packet_starts)
     if size < 2 or np.mean(sizes == size) < _MIN_SHARE_OF_EQUAL_SIZE:
         return 1
+    within = np.delete(steps, packet_starts)
     are_short = float(np.percentile(within, 90)) < _MAX_STEP_RATIO * float(
         np.median(steps[packet_starts])
     )
     return size if are_short else 1
 
 
-def _mean_rate(times) -> float:
+def _mean_rate(times, packet) -> float:
     span = float(np.max(times) - np.min(times)) if len(times) else 0.0
     # The last packet is excluded, because no step follows it.
-    return (len(times) - packet_size(times)) / span if span > 0.0 else float("nan")
+    return (len(times) - packet) / span if span > 0.0 else float("nan")

@@ -283,12 +283,14 @@ def describe_samples(samples: Samples) -> str:
     times = samples.columns.get("stamp", np.zeros(0))
     if not np.isfinite(times).any():
         times = samples.columns.get("receipt", times)
-    known = np.sort(times[np.isfinite(times)])
+    known = times[np.isfinite(times)]
+    known.sort()
     steps = np.diff(known)
     steps = steps[steps > 0.0]
     if len(steps) == 0:
         return f"{number} without times"
-    rate, duration = 1.0 / float(np.median(steps)), known[-1] - known[0]
+    duration = known[-1] - known[0]
+    rate = 1.0 / float(np.median(steps, overwrite_input=True))
     return (
         f"{number}, usually {rate:.4g} per second, over {duration:.1f} s from {known[0]:.3f} s on"
     )

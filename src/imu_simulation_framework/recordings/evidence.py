@@ -277,7 +277,9 @@ def _sample_rate(times: np.ndarray) -> float:
 
 
 def _rows(samples: Samples, names: Sequence[str]) -> np.ndarray | None:
-    return samples.matrix(names)[:MAX_SAMPLES] if samples.has(names) else None
+    if not samples.has(names):
+        return None
+    return np.column_stack([samples.columns[name][:MAX_SAMPLES] for name in names])
 
 
 def _check_forces(samples: Samples, times: np.ndarray, forces: np.ndarray) -> list[EvidenceCheck]:

@@ -346,7 +346,9 @@ def conventional_imu(samples, conventions: ImuConventions):
         for name, sign in zip(names, signs):
             if name in columns:
                 factor = sign if name in samples.stated_units else sign * unit
-                columns[name] = along * (columns[name] * factor)
+                # Columns that are in conventional axes and units are shared, which saves memory.
+                if factor != 1.0 or along != 1.0:
+                    columns[name] = along * (columns[name] * factor)
     return replace(samples, columns=columns)
 
 

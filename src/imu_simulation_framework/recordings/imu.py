@@ -268,8 +268,11 @@ def mask_unknown_parts(samples):
     columns = dict(samples.columns)
     for name, group in (("orientation", QUATERNION), ("gyro", GYRO), ("accel", ACCEL)):
         covariance = columns.get(f"{name}_covariance")
-        for column in group if covariance is not None and samples.has(group) else ():
-            columns[column] = np.where(covariance == -1.0, np.nan, columns[column])
+        unknown = None if covariance is None else covariance == -1.0
+        if unknown is None or not unknown.any() or not samples.has(group):
+            continue
+        for column in group:
+            columns[column] = np.where(unknown, np.nan, columns[column])
     return replace(samples, columns=columns)
 
 
@@ -468,8 +471,10 @@ def _fusion_filter(output: OutputSpecification, period: float):
 
 
 def _median_length(samples, names, order) -> float:
-    squares = sum(np.square(samples.columns[name][order]) for name in names)
-    return float(np.median(np.sqrt(squares)))
+    lengths = np.zeros(len(order))
+    for name in names:
+        lengths += np.square(samples.columns[name][order])
+    return float(np.median(np.sqrt(lengths, out=lengths), overwrite_input=True))
 
 
 def _computed_orientation(table, conventions, report) -> np.ndarray:

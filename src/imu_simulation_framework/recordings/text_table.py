@@ -35,6 +35,7 @@ import pandas as pd
 
 from ..core.errors import RecordingError
 from ..core.sentences import escape_unprintable, quote
+from .growing_arrays import GrowingArray
 
 LINE = "line"
 """Name that refers to the line number in column maps, unless a column has this name."""
@@ -175,15 +176,19 @@ def parse_table(
         closed.
     """
     blocks = [text] if isinstance(text, str) else text()
-    tables = list(table_blocks(path, blocks, names, rows_at_once))
-    if not _have_same_kinds([table.cells for table in tables]):
+    lines = GrowingArray()
+    columns: dict[str, GrowingArray] = collections.defaultdict(GrowingArray)
+    kinds: dict[str, set[str]] = collections.defaultdict(set)
+    for table in table_blocks(path, blocks, names, rows_at_once):
+        lines.extend(table.lines)
+        for name, cells in table.cells.items():
+            columns[name].extend(cells.to_numpy())
+            kinds[name].add(cells.dtype.kind)
+    if not all(len(kind) == 1 or kind <= {"i", "f"} for kind in kinds.values()):
         # If a column contains numbers and text, it is parsed again as text.
         return parse_table(path, text, names, rows_at_once=None)
-    if len(tables) == 1:
-        return tables[0]
-    lines = np.concatenate([table.lines for table in tables])
-    cells = pd.concat([table.cells for table in tables], ignore_index=True)
-    return replace(tables[0], cells=cells, lines=lines)
+    arrays = {name: column.finish() for name, column in columns.items()}
+    return replace(table, cells=pd.DataFrame(arrays, copy=False), lines=lines.finish())
 
 
 def table_blocks(path, blocks, names=None, rows_at_once=ROWS_AT_ONCE) -> Iterator[TextTable]:
@@ -393,12 +398,6 @@ def _read_block(path, lines, separator, width, decimal):
             "number; put quotation marks only around complete cells"
         )
     return cells
-
-
-def _have_same_kinds(blocks) -> bool:
-    """Return whether each column contains numbers in all blocks, or text in all blocks."""
-    kinds = zip(*([kind.kind for kind in block.dtypes] for block in blocks))
-    return all(len(set(kind)) == 1 or set(kind) <= {"i", "f"} for kind in kinds)
 
 
 def _logical_lines(path, blocks):
