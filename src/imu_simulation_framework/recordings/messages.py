@@ -18,6 +18,7 @@ from itertools import chain
 from typing import Any, Iterable, Mapping, NamedTuple, Sequence
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from ..core.sentences import escape_unprintable
 from ..core.stamps import NANOSECONDS
@@ -691,8 +692,12 @@ def decode(
         layout = kind.layout(ros2, shared_phase)
         spare = size - position - layout.itemsize
         fits = np.flatnonzero((phase == shared_phase) & (spare >= 0) & (spare < (8 if ros2 else 1)))
+        if not len(fits):
+            continue
         place = begin[fits] + position[fits]
-        payload = data[place[:, None] + np.arange(layout.itemsize)].view(layout)[:, 0]
+        # Unlike a matrix of indices, windows take no memory.
+        payloads = np.ascontiguousarray(sliding_window_view(data, layout.itemsize)[place])
+        payload = payloads.view(layout)[:, 0]
         for quantity, name in kind.quantities.items():
             columns[quantity][rows[fits]] = payload[name]
         good[rows[fits]] = True

@@ -18,7 +18,7 @@ from ..core.sentences import join_names
 from . import column_maps, file_access
 from .cleaning import GLOBAL_POSITION, POSITION, Samples
 from .courses import degrees_of
-from .formats.any_format import read_any_bag, read_rostopic, read_tum
+from .formats.any_format import any_bag_blocks, read_any_bag, read_rostopic, read_tum
 from .formats.bag import UnsuitableTopicError
 from .formats.bag_tables import read_bag_tables
 from .formats.kitti import read_kitti
@@ -99,8 +99,8 @@ def sample_blocks(
     request : SampleRequest
         Description of the samples.
     rows_at_once : int or None
-        Number of rows per block of a text file; None for a single block. Other formats always have
-        a single block.
+        Number of rows per block of a text file; None for a single block. Blocks of a bag have
+        :data:`.MESSAGES_AT_ONCE` messages; other formats always have a single block.
     progress : callable, optional
         Function that is called with the number of bytes of each block of text.
 
@@ -129,7 +129,7 @@ def sample_blocks(
             "bag; remove the map"
         )
     if format == "bag":
-        yield _bag_samples(path, request, is_automatic)
+        yield from _bag_blocks(path, request, is_automatic, is_whole=rows_at_once is None)
     elif format == "kitti":
         yield read_kitti(path)
     elif format == "tables":
@@ -177,14 +177,19 @@ def _mapped_or_chosen(path, recorded, request, choosing):
     return replace(samples, remarks=(remark, *describe_open_columns(open_columns)))
 
 
-def _bag_samples(path, request, choosing):
-    """Return samples of a topic, or of fields of other messages if no topic has a suitable type."""
+def _bag_blocks(path, request, choosing, is_whole):
+    """Yield samples of a topic, or of fields of other messages if no topic has a suitable type."""
     topic, columns = request.topic, request.columns
     if columns:
         recorded = read_bag_tables(path, columns.values())
-        return read_tables(path, recorded, columns, request.purpose, request.timed)
+        yield read_tables(path, recorded, columns, request.purpose, request.timed)
+        return
     try:
-        return read_any_bag(path, topic, request.message_types)
+        if is_whole:
+            yield read_any_bag(path, topic, request.message_types)
+        else:
+            yield from any_bag_blocks(path, topic, request.message_types)
+        return
     except UnsuitableTopicError as error:
         if not choosing:
             raise
@@ -192,10 +197,11 @@ def _bag_samples(path, request, choosing):
     named = [f"/{topic.strip('/')}."] if topic else []
     try:
         recorded = read_bag_tables(path, named)
-        return _mapped_or_chosen(path, recorded, request, choosing)
+        samples = _mapped_or_chosen(path, recorded, request, choosing)
     except RecordingError as error:
         reason = f"other topics cannot be used either: {str(error)[len(f'{path}: ') :]}"
         raise NotRecordedError(f"{unsuitable}; {reason}") from None
+    yield samples
 
 
 def read_plain_csv(

@@ -6,6 +6,7 @@ TUM is the format of the TUM RGB-D benchmark, with ``time x y z qx qy qz qw`` in
 from __future__ import annotations
 
 import re
+from typing import Iterator
 
 import numpy as np
 
@@ -15,8 +16,8 @@ from ...core.stamps import seconds_from_nanoseconds
 from .. import column_maps, file_access
 from ..cleaning import Samples
 from ..text_table import parse_table
-from .bag import bag_topics, read_bag
-from .ros2_bag import read_ros2_bag, ros2_bag_topics
+from .bag import bag_blocks, bag_topics, read_bag
+from .ros2_bag import MESSAGES_AT_ONCE, read_ros2_bag, ros2_bag_blocks, ros2_bag_topics
 
 
 def read_any_bag(path, topic, message_types) -> Samples:
@@ -42,12 +43,43 @@ def read_any_bag(path, topic, message_types) -> Samples:
         The bag cannot be read, or has no such topic.
     """
     if file_access.is_ros2_bag(path):
-        samples = read_ros2_bag(path, topic, message_types)
-    else:
+        return _quiet_nan(read_ros2_bag(path, topic, message_types))
+    file_access.read_start(path)
+    return _quiet_nan(read_bag(path, topic, message_types))
+
+
+def any_bag_blocks(path, topic, message_types) -> Iterator[Samples]:
+    """Read a topic of a ROS 1 or ROS 2 bag in blocks.
+
+    Parameters
+    ----------
+    path : path-like
+        The bag.
+    topic : str
+        Topic; empty for the only topic with one of the types.
+    message_types : sequence of MessageType
+        Types that can be read.
+
+    Returns
+    -------
+    iterator of Samples
+        Samples of each block as recorded.
+
+    Raises
+    ------
+    RecordingError
+        The bag cannot be read, or has no such topic.
+    """
+    read_blocks = ros2_bag_blocks
+    if not file_access.is_ros2_bag(path):
         file_access.read_start(path)
-        samples = read_bag(path, topic, message_types)
+        read_blocks = bag_blocks
+    return map(_quiet_nan, read_blocks(path, topic, message_types, MESSAGES_AT_ONCE))
+
+
+def _quiet_nan(samples) -> Samples:
+    """Replace each nan; a damaged number may be a signalling NaN, which causes warnings."""
     for values in samples.columns.values():
-        # A damaged number may be a signalling NaN, for which each operation would issue a warning.
         values[np.isnan(values)] = np.nan
     return samples
 

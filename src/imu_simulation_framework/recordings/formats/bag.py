@@ -12,7 +12,7 @@ import struct
 from collections import defaultdict
 from contextlib import closing, contextmanager
 from io import BytesIO
-from typing import Callable
+from typing import Callable, Iterator, NamedTuple
 
 import lz4.frame
 import numpy as np
@@ -157,6 +157,63 @@ _UNPACK = {bz2.decompress: unpack_bz2, lz4.frame.decompress: unpack_lz4}
 _INDEX_ENTRY = np.dtype([("seconds", "<u4"), ("nanoseconds", "<u4"), ("offset", "<u4")])
 
 
+class MessageIndex(NamedTuple):
+    """Positions of messages in a bag.
+
+    Attributes
+    ----------
+    receipt : ndarray of int, shape (n,)
+        Time of receipt of each message [ns].
+    chunks : ndarray of int, shape (m,)
+        Positions of the chunks in the bag.
+    chunk : ndarray of int, shape (n,)
+        Index of the chunk of each message.
+    offset : ndarray of int, shape (n,)
+        Offset of each message in its chunk.
+    """
+
+    receipt: np.ndarray
+    chunks: np.ndarray
+    chunk: np.ndarray
+    offset: np.ndarray
+
+    def at(self, rows) -> MessageIndex:
+        """Return the index of some messages.
+
+        Parameters
+        ----------
+        rows : slice or ndarray of int
+            Selected messages.
+
+        Returns
+        -------
+        MessageIndex
+            Positions of the messages.
+        """
+        return MessageIndex(self.receipt[rows], self.chunks, self.chunk[rows], self.offset[rows])
+
+    def split(self, messages_at_once) -> Iterator[MessageIndex]:
+        """Split the messages into blocks.
+
+        Parameters
+        ----------
+        messages_at_once : int or None
+            Number of messages per block; None for a single block.
+
+        Returns
+        -------
+        iterator of MessageIndex
+            Blocks of messages.
+        """
+        count = len(self.receipt)
+        changes = np.count_nonzero(self.chunk[1:] != self.chunk[:-1])
+        # Each block decompresses its chunks, which takes long if many blocks share a chunk.
+        if messages_at_once is None or changes > 2 * len(self.chunks):
+            messages_at_once = count
+        starts = range(0, count, messages_at_once)
+        return (self.at(slice(start, start + messages_at_once)) for start in starts)
+
+
 class _ArrayReader(Reader):
     """Reader whose index contains one array per chunk instead of one object per message.
 
@@ -204,8 +261,8 @@ class _ArrayReader(Reader):
             )
         self.entries[header.get_uint32("conn")].append((pos, entries))
 
-    def index(self, connections):
-        """Return the index of the given connections.
+    def take_index(self, connections) -> MessageIndex:
+        """Return the index of the given connections, and remove it from the reader.
 
         Parameters
         ----------
@@ -214,21 +271,62 @@ class _ArrayReader(Reader):
 
         Returns
         -------
-        receipt, chunk, offset : ndarray of int, shape (n,)
-            Time of receipt [ns], position of the chunk in the bag and offset in the chunk of
-            each message, in the order of receipt.
+        index : MessageIndex
+            Messages in the order of receipt.
         """
-        parts = [part for c in connections for part in self.entries[c.id]]
+        parts = [part for c in connections for part in self.entries.pop(c.id, [])]
+        chunks, places = np.unique([pos for pos, _ in parts], return_inverse=True)
+        lengths = [len(entries) for _, entries in parts]
         entries = np.concatenate([entries for _, entries in parts])
-        chunk = np.repeat([pos for pos, _ in parts], [len(entries) for _, entries in parts])
+        chunk = np.repeat(places.astype(np.int32), lengths)
         # In NumPy 1, the product of uint32 and 10^9 would be uint32.
-        receipt = entries["seconds"].astype(np.int64) * 10**9 + entries["nanoseconds"]
-        order = np.argsort(receipt, kind="stable")
-        return receipt[order], chunk[order], entries["offset"][order].astype(np.int64)
+        receipt = entries["seconds"].astype(np.int64)
+        receipt *= 10**9
+        receipt += entries["nanoseconds"]
+        index = MessageIndex(receipt, chunks, chunk, entries["offset"].copy())
+        if np.all(receipt[1:] >= receipt[:-1]):
+            return index
+        return index.at(np.argsort(receipt, kind="stable"))
 
 
 class UnsuitableTopicError(NotRecordedError):
     """Error if the requested topic, or every topic of a bag, has a type that cannot be read."""
+
+
+def bag_blocks(path, topic, message_types, messages_at_once) -> Iterator[Samples]:
+    """Read a topic of a ROS 1 bag, which may be compressed with gzip, in blocks.
+
+    Parameters
+    ----------
+    path : path-like
+        The bag.
+    topic : str
+        Topic; if it is empty, exactly one topic must have one of the message types.
+    message_types : sequence of MessageType
+        Types that can be read.
+    messages_at_once : int or None
+        Number of messages per block; None for a single block. If chunks overlap in time, there is
+        also a single block.
+
+    Yields
+    ------
+    Samples
+        Samples of a block as recorded.
+
+    Raises
+    ------
+    RecordingError
+        The bag cannot be read, or has no such topic.
+    """
+    with opened_reader(path, _ArrayReader) as reader, damage_reported(path):
+        topics = topics_of(reader.connections)
+        topic, message_type = topic_and_type(path, topic, topics, message_types)
+        connections = [c for c in reader.connections if escape_unprintable(c.topic) == topic]
+        first = 1
+        for index in reader.take_index(connections).split(messages_at_once):
+            columns = _read_messages(reader, path, topic, index, message_type, first)
+            yield samples_of_messages(path, topic, message_type, columns, first)
+            first += len(index.receipt)
 
 
 def read_bag(path, topic, message_types) -> Samples:
@@ -253,12 +351,8 @@ def read_bag(path, topic, message_types) -> Samples:
     RecordingError
         The bag cannot be read, or has no such topic.
     """
-    with opened_reader(path, _ArrayReader) as reader, damage_reported(path):
-        topics = topics_of(reader.connections)
-        topic, message_type = topic_and_type(path, topic, topics, message_types)
-        connections = [c for c in reader.connections if escape_unprintable(c.topic) == topic]
-        columns = _read_messages(reader, path, topic, connections, message_type)
-    return samples_of_messages(path, topic, message_type, columns)
+    (samples,) = bag_blocks(path, topic, message_types, None)
+    return samples
 
 
 def bag_topics(path) -> dict:
@@ -362,7 +456,7 @@ def topic_and_type(path, topic, topics, message_types):
     return topic, types[topics[topic][0]]
 
 
-def samples_of_messages(path, topic, message_type, columns) -> Samples:
+def samples_of_messages(path, topic, message_type, columns, first=1) -> Samples:
     """Return the messages of a topic as samples.
 
     Parameters
@@ -374,14 +468,16 @@ def samples_of_messages(path, topic, message_type, columns) -> Samples:
     message_type : MessageType
         Type of the messages.
     columns : dict of str to ndarray
-        Columns of all messages in the order of recording, with ``receipt`` [s].
+        Columns of the messages in the order of recording, with ``receipt`` [s].
+    first : int, optional
+        Number of the first message.
 
     Returns
     -------
     Samples
         Samples as recorded.
     """
-    places = np.arange(1, len(columns["receipt"]) + 1)
+    places = np.arange(first, first + len(columns["receipt"]))
     return Samples(str(path), "bag", columns, places, "message", topic, message_type.name)
 
 
@@ -488,26 +584,26 @@ def ros1_name(kind) -> str:
     return escape_unprintable(kind.replace("/msg/", "/"))
 
 
-def _read_messages(reader, path, topic, connections, message_type) -> dict:
-    """Return the messages of the given connections as columns, in the order of recording."""
-    receipt, chunk, offset = reader.index(connections)
-    columns = {name: np.empty(len(receipt)) for name in (*message_type.quantities, "stamp")}
-    columns["receipt"] = seconds_from_nanoseconds(receipt)
-    chunk_order = np.argsort(chunk, kind="stable")
-    bounds = np.flatnonzero(np.diff(chunk[chunk_order])) + 1
+def _read_messages(reader, path, topic, index, message_type, first) -> dict:
+    """Return the messages of an index as columns; ``first`` is the number of the first message."""
+    count = len(index.receipt)
+    columns = {name: np.empty(count) for name in (*message_type.quantities, "stamp")}
+    columns["receipt"] = seconds_from_nanoseconds(index.receipt)
+    chunk_order = np.argsort(index.chunk, kind="stable")
+    bounds = np.flatnonzero(np.diff(index.chunk[chunk_order])) + 1
     for rows in np.split(chunk_order, bounds):
-        info = reader.chunks[int(chunk[rows[0]])]
+        info = reader.chunks[int(index.chunks[index.chunk[rows[0]]])]
         reader.bio.seek(info.datapos)
         packed = reader.bio.read(info.datasize)
         if len(packed) != info.datasize:
             raise _damaged(path)
         data = np.frombuffer(info.decompressor(packed), np.uint8)
-        starts, lengths = _message_bounds(data, offset[rows])
+        starts, lengths = _message_bounds(data, index.offset[rows].astype(np.int64))
         decoded, good = decode(data, starts, lengths, message_type, ros2=False)
         for name, values in decoded.items():
             columns[name][rows] = values
         if not good.all():
-            place = int(rows[np.argmin(good)]) + 1
+            place = int(rows[np.argmin(good)]) + first
             raise RecordingError(
                 f"{path}, topic {topic}: message {place} does not have the structure of "
                 f"{message_type.name} in ROS 1"

@@ -8,6 +8,7 @@ limits, since the libraries decompress data of any size that a file states.
 
 from __future__ import annotations
 
+import heapq
 import itertools
 import math
 import os
@@ -15,12 +16,13 @@ import sqlite3
 import struct
 import tempfile
 import zlib
-from collections import Counter
+from collections import Counter, defaultdict
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
 from io import BytesIO
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Iterator, NamedTuple
 
 import numpy as np
 import zstandard
@@ -36,6 +38,7 @@ from ...core.sentences import escape_unprintable, quote
 from ...core.stamps import seconds_from_nanoseconds
 from .. import file_access
 from ..cleaning import Samples
+from ..growing_arrays import GrowingArray
 from ..messages import decode
 from . import bag
 
@@ -46,11 +49,52 @@ They are the largest number of virtual machine steps per byte of a file, the num
 two checks, and the file size that is assumed for smaller files [bytes]. Reading and sorting a
 message, which has at least 30 bytes, takes about 20 steps."""
 
+MESSAGES_AT_ONCE = 100_000
+"""Number of messages that are decoded at a time, since bytes need more memory than numbers.
+
+The units are checked with as many samples, see :data:`.evidence.MAX_SAMPLES`."""
 _LARGEST_MESSAGE = 2**20  # size limit of a decompressed message [bytes]; most have a few hundred
 
 # MemoryError is included, since a damaged length can exceed the available memory.
 _DAMAGE: tuple = (*bag.DAMAGE, MemoryError, OverflowError, TypeError, sqlite3.Error)
 _DAMAGE += (zstandard.ZstdError, McapError)
+
+
+def ros2_bag_blocks(path, topic, message_types, messages_at_once) -> Iterator[Samples]:
+    """Read a topic of a ROS 2 bag in blocks: a folder with .db3 or .mcap files, or such a file.
+
+    Parameters
+    ----------
+    path : path-like
+        Folder or file; files may be compressed with zstd or gzip.
+    topic : str
+        Topic; if it is empty, exactly one topic must have one of the message types.
+    message_types : sequence of MessageType
+        Types that can be read.
+    messages_at_once : int
+        Number of messages per block.
+
+    Yields
+    ------
+    Samples
+        Samples of a block as recorded.
+
+    Raises
+    ------
+    RecordingError
+        The bag cannot be read, or has no such topic.
+    """
+    with damage_reported(path), ExitStack() as stack:
+        parts = [stored_file(file, stack) for file in file_access.storage_files(path)]
+        topic, message_type = bag.topic_and_type(path, topic, _topics(parts), message_types)
+        streams = [part.messages([topic]) for part in parts if topic in part.topics]
+        messages = heapq.merge(*streams, key=itemgetter(1))
+        for first in itertools.count(1, messages_at_once):
+            block = list(itertools.islice(messages, messages_at_once))
+            if not block:
+                break
+            columns = _read_messages(path, topic, block, message_type, first)
+            yield bag.samples_of_messages(path, topic, message_type, columns, first)
 
 
 def read_ros2_bag(path, topic, message_types) -> Samples:
@@ -75,26 +119,30 @@ def read_ros2_bag(path, topic, message_types) -> Samples:
     RecordingError
         The bag cannot be read, or has no such topic.
     """
-    with damage_reported(path), ExitStack() as stack:
-        parts = [stored_file(file, stack) for file in file_access.storage_files(path)]
-        topic, message_type = bag.topic_and_type(path, topic, _topics(parts), message_types)
-        rows = [row[1:] for part in parts if topic in part.topics for row in part.messages([topic])]
-        packed = sum(len(message) for _, message in rows)
-        plain = (plain_message(message, _LARGEST_MESSAGE) for _, message in rows)
-        messages = list(file_access.limited(path, plain, packed))
+    columns: dict[str, GrowingArray] = defaultdict(GrowingArray)
+    for block in ros2_bag_blocks(path, topic, message_types, MESSAGES_AT_ONCE):
+        for name, values in block.columns.items():
+            columns[name].extend(values)
+    whole = {name: column.finish() for name, column in columns.items()}
+    return replace(block, columns=whole, places=np.arange(1, len(whole["receipt"]) + 1))
+
+
+def _read_messages(path, topic, block, message_type, first) -> dict:
+    """Return messages as columns; ``first`` is the number of the first message."""
+    packed = sum(len(message) for _, _, message in block)
+    plain = (plain_message(message, _LARGEST_MESSAGE) for _, _, message in block)
+    messages = list(file_access.limited(path, plain, packed))
     lengths = np.fromiter(map(len, messages), np.int64, len(messages))
     data = np.frombuffer(b"".join(messages), np.uint8)
     columns, good = decode(data, np.cumsum(lengths) - lengths, lengths, message_type, ros2=True)
     if not good.all():
         raise RecordingError(
-            f"{path}, topic {topic}: message {int(np.argmin(good)) + 1} does not have the "
+            f"{path}, topic {topic}: message {int(np.argmin(good)) + first} does not have the "
             f"structure of {message_type.name} in ROS 2"
         )
-    receipt = np.fromiter((time for time, _ in rows), np.int64, len(rows))
+    receipt = np.fromiter((time for _, time, _ in block), np.int64, len(block))
     columns["receipt"] = seconds_from_nanoseconds(receipt)
-    order = np.argsort(receipt, kind="stable")
-    columns = {name: values[order] for name, values in columns.items()}
-    return bag.samples_of_messages(path, topic, message_type, columns)
+    return columns
 
 
 def ros2_bag_topics(path) -> dict:
