@@ -142,12 +142,16 @@ class EarthMotion(SampledMotion):
         Angular velocity of the body relative to inertial space, in body axes [rad/s].
     specific_force : array_like, shape (n, 3)
         Specific force at the body's origin, in body axes [m/s^2].
+    is_on_ground : bool
+        Whether the body can stop, unlike an aircraft.
 
     Raises
     ------
     MotionError
         Shapes do not match, a number is not finite, time does not increase, or there is no sample.
     """
+
+    is_on_ground: bool = False
 
     world_rate = (0.0, 0.0, earth.EARTH_RATE)
 
@@ -345,6 +349,9 @@ class EarthMotion(SampledMotion):
         path = CubicHermiteSpline(self.time, self.position - self.position[0], self.velocity)
         return self.position[0] + path(times)
 
+    def _weight_at(self, position):
+        return -earth.gravity_ecef(position)
+
     def level_axes(self) -> Rotation:
         latitude, longitude, _ = self.latitude_longitude_height.T
         return enu_to_ecef(latitude, longitude)
@@ -467,6 +474,7 @@ def on_earth(
 
     The flat world becomes the horizontal plane at a place, with x to the east and y to the north.
     The angular velocity includes the Earth's rotation, and gravity is the normal gravity there.
+    Stops can be inserted into the motion, see :meth:`.Operation.moved`.
     :meth:`EarthMotion.local` is the inverse conversion.
 
     Parameters
@@ -500,6 +508,7 @@ def on_earth(
         velocity,
         motion.angular_velocity + to_body.apply(_TURNING),
         motion.specific_force + to_body.apply(force),
+        is_on_ground=True,
     )
 
 

@@ -91,6 +91,7 @@ class SampledMotion(ABC):
     specific_force: np.ndarray
 
     world_rate = (0.0, 0.0, 0.0)  # rad/s; angular velocity of the world relative to inertial space
+    is_on_ground = True  # whether the body can stop
 
     def __post_init__(self) -> None:
         columns = {name: (getattr(self, name), width) for name, width in _WIDTHS.items()}
@@ -160,6 +161,53 @@ class SampledMotion(ABC):
             **values,
         )
 
+    def retimed(
+        self: Sampled, time: np.ndarray, at: np.ndarray, rate: np.ndarray, change: np.ndarray
+    ) -> Sampled:
+        r"""Return the motion along the same path with another timing.
+
+        The new motion is at the time t where this motion is at the time :math:`\tau(t)`. With
+        :math:`s = \dot \tau`, velocities v and angular velocities relative to the world are scaled
+        by s, and the acceleration is :math:`s^2 \ddot r + \dot s \dot r`. The Coriolis acceleration
+        of a rotating world, :math:`2 \omega_{ie} \times v`, is scaled by s.
+
+        Parameters
+        ----------
+        time : ndarray, shape (n,)
+            Times t of the new motion, strictly increasing [s].
+        at : ndarray, shape (n,)
+            Times :math:`\tau` of this motion [s].
+        rate : ndarray, shape (n,)
+            Derivative s of these times; 0 at a stop.
+        change : ndarray, shape (n,)
+            Derivative of the rate [1/s].
+
+        Returns
+        -------
+        SampledMotion
+            Motion of the same class.
+        """
+        scale, change = rate[:, np.newaxis], change[:, np.newaxis]
+        orientation = unit(quaternion_spline(self.time, self.orientation)(at))
+        velocity, turning, force = (
+            CubicSpline(self.time, getattr(self, name))(at) for name in _VECTORS
+        )
+        position = self._positions_at(at)
+        to_body = Rotation.from_quat(orientation).inv()
+        weight = to_body.apply(self._weight_at(position))
+        world_rate = to_body.apply(self.world_rate)
+        coriolis = to_body.apply(2.0 * np.cross(self.world_rate, velocity))
+        force = (force - weight - coriolis) * scale**2 + to_body.apply(velocity) * change
+        return replace(
+            self,
+            time=time,
+            position=position,
+            orientation=orientation,
+            velocity=velocity * scale,
+            angular_velocity=(turning - world_rate) * scale + world_rate,
+            specific_force=force + weight + coriolis * scale,
+        )
+
     @property
     def yaw(self) -> np.ndarray:
         """Unwrapped yaw about the local vertical, counter-clockwise from east, (n,) [rad]."""
@@ -219,6 +267,10 @@ class SampledMotion(ABC):
     @abstractmethod
     def _positions_at(self, times):
         """Interpolate the positions (n, 3) at times (n,) within the motion."""
+
+    @abstractmethod
+    def _weight_at(self, position):
+        """Return the specific force of a body at rest at positions (n, 3), in world axes."""
 
     def mounted(
         self: Sampled,
@@ -541,6 +593,9 @@ class Motion(SampledMotion):
 
     def _positions_at(self, times):
         return CubicSpline(self.time, self.position)(times)
+
+    def _weight_at(self, position):
+        return np.tile((0.0, 0.0, self.gravity), (len(position), 1))
 
 
 def checked_samples(owner, time, columns) -> dict[str, np.ndarray]:

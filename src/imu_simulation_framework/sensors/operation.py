@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 import re
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
@@ -30,7 +30,7 @@ from ..core.sentences import quote
 from ..core.settings import TextSettings, setting
 
 if TYPE_CHECKING:  # every node imports this module, and motions take 60 MB
-    from ..motion.motion import Motion, SampledMotion
+    from ..motion.motion import SampledMotion
 
 AnyMotion = TypeVar("AnyMotion", bound="SampledMotion")
 
@@ -213,12 +213,12 @@ class Operation(TextSettings):
 
         Parameters
         ----------
-        motion : Motion
+        motion : Motion or EarthMotion
             Motion before the insertion.
 
         Returns
         -------
-        Motion
+        Motion or EarthMotion
 
         Raises
         ------
@@ -586,17 +586,17 @@ def find_standstills(motion: SampledMotion, shortest: float = 1.0) -> list[tuple
     return [(start, end) for start, end in intervals if end - start >= shortest * (1.0 - 1e-9)]
 
 
-def insert_stops(motion: SampledMotion, every: float, duration: float) -> Motion:
+def insert_stops(motion: AnyMotion, every: float, duration: float) -> AnyMotion:
     r"""Return a motion along the same path, with inserted stops.
 
     The path is that of the motion at the time :math:`\tau(t)`, whose rate decreases to zero and
-    increases again as half a cosine, over :data:`BRAKING` each. With s this rate, velocities are
-    scaled by s, and the acceleration is :math:`s^2 \ddot r + \dot s \dot r`.
+    increases again as half a cosine, over :data:`BRAKING` each. On the rotating Earth, a gyroscope
+    at a stop measures the Earth's rate.
 
     Parameters
     ----------
-    motion : Motion
-        Evenly sampled motion.
+    motion : Motion or EarthMotion
+        Evenly sampled motion on the ground.
     every : float
         Time from the start of a stop to the start of the next one, and from the motion's start to
         the first stop [s]; positive.
@@ -605,24 +605,16 @@ def insert_stops(motion: SampledMotion, every: float, duration: float) -> Motion
 
     Returns
     -------
-    Motion
+    Motion or EarthMotion
+        Motion of the same class, see :meth:`.SampledMotion.retimed`.
 
     Raises
     ------
     MotionError
-        If the stops leave no time to drive between them, or the motion is on the Earth.
+        If the stops leave no time to drive between them, or the motion is a flight.
     """
-    # Imported here, since splines take 60 MB and every node imports this module.
-    from scipy.interpolate import CubicSpline
-    from scipy.spatial.transform import Rotation
-
-    from ..motion.motion import Motion, quaternion_spline, unit
-
-    if not isinstance(motion, Motion):
-        raise MotionError(
-            "stops cannot be inserted into a motion on the rotating Earth, such as a flight; "
-            "remove the stops or the latitude"
-        )
+    if not motion.is_on_ground:
+        raise MotionError("stops cannot be inserted into a flight; remove the stops")
     if every < duration + 2.0 * BRAKING:
         raise MotionError(
             f"stops of {duration:g} s every {every:g} s leave no time to drive, expected more than "
@@ -644,25 +636,8 @@ def insert_stops(motion: SampledMotion, every: float, duration: float) -> Motion
     # The error of the trapezoidal rule, of the order of the squared period, is negligible.
     tau = np.concatenate([[0.0], np.cumsum(0.5 * (rate[1:] + rate[:-1]) * period)])
     kept = tau <= motion.duration * (1.0 + 1e-12)
-    time, rate, change = time[kept], rate[kept, np.newaxis], change[kept, np.newaxis]
     motion_times = motion.time[0] + np.minimum(tau[kept], motion.duration)
-    orientation = unit(quaternion_spline(motion.time, motion.orientation)(motion_times))
-    position, velocity, turning, force = (
-        CubicSpline(motion.time, getattr(motion, name))(motion_times)
-        for name in ("position", "velocity", "angular_velocity", "specific_force")
-    )
-    to_body = Rotation.from_quat(orientation).inv()
-    weight = to_body.apply((0.0, 0.0, motion.gravity))
-    force = (force - weight) * rate**2 + to_body.apply(velocity) * change + weight
-    return replace(
-        motion,
-        time=motion.time[0] + time,
-        position=position,
-        orientation=orientation,
-        velocity=velocity * rate,
-        angular_velocity=turning * rate,
-        specific_force=force,
-    )
+    return motion.retimed(motion.time[0] + time[kept], motion_times, rate[kept], change[kept])
 
 
 # Operations that differ only in the standstill before the drive share the motion with its stops.

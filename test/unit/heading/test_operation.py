@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from earth_flights import require_same_motion
 from scipy.stats import multivariate_normal
 
 import imu_simulation_framework as isf
@@ -264,6 +265,56 @@ def test_stops_contained_in_motion_are_detected():
     velocity, force = (np.gradient(x[:, 0], step) for x in (motion.position, motion.velocity))
     np.testing.assert_allclose(velocity[1:-1], motion.velocity[1:-1, 0], atol=0.02)
     np.testing.assert_allclose(force, motion.specific_force[:, 0], atol=0.08)
+
+
+@pytest.mark.parametrize("driven", [isf.straight(80.0, rate=RATE), isf.rounds(3, radius=4.0)])
+def test_stop_removes_earth_rate_from_heading(driven):
+    operation = isf.Operation(standstill=0.0, stops="every 30s for 4s")
+    motion = operation.moved(isf.on_earth(driven.resampled(RATE), 50.0))
+    # The gyroscope measures the Earth's rate about the vertical until the first stop has lasted for
+    # min_stop. Then the heading is held, and the mean rate of the stop is subtracted. East turns
+    # against the ground by the transport rate (Groves, equation 5.44).
+    vertical_rate = 2.0 * np.pi / 86164.1 * np.sin(np.radians(50.0))
+    transport_rate = motion.local_velocity[:, 0] * np.tan(np.radians(50.0)) / 6.39e6
+    expected, offset, samples = np.zeros(len(motion)), 0.0, []
+    for index in range(1, len(motion)):
+        time = index / RATE
+        is_stopped = time >= 30.0 and time % 30.0 <= 4.0
+        samples = [*samples, vertical_rate] if is_stopped else []
+        is_held = len(samples) > RATE
+        offset = np.mean(samples) if is_held else offset
+        rate = vertical_rate + transport_rate[index] - offset
+        step = 0.0 if is_held else rate / RATE
+        expected[index] = expected[index - 1] + step
+    imu = isf.ImuSpecification(output=isf.OutputSpecification(rate=RATE))
+    model = isf.yaw_error_model(imu, motion, 1.0, operation=operation)
+    modelled = model.mean_by_source()["Earth's turning"].to_numpy()
+    # The error without the Earth's rotation is that of the filter's tilt in curves.
+    simulated, tilt = (
+        errors_of_runs(imu, moved, operation, 1)[0]
+        for moved in (motion, operation.moved(driven.resampled(RATE)))
+    )
+    tolerance = vertical_rate * 2.0 / RATE  # two samples
+    np.testing.assert_allclose(-modelled, expected[:: int(RATE)], atol=tolerance)
+    # On the circle, the filter is tilted by 1 / 4 / 9.81 rad against the horizontal part of the
+    # Earth's rate, whose integral over half a circle is at most twice the radius over the speed.
+    tolerance += 2.0 * 4.0 * (0.25 / 9.81) * vertical_rate / np.tan(np.radians(50.0))
+    np.testing.assert_allclose(tilt - simulated, expected, atol=tolerance)
+
+
+@pytest.mark.parametrize("driven", [isf.mowing(4, 20.0, 2.0), isf.rounds(2, radius=3.0)])
+def test_stops_on_earth_are_those_of_flat_world(driven):
+    operation = isf.Operation(stops="every 20s for 3s")
+    motion = operation.moved(isf.on_earth(driven, 50.0))
+    expected = isf.on_earth(operation.moved(driven), 50.0)
+    assert operation.standstills(motion) == operation.standstills(expected)
+    tolerances = {"position": 1e-8, "velocity": 1e-12, "angular_velocity": 1e-12}
+    require_same_motion(motion, expected, **tolerances, orientation=1e-12, specific_force=1e-10)
+
+
+def test_stops_in_flight_are_rejected():
+    with pytest.raises(MotionError, match="flight"):
+        isf.Operation(stops="every 20s for 3s").moved(isf.circling(60.0, 50.0))
 
 
 @pytest.mark.parametrize(
