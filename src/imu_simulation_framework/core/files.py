@@ -244,6 +244,10 @@ def default_configuration_path() -> Path:
     return package_share() / "config.ini"
 
 
+DEFAULT_ROBOT = "robot.yaml"
+"""File in the folder urdf with the parameters of the bundled robot."""
+
+
 def urdf_path(name: str) -> Path:
     """Return the path of a file in the bundled robot description.
 

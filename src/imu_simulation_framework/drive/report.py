@@ -7,7 +7,7 @@ import math
 import traceback
 
 from ..core.errors import FrameworkError
-from ..core.files import format_json
+from ..core.files import DEFAULT_ROBOT, format_json
 from ..core.tables import WHEELS
 from ..report.page import Page, Section, Table, tabulate_values
 from ..report.rendering import render_figures, second_renderer
@@ -302,9 +302,10 @@ def caption(folder, summary) -> str:
     Returns
     -------
     str
-        Drive, IMU, seed and date of the experiment.
+        Drive, robot (unless it is the bundled one), IMU, seed and date of the experiment.
     """
     run = summary["run"]
+    robot = run.get("robot")
     imu = run.get("imu")
     label = (imu.get("label") or imu.get("model")) if isinstance(imu, dict) else imu
     scale = run.get("trajectory_scale")
@@ -312,6 +313,7 @@ def caption(folder, summary) -> str:
         f"drive {run['drive']}" if run.get("drive") else None,
         f"{summary['durations']['recorded_s']:.0f} s",
         f"path scaled by {scale:g}" if isinstance(scale, float) and scale != 1.0 else None,
+        f"robot {robot}" if robot not in (None, DEFAULT_ROBOT) else None,
         f"simulated IMU {label}" if label else None,
         f"seed {run['seed']}" if run.get("seed") is not None else None,
         run.get("simulator"),

@@ -6,6 +6,7 @@ The summary is a dictionary that is written as ``summary.json``:
 key                     content
 ======================= ==============================================================
 ``run``                 facts about the experiment, such as IMU, controller and seed;
+                        ``robot``: file name of the robot's parameters;
                         ``recording``: report on the reference, and findings
 ``durations``           planned and recorded duration in seconds
 ``comparison_settings`` filter and alignment of this evaluation

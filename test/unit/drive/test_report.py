@@ -11,11 +11,14 @@ import pytest
 from synthetic_experiment import cut, make_tables
 
 from imu_simulation_framework.core.errors import ResultError
+from imu_simulation_framework.core.files import urdf_path
 from imu_simulation_framework.core.tables import REFERENCE_ERROR
 from imu_simulation_framework.drive import report
+from imu_simulation_framework.drive.configuration import load_configuration
 from imu_simulation_framework.drive.figures import FIGURES
 from imu_simulation_framework.drive.report import caption, experiment_page, write_results
 from imu_simulation_framework.drive.results.files import ExperimentTables, create_result_folder
+from imu_simulation_framework.drive.session.recording import experiment_facts
 from imu_simulation_framework.drive.summary import RunDescription, evaluate, terminal_table
 from imu_simulation_framework.heading.yaw_comparison import ComparisonSettings
 from imu_simulation_framework.report.drawing import to_matplotlib
@@ -114,6 +117,21 @@ def test_figure_caption_contains_drive_model_seed_and_date(folder):
         assert words in footer
     # The text is drawn as glyphs, so the SVG file repeats it in a comment.
     assert f"<!-- {footer} -->" in folder.read_text("imu_yaw.svg")
+
+
+@pytest.mark.parametrize(
+    "parameters, name",
+    [("", "robot.yaml"), (str(urdf_path("robot_ackermann.yaml")), "robot_ackermann.yaml")],
+)
+def test_summary_names_robot_and_caption_a_robot_other_than_the_bundled_one(
+    folder, parameters, name
+):
+    folder.write_text("recording.json", "{}")
+    configuration = load_configuration(overrides={"robot": {"parameters": parameters}})
+    facts = experiment_facts(folder, configuration)
+    summary, _ = evaluate(make_tables(5.0), None, RunDescription(facts))
+    assert summary["run"]["robot"] == name
+    assert ("robot_ackermann.yaml" in caption(folder, summary)) == bool(parameters)
 
 
 def test_control_errors_with_faster_odometry_have_no_gaps():

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from ...core.files import DEFAULT_ROBOT
 from ..configuration import Configuration
 from ..robots.parameters import RobotParameters
 from ..tracking.controllers import Follower, Reference, make_controller
@@ -28,6 +31,22 @@ def experiment_robot(configuration: Configuration) -> RobotParameters:
     return load_robot_parameters(
         configuration.robot.parameters or None, configuration.simulation.simulator
     )
+
+
+def robot_name(configuration: Configuration) -> str:
+    """Return the file name of the robot's parameters, which names the robot in the summary.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        Configuration of the experiment.
+
+    Returns
+    -------
+    str
+        File name, such as ``robot.yaml`` for the bundled robot.
+    """
+    return Path(configuration.robot.parameters or DEFAULT_ROBOT).name
 
 
 def make_follower(configuration: Configuration, reference: Reference) -> Follower:

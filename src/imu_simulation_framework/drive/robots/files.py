@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ...core.checks import check_text
 from ...core.errors import ConfigurationError
-from ...core.files import urdf_path
+from ...core.files import DEFAULT_ROBOT, urdf_path
 from ...core.xacro_expansion import expand_xacro
 from ...core.yaml_files import read_yaml
 from .bundled import bundled_robot
@@ -40,7 +40,7 @@ def read_robot(path=None, simulator: str = "mujoco") -> RobotParameters:
         The file cannot be read, a key is missing or unknown, or a value is not possible for a
         robot.
     """
-    path = urdf_path("robot.yaml") if path is None else Path(os.path.abspath(path))
+    path = urdf_path(DEFAULT_ROBOT) if path is None else Path(os.path.abspath(path))
     content = _completed(read_yaml(path, "the robot's parameters"), path)
     if isinstance(content, Mapping) and "description" in content:
         # The import is local, because it requires SciPy, which bundled robots do not need.

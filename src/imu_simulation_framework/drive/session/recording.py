@@ -17,7 +17,7 @@ from ...sensors.odometer import OdometerSpecification
 from ..configuration import Configuration
 from ..experiment.gnss_and_odometer import experiment_gnss, experiment_odometer
 from ..experiment.imu import describe_imu, imu_sampling
-from ..experiment.robot import experiment_robot
+from ..experiment.robot import experiment_robot, robot_name
 from ..results.files import ResultFolder
 from ..results.record import ExperimentRecord, Stream
 from ..tracking.controllers import TrackingError
@@ -584,7 +584,8 @@ def experiment_facts(folder: ResultFolder, configuration: Configuration) -> dict
     Returns
     -------
     dict
-        Entries of ``run`` in the summary: drive, simulator, IMU, controller, seed and recording.
+        Entries of ``run`` in the summary: drive, simulator, robot, IMU, controller, seed and
+        recording.
 
     Raises
     ------
@@ -597,6 +598,7 @@ def experiment_facts(folder: ResultFolder, configuration: Configuration) -> dict
         "drive": drive,
         "trajectory_scale": configuration.trajectory.scale,
         "simulator": configuration.simulation.simulator,
+        "robot": robot_name(configuration),
         "imu": describe_imu(configuration),
         "controller": configuration.control.controller,
         "control_period_s": 1.0 / configuration.control.rate,
