@@ -20,6 +20,11 @@ def run(options):
     ----------
     options : argparse.Namespace
         Options of the command line.
+
+    Returns
+    -------
+    int
+        Exit code: 0, or 1 if a figure could not be drawn.
     """
     source = files.find_result(options.result)
     files.complete_tables(source)
@@ -46,6 +51,7 @@ def run(options):
     for note in summary["notes"]:
         print(note)
     print(target.folder)
+    return 1 if summary["missing_figures"] else 0
 
 
 def _read_preparation(source):

@@ -27,7 +27,11 @@ REFUSED = 2
 
 EXIT_CODES = (
     ("0", "all; `roslaunch` always", "results are written"),
-    ("1", "`run_experiment.py`", "the drive or the results are incomplete"),
+    (
+        "1",
+        "`run_experiment.py`, `offline_result_comparison.py`",
+        "the drive or the results are incomplete, such as without a figure",
+    ),
     ("1", "`validate_imu.py`", "an error of the IMU exceeds a limit"),
     (
         "1",
@@ -399,6 +403,8 @@ class SeparateProcess:
         code = self._process.wait()
         if code == -signal.SIGXCPU:
             return FrameworkError(f"{self._task} exceeded its processor time limit")
+        if code == -signal.SIGKILL:
+            return FrameworkError(f"{self._task} was killed, perhaps for lack of memory")
         return FrameworkError(f"{self._task} exited with code {code}")
 
 

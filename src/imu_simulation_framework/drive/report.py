@@ -12,7 +12,7 @@ from ..core.tables import WHEELS
 from ..report.page import Page, Section, Table, tabulate_values
 from ..report.rendering import render_figures, second_renderer
 from .figures import FIGURES
-from .summary import HEADINGS, IMUS, NO_DESCRIPTION, evaluate, parts_of_rms
+from .summary import HEADINGS, IMUS, NO_DESCRIPTION, NOT_DRAWN, evaluate, parts_of_rms
 
 FIGURE_SECTIONS = {
     "yaw_error": (
@@ -279,12 +279,14 @@ def write_results(
             tables.save(folder)
         summary, comparison = evaluate(tables, settings, run)
         folder.write_text("summary.json", format_json(summary))
-        failures = []
+        failures = {}
         if formats:
             footer = caption(folder, summary)
             failures = _write_figures(folder, comparison, formats, footer, second)
     if failures:
-        summary["notes"].extend(failures)
+        summary["missing_figures"] = list(failures)
+        notes = [f"the figure {name} {NOT_DRAWN}: {failures[name]}" for name in failures]
+        summary["notes"].extend(notes)
         folder.write_text("summary.json", format_json(summary))
     return summary
 
@@ -323,7 +325,7 @@ def caption(folder, summary) -> str:
 
 
 def _write_figures(folder, comparison, formats, footer, second):
-    """Write all figures; return a message for each figure that cannot be drawn.
+    """Write all figures; return the reason for each figure that cannot be drawn, by name.
 
     An error in one figure must not prevent the other figures or the results of the experiment.
     """
@@ -334,7 +336,7 @@ def _write_figures(folder, comparison, formats, footer, second):
             failures[name] = rendered.failure
         for format, content in rendered.contents.items():
             folder.write_bytes(f"{name}.{format}", content)
-    return [f"the figure {name} cannot be drawn: {failures[name]}" for name in failures]
+    return failures
 
 
 def _describe_figures(comparison, failures):

@@ -18,6 +18,7 @@ key                     content
                         the actual velocities were not recorded
 ``messages``            expected and received messages and gaps for each recorded topic
 ``notes``               messages about missing results and their reasons
+``missing_figures``     names of figures that could not be drawn
 ``execution``           dates, wall time, real-time factor, versions
 ======================= ==============================================================
 
@@ -81,6 +82,9 @@ class RunDescription:
     execution: Mapping[str, Any] = field(default_factory=dict)
     messages_expected: Mapping[str, int] = field(default_factory=dict)
 
+
+NOT_DRAWN = "cannot be drawn"
+"""Part of each note on a missing figure."""
 
 NO_DESCRIPTION = RunDescription()
 
@@ -149,6 +153,7 @@ def evaluate(tables, settings=None, run=NO_DESCRIPTION):
             for name in ("imu_simulated", "ground_truth", "control_error")
         },
         "notes": list(comparison.remarks),
+        "missing_figures": [],
         "execution": execution,
     }
     return to_json_types(summary), comparison
@@ -256,6 +261,30 @@ SETTINGS = {
     "zero": "zero",
 }
 """Mapping from fields of :class:`.ComparisonSettings` to keys in a summary."""
+
+
+def missing_figures_sentence(folder, summary) -> str:
+    """Return a message that names the figures that could not be drawn.
+
+    Parameters
+    ----------
+    folder : ResultFolder
+        Folder of the result.
+    summary : mapping
+        Content of summary.json.
+
+    Returns
+    -------
+    str
+        Message with the reasons and the remedy; empty if no figure is missing.
+    """
+    if not summary["missing_figures"]:
+        return ""
+    reasons = "; ".join(note for note in summary["notes"] if NOT_DRAWN in note)
+    return (
+        f"{reasons}; all recorded data are saved, and offline_result_comparison.py "
+        f"{folder.prefix_path} draws the figures again"
+    )
 
 
 def previous_summary(folder) -> dict:

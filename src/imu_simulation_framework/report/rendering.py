@@ -8,6 +8,7 @@ import os
 import traceback
 from typing import Iterator, NamedTuple, Sequence
 
+from ..core.errors import FrameworkError
 from ..core.programs import SeparateProcess
 from ..core.whole_files import render_figure
 from .figure import Figure
@@ -116,28 +117,53 @@ def render_figures(
     rendered : RenderedFigure
         Content of the figure's files.
 
-    Raises
-    ------
-    FrameworkError
-        The second process has ended, or there is not enough memory.
+    Notes
+    -----
+    If the second process ends, such as by the kernel for lack of memory, the figure that it renders
+    is a failure. It is not rendered again, because it may have exhausted the memory. This process
+    renders all later figures.
     """
-    renderer = FigureRenderer()
-    if second is not None:
-        second.wait()
+    renderer, helper = FigureRenderer(), _SecondRenderer(second)
+    helper.wait()
     renderer.load()
     try:
         for name, figure in figures:
-            other = _start_next(figures, footer, formats, second)
+            other, next_figure = next(figures, ("", None)) if helper.is_running else ("", None)
+            is_started = next_figure is not None and helper.start(next_figure, footer, formats)
             yield name, renderer.render(figure, footer, formats)
-            if second is not None and other:
-                yield other, second.wait()
+            if is_started:
+                yield other, helper.wait()
+            elif next_figure is not None:
+                yield other, renderer.render(next_figure, footer, formats)
     finally:
         gc.unfreeze()
 
 
-def _start_next(figures, footer, formats, second) -> str:
-    """Start the next figure in the second process; return its name, empty if there is none."""
-    name, figure = ("", None) if second is None else next(figures, ("", None))
-    if figure is not None:
-        second.start("render", figure, footer, formats)
-    return name
+class _SecondRenderer:
+    """Second process, or none; failures of the process are returned instead of raised."""
+
+    def __init__(self, process: SeparateProcess | None) -> None:
+        self._process = process
+
+    @property
+    def is_running(self) -> bool:
+        return self._process is not None
+
+    def start(self, figure: Figure, footer: str, formats: Sequence[str]) -> bool:
+        """Start rendering a figure; return False if the process has ended."""
+        assert self._process is not None
+        try:
+            self._process.start("render", figure, footer, formats)
+        except FrameworkError:
+            self._process = None
+        return self.is_running
+
+    def wait(self) -> RenderedFigure:
+        """Return the figure that the process has rendered, or the reason why it could not."""
+        if self._process is None:
+            return RenderedFigure({})
+        try:
+            return self._process.wait()
+        except FrameworkError as error:
+            self._process = None
+            return RenderedFigure({}, str(error))

@@ -39,7 +39,7 @@ from ..drive.session.messages import (
 )
 from ..drive.session.recording import RecordingSession, write_results
 from ..drive.session.yaws import YawSample, YawSession
-from ..drive.summary import terminal_table
+from ..drive.summary import missing_figures_sentence, terminal_table
 from ..drive.tracking.controllers import Reference, TrackingError
 from ..recordings.messages import (
     ERROR_COORDINATES,
@@ -472,6 +472,9 @@ class ResultComparison(Participant):
                 self.warn(f"{lost} of {messages['expected']} messages of {name} were lost")
         print(terminal_table(summary), flush=True)
         print(f"results: {self.folder.folder}", flush=True)
+        missing = missing_figures_sentence(self.folder, summary)
+        if missing:
+            self.fail(missing)
         self.ended = True
 
 

@@ -1,6 +1,7 @@
 """Calls in a separate process: results, errors, and unexpected exits."""
 
 import os
+import signal
 import sys
 
 import pytest
@@ -62,6 +63,13 @@ def test_rejections_and_out_of_memory_are_returned_as_messages(apart):
 def test_unexpected_process_exit_is_reported_with_exit_code(apart):
     with pytest.raises(FrameworkError, match="^the test's work exited with code 7$"):
         apart.call("die")
+
+
+def test_killed_process_is_reported(apart):
+    *_, process = apart.call("add", 1, 2)
+    os.kill(process, signal.SIGKILL)
+    with pytest.raises(FrameworkError, match="^the test's work was killed"):
+        apart.call("add", 1, 2)
 
 
 def test_separate_process_is_terminated_at_end_of_context():

@@ -19,7 +19,12 @@ from imu_simulation_framework.drive.figures import FIGURES
 from imu_simulation_framework.drive.report import caption, experiment_page, write_results
 from imu_simulation_framework.drive.results.files import ExperimentTables, create_result_folder
 from imu_simulation_framework.drive.session.recording import experiment_facts
-from imu_simulation_framework.drive.summary import RunDescription, evaluate, terminal_table
+from imu_simulation_framework.drive.summary import (
+    RunDescription,
+    evaluate,
+    missing_figures_sentence,
+    terminal_table,
+)
 from imu_simulation_framework.heading.yaw_comparison import ComparisonSettings
 from imu_simulation_framework.report.drawing import to_matplotlib
 
@@ -208,6 +213,33 @@ def test_failing_figure_does_not_prevent_other_figures_and_summary(folder, monke
     assert folder.path("trajectory.png").exists()
     assert folder.path("yaw_psd.png").exists()
     assert "a defect" in capsys.readouterr().err
+
+
+class DeadlyFigure:
+    """Figure that kills the process to which it is sent, like the kernel for lack of memory."""
+
+    is_empty = False
+
+    def __reduce__(self):
+        return eval, ("(lambda os: os.kill(os.getpid(), 9))(__import__('os'))",)
+
+
+def test_figure_of_killed_process_is_reported_and_others_are_drawn(folder, monkeypatch):
+    names = ("trajectory", "imu_yaw", "yaw_error", "yaw_psd")
+    figures = {name: FIGURES[name] for name in names}
+    monkeypatch.setattr(report, "FIGURES", {**figures, "imu_yaw": lambda _: DeadlyFigure()})
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+    summary = write_results(folder, make_tables(20.0))
+    assert summary["missing_figures"] == ["imu_yaw"]
+    assert json.loads(folder.read_text("summary.json")) == summary
+    drawn = {path.name[len(folder.prefix) + 1 : -4] for path in folder.folder.glob("*.png")}
+    assert drawn == {"trajectory", "yaw_error", "yaw_psd"}
+    sentence = missing_figures_sentence(folder, summary)
+    assert sentence.startswith(
+        "the figure imu_yaw cannot be drawn: the drawing of figures was killed"
+    )
+    assert f"offline_result_comparison.py {folder.prefix_path}" in sentence
+    assert ExperimentTables.load(folder).imu_real is not None
 
 
 @pytest.mark.usefixtures("yaw_figure_only")

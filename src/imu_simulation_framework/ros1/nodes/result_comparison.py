@@ -15,13 +15,13 @@ from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger, TriggerResponse
 
 from ...core import topics
-from ...core.errors import FrameworkError, SimulatorError
+from ...core.errors import FrameworkError, ResultError, SimulatorError
 from ...drive.experiment.gnss_and_odometer import experiment_gnss, experiment_odometer
 from ...drive.experiment.imu import experiment_imu_model
 from ...drive.experiment.robot import experiment_robot
 from ...drive.session.messages import ground_truth_rows, imu_rows, magnetic_rows, odometer_rows
 from ...drive.session.recording import RecordingSession, write_results
-from ...drive.summary import terminal_table
+from ...drive.summary import missing_figures_sentence, terminal_table
 from ...msg import ErrorCoordinates2
 from ...recordings.messages import stamp_of
 from ...sensors.gnss.specification import fix_topics
@@ -278,3 +278,6 @@ class ResultComparison(Participant):
         if self._prints_table:
             print(terminal_table(summary), flush=True)
             print(f"results: {self.folder.folder}", flush=True)
+        missing = missing_figures_sentence(self.folder, summary)
+        if missing:
+            raise ResultError(missing)
