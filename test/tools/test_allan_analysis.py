@@ -104,6 +104,12 @@ def test_allan_analysis_recovers_specification_of_simulated_recording(bag, tmp_p
     kalibr = read_imu_parameters(out / "kalibr_imu.yaml", "kalibr").specification
     assert kalibr.gyroscope.white_noise[0] == pytest.approx(1e-3, rel=0.015)
     assert "Kalibr requires a value" in (out / "kalibr_imu.yaml").read_text()
+    arguments = (out / "imu.yaml", "--from", "specification", "--to", "kalibr")
+    assert_refused(
+        call_tool("convert_imu_parameters.py", *arguments),
+        f"{out / 'imu.yaml'}: accelerometer.random_walk is 0, expected a positive number",
+        f"use {out / 'kalibr_imu.yaml'}, in which a random walk that is not identifiable",
+    )
     assert "not identifiable from this recording" in done.stdout
     assert "deg/sqrt(h)" in done.stdout and "rad/s/sqrt(Hz)" in done.stdout
     *_, drift, folder, report = done.stdout.splitlines()

@@ -11,6 +11,7 @@ from ..core.errors import ConfigurationError
 from ..core.whole_files import refuse_overwriting
 from ..sensors.files import find_imu_specification, imu_names
 from ..sensors.formats.base import WriteOptions
+from ..sensors.formats.estimators import ZeroNoiseError
 from ..sensors.formats.registry import read_imu_parameters, write_imu_parameters
 from .command_line import write_file
 
@@ -46,6 +47,8 @@ def run(options):
         writing = write_imu_parameters(
             reading.specification, options.target, options.rate, write_options, comments
         )
+    except ZeroNoiseError as error:
+        raise ConfigurationError(f"{options.input}: {error}{_limits_remedy(file)}") from None
     except ConfigurationError as error:
         raise ConfigurationError(f"{options.input}: {error}") from None
     if options.out is None:
@@ -56,3 +59,17 @@ def run(options):
     for name, remarks in ((options.input, reading.remarks), (options.target, writing.remarks)):
         for remark in remarks:
             print(f"{name}: {remark}", file=sys.stderr)
+
+
+def _limits_remedy(file) -> str:
+    """Name the file of an Allan analysis with upper limits instead of zeros, if there is one."""
+    # Imported here, since only this error needs the package.
+    from ..characterisation.allan.files import KALIBR
+
+    limits = Path(file).with_name(KALIBR)
+    if not limits.is_file():
+        return ""
+    return (
+        f"; use {limits}, in which a random walk that is not identifiable from the recording has "
+        "its upper limit"
+    )

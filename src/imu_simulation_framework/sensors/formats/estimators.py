@@ -162,6 +162,10 @@ def read_kalibr(path, rate: float | None = None) -> Reading:
     return imu_reading(sample_rate, _triads(values, _KALIBR), remarks, topic=topic)
 
 
+class ZeroNoiseError(ConfigurationError):
+    """Noise parameter that is zero, although the format requires a positive number."""
+
+
 def write_kalibr(draft: Draft) -> str:
     """Format Kalibr's imu.yaml, where the driving noise of a Gauss-Markov bias is the random walk.
 
@@ -176,7 +180,7 @@ def write_kalibr(draft: Draft) -> str:
 
     Raises
     ------
-    ConfigurationError
+    ZeroNoiseError
         If a number is zero that Kalibr requires to be positive.
     """
     lines = []
@@ -200,7 +204,7 @@ def write_kalibr(draft: Draft) -> str:
             draft.supported.update((f"{name}.gauss_markov_sigma", f"{name}.gauss_markov_time"))
         for key, parameter, value in zip(keys, ("white_noise", "random_walk"), (noise, walk)):
             if value <= 0.0:
-                raise ConfigurationError(
+                raise ZeroNoiseError(
                     f"{name}.{parameter} is 0, expected a positive number for Kalibr's {key}"
                 )
             lines.append(f"{key}: {number(value)}\n")
