@@ -106,9 +106,22 @@ def test_ros2_experiment_arguments_match_roslaunch(description, monkeypatch):
     ]
 
 
+def test_gz_sim_launch_file_has_standstill_of_realistic_imu(description, monkeypatch):
+    monkeypatch.setattr("ament_index_python.packages.get_package_prefix", lambda _: "/ws")
+    _, _, standstill, *_, imu = description("gz_robot")
+    arguments = description("realistic_imu")[:-1]
+    (like,) = (argument for argument in arguments if argument.given[0] == "standstill")
+    assert (standstill.given[0], standstill.default_value, standstill.description) == (
+        "standstill", like.default_value, like.description
+    )  # fmt: skip
+    (parameters,) = imu.parameters
+    assert parameters["standstill"].value_type is float
+    assert parameters["standstill"].given[0].given == ("standstill",)
+
+
 def test_gz_sim_topics_are_bridged_and_errors_are_added_to_imu(description, monkeypatch):
     monkeypatch.setattr("ament_index_python.packages.get_package_prefix", lambda _: "/ws")
-    experiment, _, simulator, bridge, imu = description("gz_robot")
+    experiment, _, _, simulator, bridge, imu = description("gz_robot")
     *arguments, _ = experiment.given[0]
     defaults = {argument.given[0]: argument.default_value for argument in arguments}
     assert (defaults["simulator"], defaults["imu"]) == ("external", "published")

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from tool_calls import call_tool, printed_by
+from tool_calls import assert_refused, call_tool, printed_by
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.sensors.files import imu_catalogue
@@ -40,6 +40,28 @@ def test_catalogue_imus_are_ranked_for_a_drive_by_yaw_error_model():
         expected = math.degrees(model.absolute_quantile(0.95))
         assert table.loc[name, "95 % [deg]"] == pytest.approx(expected, rel=1e-3)
         assert table.loc[name, "limit over that"] == pytest.approx(5.0 / expected, rel=1e-3)
+
+
+@pytest.mark.parametrize("format, ending", [("terminal", "csv"), ("markdown", "md")])
+def test_out_option_also_writes_the_printed_table(tmp_path, format, ending):
+    arguments = ("--straight", "1min", "--within", "2deg", "--imu", "bno055", "--imu", "stim300")
+    printed = printed_by(
+        call_tool("which_imu.py", *arguments, "--out", tmp_path / "out", "--table", format)
+    )
+    path = tmp_path / "out" / f"which_imu.{ending}"
+    assert list((tmp_path / "out").iterdir()) == [path]
+    assert printed.splitlines()[-1] == str(path)
+    if format == "markdown":
+        assert path.read_text() in printed
+    else:
+        assert set(pd.read_csv(path)["IMU"]) == {"bno055", "stim300"}
+
+
+def test_table_does_not_overwrite_an_input(tmp_path):
+    imu = tmp_path / "which_imu.csv"
+    imu.write_text("name: mine\ngyroscope: {white_noise: 1.0e-4}\n")
+    arguments = ("--straight", "1min", "--within", "2deg", "--imu", imu, "--out", tmp_path)
+    assert_refused(call_tool("which_imu.py", *arguments), imu)
 
 
 def test_ranking_of_custom_imus_on_straight_line_matches_closed_form(tmp_path):

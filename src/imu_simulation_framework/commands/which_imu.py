@@ -16,7 +16,8 @@ from ..sensors.errors_in_motion import remark_on_missing_noise
 from ..sensors.files import imu_names
 from ..sensors.formats.registry import NamedImu
 from ..sensors.imu_specification import ImuSpecification
-from . import imu_options, motion_options
+from . import command_line, imu_options, motion_options
+from .parsers.which_imu import NAME
 
 
 def run(options):
@@ -31,7 +32,12 @@ def run(options):
     chosen = motion_options.choose_motion(options, linear=True, default="a")
     longest = operation.moved(chosen.motion).duration
     at = math.floor(longest + 1e-6) if options.time is None else options.time
-    named = map(imu_options.choose_imu, options.imu or imu_options.bundled_parts())
+    named = [imu_options.choose_imu(imu) for imu in options.imu or imu_options.bundled_parts()]
+    format = "csv" if options.table == "terminal" else options.table
+    if options.out is not None:
+        inputs = [*chosen.files, *(file for imu in named for file in imu.files)]
+        written = f"{NAME}.{table_text.ENDINGS[format]}"
+        command_line.results_folder(options.out, [written], inputs)
     imus = {
         imu.name: _comparable_specification(imu_options.choose_unit(imu, options)) for imu in named
     }
@@ -71,6 +77,8 @@ def run(options):
         Column("differs", "which differs"),
     )
     print(table_text.format_table(shown, columns, options.table), end="")
+    if options.out is not None:
+        print(*table_text.write_tables(options.out, NAME, shown, columns, [format]))
 
 
 def _comparable_specification(imu: NamedImu) -> ImuSpecification:

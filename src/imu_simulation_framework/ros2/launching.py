@@ -16,6 +16,7 @@ from launch_ros.parameter_descriptions import ParameterValue
 from ..core.files import package_share
 from ..core.settings import keys_of
 from ..drive.experiment_arguments import documented_arguments
+from ..realistic_imu.live import LiveImu
 from .node import ShellArguments
 
 _PACKAGE = __package__.partition(".")[0]
@@ -103,7 +104,7 @@ def make_gz_launch() -> LaunchDescription:
     """Create the launch description of an experiment in gz sim.
 
     The robot is described in worlds/gz_robot.sdf, and the errors of the specification given by the
-    argument ``specification`` are added to its IMU.
+    argument ``specification`` are added to its IMU, whose gyroscope is zeroed over ``standstill``.
 
     Returns
     -------
@@ -111,11 +112,15 @@ def make_gz_launch() -> LaunchDescription:
         Launch description, to be returned by ``generate_launch_description``.
     """
     world = str(package_share() / "worlds" / "gz_robot.sdf")
-    specification, seed = map(LaunchConfiguration, ("specification", "seed"))
+    specification, standstill, seed = map(
+        LaunchConfiguration, ("specification", "standstill", "seed")
+    )
+    (zeroing,) = (key for key in keys_of(LiveImu.arguments_type) if key.name == "standstill")
     parameters = {
         "input": "imu/ideal",
         "output": "imu",
         "specification": ParameterValue(specification, value_type=str),
+        "standstill": ParameterValue(standstill, value_type=float),
         "seed": ParameterValue(seed, value_type=int),
         "qos": "reliable",
     }
@@ -124,6 +129,7 @@ def make_gz_launch() -> LaunchDescription:
             # This is the first action, because it declares the argument seed.
             make_experiment_launch(simulator="external", imu="published"),
             _argument("specification", "adis16448", "errors of the robot's IMU"),
+            _argument(zeroing.name, zeroing.default, zeroing.metadata["about"]),
             ExecuteProcess(cmd=["gz", "sim", "-s", "-r", world], on_exit=[Shutdown()]),
             Node(
                 package="ros_gz_bridge", executable="parameter_bridge", arguments=[*BRIDGED_TOPICS]

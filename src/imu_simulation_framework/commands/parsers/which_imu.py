@@ -9,18 +9,21 @@ with any individual sensor of the part (--unit), whose bias is measured at stand
 drive (--standstill). The table is sorted from the best to the worst IMU, and contains two
 percentiles of the final error (50 % and the required share) and the largest error source.
 heading_budget.py shows all error sources of an IMU, and its option --require shows which data sheet
-values are critical.
+values are critical. --out writes the table to a file.
 """
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Sequence
 
 from ...core.programs import ArgumentParser
 from .. import option_types
 from ..command_line import add_table
 from . import imu_options, motion_options
+
+NAME = "which_imu"
 
 
 def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
@@ -48,6 +51,9 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     add("--imu", action="append", default=[], metavar="IMU",
         help="IMU to rank; repeatable; by default the IMUs of the catalogue")
     imu_options.add_operation_options(parser)
+    add("-o", "--out", type=Path, metavar="DIR",
+        help="folder for the table, as which_imu.csv or in the format of --table; by default the "
+             "table is only printed")
     add_table(parser)
     # fmt: on
     return parser.parse_args(arguments)
