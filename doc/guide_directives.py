@@ -1,6 +1,7 @@
 """Directives of the guide that run programs of the package while Sphinx builds the pages."""
 
 import fcntl
+import functools
 import hashlib
 import os
 import re
@@ -8,19 +9,25 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 from typing import ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import Directive, directives
 
-import imu_simulation_framework
-
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = Path(os.environ.get("IMU_SIMULATION_FRAMEWORK_BUILD") or ROOT / ".build").absolute()
 CACHE = BUILD / "guide_programs"
 BUNDLED = ("config", "config.ini", "data", "examples", "urdf")
 """Files and folders of the repository that commands may use."""
+SOURCES = (
+    *BUNDLED,
+    *("src", "scripts", "offline_processing", "launch", "run"),
+    *("requirements.txt", "constraints.txt"),
+)
+"""Files and folders of the repository on which the results of commands depend."""
+MAX_AGE = 86400.0  # s; results of other versions of the code are removed after a day
 
 KINDS = ("tutorials", "how_to", "reference", "explanation")
 """Folders of the pages in the order of the guide."""
@@ -29,7 +36,7 @@ TIME_LIMIT = 300.0  # s; a command usually takes seconds, but more time on a bus
 OUTPUT = "{}.stdout"
 
 
-_WORK_FOLDER = re.compile(re.escape(str(CACHE)) + r"/[^/\s]+/work")
+_WORK_FOLDER = re.compile(re.escape(str(CACHE)) + r"/[^/\s]+/[^/\s]+/work")
 
 
 class CommandError(Exception):
@@ -42,17 +49,42 @@ def _split_commands(lines):
     return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
 
 
+@functools.lru_cache(maxsize=1)
+def _hash_sources(root):
+    """Return a hash of the code and of the files that commands may use."""
+    digest = hashlib.sha256()
+    for name in SOURCES:
+        top = root / name
+        for path in sorted(top.rglob("*")) if top.is_dir() else [top]:
+            if path.is_file() and "__pycache__" not in path.parts:
+                content = hashlib.sha256(path.read_bytes()).hexdigest()
+                digest.update(f"{path.relative_to(root)}\n{content}\n".encode())
+    return digest.hexdigest()[:16]
+
+
 def _fingerprint(commands, files):
-    """Return a hash of the commands, the files that they use, and the package version."""
-    digest = hashlib.sha256(imu_simulation_framework.__version__.encode())
+    """Return a hash of the commands and of the files that a page shows."""
+    digest = hashlib.sha256()
     for name, text in sorted(files.items()):
         digest.update(f"{name}\n{text}\n".encode())
     for command in commands:
         digest.update(f"{command}\n".encode())
-        for word in shlex.split(command):
-            if word.startswith(BUNDLED) and (ROOT / word).is_file():
-                digest.update((ROOT / word).read_bytes())
     return digest.hexdigest()[:16]
+
+
+def _cache_folder():
+    """Create the folder with the results of this version of the code; remove old versions."""
+    folder = CACHE / _hash_sources(ROOT)
+    if not folder.exists():
+        oldest = time.time() - MAX_AGE
+        for other in CACHE.glob("*"):
+            if other.stat().st_mtime < oldest:
+                if other.is_dir():
+                    shutil.rmtree(other, ignore_errors=True)
+                else:
+                    other.unlink(missing_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def _run(command, folder, exit_code):
@@ -102,8 +134,7 @@ def run_commands(lines, exit_code=0, files=None):
         Folder with the files that the commands wrote and their outputs.
     """
     commands = _split_commands(lines)
-    folder = CACHE / _fingerprint(commands, files or {})
-    CACHE.mkdir(parents=True, exist_ok=True)
+    folder = _cache_folder() / _fingerprint(commands, files or {})
     # If several processes need the same results, only one of them runs the commands.
     with open(folder.with_suffix(".lock"), "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -113,7 +144,7 @@ def run_commands(lines, exit_code=0, files=None):
 
 
 def _fill(folder, commands, exit_code, files):
-    with tempfile.TemporaryDirectory(dir=CACHE) as temporary:
+    with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
         work = Path(temporary) / "work"
         work.mkdir()
         for name in BUNDLED:
