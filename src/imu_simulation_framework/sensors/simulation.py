@@ -466,7 +466,7 @@ class Imu:
         for name, signal, triad, noises, limit in zip(
             names, truth, self._triads, self._noises, self._limits
         ):
-            noise, bias = (np.ascontiguousarray(values.T)[np.newaxis] for values in noises.step())
+            noise, bias = (values.T[np.newaxis] for values in noises.step())
             response = triad.respond(signal, truth[1], time)
             reading, bias = triad.read(response, noise, bias, time, limit, None)
             parts[name], parts[f"{name}_bias"] = (
@@ -488,4 +488,5 @@ class Imu:
         if not np.isfinite(values).all():
             count = np.sum(~np.isfinite(values))
             raise StepError(f"{name} has {count} numbers that are not finite, expected none")
-        return values.reshape(1, -1, 3)
+        # As in the noise, each axis is contiguous, so that no operation has to transpose.
+        return np.ascontiguousarray(values.reshape(-1, 3).T).T[np.newaxis]

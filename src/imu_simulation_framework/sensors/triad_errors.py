@@ -235,7 +235,10 @@ class Triad:
         parallel = copy.copy(self)
 
         def repeat(values):
-            return None if values is None else np.repeat(values[np.newaxis], len(triads), axis=0)
+            if values is None:
+                return None
+            # Each coefficient is contiguous over the sensors, as multiply() reads them.
+            return np.moveaxis(np.repeat(values[..., np.newaxis], len(triads), axis=-1), -1, 0)
 
         parallel._matrix, parallel._g_sensitivity, parallel._nonlinearity, *parts = map(
             repeat, self._coefficients()
@@ -434,10 +437,11 @@ def multiply(matrix, vectors):
     if vectors.size <= 3 * FEW_VECTORS:
         x, y, z = vectors[..., 0:1], vectors[..., 1:2], vectors[..., 2:3]
         return matrix[..., 0] * x + matrix[..., 1] * y + matrix[..., 2] * z
-    x, y, z = np.ascontiguousarray(np.moveaxis(vectors, -1, 0))
-    product = np.empty(vectors.shape)
-    for axis, row in enumerate(np.moveaxis(matrix, (-2, -1), (0, 1))):
-        product[..., axis] = row[0] * x + row[1] * y + row[2] * z
+    x, y, z = (np.ascontiguousarray(vectors[..., axis]) for axis in range(3))
+    product = np.empty_like(vectors, dtype=float)
+    for axis in range(3):
+        row = matrix[..., axis, :]
+        product[..., axis] = row[..., 0] * x + row[..., 1] * y + row[..., 2] * z
     return product
 
 
