@@ -6,11 +6,13 @@ import numpy as np
 from _timing import Measurements, draw_numbers, numbers_per_sample, time_alternating
 
 import imu_simulation_framework as isf
+from imu_simulation_framework.sensors.noise.processes import RateRamp
+from imu_simulation_framework.sensors.noise.streams import ParallelNormals
 from imu_simulation_framework.sensors.triad_errors import TriadNoise
 
 PERIOD = 0.01
 RUNS, SAMPLES = 40, 60_000  # runs per repetition, and samples per run
-MEMBERS, STEPS = 4096, 100
+MEMBERS = 4096
 STEP_BOUNDS = {"bno055": 1.3, "adis16470": 1.5, "mpu6050": 1.5}
 
 
@@ -36,19 +38,32 @@ def measure_batch(measurements):
     measurements.add("gyroscope noise, peak memory", [memory], "MB")
 
 
+def steps_per_block(noises):
+    """Return the number of steps for which the longest block of random numbers lasts.
+
+    In this number of steps, the process with the longest block draws exactly once.
+    """
+    processes = (process for noise in noises for process in (*noise._noises, *noise._biases))
+    shapes = (process._scale.shape for process in processes if not isinstance(process, RateRamp))
+    return max(len(ParallelNormals(shape, MEMBERS)._block) for shape in shapes)
+
+
 def measure_step(measurements, name):
     """Measure the cost of a step of many IMUs, relative to generating the random numbers."""
     imu, specification = isf.Imu(name, 1.0 / PERIOD, 1, MEMBERS), isf.read_imu_specification(name)
     rate, force = np.zeros((MEMBERS, 3)), np.tile([0.0, 0.0, 9.81], (MEMBERS, 1))
-    noises = (
+    noises = [
         TriadNoise(triad, PERIOD, np.random.SeedSequence(0))
         for triad in (specification.gyroscope, specification.accelerometer)
-    )
+    ]
     numbers = 3 * sum(map(numbers_per_sample, noises))
-    calls = {
-        "steps": lambda: [imu.step(rate, force, PERIOD) for _ in range(STEPS)],
-        "drawing": lambda: draw_numbers(STEPS * MEMBERS * numbers),
-    }
+    steps = steps_per_block(noises)
+
+    def take_steps():
+        for _ in range(steps):
+            imu.step(rate, force, PERIOD)
+
+    calls = {"steps": take_steps, "drawing": lambda: draw_numbers(steps * MEMBERS * numbers)}
     durations = time_alternating(calls, measurements.options.repeats)
     ratios = durations["steps"] / durations["drawing"]
     title = f"step of {MEMBERS} {name}, of drawing their numbers"
