@@ -15,7 +15,7 @@ import zipfile
 import zlib
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Callable, Mapping
@@ -133,12 +133,16 @@ def versions() -> dict[str, str]:
     dict of str to str
         Versions by library name; ``none`` for a missing library.
     """
-    installed = {"imu_simulation_framework": imu_simulation_framework.__version__}
-    for name in _NUMERICAL_LIBRARIES:
-        installed[name] = "none"
-        with suppress(metadata.PackageNotFoundError):
-            installed[name] = metadata.version(name)
-    return installed
+    installed = {name: _installed_version(name) for name in _NUMERICAL_LIBRARIES}
+    return {"imu_simulation_framework": imu_simulation_framework.__version__, **installed}
+
+
+@lru_cache(maxsize=None)
+def _installed_version(name):
+    """Return the version of a library; cached, since each chunk asks for it."""
+    with suppress(metadata.PackageNotFoundError):
+        return metadata.version(name)
+    return "none"
 
 
 def draw_chunk(
