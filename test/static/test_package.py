@@ -130,6 +130,21 @@ def test_setup_installs_ros2_nodes_only_for_colcon(repository, monkeypatch):
     assert files <= {"experiment.launch.py", "gz_robot.launch.py", *launched}
 
 
+def test_dockerfile_contains_installation_steps_of_guide(repository):
+    guide = (repository / "doc/how_to/run_in_gazebo.md").read_text(encoding="utf-8")
+    steps = guide.partition("## Install")[2].partition("\n## ")[0].replace("\\\n", " ")
+    dockerfile = (repository / "docker/Dockerfile").read_text(encoding="utf-8")
+    dockerfile = " ".join(dockerfile.replace("\\\n", " ").split())
+    # Options for images: pip as root does not replace libraries of apt, and keeps no downloads.
+    dockerfile = dockerfile.replace(" --no-cache-dir", "").replace(" --user", "")
+    programs = ("rosdep", "python3", "catkin_make")
+    commands = [" ".join(line.split()) for line in steps.splitlines() if line.startswith("    ")]
+    commands = [command for command in commands if command.startswith(programs)]
+    assert len(commands) == 5
+    for command in commands:
+        assert command in dockerfile, command
+
+
 def test_manifest_library_and_citation_have_same_version(repository, manifest):
     citation = yaml.safe_load((repository / "CITATION.cff").read_text(encoding="utf-8"))
     assert citation["title"] == manifest.findtext("name")
